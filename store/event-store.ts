@@ -1,0 +1,80 @@
+import type { SearchPlan } from '../query/search-plan.ts';
+import type { SearchResult } from '../query/search-result.ts';
+
+export interface SearchOptions {
+  /** Aborting interrupts the running query; the search then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** Where the next message of a Kafka partition is to be read from. */
+export interface SourcePosition {
+  readonly topic: string;
+  readonly partition: number;
+  readonly nextOffset: bigint;
+}
+
+/** A message that cannot become an event, kept whole so that it can be looked at and replayed. */
+export interface DeadLetter {
+  readonly bytes: Uint8Array;
+  /** What is wrong, naming the field, its value and what is allowed. */
+  readonly reason: string;
+  /** `kafka`, `http` or `file`. */
+  readonly source: string;
+  readonly topic: string | null;
+  readonly partition: number | null;
+  readonly offset: bigint | null;
+}
+
+export interface StoredDeadLetter extends DeadLetter {
+  readonly id: number;
+  readonly receivedAtMs: number;
+}
+
+/**
+ * Events in canonical form and where they came from. It becomes one journal file: all of it is durable, or none.
+ * Every line is a JSON object with exactly the stored columns (see `query/event-fields.ts`), no raw newline inside.
+ */
+export interface EventBatch {
+  /** Newline-terminated canonical events, back to back. */
+  readonly lines: readonly Uint8Array[];
+  readonly eventCount: number;
+  readonly positions: readonly SourcePosition[];
+  readonly deadLetters: readonly DeadLetter[];
+  /** Events older than the retention: counted, not stored. */
+  readonly expiredCount: number;
+}
+
+export interface AppendReceipt {
+  readonly firstSequence: bigint;
+  readonly eventCount: number;
+}
+
+export interface EventStore {
+  /**
+   * Resolves once the batch is durable (journal synced) **and** searchable. Batches are applied in call order; several may be under way.
+   * A rejected append stored nothing and moved no position.
+   */
+  append(batch: EventBatch): Promise<AppendReceipt>;
+  search(plan: SearchPlan, options?: SearchOptions): Promise<SearchResult>;
+  /** Bytes accepted by `append` that are not yet searchable; sources pause above their limit. */
+  pendingBytes(): number;
+  /** The stored position of a partition, or undefined where nothing of it was ever stored. Includes batches not yet sealed. */
+  position(topic: string, partition: number): bigint | undefined;
+  listDeadLetters(options: { readonly afterId?: number; readonly limit: number }): readonly StoredDeadLetter[];
+  /** Removes dead letters that have been replayed. */
+  removeDeadLetters(ids: readonly number[]): void;
+  stats(): StoreStats;
+  close(): Promise<void>;
+}
+
+export interface StoreStats {
+  readonly events: number;
+  readonly hotEvents: number;
+  readonly segments: number;
+  readonly segmentBytes: number;
+  readonly journalBytes: number;
+  readonly deadLetters: number;
+  readonly expiredEvents: number;
+  readonly duplicateEvents: number;
+  readonly nextSequence: bigint;
+}
