@@ -1,0 +1,96 @@
+// Runs one of the scripts of script-table.mjs on a machine that has only Node 18 or later and npm: installs what is missing,
+// finds a Node that can run the program, and hands over to it. Plain JavaScript without dependencies, because nothing is installed yet.
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { needsInstall } from './needs-install.mjs';
+import { findNode } from './node-runtime.mjs';
+import { SCRIPTS } from './script-table.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+function fail(message, status) {
+  process.stderr.write(`shieldlog: ${message}\n`);
+  process.exit(status);
+}
+
+function readOrNull(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function install() {
+  const reason = needsInstall(readFileSync(join(root, 'package-lock.json'), 'utf8'), readOrNull(join(root, 'node_modules', '.package-lock.json')));
+  if (reason === null) return;
+  process.stderr.write(`shieldlog: installing packages with npm ci, because ${reason}; this takes a minute\n`);
+  // Under `npm run`, npm names its own program file: the one on PATH may be another or none.
+  const npm = process.env.npm_execpath;
+  const [command, ...first] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
+  // npm's standard output goes to stderr: stdout belongs to the script's data. `--loglevel=error` leaves out engine warnings,
+  // which concern the Node that installs, not the one that runs. Development packages are wanted whatever NODE_ENV says.
+  const args = [...first, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  const done = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (done.error) fail(`npm could not be started: ${done.error.message}`, 1);
+  if (done.status !== 0) fail(`npm ci failed with status ${done.status ?? done.signal}; its messages are above`, 1);
+}
+
+/** Runs one command to its end; signals go to it, and its exit status comes back. */
+function run(command, args, options) {
+  return new Promise((finish) => {
+    const child = spawn(command, args, { ...options, stdio: 'inherit' });
+    const pass = (signal) => child.kill(signal);
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+    for (const signal of signals) process.on(signal, pass);
+    child.on('error', (error) => {
+      process.stderr.write(`shieldlog: ${command} could not be started: ${error.message}\n`);
+      finish(1);
+    });
+    child.on('exit', (code, signal) => {
+      for (const name of signals) process.off(name, pass);
+      finish(code ?? 128 + (constants.signals[signal] ?? 0));
+    });
+  });
+}
+
+/**
+ * Sets up what is missing, runs the script and exits with its status.
+ *
+ * @param {string | undefined} name a name in SCRIPTS
+ * @param {readonly string[]} args go to the script's last command
+ * @param {string} callersFolder where relative file names on the command line begin
+ */
+export async function launch(name, args, callersFolder) {
+  const script = Object.hasOwn(SCRIPTS, name ?? '') ? SCRIPTS[name] : undefined;
+  if (script === undefined) fail(`no script called "${name ?? ''}"; there are: ${Object.keys(SCRIPTS).join(', ')}`, 2);
+  install();
+  const node = findNode({ root, execPath: process.execPath, version: process.versions.node });
+  if (node === null) {
+    fail(`Node 24.10 or later is needed; this is ${process.versions.node} and node_modules/node/bin/node is missing. Install Node 24, or run: npm rebuild node`, 1);
+  }
+  const bin = join(root, 'node_modules', '.bin');
+  const env = {
+    ...script.env,
+    ...process.env,
+    // A running DuckDB call occupies one of libuv's threads, of which there are 4 unless told otherwise before the start.
+    UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE ?? '16',
+    PATH: [dirname(node), bin, process.env.PATH ?? ''].join(delimiter),
+  };
+  let status = 0;
+  for (const [index, [program, ...own]] of script.commands.entries()) {
+    const last = index === script.commands.length - 1;
+    const [command, first] = program === 'node' ? [node, [resolve(root, own[0]), ...own.slice(1)]] : [join(bin, program), own];
+    status = await run(command, last ? [...first, ...args] : first, { cwd: script.callersFolder ? callersFolder : root, env });
+    if (status !== 0) break;
+  }
+  process.exit(status);
+}
+
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  await launch(process.argv[2], process.argv.slice(3), process.env.INIT_CWD ?? process.cwd());
+}

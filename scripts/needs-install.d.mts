@@ -1,0 +1,1 @@
+export function needsInstall(lockText: string, installedText: string | null): string | null;

@@ -1,0 +1,2 @@
+export function isRecentEnough(version: string): boolean;
+export function findNode(running: { root: string; execPath: string; version: string }): string | null;

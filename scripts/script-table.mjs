@@ -1,0 +1,17 @@
+/**
+ * What each npm script runs, in order; the first that fails ends it. `node` stands for a Node that can run the program.
+ * `env` holds defaults: what the caller has set wins. Arguments after the script's name go to its last command.
+ *
+ * @type {Readonly<Record<string, { commands: readonly (readonly string[])[], env?: Readonly<Record<string, string>>, callersFolder?: boolean }>>}
+ */
+export const SCRIPTS = {
+  start: { commands: [['node', 'src/main.ts', 'serve']], env: { DEMO: 'auto' } },
+  serve: { commands: [['node', 'src/main.ts', 'serve']] },
+  // File names on the command line are relative to where the caller stands, not to the checkout.
+  shieldlog: { commands: [['node', 'src/main.ts']], callersFolder: true },
+  test: { commands: [['node', 'scripts/run-tests.mjs']] },
+  'test:unit': { commands: [['node', 'scripts/run-tests.mjs', '--project', 'unit']] },
+  check: { commands: [['tsc', '-p', '.'], ['biome', 'ci', '.'], ['knip']] },
+  bench: { commands: [['node', 'bench/main.ts']] },
+  'bench:smoke': { commands: [['node', 'bench/main.ts', '--smoke']] },
+};

@@ -1,0 +1,22 @@
+import { writeFileSync } from 'node:fs';
+
+/**
+ * A vitest reporter that writes `{passed, failed}` of the whole run, all projects together, to the file that SHIELDLOG_TEST_COUNTS names.
+ * A file that does not load, and an error outside any test, count as one failure each: no test of theirs could.
+ */
+export default class TestCountReporter {
+  onTestRunEnd(testModules, unhandledErrors) {
+    let passed = 0;
+    let failed = unhandledErrors.length;
+    for (const module of testModules) {
+      let failedHere = 0;
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        if (state === 'passed') passed += 1;
+        else if (state !== 'skipped') failedHere += 1;
+      }
+      failed += failedHere === 0 && module.state() === 'failed' ? 1 : failedHere;
+    }
+    writeFileSync(process.env.SHIELDLOG_TEST_COUNTS, JSON.stringify({ passed, failed }));
+  }
+}
