@@ -5,7 +5,12 @@ export default defineConfig({
     projects: [
       {
         // Everything that needs no Kafka broker: query, sql, store, HTTP. Under 30 seconds.
-        test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/broker/**', 'test/property/**', 'test/rooms/**'], testTimeout: 30_000 },
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/broker/**', 'test/property/**', 'test/rooms/**'],
+          testTimeout: 30_000,
+        },
       },
       {
         // Random requests against the slow oracle; room rules broken on purpose.
@@ -13,7 +18,14 @@ export default defineConfig({
       },
       {
         // A real Apache Kafka broker; one file at a time because the machine has one broker.
-        test: { name: 'broker', include: ['test/broker/**/*.test.ts'], testTimeout: 600_000, hookTimeout: 300_000, fileParallelism: false, globalSetup: ['test/broker/broker-setup.ts'] },
+        test: {
+          name: 'broker',
+          include: ['test/broker/**/*.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+          globalSetup: ['test/broker/broker-setup.ts'],
+        },
       },
     ],
   },

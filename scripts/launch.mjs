@@ -26,7 +26,10 @@ function readOrNull(path) {
 }
 
 function install() {
-  const reason = needsInstall(readFileSync(join(root, 'package-lock.json'), 'utf8'), readOrNull(join(root, 'node_modules', '.package-lock.json')));
+  const reason = needsInstall(
+    readFileSync(join(root, 'package-lock.json'), 'utf8'),
+    readOrNull(join(root, 'node_modules', '.package-lock.json')),
+  );
   if (reason === null) return;
   process.stderr.write(`shieldlog: installing packages with npm ci, because ${reason}; this takes a minute\n`);
   // Under `npm run`, npm names its own program file: the one on PATH may be another or none.
@@ -71,7 +74,10 @@ export async function launch(name, args, callersFolder) {
   install();
   const node = findNode({ root, execPath: process.execPath, version: process.versions.node });
   if (node === null) {
-    fail(`Node 24.10 or later is needed; this is ${process.versions.node} and node_modules/node/bin/node is missing. Install Node 24, or run: npm rebuild node`, 1);
+    fail(
+      `Node 24.10 or later is needed; this is ${process.versions.node} and node_modules/node/bin/node is missing. Install Node 24, or run: npm rebuild node`,
+      1,
+    );
   }
   const bin = join(root, 'node_modules', '.bin');
   const env = {

@@ -9,7 +9,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const folder = mkdtempSync(join(tmpdir(), 'shieldlog-tests-'));
 const countsFile = join(folder, 'counts.json');
 
-const args = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--reporter=default', `--reporter=${join(root, 'scripts/test-count-reporter.mjs')}`];
+const args = [
+  join(root, 'node_modules/vitest/vitest.mjs'),
+  'run',
+  '--reporter=default',
+  `--reporter=${join(root, 'scripts/test-count-reporter.mjs')}`,
+];
 const child = spawn(process.execPath, [...args, ...process.argv.slice(2)], {
   cwd: root,
   stdio: 'inherit',

@@ -1,0 +1,68 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { accept, type ParsedValue, refuse } from './config-value.ts';
+
+/** Someone who may call: the key itself is forgotten once its SHA-256 is taken. */
+export interface AccessKey {
+  readonly name: string;
+  readonly hash: Uint8Array;
+  /** The shield zones the key opens; `all` opens every one. */
+  readonly zones: 'all' | ReadonlySet<number>;
+}
+
+const NAME = /^[A-Za-z0-9._-]{1,64}$/;
+/** Long enough that guessing is hopeless; without blanks and separators, so that it can stand in a list and in a header. */
+const KEY = /^[\x21-\x2b\x2d-\x39\x3b-\x7e]{16,256}$/;
+
+export const ACCESS_KEYS_FORM =
+  'name:key:zones entries, separated by commas or new lines; a key is 16 to 256 printable ASCII characters without blank, comma or colon; zones is * or zone ids separated by +';
+
+function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key, 'utf8').digest();
+}
+
+function parseZones(text: string): AccessKey['zones'] | null {
+  if (text === '*') return 'all';
+  const ids = text.split('+');
+  if (!ids.every((id) => /^\d{1,10}$/.test(id) && Number(id) <= 2_147_483_647)) return null;
+  return new Set(ids.map(Number));
+}
+
+/** Parses ACCESS_KEYS. Reasons name an entry by its place and name, never its key. */
+export function parseAccessKeys(text: string): ParsedValue<readonly AccessKey[]> {
+  const entries = text
+    .split(/[,\r\n]+/)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  const keys: AccessKey[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const place = `entry ${index + 1} of ${entries.length}`;
+    const [name = '', key = '', zoneText, ...rest] = entry.split(':');
+    if (zoneText === undefined || rest.length > 0) return refuse(`${place} does not have the three parts name:key:zones`);
+    if (!NAME.test(name)) return refuse(`${place}: the name is not 1 to 64 letters, digits, dots, dashes or underscores`);
+    if (!KEY.test(key))
+      return refuse(`${place} ("${name}"): the key is not 16 to 256 printable ASCII characters without blank, comma or colon`);
+    const zones = parseZones(zoneText.trim());
+    if (zones === null)
+      return refuse(`${place} ("${name}"): the zones "${zoneText}" are neither * nor zone ids 0..2147483647 separated by +`);
+    const hash = hashKey(key);
+    if (keys.some((other) => other.name === name)) return refuse(`${place}: the name "${name}" is taken by an earlier entry`);
+    const twin = keys.find((other) => timingSafeEqual(other.hash, hash));
+    if (twin !== undefined) return refuse(`${place} ("${name}"): its key is also that of "${twin.name}"`);
+    keys.push({ name, hash, zones });
+  }
+  return accept(keys);
+}
+
+/** The entry that a presented key belongs to. Takes the same time whichever entry matches, or none. */
+export function findAccessKey(keys: readonly AccessKey[], presented: string): AccessKey | undefined {
+  const hash = hashKey(presented);
+  let found: AccessKey | undefined;
+  for (const key of keys) {
+    if (timingSafeEqual(key.hash, hash)) found = key;
+  }
+  return found;
+}
+
+export function opensZone(key: AccessKey, zoneId: number): boolean {
+  return key.zones === 'all' || key.zones.has(zoneId);
+}

@@ -1,0 +1,92 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { type AccessKey, findAccessKey, opensZone } from './access-key.ts';
+import { hostNameOf, isLoopbackHost } from './loopback.ts';
+import { RequestProblem } from './problem.ts';
+
+/** Which zones a caller may use. */
+export interface Caller {
+  opensZone(zoneId: number): boolean;
+  readonly opensEveryZone: boolean;
+}
+
+const ANYBODY: Caller = { opensZone: () => true, opensEveryZone: true };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** `never`: open to everyone. `unless-loopback`: open while the program listens on loopback. Default: a key, where any is configured. */
+    readonly needsKey?: 'never' | 'unless-loopback';
+  }
+  interface FastifyRequest {
+    caller: Caller | null;
+  }
+}
+
+function identify(keys: readonly AccessKey[], request: FastifyRequest): Caller {
+  const presented = request.headers['accesskey'];
+  if (typeof presented !== 'string' || presented === '') {
+    throw new RequestProblem('access.key_missing', 'The AccessKey header is missing', { headers: { 'www-authenticate': 'AccessKey' } });
+  }
+  const key = findAccessKey(keys, presented);
+  if (key === undefined) {
+    throw new RequestProblem('access.key_unknown', 'The AccessKey header holds no key of this program', {
+      headers: { 'www-authenticate': 'AccessKey' },
+    });
+  }
+  return { opensZone: (zoneId) => opensZone(key, zoneId), opensEveryZone: key.zones === 'all' };
+}
+
+/**
+ * Without keys the program trusts whoever reaches it over loopback; a web page in a browser on this machine must not pass for that.
+ * A page whose name was made to resolve to 127.0.0.1 (DNS rebinding) shows in `Host`, a page of another site in `Origin`.
+ */
+function refuseForeignPages(request: FastifyRequest): void {
+  const { host, origin } = request.headers;
+  const name = hostNameOf(host ?? '');
+  if (name === null || !isLoopbackHost(name)) {
+    throw new RequestProblem(
+      'access.foreign_page',
+      `Host: ${host ?? '(none)'} is not this machine; allowed without access keys: localhost, 127.0.0.1, [::1]`,
+    );
+  }
+  if (origin !== undefined && origin !== `http://${host}`) {
+    throw new RequestProblem(
+      'access.foreign_page',
+      `Origin: ${origin} is not the page's own server; allowed without access keys: http://${host}`,
+    );
+  }
+}
+
+/** The caller that the access hook has found. Throws where the route let everyone in. */
+export function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === null) throw new Error(`${request.method} ${request.routeOptions.url} asks for its caller but needs no key`);
+  return request.caller;
+}
+
+/** Throws RequestProblem `access.zone_denied` when the request's key does not open the zone. */
+export function requireZone(request: FastifyRequest, zoneId: number): void {
+  if (!callerOf(request).opensZone(zoneId))
+    throw new RequestProblem('access.zone_denied', `The access key does not open shield zone ${zoneId}`);
+}
+
+export interface AccessOptions {
+  readonly keys: readonly AccessKey[];
+  /** Where the program listens. */
+  readonly host: string;
+}
+
+/** Looks at the `AccessKey` header before anything else of a request. Register before any route. */
+export const access = fastifyPlugin(async (app: FastifyInstance, { keys, host }: AccessOptions) => {
+  const onLoopback = isLoopbackHost(host);
+  app.decorateRequest('caller', null);
+  app.addHook('onRequest', async (request) => {
+    if (keys.length === 0) {
+      refuseForeignPages(request);
+      request.caller = ANYBODY;
+      return;
+    }
+    const needsKey = request.routeOptions.config?.needsKey;
+    if (needsKey === 'never' || (needsKey === 'unless-loopback' && onLoopback)) return;
+    request.caller = identify(keys, request);
+  });
+});

@@ -1,0 +1,181 @@
+import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
+import { listOf, oneOf, type ParsedValue, someText, wholeNumber, yesOrNo } from './config-value.ts';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+/** `auto`: run the demo feed exactly when no Kafka is configured. */
+export const DEMO_CHOICES = ['true', 'false', 'auto'] as const;
+
+/** The parsed values, one for each row of the table; null where a variable has no default and is not set. */
+export interface ConfigValues {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly dataDir: string;
+  readonly kafkaBrokers: readonly string[] | null;
+  readonly kafkaTopics: readonly string[];
+  readonly kafkaGroupId: string;
+  readonly kafkaTls: boolean;
+  readonly kafkaSaslMechanism: (typeof SASL_MECHANISMS)[number] | null;
+  readonly kafkaSaslUsername: string | null;
+  readonly kafkaSaslPassword: string | null;
+  readonly retentionHours: number;
+  readonly queryDeadlineMs: number;
+  readonly memoryLimitMb: number;
+  readonly demo: (typeof DEMO_CHOICES)[number];
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly accessKeys: readonly AccessKey[];
+}
+
+/** One environment variable; its flag is `flagOf(name)`. */
+export interface ConfigVariable<K extends keyof ConfigValues = keyof ConfigValues> {
+  readonly key: K;
+  readonly name: string;
+  /** What stands for an unset variable: parsed like any other text. Null: the value is null, or an empty list. */
+  readonly default: string | null;
+  /** Completes the sentence "allowed: …". */
+  readonly allowed: string;
+  readonly about: string;
+  /** A secret's value is never shown. */
+  readonly secret?: true;
+  readonly parse: (text: string) => ParsedValue<NonNullable<ConfigValues[K]>>;
+}
+
+type AnyVariable = { [K in keyof ConfigValues]: ConfigVariable<K> }[keyof ConfigValues];
+
+const isBroker = (item: string): boolean =>
+  /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([1-9]\d{0,4})$/.test(item) && Number(item.slice(item.lastIndexOf(':') + 1)) <= 65_535;
+/** Kafka's own alphabet for topic names, and what globs add to it. */
+const isTopicPattern = (item: string): boolean => /^[A-Za-z0-9._\-*?[\]{}()!|+@^]{1,249}$/.test(item);
+
+/** Every variable there is. The README's table and the command line are made from this one. */
+export const CONFIG_VARIABLES: readonly AnyVariable[] = [
+  {
+    key: 'host',
+    name: 'HOST',
+    default: '127.0.0.1',
+    allowed: 'an address or host name of this machine; one that is not loopback needs ACCESS_KEYS',
+    about: 'Where to listen',
+    parse: someText,
+  },
+  {
+    key: 'port',
+    name: 'PORT',
+    default: '8080',
+    allowed: 'a whole number 0..65535; 0 takes any free port',
+    about: 'Where to listen',
+    parse: wholeNumber(0, 65_535),
+  },
+  {
+    key: 'dataDir',
+    name: 'DATA_DIR',
+    default: './data',
+    allowed: 'the path of a folder; it is made if it does not exist',
+    about: 'Where the events are kept; one running program a folder',
+    parse: someText,
+  },
+  {
+    key: 'kafkaBrokers',
+    name: 'KAFKA_BROKERS',
+    default: null,
+    allowed: 'host:port items separated by commas',
+    about: 'Kafka to consume from; unset: none',
+    parse: listOf(isBroker),
+  },
+  {
+    key: 'kafkaTopics',
+    name: 'KAFKA_TOPICS',
+    default: 'shield-events',
+    allowed: 'topic names or globs separated by commas',
+    about: 'Topics to consume; a glob also takes topics made later',
+    parse: listOf(isTopicPattern),
+  },
+  {
+    key: 'kafkaGroupId',
+    name: 'KAFKA_GROUP_ID',
+    default: 'shieldlog',
+    allowed: 'any text',
+    about: 'Consumer group; positions are kept in DATA_DIR, not in the group',
+    parse: someText,
+  },
+  { key: 'kafkaTls', name: 'KAFKA_TLS', default: 'false', allowed: 'true or false', about: 'Speak TLS to the brokers', parse: yesOrNo },
+  {
+    key: 'kafkaSaslMechanism',
+    name: 'KAFKA_SASL_MECHANISM',
+    default: null,
+    allowed: `${SASL_MECHANISMS.join(', ')}; needs KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD`,
+    about: 'How to sign in to Kafka; unset: not at all',
+    parse: oneOf(SASL_MECHANISMS),
+  },
+  {
+    key: 'kafkaSaslUsername',
+    name: 'KAFKA_SASL_USERNAME',
+    default: null,
+    allowed: 'any text; needs KAFKA_SASL_MECHANISM',
+    about: 'Who signs in to Kafka',
+    parse: someText,
+  },
+  {
+    key: 'kafkaSaslPassword',
+    name: 'KAFKA_SASL_PASSWORD',
+    default: null,
+    allowed: 'any text; needs KAFKA_SASL_MECHANISM',
+    about: 'The password of that user',
+    secret: true,
+    parse: someText,
+  },
+  {
+    key: 'retentionHours',
+    name: 'RETENTION_HOURS',
+    default: '72',
+    allowed: 'a whole number 1..8760',
+    about: 'How long events are kept, by event time; a search reaches 72 hours back at most',
+    parse: wholeNumber(1, 8_760),
+  },
+  {
+    key: 'queryDeadlineMs',
+    name: 'QUERY_DEADLINE_MS',
+    default: '30000',
+    allowed: 'a whole number 1..3600000',
+    about: 'A search that takes longer is interrupted and answered 503',
+    parse: wholeNumber(1, 3_600_000),
+  },
+  {
+    key: 'memoryLimitMb',
+    name: 'MEMORY_LIMIT_MB',
+    default: '1024',
+    allowed: 'a whole number 256..1048576',
+    about: 'Memory that DuckDB may use; beyond it, it spills to DATA_DIR',
+    parse: wholeNumber(256, 1_048_576),
+  },
+  {
+    key: 'demo',
+    name: 'DEMO',
+    default: 'false',
+    allowed: 'true, false or auto (true when KAFKA_BROKERS is unset)',
+    about: 'Fill the store with made-up events; `npm start` sets auto',
+    parse: oneOf(DEMO_CHOICES),
+  },
+  {
+    key: 'logLevel',
+    name: 'LOG_LEVEL',
+    default: 'info',
+    allowed: LOG_LEVELS.join(', '),
+    about: 'How much is logged to stderr',
+    parse: oneOf(LOG_LEVELS),
+  },
+  {
+    key: 'accessKeys',
+    name: 'ACCESS_KEYS',
+    default: '',
+    allowed: ACCESS_KEYS_FORM,
+    about: 'Who may call, for which zones; unset: anybody, on a loopback HOST only',
+    secret: true,
+    parse: parseAccessKeys,
+  },
+];
+
+/** `KAFKA_GROUP_ID` is `kafka-group-id` on the command line. */
+export function flagOf(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-');
+}

@@ -1,0 +1,38 @@
+import * as contentType from 'content-type';
+import Negotiator from 'negotiator';
+import { RequestProblem } from './problem.ts';
+
+/** What operation 1 answers with; the first is what `*` and a missing `Accept` get. */
+export const SEARCH_ANSWER_TYPES = ['application/json', 'text/json', 'text/plain'] as const;
+
+/**
+ * The most preferred of `offered` by an `Accept` header (undefined: anything).
+ * Throws RequestProblem `accept.none` when none is acceptable.
+ */
+export function negotiateAnswer<T extends string>(acceptHeader: string | undefined, offered: readonly T[]): T {
+  const negotiator = new Negotiator({ headers: { accept: acceptHeader } });
+  const best = negotiator.mediaType(offered);
+  const found = offered.find((type) => type === best);
+  if (found !== undefined) return found;
+  throw new RequestProblem('accept.none', `Accept: ${acceptHeader} takes none of ${offered.join(', ')}`);
+}
+
+export function isJsonType(type: string): boolean {
+  return type === 'application/json' || type === 'text/json' || /^application\/[^/+]+(\+[^/+]+)*\+json$/.test(type);
+}
+
+/**
+ * The media type of a request body in lower case, without parameters.
+ * Throws RequestProblem `body.unsupported_type` unless `isAllowed` takes it and its charset, if named, is UTF-8.
+ */
+export function requireBodyType(header: string | undefined, isAllowed: (type: string) => boolean, allowed: string): string {
+  const { type, parameters } = contentType.parse(header ?? '');
+  const charset = parameters['charset']?.toLowerCase();
+  if (header === undefined || !contentType.isTypeValid(type) || !isAllowed(type)) {
+    throw new RequestProblem('body.unsupported_type', `Content-Type: ${header ?? '(none)'} is not supported; allowed: ${allowed}`);
+  }
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+    throw new RequestProblem('body.unsupported_type', `The charset "${charset}" is not supported; allowed: utf-8`);
+  }
+  return type;
+}

@@ -1,0 +1,83 @@
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
+
+/** The framework's own refusals, by status. */
+const FRAMEWORK_KEYS: Readonly<Record<number, ErrorKey>> = {
+  400: 'request.malformed',
+  408: 'request.timeout',
+  413: 'body.too_large',
+  414: 'path.too_long',
+  415: 'body.unsupported_type',
+};
+
+function asProblem(error: unknown): RequestProblem | null {
+  if (error instanceof RequestProblem) return error;
+  const { statusCode, code, message } = error as Partial<FastifyError>;
+  if (statusCode === undefined || typeof code !== 'string') return null;
+  const key = code.startsWith('FST_ERR_') ? FRAMEWORK_KEYS[statusCode] : undefined;
+  return key === undefined ? null : new RequestProblem(key, message ?? '', { cause: error });
+}
+
+export function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? request.url;
+}
+
+/** Answers any error thrown by a route or a hook. What is nobody's fault but ours: 500 without a body, logged whole. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const problem = asProblem(error);
+  if (problem === null) {
+    request.log.error({ err: error, method: request.method, path: pathOf(request) }, 'a request failed');
+    return reply.code(500).removeHeader('content-type').send();
+  }
+  return reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .type(PROBLEM_CONTENT_TYPE)
+    .send(problemBody(problem, pathOf(request)));
+}
+
+const SOCKET_PROBLEMS: Readonly<Record<string, readonly [string, ErrorKey, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request.timeout', 'The request did not arrive whole in time'],
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'header.too_large', 'The request line and headers are larger than 16 KiB'],
+};
+
+/** Answers bytes that are no HTTP request, before there is a request to speak of. */
+export function answerBrokenConnection(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, key, detail] = SOCKET_PROBLEMS[error.code ?? ''] ?? [
+    '400 Bad Request',
+    'request.malformed',
+    'The bytes received are not an HTTP request',
+  ];
+  const body = problemBody(new RequestProblem(key, detail), null);
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: ${PROBLEM_CONTENT_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+function asPattern(url: string): RegExp {
+  const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')));
+  return new RegExp(`^${parts.join('/')}$`);
+}
+
+/** ProblemDetails for every error, and 405 with `Allow` for a known path with another method. Register before any route. */
+export const errorAnswers = fastifyPlugin(async (app: FastifyInstance) => {
+  const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    routes.push({ pattern: asPattern(url), methods: [method].flat() });
+  });
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((request) => {
+    const path = pathOf(request);
+    const allowed = [...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))].sort();
+    if (allowed.length === 0) throw new RequestProblem('route.not_found', `There is nothing at ${path}`);
+    throw new RequestProblem('route.method_not_allowed', `${path} has ${allowed.join(', ')}, not ${request.method}`, {
+      headers: { allow: allowed.join(', ') },
+    });
+  });
+});

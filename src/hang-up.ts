@@ -1,0 +1,18 @@
+import type { ServerResponse } from 'node:http';
+
+/** Why a search was interrupted when its client went away. */
+export class ClientHungUp extends Error {
+  override readonly name = 'ClientHungUp';
+}
+
+/** A signal that aborts with ClientHungUp when the connection closes before the response is written. */
+export function hangUpSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  const onClose = (): void => {
+    if (!response.writableFinished) controller.abort(new ClientHungUp('the client closed the connection before the answer'));
+  };
+  // The connection may have closed while the body was being read.
+  if (response.closed || response.destroyed) onClose();
+  else response.once('close', onClose);
+  return controller.signal;
+}

@@ -1,0 +1,16 @@
+import ipaddr from 'ipaddr.js';
+
+/** Whether listening on this host or address is reachable from this machine only. */
+export function isLoopbackHost(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  if (bare === 'localhost') return true;
+  // `isValid` would also take the old forms `127.1` and `0177.0.0.1`.
+  if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !ipaddr.IPv6.isValid(bare)) return false;
+  return ipaddr.process(bare).range() === 'loopback';
+}
+
+/** The host name of a `Host` header or an origin's authority, without its port; null when it is none. */
+export function hostNameOf(authority: string): string | null {
+  const found = /^(\[[0-9A-Fa-f:.]+\]|[^:[\]\s/@]+)(:\d{1,5})?$/.exec(authority);
+  return found?.[1]?.toLowerCase() ?? null;
+}

@@ -1,0 +1,188 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DeadLetterTable } from './dead-letter-table.ts';
+import type { SourcePosition } from './event-store.ts';
+import type { Segment, UnpublishedSegment } from './segment.ts';
+import { StoreError } from './store-error.ts';
+
+const SCHEMA_VERSION = 1;
+
+const SCHEMA = `
+  CREATE TABLE segments (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    min_timestamp INTEGER NOT NULL, max_timestamp INTEGER NOT NULL, min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE segment_zones (
+    segment_id INTEGER NOT NULL REFERENCES segments(id) ON DELETE CASCADE, zone_id INTEGER NOT NULL, rows INTEGER NOT NULL,
+    PRIMARY KEY (segment_id, zone_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE positions (
+    topic TEXT NOT NULL, partition INTEGER NOT NULL, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, partition)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE progress (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE dead_letters (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, identity TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL, reason TEXT NOT NULL, source TEXT NOT NULL,
+    topic TEXT, partition INTEGER, message_offset INTEGER, received_at INTEGER NOT NULL
+  ) STRICT;
+`;
+
+/** What one seal, compaction or retention run changes, in one transaction. */
+export interface CatalogChange {
+  readonly add: readonly UnpublishedSegment[];
+  readonly remove: readonly Segment[];
+  readonly progress?: CatalogProgress;
+}
+
+export interface CatalogProgress {
+  /** Every journal up to this number is in published segments. */
+  readonly sealedJournal: number;
+  readonly nextSequence: bigint;
+  readonly positions: readonly SourcePosition[];
+  readonly expiredEvents: number;
+  readonly duplicateEvents: number;
+}
+
+/**
+ * The durable list of what is published: segments, the source positions they contain, and the dead letters.
+ * A small SQLite file, held under an exclusive lock for as long as the program runs; the lock goes with the process, however it ends.
+ */
+export class Catalog {
+  readonly deadLetters: DeadLetterTable;
+  readonly #database: DatabaseSync;
+  readonly #insertSegment: StatementSync;
+  readonly #insertZone: StatementSync;
+  readonly #deleteSegment: StatementSync;
+  readonly #putPosition: StatementSync;
+  readonly #putProgress: StatementSync;
+
+  constructor(file: string) {
+    this.#database = openExclusively(file);
+    this.deadLetters = new DeadLetterTable(this.#database);
+    this.#insertSegment = this.#database.prepare(
+      'INSERT INTO segments (file, rows, bytes, min_timestamp, max_timestamp, min_sequence, max_sequence) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    );
+    this.#insertZone = this.#database.prepare('INSERT INTO segment_zones (segment_id, zone_id, rows) VALUES (?, ?, ?)');
+    this.#deleteSegment = this.#database.prepare('DELETE FROM segments WHERE id = ?');
+    this.#putPosition = this.#database.prepare('INSERT OR REPLACE INTO positions (topic, partition, next_offset) VALUES (?, ?, ?)');
+    this.#putProgress = this.#database.prepare('INSERT OR REPLACE INTO progress (name, value) VALUES (?, ?)');
+  }
+
+  segments(): Segment[] {
+    const zones = new Map<number, Map<number, number>>();
+    for (const row of this.#database.prepare('SELECT segment_id, zone_id, rows FROM segment_zones').all()) {
+      const segmentId = Number(row['segment_id']);
+      const rows = zones.get(segmentId) ?? new Map<number, number>();
+      rows.set(Number(row['zone_id']), Number(row['rows']));
+      zones.set(segmentId, rows);
+    }
+    const statement = this.#database.prepare('SELECT * FROM segments ORDER BY id');
+    statement.setReadBigInts(true);
+    return statement.all().map((row) => ({
+      id: Number(row['id']),
+      file: String(row['file']),
+      rows: Number(row['rows']),
+      bytes: Number(row['bytes']),
+      minTimestamp: Number(row['min_timestamp']),
+      maxTimestamp: Number(row['max_timestamp']),
+      minSequence: row['min_sequence'] as bigint,
+      maxSequence: row['max_sequence'] as bigint,
+      zoneRows: zones.get(Number(row['id'])) ?? new Map(),
+    }));
+  }
+
+  progress(): CatalogProgress {
+    const values = this.#database.prepare('SELECT name, value FROM progress');
+    values.setReadBigInts(true);
+    const byName = new Map(values.all().map((row) => [String(row['name']), row['value'] as bigint]));
+    const positions = this.#database.prepare('SELECT topic, partition, next_offset FROM positions');
+    positions.setReadBigInts(true);
+    return {
+      sealedJournal: Number(byName.get('sealed_journal') ?? 0n),
+      nextSequence: byName.get('next_sequence') ?? 1n,
+      expiredEvents: Number(byName.get('expired_events') ?? 0n),
+      duplicateEvents: Number(byName.get('duplicate_events') ?? 0n),
+      positions: positions.all().map((row) => ({
+        topic: String(row['topic']),
+        partition: Number(row['partition']),
+        nextOffset: row['next_offset'] as bigint,
+      })),
+    };
+  }
+
+  /** Publishes and withdraws segments in one transaction; returns the new ones with their numbers. */
+  apply({ add, remove, progress }: CatalogChange): Segment[] {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const added = add.map((segment) => this.#publish(segment));
+      for (const segment of remove) {
+        this.#deleteSegment.run(segment.id);
+      }
+      if (progress !== undefined) {
+        this.#record(progress);
+      }
+      this.#database.exec('COMMIT');
+      return added;
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #publish(segment: UnpublishedSegment): Segment {
+    const { file, rows, bytes, minTimestamp, maxTimestamp, minSequence, maxSequence } = segment;
+    const { lastInsertRowid } = this.#insertSegment.run(file, rows, bytes, minTimestamp, maxTimestamp, minSequence, maxSequence);
+    for (const [zoneId, zoneRows] of segment.zoneRows) {
+      this.#insertZone.run(lastInsertRowid, zoneId, zoneRows);
+    }
+    return { ...segment, id: Number(lastInsertRowid) };
+  }
+
+  #record({ sealedJournal, nextSequence, positions, expiredEvents, duplicateEvents }: CatalogProgress): void {
+    this.#putProgress.run('sealed_journal', sealedJournal);
+    this.#putProgress.run('next_sequence', nextSequence);
+    this.#putProgress.run('expired_events', expiredEvents);
+    this.#putProgress.run('duplicate_events', duplicateEvents);
+    for (const { topic, partition, nextOffset } of positions) {
+      this.#putPosition.run(topic, partition, nextOffset);
+    }
+  }
+}
+
+function openExclusively(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+    database.exec('BEGIN IMMEDIATE');
+    const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+    if (version === 0) {
+      database.exec(SCHEMA);
+      database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    }
+    database.exec('COMMIT');
+    if (version > SCHEMA_VERSION) {
+      throw new StoreError(
+        'folder_unusable',
+        `${file}: catalog version ${version} is newer than this program's, which is ${SCHEMA_VERSION}`,
+      );
+    }
+    return database;
+  } catch (error) {
+    database.close();
+    if (error instanceof StoreError) {
+      throw error;
+    }
+    if (/locked|busy/i.test((error as Error).message)) {
+      throw new StoreError(
+        'folder_in_use',
+        `DATA_DIR: another shieldlog process is using ${JSON.stringify(file)}; stop it or choose another folder`,
+        {
+          cause: error,
+        },
+      );
+    }
+    throw new StoreError('folder_unusable', `${file}: the catalog cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,48 @@
+import { mkdirSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { StoreError } from './store-error.ts';
+
+/** Where the store keeps what, under DATA_DIR. */
+export interface DataFolder {
+  readonly root: string;
+  /** One NDJSON file per batch that is not yet in a published segment. */
+  readonly journal: string;
+  /** Parquet files; those the catalog names are the truth, others are remains. */
+  readonly segments: string;
+  /** Where DuckDB spills; emptied at start. */
+  readonly spill: string;
+  readonly catalogFile: string;
+}
+
+/** Creates what is missing. Throws `StoreError` (`folder_unusable`) where that fails. */
+export function prepareDataFolder(dataDir: string): DataFolder {
+  const root = resolve(dataDir);
+  const folder: DataFolder = {
+    root,
+    journal: join(root, 'journal'),
+    segments: join(root, 'segments'),
+    spill: join(root, 'spill'),
+    catalogFile: join(root, 'catalog.sqlite'),
+  };
+  try {
+    for (const path of [folder.journal, folder.segments, folder.spill]) {
+      mkdirSync(path, { recursive: true });
+    }
+  } catch (error) {
+    throw new StoreError('folder_unusable', `DATA_DIR: ${JSON.stringify(root)} cannot be used: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  return folder;
+}
+
+/** Makes creations, renames and removals in a folder durable. */
+export async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

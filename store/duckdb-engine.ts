@@ -1,0 +1,56 @@
+import {
+  BIGINT,
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBType,
+  type DuckDBValue,
+  INTEGER,
+  LIST,
+  listValue,
+  UBIGINT,
+  VARCHAR,
+} from '@duckdb/node-api';
+import type { SqlParam, SqlType } from '../sql/fragment.ts';
+import type { SqlStatement } from '../sql/statement.ts';
+
+export interface EngineOptions {
+  readonly memoryLimitMb: number;
+  readonly spillFolder: string;
+  /** Threads a query may use; DuckDB's own default is one per core. */
+  readonly threads?: number;
+}
+
+const TYPES: Readonly<Record<SqlType, DuckDBType>> = { VARCHAR, 'VARCHAR[]': LIST(VARCHAR), INTEGER, BIGINT, UBIGINT };
+
+/** Starts DuckDB in memory. Only what spills goes to disk: the store's own files are journals and segments. */
+export async function startEngine({ memoryLimitMb, spillFolder, threads }: EngineOptions): Promise<DuckDBInstance> {
+  return await DuckDBInstance.create(':memory:', {
+    memory_limit: `${memoryLimitMb}MiB`,
+    temp_directory: spillFolder,
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    ...(threads === undefined ? {} : { threads: String(threads) }),
+  });
+}
+
+/** Runs a statement and returns its rows as arrays in column order. `signal` interrupts it; the call then rejects with the signal's reason. */
+export async function runStatement(connection: DuckDBConnection, statement: SqlStatement, signal?: AbortSignal): Promise<DuckDBValue[][]> {
+  signal?.throwIfAborted();
+  const interrupt = () => connection.interrupt();
+  signal?.addEventListener('abort', interrupt, { once: true });
+  try {
+    const values = statement.params.map(duckdbValue);
+    const types = statement.params.map(({ type }) => TYPES[type]);
+    const reader = await connection.runAndReadAll(statement.text, values, types);
+    return reader.getRows();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', interrupt);
+  }
+}
+
+function duckdbValue({ value }: SqlParam): DuckDBValue {
+  return typeof value === 'object' ? listValue(value as string[]) : value;
+}

@@ -1,0 +1,120 @@
+import { open, readdir, readFile, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncFolder } from './data-folder.ts';
+import type { EventBatch, SourcePosition } from './event-store.ts';
+
+/** One batch on disk. `number` counts up by one from journal to journal, for ever. */
+export interface Journal {
+  readonly number: number;
+  readonly path: string;
+  readonly firstSequence: bigint;
+  readonly eventCount: number;
+  readonly expiredCount: number;
+  readonly positions: readonly SourcePosition[];
+  readonly sizeBytes: number;
+}
+
+/**
+ * Writes a batch as one NDJSON file and returns once it is on disk. The last line, the trailer, says what the file holds and
+ * by that marks it whole: a file without it is the torn remains of a crash.
+ */
+export async function writeJournal(folder: string, number: number, firstSequence: bigint, batch: EventBatch): Promise<Journal> {
+  const path = join(folder, journalName(number));
+  const eventBytes = batch.lines.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  const trailer = Buffer.from(`${trailerText(firstSequence, batch, eventBytes)}\n`);
+  const handle = await open(path, 'wx');
+  try {
+    await writeAll(handle, [...batch.lines, trailer]);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  await syncFolder(folder);
+  const { eventCount, expiredCount, positions } = batch;
+  return { number, path, firstSequence, eventCount, expiredCount, positions, sizeBytes: eventBytes + trailer.byteLength };
+}
+
+/** The numbers of the journals in the folder, ascending. */
+export async function listJournals(folder: string): Promise<number[]> {
+  const names = await readdir(folder);
+  return names
+    .filter((name) => /^\d{12}\.ndjson$/.test(name))
+    .map((name) => Number(name.slice(0, 12)))
+    .sort((a, b) => a - b);
+}
+
+/** Reads a journal's trailer; undefined where the file was torn by a crash before it was whole. */
+export async function readJournal(folder: string, number: number): Promise<Journal | undefined> {
+  const path = join(folder, journalName(number));
+  const content = await readFile(path);
+  if (content.at(-1) !== 0x0a) {
+    return undefined;
+  }
+  const start = content.lastIndexOf(0x0a, -2) + 1;
+  const trailer = parseTrailer(content.toString('utf8', start));
+  if (trailer === undefined || trailer.eventBytes !== start) {
+    return undefined;
+  }
+  return {
+    number,
+    path,
+    firstSequence: BigInt(trailer.firstSequence),
+    eventCount: trailer.eventCount,
+    expiredCount: trailer.expiredCount,
+    positions: trailer.positions.map(([topic, partition, nextOffset]) => ({ topic, partition, nextOffset: BigInt(nextOffset) })),
+    sizeBytes: content.byteLength,
+  };
+}
+
+/** Removes journals for good; one that is gone already is no error. */
+export async function removeJournals(folder: string, numbers: readonly number[]): Promise<void> {
+  for (const number of numbers) {
+    await unlink(join(folder, journalName(number))).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') {
+        throw error;
+      }
+    });
+  }
+  await syncFolder(folder);
+}
+
+interface Trailer {
+  readonly firstSequence: string;
+  readonly eventCount: number;
+  readonly expiredCount: number;
+  readonly eventBytes: number;
+  readonly positions: readonly (readonly [topic: string, partition: number, nextOffset: string])[];
+}
+
+function trailerText(firstSequence: bigint, batch: EventBatch, eventBytes: number): string {
+  const trailer: Trailer = {
+    firstSequence: String(firstSequence),
+    eventCount: batch.eventCount,
+    expiredCount: batch.expiredCount,
+    eventBytes,
+    positions: batch.positions.map(({ topic, partition, nextOffset }) => [topic, partition, String(nextOffset)]),
+  };
+  return JSON.stringify({ journalTrailer: trailer });
+}
+
+function parseTrailer(line: string): Trailer | undefined {
+  try {
+    return (JSON.parse(line) as { journalTrailer?: Trailer }).journalTrailer;
+  } catch {
+    // Not JSON: the file ends in the middle of an event, which is what a torn journal looks like.
+    return undefined;
+  }
+}
+
+async function writeAll(handle: Awaited<ReturnType<typeof open>>, chunks: readonly Uint8Array[]): Promise<void> {
+  for (const chunk of chunks) {
+    let written = 0;
+    while (written < chunk.byteLength) {
+      written += (await handle.write(chunk, written)).bytesWritten;
+    }
+  }
+}
+
+function journalName(number: number): string {
+  return `${String(number).padStart(12, '0')}.ndjson`;
+}

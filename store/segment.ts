@@ -1,0 +1,20 @@
+/** A published Parquet file: it never changes; it is replaced or dropped as a whole. */
+export interface Segment {
+  readonly id: number;
+  /** File name within the segments folder. */
+  readonly file: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly minTimestamp: number;
+  readonly maxTimestamp: number;
+  readonly minSequence: bigint;
+  readonly maxSequence: bigint;
+  readonly zoneRows: ReadonlyMap<number, number>;
+}
+
+/** A segment that the catalog has not numbered yet. */
+export type UnpublishedSegment = Omit<Segment, 'id'>;
+
+export function overlaps(segment: Segment, fromMs: number, toMs: number): boolean {
+  return segment.maxTimestamp >= fromMs && segment.minTimestamp < toMs;
+}
