@@ -1,0 +1,58 @@
+/** An event as a producer sends it: any JSON object, of which the oracle reads the fields it knows. */
+export type RawEvent = Readonly<Record<string, unknown>>;
+
+/** What the oracle keeps of an event: every value as text, in the spelling of the answer. */
+export interface OracleEvent {
+  readonly zoneId: number;
+  readonly timestamp: number;
+  readonly logId: string;
+  /** The nine dimensions and `ruleName`, as far as the event has them. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly log: unknown;
+}
+
+const TEXT_FIELDS = ['feature', 'ruleId', 'ruleName', 'ip', 'ja4', 'ua', 'url', 'country', 'action'];
+
+/** The events that a correct store holds: each logId of a zone and a time once, the first that came. */
+export function oracleEvents(raw: readonly RawEvent[]): OracleEvent[] {
+  const kept = new Map<string, OracleEvent>();
+  for (const event of raw.map(oracleEvent)) {
+    const identity = JSON.stringify([event.zoneId, event.timestamp, event.logId]);
+    if (!kept.has(identity)) {
+      kept.set(identity, event);
+    }
+  }
+  return [...kept.values()];
+}
+
+function oracleEvent(raw: RawEvent): OracleEvent {
+  const fields: Record<string, string> = {};
+  for (const name of TEXT_FIELDS) {
+    const value = raw[name];
+    if (typeof value === 'string') {
+      fields[name] = value;
+    }
+  }
+  if (raw['asn'] !== undefined) {
+    fields['asn'] = String(raw['asn']).replace(/^AS/, '');
+  }
+  const time = raw['timestamp'];
+  return {
+    zoneId: Number(raw['shieldZoneId']),
+    timestamp: typeof time === 'number' ? time : Date.parse(String(time)),
+    logId: String(raw['logId']),
+    fields,
+    log: logOf(raw),
+  };
+}
+
+/** Without a log the whole event is the log; with one, what is no known field goes into it under its own name, unless the log has that. */
+function logOf(raw: RawEvent): unknown {
+  const { log, ...rest } = raw;
+  if (log === undefined) {
+    return raw;
+  }
+  const known = new Set([...TEXT_FIELDS, 'logId', 'shieldZoneId', 'timestamp', 'asn']);
+  const extra = Object.entries(rest).filter(([name]) => !known.has(name));
+  return { ...Object.fromEntries(extra), ...(log as object) };
+}

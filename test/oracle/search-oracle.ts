@@ -1,0 +1,75 @@
+import { compareCodePoints } from './fold-case.ts';
+import { groupEvents, type OracleGroup } from './group-events.ts';
+import { matchesFilter, matchesQuery, type OracleFilter } from './match-event.ts';
+import type { OracleEvent } from './raw-event.ts';
+
+/** A valid request body of the search. */
+export interface OracleRequest {
+  readonly from: number;
+  readonly to: number;
+  readonly query?: string | null;
+  readonly filters?: readonly OracleFilter[] | null;
+  readonly groupBy?: readonly string[] | null;
+  readonly buckets?: number | null;
+  readonly page?: number;
+  readonly pageSize?: number | null;
+}
+
+export interface OracleRow {
+  readonly logId: string;
+  readonly timestamp: number;
+  readonly log: unknown;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+export interface OracleResponse {
+  readonly rows: readonly OracleRow[] | null;
+  readonly groups: readonly OracleGroup[] | null;
+  readonly total: number;
+  readonly totalPages: number;
+  readonly page: number;
+  readonly errorResponse: { readonly statusCode: 200; readonly success: true; readonly message: null; readonly errorKey: null };
+}
+
+/**
+ * The answer of the search operation, computed the plainest way from all events in memory. It shares no code with the program and is the
+ * measure of it: slow, and obviously what the specification says.
+ */
+export function searchOracle(events: readonly OracleEvent[], request: OracleRequest, zoneId: number): OracleResponse {
+  const { from, to, query, page = 0 } = request;
+  const filters = request.filters ?? [];
+  const by = request.groupBy ?? [];
+  const matching = events.filter(
+    (event) =>
+      event.zoneId === zoneId &&
+      event.timestamp >= from &&
+      event.timestamp < to &&
+      matchesQuery(event, query) &&
+      filters.every((filter) => matchesFilter(event, filter)),
+  );
+  const pageSize = clamp(request.pageSize ?? 50, 1, 500);
+  const pageOf = <T>(all: readonly T[]): readonly T[] => all.slice(page * pageSize, (page + 1) * pageSize);
+  const grouping = { by, buckets: clamp(request.buckets ?? 0, 0, 500), from, to };
+  const groups = by.length === 0 ? null : groupEvents(matching, grouping);
+  const total = groups?.length ?? matching.length;
+  return {
+    rows: groups === null ? pageOf(matching.toSorted(newestFirst)).map(toRow) : null,
+    groups: groups === null ? null : pageOf(groups),
+    total,
+    totalPages: Math.ceil(total / pageSize),
+    page,
+    errorResponse: { statusCode: 200, success: true, message: null, errorKey: null },
+  };
+}
+
+function newestFirst(a: OracleEvent, b: OracleEvent): number {
+  return b.timestamp - a.timestamp || compareCodePoints(a.logId, b.logId);
+}
+
+function toRow({ logId, timestamp, log, fields }: OracleEvent): OracleRow {
+  return { logId, timestamp, log, fields };
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
+}

@@ -1,0 +1,116 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Finding, lintFiles } from './lint-folder.ts';
+import { MAY_IMPORT, MAY_USE } from './room-table.ts';
+
+const RULE = 'lint/style/noRestrictedImports';
+const ROOMS = [...Object.keys(MAY_IMPORT), 'scripts'];
+
+/** Every way TypeScript has of importing a module. */
+const FORMS: Readonly<Record<string, (from: string) => string>> = {
+  import: (from) => `import { concept } from '${from}';\nexport const used = concept;\n`,
+  'import-type': (from) => `import type { Concept } from '${from}';\nexport type Used = Concept;\n`,
+  'side-effect': (from) => `import '${from}';\n`,
+  'export-from': (from) => `export { concept } from '${from}';\n`,
+  'dynamic-import': (from) => `export const later = import('${from}');\n`,
+};
+
+/** A file in the room itself and one two folders further down, which needs a longer way out. */
+const PLACES = [
+  { name: 'at the top', folder: '', out: '../' },
+  { name: 'two folders down', folder: 'inner/most/', out: '../../../' },
+];
+
+interface Case {
+  readonly room: string;
+  readonly target: string;
+  readonly file: string;
+  readonly text: string;
+  readonly allowed: boolean;
+  readonly sentence: string;
+}
+
+const slug = (text: string) => text.replaceAll(/[^a-z]+/g, '-');
+
+const roomCases: readonly Case[] = Object.entries(MAY_IMPORT).flatMap(([room, allowedTargets]) =>
+  ROOMS.filter((target) => target !== room).flatMap((target) =>
+    PLACES.flatMap(({ name, folder, out }) =>
+      Object.entries(FORMS).map(([form, write]) => {
+        const allowed = allowedTargets.includes(target);
+        const file = `${room}/${folder}${form}-of-${target}.ts`;
+        const sentence = `${room}/ ${allowed ? 'may' : 'must not'} import ${target}/ (${form}, ${name})`;
+        return { room, target, file, text: write(`${out}${target}/concept.ts`), allowed, sentence };
+      }),
+    ),
+  ),
+);
+
+const packageCases: readonly Case[] = Object.entries(MAY_USE).flatMap(([target, rooms]) =>
+  Object.keys(MAY_IMPORT).map((room) => {
+    const allowed = rooms.includes(room);
+    const file = `${room}/use-of-${slug(target)}.ts`;
+    return {
+      room,
+      target,
+      file,
+      text: `import '${target}';\n`,
+      allowed,
+      sentence: `${room}/ ${allowed ? 'may' : 'must not'} use ${target}`,
+    };
+  }),
+);
+
+const insideCases: readonly Case[] = Object.keys(MAY_IMPORT).map((room) => ({
+  room,
+  target: room,
+  file: `${room}/inner/neighbour.ts`,
+  text: "import '../concept.ts';\nimport './sibling.ts';\n",
+  allowed: true,
+  sentence: `${room}/ may import its own files`,
+}));
+
+const CASES = [...roomCases, ...packageCases, ...insideCases];
+
+let findings: ReadonlyMap<string, readonly Finding[]>;
+
+beforeAll(async () => {
+  const concepts = ROOMS.map((room): [string, string] => [`${room}/concept.ts`, 'export const concept = 1;\nexport type Concept = 1;\n']);
+  const files = new Map([...concepts, ...CASES.map(({ file, text }): [string, string] => [file, text])]);
+  findings = Map.groupBy(await lintFiles(files), ({ file }) => file);
+});
+
+describe('room rules', () => {
+  test.each(CASES)('$sentence', ({ room, file, allowed }) => {
+    const broken = (findings.get(file) ?? []).filter(({ rule }) => rule === RULE);
+    if (allowed) {
+      expect(broken).toEqual([]);
+    } else {
+      expect(broken).toHaveLength(1);
+      expect(broken[0]?.message).toMatch(new RegExp(`^Room rule: ${room}/ `));
+    }
+  });
+});
+
+describe('the other rules of the house', () => {
+  const offences: readonly (readonly [rule: string, sentence: string, files: Readonly<Record<string, string>>])[] = [
+    [
+      'lint/suspicious/noImportCycles',
+      'two files that import each other',
+      {
+        'store/a.ts': "import { b } from './b.ts';\nexport const a = b;\n",
+        'store/b.ts': "import { a } from './a.ts';\nexport const b = a;\n",
+      },
+    ],
+    ['lint/nursery/noFloatingPromises', 'a promise that nobody waits for', { 'store/a.ts': 'async function work() {}\nwork();\n' }],
+    ['lint/style/noExcessiveLinesPerFile', 'a file of 251 lines', { 'store/a.ts': 'export {};\n'.repeat(251) }],
+    ['lint/complexity/noExcessiveCognitiveComplexity', 'a function with too many turns', { 'store/a.ts': nested(7) }],
+  ];
+
+  test.each(offences)('%s refuses %s', async (rule, _sentence, files) => {
+    const found = await lintFiles(new Map(Object.entries(files)));
+    expect(found.map((finding) => finding.rule)).toContain(rule);
+  });
+});
+
+function nested(depth: number): string {
+  return `export function turn(a: number) {\n${'if (a > 1) {\n'.repeat(depth)}a++;\n${'}\n'.repeat(depth)}return a;\n}\n`;
+}
