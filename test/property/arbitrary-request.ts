@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { toAddress } from '../oracle/match-address.ts';
+import type { OracleFilter } from '../oracle/match-event.ts';
+import type { OracleEvent } from '../oracle/raw-event.ts';
+import type { OracleRequest } from '../oracle/search-oracle.ts';
+import { ZONES } from './arbitrary-event.ts';
+import { anyText, hostileText } from './value-pools.ts';
+
+const HOUR_MS = 3_600_000;
+const DIMENSIONS = ['feature', 'ruleId', 'ip', 'ja4', 'ua', 'url', 'asn', 'country', 'action'] as const;
+
+export interface ZoneRequest {
+  readonly zoneId: number;
+  readonly body: OracleRequest;
+}
+
+/** Valid requests that mostly hit: their values come from the events, whole or as pieces, in another case, or off by a little. */
+export function arbitraryRequest(events: readonly OracleEvent[], nowMs: number): fc.Arbitrary<ZoneRequest> {
+  const body = fc
+    .record(
+      {
+        window: windows(events, nowMs),
+        query: queries(events),
+        filters: fc.option(fc.array(filters(events), { maxLength: 3 }), { freq: 8 }),
+        groupBy: fc.option(fc.shuffledSubarray([...DIMENSIONS], { maxLength: 3 }), { freq: 3 }),
+        buckets: fc.option(fc.constantFrom(-3, 0, 1, 7, 60, 499, 500, 501, 10_000), { freq: 4 }),
+        page: fc.oneof({ arbitrary: fc.constant(0), weight: 5 }, { arbitrary: fc.constantFrom(1, 2, 3, 40, 2_147_483_647), weight: 1 }),
+        pageSize: fc.option(fc.constantFrom(-1, 0, 1, 2, 3, 10, 50, 499, 500, 501, 2_147_483_647), { freq: 4 }),
+      },
+      { requiredKeys: ['window'] },
+    )
+    .map(({ window: [from, to], ...rest }): OracleRequest => ({ from, to, ...rest }));
+  const zoneId = fc.oneof({ arbitrary: fc.constant(1), weight: 12 }, { arbitrary: fc.constantFrom(...ZONES, 99), weight: 1 });
+  return fc.record({ zoneId, body });
+}
+
+/** The whole retention, a whole number of hours, or bounds that lie exactly on events, where being included or not shows. */
+function windows(events: readonly OracleEvent[], nowMs: number): fc.Arbitrary<readonly [from: number, to: number]> {
+  const [oldest, newest] = [nowMs - 72 * HOUR_MS - 60_000, nowMs + 60_000];
+  const bound = fc
+    .tuple(fc.constantFrom(...events.map(({ timestamp }) => timestamp)), fc.constantFrom(0, 0, 1, -1, 1_000, HOUR_MS))
+    .map(([time, shift]) => Math.min(newest, Math.max(oldest, time + shift)));
+  const between = fc
+    .tuple(bound, bound)
+    .map(([a, b]): readonly [number, number] =>
+      a === b ? [Math.max(oldest, a - 1), a + (a === oldest ? 1 : 0)] : [Math.min(a, b), Math.max(a, b)],
+    );
+  return fc.oneof({ arbitrary: fc.constant([oldest, newest] as const), weight: 3 }, { arbitrary: between, weight: 2 });
+}
+
+function queries(events: readonly OracleEvent[]): fc.Arbitrary<string | null> {
+  const searched = ['ip', 'ruleId', 'url', 'ua', 'ruleName'] as const;
+  const piece = fc.oneof(...searched.map((name) => piecesOf(events, name)), hostileText, anyText).map((text) => text.replaceAll('"', ''));
+  const word = piece.map((text) => text.replaceAll(/\s/g, ''));
+  const phrase = piece.filter((text) => text.trim() !== '').map((text) => `"${text}"`);
+  const terms = fc
+    .tuple(
+      fc.array(fc.oneof({ arbitrary: word, weight: 3 }, { arbitrary: phrase, weight: 1 }), { maxLength: 3 }),
+      fc.constantFrom(' ', '  ', '\t'),
+    )
+    .map(([words, blank]) => words.join(blank));
+  return fc.option(terms, { freq: 6 });
+}
+
+function filters(events: readonly OracleEvent[]): fc.Arbitrary<OracleFilter> {
+  return fc.constantFrom(...DIMENSIONS).chain((field) => {
+    const ops = fc.constantFrom(...['eq', 'in', 'contains', 'wildcard'], ...(field === 'ip' ? ['cidr', 'cidr'] : []));
+    return ops.chain((op) => fc.record({ field: fc.constant(field), op: fc.constant(op), value: alternatives(events, field, op) }));
+  });
+}
+
+function alternatives(events: readonly OracleEvent[], field: string, op: string): fc.Arbitrary<string[]> {
+  return fc.array(alternative(events, field, op), { minLength: 1, maxLength: 3 });
+}
+
+function alternative(events: readonly OracleEvent[], field: string, op: string): fc.Arbitrary<string> {
+  const whole = valuesOf(events, field);
+  const piece = piecesOf(events, field);
+  switch (op) {
+    case 'cidr':
+      return ranges(events);
+    case 'contains':
+      return fc.oneof(piece, piece, whole, hostileText, anyText).filter((text) => text !== '');
+    case 'wildcard':
+      return fc.oneof({ arbitrary: patterns(whole), weight: 4 }, { arbitrary: patterns(hostileText), weight: 1 });
+    default:
+      return fc.oneof(
+        { arbitrary: respelled(whole, field), weight: 4 },
+        { arbitrary: piece, weight: 1 },
+        { arbitrary: hostileText, weight: 1 },
+      );
+  }
+}
+
+function valuesOf(events: readonly OracleEvent[], field: string): fc.Arbitrary<string> {
+  const values = events.map(({ fields }) => fields[field]).filter((value) => value !== undefined);
+  return fc.constantFrom(...new Set(values));
+}
+
+/** A run of whole characters of a value, in its own or another case. */
+function piecesOf(events: readonly OracleEvent[], field: string): fc.Arbitrary<string> {
+  return fc
+    .tuple(valuesOf(events, field), fc.nat({ max: 30 }), fc.integer({ min: 1, max: 12 }), otherCase)
+    .map(([value, start, length, change]) => {
+      const letters = Array.from(value);
+      const first = letters.length === 0 ? 0 : start % letters.length;
+      return change(letters.slice(first, first + length).join(''));
+    });
+}
+
+const otherCase = fc.constantFrom<(text: string) => string>(
+  (text) => text,
+  (text) => text,
+  (text) => text.toUpperCase(),
+  (text) => text.toLowerCase(),
+);
+
+/** The value in another spelling that may mean the same. */
+function respelled(whole: fc.Arbitrary<string>, field: string): fc.Arbitrary<string> {
+  const spellings = fc.constantFrom<(text: string) => string>(
+    (text) => text,
+    (text) => (field === 'asn' ? `AS${text}` : text.toUpperCase()),
+    (text) => (field === 'ip' ? (toAddress(text)?.toNormalizedString().toUpperCase() ?? text) : text.toLowerCase()),
+    (text) => (field === 'ip' && toAddress(text)?.isIPv4MappedAddress() ? `::ffff:${toAddress(text)?.toIPv4Address().toString()}` : text),
+    (text) => `${text} `,
+  );
+  return fc.tuple(whole, spellings).map(([text, spell]) => spell(text));
+}
+
+/** A value some runs of which are starred out, so that it matches, unless one of the literals was also changed. */
+function patterns(whole: fc.Arbitrary<string>): fc.Arbitrary<string> {
+  const cut = fc.tuple(fc.nat({ max: 40 }), fc.nat({ max: 8 }));
+  return fc.tuple(whole, fc.array(cut, { maxLength: 3 }), otherCase, fc.boolean()).map(([text, cuts, change, spoilt]) => {
+    const letters = Array.from(text);
+    for (const [start, length] of cuts) {
+      letters.splice(start % (letters.length + 1), length, '*');
+    }
+    return change(letters.join('')) + (spoilt && cuts.length > 1 ? '?' : '');
+  });
+}
+
+function ranges(events: readonly OracleEvent[]): fc.Arbitrary<string> {
+  const known = valuesOf(events, 'ip').filter((text) => toAddress(text) !== null);
+  const address = fc.oneof({ arbitrary: known, weight: 3 }, { arbitrary: fc.ipV4(), weight: 1 }, { arbitrary: fc.ipV6(), weight: 1 });
+  return fc.tuple(address, fc.option(fc.nat({ max: 128 }), { freq: 5 })).map(([text, bits]) => {
+    const width = text.includes(':') ? 128 : 32;
+    return bits === null ? text : `${text}/${bits % (width + 1)}`;
+  });
+}

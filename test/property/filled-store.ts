@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { BatchBuilder } from '../../ingest/batch-builder.ts';
+import { type OpenStore, openStore } from '../../store/open-store.ts';
+import type { RawEvent } from '../oracle/raw-event.ts';
+import { arbitraryEvent } from './arbitrary-event.ts';
+
+export const RETENTION_MS = 72 * 3_600_000;
+
+/** The clock of every property: the data and the windows are relative to it, so that a seed means the same for ever. */
+export const NOW_MS = 1_760_002_345_678;
+
+export function generateRawEvents(seed: number, count: number): RawEvent[] {
+  return fc.sample(arbitraryEvent(NOW_MS), { seed, numRuns: count });
+}
+
+/** Takes events in as an intake does. All of them are valid, so one that is refused is a defect. */
+export async function appendEvents(store: OpenStore, events: readonly RawEvent[]): Promise<void> {
+  const builder = new BatchBuilder({ now: () => NOW_MS, retentionMs: RETENTION_MS });
+  for (const event of events) {
+    const verdict = builder.addEvent('http', Buffer.from(JSON.stringify(event)));
+    if (verdict.kind !== 'accepted') {
+      throw new Error(`the intake took a valid event for ${JSON.stringify(verdict)}: ${JSON.stringify(event)}`);
+    }
+  }
+  await store.append(builder.take());
+}
+
+export function openStoreIn(dataDir: string): Promise<OpenStore> {
+  return openStore({ dataDir, memoryLimitMb: 512, retentionMs: RETENTION_MS, now: () => NOW_MS });
+}
+
+/** Runs `work` with a folder of its own that is gone afterwards. */
+export async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'shieldlog-property-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compileSearch } from '../../query/compile-search.ts';
+import { searchResponseJson } from '../../src/search-response.ts';
+import type { OpenStore } from '../../store/open-store.ts';
+import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
+import { searchOracle } from '../oracle/search-oracle.ts';
+import { arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
+import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
+import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
+
+const PROPERTY = 'search';
+const DATA_SETS = 3;
+const EVENTS = 700;
+/** In each of the two states of the store that {@link withFilledStore} goes through. */
+const REQUESTS = 350;
+
+/** The answer over the wire, without the wire: request bytes to a plan, the plan to a result, the result to the response's text. */
+async function answer(store: OpenStore, { zoneId, body }: ZoneRequest): Promise<unknown> {
+  const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId, nowMs: NOW_MS });
+  return JSON.parse(searchResponseJson(await store.search(plan), plan.page));
+}
+
+/**
+ * Hands `work` the same store twice: with events in new segments of many hours, in compacted ones and in hot tables, and again after all of
+ * that was sealed and compacted and more came on top. Later parts hold events of old hours, and twins of events that are sealed already.
+ */
+async function withFilledStore(dataSeed: number, work: (store: OpenStore, events: readonly OracleEvent[]) => Promise<void>): Promise<void> {
+  await withFolder(async (folder) => {
+    const raw = generateRawEvents(dataSeed, EVENTS);
+    const store = await openStoreIn(folder);
+    const append = (from: number, to: number) => appendEvents(store, raw.slice(from, to));
+    try {
+      await append(0, 150);
+      await append(150, 200);
+      await store.sealNow();
+      await append(200, 350);
+      await store.sealNow();
+      await store.compactNow();
+      await append(350, 450);
+      await store.sealNow();
+      await append(450, 500);
+      await append(500, 600);
+      await work(store, oracleEvents(raw.slice(0, 600)));
+      await store.sealNow();
+      await store.compactNow();
+      await append(600, EVENTS);
+      await work(store, oracleEvents(raw));
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+/** Checks random requests, or only the one that `known` leads to; a failure is kept for the next run. */
+async function checkRequests(store: OpenStore, events: readonly OracleEvent[], dataSeed: number, known?: FailingSeed): Promise<void> {
+  const property = fc.asyncProperty(arbitraryRequest(events, NOW_MS), async (request) => {
+    expect(await answer(store, request)).toEqual(JSON.parse(JSON.stringify(searchOracle(events, request.body, request.zoneId))));
+  });
+  const parameters = known === undefined ? { numRuns: REQUESTS } : { seed: known.seed, path: known.path, numRuns: 1, endOnFailure: true };
+  const details = await fc.check(property, parameters);
+  if (details.failed) {
+    if (details.counterexamplePath !== null) {
+      keepFailingSeed(PROPERTY, { dataSeed, seed: details.seed, path: details.counterexamplePath });
+    }
+    throw new Error(fc.defaultReportMessage(details) ?? 'the property failed', { cause: details.errorInstance });
+  }
+}
+
+describe('any search answers what the oracle answers', () => {
+  const known = readFailingSeeds(PROPERTY);
+  test.each(known.map((failing) => ({ failing })))('a run that failed before: $failing', async ({ failing }) => {
+    await withFilledStore(failing.dataSeed, (store, events) => checkRequests(store, events, failing.dataSeed, failing));
+  });
+
+  const dataSeeds = fc.sample(fc.integer(), DATA_SETS);
+  test.each(dataSeeds)(`${2 * REQUESTS} random requests over the events of seed %i`, async (dataSeed) => {
+    await withFilledStore(dataSeed, (store, events) => checkRequests(store, events, dataSeed));
+  });
+});
