@@ -13,7 +13,7 @@ const keyValue = (dimension: Dimension) => sql`coalesce(${column(dimension)}, ''
 
 /**
  * Phase one: one page of group keys in the order of the answer, and the number of all groups.
- * Columns: `total`, `position` (0 for the page's first; NULL on the single row of an empty page), `events`, `key0` … .
+ * Columns: `total`, `key0` …, `events`; an empty page is one row in which all but `total` are NULL.
  */
 export function groupPageStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment, dialect: Dialect): SqlStatement {
   const keys = joinSql(

@@ -26,30 +26,37 @@ export interface LoadOutcome {
   /** Events that are searchable now and were not before. */
   readonly loaded: number;
   readonly duplicates: number;
-  /** Lines that DuckDB's JSON reader does not take, which the intake should not have let through. */
-  readonly unreadable: readonly DeadLetter[];
+}
+
+export interface LoadTarget {
+  readonly hotTable: HotTable;
+  /** What is searchable already, the hot table included: an event that is in there is not loaded again. */
+  readonly known: Snapshot;
+  readonly segmentsFolder: string;
+  /** Gets the lines that DuckDB's JSON reader does not take, which the intake should not have let through. */
+  readonly keepUnreadable: (letters: readonly DeadLetter[]) => void;
 }
 
 /**
  * Loads a journal into a hot table: DuckDB parses the file into a table of its own, one aggregate checks what came of it, and the events go
- * over in one statement. `known` is what is searchable before, the hot table included.
+ * over in one last statement: it all is loaded, or none of it.
  */
 export async function loadJournal(
   connection: DuckDBConnection,
   journal: Journal,
-  hotTable: HotTable,
-  known: Snapshot,
-  segmentsFolder: string,
+  { hotTable, known, segmentsFolder, keepUnreadable }: LoadTarget,
 ): Promise<LoadOutcome> {
   if (journal.eventCount === 0) {
-    return { loaded: 0, duplicates: 0, unreadable: [] };
+    return { loaded: 0, duplicates: 0 };
   }
   await runStatement(connection, readJournalStatement(ARRIVED, journal.path));
   const [checked = []] = await runStatement(connection, inspectTableStatement(ARRIVED));
   const [lines, events, distinct, firstMs, lastMs] = checked as [bigint, bigint, bigint, bigint | null, bigint | null];
-  const unreadable = lines - events > 1n || Number(events) !== journal.eventCount ? await findUnreadable(connection, journal) : [];
+  if (lines - events > 1n || Number(events) !== journal.eventCount) {
+    keepUnreadable(await findUnreadable(connection, journal));
+  }
   if (firstMs === null || lastMs === null) {
-    return { loaded: 0, duplicates: 0, unreadable };
+    return { loaded: 0, duplicates: 0 };
   }
   const segments = known.segments.filter((segment) => overlaps(segment, Number(firstMs), Number(lastMs) + 1));
   const relation = eventsRelation(
@@ -65,7 +72,7 @@ export async function loadJournal(
     : insertNewStatement(hotTable.name, ARRIVED, journal.firstSequence, relation, firstMs, lastMs);
   const [[inserted] = []] = await runStatement(connection, statement);
   const loaded = Number(inserted);
-  return { loaded, duplicates: Number(events) - loaded, unreadable };
+  return { loaded, duplicates: Number(events) - loaded };
 }
 
 async function findUnreadable(connection: DuckDBConnection, journal: Journal): Promise<DeadLetter[]> {

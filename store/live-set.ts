@@ -39,6 +39,10 @@ export class LiveSet {
     return this.#hotTables;
   }
 
+  get endSequence(): bigint {
+    return this.#endSequence;
+  }
+
   get segments(): readonly Segment[] {
     return this.#segments;
   }

@@ -1,0 +1,159 @@
+import type { AppendReceipt, EventBatch } from './event-store.ts';
+import { type Journal, removeJournals, writeJournal } from './journal.ts';
+import { SerialQueue } from './serial-queue.ts';
+import { StoreError } from './store-error.ts';
+
+/** Where the next batch goes: the number of its journal and the sequence of its first event. */
+export interface AppendPlace {
+  readonly journal: number;
+  readonly sequence: bigint;
+}
+
+export interface AppendPipelineOptions {
+  readonly journalFolder: string;
+  readonly next: AppendPlace;
+  /** Makes what cannot become an event durable; called before the batch's positions are. */
+  readonly keepDeadLetters: (batch: EventBatch) => void;
+  /** Makes a journal on disk searchable. Called one at a time, in order. */
+  readonly load: (journal: Journal) => Promise<void>;
+}
+
+interface Append {
+  readonly batch: EventBatch;
+  readonly sizeBytes: number;
+  failure: StoreError | undefined;
+}
+
+/**
+ * Takes batches through two stages, each one batch at a time and in call order: to the journal, then into the hot table.
+ * The stages overlap, so one batch is written while the one before is loaded.
+ *
+ * A batch that fails takes those behind it along, because their source positions would otherwise pass over its events; appends
+ * are refused until what they left on disk is gone.
+ */
+export class AppendPipeline {
+  readonly #options: AppendPipelineOptions;
+  readonly #writing = new SerialQueue();
+  readonly #loading = new SerialQueue();
+  readonly #underWay = new Set<Append>();
+  #next: AppendPlace;
+  #loaded: AppendPlace;
+  #refusal: StoreError | undefined;
+  #pendingBytes = 0;
+
+  constructor(options: AppendPipelineOptions) {
+    this.#options = options;
+    this.#next = options.next;
+    this.#loaded = options.next;
+  }
+
+  /** Bytes of batches that are not yet searchable. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** The place after the last batch that is searchable. */
+  get loadedUpTo(): AppendPlace {
+    return this.#loaded;
+  }
+
+  async append(batch: EventBatch): Promise<AppendReceipt> {
+    if (this.#refusal !== undefined) {
+      throw this.#refusal;
+    }
+    const append: Append = { batch, sizeBytes: batch.lines.reduce((sum, line) => sum + line.byteLength, 0), failure: undefined };
+    this.#underWay.add(append);
+    this.#pendingBytes += append.sizeBytes;
+    const written = this.#writing.run(() => this.#write(append));
+    // The load looks at it in its turn, which may be later than it fails.
+    written.catch(() => undefined);
+    // The queue of loads is entered now, so that batches are loaded in the order of the calls.
+    const loaded = this.#loading.run(async () => this.#load(append, await written));
+    try {
+      return await loaded;
+    } finally {
+      this.#underWay.delete(append);
+      this.#pendingBytes -= append.sizeBytes;
+    }
+  }
+
+  /** Runs work between two loads. */
+  betweenLoads<T>(work: () => Promise<T>): Promise<T> {
+    return this.#loading.run(work);
+  }
+
+  /** Refuses further appends and waits for those under way. */
+  async close(): Promise<void> {
+    this.#refusal = new StoreError('closed', 'the store is closed');
+    await this.#writing.idle();
+    await this.#loading.idle();
+  }
+
+  async #write(append: Append): Promise<Journal> {
+    return await this.#guard(append, async () => {
+      const { batch } = append;
+      const { journal, sequence } = this.#next;
+      this.#options.keepDeadLetters(batch);
+      const written = await writeJournal(this.#options.journalFolder, journal, sequence, batch);
+      this.#next = { journal: journal + 1, sequence: sequence + BigInt(batch.eventCount) };
+      return written;
+    });
+  }
+
+  async #load(append: Append, journal: Journal): Promise<AppendReceipt> {
+    return await this.#guard(append, async () => {
+      await this.#options.load(journal);
+      this.#loaded = placeAfter(journal);
+      return { firstSequence: journal.firstSequence, eventCount: journal.eventCount };
+    });
+  }
+
+  async #guard<T>(append: Append, work: () => Promise<T>): Promise<T> {
+    if (append.failure !== undefined) {
+      throw append.failure;
+    }
+    try {
+      return await work();
+    } catch (error) {
+      throw this.#fail(append, error);
+    }
+  }
+
+  #fail(failed: Append, cause: unknown): StoreError {
+    const message = `a batch of ${failed.batch.eventCount} events could not be stored: ${(cause as Error).message}`;
+    const failure = new StoreError('append_failed', message, { cause });
+    let behind = false;
+    for (const append of this.#underWay) {
+      behind ||= append === failed;
+      if (behind) {
+        append.failure ??= failure;
+      }
+    }
+    if (this.#refusal === undefined) {
+      this.#refusal = failure;
+      this.#writing
+        .run(() => this.#clearAway(failure))
+        .catch((error: Error) => {
+          this.#refusal = new StoreError('append_failed', `what a failed batch left in the journal cannot be removed: ${error.message}`, {
+            cause: error,
+          });
+        });
+    }
+    return failure;
+  }
+
+  /** Removes the journals of failed batches, so that their numbers and sequences can be given again, and lets appends in. */
+  async #clearAway(failure: StoreError): Promise<void> {
+    await this.#loading.idle();
+    const numbers = Array.from({ length: this.#next.journal - this.#loaded.journal + 1 }, (_, place) => this.#loaded.journal + place);
+    await removeJournals(this.#options.journalFolder, numbers);
+    this.#next = this.#loaded;
+    if (this.#refusal === failure) {
+      this.#refusal = undefined;
+    }
+  }
+}
+
+export function placeAfter(journal: Journal): AppendPlace {
+  return { journal: journal.number + 1, sequence: journal.firstSequence + BigInt(journal.eventCount) };
+}

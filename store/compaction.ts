@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { eventsRelation, slabZoneCountStatement } from '../sql/storage-statements.ts';
+import type { Catalog } from './catalog.ts';
+import { runStatement } from './duckdb-engine.ts';
+import type { LiveSet } from './live-set.ts';
+import type { Segment } from './segment.ts';
+import { HOUR_MS, LONG_SLAB_MS, MAX_SEGMENT_ROWS, planSlab, sequenceBounds, slabZone } from './segment-plan.ts';
+import { removeSegmentFiles, writeSegments } from './segment-writer.ts';
+
+/** So many small segments of one hour are merged while the hour still receives events. */
+const MANY_SMALL_SEGMENTS = 8;
+const SMALL_SEGMENT_ROWS = 100_000;
+
+/** A slab is quiet when it has been over for this long; what arrives later makes small segments that are merged in turn. */
+const QUIET_AFTER_MS = HOUR_MS;
+
+/** Segments that are to become as few as possible, all of one time slab. */
+export interface Merge {
+  readonly slab: number;
+  readonly slabMs: number;
+  readonly segments: readonly Segment[];
+}
+
+/** The next merge that is worth its work, or undefined: quiet six-hour slabs first, then busy hours in many pieces. */
+export function chooseMerge(segments: readonly Segment[], nowMs: number): Merge | undefined {
+  return chooseQuietSlab(segments, nowMs) ?? chooseBusyHour(segments);
+}
+
+function chooseQuietSlab(segments: readonly Segment[], nowMs: number): Merge | undefined {
+  for (const [slab, all] of bySlab(segments, LONG_SLAB_MS)) {
+    const small = all.filter(({ rows }) => rows < MAX_SEGMENT_ROWS / 2);
+    const rows = small.reduce((sum, segment) => sum + segment.rows, 0);
+    const isQuiet = (slab + 1) * LONG_SLAB_MS + QUIET_AFTER_MS <= nowMs;
+    // As long as the merged segments are fewer than half of what there was, every event is rewritten a logarithmic number of times.
+    if (isQuiet && small.length >= 2 * Math.ceil(rows / MAX_SEGMENT_ROWS) && largestZone(small) <= MAX_SEGMENT_ROWS) {
+      return { slab, slabMs: LONG_SLAB_MS, segments: small };
+    }
+  }
+  return undefined;
+}
+
+function chooseBusyHour(segments: readonly Segment[]): Merge | undefined {
+  const small = segments.filter(({ rows }) => rows < SMALL_SEGMENT_ROWS);
+  for (const slabMs of [HOUR_MS, LONG_SLAB_MS]) {
+    for (const [slab, inSlab] of bySlab(small, slabMs)) {
+      if (inSlab.length >= MANY_SMALL_SEGMENTS) {
+        return { slab, slabMs, segments: inSlab };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The segments that lie within one slab, by its number; a segment over several slabs is in none. */
+function bySlab(segments: readonly Segment[], slabMs: number): Map<number, Segment[]> {
+  const slabOf = (timestamp: number) => Math.floor(timestamp / slabMs);
+  const within = segments.filter(({ minTimestamp, maxTimestamp }) => slabOf(minTimestamp) === slabOf(maxTimestamp));
+  return Map.groupBy(within, ({ minTimestamp }) => slabOf(minTimestamp));
+}
+
+function largestZone(segments: readonly Segment[]): number {
+  const rows = new Map<number, number>();
+  for (const { zoneRows } of segments) {
+    for (const [zone, events] of zoneRows) {
+      rows.set(zone, (rows.get(zone) ?? 0) + events);
+    }
+  }
+  return Math.max(0, ...rows.values());
+}
+
+export interface CompactionOptions {
+  readonly connection: DuckDBConnection;
+  readonly segmentsFolder: string;
+  readonly catalog: Catalog;
+  readonly live: LiveSet;
+}
+
+/** Writes the merged segments, then exchanges them for the old ones in one catalog transaction. */
+export async function runMerge(
+  { slab, slabMs, segments }: Merge,
+  { connection, segmentsFolder, catalog, live }: CompactionOptions,
+): Promise<void> {
+  const paths = segments.map(({ file }) => join(segmentsFolder, file));
+  const end = sequenceBounds(segments).maxSequence + 1n;
+  const events = eventsRelation([], paths, end);
+  const counts = (await runStatement(connection, slabZoneCountStatement(events, slabMs))).map(slabZone);
+  const stem = `c${segments[0]?.id ?? 0}-${Date.now().toString(36)}`;
+  const written = await writeSegments(connection, segmentsFolder, stem, planSlab(slab, slabMs, counts), events);
+  try {
+    const addSegments = catalog.apply({ add: written, remove: segments });
+    live.exchange({ addSegments, removeSegments: segments });
+  } catch (error) {
+    await removeSegmentFiles(segmentsFolder, written);
+    throw error;
+  }
+}

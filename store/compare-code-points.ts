@@ -1,0 +1,19 @@
+/**
+ * Orders strings by code point, as UTF-8 bytes and the engines do; JavaScript's own order is by UTF-16 unit, which puts emoji (written
+ * with units from U+D800) before U+E000 to U+FFFF.
+ */
+export function compareCodePoints(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let place = 0; place < length; place += 1) {
+    const [unitA, unitB] = [a.charCodeAt(place), b.charCodeAt(place)];
+    if (unitA !== unitB) {
+      return rank(unitA) - rank(unitB);
+    }
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points above all others. */
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}

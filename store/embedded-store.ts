@@ -1,0 +1,126 @@
+import type { SearchPlan } from '../query/search-plan.ts';
+import type { SearchResult } from '../query/search-result.ts';
+import type { AppendPipeline } from './append-pipeline.ts';
+import type { Catalog } from './catalog.ts';
+import type { ConnectionPool } from './connection-pool.ts';
+import type { AppendReceipt, EventBatch, EventStore, SearchOptions, StoredDeadLetter, StoreStats } from './event-store.ts';
+import { searchGroups } from './group-search.ts';
+import type { LiveSet } from './live-set.ts';
+import type { Maintenance } from './maintenance.ts';
+import type { PositionTable } from './position-table.ts';
+import { searchRows } from './row-search.ts';
+import type { Sealer } from './sealer.ts';
+import { SearchScope } from './search-scope.ts';
+import type { StoreCounters } from './store-counters.ts';
+import { StoreError } from './store-error.ts';
+
+/** The parts of the store, put together by `openStore`. */
+export interface StoreParts {
+  readonly segmentsFolder: string;
+  readonly catalog: Catalog;
+  readonly live: LiveSet;
+  readonly positions: PositionTable;
+  readonly counters: StoreCounters;
+  readonly pipeline: AppendPipeline;
+  readonly sealer: Sealer;
+  readonly maintenance: Maintenance;
+  readonly searchers: ConnectionPool;
+  /** Closes the engine and what else is open, when nothing runs any more. */
+  readonly release: () => Promise<void>;
+}
+
+/** The event store in this process: journal, hot tables, Parquet segments, searched by DuckDB. */
+export class EmbeddedStore implements EventStore {
+  readonly #parts: StoreParts;
+  readonly #searches = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | undefined;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  append(batch: EventBatch): Promise<AppendReceipt> {
+    return this.#parts.pipeline.append(batch);
+  }
+
+  search(plan: SearchPlan, { signal }: SearchOptions = {}): Promise<SearchResult> {
+    const ended = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    const search = this.#search(plan, ended);
+    this.#searches.add(search);
+    const forget = () => this.#searches.delete(search);
+    search.then(forget, forget);
+    return search;
+  }
+
+  pendingBytes(): number {
+    return this.#parts.pipeline.pendingBytes;
+  }
+
+  position(topic: string, partition: number): bigint | undefined {
+    return this.#parts.positions.get(topic, partition);
+  }
+
+  listDeadLetters(options: { readonly afterId?: number; readonly limit: number }): readonly StoredDeadLetter[] {
+    return this.#parts.catalog.deadLetters.list(options);
+  }
+
+  removeDeadLetters(ids: readonly number[]): void {
+    this.#parts.catalog.deadLetters.remove(ids);
+  }
+
+  stats(): StoreStats {
+    const { live, catalog, counters } = this.#parts;
+    const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+    const hotEvents = sum(live.hotTables.map(({ events }) => events));
+    return {
+      events: hotEvents + sum(live.segments.map(({ rows }) => rows)),
+      hotEvents,
+      segments: live.segments.length,
+      segmentBytes: sum(live.segments.map(({ bytes }) => bytes)),
+      journalBytes: sum(live.hotTables.map(({ journalBytes }) => journalBytes)),
+      deadLetters: catalog.deadLetters.count(),
+      ...counters,
+      nextSequence: live.endSequence,
+    };
+  }
+
+  /** Seals what is in the hot table now; for tests and tools, since it happens by itself. */
+  sealNow(): Promise<void> {
+    return this.#parts.maintenance.closeHotTable();
+  }
+
+  /** Merges small segments now; for tests and tools, since it happens by itself. */
+  compactNow(): Promise<void> {
+    return this.#parts.maintenance.compact();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #search(plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
+    signal.throwIfAborted();
+    const { live, searchers, segmentsFolder } = this.#parts;
+    return await searchers.use(async (connection) => {
+      const snapshot = live.snapshot();
+      try {
+        const scope = new SearchScope(plan, snapshot, segmentsFolder, connection, signal);
+        return await (plan.output.kind === 'rows' ? searchRows(scope) : searchGroups(scope, plan.output));
+      } finally {
+        snapshot.release();
+      }
+    }, signal);
+  }
+
+  async #close(): Promise<void> {
+    const { pipeline, maintenance, sealer, release } = this.#parts;
+    this.#closing.abort(new StoreError('closed', 'the store is closed'));
+    await maintenance.stop();
+    await sealer.stop();
+    await pipeline.close();
+    await Promise.allSettled(this.#searches);
+    await release();
+  }
+}

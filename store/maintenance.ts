@@ -1,0 +1,86 @@
+import type { AppendPipeline } from './append-pipeline.ts';
+import { type CompactionOptions, chooseMerge, runMerge } from './compaction.ts';
+import type { Loader } from './loader.ts';
+import { dropExpiredSegments } from './retention.ts';
+import type { Sealer } from './sealer.ts';
+import { SerialQueue } from './serial-queue.ts';
+import type { StoreLogger } from './store-logger.ts';
+
+const INTERVAL_MS = 5_000;
+
+export interface MaintenanceOptions {
+  readonly pipeline: AppendPipeline;
+  readonly loader: Loader;
+  readonly sealer: Sealer;
+  readonly compaction: CompactionOptions;
+  readonly retentionMs: number;
+  readonly now: () => number;
+  readonly logger: StoreLogger;
+}
+
+/** What the store does for itself from time to time: close an old hot table, drop expired segments, merge small ones while it is quiet. */
+export class Maintenance {
+  readonly #options: MaintenanceOptions;
+  readonly #queue = new SerialQueue();
+  readonly #timer: NodeJS.Timeout;
+  #due = false;
+  #stopped = false;
+
+  constructor(options: MaintenanceOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#tick(), INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  async closeHotTable(): Promise<void> {
+    const { pipeline, loader, sealer } = this.#options;
+    await pipeline.betweenLoads(() => loader.close());
+    await sealer.idle();
+  }
+
+  /** Merges until there is nothing worth merging. */
+  async compact(): Promise<void> {
+    await this.#queue.run(() => this.#compact(() => true));
+  }
+
+  /** Finishes the merge that is being written. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await this.#queue.idle();
+  }
+
+  #tick(): void {
+    if (this.#due) {
+      return;
+    }
+    this.#due = true;
+    this.#queue
+      .run(() => this.#work())
+      .catch((error: unknown) => {
+        this.#options.logger.error({ err: error }, 'the upkeep of the store failed; it is tried again');
+      })
+      .finally(() => {
+        this.#due = false;
+      });
+  }
+
+  async #work(): Promise<void> {
+    const { pipeline, loader, sealer, compaction, now, retentionMs } = this.#options;
+    await pipeline.betweenLoads(() => loader.closeIfOld());
+    dropExpiredSegments(compaction.catalog, compaction.live, now(), retentionMs);
+    // Merging competes with ingest for the same cores, and can wait.
+    await this.#compact(() => sealer.isIdle && pipeline.pendingBytes === 0);
+  }
+
+  async #compact(isTime: () => boolean): Promise<void> {
+    const { compaction, now } = this.#options;
+    while (!this.#stopped && isTime()) {
+      const merge = chooseMerge(compaction.live.segments, now());
+      if (merge === undefined) {
+        return;
+      }
+      await runMerge(merge, compaction);
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import { AppendPipeline, placeAfter } from './append-pipeline.ts';
+import { Catalog } from './catalog.ts';
+import { ConnectionPool } from './connection-pool.ts';
+import { type DataFolder, prepareDataFolder } from './data-folder.ts';
+import { startEngine } from './duckdb-engine.ts';
+import { EmbeddedStore } from './embedded-store.ts';
+import type { DeadLetter } from './event-store.ts';
+import { LiveSet } from './live-set.ts';
+import { Loader } from './loader.ts';
+import { Maintenance } from './maintenance.ts';
+import { PartRemover } from './part-remover.ts';
+import { PositionTable } from './position-table.ts';
+import { cleanFolder, unsealedJournals } from './recovery.ts';
+import { Sealer } from './sealer.ts';
+import { type StoreLogger, silentLogger } from './store-logger.ts';
+
+/** Searches that run at the same time; more would only share the same cores. */
+const CONCURRENT_SEARCHES = 4;
+/** Searches that wait for their turn; further ones are refused with `overloaded`. */
+const WAITING_SEARCHES = 256;
+
+export interface StoreOptions {
+  readonly dataDir: string;
+  /** What DuckDB may hold in memory before it spills to the data folder. */
+  readonly memoryLimitMb: number;
+  readonly retentionMs: number;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly logger?: StoreLogger;
+}
+
+export type OpenStore = EmbeddedStore;
+
+/**
+ * Opens the event store in a folder and brings it to where it was: what a crash left half done is removed, and the events that were on
+ * disk but not in a segment are searchable again when this resolves.
+ * Throws `StoreError`: `folder_in_use`, `folder_unusable`, `corrupt`.
+ */
+export async function openStore(options: StoreOptions): Promise<OpenStore> {
+  const folder = prepareDataFolder(options.dataDir);
+  const catalog = new Catalog(folder.catalogFile);
+  try {
+    return await openWithCatalog(folder, catalog, options);
+  } catch (error) {
+    catalog.close();
+    throw error;
+  }
+}
+
+async function openWithCatalog(
+  folder: DataFolder,
+  catalog: Catalog,
+  { memoryLimitMb, retentionMs, now, logger = silentLogger }: StoreOptions,
+): Promise<OpenStore> {
+  await cleanFolder(folder, catalog);
+  const { sealedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
+  const journals = await unsealedJournals(folder, sealedJournal);
+
+  const engine = await startEngine({ memoryLimitMb, spillFolder: folder.spill });
+  const [loading, sealing, merging, removing] = await Promise.all([engine.connect(), engine.connect(), engine.connect(), engine.connect()]);
+  const searchers = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES);
+
+  const remover = new PartRemover(removing, folder.segments, logger);
+  const live = new LiveSet(catalog.segments(), nextSequence, (retired) => remover.remove(retired));
+  const positions = new PositionTable(stored);
+  const counters = { expiredEvents, duplicateEvents };
+  const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
+  const sealer = new Sealer({ connection: sealing, folder, catalog, live, logger });
+  const loader = await Loader.start(
+    {
+      connection: loading,
+      segmentsFolder: folder.segments,
+      live,
+      positions,
+      counters,
+      now,
+      keepUnreadable: keepDeadLetters,
+      onClosed: (closed) => sealer.enqueue(closed),
+      roomToClose: () => sealer.room(),
+    },
+    { journal: sealedJournal + 1, sequence: nextSequence },
+  );
+  for (const journal of journals) {
+    await loader.load(journal);
+  }
+  if (journals.length > 0) {
+    logger.info({ journals: journals.length, events: live.hotTables.reduce((sum, { events }) => sum + events, 0) }, 'journals reloaded');
+  }
+  const last = journals.at(-1);
+  const pipeline = new AppendPipeline({
+    journalFolder: folder.journal,
+    next: last === undefined ? loader.end : placeAfter(last),
+    keepDeadLetters: ({ deadLetters }) => keepDeadLetters(deadLetters),
+    load: (journal) => loader.load(journal),
+  });
+  const compaction = { connection: merging, segmentsFolder: folder.segments, catalog, live };
+  const maintenance = new Maintenance({ pipeline, loader, sealer, compaction, retentionMs, now, logger });
+
+  const release = async () => {
+    await remover.idle();
+    searchers.close();
+    for (const connection of [loading, sealing, merging, removing]) {
+      connection.closeSync();
+    }
+    engine.closeSync();
+    catalog.close();
+  };
+  return new EmbeddedStore({
+    segmentsFolder: folder.segments,
+    catalog,
+    live,
+    positions,
+    counters,
+    pipeline,
+    sealer,
+    maintenance,
+    searchers,
+    release,
+  });
+}

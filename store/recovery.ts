@@ -1,0 +1,56 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Catalog } from './catalog.ts';
+import type { DataFolder } from './data-folder.ts';
+import { type Journal, listJournals, readJournal, removeJournals } from './journal.ts';
+import { StoreError } from './store-error.ts';
+
+/** Removes what a crash left: segments that were never published, and whatever was spilled. Throws `corrupt` when a published one is missing. */
+export async function cleanFolder(folder: DataFolder, catalog: Catalog): Promise<void> {
+  const published = new Map(catalog.segments().map((segment) => [segment.file, segment]));
+  for (const name of await readdir(folder.segments)) {
+    if (!published.has(name)) {
+      await rm(join(folder.segments, name));
+    }
+  }
+  for (const { file, bytes } of published.values()) {
+    const path = join(folder.segments, file);
+    const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+      throw new StoreError('corrupt', `segment ${JSON.stringify(path)} is in the catalog and cannot be read: ${error.message}`, {
+        cause: error,
+      });
+    });
+    if (found.size !== bytes) {
+      throw new StoreError('corrupt', `segment ${JSON.stringify(path)} has ${found.size} bytes; the catalog says ${bytes}`);
+    }
+  }
+  for (const name of await readdir(folder.spill)) {
+    await rm(join(folder.spill, name), { recursive: true });
+  }
+}
+
+/**
+ * The journals that are in no published segment, in order. Removes those that are, and a torn last one, whose batch nobody was told of.
+ * Throws `StoreError` (`corrupt`) when one in between is missing or torn.
+ */
+export async function unsealedJournals(folder: DataFolder, sealedJournal: number): Promise<Journal[]> {
+  const numbers = await listJournals(folder.journal);
+  const sealed = numbers.filter((number) => number <= sealedJournal);
+  await removeJournals(folder.journal, sealed);
+  const journals: Journal[] = [];
+  for (const number of numbers.slice(sealed.length)) {
+    const expected = sealedJournal + journals.length + 1;
+    if (number !== expected) {
+      throw new StoreError('corrupt', `${JSON.stringify(folder.journal)}: journal ${expected} is missing, journal ${number} is there`);
+    }
+    const journal = await readJournal(folder.journal, number);
+    if (journal !== undefined) {
+      journals.push(journal);
+    } else if (number === numbers.at(-1)) {
+      await removeJournals(folder.journal, [number]);
+    } else {
+      throw new StoreError('corrupt', `${JSON.stringify(folder.journal)}: journal ${number} is torn, and later ones are there`);
+    }
+  }
+  return journals;
+}

@@ -1,0 +1,133 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { eventsRelation, slabZoneCountStatement } from '../sql/storage-statements.ts';
+import type { Catalog } from './catalog.ts';
+import type { DataFolder } from './data-folder.ts';
+import { runStatement } from './duckdb-engine.ts';
+import { removeJournals } from './journal.ts';
+import type { LiveSet } from './live-set.ts';
+import type { ClosedHotTable } from './loader.ts';
+import { HOUR_MS, planSeal, slabZone } from './segment-plan.ts';
+import { removeSegmentFiles, writeSegments } from './segment-writer.ts';
+import type { StoreLogger } from './store-logger.ts';
+
+/** So many closed tables wait in memory at most; the loader waits rather than close another. */
+const MAX_WAITING = 2;
+const RETRY_DELAY_MS = 2_000;
+
+export interface SealerOptions {
+  readonly connection: DuckDBConnection;
+  readonly folder: DataFolder;
+  readonly catalog: Catalog;
+  readonly live: LiveSet;
+  readonly logger: StoreLogger;
+}
+
+/**
+ * Turns closed hot tables into published segments, one after the other. One catalog transaction adds the segments and moves the stored
+ * positions; only then do the segments take the table's place, and only then do its journals go.
+ */
+export class Sealer {
+  readonly #options: SealerOptions;
+  readonly #waiting: ClosedHotTable[] = [];
+  #running: Promise<void> | undefined;
+  #stopped = false;
+  #wake: (() => void) | undefined;
+  #roomWaiters: (() => void)[] = [];
+  #failure: Error | undefined;
+
+  constructor(options: SealerOptions) {
+    this.#options = options;
+  }
+
+  /** Why the last attempt failed, while it is being tried again. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  enqueue(closed: ClosedHotTable): void {
+    this.#waiting.push(closed);
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when fewer tables wait than may, or when the sealer stops. */
+  async room(): Promise<void> {
+    while (this.#waiting.length >= MAX_WAITING && !this.#stopped) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#roomWaiters.push(resolve);
+      await promise;
+    }
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Finishes the table being sealed; those behind it stay in their journals. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake?.();
+    this.#letWaitersOn();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      const [closed] = this.#waiting;
+      if (closed === undefined) {
+        break;
+      }
+      try {
+        await this.#seal(closed);
+        this.#failure = undefined;
+        this.#waiting.shift();
+        this.#letWaitersOn();
+      } catch (error) {
+        this.#failure = error as Error;
+        this.#options.logger.error({ err: error }, 'sealing failed; the events stay in memory and in the journal, and it is tried again');
+        await this.#pause();
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #seal({ table, progress }: ClosedHotTable): Promise<void> {
+    const { connection, folder, catalog, live } = this.#options;
+    const events = eventsRelation([table.name], [], progress.nextSequence);
+    const counts = (await runStatement(connection, slabZoneCountStatement(events, HOUR_MS))).map(slabZone);
+    const stem = `j${progress.sealedJournal}-${Date.now().toString(36)}`;
+    const written = await writeSegments(connection, folder.segments, stem, planSeal(counts), events);
+    try {
+      const addSegments = catalog.apply({ add: written, remove: [], progress });
+      live.exchange({ removeHot: table, addSegments });
+    } catch (error) {
+      await removeSegmentFiles(folder.segments, written);
+      throw error;
+    }
+    await removeJournals(
+      folder.journal,
+      table.journals.map(({ number }) => number),
+    );
+  }
+
+  #letWaitersOn(): void {
+    for (const resolve of this.#roomWaiters.splice(0)) {
+      resolve();
+    }
+  }
+
+  async #pause(): Promise<void> {
+    if (this.#stopped) {
+      return;
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const timer = setTimeout(resolve, RETRY_DELAY_MS);
+    await promise;
+    clearTimeout(timer);
+  }
+}

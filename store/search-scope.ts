@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
+import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
+import type { SqlFragment } from '../sql/fragment.ts';
+import type { SqlStatement } from '../sql/statement.ts';
+import { eventsRelation } from '../sql/storage-statements.ts';
+import { runStatement } from './duckdb-engine.ts';
+import type { Snapshot } from './live-set.ts';
+import { overlaps, type Segment } from './segment.ts';
+
+/** What one search may read and how: the segments that can hold events of its zone and window, all hot tables, one connection. */
+export class SearchScope {
+  readonly plan: SearchPlan;
+  readonly segments: readonly Segment[];
+  readonly #snapshot: Snapshot;
+  readonly #segmentsFolder: string;
+  readonly #connection: DuckDBConnection;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(plan: SearchPlan, snapshot: Snapshot, segmentsFolder: string, connection: DuckDBConnection, signal: AbortSignal | undefined) {
+    this.plan = plan;
+    this.segments = snapshot.segments.filter(
+      (segment) => segment.zoneRows.has(plan.zoneId) && overlaps(segment, plan.window.fromMs, plan.window.toMs),
+    );
+    this.#snapshot = snapshot;
+    this.#segmentsFolder = segmentsFolder;
+    this.#connection = connection;
+    this.#signal = signal;
+  }
+
+  run(statement: SqlStatement): Promise<DuckDBValue[][]> {
+    return runStatement(this.#connection, statement, this.#signal);
+  }
+
+  /** The events that can lie in `window`, from these segments and every hot table. */
+  events(window: TimeWindow = this.plan.window, segments: readonly Segment[] = this.segments): SqlFragment {
+    const within = segments.filter((segment) => overlaps(segment, window.fromMs, window.toMs));
+    return eventsRelation(
+      this.#snapshot.hotTables.map(({ name }) => name),
+      within.map(({ file }) => join(this.#segmentsFolder, file)),
+      this.#snapshot.endSequence,
+    );
+  }
+}

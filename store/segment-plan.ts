@@ -1,0 +1,117 @@
+import type { SegmentSlice } from '../sql/storage-statements.ts';
+import type { UnpublishedSegment } from './segment.ts';
+
+export const HOUR_MS = 3_600_000;
+
+/** Hours that have gone quiet, and ones that hold little, share a segment of this length: fewer, larger segments are faster to search. */
+export const LONG_SLAB_MS = 6 * HOUR_MS;
+
+/** Below this many rows an hour on average, an hour does not get a segment of its own. */
+const SMALL_HOUR_ROWS = 20_000;
+
+/** A segment is sorted in memory when it is written, so its size is bounded. */
+export const MAX_SEGMENT_ROWS = 500_000;
+
+/** A segment to write: what to select, and what the catalog will say of it. */
+export interface SegmentPlan {
+  readonly slice: SegmentSlice;
+  readonly content: Omit<UnpublishedSegment, 'file' | 'bytes'>;
+}
+
+/** The events of one zone within one time slab. */
+export interface SlabZone {
+  /** Number of the slab since the epoch. */
+  readonly slab: number;
+  readonly zone: number;
+  readonly events: number;
+  readonly minTimestamp: number;
+  readonly maxTimestamp: number;
+  readonly minSequence: bigint;
+  readonly maxSequence: bigint;
+}
+
+/** A row of `slabZoneCountStatement`. */
+export function slabZone(row: readonly unknown[]): SlabZone {
+  const [slab, zone, events, minTimestamp, maxTimestamp, minSequence, maxSequence] = row;
+  return {
+    slab: Number(slab),
+    zone: Number(zone),
+    events: Number(events),
+    minTimestamp: Number(minTimestamp),
+    maxTimestamp: Number(maxTimestamp),
+    minSequence: minSequence as bigint,
+    maxSequence: maxSequence as bigint,
+  };
+}
+
+/** Hourly segments where hours hold enough events, six-hour ones where they do not. `counts` is by hour. */
+export function planSeal(counts: readonly SlabZone[]): SegmentPlan[] {
+  const hours = new Set(counts.map(({ slab }) => slab)).size;
+  const rows = counts.reduce((sum, { events }) => sum + events, 0);
+  const hoursPerSlab = rows / Math.max(hours, 1) < SMALL_HOUR_ROWS ? LONG_SLAB_MS / HOUR_MS : 1;
+  const slabs = Map.groupBy(counts, ({ slab }) => Math.floor(slab / hoursPerSlab));
+  return [...slabs].flatMap(([slab, slabCounts]) => planSlab(slab, hoursPerSlab * HOUR_MS, slabCounts));
+}
+
+/** The segments of one time slab: one, or several by zone where one would be too large. */
+export function planSlab(slab: number, slabMs: number, counts: readonly SlabZone[]): SegmentPlan[] {
+  return splitByZone(counts).map((part) => ({
+    slice: {
+      fromMs: slab * slabMs,
+      toMs: (slab + 1) * slabMs,
+      firstZone: part[0]?.zone ?? 0,
+      lastZone: part.at(-1)?.zone ?? 0,
+    },
+    content: contentOf(part),
+  }));
+}
+
+/** Runs of neighbouring zones that hold no more than a segment should; a zone is never split, however many events it has. */
+function splitByZone(counts: readonly SlabZone[]): SlabZone[][] {
+  const byZone = [...Map.groupBy(counts, ({ zone }) => zone)].sort(([a], [b]) => a - b);
+  const parts: SlabZone[][] = [];
+  let rows = Number.POSITIVE_INFINITY;
+  for (const [, zoneCounts] of byZone) {
+    const zoneRows = zoneCounts.reduce((sum, { events }) => sum + events, 0);
+    if (rows + zoneRows > MAX_SEGMENT_ROWS) {
+      parts.push([]);
+      rows = 0;
+    }
+    parts.at(-1)?.push(...zoneCounts);
+    rows += zoneRows;
+  }
+  return parts;
+}
+
+function contentOf(counts: readonly SlabZone[]): SegmentPlan['content'] {
+  const zoneRows = new Map<number, number>();
+  for (const { zone, events } of counts) {
+    zoneRows.set(zone, (zoneRows.get(zone) ?? 0) + events);
+  }
+  return {
+    rows: counts.reduce((sum, { events }) => sum + events, 0),
+    minTimestamp: Math.min(...counts.map(({ minTimestamp }) => minTimestamp)),
+    maxTimestamp: Math.max(...counts.map(({ maxTimestamp }) => maxTimestamp)),
+    ...sequenceBounds(counts),
+    zoneRows,
+  };
+}
+
+interface SequenceBounds {
+  readonly minSequence: bigint;
+  readonly maxSequence: bigint;
+}
+
+/** The lowest and the highest sequence in any of the parts, of which there is at least one. */
+export function sequenceBounds(parts: readonly SequenceBounds[]): SequenceBounds {
+  let [minSequence, maxSequence] = [parts[0]?.minSequence ?? 0n, parts[0]?.maxSequence ?? 0n];
+  for (const part of parts) {
+    if (part.minSequence < minSequence) {
+      minSequence = part.minSequence;
+    }
+    if (part.maxSequence > maxSequence) {
+      maxSequence = part.maxSequence;
+    }
+  }
+  return { minSequence, maxSequence };
+}
