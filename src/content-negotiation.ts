@@ -6,11 +6,13 @@ import { RequestProblem } from './problem.ts';
 export const SEARCH_ANSWER_TYPES = ['application/json', 'text/json', 'text/plain'] as const;
 
 /**
- * The most preferred of `offered` by an `Accept` header (undefined: anything).
+ * The most preferred of `offered` by an `Accept` header (undefined or blank: anything).
  * Throws RequestProblem `accept.none` when none is acceptable.
  */
 export function negotiateAnswer<T extends string>(acceptHeader: string | undefined, offered: readonly T[]): T {
-  const negotiator = new Negotiator({ headers: { accept: acceptHeader } });
+  // Our answers are UTF-8 and say so; the negotiator would take `application/json;charset=utf-8` for a type we do not offer.
+  const accept = acceptHeader?.replaceAll(/;\s*charset="?utf-?8"?(?=\s*(?:[;,]|$))/gi, '').trim();
+  const negotiator = new Negotiator({ headers: { accept: accept === '' ? undefined : accept } });
   const best = negotiator.mediaType(offered);
   const found = offered.find((type) => type === best);
   if (found !== undefined) return found;
@@ -35,4 +37,12 @@ export function requireBodyType(header: string | undefined, isAllowed: (type: st
     throw new RequestProblem('body.unsupported_type', `The charset "${charset}" is not supported; allowed: utf-8`);
   }
   return type;
+}
+
+/** Throws RequestProblem `body.unsupported_type` for a body with a content encoding. */
+export function requirePlainBody(header: string | undefined): void {
+  if (header === undefined || header.trim() === '' || header.trim().toLowerCase() === 'identity') return;
+  throw new RequestProblem('body.unsupported_type', `Content-Encoding: ${header} is not supported here; allowed: identity`, {
+    headers: { 'accept-encoding': 'identity' },
+  });
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import { ClientHungUp } from './hang-up.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
 
 /** The framework's own refusals, by status. */
@@ -12,21 +13,24 @@ const FRAMEWORK_KEYS: Readonly<Record<number, ErrorKey>> = {
   415: 'body.unsupported_type',
 };
 
-function asProblem(error: unknown): RequestProblem | null {
+function asProblem(error: unknown, request: FastifyRequest): RequestProblem | null {
   if (error instanceof RequestProblem) return error;
   const { statusCode, code, message } = error as Partial<FastifyError>;
   if (statusCode === undefined || typeof code !== 'string') return null;
   const key = code.startsWith('FST_ERR_') ? FRAMEWORK_KEYS[statusCode] : undefined;
-  return key === undefined ? null : new RequestProblem(key, message ?? '', { cause: error });
+  if (key === undefined) return null;
+  const limit = key === 'body.too_large' ? `; allowed: ${request.routeOptions.bodyLimit} bytes` : '';
+  return new RequestProblem(key, `${message ?? ''}${limit}`, { cause: error });
 }
 
 export function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? request.url;
 }
 
-/** Answers any error thrown by a route or a hook. What is nobody's fault but ours: 500 without a body, logged whole. */
+/** Answers any error thrown by a route or a hook; nobody reads what is sent to a client that hung up. What is nobody's fault but ours: 500 without a body, logged whole. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const problem = asProblem(error);
+  if (error instanceof ClientHungUp) return reply.code(499).send();
+  const problem = asProblem(error, request);
   if (problem === null) {
     request.log.error({ err: error, method: request.method, path: pathOf(request) }, 'a request failed');
     return reply.code(500).removeHeader('content-type').send();

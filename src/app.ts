@@ -1,0 +1,52 @@
+import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { KafkaSource } from '../ingest/kafka-source.ts';
+import type { EventStore } from '../store/event-store.ts';
+import { access } from './access.ts';
+import type { Config } from './config.ts';
+import { answerBrokenConnection, answerError, errorAnswers } from './error-answers.ts';
+import { createMetrics } from './metrics.ts';
+import { deadLetterRoutes } from './routes/dead-letters.ts';
+import { healthRoutes } from './routes/health.ts';
+import { ingestEventsRoutes } from './routes/ingest-events.ts';
+import { metricsRoutes } from './routes/metrics.ts';
+import { searchRoutes } from './routes/search.ts';
+import { stopping } from './stopping.ts';
+
+export type AppConfig = Pick<Config, 'host' | 'accessKeys' | 'queryDeadlineMs' | 'retentionHours'>;
+
+export interface AppOptions {
+  readonly store: EventStore;
+  readonly config: AppConfig;
+  /** Unix ms UTC. */
+  readonly now: () => number;
+  readonly logger: FastifyBaseLogger;
+  /** Null where no Kafka is configured. */
+  readonly kafka: KafkaSource | null;
+}
+
+const MS_PER_HOUR = 3_600_000;
+
+/** The HTTP interface over a store. The caller listens, and closes the store after the app. */
+export async function buildApp({ store, config, now, logger, kafka }: AppOptions): Promise<FastifyInstance> {
+  const app: FastifyInstance = fastify({
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    // The stopping plugin answers in the shape of every other error.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerBrokenConnection,
+    // Paths that cannot be decoded or are too long fail before there is a route.
+    frameworkErrors: answerError,
+  });
+  const metrics = createMetrics({ store, kafka });
+  const retentionMs = config.retentionHours * MS_PER_HOUR;
+  await app.register(errorAnswers);
+  await app.register(stopping);
+  await app.register(access, { keys: config.accessKeys, host: config.host });
+  await app.register(healthRoutes, { store, kafka, isStopping: () => app.isStopping() });
+  await app.register(metricsRoutes, { metrics });
+  await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs });
+  await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs });
+  await app.register(deadLetterRoutes, { store, now, retentionMs });
+  return app;
+}

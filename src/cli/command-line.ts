@@ -1,0 +1,28 @@
+import { parseArgs } from 'node:util';
+
+/** The command line is wrong; the message is one line that says how. Exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+type Options = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>;
+
+interface ParsedArgs {
+  /** By name without `--`; of a flag that stands twice, the last. */
+  readonly flags: Readonly<Record<string, string>>;
+  readonly positionals: readonly string[];
+}
+
+/** Parses a command's arguments: `--flag value` or `--flag=value` for each of `flagNames`. Throws UsageError. */
+export function parseCommandLine(args: readonly string[], flagNames: readonly string[]): ParsedArgs {
+  const options: Options = Object.fromEntries(flagNames.map((name) => [name, { type: 'string' }]));
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const flags = Object.entries(values).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+    return { flags: Object.fromEntries(flags), positionals };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    // Node explains at length how to pass a positional argument that begins with a dash; the first sentence says what is wrong.
+    throw new UsageError((error.message.split(/\.\s|\n/)[0] ?? error.message).replace(/\.$/, ''), { cause: error });
+  }
+}

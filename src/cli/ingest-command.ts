@@ -1,0 +1,86 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
+import { parseCommandLine, UsageError } from './command-line.ts';
+import { detectEncoding, firstBytesOf } from './detect-encoding.ts';
+import { type IntakeAnswer, uploadEvents } from './upload-events.ts';
+import { startUploadProgress } from './upload-progress.ts';
+
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+/** The server lists no more than some; a terminal wants fewer still. */
+const MOST_LISTED = 20;
+
+const HELP = `Usage: shieldlog ingest FILE|- [flags]
+
+Sends the events in FILE (or standard input) to a running shieldlog: NDJSON or one JSON array, plain, gzip or zstd.
+Sending the same file again stores nothing twice.
+
+  --url URL
+      The running program (default ${DEFAULT_URL}).
+  --access-key KEY, SHIELDLOG_ACCESS_KEY
+      A key of its ACCESS_KEYS; not needed where it has none.
+
+Exit status: 0 every event was accepted (or older than the retention), 1 some were rejected or nothing could be sent, 2 wrong usage.
+`;
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new UsageError(`--url "${text}" is not allowed; allowed: a URL such as ${DEFAULT_URL}`);
+  }
+  return url;
+}
+
+interface Input {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly sizeBytes: number | null;
+  readonly source: 'http' | 'file';
+}
+
+async function openInput(name: string, stdin: AsyncIterable<Uint8Array>): Promise<Input> {
+  if (name === '-') return { bytes: stdin, sizeBytes: null, source: 'http' };
+  try {
+    const found = await stat(name);
+    if (found.isDirectory()) throw new CommandFailed(`${name} is a folder; allowed: a file, or - for standard input`);
+    return { bytes: createReadStream(name), sizeBytes: found.isFile() ? found.size : null, source: 'file' };
+  } catch (error) {
+    if (error instanceof CommandFailed) throw error;
+    throw new CommandFailed(`${name} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function tellRejected({ rejected, rejectedCount }: IntakeAnswer, stderr: CommandIo['stderr']): void {
+  for (const { index, reason } of rejected.slice(0, MOST_LISTED)) stderr.write(`event ${index} was rejected: ${reason}\n`);
+  const untold = rejectedCount - Math.min(rejected.length, MOST_LISTED);
+  if (untold > 0) stderr.write(`and ${untold} more\n`);
+  if (rejectedCount > 0) stderr.write('Rejected events are kept as dead letters: GET /ingest/dead-letters\n');
+}
+
+async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
+  const { flags, positionals } = parseCommandLine(args, ['url', 'access-key']);
+  const [name, extra] = positionals;
+  if (name === undefined) throw new UsageError('ingest needs a FILE, or - for standard input');
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; ingest takes one FILE`);
+  const url = parseUrl(flags['url'] ?? DEFAULT_URL);
+  const accessKey = flags['access-key'] ?? io.env['SHIELDLOG_ACCESS_KEY'] ?? null;
+  const input = await openInput(name, io.stdin);
+  const progress = startUploadProgress(io.stderr, input.sizeBytes);
+  let answer: IntakeAnswer;
+  try {
+    const { first, whole } = await firstBytesOf(input.bytes);
+    const body = progress.watch(whole);
+    answer = await uploadEvents({ url, accessKey, encoding: detectEncoding(first), source: input.source, body });
+  } finally {
+    progress.stop();
+  }
+  io.stdout.write(`accepted ${answer.accepted}, expired ${answer.expired}, rejected ${answer.rejectedCount}\n`);
+  tellRejected(answer, io.stderr);
+  return answer.rejectedCount === 0 ? 0 : 1;
+}
+
+export const ingestCommand: Command = {
+  name: 'ingest',
+  summary: 'send a file of events to a running program',
+  help: () => HELP,
+  run,
+};

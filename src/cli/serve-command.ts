@@ -1,0 +1,47 @@
+import { pino } from 'pino';
+import { loadConfig } from '../config.ts';
+import { CONFIG_VARIABLES, flagOf } from '../config-table.ts';
+import { startProgram } from '../program.ts';
+import { stopSignals } from '../stop-signals.ts';
+import { type LogDestination, terminalLog } from '../terminal-log.ts';
+import type { Command, CommandIo, ExitStatus } from './command.ts';
+import { parseCommandLine, UsageError } from './command-line.ts';
+
+function flagHelp(): string {
+  return CONFIG_VARIABLES.map(({ name, about, allowed, default: standard }) => {
+    const unset = standard === null || standard === '' ? '' : ` (default ${standard})`;
+    return `  --${flagOf(name)}, ${name}${unset}\n      ${about}.\n      Allowed: ${allowed}.\n`;
+  }).join('');
+}
+
+async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
+  const { flags, positionals } = parseCommandLine(
+    args,
+    CONFIG_VARIABLES.map(({ name }) => flagOf(name)),
+  );
+  if (positionals[0] !== undefined) throw new UsageError(`Unexpected argument '${positionals[0]}'; serve takes only flags`);
+  const config = loadConfig(io.env, flags);
+  const destination: LogDestination = io.stderr.isTTY ? terminalLog(io.stderr) : io.stderr;
+  const logger = pino({ level: config.logLevel, base: null }, destination);
+  const signals = stopSignals(process);
+  try {
+    const program = await startProgram({ config, now: Date.now, logger });
+    const { dataDir, demo, kafkaBrokers } = config;
+    logger.info({ dataDir, demo, kafkaBrokers }, `listening on ${program.address}`);
+    const signal = await signals.received;
+    logger.info({ signal }, 'stopping: finishing what is under way; a second signal ends the program at once');
+    await program.stop();
+    logger.info({}, 'stopped');
+    return 0;
+  } finally {
+    signals.dispose();
+  }
+}
+
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'run the program: take events in, answer searches',
+  help: () =>
+    `Usage: shieldlog serve [flags]\n\nTakes events in from Kafka and HTTP and answers searches. Each flag has the name of an environment\nvariable; a flag wins over its variable.\n\n${flagHelp()}`,
+  run,
+};

@@ -1,0 +1,15 @@
+import process from 'node:process';
+
+// A running DuckDB call occupies one of libuv's threads. Node reads their number when the first is needed, which is later than here.
+process.env['UV_THREADPOOL_SIZE'] ??= '16';
+
+const { runCommand } = await import('./cli/run-command.ts');
+
+const status = await runCommand(process.argv.slice(2), {
+  env: process.env,
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+});
+// Everything is closed by now: an idle keep-alive connection or an unread stdin must not hold the process.
+process.exit(status);

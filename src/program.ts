@@ -1,0 +1,104 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { type DemoFeed, startDemoFeed } from '../ingest/demo-feed.ts';
+import type { KafkaConnection } from '../ingest/kafka-connection.ts';
+import { type KafkaSource, startKafkaSource } from '../ingest/kafka-source.ts';
+import type { EventStore } from '../store/event-store.ts';
+import { openStore } from '../store/open-store.ts';
+import { buildApp } from './app.ts';
+import type { Config } from './config.ts';
+import { listen } from './listen.ts';
+
+/** The whole program, running: store, sources and HTTP interface. */
+export interface Program {
+  /** Such as `http://127.0.0.1:8080`. */
+  readonly address: string;
+  /**
+   * Takes nothing more in, finishes what is under way for up to `graceMs` and then interrupts it, and closes the store.
+   * Everything is stopped also when a part fails to; then rejects with its error.
+   */
+  stop(): Promise<void>;
+}
+
+export interface ProgramOptions {
+  readonly config: Config;
+  /** Unix ms UTC. */
+  readonly now: () => number;
+  readonly logger: FastifyBaseLogger;
+}
+
+const MS_PER_HOUR = 3_600_000;
+/** Shorter than the 10 s that Docker waits before it kills. */
+const GRACE_MS = 8_000;
+
+function kafkaConnection(config: Config): KafkaConnection | null {
+  const { kafkaBrokers, kafkaTls, kafkaSaslMechanism, kafkaSaslUsername, kafkaSaslPassword } = config;
+  if (kafkaBrokers === null) return null;
+  const sasl =
+    kafkaSaslMechanism === null || kafkaSaslUsername === null || kafkaSaslPassword === null
+      ? null
+      : { mechanism: kafkaSaslMechanism, username: kafkaSaslUsername, password: kafkaSaslPassword };
+  return { brokers: kafkaBrokers, tls: kafkaTls, sasl };
+}
+
+function startKafka({ config, now, logger }: ProgramOptions, store: EventStore, retentionMs: number): KafkaSource | null {
+  const kafka = kafkaConnection(config);
+  if (kafka === null) return null;
+  return startKafkaSource({ kafka, topics: config.kafkaTopics, groupId: config.kafkaGroupId, store, now, retentionMs, logger });
+}
+
+function startDemo({ config, now, logger }: ProgramOptions, store: EventStore, retentionMs: number): DemoFeed | null {
+  if (!config.demo) return null;
+  const demo = startDemoFeed({ store, now, retentionMs, logger });
+  demo.filled.then(
+    () => logger.info({}, 'the demo events are there'),
+    (error: unknown) => logger.error({ err: error }, 'the demo events could not be made'),
+  );
+  return demo;
+}
+
+/** In-flight answers are finished; those that take longer than the grace are cut off, which interrupts their searches. */
+async function closeApp(app: FastifyInstance): Promise<void> {
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(cutOff);
+  }
+}
+
+type Closer = () => Promise<void>;
+
+/** Runs every closer in order, whatever the ones before it did; then throws the first error there was. */
+async function closeAll(closers: readonly Closer[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const close of closers) {
+    await close().catch((error: unknown) => errors.push(error));
+  }
+  if (errors.length > 0) throw errors[0];
+}
+
+/**
+ * Opens the store, starts the sources and listens. Throws StoreError (a folder in use, for one) or ListenError;
+ * whatever was started before is then stopped again.
+ */
+export async function startProgram(options: ProgramOptions): Promise<Program> {
+  const { config, now, logger } = options;
+  const { dataDir, memoryLimitMb } = config;
+  const retentionMs = config.retentionHours * MS_PER_HOUR;
+  const store = await openStore({ dataDir, memoryLimitMb, retentionMs, now, logger });
+  const closers: Closer[] = [() => store.close()];
+  try {
+    const kafka = startKafka(options, store, retentionMs);
+    if (kafka !== null) closers.unshift(() => kafka.stop());
+    const app = await buildApp({ store, config, now, logger, kafka });
+    closers.unshift(() => closeApp(app));
+    const address = await listen(app, config);
+    // Last, because its work competes with the start.
+    const demo = startDemo(options, store, retentionMs);
+    if (demo !== null) closers.unshift(() => demo.stop());
+    return { address, stop: () => closeAll(closers) };
+  } catch (error) {
+    await closeAll(closers).catch((closing: unknown) => logger.error({ err: closing }, 'what had been started could not be stopped'));
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { CorruptInputError, decompressed } from '../../ingest/decompress.ts';
+import { type IntakeReport, takeInEvents } from '../../ingest/event-intake.ts';
+import type { EventStore } from '../../store/event-store.ts';
+import { callerOf } from '../access.ts';
+import { isJsonType, negotiateAnswer, requireBodyType } from '../content-negotiation.ts';
+import { guardedStore } from '../guarded-store.ts';
+import { hangUpSignal } from '../hang-up.ts';
+import type { Metrics } from '../metrics.ts';
+import { RequestProblem } from '../problem.ts';
+import { asStoreProblem } from '../store-problem.ts';
+
+const LINE_TYPES: ReadonlySet<string> = new Set([
+  'application/x-ndjson',
+  'application/ndjson',
+  'application/jsonl',
+  'application/x-jsonlines',
+  'application/octet-stream',
+  'text/plain',
+]);
+const BODY_TYPES = 'application/x-ndjson, application/json';
+
+const ENCODINGS: Readonly<Record<string, 'identity' | 'gzip' | 'zstd'>> = {
+  '': 'identity',
+  identity: 'identity',
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  zstd: 'zstd',
+};
+
+interface IngestQuery {
+  readonly Querystring: { readonly source?: unknown };
+}
+
+export interface IngestEventsRoutesOptions {
+  readonly store: EventStore;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+  /** Events older than this, in milliseconds, are counted and not stored. */
+  readonly retentionMs: number;
+}
+
+function encodingOf(header: string | undefined): 'identity' | 'gzip' | 'zstd' {
+  const encoding = ENCODINGS[(header ?? '').trim().toLowerCase()];
+  if (encoding !== undefined) return encoding;
+  throw new RequestProblem('body.unsupported_type', `Content-Encoding: ${header} is not supported; allowed: gzip, zstd, identity`, {
+    headers: { 'accept-encoding': 'gzip, zstd, identity' },
+  });
+}
+
+function sourceOf(source: unknown): 'http' | 'file' {
+  if (source === undefined || source === 'http') return 'http';
+  if (source === 'file') return 'file';
+  const message = `${JSON.stringify(source)} is not allowed; allowed: http, file`;
+  throw new RequestProblem('request.invalid', `source: ${message}`, { errors: [{ field: 'source', message }] });
+}
+
+function asIntakeProblem(error: unknown): unknown {
+  if (!(error instanceof CorruptInputError)) return asStoreProblem(error);
+  return new RequestProblem('request.malformed', error.message, { cause: error });
+}
+
+/** `POST /ingest/events`: events as NDJSON or as one JSON array, of any length; 202 once all that are accepted are durable. */
+export async function ingestEventsRoutes(
+  app: FastifyInstance,
+  { store, metrics, now, retentionMs }: IngestEventsRoutesOptions,
+): Promise<void> {
+  // The body is not read here: it flows, and waits where the store is behind.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+
+  const judge = async (request: FastifyRequest<IngestQuery>): Promise<void> => {
+    if (request.headers['content-type'] !== undefined) {
+      requireBodyType(request.headers['content-type'], (type) => isJsonType(type) || LINE_TYPES.has(type), BODY_TYPES);
+    }
+    encodingOf(request.headers['content-encoding']);
+    sourceOf(request.query.source);
+    negotiateAnswer(request.headers.accept, ['application/json']);
+  };
+
+  function count(source: 'http' | 'file', { accepted, expired, rejectedCount }: IntakeReport): void {
+    metrics.receivedEvents.inc({ source, verdict: 'accepted' }, accepted);
+    metrics.receivedEvents.inc({ source, verdict: 'expired' }, expired);
+    metrics.receivedEvents.inc({ source, verdict: 'rejected' }, rejectedCount);
+  }
+
+  app.post<IngestQuery>('/ingest/events', { onRequest: judge, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
+    const source = sourceOf(request.query.source);
+    const signal = hangUpSignal(reply.raw);
+    const body = (request.body ?? request.raw) as Readable;
+    try {
+      const report = await takeInEvents(decompressed(body, encodingOf(request.headers['content-encoding'])), {
+        store: guardedStore(store, callerOf(request)),
+        source,
+        now,
+        retentionMs,
+        signal,
+      });
+      count(source, report);
+      return await reply.code(202).send(report);
+    } catch (error) {
+      // A client that goes away ends its body too early, which looks like a broken one.
+      signal.throwIfAborted();
+      throw asIntakeProblem(error);
+    }
+  });
+}

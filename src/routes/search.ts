@@ -1,0 +1,96 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { compileSearch } from '../../query/compile-search.ts';
+import { InvalidSearchError } from '../../query/invalid-search-error.ts';
+import type { SearchPlan } from '../../query/search-plan.ts';
+import type { SearchResult } from '../../query/search-result.ts';
+import type { EventStore } from '../../store/event-store.ts';
+import { requireZone } from '../access.ts';
+import { isJsonType, negotiateAnswer, requireBodyType, requirePlainBody, SEARCH_ANSWER_TYPES } from '../content-negotiation.ts';
+import { DeadlinePassed, withDeadline } from '../deadline.ts';
+import { ClientHungUp, hangUpSignal } from '../hang-up.ts';
+import type { Metrics } from '../metrics.ts';
+import { RequestProblem } from '../problem.ts';
+import { searchResponseJson } from '../search-response.ts';
+import { asStoreProblem } from '../store-problem.ts';
+import { parseZoneId } from '../zone-id.ts';
+
+/** Some thousands of filter values; nothing a person or a dashboard asks comes near. */
+const BODY_LIMIT_BYTES = 1024 * 1024;
+const BODY_TYPES = 'application/json, text/json, application/*+json';
+/** How many wrong things of one body are told. */
+const MOST_ERRORS = 100;
+
+interface ZonePath {
+  readonly Params: { readonly shieldZoneId: string };
+}
+
+export interface SearchRoutesOptions {
+  readonly store: EventStore;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+  readonly queryDeadlineMs: number;
+}
+
+function compile(body: unknown, zoneId: number, nowMs: number): SearchPlan {
+  try {
+    return compileSearch(body instanceof Uint8Array ? body : new Uint8Array(), { zoneId, nowMs });
+  } catch (error) {
+    if (!(error instanceof InvalidSearchError)) throw error;
+    const [first] = error.errors;
+    const more = error.errors.length > 1 ? ` (and ${error.errors.length - 1} more)` : '';
+    const detail = first === undefined ? error.message : `${first.field}: ${first.message}${more}`;
+    throw new RequestProblem('request.invalid', detail, { errors: error.errors.slice(0, MOST_ERRORS), cause: error });
+  }
+}
+
+type Outcome = 'answered' | 'deadline' | 'hung_up' | 'failed';
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof DeadlinePassed) return 'deadline';
+  return error instanceof ClientHungUp ? 'hung_up' : 'failed';
+}
+
+function asSearchProblem(error: unknown): unknown {
+  if (!(error instanceof DeadlinePassed)) return asStoreProblem(error);
+  const detail = `The search was interrupted: ${error.message}; ask for a smaller window or add filters`;
+  return new RequestProblem('search.deadline', detail, { headers: { 'retry-after': '5' }, cause: error });
+}
+
+/** Operation 1: `POST /shield/event-logs/{shieldZoneId}/search`. */
+export async function searchRoutes(app: FastifyInstance, { store, metrics, now, queryDeadlineMs }: SearchRoutesOptions): Promise<void> {
+  async function search(plan: SearchPlan, hungUp: AbortSignal): Promise<SearchResult> {
+    const began = performance.now();
+    let outcome: Outcome = 'answered';
+    try {
+      return await withDeadline(queryDeadlineMs, hungUp, (signal) => store.search(plan, { signal }));
+    } catch (error) {
+      outcome = outcomeOf(error);
+      throw asSearchProblem(error);
+    } finally {
+      metrics.searchSeconds.observe({ output: plan.output.kind, outcome }, (performance.now() - began) / 1000);
+    }
+  }
+
+  // The request's body is read by us, byte for byte, so that no integer loses digits; its type is judged by `judge`.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  /** What can be refused without reading the body is. */
+  const judge = async (request: FastifyRequest<ZonePath>): Promise<void> => {
+    requireZone(request, parseZoneId(request.params.shieldZoneId));
+    requireBodyType(request.headers['content-type'], isJsonType, BODY_TYPES);
+    requirePlainBody(request.headers['content-encoding']);
+    negotiateAnswer(request.headers.accept, SEARCH_ANSWER_TYPES);
+  };
+
+  app.post<ZonePath>(
+    '/shield/event-logs/:shieldZoneId/search',
+    { bodyLimit: BODY_LIMIT_BYTES, onRequest: judge },
+    async (request, reply) => {
+      const plan = compile(request.body, parseZoneId(request.params.shieldZoneId), now());
+      const result = await search(plan, hangUpSignal(reply.raw));
+      const answerType = negotiateAnswer(request.headers.accept, SEARCH_ANSWER_TYPES);
+      return reply.type(`${answerType}; charset=utf-8`).send(searchResponseJson(result, plan.page));
+    },
+  );
+}

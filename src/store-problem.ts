@@ -1,0 +1,18 @@
+import { StoreError } from '../store/store-error.ts';
+import { RequestProblem } from './problem.ts';
+
+/** The problem that a store's refusal is to a caller; every other error comes back as it is. */
+export function asStoreProblem(error: unknown): unknown {
+  if (!(error instanceof StoreError)) return error;
+  switch (error.code) {
+    case 'overloaded':
+      return new RequestProblem('store.busy', error.message, { headers: { 'retry-after': '1' }, cause: error });
+    case 'closed':
+      return new RequestProblem('program.stopping', error.message, { headers: { 'retry-after': '5' }, cause: error });
+    case 'folder_in_use':
+    case 'folder_unusable':
+    case 'append_failed':
+    case 'corrupt':
+      return error;
+  }
+}
