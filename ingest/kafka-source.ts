@@ -1,0 +1,213 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Admin, Kafka } from 'kafkajs';
+import type { EventStore } from '../store/event-store.ts';
+import type { StoreLogger } from '../store/store-logger.ts';
+import { KafkaAppender } from './kafka-appender.ts';
+import { registerKafkaCodecs } from './kafka-codecs.ts';
+import { createKafkaClient, type KafkaConnection } from './kafka-connection.ts';
+import { type KafkaCounters, kafkaCounters } from './kafka-counters.ts';
+import { mendRequestTimer } from './kafka-request-timer.ts';
+import { KafkaSession } from './kafka-session.ts';
+import { matchTopics } from './kafka-topics.ts';
+
+/** How often the brokers are asked for topics that have come or gone. */
+const TOPICS_INTERVAL_MS = 3_000;
+const FIRST_RETRY_MS = 250;
+const LONGEST_RETRY_MS = 5_000;
+/** Leaving a group whose brokers do not answer is given up after this long. */
+const STOP_DEADLINE_MS = 10_000;
+
+export interface KafkaSourceOptions {
+  readonly kafka: KafkaConnection;
+  /** Names of topics, or globs. */
+  readonly topics: readonly string[];
+  /** One store is fed by one program, so the group normally has one member. */
+  readonly groupId: string;
+  readonly store: EventStore;
+  readonly now: () => number;
+  readonly retentionMs: number;
+  readonly logger: StoreLogger;
+}
+
+export interface KafkaHealth {
+  readonly ready: boolean;
+  /** What keeps events from flowing; empty when ready. */
+  readonly reasons: readonly string[];
+}
+
+export interface KafkaSource {
+  health(): KafkaHealth;
+  counters(): Readonly<KafkaCounters>;
+  /** Messages that the brokers have and that are not read yet, as of the last fetches. */
+  lag(): number;
+  /** Leaves the group and stores what has been read. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Reads the topics into the store, each message exactly once, until stopped. Returns at once: brokers that cannot be reached are tried
+ * again for ever, which `health` tells.
+ */
+export function startKafkaSource(options: KafkaSourceOptions): KafkaSource {
+  registerKafkaCodecs();
+  mendRequestTimer();
+  return new RunningKafkaSource(options);
+}
+
+class RunningKafkaSource implements KafkaSource {
+  readonly #options: KafkaSourceOptions;
+  readonly #kafka: Kafka;
+  readonly #appender: KafkaAppender;
+  readonly #counters = kafkaCounters();
+  readonly #stopping = new AbortController();
+  readonly #finished: Promise<void>;
+  #session: KafkaSession | undefined;
+  #missing: readonly string[] = [];
+  /** Why there is no session; null before the first attempt has ended. */
+  #trouble: string | null = null;
+  #storeTrouble: string | null = null;
+  #failures = 0;
+  #failedAppends = 0;
+
+  constructor(options: KafkaSourceOptions) {
+    this.#options = options;
+    this.#kafka = createKafkaClient(options.kafka, options.groupId, options.logger);
+    this.#appender = new KafkaAppender({
+      ...options,
+      onAppended: () => this.#appended(),
+      onFailure: (error) => this.#appendFailed(error),
+    });
+    this.#finished = this.#run();
+  }
+
+  health(): KafkaHealth {
+    const { brokers } = this.#options.kafka;
+    const reasons = [
+      ...(this.#session?.troubles ?? [this.#trouble ?? `connecting to the Kafka brokers at ${brokers.join(', ')}`]),
+      ...this.#missing.map((pattern) => `no Kafka topic is named ${pattern}`),
+      ...(this.#storeTrouble === null ? [] : [this.#storeTrouble]),
+    ];
+    return { ready: reasons.length === 0, reasons };
+  }
+
+  counters(): Readonly<KafkaCounters> {
+    return { ...this.#counters };
+  }
+
+  lag(): number {
+    return this.#session?.lag ?? 0;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#finished;
+    await this.#appender.drain();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#connectAndRead();
+        this.#failures = 0;
+      } catch (error) {
+        this.#noteFailure(error as Error);
+        await this.#pause(retryDelayMs(this.#failures));
+        this.#counters.reconnects++;
+      }
+    }
+  }
+
+  /** One connection; returns when the topics to read have changed, or on stop. */
+  async #connectAndRead(): Promise<void> {
+    const admin = this.#kafka.admin();
+    try {
+      await admin.connect();
+      const topics = await this.#findTopics(admin);
+      if (topics.length === 0) {
+        this.#failures = 0;
+        this.#trouble = 'there is no Kafka topic to read yet';
+        await this.#pause(TOPICS_INTERVAL_MS);
+      } else {
+        await this.#read(admin, topics);
+      }
+    } finally {
+      await this.#withDeadline(admin.disconnect(), 'disconnecting from the Kafka brokers');
+    }
+  }
+
+  async #read(admin: Admin, topics: readonly string[]): Promise<void> {
+    const { store, groupId, now, logger } = this.#options;
+    const session = new KafkaSession({
+      kafka: this.#kafka,
+      admin,
+      groupId,
+      topics,
+      store,
+      appender: this.#appender,
+      counters: this.#counters,
+      now,
+      logger,
+    });
+    this.#session = session;
+    try {
+      await Promise.race([session.start(), session.brokenDown]);
+      this.#failures = 0;
+      this.#trouble = null;
+      logger.info({ topics, groupId }, 'reading from Kafka');
+      let current = topics;
+      while (!this.#stopping.signal.aborted && String(current) === String(topics)) {
+        await Promise.race([this.#pause(TOPICS_INTERVAL_MS), session.brokenDown]);
+        current = this.#stopping.signal.aborted ? topics : await this.#findTopics(admin);
+      }
+    } finally {
+      this.#session = undefined;
+      await this.#withDeadline(session.stop(), 'leaving the Kafka consumer group');
+    }
+  }
+
+  async #findTopics(admin: Admin): Promise<readonly string[]> {
+    const { topics, missing } = matchTopics(this.#options.topics, await admin.listTopics());
+    this.#missing = missing;
+    return topics;
+  }
+
+  #noteFailure(error: Error): void {
+    const { kafka, logger } = this.#options;
+    this.#failures++;
+    this.#trouble = `the Kafka brokers at ${kafka.brokers.join(', ')} cannot be read from: ${error.message}`;
+    logger.warn({ err: error, attempt: this.#failures }, this.#trouble);
+  }
+
+  #appended(): void {
+    this.#counters.batches++;
+    this.#failedAppends = 0;
+    this.#storeTrouble = null;
+  }
+
+  /** Must stop the reading before anything else is read, or the next batch would pass over the events of this one. */
+  #appendFailed(error: Error): void {
+    this.#failedAppends++;
+    this.#storeTrouble = `the store did not take the last batch from Kafka: ${error.message}`;
+    this.#options.logger.error({ err: error, failures: this.#failedAppends }, this.#storeTrouble);
+    this.#session?.rewind(retryDelayMs(this.#failedAppends));
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  }
+
+  async #withDeadline(work: Promise<void>, name: string): Promise<void> {
+    const timer = new AbortController();
+    const late = delay(STOP_DEADLINE_MS, undefined, { signal: timer.signal }).then(() => {
+      throw new Error(`${name} took more than ${STOP_DEADLINE_MS} ms`);
+    });
+    late.catch(() => undefined);
+    await Promise.race([work, late])
+      .catch((error: Error) => this.#options.logger.warn({ err: error }, `${name} failed`))
+      .finally(() => timer.abort());
+  }
+}
+
+function retryDelayMs(failures: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+}
