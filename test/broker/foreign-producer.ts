@@ -1,0 +1,43 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { findJars } from './kafka-jars.ts';
+
+export const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
+export type Codec = (typeof CODECS)[number];
+
+/** Which client that none of us wrote is used: kcat (librdkafka) where there is one, otherwise Kafka's own console producer (Java). */
+export async function foreignClient(): Promise<'kcat' | 'java'> {
+  return await promisify(execFile)('kcat', ['-V']).then(
+    () => 'kcat',
+    () => 'java',
+  );
+}
+
+/** Sends every line of a file as a message. Resolves once the broker has acknowledged them all. */
+export async function produceFile(brokers: string, topic: string, file: string, codec: Codec, client?: 'kcat' | 'java'): Promise<void> {
+  const chosen = client ?? (await foreignClient());
+  if (chosen === 'kcat') {
+    const limits = ['-X', 'message.max.bytes=8000000', '-X', 'queue.buffering.max.messages=1000000'];
+    await promisify(execFile)('kcat', ['-q', '-b', brokers, '-t', topic, '-P', '-z', codec, ...limits, '-l', file]);
+    return;
+  }
+  const limits = ['max.request.size=8000000', 'batch.size=262144', 'linger.ms=5'].flatMap((limit) => ['--command-property', limit]);
+  const producer = spawn(
+    'java',
+    [
+      ...['-Xmx256m', '-cp', join(await findJars(), '*'), 'org.apache.kafka.tools.ConsoleProducer'],
+      ...['--bootstrap-server', brokers, '--topic', topic, '--compression-codec', codec, ...limits],
+    ],
+    { stdio: ['pipe', 'ignore', 'inherit'] },
+  );
+  const exit = once(producer, 'exit');
+  await pipeline(createReadStream(file), producer.stdin);
+  const [code] = await exit;
+  if (code !== 0) {
+    throw new Error(`the console producer ended with ${code}`);
+  }
+}

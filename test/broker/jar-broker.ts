@@ -1,0 +1,100 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePorts } from './free-port.ts';
+import type { KafkaBroker } from './kafka-broker.ts';
+import { until } from './until.ts';
+
+const CLUSTER_ID = 'MkU3OEVBNTcwNTJENDM2Qg';
+
+/** Starts a broker with the jars in the folder, on free loopback ports, with its data in a temporary folder. */
+export async function startJarBroker(jars: string): Promise<KafkaBroker> {
+  const folder = await mkdtemp(join(tmpdir(), 'shieldlog-kafka-'));
+  const [port = 0, controllerPort = 0] = await freePorts(2);
+  const properties = join(folder, 'server.properties');
+  await writeFile(properties, serverProperties(join(folder, 'data'), port, controllerPort));
+  const classPath = join(jars, '*');
+  await promisify(execFile)('java', ['-cp', classPath, 'kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties]);
+  let broker = await launch(classPath, folder, port);
+  return {
+    address: `127.0.0.1:${port}`,
+    crash: () => end(broker, 'SIGKILL'),
+    revive: async () => {
+      broker = await launch(classPath, folder, port);
+    },
+    stop: async () => {
+      await end(broker, 'SIGTERM');
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function launch(classPath: string, folder: string, port: number): Promise<ChildProcess> {
+  const logPath = join(folder, 'broker.txt');
+  const log = await open(logPath, 'a');
+  const args = ['-Xms128m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', classPath];
+  const broker = spawn('java', [...args, 'kafka.Kafka', join(folder, 'server.properties')], { stdio: ['ignore', log.fd, log.fd] });
+  await log.close();
+  // A broker that was left behind by a run that broke off would be there for ever.
+  process.once('exit', () => broker.kill('SIGKILL'));
+  const state = await until(
+    'the broker to listen',
+    async () => (broker.exitCode === null ? ((await accepts(port)) ? 'listens' : 'starting') : 'ended'),
+    (answer) => answer !== 'starting',
+  );
+  if (state === 'ended') {
+    throw new Error(`the broker ended while it started:\n${(await readFile(logPath, 'utf8')).slice(-4000)}`);
+  }
+  return broker;
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    // Refused: not up yet.
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function end(broker: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  if (broker.exitCode === null && broker.signalCode === null) {
+    const exit = once(broker, 'exit');
+    broker.kill(signal);
+    await exit;
+  }
+}
+
+function serverProperties(data: string, port: number, controllerPort: number): string {
+  return `process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:${controllerPort}
+listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
+advertised.listeners=PLAINTEXT://127.0.0.1:${port}
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs=${data}
+auto.create.topics.enable=false
+offsets.topic.num.partitions=1
+offsets.topic.replication.factor=1
+transaction.state.log.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.num.partitions=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+log.cleaner.dedupe.buffer.size=4194304
+log.retention.check.interval.ms=1000
+num.network.threads=2
+num.io.threads=2
+`;
+}
