@@ -1,0 +1,59 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { type GeneratorOptions, generateEvents } from './event-generator.ts';
+
+/** Where the benchmarks keep what they generate; not under version control. */
+export const BENCH_DATA = fileURLToPath(new URL('data/', import.meta.url));
+
+/** The generated events end here, and the program under test takes it for the present: a file stays good for ever. */
+export const BENCH_NOW_MS = Date.UTC(2026, 0, 1);
+
+const CHUNK_BYTES = 1024 * 1024;
+
+export interface EventFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+export function benchOptions(count: number): GeneratorOptions {
+  return { seed: 1, count, zones: 1_700, nowMs: BENCH_NOW_MS };
+}
+
+/** The NDJSON file of so many events, written now if it is not there from an earlier run. */
+export async function eventFile(options: GeneratorOptions, path = defaultPath(options)): Promise<EventFile> {
+  const size = await stat(path).then(
+    ({ size }) => size,
+    () => null,
+  );
+  if (size !== null) {
+    return { path, bytes: size };
+  }
+  await mkdir(BENCH_DATA, { recursive: true });
+  // Under another name until it is whole: half a file must not be taken for one.
+  const unfinished = `${path}.${process.pid}.part`;
+  await pipeline(Readable.from(inChunks(generateEvents(options))), createWriteStream(unfinished));
+  await rename(unfinished, path);
+  return { path, bytes: (await stat(path)).size };
+}
+
+function defaultPath({ seed, count, zones, nowMs }: GeneratorOptions): string {
+  return join(BENCH_DATA, `events-${count}-zones-${zones}-seed-${seed}-at-${nowMs}.ndjson`);
+}
+
+function* inChunks(lines: Iterable<Buffer>): Iterable<Buffer> {
+  let gathered: Buffer[] = [];
+  let bytes = 0;
+  for (const line of lines) {
+    gathered.push(line);
+    bytes += line.byteLength;
+    if (bytes >= CHUNK_BYTES) {
+      yield Buffer.concat(gathered, bytes);
+      [gathered, bytes] = [[], 0];
+    }
+  }
+  yield Buffer.concat(gathered, bytes);
+}

@@ -1,0 +1,85 @@
+import { BatchBuilder } from '../ingest/batch-builder.ts';
+
+/**
+ * How fast raw events become canonical lines, without the store: `node bench/intake-speed.ts [rounds]`.
+ * "plain" events are canonical already; "composed" ones have a text timestamp, a numeric asn and members that belong into the log.
+ */
+const HOUR_MS = 3_600_000;
+const EVENTS = 4000;
+const rounds = Number(process.argv[2] ?? 8);
+const now = Date.now();
+
+const ua = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
+
+function sampleEvent(place: number) {
+  const ip = `203.0.${place % 256}.${(place * 7) % 256}`;
+  const url = `https://shop.example.com/products/${place}/details?ref=mail&utm_source=x${place}`;
+  const headers = [
+    { Name: 'Host', Value: 'shop.example.com' },
+    { Name: 'User-Agent', Value: ua },
+    { Name: 'Accept', Value: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' },
+    { Name: 'Accept-Language', Value: 'en-US,en;q=0.5' },
+  ];
+  const log = {
+    ServerZoneId: 'FR',
+    Message: 'Matched phrase "union select" at ARGS:q',
+    Url: url,
+    RemoteIp: ip,
+    Headers: headers,
+    TriggerMatch: { Key: 'ARGS:q', Value: '1 union select password' },
+    UrlEncodedBody: '',
+  };
+  const rule = { feature: 'waf', ruleId: '942100', ruleName: 'SQL Injection Attack Detected via libinjection' };
+  const client = { ip, ja4: 't13d1516h2_8daaf6152771_b186095e22b6', ua, url, asn: '64500', country: 'DE', action: 'blocked' };
+  return { logId: `evt-${place}-abcdef0123456789`, shieldZoneId: 1 + (place % 20), timestamp: now - place * 1000, ...rule, ...client, log };
+}
+
+function plainEvent(place: number): Buffer {
+  return Buffer.from(JSON.stringify(sampleEvent(place)));
+}
+
+function composedEvent(place: number): Buffer {
+  const event = sampleEvent(place);
+  return Buffer.from(
+    JSON.stringify({ ...event, timestamp: new Date(event.timestamp).toISOString(), asn: 64500, datacenter: 'FR1', bytes: 1234 }),
+  );
+}
+
+function withoutId(place: number): Buffer {
+  const { logId: _, ...event } = sampleEvent(place);
+  return Buffer.from(JSON.stringify(event));
+}
+
+function measure(name: string, events: readonly Buffer[], add: (builder: BatchBuilder, event: Buffer, place: number) => void): void {
+  const builder = new BatchBuilder({ now: Date.now, retentionMs: 72 * HOUR_MS });
+  let bestNs = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round++) {
+    const start = process.hrtime.bigint();
+    for (let repeat = 0; repeat < 5; repeat++) {
+      events.forEach((event, place) => {
+        add(builder, event, place);
+      });
+      const { eventCount } = builder.take();
+      if (eventCount !== events.length) {
+        throw new Error(`${name}: ${eventCount} of ${events.length} events were accepted`);
+      }
+    }
+    bestNs = Math.min(bestNs, Number(process.hrtime.bigint() - start) / 5 / events.length);
+  }
+  const bytes = events.reduce((sum, event) => sum + event.length, 0) / events.length;
+  console.log(
+    `${name.padEnd(28)} ${(bestNs / 1000).toFixed(2)} µs/event  ${Math.round(1e9 / bestNs)} events/s  (${Math.round(bytes)} bytes each)`,
+  );
+}
+
+const places = Array.from({ length: EVENTS }, (_, place) => place);
+const plain = places.map(plainEvent);
+measure('plain, from Kafka', plain, (builder, event, place) => builder.addKafkaMessage('events', place % 8, BigInt(place), event));
+measure('plain, over HTTP', plain, (builder, event) => builder.addEvent('http', event));
+measure('plain without id, Kafka', places.map(withoutId), (builder, event, place) =>
+  builder.addKafkaMessage('events', 0, BigInt(place), event),
+);
+measure('plain without id, HTTP', places.map(withoutId), (builder, event) => builder.addEvent('http', event));
+measure('composed, from Kafka', places.map(composedEvent), (builder, event, place) =>
+  builder.addKafkaMessage('events', 0, BigInt(place), event),
+);
