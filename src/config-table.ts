@@ -46,7 +46,7 @@ type AnyVariable = { [K in keyof ConfigValues]: ConfigVariable<K> }[keyof Config
 const isBroker = (item: string): boolean =>
   /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([1-9]\d{0,4})$/.test(item) && Number(item.slice(item.lastIndexOf(':') + 1)) <= 65_535;
 /** Kafka's own alphabet for topic names, and what globs add to it. */
-const isTopicPattern = (item: string): boolean => /^[A-Za-z0-9._\-*?[\]{}()!|+@^]{1,249}$/.test(item);
+const isTopicPattern = (item: string): boolean => /^[A-Za-z0-9._\-*?[\]{}()!|+@^,]{1,249}$/.test(item);
 
 /** Every variable there is. The README's table and the command line are made from this one. */
 export const CONFIG_VARIABLES: readonly AnyVariable[] = [

@@ -38,10 +38,25 @@ export function someText(text: string): ParsedValue<string> {
   return text.trim() === '' ? refuse() : accept(text);
 }
 
-/** Items separated by commas, each trimmed and fulfilling `isItem`; at least one. */
+/** The parts between commas, but for those inside the braces and parentheses of a glob; null where these do not pair up. */
+function splitList(text: string): string[] | null {
+  const items = [''];
+  let depth = 0;
+  for (const character of text) {
+    if (character === '{' || character === '(') depth += 1;
+    if (character === '}' || character === ')') depth -= 1;
+    if (depth < 0) return null;
+    if (character === ',' && depth === 0) items.push('');
+    else items[items.length - 1] += character;
+  }
+  return depth === 0 ? items.map((item) => item.trim()) : null;
+}
+
+/** Items separated by commas, each trimmed and fulfilling `isItem`; at least one. A comma inside `{a,b}` or `(a,b)` separates nothing. */
 export function listOf(isItem: (item: string) => boolean): ValueParser<readonly string[]> {
   return (text) => {
-    const items = text.split(',').map((item) => item.trim());
+    const items = splitList(text);
+    if (items === null) return refuse('its braces or parentheses do not pair up');
     const wrong = items.find((item) => !isItem(item));
     return wrong === undefined ? accept(items) : refuse(`"${wrong}" is none`);
   };

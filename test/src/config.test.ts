@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+import { CONFIG_VARIABLES, flagOf } from '../../src/config-table.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+const KEY = '0123456789abcdef';
+const SASL: Texts = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'me', KAFKA_SASL_PASSWORD: 'secret word' };
+
+/** The message of the ConfigError that these texts cause. */
+function refusal(env: Texts, flags: Texts = {}): string {
+  try {
+    loadConfig(env, flags);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error(`${JSON.stringify({ env, flags })} was taken`);
+}
+
+const GOOD: readonly (readonly [name: string, text: string, key: string, value: unknown, besides?: Texts])[] = [
+  ['HOST', '::1', 'host', '::1'],
+  ['HOST', '127.9.9.9', 'host', '127.9.9.9'],
+  ['HOST', '0.0.0.0', 'host', '0.0.0.0', { ACCESS_KEYS: `me:${KEY}:*` }],
+  ['PORT', '0', 'port', 0],
+  ['PORT', '65535', 'port', 65_535],
+  ['DATA_DIR', '/tmp/with blank', 'dataDir', '/tmp/with blank'],
+  ['KAFKA_BROKERS', 'a:9092, [::1]:9093', 'kafkaBrokers', ['a:9092', '[::1]:9093']],
+  ['KAFKA_TOPICS', 'shield-*,audit.{a,b}', 'kafkaTopics', ['shield-*', 'audit.{a,b}']],
+  ['KAFKA_TOPICS', 'one, two', 'kafkaTopics', ['one', 'two']],
+  ['KAFKA_GROUP_ID', 'g', 'kafkaGroupId', 'g'],
+  ['KAFKA_TLS', '1', 'kafkaTls', true],
+  ['KAFKA_SASL_MECHANISM', 'SCRAM-SHA-512', 'kafkaSaslMechanism', 'scram-sha-512', SASL],
+  ['KAFKA_SASL_USERNAME', 'you', 'kafkaSaslUsername', 'you', SASL],
+  ['KAFKA_SASL_PASSWORD', ' blanks count ', 'kafkaSaslPassword', ' blanks count ', SASL],
+  ['RETENTION_HOURS', '1', 'retentionHours', 1],
+  ['QUERY_DEADLINE_MS', '3600000', 'queryDeadlineMs', 3_600_000],
+  ['MEMORY_LIMIT_MB', '256', 'memoryLimitMb', 256],
+  ['DEMO', 'true', 'demo', true],
+  ['DEMO', 'auto', 'demo', true],
+  ['DEMO', 'auto', 'demo', false, { KAFKA_BROKERS: 'a:1' }],
+  ['LOG_LEVEL', 'Debug', 'logLevel', 'debug'],
+];
+
+const BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] = [
+  ['HOST', ' '],
+  ['HOST', '0.0.0.0'],
+  ['HOST', '192.168.1.5'],
+  ['HOST', '127.1'],
+  ['HOST', 'localhost.example.com'],
+  ['PORT', '65536'],
+  ['PORT', '-1'],
+  ['PORT', '0x50'],
+  ['PORT', '80.0'],
+  ['PORT', '1e3'],
+  ['PORT', 'http'],
+  ['DATA_DIR', '  '],
+  ['KAFKA_BROKERS', 'localhost'],
+  ['KAFKA_BROKERS', 'a:9092,'],
+  ['KAFKA_BROKERS', 'a:0'],
+  ['KAFKA_BROKERS', 'a:70000'],
+  ['KAFKA_BROKERS', 'http://a:9092'],
+  ['KAFKA_TOPICS', 'a b'],
+  ['KAFKA_TOPICS', ','],
+  ['KAFKA_TOPICS', 'audit.{a,b'],
+  ['KAFKA_TOPICS', 'a),(b'],
+  ['KAFKA_GROUP_ID', ' '],
+  ['KAFKA_TLS', 'yes'],
+  ['KAFKA_SASL_MECHANISM', 'gssapi', SASL],
+  ['KAFKA_SASL_USERNAME', ' ', SASL],
+  ['KAFKA_SASL_PASSWORD', ' ', SASL],
+  ['RETENTION_HOURS', '0'],
+  ['RETENTION_HOURS', '72h'],
+  ['QUERY_DEADLINE_MS', '0'],
+  ['QUERY_DEADLINE_MS', '-30000'],
+  ['MEMORY_LIMIT_MB', '255'],
+  ['MEMORY_LIMIT_MB', '1GB'],
+  ['DEMO', 'maybe'],
+  ['LOG_LEVEL', 'verbose'],
+  ['ACCESS_KEYS', 'no-colon'],
+  ['ACCESS_KEYS', `me:${KEY}`],
+  ['ACCESS_KEYS', 'me:short:*'],
+  ['ACCESS_KEYS', `a b:${KEY}:*`],
+  ['ACCESS_KEYS', `me:${KEY}:x`],
+  ['ACCESS_KEYS', `me:${KEY}:1+2147483648`],
+  ['ACCESS_KEYS', `me:${KEY}:*,me:${KEY}x:*`],
+  ['ACCESS_KEYS', `me:${KEY}:*,you:${KEY}:*`],
+];
+
+describe('the configuration', () => {
+  test('of an empty environment is the defaults', () => {
+    expect(loadConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      dataDir: './data',
+      kafkaBrokers: null,
+      kafkaTopics: ['shield-events'],
+      kafkaGroupId: 'shieldlog',
+      kafkaTls: false,
+      kafkaSaslMechanism: null,
+      kafkaSaslUsername: null,
+      kafkaSaslPassword: null,
+      retentionHours: 72,
+      queryDeadlineMs: 30_000,
+      memoryLimitMb: 1024,
+      demo: false,
+      logLevel: 'info',
+      accessKeys: [],
+    });
+  });
+
+  test('has one row a key, and a name and a flag of its own for each', () => {
+    expect(CONFIG_VARIABLES.map(({ key }) => key)).toEqual(Object.keys(loadConfig({ DEMO: 'false' })).toSorted(byTableOrder));
+    expect(new Set(CONFIG_VARIABLES.map(({ name }) => name)).size).toBe(CONFIG_VARIABLES.length);
+  });
+
+  test('has a good and a bad value here for every variable', () => {
+    const names = CONFIG_VARIABLES.map(({ name }) => name).sort();
+    expect([...new Set([...GOOD.map(([name]) => name), 'ACCESS_KEYS'])].sort()).toEqual(names);
+    expect([...new Set(BAD.map(([name]) => name))].sort()).toEqual(names);
+  });
+
+  for (const [name, text, key, value, besides = {}] of GOOD) {
+    test(`takes ${name}=${text}${Object.keys(besides).length > 0 ? ` beside ${Object.keys(besides)}` : ''}`, () => {
+      expect(loadConfig({ ...besides, [name]: text })).toHaveProperty(key, value);
+      expect(loadConfig(besides, { [flagOf(name)]: text })).toHaveProperty(key, value);
+    });
+  }
+
+  for (const [name, text, besides = {}] of BAD) {
+    test(`refuses ${name}=${JSON.stringify(text)} in one line that names variable, value and what is allowed`, () => {
+      const variable = CONFIG_VARIABLES.find((candidate) => candidate.name === name);
+      const message = refusal({ ...besides, [name]: text });
+      expect(message.startsWith(name)).toBe(true);
+      expect(message).toContain('; allowed: ');
+      expect(message).not.toContain('\n');
+      if (variable?.secret) {
+        expect(message).not.toContain(JSON.stringify(text));
+        expect(message).not.toContain(KEY);
+      } else {
+        expect(message).toContain(`${name}=${JSON.stringify(text)}`);
+      }
+    });
+  }
+
+  test('names the flag where the value came from one', () => {
+    expect(refusal({ PORT: '1' }, { port: 'x' })).toBe(
+      '--port="x" is not allowed; allowed: a whole number 0..65535; 0 takes any free port',
+    );
+  });
+
+  test('prefers a flag to its variable, and does not look at the variable then', () => {
+    expect(loadConfig({ PORT: 'nonsense' }, { port: '1234' }).port).toBe(1234);
+  });
+
+  test('takes an empty variable for an unset one', () => {
+    expect(loadConfig({ PORT: '', KAFKA_BROKERS: '', ACCESS_KEYS: '' })).toEqual(loadConfig({}));
+  });
+
+  test.each(['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'])('wants %s where the other two are set', (name) => {
+    const { [name]: _left, ...others } = SASL;
+    expect(refusal(others)).toContain(`${name} is not set; allowed: `);
+  });
+
+  test('never shows the Kafka password', () => {
+    const { KAFKA_SASL_MECHANISM: _left, ...others } = SASL;
+    expect(refusal(others)).not.toContain('secret word');
+  });
+
+  test('keeps of an access key only its hash and zones', () => {
+    const [all, some] = loadConfig({ ACCESS_KEYS: `all:${KEY}:*,\n some:${KEY}2:7+8 ,` }).accessKeys;
+    expect(all).toMatchObject({ name: 'all', zones: 'all' });
+    expect(some).toMatchObject({ name: 'some', zones: new Set([7, 8]) });
+    expect(JSON.stringify([all, some])).not.toContain(KEY);
+  });
+});
+
+function byTableOrder(a: string, b: string): number {
+  const place = (key: string): number => CONFIG_VARIABLES.findIndex((variable) => variable.key === key);
+  return place(a) - place(b);
+}
