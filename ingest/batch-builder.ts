@@ -1,0 +1,151 @@
+import type { DeadLetter, EventBatch, SourcePosition } from '../store/event-store.ts';
+import { type ConverterOptions, EventConverter } from './event-converter.ts';
+import type { EventVerdict } from './event-verdict.ts';
+import { LineBuffer } from './line-buffer.ts';
+
+export type { EventVerdict } from './event-verdict.ts';
+
+interface Place {
+  readonly topic: string;
+  readonly partition: number;
+  offset: bigint;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Collects raw events into a batch for the store: good ones as canonical lines, bad ones as dead letters, old ones as a count. */
+export class BatchBuilder {
+  readonly #converter: EventConverter;
+  readonly #lines = new LineBuffer();
+  #eventCount = 0;
+  #expiredCount = 0;
+  #deadLetters: DeadLetter[] = [];
+  #deadLetterBytes = 0;
+  #places = new Map<string, Map<number, Place>>();
+  #place: Place = { topic: '', partition: -1, offset: 0n };
+  readonly #placeName = () => `${this.#place.topic}-${this.#place.partition}-${this.#place.offset}`;
+
+  constructor(options: ConverterOptions) {
+    this.#converter = new EventConverter(options);
+  }
+
+  /** A message of any kind moves the partition's position behind it. The bytes are copied. `value` is null for a tombstone. */
+  addKafkaMessage(topic: string, partition: number, offset: bigint, value: Uint8Array | null): void {
+    this.#moveTo(topic, partition, offset);
+    const verdict = this.#convertKafka(value);
+    if (verdict.kind === 'rejected') {
+      this.#addDeadLetter({ bytes: value ?? NO_BYTES, reason: verdict.reason, source: 'kafka', topic, partition, offset });
+    }
+  }
+
+  /** An event that comes without a place in a source. The bytes are copied. */
+  addEvent(source: 'http' | 'file', bytes: Uint8Array): EventVerdict {
+    const verdict = this.#count(this.#converter.convert(bytes, null, this.#lines));
+    if (verdict.kind === 'rejected') {
+      this.#addDeadLetter({ bytes, reason: verdict.reason, source, topic: null, partition: null, offset: null });
+    }
+    return verdict;
+  }
+
+  /**
+   * An earlier dead letter once more: it gets the id that it would have had, but moves no position, and becomes no second dead letter
+   * if it still breaks a rule.
+   */
+  addDeadLetterAgain({ bytes, topic, partition, offset }: DeadLetter): EventVerdict {
+    const place = topic === null ? null : () => `${topic}-${partition}-${offset}`;
+    return this.#count(this.#converter.convert(bytes, place, this.#lines));
+  }
+
+  /** What could not be read as an event at all. The bytes are copied. */
+  reject(source: 'http' | 'file', bytes: Uint8Array, reason: string): void {
+    this.#addDeadLetter({ bytes, reason, source, topic: null, partition: null, offset: null });
+  }
+
+  /** Says that a source has been read up to here, whether or not there were events. */
+  moveTo(topic: string, partition: number, nextOffset: bigint): void {
+    this.#moveTo(topic, partition, nextOffset - 1n);
+  }
+
+  /** Accepted events. */
+  get eventCount(): number {
+    return this.#eventCount;
+  }
+
+  /** Memory that the batch holds: lines and dead letters. */
+  get byteLength(): number {
+    return this.#lines.byteLength + this.#deadLetterBytes;
+  }
+
+  /** Nothing would be lost if the batch were not appended. */
+  get isEmpty(): boolean {
+    return this.#eventCount === 0 && this.#expiredCount === 0 && this.#deadLetters.length === 0 && this.#places.size === 0;
+  }
+
+  /** What was collected so far; the builder is empty afterwards. */
+  take(): EventBatch {
+    const batch: EventBatch = {
+      lines: this.#lines.take(),
+      eventCount: this.#eventCount,
+      positions: this.#positions(),
+      deadLetters: this.#deadLetters,
+      expiredCount: this.#expiredCount,
+    };
+    this.#eventCount = 0;
+    this.#expiredCount = 0;
+    this.#deadLetters = [];
+    this.#deadLetterBytes = 0;
+    this.#places = new Map();
+    this.#place = { topic: '', partition: -1, offset: 0n };
+    return batch;
+  }
+
+  #convertKafka(value: Uint8Array | null): EventVerdict {
+    if (value === null || value.length === 0) {
+      const what = value === null ? 'no value (a tombstone)' : 'an empty value';
+      return { kind: 'rejected', reason: `the message has ${what}: a JSON object is required` };
+    }
+    return this.#count(this.#converter.convert(value, this.#placeName, this.#lines));
+  }
+
+  #count(verdict: EventVerdict): EventVerdict {
+    if (verdict.kind === 'accepted') {
+      this.#eventCount++;
+    } else if (verdict.kind === 'expired') {
+      this.#expiredCount++;
+    }
+    return verdict;
+  }
+
+  #addDeadLetter(letter: DeadLetter): void {
+    // A message is often a view of a fetched block, which the copy lets go of.
+    this.#deadLetters.push({ ...letter, bytes: Uint8Array.from(letter.bytes) });
+    this.#deadLetterBytes += letter.bytes.length;
+  }
+
+  #moveTo(topic: string, partition: number, offset: bigint): void {
+    if (this.#place.partition !== partition || this.#place.topic !== topic) {
+      this.#place = this.#placeOf(topic, partition);
+    }
+    this.#place.offset = offset;
+  }
+
+  #placeOf(topic: string, partition: number): Place {
+    let partitions = this.#places.get(topic);
+    if (partitions === undefined) {
+      partitions = new Map();
+      this.#places.set(topic, partitions);
+    }
+    let place = partitions.get(partition);
+    if (place === undefined) {
+      place = { topic, partition, offset: 0n };
+      partitions.set(partition, place);
+    }
+    return place;
+  }
+
+  #positions(): SourcePosition[] {
+    return [...this.#places.values()].flatMap((partitions) =>
+      [...partitions.values()].map(({ topic, partition, offset }) => ({ topic, partition, nextOffset: offset + 1n })),
+    );
+  }
+}

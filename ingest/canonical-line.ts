@@ -1,0 +1,113 @@
+import { TEXT_FIELDS } from '../query/event-fields.ts';
+import type { AddressMembers } from './address-members.ts';
+import { KIND } from './json-skipper.ts';
+import type { LineBuffer } from './line-buffer.ts';
+import type { MemberScanner } from './member-scanner.ts';
+import type { WireEvent } from './wire-event.ts';
+import { ASN, FIRST_TEXT, IP, LOG, LOG_ID, WIRE_FIELDS } from './wire-fields.ts';
+
+/**
+ * Writes an event as one canonical line (see `query/event-fields.ts`). Values are copied as they are written, never parsed and written
+ * anew, so that no digit of a number is lost. `derivedLogId` is used where the event has no id of its own.
+ */
+export function writeCanonicalLine(
+  scanner: MemberScanner,
+  event: WireEvent,
+  derivedLogId: string | null,
+  addresses: AddressMembers,
+  lines: LineBuffer,
+): void {
+  if (event.isPlain) {
+    const logId = derivedLogId === null ? '' : `,"logId":${JSON.stringify(derivedLogId)}`;
+    lines.copy(scanner.text, scanner.openAt, scanner.closeAt);
+    lines.write(`${addressOf(scanner, event, addresses)}${logId}}`);
+  } else {
+    compose(scanner, event, derivedLogId, addresses, lines);
+  }
+  lines.endLine();
+}
+
+function addressOf(scanner: MemberScanner, event: WireEvent, addresses: AddressMembers): string {
+  const member = event.memberOf[IP]!;
+  if (member < 0) {
+    return '';
+  }
+  const { kind, valueStart, valueEnd } = scanner.members;
+  return kind[member] === KIND.string
+    ? addresses.ofBytes(scanner.text, valueStart[member]! + 1, valueEnd[member]! - 1)
+    : addresses.of(scanner.stringOf(member));
+}
+
+function compose(
+  scanner: MemberScanner,
+  event: WireEvent,
+  derivedLogId: string | null,
+  addresses: AddressMembers,
+  lines: LineBuffer,
+): void {
+  const { text, members } = scanner;
+  const copyValue = (member: number) => lines.copy(text, members.valueStart[member]!, members.valueEnd[member]!);
+  lines.write(`{"shieldZoneId":${event.zoneId},"timestamp":${event.timestampMs},"logId":`);
+  if (derivedLogId === null) {
+    copyValue(event.memberOf[LOG_ID]!);
+  } else {
+    lines.write(JSON.stringify(derivedLogId));
+  }
+  for (const [place, name] of TEXT_FIELDS.entries()) {
+    const field = FIRST_TEXT + place;
+    const member = event.memberOf[field]!;
+    if (member >= 0) {
+      lines.write(`,"${name}":`);
+      if (field === ASN && event.asn !== '') {
+        lines.write(`"${event.asn}"`);
+      } else {
+        copyValue(member);
+      }
+    }
+  }
+  lines.write(`${addressOf(scanner, event, addresses)},"log":`);
+  writeLog(scanner, event, lines);
+  lines.write('}');
+}
+
+/** The event's log with the members that have no other place added to it; the whole event where it has no log. */
+function writeLog(scanner: MemberScanner, event: WireEvent, lines: LineBuffer): void {
+  const { text, members } = scanner;
+  const log = event.memberOf[LOG]!;
+  if (log < 0) {
+    lines.copy(text, scanner.openAt, scanner.closeAt + 1);
+    return;
+  }
+  const homeless = homelessMembers(scanner);
+  const [start, end] = [members.valueStart[log]!, members.valueEnd[log]!];
+  if (homeless.size === 0) {
+    lines.copy(text, start, end);
+    return;
+  }
+  const logMembers = scanner.membersAt(start);
+  for (let member = 0; member < logMembers.count; member++) {
+    homeless.delete(scanner.keyOf(member, logMembers));
+  }
+  lines.copy(text, start, end - 1);
+  let separator = logMembers.count === 0 ? '' : ',';
+  for (const member of homeless.values()) {
+    lines.write(separator);
+    separator = ',';
+    // The key's quotes, the colon and what is between them are copied as they are.
+    lines.copy(text, members.keyStart[member]! - 1, members.valueEnd[member]!);
+  }
+  lines.write('}');
+}
+
+/** By name, the members that are no field of an event; of those with the same name the last. */
+function homelessMembers(scanner: MemberScanner): Map<string, number> {
+  const { members } = scanner;
+  const homeless = new Map<string, number>();
+  for (let member = 0; member < members.count; member++) {
+    const key = scanner.keyOf(member);
+    if (!(WIRE_FIELDS as readonly string[]).includes(key)) {
+      homeless.set(key, member);
+    }
+  }
+  return homeless;
+}

@@ -1,0 +1,65 @@
+import { NEWLINE } from './json-bytes.ts';
+
+const FIRST_CHUNK_BYTES = 64 * 1024;
+const LARGEST_CHUNK_BYTES = 1024 * 1024;
+
+/** Collects lines in chunks of memory; a line is never spread over two chunks. */
+export class LineBuffer {
+  #chunks: Uint8Array[] = [];
+  #chunk = Buffer.alloc(0);
+  #used = 0;
+  #lineStart = 0;
+  #closedBytes = 0;
+
+  get byteLength(): number {
+    return this.#closedBytes + this.#used;
+  }
+
+  /** Appends `source[start, end)` to the line under way. */
+  copy(source: Buffer, start: number, end: number): void {
+    this.#makeRoom(end - start);
+    this.#used += source.copy(this.#chunk, this.#used, start, end);
+  }
+
+  write(text: string): void {
+    this.#makeRoom(text.length * 3);
+    this.#used += this.#chunk.write(text, this.#used);
+  }
+
+  endLine(): void {
+    this.#makeRoom(1);
+    this.#chunk[this.#used++] = NEWLINE;
+    this.#lineStart = this.#used;
+  }
+
+  /** The lines so far; the buffer is empty afterwards. */
+  take(): Uint8Array[] {
+    const chunks = this.#chunks;
+    if (this.#used > 0) {
+      chunks.push(this.#chunk.subarray(0, this.#used));
+    }
+    this.#chunks = [];
+    this.#chunk = Buffer.alloc(0);
+    this.#used = 0;
+    this.#lineStart = 0;
+    this.#closedBytes = 0;
+    return chunks;
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#used + bytes <= this.#chunk.length) {
+      return;
+    }
+    const line = this.#chunk.subarray(this.#lineStart, this.#used);
+    const usual = Math.min(LARGEST_CHUNK_BYTES, Math.max(FIRST_CHUNK_BYTES, this.#chunk.length * 2));
+    const chunk = Buffer.allocUnsafeSlow(Math.max(usual, 2 * (line.length + bytes)));
+    chunk.set(line);
+    if (this.#lineStart > 0) {
+      this.#chunks.push(this.#chunk.subarray(0, this.#lineStart));
+      this.#closedBytes += this.#lineStart;
+    }
+    this.#chunk = chunk;
+    this.#used = line.length;
+    this.#lineStart = 0;
+  }
+}
