@@ -1,0 +1,170 @@
+/** A number as it is written, so that no digit is lost. */
+export class JsonNumber {
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+export type JsonObject = ReadonlyMap<string, JsonValue>;
+export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
+
+/** Text that is not JSON; the message says what is wrong and where (line, column and offset, in UTF-16 units). */
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError';
+}
+
+/**
+ * Reads JSON (RFC 8259) with numbers kept as text. JSON.parse with a reviver would keep them too, but it recurses until the stack is gone on a
+ * megabyte of brackets, and half of its errors have no position. More than `maxDepth` open arrays and objects are refused.
+ * Of a repeated key the last value counts, as in JSON.parse.
+ */
+export function parseExactJson(text: string, maxDepth: number): JsonValue {
+  return new JsonReader(text, maxDepth).read();
+}
+
+const BLANKS = /[ \t\n\r]*/y;
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const WORD = /true|false|null/y;
+const WORDS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
+
+class JsonReader {
+  readonly #text: string;
+  readonly #maxDepth: number;
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string, maxDepth: number) {
+    this.#text = text;
+    this.#maxDepth = maxDepth;
+  }
+
+  read(): JsonValue {
+    const value = this.#value();
+    if (this.#at < this.#text.length) {
+      this.#fail('expected the end of the text');
+    }
+    return value;
+  }
+
+  #value(): JsonValue {
+    this.#skipBlanks();
+    const value = this.#token();
+    this.#skipBlanks();
+    return value;
+  }
+
+  #token(): JsonValue {
+    switch (this.#text[this.#at]) {
+      case '"':
+        return this.#string();
+      case '[':
+        return this.#array();
+      case '{':
+        return this.#object();
+      default: {
+        const word = this.#match(WORD);
+        if (word !== undefined) {
+          return WORDS[word] ?? null;
+        }
+        const number = this.#match(NUMBER);
+        return number === undefined ? this.#fail('expected a value') : new JsonNumber(number);
+      }
+    }
+  }
+
+  #array(): JsonValue[] {
+    const elements: JsonValue[] = [];
+    this.#open();
+    if (!this.#closes(']')) {
+      do {
+        elements.push(this.#value());
+      } while (this.#goesOn(']'));
+    }
+    return elements;
+  }
+
+  #object(): JsonObject {
+    const properties = new Map<string, JsonValue>();
+    this.#open();
+    if (!this.#closes('}')) {
+      do {
+        this.#skipBlanks();
+        const key = this.#text[this.#at] === '"' ? this.#string() : this.#fail('expected a key in double quotes');
+        this.#skipBlanks();
+        if (this.#text[this.#at] !== ':') {
+          this.#fail("expected ':'");
+        }
+        this.#at += 1;
+        properties.set(key, this.#value());
+      } while (this.#goesOn('}'));
+    }
+    return properties;
+  }
+
+  #open(): void {
+    this.#depth += 1;
+    if (this.#depth > this.#maxDepth) {
+      this.#fail(`more than ${this.#maxDepth} arrays and objects inside one another`);
+    }
+    this.#at += 1;
+    this.#skipBlanks();
+  }
+
+  #closes(bracket: string): boolean {
+    if (this.#text[this.#at] !== bracket) {
+      return false;
+    }
+    this.#at += 1;
+    this.#depth -= 1;
+    return true;
+  }
+
+  #goesOn(bracket: string): boolean {
+    if (this.#closes(bracket)) {
+      return false;
+    }
+    if (this.#text[this.#at] !== ',') {
+      this.#fail(`expected ',' or '${bracket}'`);
+    }
+    this.#at += 1;
+    return true;
+  }
+
+  #string(): string {
+    let end = this.#at + 1;
+    while (end < this.#text.length && this.#text[end] !== '"') {
+      end += this.#text[end] === '\\' ? 2 : 1;
+    }
+    if (end >= this.#text.length) {
+      this.#fail('a string that does not end begins');
+    }
+    try {
+      const value = JSON.parse(this.#text.slice(this.#at, end + 1)) as string;
+      this.#at = end + 1;
+      return value;
+    } catch {
+      return this.#fail('a string with a raw control character or an unknown escape begins');
+    }
+  }
+
+  #skipBlanks(): void {
+    this.#match(BLANKS);
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0];
+    this.#at += found?.length ?? 0;
+    return found;
+  }
+
+  #fail(reason: string): never {
+    const before = this.#text.slice(0, this.#at);
+    const place = `line ${before.split('\n').length}, column ${this.#at - before.lastIndexOf('\n')} (offset ${this.#at})`;
+    const next = this.#text.codePointAt(this.#at);
+    const found = next === undefined ? 'the text ends' : `there is ${JSON.stringify(String.fromCodePoint(next))}`;
+    throw new JsonSyntaxError(`${reason} at ${place}, where ${found}`);
+  }
+}
