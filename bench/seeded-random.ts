@@ -1,4 +1,4 @@
-import { type Cipher, createCipheriv, createHash } from 'node:crypto';
+import { type Cipheriv, createCipheriv, createHash } from 'node:crypto';
 
 const BLOCK_BYTES = 64 * 1024;
 const ZEROS = Buffer.alloc(BLOCK_BYTES);
@@ -8,7 +8,7 @@ const ZEROS = Buffer.alloc(BLOCK_BYTES);
  * and, unlike text cut from a pool, cannot be compressed.
  */
 export class SeededRandom {
-  readonly #cipher: Cipher;
+  readonly #cipher: Cipheriv;
   #block: Buffer;
   #used = 0;
 
@@ -30,12 +30,12 @@ export class SeededRandom {
   /** `byteCount` random bytes, a multiple of 3 and less than 64 KiB, as base64 text. */
   base64(byteCount: number): string {
     const start = this.#take(byteCount);
-    return this.#block.base64Slice(start, start + byteCount);
+    return this.#block.toString('base64', start, start + byteCount);
   }
 
   hex(byteCount: number): string {
     const start = this.#take(byteCount);
-    return this.#block.hexSlice(start, start + byteCount);
+    return this.#block.toString('hex', start, start + byteCount);
   }
 
   #take(byteCount: number): number {

@@ -29,7 +29,8 @@ function oracleEvent(raw: RawEvent): OracleEvent {
   const fields: Record<string, string> = {};
   for (const name of TEXT_FIELDS) {
     const value = raw[name];
-    if (typeof value === 'string') {
+    // An empty text is a missing one: both group under "".
+    if (typeof value === 'string' && value !== '') {
       fields[name] = value;
     }
   }
