@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { takeInstallLock } from './install-lock.mjs';
 import { needsInstall } from './needs-install.mjs';
 import { findNode } from './node-runtime.mjs';
 import { SCRIPTS } from './script-table.mjs';
@@ -25,12 +26,24 @@ function readOrNull(path) {
   }
 }
 
-function install() {
-  const reason = needsInstall(
-    readFileSync(join(root, 'package-lock.json'), 'utf8'),
-    readOrNull(join(root, 'node_modules', '.package-lock.json')),
+function whyInstall() {
+  return needsInstall(readFileSync(join(root, 'package-lock.json'), 'utf8'), readOrNull(join(root, 'node_modules', '.package-lock.json')));
+}
+
+async function install() {
+  if (whyInstall() === null) return;
+  const release = await takeInstallLock(join(root, '.cache', 'install.lock'), (pid) =>
+    process.stderr.write(`shieldlog: process ${pid} is installing packages; waiting for it\n`),
   );
-  if (reason === null) return;
+  process.once('exit', release);
+  // Whoever held the lock may have done it.
+  const reason = whyInstall();
+  if (reason !== null) npmCi(reason);
+  process.off('exit', release);
+  release();
+}
+
+function npmCi(reason) {
   process.stderr.write(`shieldlog: installing packages with npm ci, because ${reason}; this takes a minute\n`);
   // Under `npm run`, npm names its own program file: the one on PATH may be another or none.
   const npm = process.env.npm_execpath;
@@ -40,13 +53,20 @@ function install() {
   const args = [...first, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
   const done = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (done.error) fail(`npm could not be started: ${done.error.message}`, 1);
-  if (done.status !== 0) fail(`npm ci failed with status ${done.status ?? done.signal}; its messages are above`, 1);
+  if (done.status === 0) return;
+  fail(
+    `npm ci failed with status ${done.status ?? done.signal}; its messages are above. It needs the package registry (npm config get registry): once everything is installed, no network is needed`,
+    1,
+  );
 }
 
-/** Runs one command to its end; signals go to it, and its exit status comes back. */
-function run(command, args, options) {
+/**
+ * Runs one command to its end; signals go to it, and its exit status comes back. With `leash`, the command has a channel to this process,
+ * whose end tells it that this process was killed.
+ */
+function run(command, args, { leash, ...options }) {
   return new Promise((finish) => {
-    const child = spawn(command, args, { ...options, stdio: 'inherit' });
+    const child = spawn(command, args, { ...options, stdio: ['inherit', 'inherit', 'inherit', ...(leash ? ['ipc'] : [])] });
     const pass = (signal) => child.kill(signal);
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
     for (const signal of signals) process.on(signal, pass);
@@ -71,7 +91,7 @@ function run(command, args, options) {
 export async function launch(name, args, callersFolder) {
   const script = Object.hasOwn(SCRIPTS, name ?? '') ? SCRIPTS[name] : undefined;
   if (script === undefined) fail(`no script called "${name ?? ''}"; there are: ${Object.keys(SCRIPTS).join(', ')}`, 2);
-  install();
+  await install();
   const node = findNode({ root, execPath: process.execPath, version: process.versions.node });
   if (node === null) {
     fail(
@@ -91,7 +111,8 @@ export async function launch(name, args, callersFolder) {
   for (const [index, [program, ...own]] of script.commands.entries()) {
     const last = index === script.commands.length - 1;
     const [command, first] = program === 'node' ? [node, [resolve(root, own[0]), ...own.slice(1)]] : [join(bin, program), own];
-    status = await run(command, last ? [...first, ...args] : first, { cwd: script.callersFolder ? callersFolder : root, env });
+    const cwd = script.callersFolder ? callersFolder : root;
+    status = await run(command, last ? [...first, ...args] : first, { cwd, env, leash: program === 'node' });
     if (status !== 0) break;
   }
   process.exit(status);

@@ -20,7 +20,11 @@ const child = spawn(process.execPath, [...args, ...process.argv.slice(2)], {
   stdio: 'inherit',
   env: { ...process.env, SHIELDLOG_TEST_COUNTS: countsFile },
 });
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+// The launcher was killed; its tests do not outlive it.
+process.once('disconnect', () => child.kill());
+// That channel does not keep this process running.
+process.channel?.unref();
 
 child.on('exit', (code) => {
   let counts;

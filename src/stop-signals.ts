@@ -1,7 +1,8 @@
 import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-type StopSignal = (typeof SIGNALS)[number];
+/** `disconnect`: the launcher that started this program was killed. */
+type StopSignal = (typeof SIGNALS)[number] | 'disconnect';
 
 /**
  * One Ctrl-C arrives several times: the terminal sends it to every process of the group, and npm and the launcher each pass theirs on.
@@ -28,11 +29,14 @@ export function stopSignals(program: NodeJS.Process, nowMs: () => number = () =>
       program.exit(128 + constants.signals[signal]);
     }
   };
+  const onDisconnect = (): void => resolve('disconnect');
   for (const signal of SIGNALS) program.on(signal, listener);
+  program.on('disconnect', onDisconnect);
   return {
     received: promise,
     dispose: () => {
       for (const signal of SIGNALS) program.off(signal, listener);
+      program.off('disconnect', onDisconnect);
     },
   };
 }

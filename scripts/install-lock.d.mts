@@ -1,0 +1,1 @@
+export function takeInstallLock(path: string, onWait: (pid: number) => void): Promise<() => void>;

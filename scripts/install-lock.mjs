@@ -1,0 +1,73 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** The process that a lock file names, or null when it names none that runs. */
+function holderOf(path) {
+  let pid;
+  try {
+    pid = Number(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  }
+  if (!Number.isInteger(pid) || pid <= 0) return null;
+  try {
+    process.kill(pid, 0);
+    return pid;
+  } catch (error) {
+    // EPERM: it runs, as another user.
+    return error.code === 'EPERM' ? pid : null;
+  }
+}
+
+/** Links `from` as `to` and forgets `from`; false when `to` is there already. */
+function moveIfFree(from, to) {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(from, { force: true });
+  }
+}
+
+/** True when the lock is ours now. It is linked into place with its content, so that nobody reads it half written. */
+function tryToTake(path) {
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, String(process.pid));
+  if (moveIfFree(own, path)) return true;
+  if (holderOf(path) !== null) return false;
+  try {
+    renameSync(path, own);
+  } catch (error) {
+    if (error.code === 'ENOENT') return false;
+    throw error;
+  }
+  // Left behind by a process that was killed. Unless another launcher saw that first and took the lock meanwhile: it gets it back.
+  if (holderOf(own) === null) rmSync(own, { force: true });
+  else moveIfFree(own, path);
+  return false;
+}
+
+/**
+ * Keeps two launchers from installing into the same folder at the same time. Waits while another process that runs holds the lock.
+ *
+ * @param {string} path the lock file; it holds the process id
+ * @param {(pid: number) => void} onWait called once when there is somebody to wait for
+ * @returns {Promise<() => void>} gives the lock back
+ */
+export async function takeInstallLock(path, onWait) {
+  mkdirSync(dirname(path), { recursive: true });
+  let told = false;
+  while (!tryToTake(path)) {
+    const holder = holderOf(path);
+    if (holder !== null && !told) {
+      told = true;
+      onWait(holder);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return () => rmSync(path, { force: true });
+}
