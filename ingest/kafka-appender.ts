@@ -42,6 +42,11 @@ export class KafkaAppender {
     this.#builder.addKafkaMessage(topic, partition, offset, value);
   }
 
+  /** Says that the partition has been read up to here, whether or not there were messages. */
+  moveTo(topic: string, partition: number, nextOffset: bigint): void {
+    this.#builder.moveTo(topic, partition, nextOffset);
+  }
+
   /** To be called after a run of `add`: appends what is due, or sees to it that it will be. */
   flushWhenDue(): void {
     if (this.#builder.isEmpty) {

@@ -20,7 +20,8 @@ export interface FetchedBatch {
 }
 
 export type TakenBatch =
-  | { readonly kind: 'taken'; readonly messages: number }
+  /** `next` lies behind all that the fetch covered. */
+  | { readonly kind: 'taken'; readonly messages: number; readonly next: bigint }
   /** Not placed yet: the batch belongs to what was before. */
   | { readonly kind: 'early' }
   /** The fetch did not ask for what is next, so kafkajs has moved the offset by itself, which it does when the broker calls it out of range. */
@@ -53,7 +54,8 @@ export function takeBatch(cursor: PartitionCursor, batch: FetchedBatch, add: (of
     }
   }
   const after = BigInt(batch.lastOffset()) + 1n;
-  cursor.next = after > next ? after : next;
+  next = after > next ? after : next;
+  cursor.next = next;
   cursor.end = BigInt(batch.highWatermark);
-  return { kind: 'taken', messages: taken };
+  return { kind: 'taken', messages: taken, next };
 }

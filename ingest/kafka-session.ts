@@ -173,6 +173,7 @@ export class KafkaSession {
     } else if (taken.kind === 'taken') {
       resolveOffset(batch.lastOffset());
       counters.messages += taken.messages;
+      appender.moveTo(topic, partition, taken.next);
       appender.flushWhenDue();
       this.#holdBack(cursor);
     }
@@ -183,6 +184,8 @@ export class KafkaSession {
     const cursor = this.#cursors.get(keyOf(topic, partition));
     if (cursor?.next !== undefined && lastOffset >= cursor.next) {
       cursor.next = lastOffset + 1n;
+      this.#options.appender.moveTo(topic, partition, cursor.next);
+      this.#options.appender.flushWhenDue();
     }
   }
 

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import kafkajs, { type Admin } from 'kafkajs';
+import { mendRequestTimer } from '../../ingest/kafka-request-timer.ts';
+
+/** Room for the largest message of the tests. */
+const MAX_MESSAGE_BYTES = 8_000_000;
+
+/** Runs work with a connection to the brokers that may create and delete topics. */
+export async function withAdmin<T>(brokers: string, work: (admin: Admin) => Promise<T>): Promise<T> {
+  mendRequestTimer();
+  const kafka = new kafkajs.Kafka({
+    brokers: brokers.split(','),
+    logLevel: kafkajs.logLevel.NOTHING,
+    retry: { retries: 20, maxRetryTime: 500 },
+  });
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    return await work(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** A name that no other test has. */
+export function uniqueName(prefix: string): string {
+  return `${prefix}-${randomUUID().slice(0, 8)}`;
+}
+
+export async function createTopic(
+  brokers: string,
+  topic: string,
+  partitions: number,
+  config: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const entries = Object.entries({ 'max.message.bytes': String(MAX_MESSAGE_BYTES), ...config });
+  const configEntries = entries.map(([name, value]) => ({ name, value }));
+  await withAdmin(brokers, async (admin) => {
+    await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: partitions, replicationFactor: 1, configEntries }] });
+  });
+}
+
+export async function deleteTopic(brokers: string, topic: string): Promise<void> {
+  await withAdmin(brokers, (admin) => admin.deleteTopics({ topics: [topic] }));
+}
