@@ -1,0 +1,48 @@
+import type { EventBatch, EventStore } from '../store/event-store.ts';
+
+/** Batches on their way into the store: a few at the same time, so that writing one overlaps with loading another. */
+export class AppendWindow {
+  readonly #store: EventStore;
+  readonly #size: number;
+  readonly #underWay = new Set<Promise<void>>();
+  #failures: unknown[] = [];
+
+  constructor(store: EventStore, size: number) {
+    this.#store = store;
+    this.#size = size;
+  }
+
+  /** Hands a batch over without waiting for it. */
+  start(batch: EventBatch): void {
+    const append: Promise<void> = this.#store
+      .append(batch)
+      .then(
+        () => undefined,
+        (error: unknown) => {
+          this.#failures.push(error);
+        },
+      )
+      .finally(() => this.#underWay.delete(append));
+    this.#underWay.add(append);
+  }
+
+  /** Resolves once there is room for one more batch. Rejects with the first error of an append. */
+  async room(): Promise<void> {
+    while (this.#underWay.size >= this.#size) {
+      await Promise.race(this.#underWay);
+    }
+    this.#throwFailure();
+  }
+
+  /** Resolves once all is durable. Rejects with the first error of an append, when none is under way any more. */
+  async drained(): Promise<void> {
+    await Promise.all(this.#underWay);
+    this.#throwFailure();
+  }
+
+  #throwFailure(): void {
+    if (this.#failures.length > 0) {
+      throw this.#failures[0];
+    }
+  }
+}

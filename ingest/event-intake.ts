@@ -1,0 +1,160 @@
+import type { EventStore } from '../store/event-store.ts';
+import { AppendWindow } from './append-window.ts';
+import { BatchBuilder } from './batch-builder.ts';
+import type { EventReceiver, EventSplitter } from './event-splitter.ts';
+import { IntakeError } from './intake-error.ts';
+import type { IntakeReport } from './intake-report.ts';
+import { JsonArraySplitter } from './json-array-splitter.ts';
+import { isBlank, OPEN_BRACKET } from './json-bytes.ts';
+import { NdjsonSplitter } from './ndjson-splitter.ts';
+import { UnreadableInput } from './unreadable-input.ts';
+
+export type { IntakeReport } from './intake-report.ts';
+
+/** A batch is handed to the store when it holds this much, or when nothing was handed over for this long. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+const BATCH_AGE_MS = 250;
+const BATCHES_UNDER_WAY = 3;
+/** A larger chunk is worked through in parts of this size. */
+const PART_BYTES = 1024 * 1024;
+/** Further rejections are counted only. */
+const LONGEST_REJECTED_LIST = 1000;
+
+export interface IntakeOptions {
+  readonly store: EventStore;
+  readonly source: 'http' | 'file';
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly retentionMs: number;
+  readonly signal?: AbortSignal;
+  /** Told after each chunk how much was read so far. */
+  readonly onProgress?: (bytes: number, events: number) => void;
+}
+
+/**
+ * Takes in NDJSON or one JSON array, already decompressed. Resolves when all accepted events are durable and searchable. Memory stays bounded
+ * however long the input is. Rejects with `IntakeError` where the input breaks off or makes no sense (what came before is stored then),
+ * with the store's error where an append failed, with the signal's reason when aborted.
+ */
+export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: IntakeOptions): Promise<IntakeReport> {
+  const intake = new Intake(options);
+  try {
+    await intake.readAll(chunks);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    throw await intake.stopped(error);
+  }
+  return intake.report();
+}
+
+class Intake implements EventReceiver {
+  readonly #options: IntakeOptions;
+  readonly #builder: BatchBuilder;
+  readonly #appends: AppendWindow;
+  #splitter: EventSplitter | undefined;
+  #lastHandOver = performance.now();
+  #accepted = 0;
+  #expired = 0;
+  #rejectedCount = 0;
+  readonly #rejected: { index: number; reason: string }[] = [];
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+    this.#builder = new BatchBuilder(options);
+    this.#appends = new AppendWindow(options.store, BATCHES_UNDER_WAY);
+  }
+
+  async readAll(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const { signal, onProgress } = this.#options;
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      signal?.throwIfAborted();
+      for (let start = 0; start < chunk.length; start += PART_BYTES) {
+        this.#push(Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start)));
+        await this.#handOverIfDue();
+      }
+      bytes += chunk.length;
+      onProgress?.(bytes, this.#seen);
+    }
+    this.#splitter?.end(this);
+    this.#handOver();
+    await this.#appends.drained();
+  }
+
+  event(bytes: Uint8Array): void {
+    const verdict = this.#builder.addEvent(this.#options.source, bytes);
+    if (verdict.kind === 'accepted') {
+      this.#accepted++;
+    } else if (verdict.kind === 'expired') {
+      this.#expired++;
+    } else {
+      this.#noteRejection(verdict.reason);
+    }
+  }
+
+  stray(bytes: Uint8Array, reason: string): void {
+    this.#builder.reject(this.#options.source, bytes, reason);
+    this.#noteRejection(reason);
+  }
+
+  report(): IntakeReport {
+    return { accepted: this.#accepted, expired: this.#expired, rejected: this.#rejected, rejectedCount: this.#rejectedCount };
+  }
+
+  /** Stores what was read before the error and turns it into one that says so; an error of the store itself is handed on. */
+  async stopped(error: unknown): Promise<unknown> {
+    const drained = this.#appends.drained();
+    const failure = await drained.then(
+      () => undefined,
+      (storeError: unknown) => ({ storeError }),
+    );
+    if (failure !== undefined) {
+      return failure.storeError;
+    }
+    this.#handOver();
+    await this.#appends.drained();
+    if (error instanceof UnreadableInput) {
+      return new IntakeError(error.code, error.message, this.report(), { cause: error });
+    }
+    const what = error instanceof Error ? error.message : String(error);
+    return new IntakeError('source_failed', `the input broke off (${what})`, this.report(), { cause: error });
+  }
+
+  get #seen(): number {
+    return this.#accepted + this.#expired + this.#rejectedCount;
+  }
+
+  /** The first byte that is not blank, or a byte order mark, tells an array from lines. */
+  #push(part: Buffer): void {
+    if (this.#splitter === undefined) {
+      const first = part.find((byte) => !isBlank(byte) && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
+      if (first === undefined) {
+        return;
+      }
+      this.#splitter = first === OPEN_BRACKET ? new JsonArraySplitter() : new NdjsonSplitter();
+    }
+    this.#splitter.push(part, this);
+  }
+
+  async #handOverIfDue(): Promise<void> {
+    if (this.#builder.byteLength >= BATCH_BYTES || performance.now() - this.#lastHandOver > BATCH_AGE_MS) {
+      await this.#appends.room();
+      this.#handOver();
+    }
+  }
+
+  #handOver(): void {
+    this.#lastHandOver = performance.now();
+    if (!this.#builder.isEmpty) {
+      this.#appends.start(this.#builder.take());
+    }
+  }
+
+  #noteRejection(reason: string): void {
+    const index = this.#seen;
+    this.#rejectedCount++;
+    if (this.#rejected.length < LONGEST_REJECTED_LIST) {
+      this.#rejected.push({ index, reason });
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import type { EventReceiver, EventSplitter } from './event-splitter.ts';
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, isBlank, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-bytes.ts';
+import { PartialEvent } from './partial-event.ts';
+import { UnreadableInput } from './unreadable-input.ts';
+
+/**
+ * The elements of one JSON array. Only strings and brackets are told apart here: what lies between two commas is handed on as it is, and
+ * whether it is an event is decided there.
+ */
+export class JsonArraySplitter implements EventSplitter {
+  readonly #partial = new PartialEvent();
+  #place: 'before' | 'inside' | 'behind' = 'before';
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #elements = 0;
+
+  push(chunk: Buffer, receiver: EventReceiver): void {
+    let start = 0;
+    if (this.#place === 'before') {
+      start = chunk.indexOf(OPEN_BRACKET) + 1;
+      this.#place = start > 0 ? 'inside' : 'before';
+    }
+    for (let index = start; index < chunk.length && this.#place === 'inside'; index++) {
+      if (this.#endsElement(chunk[index]!)) {
+        this.#element(this.#partial.finish(chunk.subarray(start, index)), chunk[index] === COMMA, receiver);
+        start = index + 1;
+      }
+    }
+    if (this.#place !== 'before') {
+      this.#partial.add(chunk.subarray(start));
+    }
+  }
+
+  end(receiver: EventReceiver): void {
+    const rest = trimmed(this.#partial.finish(new Uint8Array(0)));
+    if (this.#place !== 'behind') {
+      // An element that is whole is taken in; one that was cut off is told by the error, not as a dead letter.
+      throw new UnreadableInput('unclosed_array', `the input ends inside a JSON array, in element ${this.#elements}: "]" is missing`);
+    }
+    if (rest.length > 0) {
+      receiver.stray(rest, 'these bytes stand behind the end of the JSON array: nothing is allowed there');
+    }
+  }
+
+  #endsElement(byte: number): boolean {
+    if (this.#inString) {
+      if (this.#escaped) {
+        this.#escaped = false;
+      } else if (byte === BACKSLASH) {
+        this.#escaped = true;
+      } else if (byte === QUOTE) {
+        this.#inString = false;
+      }
+      return false;
+    }
+    switch (byte) {
+      case QUOTE:
+        this.#inString = true;
+        return false;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        this.#depth++;
+        return false;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        if (this.#depth > 0) {
+          this.#depth--;
+          return false;
+        }
+        return byte === CLOSE_BRACKET;
+      default:
+        return byte === COMMA && this.#depth === 0;
+    }
+  }
+
+  #element(bytes: Uint8Array, moreFollow: boolean, receiver: EventReceiver): void {
+    const element = trimmed(bytes);
+    this.#place = moreFollow ? 'inside' : 'behind';
+    if (element.length > 0) {
+      this.#elements++;
+      receiver.event(element);
+    } else if (moreFollow || this.#elements > 0) {
+      this.#elements++;
+      receiver.stray(element, 'there is nothing before a comma or between a comma and "]": a JSON object is required');
+    }
+  }
+}
+
+function trimmed(bytes: Uint8Array): Uint8Array {
+  let [start, end] = [0, bytes.length];
+  while (start < end && isBlank(bytes[start])) {
+    start++;
+  }
+  while (start < end && isBlank(bytes[end - 1])) {
+    end--;
+  }
+  return bytes.subarray(start, end);
+}
