@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { JsonNumber, type JsonValue, parseExactJson } from '../../query/exact-json.ts';
+
+/** What JSON.parse would have made of it. */
+function plain(value: JsonValue): unknown {
+  if (value instanceof JsonNumber) {
+    return Number(value.source);
+  }
+  if (value instanceof Map) {
+    return Object.fromEntries([...value].map(([key, child]) => [key, plain(child)]));
+  }
+  return Array.isArray(value) ? value.map(plain) : value;
+}
+
+const parse = (text: string) => parseExactJson(text, 32);
+
+function accepts(read: (text: string) => unknown, text: string): boolean {
+  try {
+    read(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('exact JSON', () => {
+  it('reads every JSON value as JSON.parse does', () => {
+    fc.assert(
+      fc.property(fc.json({ stringUnit: 'binary' }), fc.constantFrom(undefined, 2, '\t'), (text, indent) => {
+        const spread = JSON.stringify(JSON.parse(text), null, indent);
+        expect(plain(parseExactJson(spread, 1000))).toEqual(JSON.parse(spread));
+      }),
+    );
+  });
+
+  it('accepts and refuses the same texts as JSON.parse', () => {
+    const token = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"\\u0041"',
+      '"\\x"',
+      '"',
+      '1',
+      '-',
+      '01',
+      '1.',
+      '.5',
+      '1e',
+      '1e+2',
+      'true',
+      'nul',
+      ' ',
+      '\n',
+      '\u00a0',
+      '\u0000',
+    );
+    fc.assert(
+      fc.property(fc.array(token, { maxLength: 9 }), (tokens) => {
+        const text = tokens.join('');
+        expect(accepts(parse, text), text).toBe(accepts(JSON.parse, text));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each(['9007199254740993', '-0', '1.10', '1e999', '123456789012345678901234567890'])(
+    'keeps the number %s as it is written',
+    (source) => {
+      expect(parse(source)).toEqual(new JsonNumber(source));
+    },
+  );
+
+  it('takes the last of two values of one key', () => {
+    expect(plain(parse('{"a":1,"b":2,"a":3}'))).toEqual({ a: 3, b: 2 });
+  });
+
+  it('keeps a key that names the prototype as a key like any other', () => {
+    expect([...(parse('{"__proto__":1}') as Map<string, JsonValue>).keys()]).toEqual(['__proto__']);
+  });
+
+  it.each([
+    ['', 'expected a value at line 1, column 1 (offset 0), where the text ends'],
+    ['{"a":x}', 'expected a value at line 1, column 6 (offset 5), where there is "x"'],
+    ['{"a":1,\n "b" 2}', 'expected \':\' at line 2, column 6 (offset 13), where there is "2"'],
+    ['{a:1}', 'expected a key in double quotes at line 1, column 2 (offset 1), where there is "a"'],
+    ['{"a":1', "expected ',' or '}' at line 1, column 7 (offset 6), where the text ends"],
+    ['[1,]', 'expected a value at line 1, column 4 (offset 3), where there is "]"'],
+    ['[1 2]', "expected ',' or ']' at line 1, column 4 (offset 3), where there is \"2\""],
+    ['[1] 🦆', 'expected the end of the text at line 1, column 5 (offset 4), where there is "🦆"'],
+    ['["abc', 'a string that does not end begins at line 1, column 2 (offset 1), where there is "\\""'],
+    ['["a\\"', 'a string that does not end begins at line 1, column 2 (offset 1), where there is "\\""'],
+    ['["a\\', 'a string that does not end begins at line 1, column 2 (offset 1), where there is "\\""'],
+    ['["\\q"]', 'a string with a raw control character or an unknown escape begins at line 1, column 2 (offset 1), where there is "\\""'],
+    ['["\n"]', 'a string with a raw control character or an unknown escape begins at line 1, column 2 (offset 1), where there is "\\""'],
+  ])('says of %j: %s', (text, message) => {
+    expect(() => parse(text)).toThrow(message);
+  });
+
+  it('reads as many levels as it is told to and refuses one more where it begins', () => {
+    expect(plain(parse(`${'['.repeat(32)}${']'.repeat(32)}`))).toBeInstanceOf(Array);
+    expect(() => parse(`${'['.repeat(33)}${']'.repeat(33)}`)).toThrow(
+      'more than 32 arrays and objects inside one another at line 1, column 33 (offset 32)',
+    );
+  });
+
+  it('counts open levels, not brackets', () => {
+    expect(plain(parse(`[${'[],'.repeat(100)}{}]`))).toHaveLength(101);
+  });
+
+  it.each(['[', '{"a":', '[{"a":'])('refuses a megabyte of %s without running out of stack', (bomb) => {
+    expect(() => parse(bomb.repeat(1_000_000 / bomb.length))).toThrow('more than 32 arrays and objects');
+  });
+});
