@@ -9,19 +9,36 @@ import { anyText, hostileText } from './value-pools.ts';
 const HOUR_MS = 3_600_000;
 const DIMENSIONS = ['feature', 'ruleId', 'ip', 'ja4', 'ua', 'url', 'asn', 'country', 'action'] as const;
 
+type Window = readonly [from: number, to: number];
+
 export interface ZoneRequest {
   readonly zoneId: number;
   readonly body: OracleRequest;
 }
 
-/** Valid requests that mostly hit: their values come from the events, whole or as pieces, in another case, or off by a little. */
+/**
+ * Valid requests that mostly hit: their values come from the events, whole or as pieces, in another case, or off by a little; more often than
+ * not all of them from one event, so that several conditions together still find something.
+ */
 export function arbitraryRequest(events: readonly OracleEvent[], nowMs: number): fc.Arbitrary<ZoneRequest> {
-  const body = fc
+  const window = windows(events, nowMs);
+  const ofOneEvent = fc.constantFrom(...events).chain((event) => bodies([event], window));
+  const body = fc.oneof({ arbitrary: ofOneEvent, weight: 3 }, { arbitrary: bodies(events, window), weight: 2 });
+  const zoneId = fc.oneof({ arbitrary: fc.constant(1), weight: 12 }, { arbitrary: fc.constantFrom(...ZONES, 99), weight: 1 });
+  return fc.record({ zoneId, body });
+}
+
+function bodies(events: readonly OracleEvent[], window: fc.Arbitrary<Window>): fc.Arbitrary<OracleRequest> {
+  const clauses = fc.oneof(
+    { arbitrary: fc.array(filters(events), { maxLength: 1 }), weight: 3 },
+    { arbitrary: fc.array(filters(events), { maxLength: 3 }), weight: 1 },
+  );
+  return fc
     .record(
       {
-        window: windows(events, nowMs),
-        query: queries(events),
-        filters: fc.option(fc.array(filters(events), { maxLength: 3 }), { freq: 8 }),
+        window,
+        query: fc.oneof({ arbitrary: fc.constantFrom(null, '', ' \t'), weight: 1 }, { arbitrary: queries(events), weight: 1 }),
+        filters: fc.option(clauses, { freq: 8 }),
         groupBy: fc.option(fc.shuffledSubarray([...DIMENSIONS], { maxLength: 3 }), { freq: 3 }),
         buckets: fc.option(fc.constantFrom(-3, 0, 1, 7, 60, 499, 500, 501, 10_000), { freq: 4 }),
         page: fc.oneof({ arbitrary: fc.constant(0), weight: 5 }, { arbitrary: fc.constantFrom(1, 2, 3, 40, 2_147_483_647), weight: 1 }),
@@ -30,12 +47,10 @@ export function arbitraryRequest(events: readonly OracleEvent[], nowMs: number):
       { requiredKeys: ['window'] },
     )
     .map(({ window: [from, to], ...rest }): OracleRequest => ({ from, to, ...rest }));
-  const zoneId = fc.oneof({ arbitrary: fc.constant(1), weight: 12 }, { arbitrary: fc.constantFrom(...ZONES, 99), weight: 1 });
-  return fc.record({ zoneId, body });
 }
 
 /** The whole retention, a whole number of hours, or bounds that lie exactly on events, where being included or not shows. */
-function windows(events: readonly OracleEvent[], nowMs: number): fc.Arbitrary<readonly [from: number, to: number]> {
+function windows(events: readonly OracleEvent[], nowMs: number): fc.Arbitrary<Window> {
   const [oldest, newest] = [nowMs - 72 * HOUR_MS - 60_000, nowMs + 60_000];
   const bound = fc
     .tuple(fc.constantFrom(...events.map(({ timestamp }) => timestamp)), fc.constantFrom(0, 0, 1, -1, 1_000, HOUR_MS))
@@ -48,23 +63,25 @@ function windows(events: readonly OracleEvent[], nowMs: number): fc.Arbitrary<re
   return fc.oneof({ arbitrary: fc.constant([oldest, newest] as const), weight: 3 }, { arbitrary: between, weight: 2 });
 }
 
-function queries(events: readonly OracleEvent[]): fc.Arbitrary<string | null> {
-  const searched = ['ip', 'ruleId', 'url', 'ua', 'ruleName'] as const;
-  const piece = fc.oneof(...searched.map((name) => piecesOf(events, name)), hostileText, anyText).map((text) => text.replaceAll('"', ''));
+function queries(events: readonly OracleEvent[]): fc.Arbitrary<string> {
+  const searched = ['ip', 'ruleId', 'url', 'ua', 'ruleName'].filter((name) => events.some(({ fields }) => fields[name] !== undefined));
+  const pieces = fc.oneof(hostileText, ...searched.map((name) => piecesOf(events, name)));
+  const piece = fc
+    .oneof({ arbitrary: pieces, weight: 5 }, { arbitrary: hostileText, weight: 1 }, { arbitrary: anyText, weight: 1 })
+    .map((text) => text.replaceAll('"', ''));
   const word = piece.map((text) => text.replaceAll(/\s/g, ''));
   const phrase = piece.filter((text) => text.trim() !== '').map((text) => `"${text}"`);
-  const terms = fc
+  return fc
     .tuple(
       fc.array(fc.oneof({ arbitrary: word, weight: 3 }, { arbitrary: phrase, weight: 1 }), { maxLength: 3 }),
       fc.constantFrom(' ', '  ', '\t'),
     )
     .map(([words, blank]) => words.join(blank));
-  return fc.option(terms, { freq: 6 });
 }
 
 function filters(events: readonly OracleEvent[]): fc.Arbitrary<OracleFilter> {
-  return fc.constantFrom(...DIMENSIONS).chain((field) => {
-    const ops = fc.constantFrom(...['eq', 'in', 'contains', 'wildcard'], ...(field === 'ip' ? ['cidr', 'cidr'] : []));
+  return fc.constantFrom(...DIMENSIONS, 'ip', 'ip').chain((field) => {
+    const ops = fc.constantFrom(...['eq', 'in', 'contains', 'wildcard'], ...(field === 'ip' ? ['cidr', 'cidr', 'cidr'] : []));
     return ops.chain((op) => fc.record({ field: fc.constant(field), op: fc.constant(op), value: alternatives(events, field, op) }));
   });
 }
@@ -80,7 +97,7 @@ function alternative(events: readonly OracleEvent[], field: string, op: string):
     case 'cidr':
       return ranges(events);
     case 'contains':
-      return fc.oneof(piece, piece, whole, hostileText, anyText).filter((text) => text !== '');
+      return fc.oneof(piece, piece, piece, whole, hostileText, anyText).filter((text) => text !== '');
     case 'wildcard':
       return fc.oneof({ arbitrary: patterns(whole), weight: 4 }, { arbitrary: patterns(hostileText), weight: 1 });
     default:
@@ -94,7 +111,7 @@ function alternative(events: readonly OracleEvent[], field: string, op: string):
 
 function valuesOf(events: readonly OracleEvent[], field: string): fc.Arbitrary<string> {
   const values = events.map(({ fields }) => fields[field]).filter((value) => value !== undefined);
-  return fc.constantFrom(...new Set(values));
+  return values.length === 0 ? hostileText : fc.constantFrom(...new Set(values));
 }
 
 /** A run of whole characters of a value, in its own or another case. */
@@ -140,7 +157,7 @@ function patterns(whole: fc.Arbitrary<string>): fc.Arbitrary<string> {
 }
 
 function ranges(events: readonly OracleEvent[]): fc.Arbitrary<string> {
-  const known = valuesOf(events, 'ip').filter((text) => toAddress(text) !== null);
+  const known = valuesOf(events, 'ip').map((text) => (toAddress(text) === null ? '10.0.0.1' : text));
   const address = fc.oneof({ arbitrary: known, weight: 3 }, { arbitrary: fc.ipV4(), weight: 1 }, { arbitrary: fc.ipV6(), weight: 1 });
   return fc.tuple(address, fc.option(fc.nat({ max: 128 }), { freq: 5 })).map(([text, bits]) => {
     const width = text.includes(':') ? 128 : 32;
