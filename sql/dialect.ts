@@ -10,8 +10,8 @@ export interface Dialect {
   contains(haystack: SqlFragment, needle: SqlFragment): SqlFragment;
   startsWith(haystack: SqlFragment, needle: SqlFragment): SqlFragment;
   endsWith(haystack: SqlFragment, needle: SqlFragment): SqlFragment;
-  /** `pattern` is a LIKE pattern with backslash as the escape character. */
-  like(value: SqlFragment, pattern: SqlFragment): SqlFragment;
+  /** True where the folded `value` is made of the `parts`, folded, in their order with anything in between; in time linear in both. */
+  wildcard(value: SqlFragment, parts: readonly string[]): SqlFragment;
   /** Integer division towards negative infinity of two non-negative integers. */
   divide(dividend: SqlFragment, divisor: SqlFragment): SqlFragment;
 }

@@ -63,7 +63,7 @@ function wildcardSql(value: SqlFragment, parts: readonly string[], dialect: Dial
   if (parts.length === 3 && first === '' && last === '') {
     return dialect.contains(folded, needle(middle));
   }
-  return dialect.like(folded, needle(parts.map((part) => part.replace(/[\\%_]/g, '\\$&')).join('%')));
+  return dialect.wildcard(folded, parts);
 }
 
 /** A range that spans several upper halves is aligned (a CIDR of /64 or shorter), so its lower halves need no test. */

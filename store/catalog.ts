@@ -152,8 +152,9 @@ export class Catalog {
 }
 
 function openExclusively(file: string): DatabaseSync {
-  const database = new DatabaseSync(file);
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(file);
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
     database.exec('BEGIN IMMEDIATE');
     const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
@@ -170,7 +171,7 @@ function openExclusively(file: string): DatabaseSync {
     }
     return database;
   } catch (error) {
-    database.close();
+    database?.close();
     if (error instanceof StoreError) {
       throw error;
     }
@@ -183,6 +184,6 @@ function openExclusively(file: string): DatabaseSync {
         },
       );
     }
-    throw new StoreError('folder_unusable', `${file}: the catalog cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new StoreError('folder_unusable', `${file}: the catalog cannot be opened: ${(error as Error).message}`, { cause: error });
   }
 }

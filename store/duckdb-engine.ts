@@ -33,10 +33,17 @@ export async function startEngine({ memoryLimitMb, spillFolder, threads }: Engin
   });
 }
 
+/** An interrupt that comes before the engine has begun the query is lost, so it is repeated until the query has ended. */
+const INTERRUPT_EVERY_MS = 10;
+
 /** Runs a statement and returns its rows as arrays in column order. `signal` interrupts it; the call then rejects with the signal's reason. */
 export async function runStatement(connection: DuckDBConnection, statement: SqlStatement, signal?: AbortSignal): Promise<DuckDBValue[][]> {
   signal?.throwIfAborted();
-  const interrupt = () => connection.interrupt();
+  let repeated: NodeJS.Timeout | undefined;
+  const interrupt = () => {
+    connection.interrupt();
+    repeated = setInterval(() => connection.interrupt(), INTERRUPT_EVERY_MS);
+  };
   signal?.addEventListener('abort', interrupt, { once: true });
   try {
     const values = statement.params.map(duckdbValue);
@@ -48,6 +55,7 @@ export async function runStatement(connection: DuckDBConnection, statement: SqlS
     throw error;
   } finally {
     signal?.removeEventListener('abort', interrupt);
+    clearInterval(repeated);
   }
 }
 

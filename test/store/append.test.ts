@@ -1,0 +1,111 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { canonicalBatch } from '../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { event, eventSeries, HOUR, idsOf, inAnswerOrder, NOW, storedIds, ZONE } from './stored-events.ts';
+
+test('an append resolves when its events can be searched and its journal is on disk', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  const receipt = await store.append(canonicalBatch([event('a', NOW), event('b', NOW + 1)]));
+  expect(receipt).toEqual({ firstSequence: 1n, eventCount: 2 });
+  expect(await storedIds(store)).toEqual(['b', 'a']);
+  expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000001.ndjson']);
+});
+
+test('appends under way at the same time are applied in the order of the calls', async () => {
+  const store = await storeIn(temporaryFolder());
+  const batches = Array.from({ length: 20 }, (_, index) => eventSeries(`b${index}-`, 50, NOW + index, 1));
+  const receipts = await Promise.all(batches.map((events) => store.append(canonicalBatch(events))));
+  expect(receipts.map(({ firstSequence }) => firstSequence)).toEqual(batches.map((_, index) => BigInt(1 + index * 50)));
+  expect(new Set(await storedIds(store))).toEqual(new Set(batches.flatMap(idsOf)));
+  expect(store.pendingBytes()).toBe(0);
+});
+
+test('the same log id for the same zone and time counts once, within a batch, across batches and across segments', async () => {
+  const store = await storeIn(temporaryFolder());
+  const first = eventSeries('e', 10, NOW, HOUR);
+  await store.append(canonicalBatch([...first, ...first]));
+  await store.append(canonicalBatch(first));
+  await store.sealNow();
+  await store.append(canonicalBatch([...first, event('new', NOW)]));
+  expect(await storedIds(store)).toEqual(inAnswerOrder([...first, event('new', NOW)]));
+  expect(store.stats()).toMatchObject({ events: 11, duplicateEvents: 30 });
+});
+
+test('the same log id in another zone or at another time is another event', async () => {
+  const store = await storeIn(temporaryFolder());
+  await store.append(canonicalBatch([event('x', NOW), event('x', NOW + 1), event('x', NOW, { shieldZoneId: ZONE + 1 })]));
+  await store.append(canonicalBatch([event('x', NOW + 2)]));
+  expect(await storedIds(store)).toEqual(['x', 'x', 'x']);
+  expect(store.stats().events).toBe(4);
+});
+
+test('positions move with the batch, also when it holds nothing to store', async () => {
+  const store = await storeIn(temporaryFolder());
+  expect(store.position('shield', 3)).toBeUndefined();
+  await store.append(canonicalBatch([event('a', NOW)], { positions: [{ topic: 'shield', partition: 3, nextOffset: 5n }] }));
+  await store.append(
+    canonicalBatch([], { positions: [{ topic: 'shield', partition: 3, nextOffset: 9_007_199_254_740_993n }], expiredCount: 4 }),
+  );
+  expect(store.position('shield', 3)).toBe(9_007_199_254_740_993n);
+  expect(store.stats().expiredEvents).toBe(4);
+});
+
+test('a dead letter is kept once with its bytes, however often it is delivered', async () => {
+  const store = await storeIn(temporaryFolder(), { now: () => NOW });
+  const letter = { bytes: Buffer.from([0, 255, 10]), reason: 'not UTF-8', source: 'kafka', topic: 'shield', partition: 0, offset: 12n };
+  await store.append(canonicalBatch([], { deadLetters: [letter] }));
+  await store.append(canonicalBatch([], { deadLetters: [letter, { ...letter, offset: 13n }] }));
+  const [first, second, ...rest] = store.listDeadLetters({ limit: 10 });
+  expect(first).toMatchObject({ reason: 'not UTF-8', topic: 'shield', partition: 0, offset: 12n, receivedAtMs: NOW });
+  expect([...(first?.bytes ?? [])]).toEqual([0, 255, 10]);
+  expect(second?.offset).toBe(13n);
+  expect(rest).toEqual([]);
+  store.removeDeadLetters([first?.id ?? 0]);
+  expect(store.listDeadLetters({ limit: 10 }).map(({ offset }) => offset)).toEqual([13n]);
+});
+
+test('a line that is no canonical event becomes a dead letter and does not hold up the ones beside it', async () => {
+  const store = await storeIn(temporaryFolder());
+  const good = canonicalBatch([event('a', NOW), event('b', NOW + 1)]);
+  const lines = [...good.lines, Buffer.from('{"shieldZoneId":\n')];
+  await store.append({ ...good, lines, eventCount: 3 });
+  expect(await storedIds(store)).toEqual(['b', 'a']);
+  expect(store.listDeadLetters({ limit: 10 }).map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['{"shieldZoneId":']);
+});
+
+test('a batch that cannot be written takes those behind it along, stores nothing of them, and later ones go on without a gap', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  const position = (nextOffset: bigint) => ({ positions: [{ topic: 't', partition: 0, nextOffset }] });
+  await store.append(canonicalBatch([event('a', NOW)], position(1n)));
+  rmSync(join(dataDir, 'journal'), { recursive: true });
+  const failed = await Promise.allSettled([
+    store.append(canonicalBatch([event('b', NOW + 1)], position(2n))),
+    store.append(canonicalBatch([event('c', NOW + 2)], position(3n))),
+  ]);
+  expect(failed.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(['append_failed', 'append_failed']);
+  expect(store.position('t', 0)).toBe(1n);
+  await mkdir(join(dataDir, 'journal'));
+  await expect
+    .poll(() => store.append(canonicalBatch([event('b', NOW + 1), event('c', NOW + 2)], position(3n))))
+    .toMatchObject({ firstSequence: 2n });
+  expect(await storedIds(store)).toEqual(['c', 'b', 'a']);
+  expect(store.position('t', 0)).toBe(3n);
+});
+
+test('appends to a closed store are refused', async () => {
+  const store = await storeIn(temporaryFolder());
+  await store.close();
+  await expect(store.append(canonicalBatch([event('a', NOW)]))).rejects.toMatchObject({ code: 'closed' });
+});
+
+test('a folder that cannot be written to is refused with its name', async () => {
+  const parent = temporaryFolder();
+  const file = join(parent, 'catalog.sqlite');
+  await mkdir(file);
+  await expect(storeIn(parent)).rejects.toMatchObject({ code: 'folder_unusable', message: expect.stringContaining(file) });
+});

@@ -1,0 +1,119 @@
+import { appendFileSync, cpSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { canonicalBatch } from '../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { event, eventSeries, HOUR, inAnswerOrder, NOW, storedIds } from './stored-events.ts';
+import { killedWhile, startWriter } from './writer-process.ts';
+
+const journalFile = (dataDir: string, number: number) => join(dataDir, 'journal', `${String(number).padStart(12, '0')}.ndjson`);
+
+test('an empty folder is made ready, missing parents included', async () => {
+  const store = await storeIn(join(temporaryFolder(), 'a', 'b'));
+  expect(await storedIds(store)).toEqual([]);
+  expect(store.stats()).toMatchObject({ events: 0, segments: 0 });
+});
+
+test('events, positions, sequences and counters are there again after a restart, sealed or not', async () => {
+  const dataDir = temporaryFolder();
+  const events = eventSeries('e', 40, NOW - 10 * HOUR, HOUR / 2);
+  const store = await storeIn(dataDir);
+  const positions = (nextOffset: bigint) => [{ topic: 't', partition: 0, nextOffset }];
+  await store.append(canonicalBatch(events.slice(0, 20), { positions: positions(20n), expiredCount: 2 }));
+  await store.sealNow();
+  await store.append(canonicalBatch(events.slice(10, 40), { positions: positions(40n), expiredCount: 3 }));
+  const before = store.stats();
+  await store.close();
+
+  const again = await storeIn(dataDir);
+  expect(await storedIds(again)).toEqual(inAnswerOrder(events));
+  expect(again.position('t', 0)).toBe(40n);
+  expect(again.stats()).toEqual(before);
+  expect(await again.append(canonicalBatch([event('next', NOW)]))).toEqual({ firstSequence: 51n, eventCount: 1 });
+});
+
+test('a last journal that a crash tore is taken away: its batch was never acknowledged', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  await store.append(canonicalBatch([event('a', NOW)], { positions: [{ topic: 't', partition: 0, nextOffset: 1n }] }));
+  await store.append(canonicalBatch([event('b', NOW)], { positions: [{ topic: 't', partition: 0, nextOffset: 2n }] }));
+  await store.close();
+  const whole = statSync(journalFile(dataDir, 2)).size;
+  for (const length of [0, 1, 20, whole - 50, whole - 2, whole - 1]) {
+    const copy = temporaryFolder();
+    cpSync(dataDir, copy, { recursive: true });
+    truncateSync(journalFile(copy, 2), length);
+    const again = await storeIn(copy);
+    expect(await storedIds(again)).toEqual(['a']);
+    expect(again.position('t', 0)).toBe(1n);
+    await again.append(canonicalBatch([event('b', NOW)]));
+    expect(await storedIds(again)).toEqual(['a', 'b']);
+  }
+});
+
+describe('a folder that lost something is refused with the place, and nothing in it is touched', () => {
+  test.each([
+    ['a journal in between is missing', (dataDir: string) => rmSync(journalFile(dataDir, 2)), /journal 2 is missing, journal 3 is there/],
+    ['a journal in between is torn', (dataDir: string) => truncateSync(journalFile(dataDir, 2), 10), /journal 2 is torn/],
+  ])('%s', async (_, damage, message) => {
+    const dataDir = temporaryFolder();
+    const store = await storeIn(dataDir);
+    for (const id of ['a', 'b', 'c']) {
+      await store.append(canonicalBatch([event(id, NOW)]));
+    }
+    await store.close();
+    damage(dataDir);
+    const left = readdirSync(join(dataDir, 'journal'));
+    await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
+    expect(readdirSync(join(dataDir, 'journal'))).toEqual(left);
+  });
+
+  test.each([
+    ['a segment is missing', (path: string) => rmSync(path), /cannot be read: ENOENT/],
+    ['a segment has another size', (path: string) => appendFileSync(path, 'x'), /bytes; the catalog says/],
+  ])('%s', async (_, damage, message) => {
+    const dataDir = temporaryFolder();
+    const store = await storeIn(dataDir);
+    await store.append(canonicalBatch([event('a', NOW)]));
+    await store.sealNow();
+    await store.close();
+    const [segment = ''] = readdirSync(join(dataDir, 'segments'));
+    damage(join(dataDir, 'segments', segment));
+    await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
+  });
+});
+
+test('segments that were never published and spilled data are removed at the start', async () => {
+  const dataDir = temporaryFolder();
+  await (await storeIn(dataDir)).close();
+  writeFileSync(join(dataDir, 'segments', 'j9-x-0.parquet'), 'half');
+  writeFileSync(join(dataDir, 'segments', 'j9-x-1.parquet.tmp'), 'half');
+  writeFileSync(join(dataDir, 'spill', 'duckdb_temp_block-1.block'), 'spilled');
+  await storeIn(dataDir);
+  expect(readdirSync(join(dataDir, 'segments'))).toEqual([]);
+  expect(readdirSync(join(dataDir, 'spill'))).toEqual([]);
+});
+
+test('a folder that another process uses is refused with a clear line', async () => {
+  const dataDir = temporaryFolder();
+  await startWriter(dataDir);
+  await expect(storeIn(dataDir)).rejects.toMatchObject({
+    code: 'folder_in_use',
+    message: expect.stringMatching(/^DATA_DIR: another shieldlog process is using ".*catalog\.sqlite"; stop it or choose another folder$/),
+  });
+});
+
+test('a process killed while it appends, seals and merges loses nothing that it acknowledged, and stores nothing twice', async () => {
+  const dataDir = temporaryFolder();
+  let acknowledged = 0;
+  for (const afterBatches of [3, 1, 8, 5, 12]) {
+    acknowledged = await killedWhile(dataDir, acknowledged + afterBatches);
+    const store = await storeIn(dataDir);
+    const position = Number(store.position('writer', 0));
+    expect(position).toBeGreaterThanOrEqual(acknowledged);
+    const ids = await storedIds(store);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(new Set(ids)).toEqual(new Set(Array.from({ length: position * 100 }, (__, index) => `e${index}`)));
+    await store.close();
+  }
+});

@@ -1,0 +1,84 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { canonicalBatch } from '../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from './stored-events.ts';
+
+test('sealing moves the events into segments by time and removes their journals', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  const events = eventSeries('e', 48, NOW - 24 * HOUR, HOUR / 2);
+  await store.append(canonicalBatch(events));
+  await store.sealNow();
+  expect(await storedIds(store)).toEqual(inAnswerOrder(events));
+  // 24 hours from 15:30 touch five slabs of six hours.
+  expect(store.stats()).toMatchObject({ events: 48, hotEvents: 0, segments: 5, journalBytes: 0 });
+  expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
+  expect(readdirSync(join(dataDir, 'segments'))).toHaveLength(5);
+});
+
+test('an hour with many events gets a segment of its own', async () => {
+  const store = await storeIn(temporaryFolder());
+  await store.append(canonicalBatch(eventSeries('e', 60_000, NOW - 2 * HOUR, 120)));
+  await store.sealNow();
+  expect(store.stats()).toMatchObject({ events: 60_000, segments: 3 });
+});
+
+test('a search sees every event exactly once while tables are sealed and segments merged', async () => {
+  const store = await storeIn(temporaryFolder());
+  const events = eventSeries('e', 200, NOW - 20 * HOUR, HOUR / 10);
+  let stored = 0;
+  let done = false;
+  const counts: number[] = [];
+  const watch = async () => {
+    while (!done) {
+      const atLeast = stored;
+      const result = await store.search(rowsPlan());
+      const ids = result.kind === 'rows' ? result.rows.map(({ logId }) => logId) : [];
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(result.total).toBe(ids.length);
+      expect(ids.length).toBeGreaterThanOrEqual(atLeast);
+      counts.push(ids.length);
+    }
+  };
+  const watchers = [watch(), watch()];
+  for (let first = 0; first < events.length; first += 20) {
+    await store.append(canonicalBatch(events.slice(first, first + 20)));
+    stored = first + 20;
+    const sealed = store.sealNow();
+    await store.compactNow();
+    await sealed;
+  }
+  done = true;
+  await Promise.all(watchers);
+  expect(counts.length).toBeGreaterThan(5);
+  expect(await storedIds(store)).toEqual(inAnswerOrder(events));
+});
+
+test('merging makes few segments of many and keeps every event', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir, { now: () => NOW });
+  const events = eventSeries('e', 300, NOW - 30 * HOUR, HOUR / 10);
+  for (let part = 0; part < 10; part += 1) {
+    await store.append(canonicalBatch(events.filter((_, index) => index % 10 === part)));
+    await store.sealNow();
+  }
+  expect(store.stats().segments).toBe(60);
+  await store.compactNow();
+  expect(store.stats()).toMatchObject({ events: 300, segments: 6 });
+  expect(await storedIds(store)).toEqual(inAnswerOrder(events));
+  await store.close();
+  expect(readdirSync(join(dataDir, 'segments'))).toHaveLength(6);
+  expect(await storedIds(await storeIn(dataDir))).toEqual(inAnswerOrder(events));
+});
+
+test('what is known of a zone by its segments alone agrees with what is in them', async () => {
+  const store = await storeIn(temporaryFolder());
+  const zones = Array.from({ length: 30 }, (_, index) => event(`z${index}`, NOW - index * HOUR, { shieldZoneId: index % 3 }));
+  await store.append(canonicalBatch(zones));
+  await store.sealNow();
+  for (const zoneId of [0, 1, 2, 3]) {
+    expect(await storedIds(store, rowsPlan({ zoneId }))).toHaveLength(zoneId < 3 ? 10 : 0);
+  }
+});
