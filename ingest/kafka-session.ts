@@ -35,7 +35,7 @@ export class KafkaSession {
   readonly #consumer: Consumer;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #committed = new Map<string, bigint>();
-  readonly #ended = Promise.withResolvers<never>();
+  readonly #broken = new AbortController();
   #cursors = new Map<string, PartitionCursor>();
   #joined = false;
   #over = false;
@@ -56,12 +56,11 @@ export class KafkaSession {
       // Whoever runs the session starts the next one, after a fresh look at the topics.
       retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 4, restartOnFailure: async () => false },
     });
-    this.#ended.promise.catch(() => undefined);
   }
 
-  /** Rejects when the session has broken down. */
-  get brokenDown(): Promise<never> {
-    return this.#ended.promise;
+  /** Aborts when the session has broken down, with the error as its reason. */
+  get broken(): AbortSignal {
+    return this.#broken.signal;
   }
 
   /** What keeps events from flowing right now, for people. */
@@ -88,7 +87,7 @@ export class KafkaSession {
 
   async start(): Promise<void> {
     const { CRASH, GROUP_JOIN, HEARTBEAT, END_BATCH_PROCESS } = this.#consumer.events;
-    this.#consumer.on(CRASH, ({ payload }) => this.#ended.reject(payload.error));
+    this.#consumer.on(CRASH, ({ payload }) => this.#broken.abort(payload.error));
     this.#consumer.on(HEARTBEAT, () => this.#heard());
     this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#assigned(payload.memberAssignment));
     this.#consumer.on(END_BATCH_PROCESS, ({ payload }) => {
@@ -124,6 +123,9 @@ export class KafkaSession {
 
   /** Runs within kafkajs's joining, before it fetches anything of the new assignment. */
   #assigned(assignment: Readonly<Record<string, readonly number[]>>): void {
+    if (this.#over) {
+      return;
+    }
     this.#joined = true;
     this.#heard();
     this.#options.appender.discard();

@@ -9,13 +9,14 @@ import { type KafkaCounters, kafkaCounters } from './kafka-counters.ts';
 import { mendRequestTimer } from './kafka-request-timer.ts';
 import { KafkaSession } from './kafka-session.ts';
 import { matchTopics } from './kafka-topics.ts';
+import { orAborted } from './or-aborted.ts';
 
 /** How often the brokers are asked for topics that have come or gone. */
 const TOPICS_INTERVAL_MS = 3_000;
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 5_000;
 /** Leaving a group whose brokers do not answer is given up after this long. */
-const STOP_DEADLINE_MS = 10_000;
+const STOP_DEADLINE_MS = 3_000;
 
 export interface KafkaSourceOptions {
   readonly kafka: KafkaConnection;
@@ -110,9 +111,11 @@ class RunningKafkaSource implements KafkaSource {
         await this.#connectAndRead();
         this.#failures = 0;
       } catch (error) {
-        this.#noteFailure(error as Error);
-        await this.#pause(retryDelayMs(this.#failures));
-        this.#counters.reconnects++;
+        if (!this.#stopping.signal.aborted) {
+          this.#noteFailure(error as Error);
+          await this.#pause(retryDelayMs(this.#failures));
+          this.#counters.reconnects++;
+        }
       }
     }
   }
@@ -121,7 +124,8 @@ class RunningKafkaSource implements KafkaSource {
   async #connectAndRead(): Promise<void> {
     const admin = this.#kafka.admin();
     try {
-      await admin.connect();
+      // Brokers that accept a connection and then say nothing must not keep the source from stopping.
+      await orAborted(admin.connect(), this.#stopping.signal);
       const topics = await this.#findTopics(admin);
       if (topics.length === 0) {
         this.#failures = 0;
@@ -148,17 +152,21 @@ class RunningKafkaSource implements KafkaSource {
       now,
       logger,
     });
+    const ending = AbortSignal.any([this.#stopping.signal, session.broken]);
     this.#session = session;
     try {
-      await Promise.race([session.start(), session.brokenDown]);
+      await orAborted(session.start(), ending);
       this.#failures = 0;
       this.#trouble = null;
       logger.info({ topics, groupId }, 'reading from Kafka');
       let current = topics;
-      while (!this.#stopping.signal.aborted && String(current) === String(topics)) {
-        await Promise.race([this.#pause(TOPICS_INTERVAL_MS), session.brokenDown]);
-        current = this.#stopping.signal.aborted ? topics : await this.#findTopics(admin);
+      while (String(current) === String(topics)) {
+        await delay(TOPICS_INTERVAL_MS, undefined, { signal: ending });
+        current = await this.#findTopics(admin);
       }
+    } catch (error) {
+      // A timer says only that it was aborted; the signal says why.
+      throw session.broken.aborted ? session.broken.reason : error;
     } finally {
       this.#session = undefined;
       await this.#withDeadline(session.stop(), 'leaving the Kafka consumer group');
@@ -166,7 +174,7 @@ class RunningKafkaSource implements KafkaSource {
   }
 
   async #findTopics(admin: Admin): Promise<readonly string[]> {
-    const { topics, missing } = matchTopics(this.#options.topics, await admin.listTopics());
+    const { topics, missing } = matchTopics(this.#options.topics, await orAborted(admin.listTopics(), this.#stopping.signal));
     this.#missing = missing;
     return topics;
   }
