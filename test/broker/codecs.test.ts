@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { writeEventFile } from './event-file.ts';
+import { CODECS, produceFile } from './foreign-producer.ts';
+import { searchedIds, sourceUnderTest, untilStored } from './source-under-test.ts';
+import { createTopic, deleteTopic, uniqueName } from './test-topic.ts';
+
+const EVENTS = 200_000;
+const JAVA_EVENTS = 5_000;
+
+describe('events by a client that none of us wrote are found, each exactly once', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'shieldlog-events-'));
+  const file = join(folder, 'events.ndjson');
+  const fewFile = join(folder, 'few.ndjson');
+  let ids: readonly string[] = [];
+  let fewIds: readonly string[] = [];
+
+  beforeAll(async () => {
+    ids = (await writeEventFile(file, EVENTS, 20_260_101)).sort();
+    fewIds = (await writeEventFile(fewFile, JAVA_EVENTS, 7)).sort();
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each(CODECS)(`${EVENTS} events in four partitions, codec %s`, async (codec) => {
+    const brokers = inject('kafkaBrokers');
+    const topic = uniqueName(`codec-${codec}`);
+    await createTopic(brokers, topic, 4);
+    await produceFile(brokers, topic, file, codec);
+    const store = await storeIn(temporaryFolder());
+    const source = sourceUnderTest({ store, topics: [topic] });
+    await untilStored(store, EVENTS);
+    await source.stop();
+    expect(await searchedIds(store)).toEqual(ids);
+    expect(store.stats()).toMatchObject({ events: EVENTS, duplicateEvents: 0, deadLetters: 0 });
+    expect(source.counters()).toMatchObject({ messages: EVENTS, outOfRangeOffsets: 0, reconnects: 0 });
+    await deleteTopic(brokers, topic);
+  });
+
+  it('the Java client, whose snappy has a framing of its own', async () => {
+    const brokers = inject('kafkaBrokers');
+    const topic = uniqueName('java-snappy');
+    await createTopic(brokers, topic, 1);
+    await produceFile(brokers, topic, fewFile, 'snappy', 'java');
+    const store = await storeIn(temporaryFolder());
+    sourceUnderTest({ store, topics: [topic] });
+    await untilStored(store, JAVA_EVENTS);
+    expect(await searchedIds(store)).toEqual(fewIds);
+  });
+});

@@ -1,0 +1,50 @@
+import { expect, inject, it } from 'vitest';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { eventMessage } from './event-file.ts';
+import { ownProducer, sendValues } from './own-producer.ts';
+import { searchedIds, sourceUnderTest, untilStored } from './source-under-test.ts';
+import { createTopic, uniqueName } from './test-topic.ts';
+
+const THREE_MEGABYTES = 3 * 1024 * 1024;
+
+it('malformed, empty, null and 3 MB messages become dead letters that say where they were, and the good ones around them are stored', async () => {
+  const brokers = inject('kafkaBrokers');
+  const topic = uniqueName('mixed');
+  await createTopic(brokers, topic, 2);
+  const large = eventMessage('large', { log: { body: 'x'.repeat(THREE_MEGABYTES) } });
+  const values: readonly (Buffer | null)[] = [
+    eventMessage('good-0'),
+    Buffer.from('{"logId":"cut off","shieldZoneId":1,"time'),
+    Buffer.alloc(0),
+    eventMessage('good-1'),
+    null,
+    large,
+    eventMessage('good-2'),
+    Buffer.from([0xff, 0xfe, 0x00]),
+    eventMessage('bad-zone', { shieldZoneId: 'one' }),
+    eventMessage('from-the-future', { timestamp: Date.now() + 3_600_000 }),
+    eventMessage('good-3'),
+  ];
+  const producer = await ownProducer();
+  for (const value of values) {
+    await sendValues(producer, topic, [value], 1);
+  }
+  await sendValues(producer, topic, [eventMessage('expired', { timestamp: 0 }), eventMessage('good-4')], 0);
+
+  const store = await storeIn(temporaryFolder());
+  const source = sourceUnderTest({ store, topics: [topic] });
+  await untilStored(store, 5);
+  await source.stop();
+
+  expect(await searchedIds(store)).toEqual(['good-0', 'good-1', 'good-2', 'good-3', 'good-4']);
+  expect([store.position(topic, 0), store.position(topic, 1)]).toEqual([2n, BigInt(values.length)]);
+  expect(store.stats().expiredEvents).toBe(1);
+  const letters = store.listDeadLetters({ limit: 100 });
+  expect(letters.map(({ offset }) => offset)).toEqual([1n, 2n, 4n, 5n, 7n, 8n, 9n]);
+  for (const letter of letters) {
+    const sent = values[Number(letter.offset)];
+    expect(letter).toMatchObject({ source: 'kafka', topic, partition: 1 });
+    expect(Buffer.compare(letter.bytes, sent ?? Buffer.alloc(0))).toBe(0);
+    expect(letter.reason).not.toBe('');
+  }
+});

@@ -1,0 +1,25 @@
+import kafkajs, { type Message, type Producer } from 'kafkajs';
+import { inject, onTestFinished } from 'vitest';
+import { mendRequestTimer } from '../../ingest/kafka-request-timer.ts';
+
+/** A producer of kafkajs's for messages that have to be just so; it is disconnected with the test. */
+export async function ownProducer(brokers = inject('kafkaBrokers'), transactionalId?: string): Promise<Producer> {
+  mendRequestTimer();
+  const kafka = new kafkajs.Kafka({
+    brokers: brokers.split(','),
+    logLevel: kafkajs.logLevel.NOTHING,
+    retry: { retries: 30, maxRetryTime: 500 },
+  });
+  const producer = kafka.producer({
+    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+    ...(transactionalId === undefined ? {} : { transactionalId, idempotent: true, maxInFlightRequests: 1 }),
+  });
+  await producer.connect();
+  onTestFinished(() => producer.disconnect());
+  return producer;
+}
+
+export async function sendValues(producer: Producer, topic: string, values: readonly (Buffer | null)[], partition = 0): Promise<void> {
+  const messages: Message[] = values.map((value) => ({ value, partition }));
+  await producer.send({ topic, messages, acks: -1 });
+}

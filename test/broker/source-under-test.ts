@@ -1,0 +1,90 @@
+import { inject, onTestFinished } from 'vitest';
+import { type KafkaSource, startKafkaSource } from '../../ingest/kafka-source.ts';
+import type { EventStore } from '../../store/event-store.ts';
+import type { StoreLogger } from '../../store/store-logger.ts';
+import { RETENTION_MS } from '../fixtures/temporary-store.ts';
+import { ZONE } from './event-file.ts';
+import { uniqueName } from './test-topic.ts';
+import { until } from './until.ts';
+
+export interface SourceUnderTest extends KafkaSource {
+  /** What it said as a warning or an error. */
+  readonly complaints: readonly string[];
+}
+
+interface SourceChoices {
+  readonly store: EventStore;
+  readonly topics: readonly string[];
+  readonly groupId?: string;
+  /** Default: the broker that the tests share. */
+  readonly brokers?: string;
+}
+
+/** A source that is stopped with the test, if it was not before. */
+export function sourceUnderTest({
+  store,
+  topics,
+  groupId = uniqueName('group'),
+  brokers = inject('kafkaBrokers'),
+}: SourceChoices): SourceUnderTest {
+  const complaints: string[] = [];
+  const complain = (_details: object, message: string): void => {
+    complaints.push(message);
+  };
+  const logger: StoreLogger = { info: () => {}, warn: complain, error: complain };
+  const kafka = { brokers: brokers.split(','), tls: false, sasl: null };
+  const source = startKafkaSource({ kafka, topics, groupId, store, now: Date.now, retentionMs: RETENTION_MS, logger });
+  onTestFinished(() => source.stop());
+  return {
+    complaints,
+    health: () => source.health(),
+    counters: () => source.counters(),
+    lag: () => source.lag(),
+    stop: () => source.stop(),
+  };
+}
+
+export async function untilReady(source: KafkaSource): Promise<void> {
+  await until(
+    'the source to be ready',
+    () => source.health(),
+    ({ ready }) => ready,
+  );
+}
+
+/** Waits until the store has taken in so many events. */
+export async function untilStored(store: EventStore, events: number): Promise<void> {
+  await until(
+    `${events} events in the store`,
+    () => store.stats().events,
+    (found) => found >= events,
+    120_000,
+  );
+}
+
+/** The ids of all events of the zone, sorted, as searches find them. */
+export async function searchedIds(store: EventStore): Promise<string[]> {
+  const size = 100_000;
+  const ids: string[] = [];
+  for (let index = 0; ; index++) {
+    const result = await store.search({
+      zoneId: ZONE,
+      window: { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER },
+      where: { kind: 'everything' },
+      page: { index, size },
+      output: { kind: 'rows' },
+    });
+    if (result.kind !== 'rows') {
+      throw new Error('asked for rows, got groups');
+    }
+    for (const { logId } of result.rows) {
+      ids.push(logId);
+    }
+    if (result.rows.length < size) {
+      if (ids.length !== result.total) {
+        throw new Error(`${ids.length} rows on all pages, total ${result.total}`);
+      }
+      return ids.sort();
+    }
+  }
+}
