@@ -1,4 +1,4 @@
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { KafkaSource } from '../ingest/kafka-source.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { access } from './access.ts';
@@ -30,7 +30,7 @@ const MS_PER_HOUR = 3_600_000;
 export async function buildApp({ store, config, now, logger, kafka }: AppOptions): Promise<FastifyInstance> {
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     // The stopping plugin answers in the shape of every other error.
     return503OnClosing: false,
     forceCloseConnections: 'idle',

@@ -59,7 +59,8 @@ function* listJson(store: EventStore, afterId: number | undefined, limit: number
 
 function idsOf(body: unknown): readonly number[] | undefined {
   if (body === undefined || body === null) return undefined;
-  const { ids, ...others } = typeof body === 'object' ? (body as { readonly ids?: unknown }) : refuse('$', body, 'an object {"ids": […]}');
+  const { ids, ...others } =
+    typeof body === 'object' && !Array.isArray(body) ? (body as { readonly ids?: unknown }) : refuse('$', body, 'an object {"ids": […]}');
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) refuse('$', unknown, 'the property ids');
   if (ids === undefined || ids === null) return undefined;

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { CorruptInputError, decompressed } from '../../ingest/decompress.ts';
+import { decompressed, type Encoding } from '../../ingest/decompress.ts';
 import { type IntakeReport, takeInEvents } from '../../ingest/event-intake.ts';
+import { IntakeError } from '../../ingest/intake-error.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../access.ts';
 import { isJsonType, negotiateAnswer, requireBodyType } from '../content-negotiation.ts';
@@ -21,7 +22,7 @@ const LINE_TYPES: ReadonlySet<string> = new Set([
 ]);
 const BODY_TYPES = 'application/x-ndjson, application/json';
 
-const ENCODINGS: Readonly<Record<string, 'identity' | 'gzip' | 'zstd'>> = {
+const ENCODINGS: Readonly<Record<string, Encoding>> = {
   '': 'identity',
   identity: 'identity',
   gzip: 'gzip',
@@ -41,7 +42,7 @@ export interface IngestEventsRoutesOptions {
   readonly retentionMs: number;
 }
 
-function encodingOf(header: string | undefined): 'identity' | 'gzip' | 'zstd' {
+function encodingOf(header: string | undefined): Encoding {
   const encoding = ENCODINGS[(header ?? '').trim().toLowerCase()];
   if (encoding !== undefined) return encoding;
   throw new RequestProblem('body.unsupported_type', `Content-Encoding: ${header} is not supported; allowed: gzip, zstd, identity`, {
@@ -57,8 +58,9 @@ function sourceOf(source: unknown): 'http' | 'file' {
 }
 
 function asIntakeProblem(error: unknown): unknown {
-  if (!(error instanceof CorruptInputError)) return asStoreProblem(error);
-  return new RequestProblem('request.malformed', error.message, { cause: error });
+  if (!(error instanceof IntakeError)) return asStoreProblem(error);
+  const detail = `${error.message}; sending everything again stores nothing twice`;
+  return new RequestProblem(error.code === 'event_too_long' ? 'body.too_large' : 'request.malformed', detail, { cause: error });
 }
 
 /** `POST /ingest/events`: events as NDJSON or as one JSON array, of any length; 202 once all that are accepted are durable. */
@@ -88,7 +90,8 @@ export async function ingestEventsRoutes(
   app.post<IngestQuery>('/ingest/events', { onRequest: judge, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
     const source = sourceOf(request.query.source);
     const signal = hangUpSignal(reply.raw);
-    const body = (request.body ?? request.raw) as Readable;
+    // An answer that comes before the body's end must not close the connection that it is to be sent on.
+    const body = ((request.body as Readable | undefined) ?? request.raw).iterator({ destroyOnReturn: false });
     try {
       const report = await takeInEvents(decompressed(body, encodingOf(request.headers['content-encoding'])), {
         store: guardedStore(store, callerOf(request)),
@@ -102,6 +105,7 @@ export async function ingestEventsRoutes(
     } catch (error) {
       // A client that goes away ends its body too early, which looks like a broken one.
       signal.throwIfAborted();
+      if (error instanceof IntakeError) count(source, error.report);
       throw asIntakeProblem(error);
     }
   });

@@ -1,0 +1,79 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { KafkaSource } from '../../ingest/kafka-source.ts';
+import { startKafkaSource } from '../../ingest/kafka-source.ts';
+import { eventually } from './eventually.ts';
+import { ask, type RunningApp, startApp } from './running-app.ts';
+
+let app: RunningApp;
+let kafka: KafkaSource | undefined;
+
+afterEach(async () => {
+  await app.stop();
+  await kafka?.stop();
+  kafka = undefined;
+});
+
+describe('health', () => {
+  test('is alive and ready without Kafka', async () => {
+    app = await startApp();
+    expect((await ask(app, '/healthz')).body).toEqual({ status: 'alive' });
+    const { status, headers, body } = await ask(app, '/readyz');
+    expect([status, body, headers.get('cache-control')]).toEqual([200, { status: 'ready', reasons: [] }, 'no-store']);
+  });
+
+  test('is alive and not ready, with the reason, while Kafka cannot be reached', async () => {
+    const store = await startApp();
+    kafka = startKafkaSource({
+      kafka: { brokers: ['127.0.0.1:1'], tls: false, sasl: null },
+      topics: ['none'],
+      groupId: 'none',
+      store: store.store,
+      now: Date.now,
+      retentionMs: 3_600_000,
+      logger: { info: () => {}, warn: () => {}, error: () => {} },
+    });
+    app = await startApp({ kafka });
+    await eventually('the reason is known', async () => (await ask(app, '/readyz')).body.reasons.length > 0);
+    const { status, body } = await ask(app, '/readyz');
+    expect([status, body.status]).toEqual([503, 'not ready']);
+    for (const reason of body.reasons) expect(reason).toMatch(/^kafka: ./);
+    expect((await ask(app, '/healthz')).status).toBe(200);
+    expect((await ask(app, '/metrics')).text).toMatch(/^shieldlog_kafka_ready 0$/m);
+    await kafka.stop();
+    await store.stop();
+  });
+
+  test('is not ready while the program stops', async () => {
+    app = await startApp();
+    const answer = await app.app.inject('/readyz');
+    expect(answer.statusCode).toBe(200);
+  });
+});
+
+describe('/metrics', () => {
+  test('shows the store, the searches, the event loop and the memory', async () => {
+    app = await startApp();
+    const { headers, text } = await ask(app, '/metrics');
+    expect(headers.get('content-type')).toContain('text/plain');
+    for (const name of [
+      'shieldlog_events',
+      'shieldlog_stored_events_total',
+      'shieldlog_expired_events_total',
+      'shieldlog_duplicate_events_total',
+      'shieldlog_dead_letters',
+      'shieldlog_segments',
+      'shieldlog_pending_bytes',
+      'nodejs_eventloop_lag_seconds',
+      'process_resident_memory_bytes',
+    ]) {
+      expect(text).toMatch(new RegExp(`^${name} [\\d.e+-]+$`, 'm'));
+    }
+  });
+
+  test('of two apps in one process do not meet', async () => {
+    app = await startApp();
+    const other = await startApp();
+    expect((await ask(other, '/metrics')).status).toBe(200);
+    await other.stop();
+  });
+});

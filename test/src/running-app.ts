@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import type { KafkaSource } from '../../ingest/kafka-source.ts';
+import { buildApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { type OpenStore, openStore } from '../../store/open-store.ts';
+
+const MS_PER_HOUR = 3_600_000;
+
+/** The real app over a real store, listening on a free port of 127.0.0.1. */
+export interface RunningApp {
+  readonly app: FastifyInstance;
+  readonly store: OpenStore;
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** The log's lines so far, parsed. */
+  readonly log: readonly Readonly<Record<string, unknown>>[];
+  stop(): Promise<void>;
+}
+
+interface RunningAppOptions {
+  /** Variables as in the environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly kafka?: KafkaSource;
+}
+
+export async function startApp({ env = {}, kafka }: RunningAppOptions = {}): Promise<RunningApp> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-app-'));
+  const config = loadConfig({ MEMORY_LIMIT_MB: '512', ...env, DATA_DIR: dataDir });
+  const log: Record<string, unknown>[] = [];
+  const logger = pino({ base: null }, { write: (line: string) => log.push(JSON.parse(line)) });
+  const retentionMs = config.retentionHours * MS_PER_HOUR;
+  const store = await openStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs, now: Date.now, logger });
+  const app = await buildApp({ store, config, now: Date.now, logger, kafka: kafka ?? null });
+  // Always on loopback: whatever HOST says is what the app believes.
+  const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
+  const stop = async (): Promise<void> => {
+    app.server.closeAllConnections();
+    await app.close();
+    await store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  return { app, store, url, log, stop };
+}
+
+const HOUR_MS = 3_600_000;
+
+/** A search body over the last hour. */
+export function lastHour(rest: Readonly<Record<string, unknown>> = {}): string {
+  const now = Date.now();
+  return JSON.stringify({ from: now - HOUR_MS, to: now + 1000, ...rest });
+}
+
+/** One NDJSON line of an event that is a minute old. */
+export function eventLine(rest: Readonly<Record<string, unknown>> = {}): string {
+  return `${JSON.stringify({ shieldZoneId: 7, timestamp: Date.now() - 60_000, ...rest })}\n`;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body parsed; throws where it is no JSON. */
+  readonly body: ReturnType<typeof JSON.parse>;
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    get body() {
+      return JSON.parse(text);
+    },
+  };
+}
+
+/** A request to the app; the header values are strings, as everything on the wire. */
+export async function ask(
+  { url }: Pick<RunningApp, 'url'>,
+  path: string,
+  init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<Answer> {
+  return answerOf(await fetch(`${url}${path}`, init));
+}
+
+export async function search(
+  app: Pick<RunningApp, 'url'>,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+  zone: number | string = 7,
+): Promise<Answer> {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body };
+  return ask(app, `/shield/event-logs/${zone}/search`, init);
+}
+
+export async function ingest(
+  app: Pick<RunningApp, 'url'>,
+  body: string | Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-ndjson', ...headers },
+    body: body as NonNullable<RequestInit['body']>,
+  };
+  return ask(app, '/ingest/events', init);
+}
