@@ -6,7 +6,19 @@ export function toAddress(text: string): ipaddr.IPv6 | null {
     return ipaddr.IPv4.parse(text).toIPv4MappedAddress();
   }
   // A zone index (`fe80::1%eth0`) names an interface of one machine: no address on the wire has one.
-  return ipaddr.IPv6.isValid(text) && !text.includes('%') ? ipaddr.IPv6.parse(text) : null;
+  const groups = spellOutDotted(text);
+  return ipaddr.IPv6.isValid(groups) && !text.includes('%') ? ipaddr.IPv6.parse(groups) : null;
+}
+
+/** `::1.2.3.4` as `::102:304`: ipaddr.js takes the one for `::ffff:1.2.3.4`, RFC 4291 does not. */
+function spellOutDotted(text: string): string {
+  const [, before = '', dotted = ''] = /^(.*:)([^:]*\.[^:]*)$/.exec(text) ?? [];
+  if (!ipaddr.IPv4.isValidFourPartDecimal(dotted)) {
+    // Dotted, but no IPv4 address at the end: nothing that has a dot is an IPv6 address then.
+    return dotted === '' ? text : '';
+  }
+  const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv4.parse(dotted).toByteArray();
+  return `${before}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
 /** Both as addresses; as text where either is none. */

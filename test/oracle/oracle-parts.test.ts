@@ -56,6 +56,9 @@ describe('addresses', () => {
     ['2001:db8::1', '2001:0DB8:0:0:0:0:0:1', true],
     ['::ffff:1.2.3.4', '1.2.3.4', true],
     ['1.2.3.4', '1.2.3.5', false],
+    ['::1.2.3.4', '::102:304', true],
+    ['::1.2.3.4', '1.2.3.4', false],
+    ['64:ff9b::1.2.3.4', '64:ff9b::102:304', true],
     ['unknown', 'unknown', true],
     ['unknown', 'Unknown', false],
     ['unknown', '1.2.3.4', false],
@@ -63,9 +66,12 @@ describe('addresses', () => {
     expect(sameAddress(a, b)).toBe(same);
   });
 
-  test.each(['', '1.2.3', '1.2.3.256', '0x7f.0.0.1', '1', 'fe80::1%eth0', '1.2.3.4/8', '::g'])('%j is no address', (text) => {
-    expect(toAddress(text)).toBeNull();
-  });
+  test.each(['', '1.2.3', '1.2.3.256', '0x7f.0.0.1', '1', 'fe80::1%eth0', '::1.2.3', '::01.2.3.4', '1.2.3.4/8', '::g'])(
+    '%j is no address',
+    (text) => {
+      expect(toAddress(text)).toBeNull();
+    },
+  );
 
   test.each([
     ['10.200.0.1', '10.1.2.3/8', true],
