@@ -5,6 +5,7 @@ import type { FilterClause } from './filter-clause.ts';
 import { parseAddress } from './parse-address.ts';
 import { parseCidr } from './parse-cidr.ts';
 import type { AddressRange, Predicate } from './predicate.ts';
+import { SEARCH_LIMITS } from './search-limits.ts';
 import { shownValue } from './shown-value.ts';
 import { wildcardParts } from './wildcard-parts.ts';
 
@@ -20,6 +21,7 @@ export function filterPredicate(clause: FilterClause, errors: ErrorList): Predic
       refuseEmpty(clause, errors);
       return anyOf(texts.map((needle) => ({ kind: 'contains', column, needle })));
     case 'wildcard':
+      refuseManyStars(clause, errors);
       return anyOf(texts.map((pattern) => ({ kind: 'wildcard', column, parts: wildcardParts(pattern) })));
     case 'cidr':
       return cidrPredicate(clause, errors);
@@ -68,6 +70,15 @@ function refuseEmpty({ alternatives }: FilterClause, errors: ErrorList): void {
   for (const { text, path } of alternatives) {
     if (text === '') {
       errors.add(path, 'must not be empty: every value contains "", so it would ask for nothing');
+    }
+  }
+}
+
+function refuseManyStars({ alternatives }: FilterClause, errors: ErrorList): void {
+  for (const { text, path } of alternatives) {
+    const starRuns = wildcardParts(text).length - 1;
+    if (starRuns > SEARCH_LIMITS.starRuns) {
+      errors.add(path, `must have at most ${SEARCH_LIMITS.starRuns} stars with text between them, not ${starRuns}: ${shownValue(text)}`);
     }
   }
 }

@@ -11,6 +11,8 @@ export const SEARCH_LIMITS = {
   allAlternatives: 5_000,
   /** Terms and phrases of `query`. */
   terms: 64,
+  /** Runs of stars in one wildcard; the regular expression that some wildcards become is slow beyond (a thousand runs: 125 ms a long value). */
+  starRuns: 256,
   /** UTF-16 units of `query` and of one alternative. */
   textLength: 65_536,
   /** Brackets and braces open at the same time; a valid search needs four. */

@@ -112,6 +112,12 @@ describe('a search that is refused', () => {
       ],
       ['a query of 65,537 characters', { query: 'x'.repeat(65_537) }, 'query', 'must have at most 65536 characters, not 65537'],
       [
+        '257 stars in a wildcard',
+        clause({ op: 'wildcard', value: ['a*'.repeat(257)] }),
+        'filters[0].value[0]',
+        'must have at most 256 stars with text between them, not 257',
+      ],
+      [
         'a value of 65,537 characters',
         clause({ value: ['x'.repeat(65_537)] }),
         'filters[0].value[0]',

@@ -217,6 +217,13 @@ describe('a search that is compiled', () => {
       expect(compileWith({ query }).where).toMatchObject({ kind: 'all', of: { length: 64 } });
     });
 
+    it('takes 256 stars in a wildcard, and any number of them side by side', () => {
+      const value = ['a*'.repeat(256), '*'.repeat(60_000)];
+      expect(compileWith({ filters: [{ field: 'url', op: 'wildcard', value }] }).where).toMatchObject({
+        of: [{ parts: { length: 257 } }, { parts: ['', ''] }],
+      });
+    });
+
     it('takes texts of 65,536 characters', () => {
       const long = 'x'.repeat(65_536);
       expect(compileWith({ query: long, filters: [{ field: 'url', op: 'contains', value: [long] }] }).where).toMatchObject({ kind: 'all' });

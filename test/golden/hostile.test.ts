@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InvalidSearchError } from '../../query/invalid-search-error.ts';
+import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
+import { foldCase } from '../oracle/fold-case.ts';
+import { HostileTable } from './hostile-table.ts';
+
+const TEXTS = HOSTILE_STRINGS.map(({ text }) => text);
+const FOLDED = TEXTS.map(foldCase);
+
+/** The terms of those texts that say something to the query's one piece of syntax, the quote at the beginning of a term. */
+const QUOTED: Readonly<Record<string, readonly string[]>> = {
+  'an empty phrase': [],
+  'a quoted phrase and an open one': ['say', 'hello world', 'and', '"goodbye'],
+  'an SQL identifier': ['url', 'FROM', 'hot_1'],
+  'a JSON fragment': ['}],', 'filters":[{"'],
+};
+
+/** The places of the texts for which `matches` holds, given in the case that folding gives them. */
+function placesWhere(matches: (folded: string) => boolean): number[] {
+  return FOLDED.flatMap((folded, place) => (matches(folded) ? [place] : []));
+}
+
+/** Whether `runs`, the literal runs between stars, make up the whole text: each is looked for as far to the left as can be. */
+function isMadeOf(runs: readonly string[], text: string): boolean {
+  const [first = '', ...others] = runs;
+  const last = others.pop();
+  if (last === undefined) {
+    return text === first;
+  }
+  if (!text.startsWith(first)) {
+    return false;
+  }
+  let at = first.length;
+  for (const run of others) {
+    const found = text.indexOf(run, at);
+    if (found < 0) {
+      return false;
+    }
+    at = found + run.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
+}
+
+const PLACED = HOSTILE_STRINGS.map(({ name, text }, place) => ({ name, text, place }));
+
+const filter = (field: string, op: string, ...value: string[]) => ({ filters: [{ field, op, value }] });
+
+let table: HostileTable;
+
+beforeAll(async () => {
+  table = await HostileTable.filledWith(TEXTS);
+});
+
+afterAll(() => table.close());
+
+describe('the corpus', () => {
+  it('has no two texts that are the same when case is ignored, and only Unicode', () => {
+    expect(new Set(FOLDED).size).toBe(TEXTS.length);
+    expect(TEXTS.filter((text) => !text.isWellFormed())).toEqual([]);
+  });
+
+  it('is found whole by all its texts at once', async () => {
+    const everything = placesWhere(() => true);
+    expect(await table.find(filter('url', 'in', ...TEXTS))).toEqual(everything);
+    expect(await table.find(filter('feature', 'in', ...TEXTS))).toEqual(everything);
+    expect(await table.find(filter('ip', 'in', ...TEXTS))).toEqual(everything);
+    expect(await table.find(filter('url', 'wildcard', ...TEXTS))).toEqual(everything);
+    expect(await table.find(filter('url', 'contains', ...TEXTS.filter((text) => text !== '')))).toEqual(placesWhere((text) => text !== ''));
+  });
+
+  it.each(['url', 'feature', 'ip'])('makes one group a text, by %s', async (dimension) => {
+    const { keys, details } = await table.groups({ groupBy: [dimension] });
+    const sorted = TEXTS.map((text) => Buffer.from(text)).sort(Buffer.compare);
+    expect(keys.map(([key]) => key)).toEqual(sorted.map((text) => text.toString()));
+    expect(details).toEqual(TEXTS.map(() => 1));
+  });
+});
+
+describe.each(PLACED)('$name', ({ name, text, place }) => {
+  const folded = foldCase(text);
+
+  it.each(['eq', 'in'])('%s finds the one event, whatever the field', async (op) => {
+    expect(await table.find(filter('url', op, text))).toEqual([place]);
+    expect(await table.find(filter('feature', op, text))).toEqual([place]);
+    expect(await table.find(filter('ip', op, text))).toEqual([place]);
+  });
+
+  it('eq finds nothing when one more character stands before or behind', async () => {
+    expect(await table.find(filter('url', 'in', `\u2603${text}`, `${text}\u2603`))).toEqual([]);
+  });
+
+  it('wildcard finds the events that it describes, and only its stars are special', async () => {
+    const runs = folded.split('*');
+    expect(await table.find(filter('url', 'wildcard', text))).toEqual(placesWhere((stored) => isMadeOf(runs, stored)));
+    for (const pattern of [`*${text}`, `${text}*`, `*${text}*`, `*${text}*e*`]) {
+      const expected = placesWhere((stored) => isMadeOf(foldCase(pattern).split('*'), stored));
+      expect(await table.find(filter('url', 'wildcard', pattern)), pattern.slice(0, 100)).toEqual(expected);
+    }
+  });
+
+  it('cidr is refused', async () => {
+    await expect(table.find(filter('ip', 'cidr', text))).rejects.toThrow(InvalidSearchError);
+  });
+
+  it('a query finds the events that have its terms', async () => {
+    const terms = (QUOTED[name] ?? text.split(/\s/)).map(foldCase);
+    expect(await table.find({ query: text })).toEqual(placesWhere((stored) => terms.every((term) => stored.includes(term))));
+  });
+
+  it('groups under itself', async () => {
+    for (const dimension of ['url', 'feature', 'ip']) {
+      const { keys, details } = await table.groups({ ...filter(dimension, 'eq', text), groupBy: [dimension, 'country'] });
+      expect(keys).toEqual([[text, '', 1n]]);
+      expect(details).toEqual([1]);
+    }
+  });
+});
+
+describe('contains', () => {
+  it.each(PLACED.filter(({ text }) => text !== ''))('$name finds the events that have it somewhere', async ({ text }) => {
+    const expected = placesWhere((stored) => stored.includes(foldCase(text)));
+    expect(await table.find(filter('url', 'contains', text))).toEqual(expected);
+    expect(await table.find(filter('ip', 'contains', text))).toEqual(expected);
+  });
+});
+
+describe('a phrase', () => {
+  it.each(PLACED.filter(({ text }) => !text.includes('"')))('$name finds the events that have it in one piece', async ({ text }) => {
+    expect(await table.find({ query: `"${text}"` })).toEqual(placesWhere((stored) => stored.includes(foldCase(text))));
+  });
+});
