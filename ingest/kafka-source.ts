@@ -14,7 +14,7 @@ import { orAborted } from './or-aborted.ts';
 /** How often the brokers are asked for topics that have come or gone. */
 const TOPICS_INTERVAL_MS = 3_000;
 const FIRST_RETRY_MS = 250;
-const LONGEST_RETRY_MS = 5_000;
+const LONGEST_RETRY_MS = 3_000;
 /** Leaving a group whose brokers do not answer is given up after this long. */
 const STOP_DEADLINE_MS = 3_000;
 

@@ -13,13 +13,18 @@ export async function writeEventFile(path: string, count: number, seed: number):
   const ids: string[] = [];
   function* lines(): Iterable<Buffer> {
     for (const line of generateEvents({ seed, count, zones: 1, nowMs: Date.now() })) {
-      const start = line.indexOf(LOG_ID) + LOG_ID.byteLength;
-      ids.push(line.toString('latin1', start, line.indexOf('"', start)));
+      ids.push(logIdOf(line));
       yield line;
     }
   }
   await pipeline(Readable.from(lines(), { highWaterMark: 1000 }), createWriteStream(path));
   return ids;
+}
+
+/** The id in a line of the event generator. */
+export function logIdOf(line: Buffer): string {
+  const start = line.indexOf(LOG_ID) + LOG_ID.byteLength;
+  return line.toString('latin1', start, line.indexOf('"', start));
 }
 
 /** One event as a producer sends it. */

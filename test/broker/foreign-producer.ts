@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { findJars } from './kafka-jars.ts';
@@ -19,25 +20,34 @@ export async function foreignClient(): Promise<'kcat' | 'java'> {
 
 /** Sends every line of a file as a message. Resolves once the broker has acknowledged them all. */
 export async function produceFile(brokers: string, topic: string, file: string, codec: Codec, client?: 'kcat' | 'java'): Promise<void> {
+  await produceLines(brokers, topic, createReadStream(file), codec, client);
+}
+
+/** Sends every line of a stream as a message. Resolves once the broker has acknowledged them all. */
+export async function produceLines(brokers: string, topic: string, lines: Readable, codec: Codec, client?: 'kcat' | 'java'): Promise<void> {
   const chosen = client ?? (await foreignClient());
-  if (chosen === 'kcat') {
-    const limits = ['-X', 'message.max.bytes=8000000', '-X', 'queue.buffering.max.messages=1000000'];
-    await promisify(execFile)('kcat', ['-q', '-b', brokers, '-t', topic, '-P', '-z', codec, ...limits, '-l', file]);
-    return;
+  const [command, args] = chosen === 'kcat' ? kcat(brokers, topic, codec) : await consoleProducer(brokers, topic, codec);
+  const producer = spawn(command, args, { stdio: ['pipe', 'ignore', 'inherit'] });
+  const exit = once(producer, 'exit');
+  await pipeline(lines, producer.stdin);
+  const [code] = await exit;
+  if (code !== 0) {
+    throw new Error(`the producer ${chosen} ended with ${code}`);
   }
+}
+
+function kcat(brokers: string, topic: string, codec: Codec): [command: string, args: string[]] {
+  const limits = ['-X', 'message.max.bytes=8000000', '-X', 'queue.buffering.max.messages=1000000'];
+  return ['kcat', ['-q', '-b', brokers, '-t', topic, '-P', '-z', codec, ...limits]];
+}
+
+async function consoleProducer(brokers: string, topic: string, codec: Codec): Promise<[command: string, args: string[]]> {
   const limits = ['max.request.size=8000000', 'batch.size=262144', 'linger.ms=5'].flatMap((limit) => ['--command-property', limit]);
-  const producer = spawn(
+  return [
     'java',
     [
       ...['-Xmx256m', '-cp', join(await findJars(), '*'), 'org.apache.kafka.tools.ConsoleProducer'],
       ...['--bootstrap-server', brokers, '--topic', topic, '--compression-codec', codec, ...limits],
     ],
-    { stdio: ['pipe', 'ignore', 'inherit'] },
-  );
-  const exit = once(producer, 'exit');
-  await pipeline(createReadStream(file), producer.stdin);
-  const [code] = await exit;
-  if (code !== 0) {
-    throw new Error(`the console producer ended with ${code}`);
-  }
+  ];
 }

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { generateEvents } from '../../bench/event-generator.ts';
+import { SeededRandom } from '../../bench/seeded-random.ts';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { logIdOf, ZONE } from './event-file.ts';
+import { produceLines } from './foreign-producer.ts';
+import { startProgramProcess, totalOverHttp } from './program-under-test.ts';
+import { searchedIds } from './source-under-test.ts';
+import { createTopic, uniqueName } from './test-topic.ts';
+import { until } from './until.ts';
+
+const KILLS = 20;
+/** Between the start of the program and its kill: it starts within about a second and reads within about two. */
+const LONGEST_LIFE_MS = 4_500;
+const CHUNK = 250;
+const CHUNK_INTERVAL_MS = 50;
+
+/** Events at a steady pace until told to stop; notes the id of each. */
+async function* load(ids: string[], stopped: AbortSignal): AsyncIterable<Buffer> {
+  const events = generateEvents({ seed: 5, count: 10_000_000, zones: 1, nowMs: Date.now() + 60 * 3_600_000 })[Symbol.iterator]();
+  while (!stopped.aborted) {
+    const chunk: Buffer[] = [];
+    while (chunk.length < CHUNK) {
+      const line = (events.next() as { readonly value: Buffer }).value;
+      ids.push(logIdOf(line));
+      chunk.push(line);
+    }
+    yield Buffer.concat(chunk);
+    await delay(CHUNK_INTERVAL_MS);
+  }
+}
+
+it(`kill -9 at ${KILLS} random moments under load loses nothing and repeats nothing`, async () => {
+  const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000);
+  console.log(`the moments of the kills are drawn with KILL_SEED=${seed}`);
+  const random = new SeededRandom(seed);
+  const brokers = inject('kafkaBrokers');
+  const topic = uniqueName('kill');
+  await createTopic(brokers, topic, 3);
+  const dataDir = join(temporaryFolder(), 'data');
+  const groups = [uniqueName('group'), uniqueName('group')];
+  const start = (round: number) =>
+    startProgramProcess({
+      DATA_DIR: dataDir,
+      KAFKA_BROKERS: brokers,
+      KAFKA_TOPICS: topic,
+      // Mostly a group that remembers nothing: where to go on from is for the store to know. A group that was killed waits for its dead member.
+      KAFKA_GROUP_ID: round % 5 === 0 ? (groups[0] as string) : `${groups[1]}-${round}`,
+    });
+
+  const ids: string[] = [];
+  const loading = new AbortController();
+  onTestFinished(() => loading.abort());
+  const produced = produceLines(brokers, topic, Readable.from(load(ids, loading.signal)), 'zstd');
+  for (let round = 1; round <= KILLS; round++) {
+    const program = start(round);
+    await delay(random.below(LONGEST_LIFE_MS));
+    const ended = await program.kill('SIGKILL');
+    expect(ended, program.log()).toBe('SIGKILL');
+  }
+  loading.abort();
+  await produced;
+
+  const last = start(KILLS + 1);
+  const address = await last.address;
+  await until(
+    'all events to be found over HTTP',
+    () => totalOverHttp(address, ZONE),
+    (total) => total >= ids.length,
+    120_000,
+  );
+  expect(await last.kill('SIGTERM'), last.log()).toBe(0);
+  const store = await storeIn(dataDir);
+  const found = await searchedIds(store);
+  expect(found.length).toBe(ids.length);
+  expect(found).toEqual(ids.sort());
+  console.log(
+    `${ids.length} events, ${JSON.stringify(store.stats(), (_key, value) => (typeof value === 'bigint' ? Number(value) : value))}`,
+  );
+});
