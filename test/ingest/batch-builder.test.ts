@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { BatchBuilder } from '../../ingest/batch-builder.ts';
+import { HOUR, NOW, RULES, rawEvent } from './raw-events.ts';
+
+test('a Kafka message of any kind moves its partition behind it', () => {
+  const builder = new BatchBuilder(RULES);
+  builder.addKafkaMessage('a', 0, 10n, Buffer.from(rawEvent()));
+  builder.addKafkaMessage('a', 1, 5n, Buffer.from(rawEvent({ timestamp: NOW - 100 * HOUR })));
+  builder.addKafkaMessage('b', 0, 2n ** 53n, Buffer.from('broken'));
+  builder.addKafkaMessage('a', 0, 11n, null);
+  builder.addKafkaMessage('c', 2, 0n, new Uint8Array(0));
+  const { positions, eventCount, expiredCount, deadLetters } = builder.take();
+  expect(positions).toEqual([
+    { topic: 'a', partition: 0, nextOffset: 12n },
+    { topic: 'a', partition: 1, nextOffset: 6n },
+    { topic: 'b', partition: 0, nextOffset: 2n ** 53n + 1n },
+    { topic: 'c', partition: 2, nextOffset: 1n },
+  ]);
+  expect({ eventCount, expiredCount }).toEqual({ eventCount: 1, expiredCount: 1 });
+  expect(deadLetters.map(({ topic, partition, offset, reason }) => [topic, partition, offset, reason])).toEqual([
+    ['b', 0, 2n ** 53n, 'the event is not JSON: unexpected broken at byte 0'],
+    ['a', 0, 11n, 'the message has no value (a tombstone): a JSON object is required'],
+    ['c', 2, 0n, 'the message has an empty value: a JSON object is required'],
+  ]);
+});
+
+test('after a batch was taken the next one begins with nothing', () => {
+  const builder = new BatchBuilder(RULES);
+  builder.addKafkaMessage('a', 0, 10n, Buffer.from(rawEvent()));
+  builder.addEvent('http', Buffer.from('x'));
+  builder.take();
+  expect(builder.isEmpty).toBe(true);
+  expect(builder.byteLength).toBe(0);
+  builder.addKafkaMessage('a', 0, 11n, Buffer.from(rawEvent({ logId: 'b' })));
+  const { lines, ...rest } = builder.take();
+  expect(Buffer.concat(lines).toString()).toBe(`${rawEvent({ logId: 'b' })}\n`);
+  expect(rest).toEqual({ eventCount: 1, positions: [{ topic: 'a', partition: 0, nextOffset: 12n }], deadLetters: [], expiredCount: 0 });
+});
+
+test('a dead letter of 3 MB is kept whole and counts into the size of the batch', () => {
+  const builder = new BatchBuilder(RULES);
+  const message = Buffer.alloc(3_000_000, 'x');
+  builder.addKafkaMessage('a', 0, 1n, message);
+  expect(builder.byteLength).toBe(3_000_000);
+  message.fill('y');
+  expect(Buffer.from(builder.take().deadLetters[0]?.bytes ?? []).equals(Buffer.alloc(3_000_000, 'x'))).toBe(true);
+});
+
+test('a rejected event between good ones leaves no trace in the lines', () => {
+  const builder = new BatchBuilder(RULES);
+  const good = Array.from({ length: 500 }, (_, place) => rawEvent({ logId: `e${place}`, log: { filling: 'x'.repeat(place * 10) } }));
+  for (const event of good) {
+    builder.addEvent('file', Buffer.from(event));
+    builder.addEvent('file', Buffer.from(event.slice(0, -2)));
+    builder.addEvent('file', Buffer.from(event.replace('"shieldZoneId":7', '"shieldZoneId":7.5')));
+  }
+  const { lines, eventCount, deadLetters } = builder.take();
+  expect(eventCount).toBe(500);
+  expect(deadLetters).toHaveLength(1000);
+  expect(Buffer.concat(lines).toString()).toBe(good.map((event) => `${event}\n`).join(''));
+});

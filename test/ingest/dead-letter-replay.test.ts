@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { BatchBuilder } from '../../ingest/batch-builder.ts';
+import { replayDeadLetters } from '../../ingest/dead-letter-replay.ts';
+import type { EventStore } from '../../store/event-store.ts';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { HOUR, NOW, RULES, rawEvent } from './raw-events.ts';
+
+const LATER = { ...RULES, now: () => NOW + 2 * HOUR };
+
+/** Two events that are in the future now but not two hours later, and one that is never an event. */
+async function storeWithDeadLetters(): Promise<EventStore> {
+  const store = await storeIn(temporaryFolder(), { now: () => NOW });
+  const builder = new BatchBuilder(RULES);
+  builder.addKafkaMessage('events', 0, 5n, Buffer.from(rawEvent({ logId: undefined, timestamp: NOW + HOUR })));
+  builder.addEvent('http', Buffer.from('broken'));
+  builder.addEvent('http', Buffer.from(rawEvent({ logId: 'late', timestamp: NOW + HOUR + 1 })));
+  builder.addKafkaMessage('events', 0, 9n, Buffer.from(rawEvent({ logId: 'good' })));
+  await store.append(builder.take());
+  return store;
+}
+
+async function storedIds(store: EventStore): Promise<string[]> {
+  const window = { fromMs: NOW - HOUR, toMs: NOW + 3 * HOUR };
+  const plan = { zoneId: 7, window, where: { kind: 'everything' }, page: { index: 0, size: 50 }, output: { kind: 'rows' } } as const;
+  const result = await store.search(plan);
+  return result.kind === 'rows' ? result.rows.map(({ logId }) => logId) : [];
+}
+
+test('dead letters that keep the rules by now become events under the ids they would have had, the others stay', async () => {
+  const store = await storeWithDeadLetters();
+  expect(await replayDeadLetters(store, RULES)).toEqual({ replayed: 0, stillRejected: 3 });
+  expect(await replayDeadLetters(store, LATER)).toEqual({ replayed: 2, stillRejected: 1 });
+  expect(await storedIds(store)).toEqual(['late', 'events-0-5', 'good']);
+  expect(store.listDeadLetters({ limit: 10 }).map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['broken']);
+  expect(store.position('events', 0)).toBe(10n);
+});
+
+test('only the dead letters that were asked for are tried', async () => {
+  const store = await storeWithDeadLetters();
+  const [first, , third] = store.listDeadLetters({ limit: 10 });
+  expect(await replayDeadLetters(store, { ...LATER, ids: [third?.id ?? 0, 999] })).toEqual({ replayed: 1, stillRejected: 0 });
+  expect(store.listDeadLetters({ limit: 10 }).map(({ id }) => id)).toContain(first?.id);
+  expect(await storedIds(store)).toEqual(['late', 'good']);
+});
+
+test('more dead letters than are looked at in one go are all replayed', async () => {
+  const store = await storeIn(temporaryFolder(), { now: () => NOW });
+  const builder = new BatchBuilder(RULES);
+  for (let place = 0; place < 450; place++) {
+    builder.addKafkaMessage(
+      'events',
+      0,
+      BigInt(place),
+      Buffer.from(place % 3 === 0 ? `${place}` : rawEvent({ logId: `e${place}`, timestamp: NOW + HOUR })),
+    );
+  }
+  await store.append(builder.take());
+  expect(await replayDeadLetters(store, LATER)).toEqual({ replayed: 300, stillRejected: 150 });
+  expect(store.stats()).toMatchObject({ events: 300, deadLetters: 150 });
+});

@@ -1,0 +1,258 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decompressed } from '../../ingest/decompress.ts';
+import { takeInEvents } from '../../ingest/event-intake.ts';
+import type { EventReceiver, EventSplitter } from '../../ingest/event-splitter.ts';
+import { IntakeError } from '../../ingest/intake-error.ts';
+import { JsonArraySplitter } from '../../ingest/json-array-splitter.ts';
+import { NdjsonSplitter } from '../../ingest/ndjson-splitter.ts';
+import type { EventStore } from '../../store/event-store.ts';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { HOUR, inChunks, NOW, RULES, rawEvent } from './raw-events.ts';
+
+const newStore = () => storeIn(temporaryFolder(), { now: () => NOW });
+const event = (logId: string, more = {}) => rawEvent({ logId, ...more });
+
+const takeIn = (store: EventStore, text: string | Buffer, chunkBytes = 64 * 1024, more = {}) =>
+  takeInEvents(inChunks(Buffer.from(text), chunkBytes), { store, source: 'http', ...RULES, ...more });
+
+async function storedIds(store: EventStore): Promise<string[]> {
+  const window = { fromMs: NOW - 72 * HOUR, toMs: NOW + HOUR };
+  const plan = { zoneId: 7, window, where: { kind: 'everything' }, page: { index: 0, size: 500 }, output: { kind: 'rows' } } as const;
+  const result = await store.search(plan);
+  return result.kind === 'rows' ? result.rows.map(({ logId }) => logId) : [];
+}
+
+async function contentOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    pieces.push(chunk);
+  }
+  return Buffer.concat(pieces);
+}
+
+describe('events are taken in from', () => {
+  test.each<[what: string, text: string]>([
+    ['lines', `${event('a')}\n${event('b')}\n`],
+    ['lines without a newline at the end', `${event('a')}\n${event('b')}`],
+    ['lines of CRLF, with a byte order mark and blank lines', `\ufeff${event('a')}\r\n\r\n  \t\n${event('b')}\r\n\n`],
+    ['an array', `[${event('a')},${event('b')}]`],
+    ['an array over many lines', `\ufeff \n[\n  ${event('a').replaceAll(',', ',\n')}\n  ,\r\n ${event('b')}\n]\n`],
+  ])('%s', async (_what, text) => {
+    for (const chunkBytes of [1, 7, 1_000_000]) {
+      const store = await newStore();
+      expect(await takeIn(store, text, chunkBytes)).toEqual({ accepted: 2, expired: 0, rejected: [], rejectedCount: 0 });
+      expect(await storedIds(store)).toEqual(['a', 'b']);
+    }
+  });
+
+  test.each<[what: string, text: string]>([
+    ['nothing', ''],
+    ['blank lines', '\n\r\n \n'],
+    ['an empty array', ' [ ] '],
+  ])('%s, which are none', async (_what, text) => {
+    const store = await newStore();
+    expect(await takeIn(store, text)).toEqual({ accepted: 0, expired: 0, rejected: [], rejectedCount: 0 });
+  });
+});
+
+test('rejected events are listed with their places and kept, the ones beside them are stored', async () => {
+  const store = await newStore();
+  const lines = [
+    event('a'),
+    'broken',
+    '',
+    event('b', { shieldZoneId: 'x' }),
+    event('old', { timestamp: NOW - 80 * HOUR }),
+    event('c'),
+    '[]',
+  ];
+  const report = await takeIn(store, lines.join('\n'));
+  expect(report).toMatchObject({ accepted: 2, expired: 1, rejectedCount: 3 });
+  expect(report.rejected.map(({ index, reason }) => [index, reason.slice(0, 20)])).toEqual([
+    [1, 'the event is not JSO'],
+    [2, 'shieldZoneId is "x":'],
+    [5, 'the event is []: a J'],
+  ]);
+  expect(await storedIds(store)).toEqual(['a', 'c']);
+  const letters = store.listDeadLetters({ limit: 10 });
+  expect(letters.map(({ bytes, source }) => [Buffer.from(bytes).toString(), source])).toEqual([
+    ['broken', 'http'],
+    [lines[3], 'http'],
+    ['[]', 'http'],
+  ]);
+});
+
+test('the elements of an array that are no events are rejected one by one', async () => {
+  const store = await newStore();
+  const report = await takeIn(store, `[1, ${event('a')}, "],[", , ${event('b')}, {"x":[}], ] and more`, 5);
+  expect(report).toMatchObject({ accepted: 2, rejectedCount: 6 });
+  expect(report.rejected.map(({ index }) => index)).toEqual([0, 2, 3, 5, 6, 7]);
+});
+
+test('an input sent twice is stored once, also where the events have no ids', async () => {
+  const store = await newStore();
+  const text = Array.from({ length: 50 }, (_, place) => rawEvent({ logId: undefined, url: `/${place}` })).join('\n');
+  await takeIn(store, text);
+  await takeIn(store, text);
+  await takeIn(store, `[${text.replaceAll('\n', ' , ')}]`);
+  expect(await storedIds(store)).toHaveLength(50);
+});
+
+test('an event of 3 MB is a dead letter with all its bytes, one of more than 64 MiB stops the intake', async () => {
+  const store = await newStore();
+  const large = event('large', { log: { filling: 'x'.repeat(3_000_000) } });
+  expect(await takeIn(store, `${event('a')}\n${large}\n${event('b')}`)).toMatchObject({ accepted: 2, rejectedCount: 1 });
+  expect(Buffer.from(store.listDeadLetters({ limit: 1 })[0]?.bytes ?? []).equals(Buffer.from(large))).toBe(true);
+
+  async function* endless() {
+    yield Buffer.from(`${event('c')}\n{"a":"`);
+    for (;;) {
+      yield Buffer.alloc(1024 * 1024, 'x');
+    }
+  }
+  const stopped = takeInEvents(endless(), { store, source: 'file', ...RULES });
+  await expect(stopped).rejects.toMatchObject({ code: 'event_too_long', report: { accepted: 1 } });
+  await expect(stopped).rejects.toThrow(/an event is longer than 67108864 bytes \(it begins \{"a":".*before that 1 events were stored/);
+  expect(await storedIds(store)).toEqual(['a', 'b', 'c']);
+});
+
+test('only the first 1000 rejections are listed, all are counted and kept', async () => {
+  const store = await newStore();
+  const report = await takeIn(
+    store,
+    'x'
+      .repeat(1500)
+      .split('')
+      .map((x, place) => `${x}${place}`)
+      .join('\n'),
+  );
+  expect(report.rejectedCount).toBe(1500);
+  expect(report.rejected).toHaveLength(1000);
+  expect(store.stats().deadLetters).toBe(1500);
+});
+
+describe('an input that breaks off keeps what came before and says so:', () => {
+  const lines = Buffer.from(Array.from({ length: 4000 }, (_, place) => `${event(`e${place}`, { url: `/${place * 7919}` })}\n`).join(''));
+  const half = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2);
+
+  test.each([
+    ['gzip', half(gzipSync(lines)), /the gzip data is damaged or cut off \(unexpected end of file\)/],
+    ['gzip', Buffer.concat([gzipSync(lines), Buffer.from('more')]), /the gzip data is damaged or cut off \(incorrect header check\)/],
+    ['zstd', half(zstdCompressSync(lines)), /the zstd data is damaged or cut off/],
+    [
+      'zstd',
+      Buffer.concat([zstdCompressSync(`${event('first')}\n`), half(zstdCompressSync(lines))]),
+      /the zstd data is damaged or cut off/,
+    ],
+    [
+      'identity',
+      Buffer.concat([Buffer.from('['), Buffer.from(`${event('x')},${event('y')}, {"log`)]),
+      /the input ends inside a JSON array, in element 2/,
+    ],
+  ] as const)('%s, case %#', async (encoding, bytes, message) => {
+    const store = await newStore();
+    const error = await takeInEvents(decompressed(inChunks(bytes, 999), encoding), { store, source: 'file', ...RULES }).catch(
+      (thrown) => thrown,
+    );
+    expect(error).toBeInstanceOf(IntakeError);
+    expect(error.message).toMatch(message);
+    expect(error.report.accepted).toBeGreaterThan(0);
+    expect(store.stats()).toMatchObject({ events: error.report.accepted, deadLetters: 0 });
+  });
+
+  test('a source that fails is the cause', async () => {
+    async function* failing() {
+      yield Buffer.from(`${event('a')}\n${event('b')}`);
+      throw new Error('the socket is gone');
+    }
+    const store = await newStore();
+    const stopped = takeInEvents(failing(), { store, source: 'http', ...RULES });
+    await expect(stopped).rejects.toMatchObject({
+      code: 'source_failed',
+      report: { accepted: 1 },
+      cause: { message: 'the socket is gone' },
+    });
+    expect(await storedIds(store)).toEqual(['a']);
+  });
+});
+
+test('files of several gzip members or zstd frames are read to their end, in chunks of any size', async () => {
+  const parts = ['one\n', 'two\n', 'three\n'].map((text) => Buffer.from(text.repeat(1000)));
+  for (const [encoding, compress] of [
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const) {
+    const file = Buffer.concat(parts.map((part) => compress(part)));
+    for (const size of [1, 10, 33, 100_000]) {
+      expect((await contentOf(decompressed(inChunks(file, size), encoding))).equals(Buffer.concat(parts))).toBe(true);
+    }
+  }
+});
+
+test('an aborted intake ends with the reason', async () => {
+  const store = await newStore();
+  const reason = new Error('the client hung up');
+  const aborting = new AbortController();
+  async function* hangsUp() {
+    yield Buffer.from(`${event('a')}\n`);
+    aborting.abort(reason);
+    yield Buffer.from(`${event('b')}\n`);
+  }
+  await expect(takeInEvents(hangsUp(), { store, source: 'http', ...RULES, signal: aborting.signal })).rejects.toBe(reason);
+});
+
+test('the error of an append is handed on', async () => {
+  const store = await newStore();
+  await store.close();
+  await expect(takeIn(store, event('a'))).rejects.toMatchObject({ name: 'StoreError', code: 'closed' });
+});
+
+test('progress is told in bytes and events', async () => {
+  const store = await newStore();
+  const told: [number, number][] = [];
+  const text = `${event('a')}\nx\n`;
+  await takeIn(store, text, 1_000_000, { onProgress: (bytes: number, events: number) => told.push([bytes, events]) });
+  expect(told).toEqual([[text.length, 2]]);
+});
+
+describe('however an input is cut into chunks, the same events come out:', () => {
+  const piecesOf = (splitter: EventSplitter, bytes: Buffer, cuts: readonly number[]) => {
+    const pieces: string[] = [];
+    const receiver: EventReceiver = {
+      event: (piece) => pieces.push(Buffer.from(piece).toString()),
+      stray: (piece, reason) => pieces.push(`${Buffer.from(piece).toString()} ${reason}`),
+    };
+    const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+    for (const [index, place] of places.slice(1).entries()) {
+      splitter.push(bytes.subarray(places[index], place), receiver);
+    }
+    splitter.end(receiver);
+    return pieces;
+  };
+  const line = fc.oneof(
+    fc.json(),
+    fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll(/[\r\n]/g, '')),
+    fc.constantFrom('', ' ', '{"a":"\\"}]"}'),
+  );
+
+  test('lines', () => {
+    fc.assert(
+      fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), fc.array(fc.nat(5000)), (lines, newline, cuts) => {
+        const expected = lines.filter((text) => !/^[ \t]*$/.test(text));
+        expect(piecesOf(new NdjsonSplitter(), Buffer.from(lines.join(newline)), cuts)).toEqual(expected);
+      }),
+    );
+  });
+
+  test('arrays', () => {
+    fc.assert(
+      fc.property(fc.array(fc.json()), fc.constantFrom(',', ' , ', '\n,\r\n'), fc.array(fc.nat(5000)), (values, comma, cuts) => {
+        expect(piecesOf(new JsonArraySplitter(), Buffer.from(`[${values.join(comma)}]`), cuts)).toEqual(
+          values.map((value) => value.trim()),
+        );
+      }),
+    );
+  });
+});

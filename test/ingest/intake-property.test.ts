@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseDottedQuad } from '../../ingest/address-members.ts';
+import { BatchBuilder } from '../../ingest/batch-builder.ts';
+import { parseAddress } from '../../query/parse-address.ts';
+import { arbitraryRawEvent } from './arbitrary-raw-event.ts';
+import { expectedOf } from './intake-oracle.ts';
+import { eventLoader } from './loaded-events.ts';
+import { RULES } from './raw-events.ts';
+
+const loader = await eventLoader();
+
+/** DuckDB writes the integer -0 as 0, and numbers too small for a double too; JSON cannot tell the two apart by value. */
+function withoutMinusZero(value: unknown): unknown {
+  if (typeof value === 'number') {
+    return value === 0 ? 0 : value;
+  }
+  if (Array.isArray(value)) {
+    return value.map(withoutMinusZero);
+  }
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutMinusZero(member)]));
+  }
+  return value;
+}
+
+const digestOf = (event: string) =>
+  createHash('sha256')
+    .update(event.replace(/^\ufeff/, '').trim())
+    .digest('hex')
+    .slice(0, 32);
+
+test('random events load into DuckDB as JSON.parse and the rules say', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(arbitraryRawEvent, { minLength: 20, maxLength: 40 }), async (events) => {
+      const builder = new BatchBuilder(RULES);
+      const expected = events.map((event) => expectedOf(event, digestOf(event)));
+      const verdicts = events.map((event) => builder.addEvent('file', Buffer.from(event)));
+      for (const [place, verdict] of verdicts.entries()) {
+        expect(verdict.kind, `${events[place]} ${JSON.stringify(verdict)}`).toBe(expected[place]?.kind);
+      }
+      const accepted = expected.flatMap((one) => (one.kind === 'accepted' ? [one.event] : []));
+      const loaded = await loader.load(builder.take());
+      for (const [place, event] of loaded.entries()) {
+        const same = isDeepStrictEqual(withoutMinusZero(event), withoutMinusZero(accepted[place]));
+        expect(same ? accepted[place] : event).toEqual(accepted[place]);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('what JSON.parse refuses is refused, and the other way round', () => {
+  // Small damage to valid events: most of it makes them invalid, some does not.
+  const damage = fc.tuple(fc.nat(), fc.constantFrom(...'{}[]:,"\\ue0-+.1a \n\0\x7fé'), fc.boolean());
+  fc.assert(
+    fc.property(arbitraryRawEvent, fc.array(damage, { minLength: 1, maxLength: 3 }), (event, damages) => {
+      const text = damages.reduce((damaged, [at, character, insert]) => {
+        const place = at % (damaged.length + 1);
+        return damaged.slice(0, place) + character + damaged.slice(insert ? place : place + 1);
+      }, event);
+      const verdict = new BatchBuilder(RULES).addEvent('file', Buffer.from(text));
+      const notJson = verdict.kind === 'rejected' && /not JSON/.test(verdict.reason);
+      let parses = true;
+      try {
+        JSON.parse(
+          Buffer.from(text)
+            .toString('utf8')
+            .replace(/^\ufeff/, ''),
+        );
+      } catch {
+        parses = false;
+      }
+      // Half a surrogate pair is found on the way, before what may be wrong behind it.
+      const other = verdict.kind === 'rejected' && /surrogate/.test(verdict.reason);
+      expect(other || notJson === !parses, `${JSON.stringify(text)} ${JSON.stringify(verdict)}`).toBe(true);
+    }),
+    { numRuns: 4000 },
+  );
+});
+
+test('a dotted quad read from bytes is the address that the search reads from text', () => {
+  const octet = fc.oneof(fc.nat(300).map(String), fc.constantFrom('00', '01', '', '1e1', '0x1', ' 1', '1 ', '٣'));
+  const quads = fc.oneof(
+    fc.ipV4(),
+    fc.array(octet, { minLength: 1, maxLength: 5 }).map((octets) => octets.join('.')),
+  );
+  fc.assert(
+    fc.property(quads, (text) => {
+      const bytes = Buffer.from(text);
+      const fromBytes = parseDottedQuad(bytes, 0, bytes.length);
+      const fromText = parseAddress(text);
+      expect(fromBytes < 0 ? null : 0xffff_0000_0000n + BigInt(fromBytes)).toBe(fromText);
+    }),
+    { numRuns: 5000 },
+  );
+});
