@@ -1,0 +1,161 @@
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { OpenStore } from '../../store/open-store.ts';
+import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
+import { ZONES } from './arbitrary-event.ts';
+import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
+import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, RETENTION_MS, withFolder } from './filled-store.ts';
+
+const PROPERTY = 'crash';
+const HISTORIES = 40;
+
+/** One step in the life of a data folder. */
+type Step =
+  | { readonly kind: 'append'; readonly count: number }
+  /** The same events again, as after a producer's retry. */
+  | { readonly kind: 'repeat'; readonly count: number }
+  | { readonly kind: 'seal' }
+  | { readonly kind: 'compact' }
+  | { readonly kind: 'restart' }
+  /** What kill -9 leaves: the files as they are, the last journal perhaps cut off in the middle of its successor. */
+  | { readonly kind: 'crash'; readonly tornBytes: number };
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { arbitrary: fc.record({ kind: fc.constant('append' as const), count: fc.integer({ min: 1, max: 40 }) }), weight: 4 },
+  { arbitrary: fc.record({ kind: fc.constant('repeat' as const), count: fc.integer({ min: 1, max: 40 }) }), weight: 1 },
+  { arbitrary: fc.constant({ kind: 'seal' as const }), weight: 2 },
+  { arbitrary: fc.constant({ kind: 'compact' as const }), weight: 1 },
+  { arbitrary: fc.constant({ kind: 'restart' as const }), weight: 1 },
+  { arbitrary: fc.record({ kind: fc.constant('crash' as const), tornBytes: fc.nat({ max: 2_000 }) }), weight: 2 },
+);
+
+/** A store in a folder, and all that was ever accepted into it. */
+class Life {
+  readonly accepted: RawEvent[] = [];
+  readonly #root: string;
+  readonly #supply: readonly RawEvent[];
+  #folder: string;
+  #store: OpenStore;
+  #crashes = 0;
+
+  private constructor(root: string, supply: readonly RawEvent[], folder: string, store: OpenStore) {
+    this.#root = root;
+    this.#supply = supply;
+    this.#folder = folder;
+    this.#store = store;
+  }
+
+  static async begin(root: string, supply: readonly RawEvent[]): Promise<Life> {
+    const folder = join(root, 'born');
+    return new Life(root, supply, folder, await openStoreIn(folder));
+  }
+
+  async take(step: Step): Promise<void> {
+    switch (step.kind) {
+      case 'append':
+        return await this.#append(this.#supply.slice(this.accepted.length, this.accepted.length + step.count));
+      case 'repeat':
+        return await appendEvents(this.#store, this.accepted.slice(-step.count));
+      case 'seal':
+        return await this.#store.sealNow();
+      case 'compact':
+        return await this.#store.compactNow();
+      case 'restart':
+        await this.#store.close();
+        this.#store = await openStoreIn(this.#folder);
+        return;
+      case 'crash':
+        return await this.#crash(step.tornBytes);
+    }
+  }
+
+  /** The identities of all events that searches find, sorted; one that is found twice is there twice. */
+  async found(): Promise<string[]> {
+    const found: string[] = [];
+    for (const zoneId of ZONES) {
+      const window = { fromMs: NOW_MS - RETENTION_MS, toMs: NOW_MS + 1 };
+      for (let index = 0; ; index += 1) {
+        const page = { index, size: 500 };
+        const result = await this.#store.search({ zoneId, window, where: { kind: 'everything' }, page, output: { kind: 'rows' } });
+        const rows = result.kind === 'rows' ? result.rows : [];
+        found.push(...rows.map(({ logId, timestamp }) => identity(zoneId, timestamp, logId)));
+        if (rows.length < page.size) {
+          break;
+        }
+      }
+    }
+    return found.sort();
+  }
+
+  end(): Promise<void> {
+    return this.#store.close();
+  }
+
+  async #append(events: readonly RawEvent[]): Promise<void> {
+    await appendEvents(this.#store, events);
+    this.accepted.push(...events);
+  }
+
+  /** Nothing is under way when a step begins, so the files as they are now are what a kill leaves: go on from a copy of them. */
+  async #crash(tornBytes: number): Promise<void> {
+    this.#crashes += 1;
+    const copy = join(this.#root, `after-crash-${this.#crashes}`);
+    await cp(this.#folder, copy, { recursive: true });
+    await this.#store.close();
+    await leaveTornJournal(join(copy, 'journal'), tornBytes);
+    await writeFile(join(copy, 'segments', 'half-written.parquet'), 'PAR1 and then the power went');
+    this.#folder = copy;
+    this.#store = await openStoreIn(copy);
+  }
+}
+
+/** Beside the last journal the beginning of a next one. */
+async function leaveTornJournal(folder: string, bytes: number): Promise<void> {
+  const last = (await readdir(folder)).sort().at(-1);
+  if (last !== undefined) {
+    const content = await readFile(join(folder, last));
+    const torn = content.subarray(0, Math.min(bytes, content.byteLength - 1));
+    await writeFile(join(folder, `${String(Number.parseInt(last, 10) + 1).padStart(12, '0')}.ndjson`), torn);
+  }
+}
+
+function identity(zoneId: number, timestamp: number, logId: string): string {
+  return JSON.stringify([zoneId, timestamp, logId]);
+}
+
+function expected(accepted: readonly RawEvent[]): string[] {
+  return oracleEvents(accepted)
+    .map(({ zoneId, timestamp, logId }) => identity(zoneId, timestamp, logId))
+    .sort();
+}
+
+const history = fc.record({ dataSeed: fc.integer(), steps: fc.array(anyStep, { minLength: 3, maxLength: 14 }) });
+
+const keepsEverything = fc.asyncProperty(history, ({ dataSeed, steps }) =>
+  withFolder(async (root) => {
+    const life = await Life.begin(root, generateRawEvents(dataSeed, 600));
+    try {
+      for (const step of steps) {
+        await life.take(step);
+        expect(await life.found()).toEqual(expected(life.accepted));
+      }
+    } finally {
+      await life.end();
+    }
+  }),
+);
+
+test(`${HISTORIES} random histories of appends, seals, compactions, restarts and crashes lose no event and double none`, async () => {
+  const known = readFailingSeeds(PROPERTY).map(({ seed, path }) => ({ seed, path, numRuns: 1, endOnFailure: true }));
+  for (const parameters of [...known, { numRuns: HISTORIES }]) {
+    const details = await fc.check(keepsEverything, parameters);
+    if (details.failed) {
+      if (details.counterexamplePath !== null) {
+        keepFailingSeed(PROPERTY, { dataSeed: 0, seed: details.seed, path: details.counterexamplePath });
+      }
+      throw new Error(fc.defaultReportMessage(details) ?? 'the property failed', { cause: details.errorInstance });
+    }
+  }
+});
