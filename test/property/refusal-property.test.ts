@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { compileSearch } from '../../query/compile-search.ts';
+import { InvalidSearchError } from '../../query/invalid-search-error.ts';
+import { oracleEvents } from '../oracle/raw-event.ts';
+import { isValidRequest } from '../oracle/request-check.ts';
+import { arbitraryRequest } from './arbitrary-request.ts';
+import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
+import { generateRawEvents, NOW_MS } from './filled-store.ts';
+
+const PROPERTY = 'refusal';
+const REQUESTS = 3_000;
+const DATA_SEED = 1;
+
+/** Values of every kind, some of which are right in some places. */
+const JUNK: readonly unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  2 ** 31 - 1,
+  2 ** 31,
+  -(2 ** 31) - 1,
+  2 ** 53,
+  1e300,
+  NOW_MS,
+  NOW_MS + 60_000,
+  NOW_MS + 60_001,
+  NOW_MS - 72 * 3_600_000 - 60_000,
+  NOW_MS - 72 * 3_600_000 - 60_001,
+  '',
+  'ip',
+  'IP',
+  'cidr',
+  'contains',
+  '10.0.0.0/8',
+  '10.0.0.0/33',
+  '2001:db8::/129',
+  '10.0.0/8',
+  '::1/08',
+  [],
+  [null],
+  [''],
+  ['ip'],
+  ['ip', 'url'],
+  ['ip', 'ip'],
+  ['10.0.0.0/8', 'nowhere'],
+  [[]],
+  [{}],
+  {},
+  { field: 'ip', op: 'cidr', value: ['::/0'] },
+];
+
+type Json = Readonly<Record<string, unknown>> | readonly unknown[];
+
+/** Every place in a JSON document: the keys that lead there. */
+function placesIn(value: unknown, at: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) {
+    return [at];
+  }
+  return [at, ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...at, key]))];
+}
+
+function withReplaced(value: unknown, [key, ...rest]: readonly string[], replacement: unknown): unknown {
+  if (key === undefined) {
+    return replacement;
+  }
+  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [...(value as unknown[])] : { ...(value as Json) };
+  Object.assign(copy, { [key]: withReplaced((value as Record<string, unknown>)[key], rest, replacement) });
+  return copy;
+}
+
+/** A valid body, or one with a value replaced, a property left out, or one too many. */
+function nearlyValid(valid: fc.Arbitrary<object>): fc.Arbitrary<unknown> {
+  return valid.chain((body) => {
+    const places = fc.constantFrom(...placesIn(body));
+    const replaced = fc.tuple(places, fc.constantFrom(...JUNK)).map(([place, junk]) => withReplaced(body, place, junk));
+    const leftOut = places.map((place) => withReplaced(body, place, undefined)).map((changed) => changed ?? null);
+    const added = fc
+      .tuple(places, fc.constantFrom('From', 'limit', ''))
+      .map(([place, name]) => withReplaced(body, [...place.slice(0, -1), name], 1));
+    const changed = fc.oneof({ arbitrary: replaced, weight: 5 }, { arbitrary: leftOut, weight: 1 }, { arbitrary: added, weight: 1 });
+    return fc.oneof({ arbitrary: changed, weight: 6 }, { arbitrary: fc.constant(body), weight: 1 });
+  });
+}
+
+function isTaken(body: string): boolean {
+  try {
+    compileSearch(Buffer.from(body), { zoneId: 1, nowMs: NOW_MS });
+    return true;
+  } catch (error) {
+    if (!(error instanceof InvalidSearchError)) {
+      throw error;
+    }
+    expect(error.errors.length).toBeGreaterThan(0);
+    return false;
+  }
+}
+
+test(`${REQUESTS} requests that are valid or nearly so are taken exactly when the oracle takes them`, () => {
+  const valid = arbitraryRequest(oracleEvents(generateRawEvents(DATA_SEED, 60)), NOW_MS).map(({ body }) => body);
+  const property = fc.property(nearlyValid(valid), (body) => {
+    const text = JSON.stringify(body);
+    expect(isTaken(text)).toBe(isValidRequest(JSON.parse(text), NOW_MS));
+  });
+  const known = readFailingSeeds(PROPERTY).map(({ seed, path }) => ({ seed, path, numRuns: 1, endOnFailure: true }));
+  for (const parameters of [...known, { numRuns: REQUESTS }]) {
+    const details = fc.check(property, parameters);
+    if (details.failed) {
+      if (details.counterexamplePath !== null) {
+        keepFailingSeed(PROPERTY, { dataSeed: DATA_SEED, seed: details.seed, path: details.counterexamplePath });
+      }
+      throw new Error(fc.defaultReportMessage(details) ?? 'the property failed', { cause: details.errorInstance });
+    }
+  }
+});
