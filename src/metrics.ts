@@ -74,6 +74,7 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
   levelRead(registry, 'shieldlog_pending_bytes', 'Bytes taken in that are not yet searchable', () => store.pendingBytes());
   if (kafka !== null) {
     for (const [name, help, read] of KAFKA_TOTALS) totalRead(registry, name, help, () => read(kafka.counters()));
+    levelRead(registry, 'shieldlog_kafka_lag_messages', 'Messages that the brokers have and that are not read yet', () => kafka.lag());
     levelRead(registry, 'shieldlog_kafka_ready', '1 while Kafka is being consumed', () => (kafka.health().ready ? 1 : 0));
   }
   const searchSeconds = new Histogram({

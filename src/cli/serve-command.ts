@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { loadConfig } from '../config.ts';
 import { CONFIG_VARIABLES, flagOf } from '../config-table.ts';
-import { startProgram } from '../program.ts';
 import { stopSignals } from '../stop-signals.ts';
 import { type LogDestination, terminalLog } from '../terminal-log.ts';
 import type { Command, CommandIo, ExitStatus } from './command.ts';
@@ -25,6 +24,8 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   const logger = pino({ level: config.logLevel, base: null }, destination);
   const signals = stopSignals(process);
   try {
+    // Only here, because the other commands do without DuckDB and start faster.
+    const { startProgram } = await import('../program.ts');
     const program = await startProgram({ config, now: Date.now, logger });
     const { dataDir, demo, kafkaBrokers } = config;
     logger.info({ dataDir, demo, kafkaBrokers }, `listening on ${program.address}`);

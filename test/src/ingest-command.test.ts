@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { killAll, runCli } from './cli-process.ts';
+import { ask, eventLine, lastHour, type RunningApp, search, startApp } from './running-app.ts';
+
+const KEY = 'key-of-every-zone-1';
+
+let app: RunningApp;
+let folder: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'shieldlog-ingest-'));
+  app = await startApp({ env: { ACCESS_KEYS: `all:${KEY}:*,zone:${KEY}7:7` } });
+});
+
+afterEach(async () => {
+  await killAll();
+  await app.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const LINES = Array.from({ length: 500 }, (_, index) => eventLine({ logId: `e${index}` })).join('');
+
+function file(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const ingestCli = (args: readonly string[], input?: Uint8Array | string) =>
+  runCli(['ingest', '--url', app.url, ...args], { SHIELDLOG_ACCESS_KEY: KEY }, input);
+
+const total = async (): Promise<number> => (await search(app, lastHour(), { accesskey: KEY })).body.total;
+
+describe('shieldlog ingest', () => {
+  test.each([
+    ['a file of lines', 'events.ndjson', LINES],
+    ['a gzip file', 'events.ndjson.gz', gzipSync(LINES)],
+    ['a zstd file', 'events.ndjson.zst', zstdCompressSync(LINES)],
+    ['a gzip file that does not say so', 'events', gzipSync(LINES)],
+  ])('sends %s and says what became of it, on standard output', async (_what, name, content) => {
+    const path = file(name, content);
+    expect(await ingestCli([path])).toEqual({ status: 0, stdout: 'accepted 500, expired 0, rejected 0\n', stderr: '' });
+    expect(await ingestCli([path])).toMatchObject({ status: 0 });
+    expect(await total()).toBe(500);
+  });
+
+  test.each([
+    ['plain', LINES],
+    ['compressed', gzipSync(LINES)],
+  ])('sends standard input, %s', async (_what, input) => {
+    expect(await ingestCli(['-'], input)).toMatchObject({ status: 0, stdout: 'accepted 500, expired 0, rejected 0\n' });
+    expect(await total()).toBe(500);
+  });
+
+  test('of nothing sends nothing', async () => {
+    expect(await ingestCli([file('empty', '')])).toEqual({ status: 0, stdout: 'accepted 0, expired 0, rejected 0\n', stderr: '' });
+  });
+
+  test('lists what was rejected and ends with status 1', async () => {
+    const path = file('events.ndjson', `${eventLine()}nonsense\n${eventLine({ timestamp: 1 })}${Array.from({ length: 30 }, (_, index) => `x${index}\n`).join('')}`);
+    const { status, stdout, stderr } = await ingestCli([path]);
+    expect([status, stdout]).toEqual([1, 'accepted 1, expired 1, rejected 31\n']);
+    expect(stderr).toMatch(/^event 1 was rejected: ./);
+    expect(stderr).toContain('\nand 11 more\n');
+    const { body } = await ask(app, '/ingest/dead-letters', { headers: { accesskey: KEY } });
+    expect(body.deadLetters).toHaveLength(31);
+    expect(body.deadLetters[0].source).toBe('file');
+  });
+
+  test('prefers --access-key to its variable', async () => {
+    const path = file('events.ndjson', eventLine({ shieldZoneId: 8 }));
+    const { status, stdout, stderr } = await ingestCli(['--access-key', `${KEY}7`, path]);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^shieldlog: the program answered 403: An event is of shield zone 8, [^\n]+\n$/);
+  });
+
+  test.each([
+    ['a wrong key', ['--access-key', 'wrong'], 'the program answered 401: The AccessKey header holds no key of this program'],
+    ['a key that no header can hold', ['--access-key', 'a\nb'], 'the request cannot be made: '],
+    [
+      'a path beneath which there is no such program',
+      ['--url', 'URL/elsewhere/'],
+      'the program answered 404: There is nothing at /elsewhere/ingest/events',
+    ],
+    ['a port where nothing listens', ['--url', 'http://127.0.0.1:1'], 'nothing is listening at http://127.0.0.1:1'],
+  ])('with %s: one line, status 1', async (_what, flags, message) => {
+    const big = file('events.ndjson', LINES.repeat(100));
+    const { status, stdout, stderr } = await ingestCli([...flags.map((flag) => flag.replace('URL', app.url)), big]);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^shieldlog: [^\n]+\n$/);
+    expect(stderr).toContain(message);
+    expect(await total()).toBe(0);
+  });
+
+  test.each([
+    ['does not exist', 'nowhere.ndjson', 'cannot be read'],
+    ['is a folder', '.', 'is a folder'],
+  ])('of a file that %s: one line, status 1', async (_what, name, message) => {
+    const { status, stderr } = await ingestCli([join(folder, name)]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^shieldlog: [^\\n]*${message}[^\\n]*\\n$`))]);
+  });
+
+  test('of a damaged file says so and what was stored', async () => {
+    const { status, stderr } = await ingestCli([file('events.gz', gzipSync(LINES).subarray(0, -30))]);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^shieldlog: the program answered 400: the gzip data is damaged or cut off.*events were stored/),
+    ]);
+  });
+});
