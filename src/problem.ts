@@ -13,7 +13,6 @@ export const PROBLEMS = {
   'body.too_large': { status: 413, title: 'The request body is too large' },
   'path.too_long': { status: 414, title: 'The path is too long' },
   'body.unsupported_type': { status: 415, title: 'The content type is not supported' },
-  'access.too_many_requests': { status: 429, title: 'Too many requests' },
   'header.too_large': { status: 431, title: 'The request headers are too large' },
   'search.deadline': { status: 503, title: 'The search took too long' },
   'store.busy': { status: 503, title: 'The store is busy' },
@@ -66,7 +65,6 @@ const STATUS_DEFINITIONS: Readonly<Record<number, string>> = {
   413: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.14',
   414: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.15',
   415: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16',
-  429: 'https://www.rfc-editor.org/rfc/rfc6585#section-4',
   431: 'https://www.rfc-editor.org/rfc/rfc6585#section-5',
   503: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.6.4',
 };

@@ -61,7 +61,10 @@ describe('shieldlog ingest', () => {
   });
 
   test('lists what was rejected and ends with status 1', async () => {
-    const path = file('events.ndjson', `${eventLine()}nonsense\n${eventLine({ timestamp: 1 })}${Array.from({ length: 30 }, (_, index) => `x${index}\n`).join('')}`);
+    const path = file(
+      'events.ndjson',
+      `${eventLine()}nonsense\n${eventLine({ timestamp: 1 })}${Array.from({ length: 30 }, (_, index) => `x${index}\n`).join('')}`,
+    );
     const { status, stdout, stderr } = await ingestCli([path]);
     expect([status, stdout]).toEqual([1, 'accepted 1, expired 1, rejected 31\n']);
     expect(stderr).toMatch(/^event 1 was rejected: ./);
