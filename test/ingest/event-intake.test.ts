@@ -1,12 +1,8 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decompressed } from '../../ingest/decompress.ts';
 import { takeInEvents } from '../../ingest/event-intake.ts';
-import type { EventReceiver, EventSplitter } from '../../ingest/event-splitter.ts';
 import { IntakeError } from '../../ingest/intake-error.ts';
-import { JsonArraySplitter } from '../../ingest/json-array-splitter.ts';
-import { NdjsonSplitter } from '../../ingest/ndjson-splitter.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { HOUR, inChunks, NOW, RULES, rawEvent } from './raw-events.ts';
@@ -215,44 +211,4 @@ test('progress is told in bytes and events', async () => {
   const text = `${event('a')}\nx\n`;
   await takeIn(store, text, 1_000_000, { onProgress: (bytes: number, events: number) => told.push([bytes, events]) });
   expect(told).toEqual([[text.length, 2]]);
-});
-
-describe('however an input is cut into chunks, the same events come out:', () => {
-  const piecesOf = (splitter: EventSplitter, bytes: Buffer, cuts: readonly number[]) => {
-    const pieces: string[] = [];
-    const receiver: EventReceiver = {
-      event: (piece) => pieces.push(Buffer.from(piece).toString()),
-      stray: (piece, reason) => pieces.push(`${Buffer.from(piece).toString()} ${reason}`),
-    };
-    const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
-    for (const [index, place] of places.slice(1).entries()) {
-      splitter.push(bytes.subarray(places[index], place), receiver);
-    }
-    splitter.end(receiver);
-    return pieces;
-  };
-  const line = fc.oneof(
-    fc.json(),
-    fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll(/[\r\n]/g, '')),
-    fc.constantFrom('', ' ', '{"a":"\\"}]"}'),
-  );
-
-  test('lines', () => {
-    fc.assert(
-      fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), fc.array(fc.nat(5000)), (lines, newline, cuts) => {
-        const expected = lines.filter((text) => !/^[ \t]*$/.test(text));
-        expect(piecesOf(new NdjsonSplitter(), Buffer.from(lines.join(newline)), cuts)).toEqual(expected);
-      }),
-    );
-  });
-
-  test('arrays', () => {
-    fc.assert(
-      fc.property(fc.array(fc.json()), fc.constantFrom(',', ' , ', '\n,\r\n'), fc.array(fc.nat(5000)), (values, comma, cuts) => {
-        expect(piecesOf(new JsonArraySplitter(), Buffer.from(`[${values.join(comma)}]`), cuts)).toEqual(
-          values.map((value) => value.trim()),
-        );
-      }),
-    );
-  });
 });

@@ -1,0 +1,97 @@
+import { BOT_NET_JA4, BROWSERS, type DemoClient, GOOD_BOTS, SCANNER, SCRIPT_JA4 } from './demo-clients.ts';
+import { BOT_NET, type DemoNetwork, demoAddress, SCANNER_NETWORK, STUFFING_NETWORKS, VISITOR_NETWORKS } from './demo-networks.ts';
+import type { Random } from './demo-random.ts';
+import { ATTACK_RULES, BOT_RULES, type DemoRule, EVERYDAY_RULES, LOGIN_LIMIT } from './demo-rules.ts';
+import type { DemoCampaign } from './demo-schedule.ts';
+import { DEMO_SITES, type DemoSite, PROBED_PATHS, WORDS } from './demo-sites.ts';
+
+/** What one request was and what the shield did. */
+interface DemoRequest {
+  readonly site: DemoSite;
+  readonly path: string;
+  readonly network: DemoNetwork;
+  readonly ip: string;
+  readonly client: DemoClient;
+  readonly rule: DemoRule;
+  readonly action: string;
+  readonly body: string;
+}
+
+const EDGE_LOCATIONS = ['DE', 'UK', 'NY', 'LA', 'SG', 'JP', 'BR'];
+
+/** A raw event, as an edge server would send it. */
+export function demoEvent(logId: string, timestampMs: number, campaign: DemoCampaign | null, random: Random): string {
+  const request = requestOf(campaign, timestampMs, random);
+  const { site, path, network, ip, client, rule, action, body } = request;
+  const url = `https://${site.host}${path}`;
+  const headers = { Host: site.host, 'User-Agent': client.ua, Accept: '*/*', 'Accept-Encoding': 'gzip, br', 'X-Forwarded-Proto': 'https' };
+  const log = {
+    ServerZoneId: random.pick(EDGE_LOCATIONS),
+    Message: rule.message,
+    Url: url,
+    RemoteIp: ip,
+    Headers: Object.entries(headers).map(([Name, Value]) => ({ Name, Value })),
+    TriggerMatch: { Key: rule.key, Value: rule.value },
+    UrlEncodedBody: body,
+  };
+  const { feature, ruleId, ruleName } = rule;
+  const { asn, country } = network;
+  const client4 = { ip, ja4: client.ja4, ua: client.ua, url, asn, country };
+  return JSON.stringify({ logId, shieldZoneId: site.zoneId, timestamp: timestampMs, feature, ruleId, ruleName, ...client4, action, log });
+}
+
+function requestOf(campaign: DemoCampaign | null, timestampMs: number, random: Random): DemoRequest {
+  switch (campaign) {
+    case 'scan':
+      return scan(timestampMs, random);
+    case 'stuffing':
+      return stuffing(random);
+    case 'bot net':
+      return botNet(random);
+    case null:
+      return everyday(random);
+  }
+}
+
+/** One address, the same for the whole scan, asks for everything that might be there. */
+function scan(timestampMs: number, random: Random): DemoRequest {
+  const site = DEMO_SITES[3] as DemoSite;
+  const path = `${random.pick(PROBED_PATHS)}${random.chance(40) ? `?id=${random.below(10_000)}` : ''}`;
+  const ip = `${SCANNER_NETWORK.prefix}.${10 + (Math.floor(timestampMs / 3_600_000) % 200)}`;
+  const action = random.chance(92) ? 'blocked' : 'logged';
+  return { site, path, network: SCANNER_NETWORK, ip, client: SCANNER, rule: random.pick(ATTACK_RULES), action, body: '' };
+}
+
+/** Many addresses, many names of browsers, one login page. */
+function stuffing(random: Random): DemoRequest {
+  const site = DEMO_SITES[0] as DemoSite;
+  const network = random.pick(STUFFING_NETWORKS);
+  const client = { ua: random.pick(BROWSERS).ua.replace('138.0', `${110 + random.below(30)}.0`), ja4: SCRIPT_JA4 };
+  const body = `username=${random.pick(WORDS)}${random.below(90_000)}%40example.com&password=${random.below(1e9).toString(36)}`;
+  const action = random.chance(75) ? 'challenged' : 'blocked';
+  return { site, path: '/login', network, ip: demoAddress(network, random, 1500), client, rule: LOGIN_LIMIT, action, body };
+}
+
+/** Thousands of addresses of one network that have the same handshake. */
+function botNet(random: Random): DemoRequest {
+  const site = random.pick(DEMO_SITES.slice(0, 2));
+  const client = { ua: random.pick(BROWSERS).ua, ja4: BOT_NET_JA4 };
+  const path = fill(random.pick(site.paths), random);
+  const action = random.pick(['blocked', 'blocked', 'challenged']);
+  return { site, path, network: BOT_NET, ip: demoAddress(BOT_NET, random, 6000), client, rule: random.pick(BOT_RULES), action, body: '' };
+}
+
+function everyday(random: Random): DemoRequest {
+  // The smaller of two draws: the first sites are the busiest.
+  const site = DEMO_SITES[Math.min(random.below(DEMO_SITES.length), random.below(DEMO_SITES.length))] as DemoSite;
+  const network = random.pick(VISITOR_NETWORKS);
+  const isAttack = random.chance(12);
+  const [rule, actions] = isAttack ? [random.pick(ATTACK_RULES), ['blocked', 'blocked', 'logged']] : random.pick(EVERYDAY_RULES);
+  const client = rule.ruleId === 'bot-verified' ? random.pick(GOOD_BOTS) : random.pick(BROWSERS);
+  const path = fill(random.pick(site.paths), random);
+  return { site, path, network, ip: demoAddress(network, random, 4000), client, rule, action: random.pick(actions), body: '' };
+}
+
+function fill(path: string, random: Random): string {
+  return path.replace('{n}', () => String(1 + random.below(900))).replace('{w}', () => encodeURIComponent(random.pick(WORDS)));
+}

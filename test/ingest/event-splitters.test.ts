@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { EventReceiver, EventSplitter } from '../../ingest/event-splitter.ts';
+import { JsonArraySplitter } from '../../ingest/json-array-splitter.ts';
+import { NdjsonSplitter } from '../../ingest/ndjson-splitter.ts';
+
+describe('however an input is cut into chunks, the same events come out:', () => {
+  const piecesOf = (splitter: EventSplitter, bytes: Buffer, cuts: readonly number[]) => {
+    const pieces: string[] = [];
+    const receiver: EventReceiver = {
+      event: (piece) => pieces.push(Buffer.from(piece).toString()),
+      stray: (piece, reason) => pieces.push(`${Buffer.from(piece).toString()} ${reason}`),
+    };
+    const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+    for (const [index, place] of places.slice(1).entries()) {
+      splitter.push(bytes.subarray(places[index], place), receiver);
+    }
+    splitter.end(receiver);
+    return pieces;
+  };
+  const line = fc.oneof(
+    fc.json(),
+    fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll(/[\r\n]/g, '')),
+    fc.constantFrom('', ' ', '{"a":"\\"}]"}'),
+  );
+
+  test('lines', () => {
+    fc.assert(
+      fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), fc.array(fc.nat(5000)), (lines, newline, cuts) => {
+        const expected = lines.filter((text) => !/^[ \t]*$/.test(text));
+        expect(piecesOf(new NdjsonSplitter(), Buffer.from(lines.join(newline)), cuts)).toEqual(expected);
+      }),
+    );
+  });
+
+  test('arrays', () => {
+    fc.assert(
+      fc.property(fc.array(fc.json()), fc.constantFrom(',', ' , ', '\n,\r\n'), fc.array(fc.nat(5000)), (values, comma, cuts) => {
+        expect(piecesOf(new JsonArraySplitter(), Buffer.from(`[${values.join(comma)}]`), cuts)).toEqual(
+          values.map((value) => value.trim()),
+        );
+      }),
+    );
+  });
+});
