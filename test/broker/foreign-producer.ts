@@ -46,7 +46,13 @@ async function consoleProducer(brokers: string, topic: string, codec: Codec): Pr
   return [
     'java',
     [
-      ...['-Xmx256m', '-cp', join(await findJars(), '*'), 'org.apache.kafka.tools.ConsoleProducer'],
+      ...[
+        '-Xmx256m',
+        '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+        '-cp',
+        join(await findJars(), '*'),
+        'org.apache.kafka.tools.ConsoleProducer',
+      ],
       ...['--bootstrap-server', brokers, '--topic', topic, '--compression-codec', codec, ...limits],
     ],
   ];
