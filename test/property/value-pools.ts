@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** Texts that have broken somebody's search: quotes, patterns, escapes, control characters, scripts, letters whose case is special. */
-export const HOSTILE_TEXTS: readonly string[] = [
+const HOSTILE_TEXTS: readonly string[] = [
   '',
   ' ',
   "'",
