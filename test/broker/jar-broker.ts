@@ -40,7 +40,9 @@ async function launch(classPath: string, folder: string, port: number): Promise<
   const broker = spawn('java', [...args, 'kafka.Kafka', join(folder, 'server.properties')], { stdio: ['ignore', log.fd, log.fd] });
   await log.close();
   // A broker that was left behind by a run that broke off would be there for ever.
-  process.once('exit', () => broker.kill('SIGKILL'));
+  const killWithUs = (): boolean => broker.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  broker.once('exit', () => process.off('exit', killWithUs));
   const state = await until(
     'the broker to listen',
     async () => (broker.exitCode === null ? ((await accepts(port)) ? 'listens' : 'starting') : 'ended'),

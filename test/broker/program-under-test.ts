@@ -20,8 +20,13 @@ export interface ProgramUnderTest {
 export function startProgramProcess(variables: Readonly<Record<string, string>>): ProgramUnderTest {
   const env = { ...process.env, HOST: '127.0.0.1', PORT: '0', DEMO: 'false', LOG_LEVEL: 'info', ...variables };
   const child = spawn(process.execPath, ['src/main.ts', 'serve'], { cwd: ROOT, env, stdio: ['ignore', 'ignore', 'pipe'] });
-  process.once('exit', () => child.kill('SIGKILL'));
-  const exit = once(child, 'exit').then(([code, signal]: (number | string | null)[]) => code ?? signal ?? 'unknown');
+  // One that was left behind by a run that broke off would be there for ever.
+  const killWithUs = (): boolean => child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  const exit = once(child, 'exit').then(([code, signal]: (number | string | null)[]) => {
+    process.off('exit', killWithUs);
+    return code ?? signal ?? 'unknown';
+  });
   const lines: string[] = [];
   const listening = Promise.withResolvers<string>();
   createInterface({ input: child.stderr }).on('line', (line) => {
