@@ -61,13 +61,30 @@ function npmCi(reason) {
 }
 
 /**
+ * A signal to `npm start` ends npm and the shell between npm and this process, which is told nothing. Under npm, that is noticed here;
+ * elsewhere, a parent that ends (a terminal under nohup) means nothing.
+ */
+function whenOrphaned(act) {
+  if (process.env.npm_lifecycle_event === undefined) return undefined;
+  const parent = process.ppid;
+  return setInterval(() => process.ppid === parent || act(), 250).unref();
+}
+
+/**
  * Runs one command to its end; signals go to it, and its exit status comes back. With `leash`, the command has a channel to this process,
  * whose end tells it that this process was killed.
  */
 function run(command, args, { leash, ...options }) {
   return new Promise((finish) => {
     const child = spawn(command, args, { ...options, stdio: ['inherit', 'inherit', 'inherit', ...(leash ? ['ipc'] : [])] });
-    const pass = (signal) => child.kill(signal);
+    let passed = false;
+    const pass = (signal) => {
+      passed = true;
+      child.kill(signal);
+    };
+    const orphaned = whenOrphaned(() => {
+      if (!passed) pass('SIGTERM');
+    });
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
     for (const signal of signals) process.on(signal, pass);
     child.on('error', (error) => {
@@ -75,6 +92,7 @@ function run(command, args, { leash, ...options }) {
       finish(1);
     });
     child.on('exit', (code, signal) => {
+      clearInterval(orphaned);
       for (const name of signals) process.off(name, pass);
       finish(code ?? 128 + (constants.signals[signal] ?? 0));
     });

@@ -13,10 +13,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'is not a host name that can be resolved',
 };
 
-/** Listens and returns the address that answers, such as `http://127.0.0.1:8080`. Throws ListenError. */
+/** Listens, logs so, and returns the address that answers, such as `http://127.0.0.1:8080`. Throws ListenError. */
 export async function listen(app: FastifyInstance, { host, port }: Pick<Config, 'host' | 'port'>): Promise<string> {
   try {
-    await app.listen({ host: host.replace(/^\[(.*)\]$/, '$1'), port, listenTextResolver: () => '' });
+    await app.listen({ host: host.replace(/^\[(.*)\]$/, '$1'), port, listenTextResolver: (address) => `listening on ${address}` });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;

@@ -12,7 +12,8 @@ export interface Metrics {
 }
 
 const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (stats: StoreStats) => number])[] = [
-  ['shieldlog_stored_events_total', 'Events ever stored, by ingest sequence', ({ nextSequence }) => Number(nextSequence)],
+  // The first event has the sequence 1.
+  ['shieldlog_stored_events_total', 'Events ever stored', ({ nextSequence }) => Number(nextSequence) - 1],
   ['shieldlog_expired_events_total', 'Events that were older than the retention when they arrived', ({ expiredEvents }) => expiredEvents],
   ['shieldlog_duplicate_events_total', 'Events dropped because their logId was stored already', ({ duplicateEvents }) => duplicateEvents],
 ];

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..');
 /** A stand-in for the program that says how it was started, and with `wait` stays until it is told to go. */
 const MAIN = `
 const { UV_THREADPOOL_SIZE, DEMO } = process.env;
-console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), UV_THREADPOOL_SIZE, DEMO }));
+console.log(JSON.stringify({ args: process.argv.slice(2), pid: process.pid, cwd: process.cwd(), UV_THREADPOOL_SIZE, DEMO }));
 if (process.argv.includes('wait')) {
   process.on('SIGTERM', () => process.exit(7));
   process.on('disconnect', () => { require('node:fs').writeFileSync(process.argv.at(-1), 'left alone'); process.exit(0); });
@@ -102,11 +102,20 @@ function start(...args: string[]): Started {
   return { child, ended, said: () => stdout };
 }
 
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 describe('the launcher', () => {
   test('installs what is missing, says so on stderr, and hands over to the program', () => {
     const { status, stdout, stderr } = launch('start', '--port', '0');
     expect(stderr).toContain('installing packages with npm ci, because nothing is installed yet');
-    expect(JSON.parse(stdout)).toEqual({ args: ['serve', '--port', '0'], cwd: checkout, UV_THREADPOOL_SIZE: '16', DEMO: 'auto' });
+    expect(JSON.parse(stdout)).toMatchObject({ args: ['serve', '--port', '0'], cwd: checkout, UV_THREADPOOL_SIZE: '16', DEMO: 'auto' });
     expect(status).toBe(0);
   });
 
@@ -154,6 +163,22 @@ describe('the launcher', () => {
     await eventually('the program runs', () => said().includes('"wait"'));
     child.kill('SIGTERM');
     expect((await ended).status).toBe(7);
+  });
+
+  test('stops the program when npm and the shell between them are gone', async () => {
+    const shell = spawn('sh', ['-c', `"${process.execPath}" "${launcher()}" serve wait; true`], {
+      cwd: checkout,
+      env: { ...environment(), npm_lifecycle_event: 'serve' },
+    });
+    children.push(shell);
+    let stdout = '';
+    shell.stdout.on('data', (chunk) => {
+      stdout += String(chunk);
+    });
+    await eventually('the program runs', () => stdout.includes('"wait"'));
+    const pid = Number(JSON.parse(stdout).pid);
+    shell.kill('SIGTERM');
+    await eventually('the program has ended', () => !isRunning(pid));
   });
 
   test('takes the program along when it is killed', async () => {

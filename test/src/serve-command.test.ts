@@ -59,7 +59,7 @@ describe('shieldlog serve', () => {
     expect(await second.ended).toBe(1);
     expect(second.stderr()).toMatch(oneLine);
     expect(second.stderr()).toContain(join(folder, 'data'));
-    expect(second.stderr()).toContain('in use');
+    expect(second.stderr()).toContain('another shieldlog process is using');
     expect((await ask({ url }, '/healthz')).status).toBe(200);
   });
 
