@@ -1,0 +1,32 @@
+import { TEXT_FIELDS } from '../../query/event-fields.ts';
+import type { SearchPlan } from '../../query/search-plan.ts';
+import { column } from '../../sql/columns.ts';
+import { duckdbDialect } from '../../sql/duckdb-dialect.ts';
+import { joinSql, trusted } from '../../sql/fragment.ts';
+import { groupDetailStatement, groupPageStatement } from '../../sql/group-statements.ts';
+import { rowPageStatement, slotCountStatement } from '../../sql/row-statements.ts';
+import type { SqlStatement } from '../../sql/statement.ts';
+import type { GoldenCase } from './golden-case.ts';
+
+const EVENTS = trusted('events');
+
+const SELECTED = joinSql((['timestamp', 'logId', 'log', ...TEXT_FIELDS] as const).map(column), ', ');
+
+/** The window is counted in four slots: enough to see the statement. */
+const SLOTS = 4;
+
+/** The two statements that answer a plan over one table called `events`: count and page of rows, or page and details of the expected groups. */
+export function goldenStatements(plan: SearchPlan, { groups = [] }: GoldenCase): readonly SqlStatement[] {
+  const { window, output, page } = plan;
+  if (output.kind === 'rows') {
+    const slotMs = Math.ceil((window.toMs - window.fromMs) / SLOTS);
+    const slice = { offset: page.index * page.size, limit: page.size };
+    return [
+      slotCountStatement(plan, EVENTS, window, slotMs, duckdbDialect),
+      rowPageStatement(plan, EVENTS, window, slice, SELECTED, duckdbDialect),
+    ];
+  }
+  const keys = groups.map(({ key }) => key);
+  const first = groupPageStatement(plan, output, EVENTS, duckdbDialect);
+  return keys.length === 0 ? [first] : [first, groupDetailStatement(plan, output, keys, EVENTS, duckdbDialect)];
+}
