@@ -26,9 +26,9 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   try {
     // Only here, because the other commands do without DuckDB and start faster.
     const { startProgram } = await import('../program.ts');
-    const { dataDir, demo, kafkaBrokers } = config;
-    logger.info({ dataDir, demo, kafkaBrokers }, 'starting');
     const program = await startProgram({ config, now: Date.now, logger });
+    const { dataDir, demo, kafkaBrokers } = config;
+    logger.info({ address: program.address, dataDir, demo, kafkaBrokers }, 'started');
     const signal = await signals.received;
     logger.info({ signal }, 'stopping: finishing what is under way; a second signal ends the program at once');
     await program.stop();
