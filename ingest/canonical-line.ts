@@ -4,7 +4,7 @@ import { KIND } from './json-skipper.ts';
 import type { LineBuffer } from './line-buffer.ts';
 import type { MemberScanner } from './member-scanner.ts';
 import type { WireEvent } from './wire-event.ts';
-import { ASN, FIRST_TEXT, IP, LOG, LOG_ID, WIRE_FIELDS } from './wire-fields.ts';
+import { ASN, FIRST_TEXT, IP, LOG, LOG_ID } from './wire-fields.ts';
 
 /**
  * Writes an event as one canonical line (see `query/event-fields.ts`). Values are copied as they are written, never parsed and written
@@ -78,12 +78,12 @@ function writeLog(scanner: MemberScanner, event: WireEvent, lines: LineBuffer): 
     lines.copy(text, scanner.openAt, scanner.closeAt + 1);
     return;
   }
-  const homeless = homelessMembers(scanner);
   const [start, end] = [members.valueStart[log]!, members.valueEnd[log]!];
-  if (homeless.size === 0) {
+  if (event.homeless.length === 0) {
     lines.copy(text, start, end);
     return;
   }
+  const homeless = homelessMembers(scanner, event);
   const logMembers = scanner.membersAt(start);
   for (let member = 0; member < logMembers.count; member++) {
     homeless.delete(scanner.keyOf(member, logMembers));
@@ -100,14 +100,6 @@ function writeLog(scanner: MemberScanner, event: WireEvent, lines: LineBuffer): 
 }
 
 /** By name, the members that are no field of an event; of those with the same name the last. */
-function homelessMembers(scanner: MemberScanner): Map<string, number> {
-  const { members } = scanner;
-  const homeless = new Map<string, number>();
-  for (let member = 0; member < members.count; member++) {
-    const key = scanner.keyOf(member);
-    if (!(WIRE_FIELDS as readonly string[]).includes(key)) {
-      homeless.set(key, member);
-    }
-  }
-  return homeless;
+function homelessMembers(scanner: MemberScanner, event: WireEvent): Map<string, number> {
+  return new Map(event.homeless.map((member) => [scanner.keyOf(member), member]));
 }

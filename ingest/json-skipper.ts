@@ -56,16 +56,8 @@ export class JsonSkipper {
   }
 
   skipBlank(bytes: Uint8Array, at: number): number {
-    let index = at;
-    for (let byte = bytes[index]!; byte <= SPACE; byte = bytes[index]!) {
-      if (byte === NEWLINE || byte === CARRIAGE_RETURN) {
-        this.sawNewline = true;
-      } else if (byte !== SPACE && byte !== TAB) {
-        return index;
-      }
-      index++;
-    }
-    return index;
+    // Small enough to be inlined: mostly there is no blank.
+    return bytes[at]! > SPACE ? at : this.#skipBlanks(bytes, at);
   }
 
   skipValue(bytes: Uint8Array, at: number, depth: number): number {
@@ -134,6 +126,19 @@ export class JsonSkipper {
     this.fault = fault;
     this.faultAt = at;
     return -1;
+  }
+
+  #skipBlanks(bytes: Uint8Array, at: number): number {
+    let index = at;
+    for (let byte = bytes[index]!; byte <= SPACE; byte = bytes[index]!) {
+      if (byte === NEWLINE || byte === CARRIAGE_RETURN) {
+        this.sawNewline = true;
+      } else if (byte !== SPACE && byte !== TAB) {
+        return index;
+      }
+      index++;
+    }
+    return index;
   }
 
   #skipObject(bytes: Uint8Array, at: number, depth: number): number {

@@ -14,6 +14,7 @@ export class MemberScanner {
   /** The object's braces in `text`, which are at the same places in the bytes that were given. */
   openAt = 0;
   closeAt = 0;
+  readonly #inner = new MemberList();
   readonly #skipper = new JsonSkipper();
   #length = 0;
 
@@ -51,11 +52,10 @@ export class MemberScanner {
     return true;
   }
 
-  /** The members of an object within the scanned text, known to be valid. `at` is its opening brace. */
+  /** The members of an object within the scanned text, known to be valid; good until the next call. `at` is its opening brace. */
   membersAt(at: number): MemberList {
-    const members = new MemberList();
-    this.#scanObject(at, members);
-    return members;
+    this.#scanObject(at, this.#inner);
+    return this.#inner;
   }
 
   /** Why the last scan failed, in words. */

@@ -18,6 +18,8 @@ export class WireEvent {
   zoneId = 0;
   timestampMs = 0;
   asn = '';
+  /** The members that are no field of an event. */
+  readonly homeless: number[] = [];
   /** The event's own text is canonical already, but for what is derived from it. */
   isPlain = true;
 
@@ -37,7 +39,10 @@ export class WireEvent {
   /** Of a name that is there twice the last one counts, as everywhere in JavaScript. */
   #findFields(scanner: MemberScanner): void {
     const { members, text } = scanner;
-    this.memberOf.fill(-1);
+    for (let field = 0; field < WIRE_FIELDS.length; field++) {
+      this.memberOf[field] = -1;
+    }
+    this.homeless.length = 0;
     for (let member = 0; member < members.count; member++) {
       const field = wireFieldAt(text, members.keyStart[member]!, members.keyEnd[member]!);
       const known =
@@ -47,6 +52,8 @@ export class WireEvent {
       }
       if (known >= 0) {
         this.memberOf[known] = member;
+      } else {
+        this.homeless.push(member);
       }
     }
   }
