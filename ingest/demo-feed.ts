@@ -7,7 +7,7 @@ import { seededRandom } from './demo-random.ts';
 import { campaignAt, campaignPercent, DemoDensity } from './demo-schedule.ts';
 
 /** The feed is a source like a Kafka partition; its offsets are seconds since 1970, so that the store knows how far it got. */
-export const DEMO_TOPIC = 'demo';
+const DEMO_TOPIC = 'demo';
 const DEMO_PARTITION = 0;
 
 const HISTORY_SECONDS = 72 * 3600;

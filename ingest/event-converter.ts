@@ -7,9 +7,9 @@ import { MemberScanner } from './member-scanner.ts';
 import { WireEvent } from './wire-event.ts';
 import { LOG_ID } from './wire-fields.ts';
 
-export const LARGEST_EVENT_BYTES = 1024 * 1024;
+const LARGEST_EVENT_BYTES = 1024 * 1024;
 /** How far ahead of the clock here an event may be. */
-export const CLOCK_TOLERANCE_MS = 10 * 60_000;
+const CLOCK_TOLERANCE_MS = 10 * 60_000;
 
 export interface ConverterOptions {
   /** Unix milliseconds. */

@@ -1,7 +1,7 @@
 import { BACKSLASH } from './json-bytes.ts';
 
 /** What {@link skipEscape} returns where the escape is none of JSON's. */
-export const NO_ESCAPE = -1;
+const NO_ESCAPE = -1;
 /** What {@link skipEscape} returns for half a surrogate pair. JSON's grammar lets it pass, but no UTF-8 text can hold it, and DuckDB refuses the line. */
 export const LONE_SURROGATE = -2;
 

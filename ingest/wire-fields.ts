@@ -3,8 +3,6 @@ import { TEXT_FIELDS } from '../query/event-fields.ts';
 /** The members of an event on the wire that have a meaning; every other one belongs into `log`. */
 export const WIRE_FIELDS = ['logId', 'shieldZoneId', 'timestamp', 'log', ...TEXT_FIELDS] as const;
 
-export type WireField = (typeof WIRE_FIELDS)[number];
-
 /** Places in {@link WIRE_FIELDS}. The text fields follow in the order of `TEXT_FIELDS`. */
 export const LOG_ID = 0;
 export const ZONE_ID = 1;
