@@ -9,6 +9,8 @@ import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ingestEventsRoutes } from './routes/ingest-events.ts';
 import { metricsRoutes } from './routes/metrics.ts';
+import { openapiRoutes } from './routes/openapi.ts';
+import { pageRoutes } from './routes/page.ts';
 import { searchRoutes } from './routes/search.ts';
 import { stopping } from './stopping.ts';
 
@@ -48,5 +50,7 @@ export async function buildApp({ store, config, now, logger, kafka }: AppOptions
   await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs });
   await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs });
   await app.register(deadLetterRoutes, { store, now, retentionMs });
+  await app.register(openapiRoutes);
+  await app.register(pageRoutes);
   return app;
 }
