@@ -38,4 +38,15 @@ it('reads what was committed and nothing that was aborted, and passes over the m
   expect(await searchedIds(store)).toEqual(['committed-0', 'committed-1']);
   expect(source.counters().outOfRangeOffsets).toBe(0);
   expect(source.complaints).toEqual([]);
+
+  // All at once, the last message and its marker in one fetch.
+  await send('committed-2', 'commit');
+  const fromTheStart = await storeIn(temporaryFolder());
+  sourceUnderTest({ store: fromTheStart, topics: [topic] });
+  await until(
+    'the position to pass the last marker',
+    () => fromTheStart.position(topic, 0),
+    (position) => position === 12n,
+  );
+  expect(await searchedIds(fromTheStart)).toEqual(['committed-0', 'committed-1', 'committed-2']);
 });
