@@ -23,7 +23,7 @@ function asProblem(error: unknown, request: FastifyRequest): RequestProblem | nu
   return new RequestProblem(key, `${message ?? ''}${limit}`, { cause: error });
 }
 
-export function pathOf(request: FastifyRequest): string {
+function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? request.url;
 }
 

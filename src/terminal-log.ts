@@ -21,7 +21,7 @@ function errorText(err: unknown): string {
 }
 
 /** A line of pino's JSON as a person at a terminal wants it: `07:21:15 info  listening on http://… key=value`. */
-export function terminalLine(json: string): string {
+function terminalLine(json: string): string {
   const entry = JSON.parse(json) as Readonly<Record<string, unknown>>;
   const time = new Date(Number(entry['time'])).toISOString().slice(11, 19);
   const level = (LEVEL_NAMES[Number(entry['level'])] ?? String(entry['level'])).padEnd(5);

