@@ -68,8 +68,6 @@ export class WireEvent {
     if (!(value >= SMALLEST_INT32 && value <= LARGEST_INT32)) {
       return `shieldZoneId is ${scanner.quoteValue(member)}: ${allowed}`;
     }
-    // -0 is the one integer that is written unlike its value.
-    this.isPlain &&= !Object.is(value, -0);
     this.zoneId = value;
     return null;
   }
@@ -84,7 +82,6 @@ export class WireEvent {
     if (value === null) {
       return `timestamp is ${scanner.quoteValue(member)}: ${allowed}`;
     }
-    this.isPlain &&= !Object.is(value, -0);
     this.timestampMs = value;
     return null;
   }
