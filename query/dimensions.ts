@@ -10,7 +10,3 @@ export const CASE_FOLDED_DIMENSIONS: ReadonlySet<Dimension> = new Set<Dimension>
 export const SEARCH_TEXT_COLUMNS = ['ip', 'ruleId', 'url', 'ua', 'ruleName'] as const;
 
 export type TextColumn = Dimension | 'ruleName';
-
-export function isDimension(name: string): name is Dimension {
-  return (DIMENSIONS as readonly string[]).includes(name);
-}

@@ -17,7 +17,7 @@ function planText(plan: SearchPlan): string {
 
 /** No value is ever part of the text, so it can be broken at its words. */
 function brokenIntoLines(text: string): string {
-  return text.replace(/ (FROM|JOIN|WHERE|AND|OR|GROUP BY|ORDER BY|LIMIT) /g, '\n  $1 ');
+  return text.replace(/(?<!BETWEEN \$\d+) (FROM|JOIN|WHERE|AND|OR|GROUP BY|ORDER BY|LIMIT) /g, '\n  $1 ');
 }
 
 function paramLine({ type, value }: SqlParam, index: number): string {
