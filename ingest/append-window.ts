@@ -12,6 +12,10 @@ export class AppendWindow {
     this.#size = size;
   }
 
+  get hasRoom(): boolean {
+    return this.#underWay.size < this.#size;
+  }
+
   /** Hands a batch over without waiting for it. */
   start(batch: EventBatch): void {
     const append: Promise<void> = this.#store
@@ -28,7 +32,7 @@ export class AppendWindow {
 
   /** Resolves once there is room for one more batch. Rejects with the first error of an append. */
   async room(): Promise<void> {
-    while (this.#underWay.size >= this.#size) {
+    while (!this.hasRoom) {
       await Promise.race(this.#underWay);
     }
     this.#throwFailure();

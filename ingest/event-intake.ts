@@ -11,9 +11,9 @@ import { UnreadableInput } from './unreadable-input.ts';
 
 export type { IntakeReport } from './intake-report.ts';
 
-/** A batch is handed to the store when it holds this much, or when nothing was handed over for this long. */
+/** A batch is handed to the store when it holds this much, and what has come by then this often: a slow input is searchable before it ends. */
 const BATCH_BYTES = 4 * 1024 * 1024;
-const BATCH_AGE_MS = 250;
+const HAND_OVER_EVERY_MS = 250;
 const BATCHES_UNDER_WAY = 3;
 /** A larger chunk is worked through in parts of this size. */
 const PART_BYTES = 1024 * 1024;
@@ -38,11 +38,14 @@ export interface IntakeOptions {
  */
 export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: IntakeOptions): Promise<IntakeReport> {
   const intake = new Intake(options);
+  const handingOver = setInterval(() => intake.handOverIfIdle(), HAND_OVER_EVERY_MS);
   try {
     await intake.readAll(chunks);
   } catch (error) {
     options.signal?.throwIfAborted();
     throw await intake.stopped(error);
+  } finally {
+    clearInterval(handingOver);
   }
   return intake.report();
 }
@@ -52,7 +55,6 @@ class Intake implements EventReceiver {
   readonly #builder: BatchBuilder;
   readonly #appends: AppendWindow;
   #splitter: EventSplitter | undefined;
-  #lastHandOver = performance.now();
   #accepted = 0;
   #expired = 0;
   #rejectedCount = 0;
@@ -71,7 +73,7 @@ class Intake implements EventReceiver {
       signal?.throwIfAborted();
       for (let start = 0; start < chunk.length; start += PART_BYTES) {
         this.#push(Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start)));
-        await this.#handOverIfDue();
+        await this.#handOverIfFull();
       }
       bytes += chunk.length;
       onProgress?.(bytes, this.#seen);
@@ -79,6 +81,12 @@ class Intake implements EventReceiver {
     this.#splitter?.end(this);
     this.#handOver();
     await this.#appends.drained();
+  }
+
+  handOverIfIdle(): void {
+    if (this.#appends.hasRoom) {
+      this.#handOver();
+    }
   }
 
   event(bytes: Uint8Array): void {
@@ -136,15 +144,14 @@ class Intake implements EventReceiver {
     this.#splitter.push(part, this);
   }
 
-  async #handOverIfDue(): Promise<void> {
-    if (this.#builder.byteLength >= BATCH_BYTES || performance.now() - this.#lastHandOver > BATCH_AGE_MS) {
+  async #handOverIfFull(): Promise<void> {
+    if (this.#builder.byteLength >= BATCH_BYTES) {
       await this.#appends.room();
       this.#handOver();
     }
   }
 
   #handOver(): void {
-    this.#lastHandOver = performance.now();
     if (!this.#builder.isEmpty) {
       this.#appends.start(this.#builder.take());
     }

@@ -187,6 +187,17 @@ test('files of several gzip members or zstd frames are read to their end, in chu
   }
 });
 
+test('what a slow input has brought is searchable before it ends', async () => {
+  const store = await newStore();
+  async function* slow() {
+    yield Buffer.from(`${event('a')}\n`);
+    await expect.poll(() => storedIds(store), { timeout: 10_000 }).toEqual(['a']);
+    yield Buffer.from(event('b'));
+  }
+  expect(await takeInEvents(slow(), { store, source: 'http', ...RULES })).toMatchObject({ accepted: 2 });
+  expect(await storedIds(store)).toEqual(['a', 'b']);
+});
+
 test('an aborted intake ends with the reason', async () => {
   const store = await newStore();
   const reason = new Error('the client hung up');
