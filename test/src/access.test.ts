@@ -98,6 +98,13 @@ describe('with access keys', () => {
     expect([app.store.stats().events, app.store.stats().deadLetters]).toEqual([0, 0]);
   });
 
+  test('an upload that is refused on its way is told so, not cut off', async () => {
+    app = await startApp({ env: { ACCESS_KEYS } });
+    const line = eventLine({ shieldZoneId: 9, log: { padding: 'x'.repeat(200_000) } });
+    const { status, body } = await ingest(app, line.repeat(200), { accesskey: SOME });
+    expect([status, body.errorKey]).toEqual([403, 'access.zone_denied']);
+  });
+
   test('dead letters are for keys that open every zone', async () => {
     app = await startApp({ env: { ACCESS_KEYS } });
     const ways = [['/ingest/dead-letters', 'GET'] as const, ['/ingest/dead-letters/replay', 'POST'] as const];
