@@ -17,13 +17,12 @@ function fold(value: SqlFragment): SqlFragment {
 }
 
 /**
- * A pattern of nothing but literal runs and `%` is matched run by run. With `_` or an ESCAPE clause DuckDB tries every way to place every
- * `%`, which takes for ever on a pattern of a dozen stars; a regular expression does not, since RE2 runs in linear time.
+ * LIKE with nothing but literal runs and `%` is matched run by run. With `_` or an ESCAPE clause DuckDB tries every way to place every `%`, which
+ * takes for ever on a dozen stars. So a literal `%` or `_` becomes a capital letter on both sides: folded text has none of its own.
  */
-function wildcard(value: SqlFragment, parts: readonly string[]): SqlFragment {
-  if (parts.some((part) => /[%_]/.test(part))) {
-    const pattern = parts.map((part) => part.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&')).join('.*');
-    return sql`regexp_full_match(${value}, ${fold(sql`${text(pattern)}`)}, 's')`;
-  }
-  return sql`${value} LIKE ${fold(sql`${text(parts.join('%'))}`)}`;
+function wildcard(folded: SqlFragment, parts: readonly string[]): SqlFragment {
+  const pattern = fold(sql`${text(parts.join('*'))}`);
+  return parts.some((part) => /[%_]/.test(part))
+    ? sql`translate(${folded}, '%_', 'PU') LIKE translate(${pattern}, '*%_', '%PU')`
+    : sql`${folded} LIKE replace(${pattern}, '*', '%')`;
 }

@@ -3,6 +3,7 @@ import type { GroupsOutput, SearchPlan } from '../query/search-plan.ts';
 import { column } from './columns.ts';
 import type { Dialect } from './dialect.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
+import { markText } from './marked-text.ts';
 import { matchSql } from './row-statements.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
@@ -13,7 +14,7 @@ const keyValue = (dimension: Dimension) => sql`coalesce(${column(dimension)}, ''
 
 /**
  * Phase one: one page of group keys in the order of the answer, and the number of all groups.
- * Columns: `total`, `key0` …, `events`; an empty page is one row in which all but `total` are NULL.
+ * Columns: `total`, `key0` … (marked text), `events`; an empty page is one row in which all but `total` are NULL.
  */
 export function groupPageStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment, dialect: Dialect): SqlStatement {
   const keys = joinSql(
@@ -24,9 +25,13 @@ export function groupPageStatement(plan: SearchPlan, output: GroupsOutput, event
     output.by.map((_, position) => keyName(position)),
     ', ',
   );
+  const marked = joinSql(
+    output.by.map((_, position) => markText(keyName(position))),
+    ', ',
+  );
   const offset = plan.page.index * plan.page.size;
   return renderSql(
-    sql`WITH grouped AS MATERIALIZED (SELECT ${keys}, count(*) AS events FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)} GROUP BY ${names}), page AS (SELECT * FROM grouped ORDER BY events DESC, ${names} LIMIT ${int64(plan.page.size)} OFFSET ${int64(offset)}) SELECT (SELECT count(*) FROM grouped) AS total, page.* FROM (SELECT 1) AS one LEFT JOIN page ON true ORDER BY events DESC, ${names}`,
+    sql`WITH grouped AS MATERIALIZED (SELECT ${keys}, count(*) AS events FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)} GROUP BY ${names}), page AS (SELECT * FROM grouped ORDER BY events DESC, ${names} LIMIT ${int64(plan.page.size)} OFFSET ${int64(offset)}) SELECT (SELECT count(*) FROM grouped) AS total, ${marked}, events FROM (SELECT 1) AS one LEFT JOIN page ON true ORDER BY events DESC, ${names}`,
     dialect.placeholder,
   );
 }
@@ -50,7 +55,7 @@ export function valueRow(counted: (typeof COUNTED_COLUMNS)[number], buckets: num
 /**
  * Phase two: everything about one page's groups, in one pass over their events. A row counts the `events` of the group at `position` in
  * `keys` that share one bucket, or one value of one column (NULL: events that lack it), or all of them, with the first and last time;
- * `absent` tells which of these it is. Columns: position, absent, the counted columns, bucket if any, events, firstSeen, lastSeen.
+ * `absent` tells which of these it is. Columns: position, absent, bucket if any, the counted columns (marked text), events, firstSeen, lastSeen.
  */
 export function groupDetailStatement(
   plan: SearchPlan,
@@ -64,6 +69,10 @@ export function groupDetailStatement(
   const bucket = sql`${dialect.divide(sql`(${elapsed})`, sql`${int64(toMs - fromMs)}`)} AS bucket`;
   const facts = [...(output.buckets > 0 ? [trusted('bucket')] : []), ...COUNTED_COLUMNS.map(column)];
   const factNames = joinSql(facts, ', ');
+  const factsRead = joinSql(
+    [...(output.buckets > 0 ? [trusted('bucket')] : []), ...COUNTED_COLUMNS.map((name) => markText(column(name)))],
+    ', ',
+  );
   const factValues = COUNTED_COLUMNS.map((name) =>
     name === 'action' ? sql`${dialect.fold(column(name))} AS ${column(name)}` : column(name),
   );
@@ -79,7 +88,7 @@ export function groupDetailStatement(
   );
   const sets = joinSql([trusted('(position)'), ...facts.map((fact) => sql`(position, ${fact})`)], ', ');
   return renderSql(
-    sql`SELECT position, GROUPING(${factNames}) AS absent, ${factNames}, count(*) AS events, min(${column('timestamp')}) AS "firstSeen", max(${column('timestamp')}) AS "lastSeen" FROM (SELECT ${inner} FROM ${events} JOIN (VALUES ${wanted}) AS wanted(${wantedNames}) ON ${sameKey} WHERE ${matchSql(plan, plan.window, dialect)}) AS matching GROUP BY GROUPING SETS (${sets})`,
+    sql`SELECT position, GROUPING(${factNames}) AS absent, ${factsRead}, count(*) AS events, min(${column('timestamp')}) AS "firstSeen", max(${column('timestamp')}) AS "lastSeen" FROM (SELECT ${inner} FROM ${events} JOIN (VALUES ${wanted}) AS wanted(${wantedNames}) ON ${sameKey} WHERE ${matchSql(plan, plan.window, dialect)}) AS matching GROUP BY GROUPING SETS (${sets})`,
     dialect.placeholder,
   );
 }

@@ -29,7 +29,7 @@ export function slotCountStatement(
   );
 }
 
-/** One slice of the matching events of `window`, newest first, in the order of the answer. Columns: timestamp, logId, log, the text fields. */
+/** One slice of the matching events of `window`, newest first, in the order of the answer. Columns: those `selected`. */
 export function rowPageStatement(
   plan: SearchPlan,
   events: SqlFragment,

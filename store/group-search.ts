@@ -4,6 +4,7 @@ import type { GroupsOutput } from '../query/search-plan.ts';
 import type { EventGroup, SearchResult } from '../query/search-result.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import { BUCKET_ROW, COUNTED_COLUMNS, groupDetailStatement, groupPageStatement, groupRow, valueRow } from '../sql/group-statements.ts';
+import { unmarkText } from '../sql/marked-text.ts';
 import { GroupFacts } from './group-facts.ts';
 import type { SearchScope } from './search-scope.ts';
 
@@ -11,7 +12,7 @@ import type { SearchScope } from './search-scope.ts';
 export async function searchGroups(scope: SearchScope, output: GroupsOutput): Promise<SearchResult> {
   const pageRows = await scope.run(groupPageStatement(scope.plan, output, scope.events(), duckdbDialect));
   const total = Number(pageRows[0]?.[0] ?? 0);
-  const keys = pageRows.filter((row) => row.at(-1) !== null).map((row) => row.slice(1, -1) as string[]);
+  const keys = pageRows.filter((row) => row.at(-1) !== null).map((row) => row.slice(1, -1).map((key) => unmarkText(key as string)));
   if (keys.length === 0) {
     return { kind: 'groups', groups: [], total };
   }
@@ -43,7 +44,8 @@ function collectFacts(details: readonly DuckDBValue[][], groups: number, { bucke
     if (absent === groupRow(buckets)) {
       group.setSpan(events as number, firstSeen as number, lastSeen as number);
     } else if (counted !== undefined) {
-      group.addValue(counted.name, row[firstCounted + counted.place] as string | null, events as number);
+      const value = row[firstCounted + counted.place] as string | null;
+      group.addValue(counted.name, value === null ? null : unmarkText(value), events as number);
     } else if (absent === BUCKET_ROW) {
       group.addBucket(Number(row[2]), events as number);
     }

@@ -9,9 +9,12 @@ import type { LiveSet } from './live-set.ts';
 import type { PositionTable } from './position-table.ts';
 import type { StoreCounters } from './store-counters.ts';
 
-/** A hot table is closed once it holds this many events, or bytes of journal, or is this old. */
-const CLOSE_AT_EVENTS = 200_000;
-const CLOSE_AT_BYTES = 256 * 1024 * 1024;
+/**
+ * A hot table is closed once it holds this many events, or bytes of journal, or is this old. One is open and two wait to be sealed while a third is
+ * sorted: together they must fit into the smaller memory limits, because a table that spills costs several times as much.
+ */
+const CLOSE_AT_EVENTS = 100_000;
+const CLOSE_AT_BYTES = 128 * 1024 * 1024;
 const CLOSE_AT_AGE_MS = 5 * 60_000;
 
 /** A hot table that takes in no more, and how far the store had come when it was closed. */

@@ -5,6 +5,7 @@ import type { EventRow, SearchResult } from '../query/search-result.ts';
 import { column } from '../sql/columns.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import { joinSql, type SqlFragment } from '../sql/fragment.ts';
+import { markText, unmarkText } from '../sql/marked-text.ts';
 import { rowPageStatement, slotCountStatement } from '../sql/row-statements.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { Segment } from './segment.ts';
@@ -15,7 +16,10 @@ const SLOTS = 1024;
 /** A stretch of time with no more events than this is sorted as it is; a longer one is divided again. */
 const SORTED_AT_ONCE = 20_000;
 
-const SELECTED = ['timestamp', 'logId', 'log', ...TEXT_FIELDS] as const;
+const SELECTED = joinSql(
+  [column('timestamp'), column('log'), ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name)))],
+  ', ',
+);
 
 /**
  * One page of rows and the number of all of them. The events are first counted by time slot, which reads no more than the filtered columns;
@@ -32,8 +36,7 @@ export async function searchRows(scope: SearchScope): Promise<SearchResult> {
   }
   const { window: narrow, skip } = await narrowDown(scope, located);
   const slice = { offset: skip, limit: page.size };
-  const selected = joinSql(SELECTED.map(column), ', ');
-  const rows = await scope.run(rowPageStatement(scope.plan, scope.events(narrow), narrow, slice, selected, duckdbDialect));
+  const rows = await scope.run(rowPageStatement(scope.plan, scope.events(narrow), narrow, slice, SELECTED, duckdbDialect));
   return { kind: 'rows', rows: rows.map(eventRow), total };
 }
 
@@ -92,13 +95,13 @@ function widthMs({ fromMs, toMs }: TimeWindow): number {
   return toMs - fromMs;
 }
 
-function eventRow([timestamp, logId, log, ...texts]: readonly DuckDBValue[]): EventRow {
+function eventRow([timestamp, log, logId, ...texts]: readonly DuckDBValue[]): EventRow {
   const fields: Record<string, string> = {};
   for (const [place, name] of TEXT_FIELDS.entries()) {
     const value = texts[place];
     if (typeof value === 'string') {
-      fields[name] = value;
+      fields[name] = unmarkText(value);
     }
   }
-  return { logId: logId as string, timestamp: Number(timestamp), logJson: log as string, fields };
+  return { logId: unmarkText(logId as string), timestamp: Number(timestamp), logJson: log as string, fields };
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 const HOSTILE_TEXTS: readonly string[] = [
   '',
   ' ',
+  '\ufeffmark',
   "'",
   '"',
   "''; DROP TABLE events; --",
