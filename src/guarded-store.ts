@@ -44,6 +44,7 @@ export function guardedStore(store: EventStore, caller: Caller): EventStore {
     position: (topic, partition) => store.position(topic, partition),
     listDeadLetters: (options) => store.listDeadLetters(options),
     removeDeadLetters: (ids) => store.removeDeadLetters(ids),
+    problems: () => store.problems(),
     stats: () => store.stats(),
     close: () => store.close(),
   };

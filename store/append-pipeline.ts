@@ -39,6 +39,7 @@ export class AppendPipeline {
   #next: AppendPlace;
   #loaded: AppendPlace;
   #refusal: StoreError | undefined;
+  #failure: StoreError | undefined;
   #pendingBytes = 0;
 
   constructor(options: AppendPipelineOptions) {
@@ -52,9 +53,9 @@ export class AppendPipeline {
     return this.#pendingBytes;
   }
 
-  /** The place after the last batch that is searchable. */
-  get loadedUpTo(): AppendPlace {
-    return this.#loaded;
+  /** Why the last append failed; undefined again once one succeeds. */
+  get failure(): StoreError | undefined {
+    return this.#failure;
   }
 
   async append(batch: EventBatch): Promise<AppendReceipt> {
@@ -104,6 +105,7 @@ export class AppendPipeline {
     return await this.#guard(append, async () => {
       await this.#options.load(journal);
       this.#loaded = placeAfter(journal);
+      this.#failure = undefined;
       return { firstSequence: journal.firstSequence, eventCount: journal.eventCount };
     });
   }
@@ -122,6 +124,7 @@ export class AppendPipeline {
   #fail(failed: Append, cause: unknown): StoreError {
     const message = `a batch of ${failed.batch.eventCount} events could not be stored: ${(cause as Error).message}`;
     const failure = new StoreError('append_failed', message, { cause });
+    this.#failure = failure;
     let behind = false;
     for (const append of this.#underWay) {
       behind ||= append === failed;

@@ -69,6 +69,16 @@ export class EmbeddedStore implements EventStore {
     this.#parts.catalog.deadLetters.remove(ids);
   }
 
+  problems(): readonly string[] {
+    const { sealer, pipeline } = this.#parts;
+    return [
+      ...(pipeline.failure === undefined ? [] : [pipeline.failure.message]),
+      ...(sealer.failure === undefined
+        ? []
+        : [`events cannot be moved to disk and stay in memory and in the journal: ${sealer.failure.message}`]),
+    ];
+  }
+
   stats(): StoreStats {
     const { live, catalog, counters } = this.#parts;
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);

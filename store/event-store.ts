@@ -63,6 +63,8 @@ export interface EventStore {
   listDeadLetters(options: { readonly afterId?: number; readonly limit: number }): readonly StoredDeadLetter[];
   /** Removes dead letters that have been replayed. */
   removeDeadLetters(ids: readonly number[]): void;
+  /** Why the store does not work as it should at the moment, for people; empty when all is well. */
+  problems(): readonly string[];
   stats(): StoreStats;
   close(): Promise<void>;
 }

@@ -10,12 +10,7 @@ export interface HealthRoutesOptions {
 
 function reasonsNotReady({ store, kafka, isStopping }: HealthRoutesOptions): string[] {
   if (isStopping()) return ['the program is stopping'];
-  const reasons: string[] = [];
-  try {
-    store.stats();
-  } catch (error) {
-    reasons.push(`store: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const reasons = store.problems().map((problem) => `store: ${problem}`);
   const health = kafka?.health();
   if (health !== undefined && !health.ready) {
     const why = health.reasons.length === 0 ? ['not consuming yet'] : health.reasons;

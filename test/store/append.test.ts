@@ -89,12 +89,14 @@ test('a batch that cannot be written takes those behind it along, stores nothing
   ]);
   expect(failed.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(['append_failed', 'append_failed']);
   expect(store.position('t', 0)).toBe(1n);
+  expect(store.problems()).toEqual([expect.stringContaining('a batch of 1 events could not be stored: ENOENT')]);
   await mkdir(join(dataDir, 'journal'));
   await expect
     .poll(() => store.append(canonicalBatch([event('b', NOW + 1), event('c', NOW + 2)], position(3n))))
     .toMatchObject({ firstSequence: 2n });
   expect(await storedIds(store)).toEqual(['c', 'b', 'a']);
   expect(store.position('t', 0)).toBe(3n);
+  expect(store.problems()).toEqual([]);
 });
 
 test('appends to a closed store are refused', async () => {
