@@ -13,7 +13,7 @@ const LARGEST_INT64 = 2n ** 63n - 1n;
 
 /** What a scanned event says, checked against the rules for each field. One object is filled again and again. */
 export class WireEvent {
-  /** For each of `WIRE_FIELDS` the number of its member, or -1 where the event has none or it is null or empty. */
+  /** For each of `WIRE_FIELDS` the number of its member, or -1 where the event has none or it is null; of an `asn` also where it is "". */
   readonly memberOf = new Int32Array(WIRE_FIELDS.length);
   zoneId = 0;
   timestampMs = 0;
@@ -122,13 +122,13 @@ export class WireEvent {
   }
 
   #readTexts(scanner: MemberScanner): string | null {
-    const { kind, valueStart, valueEnd } = scanner.members;
+    const { kind } = scanner.members;
     for (let field = FIRST_TEXT; field < WIRE_FIELDS.length; field++) {
       const member = this.memberOf[field]!;
       if (member < 0) {
         continue;
       }
-      if (kind[member] === KIND.null || (kind[member] === KIND.string && valueEnd[member]! - valueStart[member]! === 2)) {
+      if (kind[member] === KIND.null) {
         this.#leaveOut(field);
       } else if (field === ASN) {
         const wrong = this.#readAsn(scanner, member);
@@ -142,8 +142,13 @@ export class WireEvent {
     return null;
   }
 
+  /** A number has digits, so an empty text says that the event has none; `AS` alone is wrong. */
   #readAsn(scanner: MemberScanner, member: number): string | null {
     const { kind, valueStart, valueEnd } = scanner.members;
+    if (kind[member] === KIND.string && valueEnd[member]! - valueStart[member]! === 2) {
+      this.#leaveOut(ASN);
+      return null;
+    }
     if (kind[member] === KIND.string && isShortNumber(scanner.text, valueStart[member]! + 1, valueEnd[member]! - 1)) {
       this.asn = '';
       return null;

@@ -4,13 +4,18 @@ import { column } from '../../sql/columns.ts';
 import { duckdbDialect } from '../../sql/duckdb-dialect.ts';
 import { joinSql, trusted } from '../../sql/fragment.ts';
 import { groupDetailStatement, groupPageStatement } from '../../sql/group-statements.ts';
+import { markText } from '../../sql/marked-text.ts';
 import { rowPageStatement, slotCountStatement } from '../../sql/row-statements.ts';
 import type { SqlStatement } from '../../sql/statement.ts';
 import type { GoldenCase } from './golden-case.ts';
 
 const EVENTS = trusted('events');
 
-const SELECTED = joinSql((['timestamp', 'logId', 'log', ...TEXT_FIELDS] as const).map(column), ', ');
+/** As the store reads a row: the texts are marked. */
+const SELECTED = joinSql(
+  [column('timestamp'), column('log'), ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name)))],
+  ', ',
+);
 
 /** The window is counted in four slots: enough to see the statement. */
 const SLOTS = 4;

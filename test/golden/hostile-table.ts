@@ -1,11 +1,12 @@
 import { tmpdir } from 'node:os';
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { compileSearch } from '../../query/compile-search.ts';
 import type { SearchPlan } from '../../query/search-plan.ts';
 import { column } from '../../sql/columns.ts';
 import { duckdbDialect } from '../../sql/duckdb-dialect.ts';
 import { int32, int64, joinSql, sql, text, trusted } from '../../sql/fragment.ts';
 import { groupDetailStatement, groupPageStatement } from '../../sql/group-statements.ts';
+import { unmarkText } from '../../sql/marked-text.ts';
 import { rowPageStatement } from '../../sql/row-statements.ts';
 import { renderSql } from '../../sql/statement.ts';
 import { createHotTableStatement } from '../../sql/storage-statements.ts';
@@ -17,6 +18,11 @@ const EVENTS = trusted('hot_1 AS events');
 
 /** The columns that hold an event's text: compared exactly, with case ignored, and as an address that it is not. */
 const FILLED = ['url', 'feature', 'ip'] as const;
+
+export interface HostileGroup {
+  readonly key: readonly string[];
+  readonly count: number;
+}
 
 /** A real DuckDB table with one event a text, which has the text in several columns; `logId` is the text's place in the list. */
 export class HostileTable {
@@ -51,16 +57,17 @@ export class HostileTable {
   }
 
   /** The keys and counts of the groups, from the first phase, and the counts that the second phase has for those keys. */
-  async groups(fields: object): Promise<{ readonly keys: readonly DuckDBValue[][]; readonly details: readonly number[] }> {
+  async groups(fields: object): Promise<{ readonly groups: readonly HostileGroup[]; readonly details: readonly number[] }> {
     const plan = compile(fields);
     if (plan.output.kind !== 'groups') {
       throw new Error('not a request for groups');
     }
     const page = await runStatement(this.#connection, groupPageStatement(plan, plan.output, EVENTS, duckdbDialect));
-    const keys = page.map((row) => row.slice(1, -1) as string[]);
+    const keys = page.map((row) => row.slice(1, -1).map((key) => unmarkText(key as string)));
     const detail = await runStatement(this.#connection, groupDetailStatement(plan, plan.output, keys, EVENTS, duckdbDialect));
     const whole = detail.filter((row) => Number(row[1]) === 0b011111);
-    return { keys: page.map((row) => row.slice(1)), details: whole.map((row) => Number(row.at(-3))) };
+    const groups = keys.map((key, place) => ({ key, count: Number(page[place]?.at(-1)) }));
+    return { groups, details: whole.map((row) => Number(row.at(-3))) };
   }
 
   close(): void {

@@ -11,7 +11,7 @@ const escapedFully = (text: string) =>
 const plainText = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.string({ unit: 'grapheme', maxLength: 8 }),
-  fc.constantFrom('a', 'b', '__proto__', 'ipLow', '\0', '\\', '"'),
+  fc.constantFrom('', 'a', 'b', '__proto__', 'ipLow', '\0', '\\', '"'),
 );
 const written = (text: fc.Arbitrary<string>) =>
   fc.oneof({ weight: 6, arbitrary: text.map((value) => JSON.stringify(value)) }, { weight: 1, arbitrary: text.map(escapedFully) });
@@ -50,7 +50,7 @@ const address = fc.oneof(
   fc.ipV4(),
   fc.ipV6(),
   fc.ipV4Extended(),
-  fc.constantFrom('::ffff:1.2.3.4', '01.2.3.4', '1.2.3.4.5', 'fe80::1%eth0'),
+  fc.constantFrom('::ffff:1.2.3.4', '01.2.3.4', '1.2.3.4.5', 'fe80::1%eth0', ''),
 );
 const timestamp = fc.integer({ min: NOW - 73 * HOUR, max: NOW + 700_000 });
 
@@ -68,6 +68,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
     fc.nat().map((digits) => `"AS${digits}"`),
     fc.nat().map((digits) => `"0${digits}"`),
     fc.nat().map((digits) => `"${digits}"`),
+    fc.constantFrom('""', '"AS"'),
   ),
   log: anyObject,
 };

@@ -27,7 +27,21 @@ describe('an event is loaded as what it says:', () => {
     ['asn with AS', rawEvent({ asn: 'AS64500' }), { ...basic, asn: '64500' }],
     ['asn with leading zeros', rawEvent({ asn: 'as0064500' }), { ...basic, asn: '64500' }],
     ['asn zero', rawEvent({ asn: 0 }), { ...basic, asn: '0' }],
-    ['text fields that are null or empty', rawEvent({ url: null, ua: '', asn: '', ip: null, country: 'DE' }), { ...basic, country: 'DE' }],
+    ['text fields that are null', rawEvent({ url: null, ip: null, asn: null, country: 'DE' }), { ...basic, country: 'DE' }],
+    [
+      'text fields that are empty, which is a value, but for an asn without digits',
+      rawEvent({ feature: '', ruleId: '', ruleName: '', ip: '', ja4: '', ua: '', url: '', asn: '', country: '', action: '' }),
+      { ...basic, feature: '', ruleId: '', ruleName: '', ip: '', ja4: '', ua: '', url: '', country: '', action: '' },
+    ],
+    [
+      'an empty text beside what has to be put together anew',
+      rawEvent({ log: undefined, ua: '', url: null }),
+      {
+        ...basic,
+        ua: '',
+        log: { logId: 'a', shieldZoneId: 7, timestamp: NOW, ua: '', url: null },
+      },
+    ],
     ['a time in UTC', rawEvent({ timestamp: '2026-05-12T15:30:00.125Z' }), { ...basic, timestamp: BigInt(NOW + 125) }],
     ['a time with an offset', rawEvent({ timestamp: '2026-05-12T17:30:00.9999+02:00' }), { ...basic, timestamp: BigInt(NOW + 999) }],
     ['a key in escapes', rawEventWith('"\\u0075rl":"/x"'), { ...basic, url: '/x' }],

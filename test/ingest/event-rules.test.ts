@@ -80,6 +80,7 @@ describe('an event is rejected, naming the field, its value and what is allowed:
     ['a logId that is too long', rawEvent({ logId: 'é'.repeat(257) }), /^logId is "é+…: a text of 1 to 512 bytes/],
     ['a text field that is a number', rawEvent({ url: 5 }), /^url is 5: a string or null is required$/],
     ['a text field that is an object', rawEvent({ action: { a: 1 } }), /^action is \{"a":1}: a string or null is required$/],
+    ['an asn of AS alone', rawEvent({ asn: 'AS' }), /^asn is "AS": decimal digits are required/],
     ['an asn of letters', rawEvent({ asn: 'ASX' }), /^asn is "ASX": decimal digits are required/],
     ['an asn that is a fraction', rawEvent({ asn: 1.5 }), /^asn is 1\.5:/],
     ['an asn below zero', rawEvent({ asn: -5 }), /^asn is -5:/],

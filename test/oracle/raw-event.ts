@@ -29,13 +29,14 @@ function oracleEvent(raw: RawEvent): OracleEvent {
   const fields: Record<string, string> = {};
   for (const name of TEXT_FIELDS) {
     const value = raw[name];
-    // An empty text is a missing one: both group under "".
-    if (typeof value === 'string' && value !== '') {
+    if (typeof value === 'string') {
       fields[name] = value;
     }
   }
-  if (raw['asn'] !== undefined) {
-    fields['asn'] = String(raw['asn']).replace(/^AS/, '');
+  // A number has digits: an empty text says that the event has none.
+  const asn = raw['asn'] ?? '';
+  if (asn !== '') {
+    fields['asn'] = String(asn).replace(/^AS/, '');
   }
   const time = raw['timestamp'];
   return {

@@ -64,6 +64,32 @@ describe('rows', () => {
   });
 });
 
+describe('an empty text', () => {
+  const events = oracleEvents([
+    { logId: 'a', shieldZoneId: 7, timestamp: T, country: '', feature: '', asn: '', log: {} },
+    { logId: 'b', shieldZoneId: 7, timestamp: T, country: null, feature: 'waf', log: {} },
+    { logId: 'c', shieldZoneId: 7, timestamp: T, feature: 'waf', log: {} },
+  ]);
+  const search = (request: object) => searchOracle(events, { from: T, to: T + 1, ...request }, 7);
+
+  test('is a value of the event, null is none, and an asn has digits', () => {
+    expect(search({}).rows?.map(({ fields }) => fields)).toEqual([{ country: '', feature: '' }, { feature: 'waf' }, { feature: 'waf' }]);
+  });
+
+  test.each([
+    ['eq', ''],
+    ['wildcard', ''],
+    ['wildcard', '*'],
+  ])('is found by %s %j, a missing one is not', (op, text) => {
+    expect(search({ filters: [{ field: 'country', op, value: [text] }] }).rows?.map(({ logId }) => logId)).toEqual(['a']);
+  });
+
+  test('is in one group with the missing ones, and counts in the context', () => {
+    const { groups } = search({ groupBy: ['country'] });
+    expect(groups).toMatchObject([{ key: { country: '' }, count: 3, context: { country: '', features: ',waf' } }]);
+  });
+});
+
 describe('filters', () => {
   test.each([
     ['actions whatever their case', { field: 'action', op: 'eq', value: ['BLOCKED'] }, ['d', 'b']],

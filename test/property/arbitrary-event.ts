@@ -24,6 +24,8 @@ function usualOrHostile(name: string): fc.Arbitrary<string> {
     { arbitrary: fc.constantFrom(...(USUAL_TEXTS[name] ?? [])), weight: 12 },
     { arbitrary: hostileText, weight: 2 },
     { arbitrary: anyText, weight: 1 },
+    // An empty text is a value, which must not be taken for a missing one.
+    { arbitrary: fc.constant(''), weight: 1 },
   );
 }
 
@@ -33,7 +35,7 @@ const address = fc.oneof(
   { arbitrary: fc.ipV6(), weight: 1 },
 );
 
-const asn = fc.constantFrom<string | number>(13335, '13335', 'AS13335', 16509, 'AS16509', 7, '0', 4_294_967_295);
+const asn = fc.constantFrom<string | number>(13335, '13335', 'AS13335', 16509, 'AS16509', 7, '0', 4_294_967_295, '');
 
 const logObject = fc.dictionary(
   fc.oneof(fc.constantFrom('Url', 'Message', 'Headers', 'extra', 'ip'), anyText),
