@@ -34,7 +34,7 @@ export function dropTableStatement(table: string): SqlStatement {
 export function readJournalStatement(table: string, path: string): SqlStatement {
   const types = trusted(`{${CANONICAL_COLUMNS.map(({ name, duckdbType }) => `'${name}': '${duckdbType}'`).join(', ')}}`);
   return render(
-    sql`CREATE OR REPLACE TEMP TABLE ${trusted(table)} AS SELECT * FROM read_json(${text(path)}, format = 'newline_delimited', columns = ${types}, ignore_errors = true, maximum_object_size = ${int32(LONGEST_LINE_BYTES)})`,
+    sql`CREATE OR REPLACE TABLE ${trusted(table)} AS SELECT * FROM read_json(${text(path)}, format = 'newline_delimited', columns = ${types}, ignore_errors = true, maximum_object_size = ${int32(LONGEST_LINE_BYTES)})`,
   );
 }
 
@@ -50,9 +50,20 @@ export function unreadableLinesStatement(table: string): SqlStatement {
   return render(sql`SELECT rowid FROM ${trusted(table)} WHERE ${column('shieldZoneId')} IS NULL ORDER BY rowid`);
 }
 
+/** A table in memory that events are searched in. */
+export interface HotSource {
+  readonly name: string;
+  /** The sequence of the first row of a table as it was read from a journal; null for one whose rows have a `seq`. */
+  readonly firstSequence: bigint | null;
+}
+
 /** The events of hot tables and segments as one relation to select from. `endSequence` hides what hot tables received later. */
-export function eventsRelation(hotTables: readonly string[], segmentPaths: readonly string[], endSequence: bigint): SqlFragment {
-  const hot = hotTables.map((table) => sql`SELECT ${allColumns()} FROM ${trusted(table)} WHERE ${column('seq')} < ${int64(endSequence)}`);
+export function eventsRelation(hotTables: readonly HotSource[], segmentPaths: readonly string[], endSequence: bigint): SqlFragment {
+  const hot = hotTables.map(({ name, firstSequence }) =>
+    firstSequence === null
+      ? sql`SELECT ${allColumns()} FROM ${trusted(name)} WHERE ${column('seq')} < ${int64(endSequence)}`
+      : sql`SELECT ${int64(firstSequence)} + rowid, ${canonicalColumns()} FROM ${trusted(name)} WHERE ${column('shieldZoneId')} IS NOT NULL`,
+  );
   const sealed = segmentPaths.length === 0 ? [] : [sql`SELECT ${allColumns()} FROM read_parquet(${textList(segmentPaths)})`];
   const parts = [...hot, ...sealed];
   if (parts.length === 0) {

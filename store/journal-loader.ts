@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import {
   countKnownStatement,
+  dropTableStatement,
   eventsRelation,
   insertNewStatement,
   insertStatement,
@@ -20,17 +21,21 @@ import { overlaps } from './segment.ts';
 /** One more than any sequence: a hot table's events all count when duplicates are looked for. */
 const END_OF_SEQUENCE = (1n << 63n) - 1n;
 
-const ARRIVED = 'arrived';
+/** Fewer events are copied into a table with others: searching a great many tables costs more than copying. */
+const TABLE_OF_ITS_OWN = 4_000;
 
 export interface LoadOutcome {
-  /** Events that are searchable now and were not before. */
+  /** Events that are searchable once the load counts, and were not before. */
   readonly loaded: number;
   readonly duplicates: number;
+  /** The journal as a table of its own; absent where its events were copied into the collecting table. */
+  readonly table?: HotTable;
 }
 
 export interface LoadTarget {
-  readonly hotTable: HotTable;
-  /** What is searchable already, the hot table included: an event that is in there is not loaded again. */
+  /** Where the events of small journals go, and those left of one that holds duplicates. */
+  readonly collecting: HotTable;
+  /** What is searchable already, the collecting table included: an event that is in there is not loaded again. */
   readonly known: Snapshot;
   readonly segmentsFolder: string;
   /** Gets the lines that DuckDB's JSON reader does not take, which the intake should not have let through. */
@@ -38,45 +43,57 @@ export interface LoadTarget {
 }
 
 /**
- * Loads a journal into a hot table: DuckDB parses the file into a table of its own, one aggregate checks what came of it, and the events go
- * over in one last statement: it all is loaded, or none of it.
+ * Loads a journal: DuckDB parses the file into a table, and one aggregate checks what came of it. A large table without duplicates is
+ * searched as it is; the events of others go over into the collecting table in one last statement. It all is loaded, or none of it.
  */
-export async function loadJournal(
-  connection: DuckDBConnection,
-  journal: Journal,
-  { hotTable, known, segmentsFolder, keepUnreadable }: LoadTarget,
-): Promise<LoadOutcome> {
+export async function loadJournal(connection: DuckDBConnection, journal: Journal, target: LoadTarget): Promise<LoadOutcome> {
   if (journal.eventCount === 0) {
     return { loaded: 0, duplicates: 0 };
   }
-  await runStatement(connection, readJournalStatement(ARRIVED, journal.path));
-  const [checked = []] = await runStatement(connection, inspectTableStatement(ARRIVED));
+  const name = `journal_${journal.number}`;
+  await runStatement(connection, readJournalStatement(name, journal.path));
+  let keepTable = false;
+  try {
+    const outcome = await adoptOrCopy(connection, journal, name, target);
+    keepTable = outcome.table !== undefined;
+    return outcome;
+  } finally {
+    if (!keepTable) {
+      await runStatement(connection, dropTableStatement(name));
+    }
+  }
+}
+
+async function adoptOrCopy(connection: DuckDBConnection, journal: Journal, name: string, target: LoadTarget): Promise<LoadOutcome> {
+  const { collecting, known, segmentsFolder, keepUnreadable } = target;
+  const { firstSequence, sizeBytes } = journal;
+  const [checked = []] = await runStatement(connection, inspectTableStatement(name));
   const [lines, events, distinct, firstMs, lastMs] = checked as [bigint, bigint, bigint, bigint | null, bigint | null];
   if (lines - events > 1n || Number(events) !== journal.eventCount) {
-    keepUnreadable(await findUnreadable(connection, journal));
+    keepUnreadable(await findUnreadable(connection, journal, name));
   }
   if (firstMs === null || lastMs === null) {
     return { loaded: 0, duplicates: 0 };
   }
   const segments = known.segments.filter((segment) => overlaps(segment, Number(firstMs), Number(lastMs) + 1));
-  const relation = eventsRelation(
-    known.hotTables.map(({ name }) => name),
-    segments.map(({ file }) => join(segmentsFolder, file)),
-    END_OF_SEQUENCE,
-  );
-  const [[knownAlready] = []] = await runStatement(connection, countKnownStatement(ARRIVED, relation, firstMs, lastMs));
+  const paths = segments.map(({ file }) => join(segmentsFolder, file));
+  const relation = eventsRelation(known.hotTables, paths, END_OF_SEQUENCE);
+  const [[knownAlready] = []] = await runStatement(connection, countKnownStatement(name, relation, firstMs, lastMs));
   // The lines that are no events have one hash together, so as many distinct hashes as events and one more means: no duplicates.
   const allNew = knownAlready === 0n && distinct === events + 1n;
+  if (allNew && events >= TABLE_OF_ITS_OWN) {
+    return { loaded: Number(events), duplicates: 0, table: { name, firstSequence, events: Number(events), journalBytes: sizeBytes } };
+  }
   const statement = allNew
-    ? insertStatement(hotTable.name, ARRIVED, journal.firstSequence)
-    : insertNewStatement(hotTable.name, ARRIVED, journal.firstSequence, relation, firstMs, lastMs);
+    ? insertStatement(collecting.name, name, firstSequence)
+    : insertNewStatement(collecting.name, name, firstSequence, relation, firstMs, lastMs);
   const [[inserted] = []] = await runStatement(connection, statement);
   const loaded = Number(inserted);
   return { loaded, duplicates: Number(events) - loaded };
 }
 
-async function findUnreadable(connection: DuckDBConnection, journal: Journal): Promise<DeadLetter[]> {
-  const places = await runStatement(connection, unreadableLinesStatement(ARRIVED));
+async function findUnreadable(connection: DuckDBConnection, journal: Journal, table: string): Promise<DeadLetter[]> {
+  const places = await runStatement(connection, unreadableLinesStatement(table));
   const lines = (await readFile(journal.path)).toString('utf8').split('\n');
   return places
     .map(([place]) => Number(place))

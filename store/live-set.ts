@@ -54,12 +54,12 @@ export class LiveSet {
 
   exchange(change: {
     readonly addHot?: HotTable;
-    readonly removeHot?: HotTable;
+    readonly removeHot?: readonly HotTable[];
     readonly addSegments?: readonly Segment[];
     readonly removeSegments?: readonly Segment[];
   }): void {
-    const { addHot, removeHot, addSegments = [], removeSegments = [] } = change;
-    const gone = new Set<Part>([...removeSegments, ...(removeHot ? [removeHot] : [])]);
+    const { addHot, removeHot = [], addSegments = [], removeSegments = [] } = change;
+    const gone = new Set<Part>([...removeSegments, ...removeHot]);
     this.#hotTables = [...this.#hotTables, ...(addHot ? [addHot] : [])].filter((table) => !gone.has(table));
     this.#segments = [...this.#segments, ...addSegments].filter((segment) => !gone.has(segment));
     for (const part of gone) {

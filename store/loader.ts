@@ -1,8 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { createHotTableStatement } from '../sql/storage-statements.ts';
 import { type AppendPlace, placeAfter } from './append-pipeline.ts';
 import type { CatalogProgress } from './catalog.ts';
+import { runStatement } from './duckdb-engine.ts';
 import type { DeadLetter } from './event-store.ts';
-import { type HotTable, OpenHotTable } from './hot-table.ts';
+import { CollectingTable, HotGeneration } from './hot-generation.ts';
 import type { Journal } from './journal.ts';
 import { loadJournal } from './journal-loader.ts';
 import type { LiveSet } from './live-set.ts';
@@ -10,16 +12,16 @@ import type { PositionTable } from './position-table.ts';
 import type { StoreCounters } from './store-counters.ts';
 
 /**
- * A hot table is closed once it holds this many events, or bytes of journal, or is this old. One is open and two wait to be sealed while a third is
+ * Hot tables are closed together once they hold this many events, or bytes of journal, or are this old. One set is open and two wait to be sealed while a third is
  * sorted: together they must fit into the smaller memory limits, because a table that spills costs several times as much.
  */
 const CLOSE_AT_EVENTS = 100_000;
 const CLOSE_AT_BYTES = 128 * 1024 * 1024;
 const CLOSE_AT_AGE_MS = 5 * 60_000;
 
-/** A hot table that takes in no more, and how far the store had come when it was closed. */
-export interface ClosedHotTable {
-  readonly table: HotTable;
+/** Hot tables that take in no more, and how far the store had come when they were closed. */
+export interface ClosedGeneration {
+  readonly generation: HotGeneration;
   readonly progress: CatalogProgress;
 }
 
@@ -31,28 +33,27 @@ export interface LoaderOptions {
   readonly counters: StoreCounters;
   readonly now: () => number;
   readonly keepUnreadable: (letters: readonly DeadLetter[]) => void;
-  readonly onClosed: (closed: ClosedHotTable) => void;
-  /** Resolves when another hot table may be closed: tables wait in memory until they are sealed. */
+  readonly onClosed: (closed: ClosedGeneration) => void;
+  /** Resolves when hot tables may be closed: they wait in memory until they are sealed. */
   readonly roomToClose: () => Promise<void>;
 }
 
-/** Brings journals into the open hot table, one at a time, and opens a new table when that one is full. */
+/** Brings journals into hot tables, one at a time, and starts over with new tables when those are full. */
 export class Loader {
   readonly #options: LoaderOptions;
-  #hot: OpenHotTable;
-  #tablesOpened = 1;
+  #open: HotGeneration;
+  #generations = 1;
   #end: AppendPlace;
 
-  private constructor(options: LoaderOptions, hot: OpenHotTable, start: AppendPlace) {
+  private constructor(options: LoaderOptions, open: HotGeneration, start: AppendPlace) {
     this.#options = options;
-    this.#hot = hot;
+    this.#open = open;
     this.#end = start;
   }
 
   static async start(options: LoaderOptions, start: AppendPlace): Promise<Loader> {
-    const hot = await OpenHotTable.create(options.connection, 1, options.now());
-    options.live.exchange({ addHot: hot });
-    return new Loader(options, hot, start);
+    const open = await openGeneration(options, 1);
+    return new Loader(options, open, start);
   }
 
   get end(): AppendPlace {
@@ -65,14 +66,22 @@ export class Loader {
     if (this.#isFull()) {
       await this.close();
     }
+    const { collecting, tables, journals } = this.#open;
     const known = live.snapshot();
     try {
-      const { loaded, duplicates } = await loadJournal(connection, journal, { hotTable: this.#hot, known, segmentsFolder, keepUnreadable });
-      this.#hot.received(journal, loaded);
+      const { loaded, duplicates, table } = await loadJournal(connection, journal, { collecting, known, segmentsFolder, keepUnreadable });
+      if (table === undefined) {
+        collecting.events += loaded;
+        collecting.journalBytes += journal.sizeBytes;
+      } else {
+        tables.push(table);
+        live.exchange({ addHot: table });
+      }
       counters.duplicateEvents += duplicates;
     } finally {
       known.release();
     }
+    journals.push(journal);
     counters.expiredEvents += journal.expiredCount;
     positions.move(journal.positions);
     this.#end = placeAfter(journal);
@@ -80,35 +89,35 @@ export class Loader {
   }
 
   async closeIfOld(): Promise<void> {
-    if (this.#options.now() - this.#hot.openedAtMs >= CLOSE_AT_AGE_MS) {
+    if (this.#options.now() - this.#open.openedAtMs >= CLOSE_AT_AGE_MS) {
       await this.close();
     }
   }
 
-  /** Hands the open hot table over for sealing and opens another. */
+  /** Hands the open hot tables over for sealing and opens others. */
   async close(): Promise<void> {
-    const { connection, live, positions, counters, now, onClosed, roomToClose } = this.#options;
-    if (this.#hot.journals.length === 0) {
+    const { positions, counters, onClosed, roomToClose } = this.#options;
+    if (this.#open.journals.length === 0) {
       return;
     }
     await roomToClose();
-    const next = await OpenHotTable.create(connection, this.#tablesOpened + 1, now());
-    this.#tablesOpened += 1;
-    const table = this.#hot;
-    this.#hot = next;
-    live.exchange({ addHot: next });
-    onClosed({
-      table,
-      progress: {
-        sealedJournal: this.#end.journal - 1,
-        nextSequence: this.#end.sequence,
-        positions: positions.list(),
-        ...counters,
-      },
-    });
+    const next = await openGeneration(this.#options, this.#generations + 1);
+    this.#generations += 1;
+    const generation = this.#open;
+    this.#open = next;
+    const { journal, sequence } = this.#end;
+    const progress = { sealedJournal: journal - 1, nextSequence: sequence, positions: positions.list(), ...counters };
+    onClosed({ generation, progress });
   }
 
   #isFull(): boolean {
-    return this.#hot.events >= CLOSE_AT_EVENTS || this.#hot.journalBytes >= CLOSE_AT_BYTES;
+    return this.#open.events >= CLOSE_AT_EVENTS || this.#open.journalBytes >= CLOSE_AT_BYTES;
   }
+}
+
+async function openGeneration({ connection, live, now }: LoaderOptions, number: number): Promise<HotGeneration> {
+  const collecting = new CollectingTable(`collecting_${number}`);
+  await runStatement(connection, createHotTableStatement(collecting.name));
+  live.exchange({ addHot: collecting });
+  return new HotGeneration(collecting, now());
 }

@@ -5,12 +5,12 @@ import type { DataFolder } from './data-folder.ts';
 import { runStatement } from './duckdb-engine.ts';
 import { removeJournals } from './journal.ts';
 import type { LiveSet } from './live-set.ts';
-import type { ClosedHotTable } from './loader.ts';
+import type { ClosedGeneration } from './loader.ts';
 import { HOUR_MS, planSeal, slabZone } from './segment-plan.ts';
 import { removeSegmentFiles, writeSegments } from './segment-writer.ts';
 import type { StoreLogger } from './store-logger.ts';
 
-/** So many closed tables wait in memory at most; the loader waits rather than close another. */
+/** So many closed generations wait in memory at most; the loader waits rather than close another. */
 const MAX_WAITING = 2;
 const RETRY_DELAY_MS = 2_000;
 
@@ -23,12 +23,12 @@ export interface SealerOptions {
 }
 
 /**
- * Turns closed hot tables into published segments, one after the other. One catalog transaction adds the segments and moves the stored
- * positions; only then do the segments take the table's place, and only then do its journals go.
+ * Turns closed generations of hot tables into published segments, one after the other. One catalog transaction adds the segments and moves the stored
+ * positions; only then do the segments take the tables' place, and only then do their journals go.
  */
 export class Sealer {
   readonly #options: SealerOptions;
-  readonly #waiting: ClosedHotTable[] = [];
+  readonly #waiting: ClosedGeneration[] = [];
   #running: Promise<void> | undefined;
   #stopped = false;
   #wake: (() => void) | undefined;
@@ -48,12 +48,12 @@ export class Sealer {
     return this.#waiting.length === 0;
   }
 
-  enqueue(closed: ClosedHotTable): void {
+  enqueue(closed: ClosedGeneration): void {
     this.#waiting.push(closed);
     this.#running ??= this.#run();
   }
 
-  /** Resolves when fewer tables wait than may, or when the sealer stops. */
+  /** Resolves when fewer generations wait than may, or when the sealer stops. */
   async room(): Promise<void> {
     while (this.#waiting.length >= MAX_WAITING && !this.#stopped) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -67,7 +67,7 @@ export class Sealer {
     await this.#running;
   }
 
-  /** Finishes the table being sealed; those behind it stay in their journals. */
+  /** Finishes the generation being sealed; those behind it stay in their journals. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#wake?.();
@@ -95,22 +95,22 @@ export class Sealer {
     this.#running = undefined;
   }
 
-  async #seal({ table, progress }: ClosedHotTable): Promise<void> {
+  async #seal({ generation, progress }: ClosedGeneration): Promise<void> {
     const { connection, folder, catalog, live } = this.#options;
-    const events = eventsRelation([table.name], [], progress.nextSequence);
+    const events = eventsRelation(generation.tables, [], progress.nextSequence);
     const counts = (await runStatement(connection, slabZoneCountStatement(events, HOUR_MS))).map(slabZone);
     const stem = `j${progress.sealedJournal}-${Date.now().toString(36)}`;
     const written = await writeSegments(connection, folder.segments, stem, planSeal(counts), events);
     try {
       const addSegments = catalog.apply({ add: written, remove: [], progress });
-      live.exchange({ removeHot: table, addSegments });
+      live.exchange({ removeHot: generation.tables, addSegments });
     } catch (error) {
       await removeSegmentFiles(folder.segments, written);
       throw error;
     }
     await removeJournals(
       folder.journal,
-      table.journals.map(({ number }) => number),
+      generation.journals.map(({ number }) => number),
     );
   }
 

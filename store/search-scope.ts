@@ -36,7 +36,7 @@ export class SearchScope {
   events(window: TimeWindow = this.plan.window, segments: readonly Segment[] = this.segments): SqlFragment {
     const within = segments.filter((segment) => overlaps(segment, window.fromMs, window.toMs));
     return eventsRelation(
-      this.#snapshot.hotTables.map(({ name }) => name),
+      this.#snapshot.hotTables,
       within.map(({ file }) => join(this.#segmentsFolder, file)),
       this.#snapshot.endSequence,
     );
