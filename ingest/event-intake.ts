@@ -12,7 +12,7 @@ import { UnreadableInput } from './unreadable-input.ts';
 export type { IntakeReport } from './intake-report.ts';
 
 /** A batch is handed to the store when it holds this much, and what has come by then this often: a slow input is searchable before it ends. */
-const BATCH_BYTES = 4 * 1024 * 1024;
+const BATCH_BYTES = 16 * 1024 * 1024;
 const HAND_OVER_EVERY_MS = 250;
 const BATCHES_UNDER_WAY = 3;
 /** A larger chunk is worked through in parts of this size. */

@@ -1,7 +1,7 @@
 import type { EventStore } from '../store/event-store.ts';
 import { BatchBuilder } from './batch-builder.ts';
 
-const FULL_BYTES = 4 * 1024 * 1024;
+const FULL_BYTES = 16 * 1024 * 1024;
 const FULL_EVENTS = 20_000;
 /** How long the first event of a batch waits for company. */
 const LINGER_MS = 100;
