@@ -9,7 +9,7 @@ export type TextField = (typeof TEXT_FIELDS)[number];
 /**
  * - `logId` string, never empty
  * - `shieldZoneId` int32, `timestamp` int64 Unix ms UTC
- * - the text fields: strings, absent when the event has none; `asn` is decimal digits only
+ * - the text fields: strings, absent when the event has none (an empty text is a value); `asn` is one or more decimal digits
  * - `ipHigh`, `ipLow`: the upper and lower 64 bits of `ip` as an IPv6 number (IPv4 as `::ffff:a.b.c.d`), unsigned JSON integers;
  *   both absent when `ip` is absent or is not an address
  * - `log`: a JSON object

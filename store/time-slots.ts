@@ -18,7 +18,7 @@ export function slotOf({ window, slotMs }: TimeSlots, timestamp: number): number
 }
 
 /** The window from slot `first` to slot `last`, both included. */
-export function slotsWindow({ window, slotMs }: TimeSlots, first: number, last: number): TimeWindow {
+function slotsWindow({ window, slotMs }: TimeSlots, first: number, last: number): TimeWindow {
   return { fromMs: window.fromMs + first * slotMs, toMs: Math.min(window.toMs, window.fromMs + (last + 1) * slotMs) };
 }
 

@@ -11,7 +11,7 @@ export const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
 export type Codec = (typeof CODECS)[number];
 
 /** Which client that none of us wrote is used: kcat (librdkafka) where there is one, otherwise Kafka's own console producer (Java). */
-export async function foreignClient(): Promise<'kcat' | 'java'> {
+async function foreignClient(): Promise<'kcat' | 'java'> {
   return await promisify(execFile)('kcat', ['-V']).then(
     () => 'kcat',
     () => 'java',
