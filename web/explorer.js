@@ -6,6 +6,14 @@ const REFRESH_MS = 5_000;
 const form = document.querySelector('#search');
 const status = document.querySelector('#status');
 
+/** A link such as `/?zone=7&hours=72&groupBy=asn` asks that at once; the access key is no part of a link. */
+function fillFromAddress() {
+  for (const [name, value] of new URLSearchParams(location.search)) {
+    const field = form.elements.namedItem(name);
+    if (field !== null && name !== 'accessKey') field.value = value;
+  }
+}
+
 function wanted() {
   const data = new FormData(form);
   const to = Date.now();
@@ -95,5 +103,6 @@ form.addEventListener('submit', (event) => {
   void refresh();
 });
 form.addEventListener('change', () => void refresh());
+fillFromAddress();
 setInterval(() => document.hidden || void refresh(), REFRESH_MS);
 void refresh();
