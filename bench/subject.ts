@@ -1,11 +1,11 @@
 // The program under test in a process of its own, so that its memory can be told from the harness's. Started by run-subject.ts with what to
 // do as JSON in the first argument; sends what it measured as one message.
-import { createReadStream } from 'node:fs';
 import { takeInEvents } from '../ingest/event-intake.ts';
 import { type OpenStore, openStore } from '../store/open-store.ts';
 import { startBackgroundSearches } from './background-search.ts';
 import { BENCH_NOW_MS } from './event-file.ts';
 import { expectedTotals } from './expected-totals.ts';
+import { fileChunks } from './file-chunks.ts';
 import type { SubjectOrder, SubjectReport, WorkloadReport } from './subject-report.ts';
 import { timeSearch } from './time-search.ts';
 import { WORKLOADS } from './workload.ts';
@@ -20,7 +20,7 @@ const now = () => BENCH_NOW_MS + Date.now() - started;
 async function takeIn(store: OpenStore): Promise<SubjectReport['intake']> {
   const background = startBackgroundSearches(store);
   const start = performance.now();
-  const { accepted, expired, rejectedCount } = await takeInEvents(createReadStream(order.file, { highWaterMark: 1024 * 1024 }), {
+  const { accepted, expired, rejectedCount } = await takeInEvents(fileChunks(order.file), {
     store,
     source: 'file',
     now,

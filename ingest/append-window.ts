@@ -16,8 +16,8 @@ export class AppendWindow {
     return this.#underWay.size < this.#size;
   }
 
-  /** Hands a batch over without waiting for it. */
-  start(batch: EventBatch): void {
+  /** Hands a batch over without waiting for it. `onSettled` is called when the store has done with the batch, stored or not. */
+  start(batch: EventBatch, onSettled: () => void): void {
     const append: Promise<void> = this.#store
       .append(batch)
       .then(
@@ -26,7 +26,10 @@ export class AppendWindow {
           this.#failures.push(error);
         },
       )
-      .finally(() => this.#underWay.delete(append));
+      .finally(() => {
+        this.#underWay.delete(append);
+        onSettled();
+      });
     this.#underWay.add(append);
   }
 

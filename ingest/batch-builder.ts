@@ -99,6 +99,11 @@ export class BatchBuilder {
     return batch;
   }
 
+  /** Takes back the memory of a batch that was taken and that nobody reads any more. */
+  release({ lines }: EventBatch): void {
+    this.#lines.release(lines);
+  }
+
   #convertKafka(value: Uint8Array | null): EventVerdict {
     if (value === null || value.length === 0) {
       const what = value === null ? 'no value (a tombstone)' : 'an empty value';

@@ -94,7 +94,8 @@ class DemoFeeder {
       sinceYield += added;
       if (this.#builder.eventCount >= BATCH_EVENTS || this.#next === end) {
         await appends.room();
-        appends.start(this.#builder.take());
+        const batch = this.#builder.take();
+        appends.start(batch, () => this.#builder.release(batch));
       }
       if (sinceYield >= EVENTS_AT_ONCE) {
         sinceYield = 0;

@@ -153,7 +153,8 @@ class Intake implements EventReceiver {
 
   #handOver(): void {
     if (!this.#builder.isEmpty) {
-      this.#appends.start(this.#builder.take());
+      const batch = this.#builder.take();
+      this.#appends.start(batch, () => this.#builder.release(batch));
     }
   }
 

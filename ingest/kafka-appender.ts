@@ -88,8 +88,9 @@ export class KafkaAppender {
   }
 
   async #send(generation: number): Promise<void> {
+    const batch = this.#builder.take();
     try {
-      await this.#options.store.append(this.#builder.take());
+      await this.#options.store.append(batch);
       this.batches++;
       this.#options.onAppended();
     } catch (error) {
@@ -97,6 +98,8 @@ export class KafkaAppender {
         this.discard();
         this.#options.onFailure(error as Error);
       }
+    } finally {
+      this.#builder.release(batch);
     }
   }
 

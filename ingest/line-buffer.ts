@@ -1,10 +1,11 @@
+import { CHUNK_BYTES, ChunkPool } from './chunk-pool.ts';
 import { NEWLINE } from './json-bytes.ts';
 
 const FIRST_CHUNK_BYTES = 64 * 1024;
-const LARGEST_CHUNK_BYTES = 1024 * 1024;
 
 /** Collects lines in chunks of memory; a line is never spread over two chunks. */
 export class LineBuffer {
+  readonly #pool = new ChunkPool();
   #chunks: Uint8Array[] = [];
   #chunk = Buffer.alloc(0);
   #used = 0;
@@ -46,13 +47,19 @@ export class LineBuffer {
     return chunks;
   }
 
+  /** Takes back the memory of lines that were taken and that nobody reads any more. */
+  release(lines: readonly Uint8Array[]): void {
+    for (const chunk of lines) {
+      this.#pool.giveBack(chunk);
+    }
+  }
+
   #makeRoom(bytes: number): void {
     if (this.#used + bytes <= this.#chunk.length) {
       return;
     }
     const line = this.#chunk.subarray(this.#lineStart, this.#used);
-    const usual = Math.min(LARGEST_CHUNK_BYTES, Math.max(FIRST_CHUNK_BYTES, this.#chunk.length * 2));
-    const chunk = Buffer.allocUnsafeSlow(Math.max(usual, 2 * (line.length + bytes)));
+    const chunk = this.#newChunk(2 * (line.length + bytes));
     chunk.set(line);
     if (this.#lineStart > 0) {
       this.#chunks.push(this.#chunk.subarray(0, this.#lineStart));
@@ -61,5 +68,11 @@ export class LineBuffer {
     this.#chunk = chunk;
     this.#used = line.length;
     this.#lineStart = 0;
+  }
+
+  #newChunk(atLeast: number): Buffer<ArrayBuffer> {
+    const used = atLeast <= CHUNK_BYTES ? this.#pool.take() : undefined;
+    const usual = Math.min(CHUNK_BYTES, Math.max(FIRST_CHUNK_BYTES, this.#chunk.length * 2));
+    return used ?? Buffer.allocUnsafeSlow(Math.max(usual, atLeast));
   }
 }

@@ -19,6 +19,11 @@ const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duck
 const columnList = (columns: readonly EventColumn[]) =>
   trusted(columns.map(({ name, duckdbType }) => `"${name}" ${duckdbType}`).join(', '));
 
+/** How many threads a query may use, all connections together. */
+export function setThreadsStatement(threads: number): SqlStatement {
+  return render(sql`SET threads = ${int32(threads)}`);
+}
+
 export function createHotTableStatement(table: string): SqlStatement {
   return render(sql`CREATE TABLE ${trusted(table)} (${columnList(EVENT_COLUMNS)})`);
 }

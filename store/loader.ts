@@ -6,7 +6,7 @@ import { runStatement } from './duckdb-engine.ts';
 import type { DeadLetter } from './event-store.ts';
 import { CollectingTable, HotGeneration } from './hot-generation.ts';
 import type { Journal } from './journal.ts';
-import { loadJournal } from './journal-loader.ts';
+import { loadJournal, TABLE_OF_ITS_OWN } from './journal-loader.ts';
 import type { LiveSet } from './live-set.ts';
 import type { PositionTable } from './position-table.ts';
 import type { StoreCounters } from './store-counters.ts';
@@ -34,6 +34,8 @@ export interface LoaderOptions {
   readonly now: () => number;
   readonly keepUnreadable: (letters: readonly DeadLetter[]) => void;
   readonly onClosed: (closed: ClosedGeneration) => void;
+  /** Called for every journal that is large enough for a table of its own. */
+  readonly onBulkLoad: () => void;
   /** Resolves when hot tables may be closed: they wait in memory until they are sealed. */
   readonly roomToClose: () => Promise<void>;
 }
@@ -62,7 +64,10 @@ export class Loader {
 
   /** What can fail comes first: when this rejects, nothing of the journal is searchable and no position has moved. */
   async load(journal: Journal): Promise<void> {
-    const { connection, segmentsFolder, live, positions, counters, keepUnreadable } = this.#options;
+    const { connection, segmentsFolder, live, positions, counters, keepUnreadable, onBulkLoad } = this.#options;
+    if (journal.eventCount >= TABLE_OF_ITS_OWN) {
+      onBulkLoad();
+    }
     if (this.#isFull()) {
       await this.close();
     }

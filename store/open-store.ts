@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { AppendPipeline, placeAfter } from './append-pipeline.ts';
 import { Catalog } from './catalog.ts';
 import { ConnectionPool } from './connection-pool.ts';
@@ -13,11 +14,15 @@ import { PositionTable } from './position-table.ts';
 import { cleanFolder, unsealedJournals } from './recovery.ts';
 import { Sealer } from './sealer.ts';
 import { type StoreLogger, silentLogger } from './store-logger.ts';
+import { ThreadPolicy } from './thread-policy.ts';
 
 /** Searches that run at the same time; more would only share the same cores. */
 const CONCURRENT_SEARCHES = 4;
 /** Searches that wait for their turn; further ones are refused with `overloaded`. */
 const WAITING_SEARCHES = 256;
+
+/** How long after the last bulk load searches get every core again. */
+const QUIET_MS = 1_000;
 
 export interface StoreOptions {
   readonly dataDir: string;
@@ -56,8 +61,10 @@ async function openWithCatalog(
   const { sealedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
   const journals = await unsealedJournals(folder, sealedJournal);
 
-  const engine = await startEngine({ memoryLimitMb, spillFolder: folder.spill });
-  const [loading, sealing, merging, removing] = await Promise.all([engine.connect(), engine.connect(), engine.connect(), engine.connect()]);
+  const cores = availableParallelism();
+  const engine = await startEngine({ memoryLimitMb, spillFolder: folder.spill, threads: cores });
+  const [loading, sealing, merging] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
+  const [removing, settings] = await Promise.all([engine.connect(), engine.connect()]);
   const searchers = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES);
 
   const remover = new PartRemover(removing, folder.segments, logger);
@@ -66,6 +73,7 @@ async function openWithCatalog(
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
   const sealer = new Sealer({ connection: sealing, folder, catalog, live, logger });
+  const threads = new ThreadPolicy({ connection: settings, cores, quietMs: QUIET_MS, logger });
   const loader = await Loader.start(
     {
       connection: loading,
@@ -76,6 +84,7 @@ async function openWithCatalog(
       now,
       keepUnreadable: keepDeadLetters,
       onClosed: (closed) => sealer.enqueue(closed),
+      onBulkLoad: () => threads.bulkLoad(),
       roomToClose: () => sealer.room(),
     },
     { journal: sealedJournal + 1, sequence: nextSequence },
@@ -97,9 +106,10 @@ async function openWithCatalog(
   const maintenance = new Maintenance({ pipeline, loader, sealer, compaction, retentionMs, now, logger });
 
   const release = async () => {
+    await threads.stop();
     await remover.idle();
     searchers.close();
-    for (const connection of [loading, sealing, merging, removing]) {
+    for (const connection of [loading, sealing, merging, removing, settings]) {
       connection.closeSync();
     }
     engine.closeSync();

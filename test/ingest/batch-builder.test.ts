@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { BatchBuilder } from '../../ingest/batch-builder.ts';
+import type { EventBatch } from '../../store/event-store.ts';
 import { HOUR, NOW, RULES, rawEvent } from './raw-events.ts';
 
 test('a Kafka message of any kind moves its partition behind it', () => {
@@ -58,4 +59,26 @@ test('a rejected event between good ones leaves no trace in the lines', () => {
   expect(eventCount).toBe(500);
   expect(deadLetters).toHaveLength(1000);
   expect(Buffer.concat(lines).toString()).toBe(good.map((event) => `${event}\n`).join(''));
+});
+
+test('the memory of a batch is used again once it is released, and not before', () => {
+  const builder = new BatchBuilder(RULES);
+  const fill = (mark: string) => {
+    for (let index = 0; index < 3_000; index += 1) {
+      builder.addEvent('http', Buffer.from(JSON.stringify({ shieldZoneId: 1, timestamp: RULES.now(), url: mark.repeat(1_000), log: {} })));
+    }
+    return builder.take();
+  };
+  const text = (batch: EventBatch) => Buffer.concat(batch.lines).toString();
+  const first = fill('a');
+  const firstText = text(first);
+  const second = fill('b');
+  expect(text(first)).toBe(firstText);
+  builder.release(first);
+  const third = fill('c');
+  const memory = (batch: EventBatch) => batch.lines.map(({ buffer }) => buffer);
+  expect(memory(third).some((buffer) => memory(first).includes(buffer))).toBe(true);
+  expect(memory(third).some((buffer) => memory(second).includes(buffer))).toBe(false);
+  expect(text(third).match(/c{1000}/g)).toHaveLength(3_000);
+  expect(text(second).match(/b{1000}/g)).toHaveLength(3_000);
 });
