@@ -20,15 +20,15 @@ test.each([
   const { policy, threads } = await engineWithPolicy(cores);
   expect(await threads()).toBe(cores);
   policy.bulkLoad();
-  await expect.poll(threads, { interval: 1 }).toBe(inBulk);
-  await expect.poll(threads).toBe(cores);
+  await expect.poll(threads, { interval: 1, timeout: 10_000 }).toBe(inBulk);
+  await expect.poll(threads, { timeout: 10_000 }).toBe(cores);
   await policy.stop();
 });
 
 test('bulk loads one after the other keep it at that', async () => {
   const { policy, threads } = await engineWithPolicy(4);
   policy.bulkLoad();
-  await expect.poll(threads, { interval: 1 }).toBe(2);
+  await expect.poll(threads, { interval: 1, timeout: 10_000 }).toBe(2);
   for (let load = 0; load < 20; load += 1) {
     policy.bulkLoad();
     expect(await threads()).toBe(2);
