@@ -35,7 +35,18 @@ export function readFilters(value: JsonValue, path: string, errors: ErrorList): 
   if (alternatives > SEARCH_LIMITS.allAlternatives) {
     errors.add(path, `must have at most ${SEARCH_LIMITS.allAlternatives} values in all its clauses together, not ${alternatives}`);
   }
+  const searched = clauses.reduce((sum, clause) => sum + (isTextSearch(clause) ? clause.alternatives.length : 0), 0);
+  if (searched > SEARCH_LIMITS.searchedTexts) {
+    errors.add(
+      path,
+      `must have at most ${SEARCH_LIMITS.searchedTexts} values in all its contains and wildcard clauses together, not ${searched}`,
+    );
+  }
   return clauses.filter((clause) => clause !== undefined);
+}
+
+function isTextSearch(clause: FilterClause | undefined): clause is FilterClause {
+  return clause?.op === 'contains' || clause?.op === 'wildcard';
 }
 
 function readClause(value: JsonValue, path: string, errors: ErrorList): FilterClause | undefined {

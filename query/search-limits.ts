@@ -9,9 +9,11 @@ export const SEARCH_LIMITS = {
   alternatives: 1_000,
   /** Alternatives of all clauses together. */
   allAlternatives: 5_000,
+  /** Alternatives of all `contains` and `wildcard` clauses together: each reads every text anew, and the engine is not interrupted within a block of rows. */
+  searchedTexts: 500,
   /** Terms and phrases of `query`. */
   terms: 64,
-  /** Runs of stars in one wildcard; the regular expression that some wildcards become is slow beyond (a thousand runs: 125 ms a long value). */
+  /** Runs of stars in one wildcard. */
   starRuns: 256,
   /** UTF-16 units of `query` and of one alternative. */
   textLength: 65_536,

@@ -105,6 +105,12 @@ describe('a search that is refused', () => {
         'must have at most 5000 values in all its clauses together, not 5001',
       ],
       [
+        '501 texts to look for',
+        { filters: [{ ...values(500), op: 'contains' }, { ...values(1), op: 'wildcard' }, values(1000)] },
+        'filters',
+        'must have at most 500 values in all its contains and wildcard clauses together, not 501',
+      ],
+      [
         '65 terms',
         { query: Array.from({ length: 65 }, (_, index) => `t${index}`).join(' ') },
         'query',
