@@ -1,7 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AppendReceipt, EventBatch } from './event-store.ts';
 import { type Journal, removeJournals, writeJournal } from './journal.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { StoreError } from './store-error.ts';
+
+const RETRY_DELAY_MS = 200;
 
 /** Where the next batch goes: the number of its journal and the sequence of its first event. */
 export interface AppendPlace {
@@ -39,7 +42,6 @@ export class AppendPipeline {
   #next: AppendPlace;
   #loaded: AppendPlace;
   #refusal: StoreError | undefined;
-  #failure: StoreError | undefined;
   #pendingBytes = 0;
 
   constructor(options: AppendPipelineOptions) {
@@ -53,9 +55,9 @@ export class AppendPipeline {
     return this.#pendingBytes;
   }
 
-  /** Why the last append failed; undefined again once one succeeds. */
+  /** Why appends are refused at the moment: one has failed, and what it left is not cleared away yet. */
   get failure(): StoreError | undefined {
-    return this.#failure;
+    return this.#refusal?.code === 'append_failed' ? this.#refusal : undefined;
   }
 
   async append(batch: EventBatch): Promise<AppendReceipt> {
@@ -105,7 +107,6 @@ export class AppendPipeline {
     return await this.#guard(append, async () => {
       await this.#options.load(journal);
       this.#loaded = placeAfter(journal);
-      this.#failure = undefined;
       return { firstSequence: journal.firstSequence, eventCount: journal.eventCount };
     });
   }
@@ -124,7 +125,6 @@ export class AppendPipeline {
   #fail(failed: Append, cause: unknown): StoreError {
     const message = `a batch of ${failed.batch.eventCount} events could not be stored: ${(cause as Error).message}`;
     const failure = new StoreError('append_failed', message, { cause });
-    this.#failure = failure;
     let behind = false;
     for (const append of this.#underWay) {
       behind ||= append === failed;
@@ -134,25 +134,29 @@ export class AppendPipeline {
     }
     if (this.#refusal === undefined) {
       this.#refusal = failure;
-      this.#writing
-        .run(() => this.#clearAway(failure))
-        .catch((error: Error) => {
-          this.#refusal = new StoreError('append_failed', `what a failed batch left in the journal cannot be removed: ${error.message}`, {
-            cause: error,
-          });
-        });
+      void this.#writing.run(() => this.#clearAway());
     }
     return failure;
   }
 
-  /** Removes the journals of failed batches, so that their numbers and sequences can be given again, and lets appends in. */
-  async #clearAway(failure: StoreError): Promise<void> {
+  /**
+   * Removes the journals of failed batches, so that their numbers and sequences can be given again, and lets appends in. The last one goes
+   * first: should the process die in between, no gap is left.
+   */
+  async #clearAway(): Promise<void> {
     await this.#loading.idle();
-    const numbers = Array.from({ length: this.#next.journal - this.#loaded.journal + 1 }, (_, place) => this.#loaded.journal + place);
-    await removeJournals(this.#options.journalFolder, numbers);
-    this.#next = this.#loaded;
-    if (this.#refusal === failure) {
-      this.#refusal = undefined;
+    const count = this.#next.journal - this.#loaded.journal + 1;
+    const numbers = Array.from({ length: count }, (_, place) => this.#next.journal - place);
+    while (this.#refusal?.code === 'append_failed') {
+      try {
+        await removeJournals(this.#options.journalFolder, numbers);
+        this.#next = this.#loaded;
+        this.#refusal = undefined;
+      } catch (error) {
+        const message = `what a failed batch left in the journal cannot be removed: ${(error as Error).message}`;
+        this.#refusal = new StoreError('append_failed', message, { cause: error });
+        await delay(RETRY_DELAY_MS);
+      }
     }
   }
 }

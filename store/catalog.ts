@@ -122,7 +122,10 @@ export class Catalog {
       this.#database.exec('COMMIT');
       return added;
     } catch (error) {
-      this.#database.exec('ROLLBACK');
+      // A full disk has rolled it back already.
+      if (this.#database.isTransaction) {
+        this.#database.exec('ROLLBACK');
+      }
       throw error;
     }
   }

@@ -44,12 +44,24 @@ function chooseBusyHour(segments: readonly Segment[]): Merge | undefined {
   const small = segments.filter(({ rows }) => rows < SMALL_SEGMENT_ROWS);
   for (const slabMs of [HOUR_MS, LONG_SLAB_MS]) {
     for (const [slab, inSlab] of bySlab(small, slabMs)) {
-      if (inSlab.length >= MANY_SMALL_SEGMENTS) {
-        return { slab, slabMs, segments: inSlab };
+      const together = upToFull(inSlab);
+      if (together.length >= MANY_SMALL_SEGMENTS) {
+        return { slab, slabMs, segments: together };
       }
     }
   }
   return undefined;
+}
+
+/** The smallest of the segments, as many as fit into one. */
+function upToFull(segments: readonly Segment[]): Segment[] {
+  let rows = 0;
+  return [...segments]
+    .sort((a, b) => a.rows - b.rows)
+    .filter((segment) => {
+      rows += segment.rows;
+      return rows <= MAX_SEGMENT_ROWS;
+    });
 }
 
 /** The segments that lie within one slab, by its number; a segment over several slabs is in none. */

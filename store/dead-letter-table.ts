@@ -61,7 +61,10 @@ export class DeadLetterTable {
       work();
       this.#database.exec('COMMIT');
     } catch (error) {
-      this.#database.exec('ROLLBACK');
+      // A full disk has rolled it back already.
+      if (this.#database.isTransaction) {
+        this.#database.exec('ROLLBACK');
+      }
       throw error;
     }
   }

@@ -20,6 +20,9 @@ export interface EngineOptions {
   readonly threads?: number;
 }
 
+/** A query that would spill more fails: the journal and the segments are on the same disk. */
+const SPILL_LIMITS_OF_MEMORY = 8;
+
 const TYPES: Readonly<Record<SqlType, DuckDBType>> = { VARCHAR, 'VARCHAR[]': LIST(VARCHAR), INTEGER, BIGINT, UBIGINT };
 
 /** Starts DuckDB in memory. Only what spills goes to disk: the store's own files are journals and segments. */
@@ -27,6 +30,7 @@ export async function startEngine({ memoryLimitMb, spillFolder, threads }: Engin
   return await DuckDBInstance.create(':memory:', {
     memory_limit: `${memoryLimitMb}MiB`,
     temp_directory: spillFolder,
+    max_temp_directory_size: `${SPILL_LIMITS_OF_MEMORY * memoryLimitMb}MiB`,
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     ...(threads === undefined ? {} : { threads: String(threads) }),

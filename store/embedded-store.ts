@@ -127,8 +127,9 @@ export class EmbeddedStore implements EventStore {
   async #close(): Promise<void> {
     const { pipeline, maintenance, sealer, release } = this.#parts;
     this.#closing.abort(new StoreError('closed', 'the store is closed'));
-    await maintenance.stop();
+    // First: the others may be waiting for it.
     await sealer.stop();
+    await maintenance.stop();
     await pipeline.close();
     await Promise.allSettled(this.#searches);
     await release();

@@ -52,7 +52,8 @@ export interface AppendReceipt {
 export interface EventStore {
   /**
    * Resolves once the batch is durable (journal synced) **and** searchable. Batches are applied in call order; several may be under way.
-   * A rejected append stored nothing and moved no position.
+   * A rejected append stored nothing and moved no position. (Should the process die right then, a restart may find its journal whole and have it
+   * after all, position included.)
    */
   append(batch: EventBatch): Promise<AppendReceipt>;
   search(plan: SearchPlan, options?: SearchOptions): Promise<SearchResult>;

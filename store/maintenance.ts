@@ -67,8 +67,9 @@ export class Maintenance {
 
   async #work(): Promise<void> {
     const { pipeline, loader, sealer, compaction, now, retentionMs } = this.#options;
-    await pipeline.betweenLoads(() => loader.closeIfOld());
+    // First: it makes room on a disk that may be too full for the rest.
     dropExpiredSegments(compaction.catalog, compaction.live, now(), retentionMs);
+    await pipeline.betweenLoads(() => loader.closeIfOld());
     // Merging competes with ingest for the same cores, and can wait.
     await this.#compact(() => sealer.isIdle && pipeline.pendingBytes === 0);
   }

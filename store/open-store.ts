@@ -12,6 +12,7 @@ import { Maintenance } from './maintenance.ts';
 import { PartRemover } from './part-remover.ts';
 import { PositionTable } from './position-table.ts';
 import { cleanFolder, unsealedJournals } from './recovery.ts';
+import { dropExpiredSegments } from './retention.ts';
 import { Sealer } from './sealer.ts';
 import { type StoreLogger, silentLogger } from './store-logger.ts';
 import { ThreadPolicy } from './thread-policy.ts';
@@ -69,6 +70,7 @@ async function openWithCatalog(
 
   const remover = new PartRemover(removing, folder.segments, logger);
   const live = new LiveSet(catalog.segments(), nextSequence, (retired) => remover.remove(retired));
+  dropExpiredSegments(catalog, live, now(), retentionMs);
   const positions = new PositionTable(stored);
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());

@@ -8,6 +8,7 @@ import type { LiveSet } from './live-set.ts';
 import type { ClosedGeneration } from './loader.ts';
 import { HOUR_MS, planSeal, slabZone } from './segment-plan.ts';
 import { removeSegmentFiles, writeSegments } from './segment-writer.ts';
+import { StoreError } from './store-error.ts';
 import type { StoreLogger } from './store-logger.ts';
 
 /** So many closed generations wait in memory at most; the loader waits rather than close another. */
@@ -53,9 +54,13 @@ export class Sealer {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when fewer generations wait than may, or when the sealer stops. */
+  /** Resolves when fewer generations wait than may, or when the sealer stops. Rejects while sealing fails: there may be no room for long. */
   async room(): Promise<void> {
     while (this.#waiting.length >= MAX_WAITING && !this.#stopped) {
+      if (this.#failure !== undefined) {
+        const message = `memory is full of events that cannot be moved to disk: ${this.#failure.message}`;
+        throw new StoreError('append_failed', message, { cause: this.#failure });
+      }
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#roomWaiters.push(resolve);
       await promise;
@@ -83,11 +88,13 @@ export class Sealer {
       }
       try {
         await this.#seal(closed);
+        await this.#removeJournals(closed);
         this.#failure = undefined;
         this.#waiting.shift();
         this.#letWaitersOn();
       } catch (error) {
         this.#failure = error as Error;
+        this.#letWaitersOn();
         this.#options.logger.error({ err: error }, 'sealing failed; the events stay in memory and in the journal, and it is tried again');
         await this.#pause();
       }
@@ -108,10 +115,14 @@ export class Sealer {
       await removeSegmentFiles(folder.segments, written);
       throw error;
     }
-    await removeJournals(
-      folder.journal,
-      generation.journals.map(({ number }) => number),
-    );
+  }
+
+  /** The segments have taken the journals' place; what cannot be removed now is removed at the next start. */
+  async #removeJournals({ generation }: ClosedGeneration): Promise<void> {
+    const numbers = generation.journals.map(({ number }) => number);
+    await removeJournals(this.#options.folder.journal, numbers).catch((error: unknown) => {
+      this.#options.logger.warn({ err: error, first: numbers[0], last: numbers.at(-1) }, 'journals that are sealed could not be removed');
+    });
   }
 
   #letWaitersOn(): void {

@@ -1,10 +1,10 @@
 import type { SearchPlan } from '../../query/search-plan.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { CanonicalEvent } from '../fixtures/canonical-batch.ts';
+import { NOW } from '../fixtures/present.ts';
 
 export const ZONE = 7;
-/** A moment in the middle of an hour, in the middle of a six-hour slab. */
-export const NOW = Date.UTC(2026, 4, 12, 15, 30);
+export { NOW };
 export const HOUR = 3_600_000;
 
 export function event(logId: string, timestamp: number, more: Partial<CanonicalEvent> = {}): CanonicalEvent {

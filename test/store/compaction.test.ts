@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { chooseMerge } from '../../store/compaction.ts';
+import type { Segment } from '../../store/segment.ts';
+import { HOUR, NOW } from './stored-events.ts';
+
+function segments(count: number, rows: number, hourStart: number): Segment[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: index + 1,
+    file: `${index}.parquet`,
+    rows,
+    bytes: rows,
+    minTimestamp: hourStart,
+    maxTimestamp: hourStart + HOUR - 1,
+    minSequence: 1n,
+    maxSequence: 2n,
+    zoneRows: new Map([[7, rows]]),
+  }));
+}
+
+const hour = Math.floor(NOW / HOUR) * HOUR;
+
+test.each([
+  ['seven small segments of an hour that still receives events are left alone', segments(7, 1_000, hour), undefined],
+  ['eight are merged', segments(8, 1_000, hour), 8],
+  ['large ones are not', segments(8, 100_000, hour), undefined],
+  ['no more are merged than make one segment', segments(200, 8_300, hour), 60],
+  ['two segments of a slab that has gone quiet are merged', segments(2, 1_000, hour - 24 * HOUR), 2],
+  ['one is not', segments(1, 1_000, hour - 24 * HOUR), undefined],
+  ['a zone too large for one segment keeps its hours, in bounded pieces', segments(200, 8_300, hour - 24 * HOUR), 60],
+])('%s', (_, given, merged) => {
+  const merge = chooseMerge(given, NOW);
+  expect(merge?.segments.length).toBe(merged);
+  expect((merge?.segments ?? []).reduce((sum, { rows }) => sum + rows, 0)).toBeLessThanOrEqual(500_000);
+});
