@@ -87,7 +87,7 @@ describe('docker-compose.yml', () => {
 
   test('checks the health of both services, and starts the program after Kafka is well', () => {
     expect(kafka.healthcheck.test.length).toBeGreaterThan(1);
-    expect(shieldlog.healthcheck.test.join(' ')).toContain('/readyz');
+    expect(shieldlog.healthcheck.test.join(' ')).toContain('/healthz');
     expect(shieldlog.depends_on).toEqual({ kafka: { condition: 'service_healthy' } });
   });
 
