@@ -6,8 +6,11 @@ import { demoEvent } from './demo-event.ts';
 import { seededRandom } from './demo-random.ts';
 import { campaignAt, campaignPercent, DemoDensity } from './demo-schedule.ts';
 
-/** The feed is a source like a Kafka partition; its offsets are seconds since 1970, so that the store knows how far it got. */
-const DEMO_TOPIC = 'demo';
+/**
+ * The feed is a source like a Kafka partition; its offsets are seconds since 1970, so that the store knows how far it got.
+ * A topic of Kafka has no blank in its name, so none can be taken for the feed.
+ */
+export const DEMO_TOPIC = 'demo feed';
 const DEMO_PARTITION = 0;
 
 const HISTORY_SECONDS = 72 * 3600;

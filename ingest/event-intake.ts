@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventStore } from '../store/event-store.ts';
 import { AppendWindow } from './append-window.ts';
 import { BatchBuilder } from './batch-builder.ts';
 import type { EventReceiver, EventSplitter } from './event-splitter.ts';
 import { IntakeError } from './intake-error.ts';
-import type { IntakeReport } from './intake-report.ts';
+import { type IntakeReport, LONGEST_REJECTED_LIST } from './intake-report.ts';
 import { JsonArraySplitter } from './json-array-splitter.ts';
 import { isBlank, OPEN_BRACKET } from './json-bytes.ts';
 import { NdjsonSplitter } from './ndjson-splitter.ts';
@@ -17,8 +18,9 @@ const HAND_OVER_EVERY_MS = 250;
 const BATCHES_UNDER_WAY = 3;
 /** A larger chunk is worked through in parts of this size. */
 const PART_BYTES = 1024 * 1024;
-/** Further rejections are counted only. */
-const LONGEST_REJECTED_LIST = 1000;
+/** All inputs together: none reads on while the store has more than this to do, so that many at the same time do not fill the memory. */
+const PENDING_LIMIT_BYTES = 64 * 1024 * 1024;
+const LOOK_AGAIN_MS = 20;
 
 export interface IntakeOptions {
   readonly store: EventStore;
@@ -79,12 +81,12 @@ class Intake implements EventReceiver {
       onProgress?.(bytes, this.#seen);
     }
     this.#splitter?.end(this);
-    this.#handOver();
+    await this.#handOverInTurn();
     await this.#appends.drained();
   }
 
   handOverIfIdle(): void {
-    if (this.#appends.hasRoom) {
+    if (this.#appends.hasRoom && !this.#storeIsBehind) {
       this.#handOver();
     }
   }
@@ -145,10 +147,30 @@ class Intake implements EventReceiver {
   }
 
   async #handOverIfFull(): Promise<void> {
+    await this.#storeCatchesUp();
     if (this.#builder.byteLength >= BATCH_BYTES) {
       await this.#appends.room();
-      this.#handOver();
+      await this.#handOverInTurn();
     }
+  }
+
+  get #storeIsBehind(): boolean {
+    return this.#options.store.pendingBytes() > PENDING_LIMIT_BYTES;
+  }
+
+  /** What is pending becomes less by itself, stored or refused, so this ends. */
+  async #storeCatchesUp(): Promise<void> {
+    while (this.#storeIsBehind) {
+      await sleep(LOOK_AGAIN_MS, undefined, { signal: this.#options.signal });
+    }
+  }
+
+  /** Nothing comes between the last look and the batch: several that look at the same time do not all go. */
+  async #handOverInTurn(): Promise<void> {
+    while (this.#storeIsBehind) {
+      await this.#storeCatchesUp();
+    }
+    this.#handOver();
   }
 
   #handOver(): void {

@@ -1,3 +1,6 @@
+/** Further rejections are counted only. */
+export const LONGEST_REJECTED_LIST = 1000;
+
 /** What became of an input. */
 export interface IntakeReport {
   /** Events that are durable and searchable, the ones that were there already among them. */

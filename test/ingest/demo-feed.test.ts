@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { BatchBuilder } from '../../ingest/batch-builder.ts';
 import { demoEvent } from '../../ingest/demo-event.ts';
-import { startDemoFeed } from '../../ingest/demo-feed.ts';
+import { DEMO_TOPIC, startDemoFeed } from '../../ingest/demo-feed.ts';
 import { seededRandom } from '../../ingest/demo-random.ts';
 import { campaignAt, DemoDensity } from '../../ingest/demo-schedule.ts';
 import type { GroupsOutput } from '../../query/search-plan.ts';
@@ -60,8 +61,22 @@ test('a feed that was stopped goes on where it was, and live events follow as th
   now += 3000;
   await expect.poll(() => store.stats().events, { timeout: 10_000 }).toBeGreaterThan(filled + 50);
   await second.stop();
-  expect(store.position('demo', 0)).toBe(BigInt(NOW / 1000 + 3));
+  expect(store.position(DEMO_TOPIC, 0)).toBe(BigInt(NOW / 1000 + 3));
   expect(store.stats().duplicateEvents).toBe(0);
+});
+
+test("the feed's place is none that a topic of Kafka can have", async () => {
+  expect(DEMO_TOPIC).not.toMatch(/^[A-Za-z0-9._-]+$/);
+  const store = await storeIn(temporaryFolder(), { now: () => NOW });
+  const builder = new BatchBuilder({ now: () => NOW, retentionMs: RETENTION_MS });
+  // Further than any second: taken for its own, the feed would make nothing.
+  builder.moveTo('demo', 0, BigInt(NOW));
+  await store.append(builder.take());
+  const feed = feedInto(store, () => NOW);
+  await feed.filled;
+  await feed.stop();
+  expect(store.stats().events).toBe(EVENTS);
+  expect(store.position('demo', 0)).toBe(BigInt(NOW));
 });
 
 test('a feed that is stopped while it fills ends at once and keeps what it has', async () => {
