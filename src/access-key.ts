@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { accept, type ParsedValue, refuse } from './config-value.ts';
+import { ZONE_ID_RANGE, zoneIdIn } from './zone-id.ts';
 
 /** Someone who may call: the key itself is forgotten once its SHA-256 is taken. */
 export interface AccessKey {
@@ -22,9 +23,8 @@ function hashKey(key: string): Buffer {
 
 function parseZones(text: string): AccessKey['zones'] | null {
   if (text === '*') return 'all';
-  const ids = text.split('+');
-  if (!ids.every((id) => /^\d{1,10}$/.test(id) && Number(id) <= 2_147_483_647)) return null;
-  return new Set(ids.map(Number));
+  const ids = text.split('+').map(zoneIdIn);
+  return ids.every((id) => id !== null) ? new Set(ids) : null;
 }
 
 /** Parses ACCESS_KEYS. Reasons name an entry by its place and name, never its key. */
@@ -43,7 +43,7 @@ export function parseAccessKeys(text: string): ParsedValue<readonly AccessKey[]>
       return refuse(`${place} ("${name}"): the key is not 16 to 256 printable ASCII characters without blank, comma or colon`);
     const zones = parseZones(zoneText.trim());
     if (zones === null)
-      return refuse(`${place} ("${name}"): the zones "${zoneText}" are neither * nor zone ids 0..2147483647 separated by +`);
+      return refuse(`${place} ("${name}"): the zones "${zoneText}" are neither * nor zone ids ${ZONE_ID_RANGE} separated by +`);
     const hash = hashKey(key);
     if (keys.some((other) => other.name === name)) return refuse(`${place}: the name "${name}" is taken by an earlier entry`);
     const twin = keys.find((other) => timingSafeEqual(other.hash, hash));

@@ -35,6 +35,10 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     request.log.error({ err: error, method: request.method, path: pathOf(request) }, 'a request failed');
     return reply.code(500).removeHeader('content-type').send();
   }
+  // The caller can only try again; whoever runs the program has a disk or a memory to look after.
+  if (problem.errorKey === 'store.append_failed') {
+    request.log.error({ err: problem.cause, method: request.method, path: pathOf(request) }, 'events could not be stored');
+  }
   return reply
     .code(problem.status)
     .headers(problem.headers)

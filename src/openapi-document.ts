@@ -19,7 +19,7 @@ const PROBLEM_WORDS = {
   406: 'No acceptable content type',
   413: 'The body is too large',
   415: 'The content type or encoding is not supported',
-  503: 'Interrupted, overloaded or stopping; Retry-After says when to try again',
+  503: 'Interrupted, overloaded, unable to store or stopping; Retry-After says when to try again',
 } as const;
 
 const problems = (...statuses: readonly (keyof typeof PROBLEM_WORDS)[]) =>
@@ -51,7 +51,7 @@ export const OPENAPI_DOCUMENT = {
       post: {
         operationId: 'searchEventLogs',
         summary: 'Search, filter and group the event logs of a shield zone',
-        parameters: [integerIn('path', 'shieldZoneId', { format: 'int32', minimum: 0 })],
+        parameters: [integerIn('path', 'shieldZoneId', { format: 'int32', minimum: -2_147_483_648, maximum: 2_147_483_647 })],
         requestBody: { required: true, content: content(JSON_TYPES, ref('EventLogsSearchRequest')) },
         responses: {
           200: answer('Rows, or groups where groupBy was given', 'EventLogsSearchResponse', [

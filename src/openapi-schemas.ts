@@ -1,3 +1,4 @@
+import { LONGEST_REJECTED_LIST } from '../ingest/intake-report.ts';
 import { DIMENSIONS } from '../query/dimensions.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -96,8 +97,12 @@ export const SCHEMAS = {
     properties: {
       accepted: { ...int64, description: 'On disk and searchable' },
       expired: { ...int64, description: 'Older than the retention' },
-      rejected: list({ type: 'object', properties: { index: int64, reason: text } }),
-      rejectedCount: int64,
+      rejected: {
+        ...list({ type: 'object', properties: { index: int64, reason: text } }),
+        maxItems: LONGEST_REJECTED_LIST,
+        description: `The first ${LONGEST_REJECTED_LIST.toLocaleString('en-US')} that became no events; all of them are kept as dead letters`,
+      },
+      rejectedCount: { ...int64, description: 'How many became no events, also those that `rejected` does not list' },
     },
   },
   DeadLetterList: {

@@ -15,6 +15,7 @@ export const PROBLEMS = {
   'body.unsupported_type': { status: 415, title: 'The content type is not supported' },
   'header.too_large': { status: 431, title: 'The request headers are too large' },
   'search.deadline': { status: 503, title: 'The search took too long' },
+  'store.append_failed': { status: 503, title: 'The events could not be stored' },
   'store.busy': { status: 503, title: 'The store is busy' },
   'program.stopping': { status: 503, title: 'The program is stopping' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;

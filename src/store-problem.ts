@@ -9,9 +9,12 @@ export function asStoreProblem(error: unknown): unknown {
       return new RequestProblem('store.busy', error.message, { headers: { 'retry-after': '1' }, cause: error });
     case 'closed':
       return new RequestProblem('program.stopping', error.message, { headers: { 'retry-after': '5' }, cause: error });
+    case 'append_failed': {
+      const detail = `${error.message}; sending everything again stores nothing twice`;
+      return new RequestProblem('store.append_failed', detail, { headers: { 'retry-after': '5' }, cause: error });
+    }
     case 'folder_in_use':
     case 'folder_unusable':
-    case 'append_failed':
     case 'corrupt':
       return error;
   }

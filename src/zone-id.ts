@@ -1,10 +1,22 @@
 import { RequestProblem } from './problem.ts';
 
+const LEAST = -2_147_483_648;
 const MOST = 2_147_483_647;
 
-/** The `shieldZoneId` of a path. Throws RequestProblem `request.invalid` unless it is decimal digits 0..2147483647. */
+/** What a zone id may be, for messages. */
+export const ZONE_ID_RANGE = `${LEAST}..${MOST}`;
+
+/** A zone id in decimal digits, with a minus where it is negative; null where the text is none or goes past 32 bits. */
+export function zoneIdIn(text: string): number | null {
+  // Adding 0 makes 0 of -0.
+  const zoneId = /^-?\d{1,10}$/.test(text) ? Number(text) + 0 : Number.NaN;
+  return zoneId >= LEAST && zoneId <= MOST ? zoneId : null;
+}
+
+/** The `shieldZoneId` of a path. Throws RequestProblem `request.invalid` unless it is a zone id. */
 export function parseZoneId(text: string): number {
-  if (/^\d{1,10}$/.test(text) && Number(text) <= MOST) return Number(text);
-  const message = `"${text}" is not a whole number 0..${MOST}`;
+  const zoneId = zoneIdIn(text);
+  if (zoneId !== null) return zoneId;
+  const message = `"${text}" is not a whole number ${ZONE_ID_RANGE}`;
   throw new RequestProblem('request.invalid', `shieldZoneId: ${message}`, { errors: [{ field: 'shieldZoneId', message }] });
 }

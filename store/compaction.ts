@@ -33,7 +33,7 @@ function chooseQuietSlab(segments: readonly Segment[], nowMs: number): Merge | u
     const rows = small.reduce((sum, segment) => sum + segment.rows, 0);
     const isQuiet = (slab + 1) * LONG_SLAB_MS + QUIET_AFTER_MS <= nowMs;
     // As long as the merged segments are fewer than half of what there was, every event is rewritten a logarithmic number of times.
-    if (isQuiet && small.length >= 2 * Math.ceil(rows / MAX_SEGMENT_ROWS) && largestZone(small) <= MAX_SEGMENT_ROWS) {
+    if (isQuiet && small.length > 1 && small.length >= 2 * Math.ceil(rows / MAX_SEGMENT_ROWS) && largestZone(small) <= MAX_SEGMENT_ROWS) {
       return { slab, slabMs: LONG_SLAB_MS, segments: small };
     }
   }

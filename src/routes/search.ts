@@ -17,8 +17,6 @@ import { parseZoneId } from '../zone-id.ts';
 /** Some thousands of filter values; nothing a person or a dashboard asks comes near. */
 const BODY_LIMIT_BYTES = 1024 * 1024;
 const BODY_TYPES = 'application/json, text/json, application/*+json';
-/** How many wrong things of one body are told. */
-const MOST_ERRORS = 100;
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
@@ -39,7 +37,7 @@ function compile(body: unknown, zoneId: number, nowMs: number): SearchPlan {
     const [first] = error.errors;
     const more = error.errors.length > 1 ? ` (and ${error.errors.length - 1} more)` : '';
     const detail = first === undefined ? error.message : `${first.field}: ${first.message}${more}`;
-    throw new RequestProblem('request.invalid', detail, { errors: error.errors.slice(0, MOST_ERRORS), cause: error });
+    throw new RequestProblem('request.invalid', detail, { errors: error.errors, cause: error });
   }
 }
 

@@ -25,6 +25,7 @@ test.each([
   ['large ones are not', segments(8, 100_000, hour), undefined],
   ['no more are merged than make one segment', segments(200, 8_300, hour), 60],
   ['two segments of a slab that has gone quiet are merged', segments(2, 1_000, hour - 24 * HOUR), 2],
+  ['segments that are large already are left alone', segments(3, 400_000, hour - 24 * HOUR), undefined],
   ['one is not', segments(1, 1_000, hour - 24 * HOUR), undefined],
   ['a zone too large for one segment keeps its hours, in bounded pieces', segments(200, 8_300, hour - 24 * HOUR), 60],
 ])('%s', (_, given, merged) => {
