@@ -4,12 +4,12 @@ import type { TimeWindow } from '../query/search-plan.ts';
 import type { EventRow, SearchResult } from '../query/search-result.ts';
 import { column } from '../sql/columns.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
-import { joinSql, type SqlFragment } from '../sql/fragment.ts';
+import { joinSql } from '../sql/fragment.ts';
 import { markText, unmarkText } from '../sql/marked-text.ts';
 import { rowPageStatement, slotCountStatement } from '../sql/row-statements.ts';
+import { disjointStretches, locatePage, type PageLocation, type Stretch } from './page-location.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { Segment } from './segment.ts';
-import { divideIntoSlots, locatePage, type PageLocation, type SlotCount, slotOf, type TimeSlots } from './time-slots.ts';
 
 const SLOTS = 1024;
 
@@ -27,67 +27,50 @@ const SELECTED = joinSql(
  */
 export async function searchRows(scope: SearchScope): Promise<SearchResult> {
   const { page, window, where } = scope.plan;
-  const slots = divideIntoSlots(window, SLOTS);
-  const counts = where.kind === 'everything' ? await countUnfiltered(scope, slots) : await countSlots(scope, slots, scope.events());
-  const total = counts.reduce((sum, { events }) => sum + events, 0);
-  const located = locatePage(slots, counts, page.index * page.size, page.size);
+  const stretches = where.kind === 'everything' ? await countUnfiltered(scope) : await countBySlot(scope, window);
+  const total = stretches.reduce((sum, { events }) => sum + events, 0);
+  const located = locatePage(stretches, page.index * page.size, page.size);
   if (located === undefined) {
     return { kind: 'rows', rows: [], total };
   }
-  const { window: narrow, skip } = await narrowDown(scope, located);
-  const slice = { offset: skip, limit: page.size };
+  const narrow = await narrowDown(scope, located);
+  const slice = { offset: narrow.skip, limit: page.size };
   const rows = await scope.run(rowPageStatement(scope.plan, scope.events(narrow), narrow, slice, SELECTED, duckdbDialect));
   return { kind: 'rows', rows: rows.map(eventRow), total };
 }
 
-async function countSlots(scope: SearchScope, slots: TimeSlots, events: SqlFragment): Promise<SlotCount[]> {
-  const counted = await scope.run(slotCountStatement(scope.plan, events, slots.window, slots.slotMs, duckdbDialect));
-  return counted.map(([slot, matching]) => ({ first: Number(slot), last: Number(slot), events: Number(matching) }));
+async function countBySlot(scope: SearchScope, window: TimeWindow, segments?: readonly Segment[]): Promise<Stretch[]> {
+  const slotMs = Math.ceil(widthMs(window) / SLOTS);
+  const counted = await scope.run(slotCountStatement(scope.plan, scope.events(window, segments), window, slotMs, duckdbDialect));
+  return counted.map(([slot, events]) => {
+    const fromMs = window.fromMs + Number(slot) * slotMs;
+    return { fromMs, toMs: Math.min(window.toMs, fromMs + slotMs), events: Number(events) };
+  });
 }
 
 /** Without a filter the catalog knows how many events of the zone a segment holds, unless the window cuts through it. */
-async function countUnfiltered(scope: SearchScope, slots: TimeSlots): Promise<SlotCount[]> {
-  const inside = scope.segments.filter((segment) => lies(segment, slots.window));
-  const cut = scope.segments.filter((segment) => !lies(segment, slots.window));
-  const counted = await countSlots(scope, slots, scope.events(slots.window, cut));
-  const known = inside.map((segment) => ({
-    first: slotOf(slots, segment.minTimestamp),
-    last: slotOf(slots, segment.maxTimestamp),
-    events: segment.zoneRows.get(scope.plan.zoneId) ?? 0,
+async function countUnfiltered(scope: SearchScope): Promise<Stretch[]> {
+  const { window, zoneId } = scope.plan;
+  const inside = scope.segments.filter((segment) => lies(segment, window));
+  const cut = scope.segments.filter((segment) => !lies(segment, window));
+  const known = inside.map(({ minTimestamp, maxTimestamp, zoneRows }) => ({
+    fromMs: minTimestamp,
+    toMs: maxTimestamp + 1,
+    events: zoneRows.get(zoneId) ?? 0,
   }));
-  return disjoint([...counted, ...known]);
+  return disjointStretches([...(await countBySlot(scope, window, cut)), ...known]);
 }
 
 function lies(segment: Segment, window: TimeWindow): boolean {
   return segment.minTimestamp >= window.fromMs && segment.maxTimestamp < window.toMs;
 }
 
-/** Puts stretches that share a slot together, newest first. */
-function disjoint(counts: readonly SlotCount[]): SlotCount[] {
-  const merged: SlotCount[] = [];
-  for (const next of [...counts].sort((a, b) => b.last - a.last)) {
-    const previous = merged.at(-1);
-    if (previous !== undefined && next.last >= previous.first) {
-      merged[merged.length - 1] = {
-        first: Math.min(previous.first, next.first),
-        last: previous.last,
-        events: previous.events + next.events,
-      };
-    } else {
-      merged.push(next);
-    }
-  }
-  return merged;
-}
-
 async function narrowDown(scope: SearchScope, located: PageLocation): Promise<PageLocation> {
-  const slots = divideIntoSlots(located.window, SLOTS);
-  if (located.events <= SORTED_AT_ONCE || slots.count <= 1) {
+  if (located.events <= SORTED_AT_ONCE || widthMs(located) === 1) {
     return located;
   }
-  const counts = await countSlots(scope, slots, scope.events(located.window));
-  const narrower = locatePage(slots, counts, located.skip, scope.plan.page.size);
-  const isNarrower = narrower !== undefined && widthMs(narrower.window) < widthMs(located.window);
+  const narrower = locatePage(await countBySlot(scope, located), located.skip, scope.plan.page.size);
+  const isNarrower = narrower !== undefined && widthMs(narrower) < widthMs(located);
   return isNarrower ? await narrowDown(scope, narrower) : located;
 }
 
