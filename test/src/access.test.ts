@@ -81,6 +81,20 @@ describe('with access keys', () => {
     expect((await search(app, lastHour(), { AccessKey: ALL }, 9)).status).toBe(200);
   });
 
+  test('a key opens negative zones too', async () => {
+    app = await startApp({ env: { ACCESS_KEYS: `some:${SOME}:-5+7` } });
+    for (const [zone, status] of [
+      [-5, 200],
+      [7, 200],
+      [5, 403],
+      [-7, 403],
+    ] as const) {
+      expect((await search(app, lastHour(), { accesskey: SOME }, zone)).status).toBe(status);
+    }
+    expect((await ingest(app, eventLine({ shieldZoneId: -5 }), { accesskey: SOME })).body.accepted).toBe(1);
+    expect((await ingest(app, eventLine({ shieldZoneId: -7 }), { accesskey: SOME })).status).toBe(403);
+  });
+
   test('a key takes in events of its zones', async () => {
     app = await startApp({ env: { ACCESS_KEYS } });
     const { status, body } = await ingest(app, eventLine() + eventLine({ shieldZoneId: 8 }), { accesskey: SOME });

@@ -83,6 +83,8 @@ const BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] =
   ['ACCESS_KEYS', `a b:${KEY}:*`],
   ['ACCESS_KEYS', `me:${KEY}:x`],
   ['ACCESS_KEYS', `me:${KEY}:1+2147483648`],
+  ['ACCESS_KEYS', `me:${KEY}:-2147483649`],
+  ['ACCESS_KEYS', `me:${KEY}:-`],
   ['ACCESS_KEYS', `me:${KEY}:*,me:${KEY}x:*`],
   ['ACCESS_KEYS', `me:${KEY}:*,you:${KEY}:*`],
 ];

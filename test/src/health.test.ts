@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { KafkaSource } from '../../ingest/kafka-source.ts';
 import { startKafkaSource } from '../../ingest/kafka-source.ts';
 import { eventually } from './eventually.ts';
-import { ask, type RunningApp, startApp } from './running-app.ts';
+import { ask, eventLine, ingest, type RunningApp, startApp } from './running-app.ts';
 
 let app: RunningApp;
 let kafka: KafkaSource | undefined;
@@ -45,15 +48,25 @@ describe('health', () => {
 
   test('is not ready while the program stops', async () => {
     app = await startApp();
-    const answer = await app.app.inject('/readyz');
-    expect(answer.statusCode).toBe(200);
+    // Begun before the end: a connection without a request is closed at once, and no other is let in.
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n');
+    expect((await ask(app, '/readyz')).status).toBe(200);
+    const closed = app.app.close();
+    await eventually('the program stops', () => app.app.isStopping() && !app.app.server.listening);
+    socket.write('Connection: close\r\n\r\n');
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toContain('HTTP/1.1 503 ');
+    expect(JSON.parse(body)).toEqual({ status: 'not ready', reasons: ['the program is stopping'] });
+    await closed;
   });
 });
 
 describe('/metrics', () => {
   test('shows the store, the searches, the event loop and the memory', async () => {
     app = await startApp();
-    const { headers, text } = await ask(app, '/metrics');
+    const { headers, text: metrics } = await ask(app, '/metrics');
     expect(headers.get('content-type')).toContain('text/plain');
     for (const name of [
       'shieldlog_events',
@@ -66,8 +79,17 @@ describe('/metrics', () => {
       'nodejs_eventloop_lag_seconds',
       'process_resident_memory_bytes',
     ]) {
-      expect(text).toMatch(new RegExp(`^${name} [\\d.e+-]+$`, 'm'));
+      expect(metrics).toMatch(new RegExp(`^${name} [\\d.e+-]+$`, 'm'));
     }
+  });
+
+  test('counts an event that comes again among the duplicates, not among the stored', async () => {
+    app = await startApp();
+    const lines = eventLine({ logId: 'a' }) + eventLine({ logId: 'b' });
+    for (const body of [lines, lines, eventLine({ logId: 'c' })]) await ingest(app, body);
+    const { text: metrics } = await ask(app, '/metrics');
+    expect(metrics).toMatch(/^shieldlog_stored_events_total 3$/m);
+    expect(metrics).toMatch(/^shieldlog_duplicate_events_total 2$/m);
   });
 
   test('of two apps in one process do not meet', async () => {

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from './eventually.ts';
@@ -100,6 +102,28 @@ describe('POST /ingest/events', () => {
     expect(text).toContain('shieldlog_received_events_total{source="http",verdict="accepted"} 2');
     expect(text).toContain('shieldlog_received_events_total{source="http",verdict="rejected"} 1');
     expect(text).toMatch(/^shieldlog_dead_letters 1$/m);
+  });
+});
+
+describe('while the events cannot be written', () => {
+  test('an upload is told so and to come again: 503; then it is stored once, and the program says what was wrong', async () => {
+    const journal = join(app.dataDir, 'journal');
+    rmSync(journal, { recursive: true });
+    const { status, headers, body } = await ingest(app, lines(3));
+    expect([status, body.errorKey, headers.get('content-type')]).toEqual([
+      503,
+      'store.append_failed',
+      'application/problem+json; charset=utf-8',
+    ]);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(body).toMatchObject({ title: 'The events could not be stored', detail: expect.stringContaining('stores nothing twice') });
+    expect(app.log.find(({ msg }) => msg === 'events could not be stored')).toMatchObject({
+      path: '/ingest/events',
+      err: { message: expect.stringContaining('ENOENT') },
+    });
+    mkdirSync(journal);
+    await eventually('the store takes events again', async () => (await ingest(app, lines(3))).status === 202);
+    expect(await total()).toBe(3);
   });
 });
 

@@ -55,6 +55,14 @@ describe('/openapi.json', () => {
     return check(value) ? null : check.errors;
   }
 
+  test('tells what zones there are, and that the list of rejected events ends before their number does', () => {
+    const [zone] = OPENAPI_DOCUMENT.paths['/shield/event-logs/{shieldZoneId}/search'].post.parameters;
+    expect(zone).toMatchObject({ schema: { minimum: -2_147_483_648, maximum: 2_147_483_647 } });
+    const { rejected, rejectedCount } = OPENAPI_DOCUMENT.components.schemas.IntakeReport.properties;
+    expect(rejected).toMatchObject({ maxItems: 1000, description: expect.stringContaining('The first 1,000') });
+    expect(rejectedCount.description).toContain('How many');
+  });
+
   test('is what the program serves, and needs no key', async () => {
     const { status, body } = await ask(app, '/openapi.json');
     expect([status, body]).toEqual([200, JSON.parse(JSON.stringify(OPENAPI_DOCUMENT))]);

@@ -19,12 +19,18 @@ describe('a zone in a path', () => {
     ['0', 0],
     ['7', 7],
     ['007', 7],
+    ['-5', -5],
+    ['-0', 0],
     ['2147483647', 2_147_483_647],
+    ['-2147483648', -2_147_483_648],
   ])('may be %s', (text, zone) => {
     expect(parseZoneId(text)).toBe(zone);
   });
 
-  test.each(['', '-1', '+1', '1.0', '1e3', '0x10', ' 7', '2147483648', '99999999999', '٧'])('may not be %j', (text) => {
-    expect(() => parseZoneId(text)).toThrow(`shieldZoneId: "${text}" is not a whole number 0..2147483647`);
-  });
+  test.each(['', '-', '--1', '+1', '- 1', '1.0', '1e3', '0x10', ' 7', '2147483648', '-2147483649', '99999999999', '٧'])(
+    'may not be %j',
+    (text) => {
+      expect(() => parseZoneId(text)).toThrow(`shieldZoneId: "${text}" is not a whole number -2147483648..2147483647`);
+    },
+  );
 });

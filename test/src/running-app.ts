@@ -14,6 +14,7 @@ const MS_PER_HOUR = 3_600_000;
 export interface RunningApp {
   readonly app: FastifyInstance;
   readonly store: OpenStore;
+  readonly dataDir: string;
   /** Without a slash at its end. */
   readonly url: string;
   /** The log's lines so far, parsed. */
@@ -43,7 +44,7 @@ export async function startApp({ env = {}, kafka }: RunningAppOptions = {}): Pro
     await store.close();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  return { app, store, url, log, stop };
+  return { app, store, dataDir, url, log, stop };
 }
 
 const HOUR_MS = 3_600_000;

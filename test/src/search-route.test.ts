@@ -79,6 +79,13 @@ describe('a search', () => {
     expect([status, body.rows, body.groups, body.total, body.totalPages]).toEqual([200, [], null, 0, 0]);
   });
 
+  test.each([-5, -2_147_483_648])('of the zone %i finds its events and no others', async (zone) => {
+    await ingest(app, eventLine({ logId: 'd', shieldZoneId: zone }));
+    const { status, body } = await search(app, lastHour(), {}, zone);
+    expect([status, body.total, body.rows[0].logId]).toEqual([200, 1, 'd']);
+    expect((await search(app, lastHour({ groupBy: ['ip'] }), {}, zone)).body.total).toBe(1);
+  });
+
   test.each(['text/json', 'application/vnd.x+json; charset=utf-8', 'APPLICATION/JSON'])('may be sent as %s', async (type) => {
     expect((await search(app, lastHour(), { 'content-type': type })).status).toBe(200);
   });
@@ -98,7 +105,7 @@ describe('a search is refused with ProblemDetails', () => {
   test.each([
     ['a zone that is no number', 400, 'request.invalid', '/shield/event-logs/x/search', {}, good],
     ['a zone past int32', 400, 'request.invalid', '/shield/event-logs/2147483648/search', {}, good],
-    ['a negative zone', 400, 'request.invalid', '/shield/event-logs/-1/search', {}, good],
+    ['a zone below int32', 400, 'request.invalid', '/shield/event-logs/-2147483649/search', {}, good],
     ['no body', 400, 'request.invalid', PATH, {}, undefined],
     ['an empty body', 400, 'request.invalid', PATH, {}, ''],
     ['a body that is not JSON', 400, 'request.invalid', PATH, {}, '{"from":'],
@@ -130,6 +137,13 @@ describe('a search is refused with ProblemDetails', () => {
     expect(fields).toContain('filters[0].value[1]');
     expect(fields).toContain('pageSize');
     expect(JSON.stringify(body.errors)).toContain('10.0.0.0/33');
+  });
+
+  test('naming the first hundred wrong things, and how many more there are', async () => {
+    const filters = Array.from({ length: 100 }, () => ({ field: 'x', op: 'eq', value: [5, 6] }));
+    const { status, body } = await search(app, lastHour({ filters }));
+    expect([status, body.errors.length]).toEqual([400, 101]);
+    expect(body.errors[100]).toEqual({ field: '$', message: expect.stringMatching(/^has \d+ more errors that are not listed$/) });
   });
 
   test('with another method: 405 and the methods there are', async () => {
