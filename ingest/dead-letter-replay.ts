@@ -1,7 +1,10 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { EventStore, StoredDeadLetter } from '../store/event-store.ts';
 import { BatchBuilder } from './batch-builder.ts';
 
-const PAGE = 200;
+/** What is stored together; a letter may be as long as the longest event, so they are read one by one. */
+const BATCH_BYTES = 16 * 1024 * 1024;
+const BATCH_LETTERS = 200;
 
 export interface ReplayOptions {
   /** Unix milliseconds. */
@@ -24,22 +27,38 @@ export interface ReplayReport {
 export async function replayDeadLetters(store: EventStore, { ids, ...rules }: ReplayOptions): Promise<ReplayReport> {
   const wanted = ids === undefined ? undefined : new Set(ids);
   const builder = new BatchBuilder(rules);
-  let [replayed, stillRejected, afterId] = [0, 0, 0];
-  for (;;) {
-    const letters = store.listDeadLetters({ afterId, limit: PAGE });
-    const last = letters.at(-1);
-    if (last === undefined) {
-      return { replayed, stillRejected };
-    }
-    afterId = last.id;
-    const chosen = letters.filter(({ id }) => wanted?.has(id) ?? true);
-    const taken = chosen.filter((letter) => isEventNow(builder, letter));
+  let [replayed, stillRejected] = [0, 0];
+  let taken: number[] = [];
+  const storeTaken = async (): Promise<void> => {
     if (taken.length > 0) {
       await store.append(builder.take());
-      store.removeDeadLetters(taken.map(({ id }) => id));
+      store.removeDeadLetters(taken);
+      replayed += taken.length;
+      taken = [];
     }
-    replayed += taken.length;
-    stillRejected += chosen.length - taken.length;
+  };
+  for (const letter of lettersOf(store)) {
+    if (wanted?.has(letter.id) ?? true) {
+      if (isEventNow(builder, letter)) {
+        taken.push(letter.id);
+      } else {
+        stillRejected++;
+      }
+    }
+    if (taken.length >= BATCH_LETTERS || builder.byteLength >= BATCH_BYTES) {
+      await storeTaken();
+    }
+    await yieldToOthers();
+  }
+  await storeTaken();
+  return { replayed, stillRejected };
+}
+
+function* lettersOf(store: EventStore): Generator<StoredDeadLetter> {
+  let [letter] = store.listDeadLetters({ afterId: 0, limit: 1 });
+  while (letter !== undefined) {
+    yield letter;
+    [letter] = store.listDeadLetters({ afterId: letter.id, limit: 1 });
   }
 }
 

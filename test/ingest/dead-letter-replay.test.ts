@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { BatchBuilder } from '../../ingest/batch-builder.ts';
 import { replayDeadLetters } from '../../ingest/dead-letter-replay.ts';
-import type { EventStore } from '../../store/event-store.ts';
+import type { EventBatch, EventStore } from '../../store/event-store.ts';
+import { alteredStore } from '../broker/altered-store.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { HOUR, NOW, RULES, rawEvent } from './raw-events.ts';
 
@@ -57,4 +58,42 @@ test('more dead letters than are looked at in one go are all replayed', async ()
   await store.append(builder.take());
   expect(await replayDeadLetters(store, LATER)).toEqual({ replayed: 300, stillRejected: 150 });
   expect(store.stats()).toMatchObject({ events: 300, deadLetters: 150 });
+});
+
+test('long dead letters are read one by one and stored in batches of bounded size', async () => {
+  const store = await storeIn(temporaryFolder(), { now: () => NOW });
+  const builder = new BatchBuilder(RULES);
+  for (let place = 0; place < 40; place++) {
+    const log = { filling: 'x'.repeat(1_000_000) };
+    builder.addEvent('http', Buffer.from(rawEvent({ logId: `e${place}`, timestamp: NOW + HOUR, log })));
+  }
+  await store.append(builder.take());
+  const bytesRead: number[] = [];
+  const batches: EventBatch[] = [];
+  const watched = alteredStore(store, {
+    listDeadLetters: (options) => {
+      const letters = store.listDeadLetters(options);
+      bytesRead.push(letters.reduce((sum, { bytes }) => sum + bytes.length, 0));
+      return letters;
+    },
+    append: (batch) => {
+      batches.push(batch);
+      return store.append(batch);
+    },
+  });
+  expect(await replayDeadLetters(watched, LATER)).toEqual({ replayed: 40, stillRejected: 0 });
+  expect(Math.max(...bytesRead)).toBeLessThan(1_100_000);
+  expect(Math.max(...batches.map(({ eventCount }) => eventCount))).toBeLessThan(20);
+  expect(store.stats()).toMatchObject({ events: 40, deadLetters: 0 });
+});
+
+test('others get their turn while dead letters are tried', async () => {
+  const store = await storeWithDeadLetters();
+  let ended = false;
+  const replay = replayDeadLetters(store, RULES).finally(() => {
+    ended = true;
+  });
+  await new Promise(setImmediate);
+  expect(ended).toBe(false);
+  expect(await replay).toEqual({ replayed: 0, stillRejected: 3 });
 });
