@@ -15,6 +15,8 @@ import { until } from './until.ts';
 const KILLS = 20;
 /** Between the start of the program and its kill: it starts within about a second and reads within about two. */
 const LONGEST_LIFE_MS = 4_500;
+/** A run whose kills all came before it read would prove nothing. */
+const LEAST_WHILE_READING = 5;
 const CHUNK = 250;
 const CHUNK_INTERVAL_MS = 50;
 
@@ -81,6 +83,6 @@ it(`kill -9 at ${KILLS} random moments under load loses nothing and repeats noth
   expect(found).toEqual(ids.sort());
   // Nothing was read twice either, only to be recognised by its id.
   expect(store.stats().duplicateEvents).toBe(0);
-  expect(reading, 'kills while it was reading').toBeGreaterThan(0);
   console.log(`${ids.length} events; of ${KILLS} kills ${reading} came while it was reading, the others while it started`);
+  expect(reading, 'kills while it was reading').toBeGreaterThanOrEqual(LEAST_WHILE_READING);
 });

@@ -62,10 +62,9 @@ export async function totalOverHttp(address: string, zone: number): Promise<numb
   if (response.status !== 200) {
     throw new Error(`the search answered ${response.status}: ${body}`);
   }
-  const { total, data } = JSON.parse(body) as { readonly total?: number; readonly data?: { readonly total?: number } };
-  const found = total ?? data?.total;
-  if (found === undefined) {
+  const { total } = JSON.parse(body) as { readonly total?: number };
+  if (total === undefined) {
     throw new Error(`the search answered without a total: ${body}`);
   }
-  return found;
+  return total;
 }

@@ -1,4 +1,5 @@
 import { expect, inject, it } from 'vitest';
+import { percentile } from '../../bench/percentile.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { eventMessage } from './event-file.ts';
 import { ownProducer, sendValues } from './own-producer.ts';
@@ -6,7 +7,10 @@ import { searchedIds, sourceUnderTest, untilReady } from './source-under-test.ts
 import { createTopic, uniqueName } from './test-topic.ts';
 import { until } from './until.ts';
 
-it('an event that has just been produced is searchable, again and again', async () => {
+/** What is promised; the median, since a machine that is busy with other things delays one or the other. */
+const WITHIN_MS = 1_000;
+
+it('an event that has just been produced is searchable within a second, again and again', async () => {
   const topic = uniqueName('fresh');
   await createTopic(inject('kafkaBrokers'), topic, 1);
   const producer = await ownProducer();
@@ -25,6 +29,8 @@ it('an event that has just been produced is searchable, again and again', async 
     );
     latenciesMs.push(Math.round(performance.now() - start));
   }
-  expect(latenciesMs).toHaveLength(20);
-  console.log(`produce to searchable, ms: ${latenciesMs.sort((a, b) => a - b).join(' ')}`);
+  const sorted = latenciesMs.toSorted((a, b) => a - b);
+  const samples = `produce to searchable, ms: ${sorted.join(' ')}`;
+  console.log(samples);
+  expect(percentile(sorted, 0.5), samples).toBeLessThan(WITHIN_MS);
 });
