@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, totalmem } from 'node:os';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { count, line, mib, ms } from './figure-line.ts';
 import { percentile } from './percentile.ts';
 import type { SubjectReport } from './subject-report.ts';
 
-const MIB = 1024 * 1024;
+const GIB = 1024 ** 3;
 
 /** What a figure needs beside it to mean anything: machine, commit and command. */
 export function circumstances(): string {
@@ -12,9 +14,9 @@ export function circumstances(): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
   const changed = git('status', '--porcelain', '--untracked-files=no') === '' ? '' : ' with changes';
   return [
-    `machine: ${availableParallelism()} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / MIB / 1024)} GiB, ${process.platform}, Node ${process.versions.node}`,
+    `machine: ${availableParallelism()} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / GIB)} GiB, ${process.platform}, Node ${process.versions.node}`,
     `commit:  ${git('rev-parse', '--short', 'HEAD')}${changed}`,
-    `command: node bench/main.ts ${process.argv.slice(2).join(' ')}`,
+    `command: node bench/${basename(process.argv[1] ?? '')} ${process.argv.slice(2).join(' ')}`,
   ].join('\n');
 }
 
@@ -57,14 +59,6 @@ export function figures(events: number, bytes: number, reports: readonly Subject
   return lines.join('\n');
 }
 
-function line(name: string, value: string): string {
-  return `${name.padEnd(58)} ${value}`;
-}
-
 function spread(values: readonly number[], show: (value: number) => string): string {
   return `${show(percentile(values, 0.5))} (${show(Math.min(...values))} to ${show(Math.max(...values))})`;
 }
-
-const count = (value: number) => Math.round(value).toLocaleString('en-US');
-const ms = (value: number) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
-const mib = (value: number) => `${count(value / MIB)} MiB`;
