@@ -126,7 +126,7 @@ export interface SegmentSlice {
 export function writeSegmentStatement(events: SqlFragment, slice: SegmentSlice, path: string): SqlStatement {
   const quotedPath = trusted(`'${path.replaceAll("'", "''")}'`);
   return render(
-    sql`COPY (SELECT ${allColumns()} FROM ${events} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)} ORDER BY ${column('shieldZoneId')}, ${column('timestamp')}) TO ${quotedPath} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE 20480)`,
+    sql`COPY (SELECT ${allColumns()} FROM ${events} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)} ORDER BY ${column('shieldZoneId')}, ${column('timestamp')}) TO ${quotedPath} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE 8192)`,
   );
 }
 
