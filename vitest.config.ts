@@ -1,16 +1,33 @@
 import { defineConfig } from 'vitest/config';
 
+/** Tests that start processes, kill them, or wait for what the program does by itself after a while. */
+const SLOW = [
+  'test/ingest/demo-feed.test.ts',
+  'test/ingest/kafka-source.test.ts',
+  'test/src/ingest-command.test.ts',
+  'test/src/interruption.test.ts',
+  'test/src/launcher.test.ts',
+  'test/src/serve-command.test.ts',
+  'test/store/failing-disk.test.ts',
+  'test/store/recovery.test.ts',
+  'test/store/retention.test.ts',
+  'test/store/thread-policy.test.ts',
+];
+
 export default defineConfig({
   test: {
     projects: [
       {
-        // Everything that needs no Kafka broker: query, sql, store, HTTP. Under 30 seconds.
+        // What needs neither a Kafka broker nor a process of its own: query, sql, store, HTTP. Under 30 seconds.
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/broker/**', 'test/property/**', 'test/rooms/**'],
+          exclude: ['test/broker/**', 'test/property/**', 'test/rooms/**', ...SLOW],
           testTimeout: 30_000,
         },
+      },
+      {
+        test: { name: 'slow', include: SLOW, testTimeout: 60_000 },
       },
       {
         // Random requests against the slow oracle; room rules broken on purpose.

@@ -10,7 +10,7 @@ export const SCRIPTS = {
   // File names on the command line are relative to where the caller stands, not to the checkout.
   shieldlog: { commands: [['node', 'src/main.ts']], callersFolder: true },
   test: { commands: [['node', 'scripts/run-tests.mjs']] },
-  'test:unit': { commands: [['node', 'scripts/run-tests.mjs', '--project', 'unit']] },
+  'test:unit': { commands: [['node', 'scripts/run-tests.mjs', '--project', 'unit', '--maxWorkers', '100%']] },
   check: { commands: [['tsc', '-p', '.'], ['biome', 'ci', '.'], ['knip']] },
   bench: { commands: [['node', 'bench/main.ts']] },
   'bench:smoke': { commands: [['node', 'bench/main.ts', '--smoke']] },
