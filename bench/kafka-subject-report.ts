@@ -7,6 +7,8 @@ export interface KafkaOrder {
   /** An empty topic, for single events. */
   readonly fresh: string;
   readonly latencies: number;
+  /** Whether to search every 100 ms meanwhile. */
+  readonly searches: boolean;
   /** An empty folder. */
   readonly dataDir: string;
   readonly memoryLimitMb: number;

@@ -24,13 +24,13 @@ const start = performance.now();
 const source = startKafkaSource({
   kafka: { brokers: brokers.split(','), tls: false, sasl: null },
   topics: [backlog, fresh],
-  groupId: `${backlog}-readers`,
+  groupId: `${backlog}-${process.pid}`,
   store,
   now,
   retentionMs: RETENTION_MS,
   logger: { ...silentLogger, warn: (_, message) => say(message), error: (_, message) => say(message) },
 });
-const background = startBackgroundSearches(store);
+const background = order.searches ? startBackgroundSearches(store) : null;
 while (source.counters().messages === 0) {
   await delay(1);
 }
@@ -40,10 +40,10 @@ while (store.stats().events < events) {
 }
 const end = performance.now();
 const { user, system } = process.cpuUsage(cpu);
-const searchMs = await background.stop();
+const searchMs = (await background?.stop()) ?? [];
 const { batches, pauses } = source.counters();
 const peakRssBytes = process.resourceUsage().maxRSS * 1024;
-const freshMs = await freshLatencies({ brokers, topic: fresh, store, now, count: order.latencies });
+const freshMs = order.latencies === 0 ? [] : await freshLatencies({ brokers, topic: fresh, store, now, count: order.latencies });
 await source.stop();
 await store.close();
 process.send?.({

@@ -19,17 +19,18 @@ export class NoBacklog extends Error {
 }
 
 /**
- * Measures the way from a Kafka broker into the store: how fast a backlog becomes durable and searchable, with a search every 100 ms, and how
- * long a single event takes. Resolves with the figures as text. Throws `NoBacklog`.
+ * Measures the way from a Kafka broker into the store: how fast a backlog becomes durable and searchable, with and without a search
+ * every 100 ms beside, and how long a single event takes. Resolves with the figures as text. Throws `NoBacklog`.
  */
 export async function measureKafka(measurement: KafkaMeasurement): Promise<string> {
   const { events, memoryLimitMb, latencies } = measurement;
   const { brokers, backlog, fresh, bytes, stop } = await filledBroker(measurement);
   try {
     process.stderr.write('reading from Kafka\n');
-    const order = { brokers, backlog, fresh, events, memoryLimitMb, latencies };
-    const report = await runSubject<KafkaOrder, KafkaReport>('kafka-subject.ts', order);
-    return kafkaFigures({ ...measurement, bytes }, report);
+    const order = { brokers, backlog, fresh, events, memoryLimitMb };
+    const alone = await runSubject<KafkaOrder, KafkaReport>('kafka-subject.ts', { ...order, latencies, searches: false });
+    const searched = await runSubject<KafkaOrder, KafkaReport>('kafka-subject.ts', { ...order, latencies: 0, searches: true });
+    return kafkaFigures({ ...measurement, bytes }, alone, searched);
   } finally {
     await stop();
   }

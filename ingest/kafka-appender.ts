@@ -5,8 +5,8 @@ const FULL_BYTES = 16 * 1024 * 1024;
 const FULL_EVENTS = 20_000;
 /** How long the first event of a batch waits for company. */
 const LINGER_MS = 100;
-/** One batch is loaded while the next is written to the journal and a third is collected. */
-const MAX_UNDER_WAY = 2;
+/** One batch is loaded, one is written to the journal, one waits so that neither does, and another is collected. */
+const MAX_UNDER_WAY = 3;
 
 export interface KafkaAppenderOptions {
   readonly store: EventStore;

@@ -7,7 +7,7 @@ import { type FetchedBatch, type PartitionCursor, partitionCursor, takeBatch } f
 import { placePartitions } from './kafka-placement.ts';
 
 /** Partitions are held back above this many bytes that are read and not yet searchable, and let go below half of it. */
-const PRESSURE_LIMIT_BYTES = 32 * 1024 * 1024;
+const PRESSURE_LIMIT_BYTES = 64 * 1024 * 1024;
 const COMMIT_INTERVAL_MS = 5_000;
 const RELIEF_INTERVAL_MS = 50;
 /** A member sends a heartbeat every second while the brokers are there. */
