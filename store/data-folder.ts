@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { StoreError } from './store-error.ts';
 
 /** Where the store keeps what, under DATA_DIR. */
@@ -27,7 +27,7 @@ export function prepareDataFolder(dataDir: string): DataFolder {
   };
   try {
     for (const path of [folder.journal, folder.segments, folder.spill]) {
-      mkdirSync(path, { recursive: true });
+      makeFolder(path);
     }
   } catch (error) {
     throw new StoreError('folder_unusable', `DATA_DIR: ${JSON.stringify(root)} cannot be used: ${(error as Error).message}`, {
@@ -35,6 +35,23 @@ export function prepareDataFolder(dataDir: string): DataFolder {
     });
   }
   return folder;
+}
+
+/** Makes a folder and those above it. Node's own recursive `mkdir` never ends where a file system refuses with ENOENT, as /proc does. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(path).isDirectory()) {
+      return;
+    }
+    if (code !== 'ENOENT' || dirname(path) === path) {
+      throw error;
+    }
+    makeFolder(dirname(path));
+    mkdirSync(path);
+  }
 }
 
 /** Makes creations, renames and removals in a folder durable. */

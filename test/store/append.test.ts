@@ -111,3 +111,7 @@ test('a folder that cannot be written to is refused with its name', async () => 
   await mkdir(file);
   await expect(storeIn(parent)).rejects.toMatchObject({ code: 'folder_unusable', message: expect.stringContaining(file) });
 });
+
+test.each(['/proc/shieldlog', '/dev/null/shieldlog'])('a folder that cannot be made, %s, is refused with its name', async (dataDir) => {
+  await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'folder_unusable', message: expect.stringContaining(dataDir) });
+});
