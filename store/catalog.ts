@@ -2,6 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { DeadLetterTable } from './dead-letter-table.ts';
 import type { SourcePosition } from './event-store.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
+import { inTransaction } from './sqlite-transaction.ts';
 import { StoreError } from './store-error.ts';
 
 const SCHEMA_VERSION = 1;
@@ -110,8 +111,7 @@ export class Catalog {
 
   /** Publishes and withdraws segments in one transaction; returns the new ones with their numbers. */
   apply({ add, remove, progress }: CatalogChange): Segment[] {
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
+    return inTransaction(this.#database, () => {
       const added = add.map((segment) => this.#publish(segment));
       for (const segment of remove) {
         this.#deleteSegment.run(segment.id);
@@ -119,15 +119,8 @@ export class Catalog {
       if (progress !== undefined) {
         this.#record(progress);
       }
-      this.#database.exec('COMMIT');
       return added;
-    } catch (error) {
-      // A full disk has rolled it back already.
-      if (this.#database.isTransaction) {
-        this.#database.exec('ROLLBACK');
-      }
-      throw error;
-    }
+    });
   }
 
   close(): void {

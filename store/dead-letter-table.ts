@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeadLetter, StoredDeadLetter } from './event-store.ts';
+import { inTransaction } from './sqlite-transaction.ts';
 
 /** The dead letters in the catalog. One message is kept once, however often it is delivered. */
 export class DeadLetterTable {
@@ -18,7 +19,7 @@ export class DeadLetterTable {
     const insert = this.#database.prepare(
       'INSERT OR IGNORE INTO dead_letters (identity, bytes, reason, source, topic, partition, message_offset, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     );
-    this.#inTransaction(() => {
+    inTransaction(this.#database, () => {
       for (const letter of letters) {
         const { bytes, reason, source, topic, partition, offset } = letter;
         insert.run(identityOf(letter), bytes, reason, source, topic, partition, offset, receivedAtMs);
@@ -44,7 +45,7 @@ export class DeadLetterTable {
 
   remove(ids: readonly number[]): void {
     const statement = this.#database.prepare('DELETE FROM dead_letters WHERE id = ?');
-    this.#inTransaction(() => {
+    inTransaction(this.#database, () => {
       for (const id of ids) {
         statement.run(id);
       }
@@ -53,20 +54,6 @@ export class DeadLetterTable {
 
   count(): number {
     return Number(this.#database.prepare('SELECT count(*) AS letters FROM dead_letters').get()?.['letters']);
-  }
-
-  #inTransaction(work: () => void): void {
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      this.#database.exec('COMMIT');
-    } catch (error) {
-      // A full disk has rolled it back already.
-      if (this.#database.isTransaction) {
-        this.#database.exec('ROLLBACK');
-      }
-      throw error;
-    }
   }
 }
 
