@@ -1,24 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AppendReceipt, EventBatch } from './event-store.ts';
+import type { AppendPlace } from './append-place.ts';
+import type { AppendReceipt, DeadLetter, EventBatch } from './event-store.ts';
 import { type Journal, removeJournals, writeJournal } from './journal.ts';
+import type { Loader } from './loader.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { StoreError } from './store-error.ts';
 
 const RETRY_DELAY_MS = 200;
 
-/** Where the next batch goes: the number of its journal and the sequence of its first event. */
-export interface AppendPlace {
-  readonly journal: number;
-  readonly sequence: bigint;
-}
-
 export interface AppendPipelineOptions {
   readonly journalFolder: string;
-  readonly next: AppendPlace;
   /** Makes what cannot become an event durable; called before the batch's positions are. */
-  readonly keepDeadLetters: (batch: EventBatch) => void;
-  /** Makes a journal on disk searchable. Called one at a time, in order. */
-  readonly load: (journal: Journal) => Promise<void>;
+  readonly keepDeadLetters: (letters: readonly DeadLetter[]) => void;
+  /** Makes a journal on disk searchable, one at a time, in order, and knows the place behind the last one. */
+  readonly loader: Pick<Loader, 'load' | 'end'>;
 }
 
 interface Append {
@@ -40,14 +35,12 @@ export class AppendPipeline {
   readonly #loading = new SerialQueue();
   readonly #underWay = new Set<Append>();
   #next: AppendPlace;
-  #loaded: AppendPlace;
   #refusal: StoreError | undefined;
   #pendingBytes = 0;
 
   constructor(options: AppendPipelineOptions) {
     this.#options = options;
-    this.#next = options.next;
-    this.#loaded = options.next;
+    this.#next = options.loader.end;
   }
 
   /** Bytes of batches that are not yet searchable. */
@@ -96,7 +89,7 @@ export class AppendPipeline {
     return await this.#guard(append, async () => {
       const { batch } = append;
       const { journal, sequence } = this.#next;
-      this.#options.keepDeadLetters(batch);
+      this.#options.keepDeadLetters(batch.deadLetters);
       const written = await writeJournal(this.#options.journalFolder, journal, sequence, batch);
       this.#next = { journal: journal + 1, sequence: sequence + BigInt(batch.eventCount) };
       return written;
@@ -105,8 +98,7 @@ export class AppendPipeline {
 
   async #load(append: Append, journal: Journal): Promise<AppendReceipt> {
     return await this.#guard(append, async () => {
-      await this.#options.load(journal);
-      this.#loaded = placeAfter(journal);
+      await this.#options.loader.load(journal);
       return { firstSequence: journal.firstSequence, eventCount: journal.eventCount };
     });
   }
@@ -145,12 +137,13 @@ export class AppendPipeline {
    */
   async #clearAway(): Promise<void> {
     await this.#loading.idle();
-    const count = this.#next.journal - this.#loaded.journal + 1;
+    const loaded = this.#options.loader.end;
+    const count = this.#next.journal - loaded.journal + 1;
     const numbers = Array.from({ length: count }, (_, place) => this.#next.journal - place);
     while (this.#refusal?.code === 'append_failed') {
       try {
         await removeJournals(this.#options.journalFolder, numbers);
-        this.#next = this.#loaded;
+        this.#next = loaded;
         this.#refusal = undefined;
       } catch (error) {
         const message = `what a failed batch left in the journal cannot be removed: ${(error as Error).message}`;
@@ -159,8 +152,4 @@ export class AppendPipeline {
       }
     }
   }
-}
-
-export function placeAfter(journal: Journal): AppendPlace {
-  return { journal: journal.number + 1, sequence: journal.firstSequence + BigInt(journal.eventCount) };
 }

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { createHotTableStatement } from '../sql/storage-statements.ts';
-import { type AppendPlace, placeAfter } from './append-pipeline.ts';
+import { type AppendPlace, placeAfter } from './append-place.ts';
 import type { CatalogProgress } from './catalog.ts';
 import { runStatement } from './duckdb-engine.ts';
 import type { DeadLetter } from './event-store.ts';
@@ -58,6 +58,7 @@ export class Loader {
     return new Loader(options, open, start);
   }
 
+  /** Behind the last journal that was loaded. */
   get end(): AppendPlace {
     return this.#end;
   }

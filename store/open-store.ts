@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { AppendPipeline, placeAfter } from './append-pipeline.ts';
+import { AppendPipeline } from './append-pipeline.ts';
 import { Catalog } from './catalog.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type DataFolder, prepareDataFolder } from './data-folder.ts';
@@ -97,12 +97,10 @@ async function openWithCatalog(
   if (journals.length > 0) {
     logger.info({ journals: journals.length, events: live.hotTables.reduce((sum, { events }) => sum + events, 0) }, 'journals reloaded');
   }
-  const last = journals.at(-1);
   const pipeline = new AppendPipeline({
     journalFolder: folder.journal,
-    next: last === undefined ? loader.end : placeAfter(last),
-    keepDeadLetters: ({ deadLetters }) => keepDeadLetters(deadLetters),
-    load: (journal) => loader.load(journal),
+    keepDeadLetters,
+    loader,
   });
   const compaction = { connection: merging, segmentsFolder: folder.segments, catalog, live };
   const maintenance = new Maintenance({ pipeline, loader, sealer, compaction, retentionMs, now, logger });

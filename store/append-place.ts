@@ -1,0 +1,11 @@
+import type { Journal } from './journal.ts';
+
+/** Where a batch goes: the number of its journal and the sequence of its first event. */
+export interface AppendPlace {
+  readonly journal: number;
+  readonly sequence: bigint;
+}
+
+export function placeAfter(journal: Journal): AppendPlace {
+  return { journal: journal.number + 1, sequence: journal.firstSequence + BigInt(journal.eventCount) };
+}
