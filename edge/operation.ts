@@ -1,0 +1,53 @@
+/** A JSON schema (draft 2020-12, within what draft-07 validators understand too). */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Which service answers an operation: the management interface, or the database with a URL and token of its own. */
+export type Upstream = 'management' | 'database';
+
+/**
+ * What a caller presents: `access`: an AccessKey; `personal`: one marked personal; `access-and-zone`: one that opens the shield zone of
+ * the path; `bearer`: a database token in `Authorization`.
+ */
+export type KeyKind = 'access' | 'personal' | 'access-and-zone' | 'bearer';
+
+/**
+ * How an operation's errors are written. `problem`: ProblemDetails; `legacy`: `{ErrorKey, Field, Message}`; `errors-list`: a problem with
+ * `errors` and `id`; `status`: `{statusCode}`; `pipeline`: `{error, message, code}`.
+ */
+export type ErrorShape = 'problem' | 'legacy' | 'errors-list' | 'status' | 'pipeline';
+
+export interface OperationDeadlines {
+  /** From the request being handed over to the upstream's headers being read, connecting included. */
+  readonly headersMs: number;
+  /** From the headers to the last byte of the body, however steadily it drips. */
+  readonly bodyMs: number;
+}
+
+/** One operation of the management interface: all that the proxy, the local control plane and the interface's description need to know. */
+export interface Operation {
+  /** Its number in the specification, 2 to 14. */
+  readonly id: number;
+  /** camelCase, unique. */
+  readonly name: string;
+  readonly summary: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Fastify style: `/pullzone/:id/removeHostname`. */
+  readonly path: string;
+  readonly upstream: Upstream;
+  readonly key: KeyKind;
+  readonly errorShape: ErrorShape;
+  /** An object schema with one property for each placeholder of the path. */
+  readonly params: JsonSchema;
+  /** An object schema; properties that it does not name are refused. */
+  readonly query: JsonSchema;
+  /** Null: the operation takes no body. */
+  readonly body: JsonSchema | null;
+  readonly bodyLimitBytes: number;
+  /** Media types taken, in lower case; `application/*+json` stands for every type with that ending. Empty where there is no body. */
+  readonly bodyTypes: readonly string[];
+  /** By status; null: no body. */
+  readonly responses: Readonly<Record<number, JsonSchema | null>>;
+  /** Whether doing it twice is as good as once. Nothing else is ever sent a second time. */
+  readonly idempotent: boolean;
+  readonly deadlines: OperationDeadlines;
+}
