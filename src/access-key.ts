@@ -27,12 +27,13 @@ function parseZones(text: string): AccessKey['zones'] | null {
   return ids.every((id) => id !== null) ? new Set(ids) : null;
 }
 
-/** Parses ACCESS_KEYS. Reasons name an entry by its place and name, never its key. */
+/** Parses ACCESS_KEYS, which must have an entry. Reasons name an entry by its place and name, never its key. */
 export function parseAccessKeys(text: string): ParsedValue<readonly AccessKey[]> {
   const entries = text
     .split(/[,\r\n]+/)
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
+  if (entries.length === 0) return refuse('it is set but has no entry (unset it to start without access keys)');
   const keys: AccessKey[] = [];
   for (const [index, entry] of entries.entries()) {
     const place = `entry ${index + 1} of ${entries.length}`;

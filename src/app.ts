@@ -14,7 +14,7 @@ import { pageRoutes } from './routes/page.ts';
 import { searchRoutes } from './routes/search.ts';
 import { stopping } from './stopping.ts';
 
-export type AppConfig = Pick<Config, 'host' | 'accessKeys' | 'queryDeadlineMs' | 'retentionHours'>;
+export type AppConfig = Pick<Config, 'host' | 'accessKeys' | 'queryDeadlineMs' | 'retentionMs'>;
 
 export interface AppOptions {
   readonly store: EventStore;
@@ -25,8 +25,6 @@ export interface AppOptions {
   /** Null where no Kafka is configured. */
   readonly kafka: KafkaSource | null;
 }
-
-const MS_PER_HOUR = 3_600_000;
 
 /** The HTTP interface over a store. The caller listens, and closes the store after the app. */
 export async function buildApp({ store, config, now, logger, kafka }: AppOptions): Promise<FastifyInstance> {
@@ -41,7 +39,7 @@ export async function buildApp({ store, config, now, logger, kafka }: AppOptions
     frameworkErrors: answerError,
   });
   const metrics = createMetrics({ store, kafka });
-  const retentionMs = config.retentionHours * MS_PER_HOUR;
+  const { retentionMs } = config;
   await app.register(errorAnswers);
   await app.register(stopping);
   await app.register(access, { keys: config.accessKeys, host: config.host });

@@ -1,5 +1,5 @@
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
-import { listOf, oneOf, type ParsedValue, someText, wholeNumber, yesOrNo } from './config-value.ts';
+import { hoursInMs, listOf, oneOf, type ParsedValue, someText, wholeNumber, yesOrNo } from './config-value.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
@@ -19,20 +19,22 @@ export interface ConfigValues {
   readonly kafkaSaslMechanism: (typeof SASL_MECHANISMS)[number] | null;
   readonly kafkaSaslUsername: string | null;
   readonly kafkaSaslPassword: string | null;
-  readonly retentionHours: number;
+  readonly retentionMs: number;
   readonly queryDeadlineMs: number;
   readonly memoryLimitMb: number;
   readonly demo: (typeof DEMO_CHOICES)[number];
   readonly logLevel: (typeof LOG_LEVELS)[number];
-  readonly accessKeys: readonly AccessKey[];
+  readonly accessKeys: readonly AccessKey[] | null;
 }
 
 /** One environment variable; its flag is `flagOf(name)`. */
 export interface ConfigVariable<K extends keyof ConfigValues = keyof ConfigValues> {
   readonly key: K;
   readonly name: string;
-  /** What stands for an unset variable: parsed like any other text. Null: the value is null, or an empty list. */
+  /** What stands for an unset variable: parsed like any other text. Null: the value is null. */
   readonly default: string | null;
+  /** An environment variable that is set but empty counts as unset, unless this says that its parser is to judge it. */
+  readonly judgesEmpty?: true;
   /** Completes the sentence "allowed: …". */
   readonly allowed: string;
   readonly about: string;
@@ -45,8 +47,8 @@ type AnyVariable = { [K in keyof ConfigValues]: ConfigVariable<K> }[keyof Config
 
 const isBroker = (item: string): boolean =>
   /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([1-9]\d{0,4})$/.test(item) && Number(item.slice(item.lastIndexOf(':') + 1)) <= 65_535;
-/** Kafka's own alphabet for topic names, and what globs add to it. */
-const isTopicPattern = (item: string): boolean => /^[A-Za-z0-9._\-*?[\]{}()!|+@^,]{1,249}$/.test(item);
+/** Kafka's own alphabet for topic names, and what globs add to it; an empty pair of brackets would stand for itself, which no topic has. */
+const isTopicPattern = (item: string): boolean => /^[A-Za-z0-9._\-*?[\]{}()!|+@^,]{1,249}$/.test(item) && !/\[[!^]?\]|\(\)|\{\}/.test(item);
 
 /** Every variable there is. The README's table and the command line are made from this one. */
 export const CONFIG_VARIABLES: readonly AnyVariable[] = [
@@ -125,12 +127,12 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     parse: someText,
   },
   {
-    key: 'retentionHours',
+    key: 'retentionMs',
     name: 'RETENTION_HOURS',
     default: '72',
     allowed: 'a whole number 1..8760',
     about: 'How long events are kept, by event time; a search reaches 72 hours back at most',
-    parse: wholeNumber(1, 8_760),
+    parse: hoursInMs(1, 8_760),
   },
   {
     key: 'queryDeadlineMs',
@@ -167,9 +169,11 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
   {
     key: 'accessKeys',
     name: 'ACCESS_KEYS',
-    default: '',
+    default: null,
+    // A template that nobody filled in must not open the door.
+    judgesEmpty: true,
     allowed: ACCESS_KEYS_FORM,
-    about: 'Who may call, for which zones; unset: anybody, on a loopback HOST only',
+    about: 'Who may call, for which zones; unset: anybody, on a loopback HOST only; set but empty: refused',
     secret: true,
     parse: parseAccessKeys,
   },

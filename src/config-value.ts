@@ -21,6 +21,17 @@ export function wholeNumber(least: number, most: number): ValueParser<number> {
   };
 }
 
+const MS_PER_HOUR = 3_600_000;
+
+/** A whole number of hours; the value is in milliseconds. */
+export function hoursInMs(least: number, most: number): ValueParser<number> {
+  const hours = wholeNumber(least, most);
+  return (text) => {
+    const parsed = hours(text);
+    return parsed.kind === 'value' ? accept(parsed.value * MS_PER_HOUR) : parsed;
+  };
+}
+
 export function oneOf<T extends string>(values: readonly T[]): ValueParser<T> {
   return (text) => {
     const found = values.find((value) => value === text.toLowerCase());
@@ -38,25 +49,28 @@ export function someText(text: string): ParsedValue<string> {
   return text.trim() === '' ? refuse() : accept(text);
 }
 
-/** The parts between commas, but for those inside the braces and parentheses of a glob; null where these do not pair up. */
+const CLOSING: Readonly<Record<string, string>> = { '{': '}', '(': ')', '[': ']' };
+const CLOSERS = new Set(Object.values(CLOSING));
+
+/** The parts between commas, but for those inside the braces, parentheses and brackets of a glob; null where these do not pair up. */
 function splitList(text: string): string[] | null {
   const items = [''];
-  let depth = 0;
+  const open: string[] = [];
   for (const character of text) {
-    if (character === '{' || character === '(') depth += 1;
-    if (character === '}' || character === ')') depth -= 1;
-    if (depth < 0) return null;
-    if (character === ',' && depth === 0) items.push('');
+    const closing = CLOSING[character];
+    if (closing !== undefined) open.push(closing);
+    if (CLOSERS.has(character) && open.pop() !== character) return null;
+    if (character === ',' && open.length === 0) items.push('');
     else items[items.length - 1] += character;
   }
-  return depth === 0 ? items.map((item) => item.trim()) : null;
+  return open.length === 0 ? items.map((item) => item.trim()) : null;
 }
 
-/** Items separated by commas, each trimmed and fulfilling `isItem`; at least one. A comma inside `{a,b}` or `(a,b)` separates nothing. */
+/** Items separated by commas, each trimmed and fulfilling `isItem`; at least one. A comma inside `{a,b}`, `(a,b)` or `[a,b]` separates nothing. */
 export function listOf(isItem: (item: string) => boolean): ValueParser<readonly string[]> {
   return (text) => {
     const items = splitList(text);
-    if (items === null) return refuse('its braces or parentheses do not pair up');
+    if (items === null) return refuse('its braces, brackets or parentheses do not pair up');
     const wrong = items.find((item) => !isItem(item));
     return wrong === undefined ? accept(items) : refuse(`"${wrong}" is none`);
   };

@@ -1,9 +1,12 @@
+import type { AccessKey } from './access-key.ts';
 import { CONFIG_VARIABLES, type ConfigValues, type ConfigVariable, flagOf } from './config-table.ts';
 import { isLoopbackHost } from './loopback.ts';
 
-export interface Config extends Omit<ConfigValues, 'demo'> {
+export interface Config extends Omit<ConfigValues, 'demo' | 'accessKeys'> {
   /** `auto` is decided: true when the demo feed is to run. */
   readonly demo: boolean;
+  /** Empty only where ACCESS_KEYS is not set at all. */
+  readonly accessKeys: readonly AccessKey[];
 }
 
 /** The start is refused; the message is one line for the person who set the variable, and holds no secret. */
@@ -23,7 +26,7 @@ function readVariable(variable: ConfigVariable, env: Texts, flags: Texts): unkno
   const flag = flagOf(variable.name);
   const fromFlag = flags[flag];
   // Compose files pass unset variables on as empty ones.
-  const fromEnv = env[variable.name] === '' ? undefined : env[variable.name];
+  const fromEnv = env[variable.name] === '' && variable.judgesEmpty === undefined ? undefined : env[variable.name];
   const text = fromFlag ?? fromEnv ?? variable.default;
   if (text === null) return null;
   const parsed = variable.parse(text);
@@ -48,7 +51,7 @@ function checkTogether(values: ConfigValues): void {
       `${first[0]} is not set; allowed: KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD all three, or none`,
     );
   }
-  if (values.accessKeys.length === 0 && !isLoopbackHost(values.host)) {
+  if (values.accessKeys === null && !isLoopbackHost(values.host)) {
     throw new ConfigError(
       'HOST',
       `HOST=${JSON.stringify(values.host)} is not allowed without ACCESS_KEYS; allowed: a loopback address such as 127.0.0.1, or set ACCESS_KEYS (name:key:zones)`,
@@ -66,6 +69,6 @@ export function loadConfig(env: Texts, flags: Texts = {}): Config {
     CONFIG_VARIABLES.map((variable) => [variable.key, readVariable(variable as ConfigVariable, env, flags)]),
   ) as unknown as ConfigValues;
   checkTogether(values);
-  const { demo, ...rest } = values;
-  return { ...rest, demo: demo === 'auto' ? rest.kafkaBrokers === null : demo === 'true' };
+  const { demo, accessKeys, ...rest } = values;
+  return { ...rest, accessKeys: accessKeys ?? [], demo: demo === 'auto' ? rest.kafkaBrokers === null : demo === 'true' };
 }

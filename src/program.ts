@@ -26,7 +26,6 @@ export interface ProgramOptions {
   readonly logger: FastifyBaseLogger;
 }
 
-const MS_PER_HOUR = 3_600_000;
 /** Shorter than the 10 s that Docker waits before it kills. */
 const GRACE_MS = 8_000;
 
@@ -40,15 +39,16 @@ function kafkaConnection(config: Config): KafkaConnection | null {
   return { brokers: kafkaBrokers, tls: kafkaTls, sasl };
 }
 
-function startKafka({ config, now, logger }: ProgramOptions, store: EventStore, retentionMs: number): KafkaSource | null {
+function startKafka({ config, now, logger }: ProgramOptions, store: EventStore): KafkaSource | null {
   const kafka = kafkaConnection(config);
   if (kafka === null) return null;
-  return startKafkaSource({ kafka, topics: config.kafkaTopics, groupId: config.kafkaGroupId, store, now, retentionMs, logger });
+  const { kafkaTopics: topics, kafkaGroupId: groupId, retentionMs } = config;
+  return startKafkaSource({ kafka, topics, groupId, store, now, retentionMs, logger });
 }
 
-function startDemo({ config, now, logger }: ProgramOptions, store: EventStore, retentionMs: number): DemoFeed | null {
+function startDemo({ config, now, logger }: ProgramOptions, store: EventStore): DemoFeed | null {
   if (!config.demo) return null;
-  const demo = startDemoFeed({ store, now, retentionMs, logger });
+  const demo = startDemoFeed({ store, now, retentionMs: config.retentionMs, logger });
   // The feed has logged why it failed; the program serves on without it.
   demo.filled.catch(() => {});
   return demo;
@@ -81,18 +81,17 @@ async function closeAll(closers: readonly Closer[]): Promise<void> {
  */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { config, now, logger } = options;
-  const { dataDir, memoryLimitMb } = config;
-  const retentionMs = config.retentionHours * MS_PER_HOUR;
+  const { dataDir, memoryLimitMb, retentionMs } = config;
   const store = await openStore({ dataDir, memoryLimitMb, retentionMs, now, logger });
   const closers: Closer[] = [() => store.close()];
   try {
-    const kafka = startKafka(options, store, retentionMs);
+    const kafka = startKafka(options, store);
     if (kafka !== null) closers.unshift(() => kafka.stop());
     const app = await buildApp({ store, config, now, logger, kafka });
     closers.unshift(() => closeApp(app));
     const address = await listen(app, config);
     // Last, because its work competes with the start.
-    const demo = startDemo(options, store, retentionMs);
+    const demo = startDemo(options, store);
     if (demo !== null) closers.unshift(() => demo.stop());
     return { address, stop: () => closeAll(closers) };
   } catch (error) {

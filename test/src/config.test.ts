@@ -27,13 +27,14 @@ const GOOD: readonly (readonly [name: string, text: string, key: string, value: 
   ['DATA_DIR', '/tmp/with blank', 'dataDir', '/tmp/with blank'],
   ['KAFKA_BROKERS', 'a:9092, [::1]:9093', 'kafkaBrokers', ['a:9092', '[::1]:9093']],
   ['KAFKA_TOPICS', 'shield-*,audit.{a,b}', 'kafkaTopics', ['shield-*', 'audit.{a,b}']],
+  ['KAFKA_TOPICS', '[ab]-events,@(c,d)', 'kafkaTopics', ['[ab]-events', '@(c,d)']],
   ['KAFKA_TOPICS', 'one, two', 'kafkaTopics', ['one', 'two']],
   ['KAFKA_GROUP_ID', 'g', 'kafkaGroupId', 'g'],
   ['KAFKA_TLS', '1', 'kafkaTls', true],
   ['KAFKA_SASL_MECHANISM', 'SCRAM-SHA-512', 'kafkaSaslMechanism', 'scram-sha-512', SASL],
   ['KAFKA_SASL_USERNAME', 'you', 'kafkaSaslUsername', 'you', SASL],
   ['KAFKA_SASL_PASSWORD', ' blanks count ', 'kafkaSaslPassword', ' blanks count ', SASL],
-  ['RETENTION_HOURS', '1', 'retentionHours', 1],
+  ['RETENTION_HOURS', '2', 'retentionMs', 7_200_000],
   ['QUERY_DEADLINE_MS', '3600000', 'queryDeadlineMs', 3_600_000],
   ['MEMORY_LIMIT_MB', '256', 'memoryLimitMb', 256],
   ['DEMO', 'true', 'demo', true],
@@ -64,6 +65,12 @@ const BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] =
   ['KAFKA_TOPICS', ','],
   ['KAFKA_TOPICS', 'audit.{a,b'],
   ['KAFKA_TOPICS', 'a),(b'],
+  ['KAFKA_TOPICS', '['],
+  ['KAFKA_TOPICS', 'events-[ab'],
+  ['KAFKA_TOPICS', 'a]'],
+  ['KAFKA_TOPICS', '{a,(b})'],
+  ['KAFKA_TOPICS', 'a[]'],
+  ['KAFKA_TOPICS', '[', { KAFKA_BROKERS: 'a:9092' }],
   ['KAFKA_GROUP_ID', ' '],
   ['KAFKA_TLS', 'yes'],
   ['KAFKA_SASL_MECHANISM', 'gssapi', SASL],
@@ -77,6 +84,10 @@ const BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] =
   ['MEMORY_LIMIT_MB', '1GB'],
   ['DEMO', 'maybe'],
   ['LOG_LEVEL', 'verbose'],
+  ['ACCESS_KEYS', ''],
+  ['ACCESS_KEYS', ','],
+  ['ACCESS_KEYS', ' \t '],
+  ['ACCESS_KEYS', '\r\n,\n'],
   ['ACCESS_KEYS', 'no-colon'],
   ['ACCESS_KEYS', `me:${KEY}`],
   ['ACCESS_KEYS', 'me:short:*'],
@@ -102,7 +113,7 @@ describe('the configuration', () => {
       kafkaSaslMechanism: null,
       kafkaSaslUsername: null,
       kafkaSaslPassword: null,
-      retentionHours: 72,
+      retentionMs: 72 * 3_600_000,
       queryDeadlineMs: 30_000,
       memoryLimitMb: 1024,
       demo: false,
@@ -130,7 +141,7 @@ describe('the configuration', () => {
   }
 
   for (const [name, text, besides = {}] of BAD) {
-    test(`refuses ${name}=${JSON.stringify(text)} in one line that names variable, value and what is allowed`, () => {
+    test(`refuses ${name}=${JSON.stringify(text)}${Object.keys(besides).length > 0 ? ` beside ${Object.keys(besides)}` : ''} in one line that names variable, value and what is allowed`, () => {
       const variable = CONFIG_VARIABLES.find((candidate) => candidate.name === name);
       const message = refusal({ ...besides, [name]: text });
       expect(message.startsWith(name)).toBe(true);
@@ -145,6 +156,12 @@ describe('the configuration', () => {
     });
   }
 
+  test.each(['', ' ', ',', '\n,\n'])('never lets everybody in because ACCESS_KEYS is set to %j, from a variable or a flag', (text) => {
+    const why = 'it is set but has no entry (unset it to start without access keys); allowed: name:key:zones entries';
+    expect(refusal({ ACCESS_KEYS: text })).toContain(`ACCESS_KEYS is not allowed: ${why}`);
+    expect(refusal({}, { 'access-keys': text })).toContain(`--access-keys is not allowed: ${why}`);
+  });
+
   test('names the flag where the value came from one', () => {
     expect(refusal({ PORT: '1' }, { port: 'x' })).toBe(
       '--port="x" is not allowed; allowed: a whole number 0..65535; 0 takes any free port',
@@ -156,7 +173,7 @@ describe('the configuration', () => {
   });
 
   test('takes an empty variable for an unset one', () => {
-    expect(loadConfig({ PORT: '', KAFKA_BROKERS: '', ACCESS_KEYS: '' })).toEqual(loadConfig({}));
+    expect(loadConfig({ PORT: '', KAFKA_BROKERS: '', KAFKA_TOPICS: '' })).toEqual(loadConfig({}));
   });
 
   test.each(['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'])('wants %s where the other two are set', (name) => {

@@ -8,8 +8,6 @@ import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { type OpenStore, openStore } from '../../store/open-store.ts';
 
-const MS_PER_HOUR = 3_600_000;
-
 /** The real app over a real store, listening on a free port of 127.0.0.1. */
 export interface RunningApp {
   readonly app: FastifyInstance;
@@ -33,8 +31,7 @@ export async function startApp({ env = {}, kafka }: RunningAppOptions = {}): Pro
   const config = loadConfig({ MEMORY_LIMIT_MB: '512', ...env, DATA_DIR: dataDir });
   const log: Record<string, unknown>[] = [];
   const logger = pino({ base: null }, { write: (line: string) => log.push(JSON.parse(line)) });
-  const retentionMs = config.retentionHours * MS_PER_HOUR;
-  const store = await openStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs, now: Date.now, logger });
+  const store = await openStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs: config.retentionMs, now: Date.now, logger });
   const app = await buildApp({ store, config, now: Date.now, logger, kafka: kafka ?? null });
   // Always on loopback: whatever HOST says is what the app believes.
   const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
