@@ -43,7 +43,7 @@ export class AppendPipeline {
     this.#next = options.loader.end;
   }
 
-  /** Bytes of batches that are not yet searchable. */
+  /** Bytes of batches that are not yet searchable, their dead letters included. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
@@ -57,7 +57,7 @@ export class AppendPipeline {
     if (this.#refusal !== undefined) {
       throw this.#refusal;
     }
-    const append: Append = { batch, sizeBytes: batch.lines.reduce((sum, line) => sum + line.byteLength, 0), failure: undefined };
+    const append: Append = { batch, sizeBytes: sizeOf(batch), failure: undefined };
     this.#underWay.add(append);
     this.#pendingBytes += append.sizeBytes;
     const written = this.#writing.run(() => this.#write(append));
@@ -152,4 +152,10 @@ export class AppendPipeline {
       }
     }
   }
+}
+
+/** A batch holds the bytes of its dead letters in memory for as long as those of its events. */
+function sizeOf({ lines, deadLetters }: EventBatch): number {
+  const eventBytes = lines.reduce((sum, line) => sum + line.byteLength, 0);
+  return deadLetters.reduce((sum, { bytes }) => sum + bytes.byteLength, eventBytes);
 }

@@ -57,7 +57,7 @@ export interface EventStore {
    */
   append(batch: EventBatch): Promise<AppendReceipt>;
   search(plan: SearchPlan, options?: SearchOptions): Promise<SearchResult>;
-  /** Bytes accepted by `append` that are not yet searchable; sources pause above their limit. */
+  /** Bytes of events and dead letters handed to `append` that are not yet stored and searchable; sources pause above their limit. */
   pendingBytes(): number;
   /** The stored position of a partition, or undefined where nothing of it was ever stored. Includes batches not yet sealed. */
   position(topic: string, partition: number): bigint | undefined;

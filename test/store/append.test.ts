@@ -68,6 +68,20 @@ test('a dead letter is kept once with its bytes, however often it is delivered',
   expect(store.listDeadLetters({ limit: 10 }).map(({ offset }) => offset)).toEqual([13n]);
 });
 
+test('the bytes of events and of dead letters are pending until the batch is stored', async () => {
+  const store = await storeIn(temporaryFolder());
+  const letter = { bytes: Buffer.alloc(1_000), reason: 'no event', source: 'http', topic: null, partition: null, offset: null };
+  const events = canonicalBatch([event('a', NOW)]);
+  const eventBytes = Buffer.concat(events.lines).byteLength;
+  const stored = [
+    store.append({ ...events, deadLetters: [letter, { ...letter, bytes: Buffer.alloc(500) }] }),
+    store.append(canonicalBatch([], { deadLetters: [letter] })),
+  ];
+  expect(store.pendingBytes()).toBe(eventBytes + 2_500);
+  await Promise.all(stored);
+  expect(store.pendingBytes()).toBe(0);
+});
+
 test('a line that is no canonical event becomes a dead letter and does not hold up the ones beside it', async () => {
   const store = await storeIn(temporaryFolder());
   const good = canonicalBatch([event('a', NOW), event('b', NOW + 1)]);
