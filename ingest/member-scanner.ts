@@ -3,6 +3,8 @@ import { CARRIAGE_RETURN, CLOSE_BRACE, COLON, COMMA, DIGIT_0, MINUS, NEWLINE, OP
 import { DEEPEST_NESTING, JsonSkipper, KIND } from './json-skipper.ts';
 import { MemberList } from './member-list.ts';
 
+const LONGEST_QUOTED_BYTES = 80;
+
 /**
  * Reads one event's bytes in one pass: checks that they are one JSON object in UTF-8, and finds its members. Nothing is parsed into values.
  * The text lies in a buffer of the scanner's own until the next scan.
@@ -77,7 +79,9 @@ export class MemberScanner {
     if (faultAt >= this.#length) {
       return `the event is not JSON: it ends in the middle, after ${this.#length} bytes`;
     }
-    return `the event is not JSON: unexpected ${this.quote(faultAt, faultAt + 20)} at byte ${faultAt}`;
+    // As a JSON text, in which a control character shows and quotes of the event's own do not end the quotation.
+    const unexpected = withoutCutCharacter(text.toString('utf8', faultAt, faultAt + 20));
+    return `the event is not JSON: unexpected ${JSON.stringify(unexpected)} at byte ${faultAt}`;
   }
 
   /** A member's name. */
@@ -115,13 +119,13 @@ export class MemberScanner {
     return this.quote(this.members.valueStart[member]!, this.members.valueEnd[member]!);
   }
 
-  /** A piece of the text to be shown to people, cut short. */
+  /** A piece of the text to be shown to people, cut short; a JSON text that is cut keeps both its quotes. */
   quote(start: number, end: number): string {
-    const longest = 80;
-    const cut = end - start > longest;
-    const shown = this.text.toString('utf8', start, Math.min(cut ? start + longest : end, this.#length));
-    // What was cut off in the middle of a character reads as U+FFFD.
-    return cut ? `${shown.replace(/\uFFFD+$/, '')}…` : shown;
+    if (end - start <= LONGEST_QUOTED_BYTES) {
+      return this.text.toString('utf8', start, Math.min(end, this.#length));
+    }
+    const shown = withoutCutCharacter(this.text.toString('utf8', start, start + LONGEST_QUOTED_BYTES));
+    return `${shown}…${this.text[start] === QUOTE ? '"' : ''}`;
   }
 
   #load(bytes: Uint8Array): void {
@@ -185,6 +189,11 @@ export class MemberScanner {
       }
     }
   }
+}
+
+/** What was cut off in the middle of a character reads as U+FFFD. */
+function withoutCutCharacter(text: string): string {
+  return text.replace(/\uFFFD+$/, '');
 }
 
 function startsWithByteOrderMark(text: Buffer, length: number): boolean {

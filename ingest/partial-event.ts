@@ -19,8 +19,12 @@ export class PartialEvent {
     }
     this.#length += piece.length;
     if (this.#length > LONGEST_KEPT_BYTES) {
-      const start = Buffer.from(this.#pieces[0] ?? piece).toString('utf8', 0, 60);
-      throw new UnreadableInput('event_too_long', `an event is longer than ${LONGEST_KEPT_BYTES} bytes (it begins ${start}…)`);
+      // Cut off in the middle of a character, it ends in U+FFFD.
+      const start = Buffer.from(this.#pieces[0] ?? piece)
+        .toString('utf8', 0, 60)
+        .replace(/\uFFFD+$/, '');
+      const begins = JSON.stringify(`${start}…`);
+      throw new UnreadableInput('event_too_long', `an event is longer than ${LONGEST_KEPT_BYTES} bytes (it begins ${begins})`);
     }
     this.#pieces.push(Uint8Array.from(piece));
   }

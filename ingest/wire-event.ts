@@ -118,7 +118,10 @@ export class WireEvent {
     if (kind[member] === KIND.escapedString && bytes > LONGEST_LOG_ID_BYTES) {
       bytes = Buffer.byteLength(scanner.stringOf(member));
     }
-    return bytes < 1 || bytes > LONGEST_LOG_ID_BYTES ? `logId is ${scanner.quoteValue(member)}: ${allowed}` : null;
+    if (bytes > LONGEST_LOG_ID_BYTES) {
+      return `logId is ${scanner.quoteValue(member)}, which has ${bytes} bytes: ${allowed}`;
+    }
+    return bytes < 1 ? `logId is "": ${allowed}` : null;
   }
 
   #readTexts(scanner: MemberScanner): string | null {

@@ -19,7 +19,7 @@ test('a Kafka message of any kind moves its partition behind it', () => {
   ]);
   expect({ eventCount, expiredCount }).toEqual({ eventCount: 1, expiredCount: 1 });
   expect(deadLetters.map(({ topic, partition, offset, reason }) => [topic, partition, offset, reason])).toEqual([
-    ['b', 0, 2n ** 53n, 'the event is not JSON: unexpected broken at byte 0'],
+    ['b', 0, 2n ** 53n, 'the event is not JSON: unexpected "broken" at byte 0'],
     ['a', 0, 11n, 'the message has no value (a tombstone): a JSON object is required'],
     ['c', 2, 0n, 'the message has an empty value: a JSON object is required'],
   ]);
