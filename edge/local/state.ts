@@ -29,16 +29,15 @@ export function openState(dataDir: string): DatabaseSync {
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   // IMMEDIATE, so that a second process makes us wait at the start instead of failing in the middle.
   db.exec('BEGIN IMMEDIATE');
-  let result: T;
   try {
-    result = work();
+    const result = work();
+    db.exec('COMMIT');
+    return result;
   } catch (error) {
     // A full disk has ended the transaction already.
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }
-  db.exec('COMMIT');
-  return result;
 }
 
 /** A resource's tables: version n is made by the first n migrations. */

@@ -1,0 +1,87 @@
+import type { JsonSchema } from '../operation.ts';
+import { COUNT, exactly, listOf, mapOf, NULLABLE_TEXT, NUMBER, queryOf, TEXT, TIME, YES_OR_NO } from './object-schema.ts';
+
+/** From ISO 8601 UTC times to numbers. */
+const CHART: JsonSchema = { type: 'object', propertyNames: { format: 'date-time' }, additionalProperties: NUMBER };
+
+/** From volume names to charts. */
+const SPLIT_CHART = mapOf(CHART);
+
+export const STATISTICS_QUERY = queryOf(
+  { granularity: { type: 'string', enum: ['Daily', 'Hourly', 'Minute'] }, fromDate: TIME, toDate: TIME },
+  ['granularity'],
+);
+
+export const STATISTICS = exactly({
+  targetLatencyChart: CHART,
+  activeRegionsChart: CHART,
+  latencyChart: CHART,
+  instancesChart: CHART,
+  cpuUsageChart: CHART,
+  ramUsageChart: CHART,
+  trafficChart: CHART,
+  volumesSplitUsageChart: SPLIT_CHART,
+  volumesSplitCapacityChart: SPLIT_CHART,
+  volumesUsageChart: CHART,
+  volumesCapacityChart: CHART,
+});
+
+const GRADED = exactly({ indicator: NUMBER, statusGrade: { enum: ['couldBeBetter', 'notBad', 'doingGreat', null] } });
+
+const CONTAINER = exactly({
+  id: TEXT,
+  name: TEXT,
+  cpuUsage: NUMBER,
+  ramUsage: NUMBER,
+  reason: NULLABLE_TEXT,
+  message: NULLABLE_TEXT,
+  image: TEXT,
+  imageDisplay: TEXT,
+  numberOfRestarts: COUNT,
+  exitCode: { type: ['integer', 'null'] },
+});
+
+const POD = exactly({
+  name: TEXT,
+  lastHeartBeat: TIME,
+  outboundTrafficChart: CHART,
+  cpuUsage: NUMBER,
+  ramUsage: NUMBER,
+  containers: listOf(CONTAINER),
+  message: NULLABLE_TEXT,
+  volumesUtilizationPercentage: mapOf(NUMBER),
+  ephemeralStorageUsageBytes: COUNT,
+  ephemeralStorageLimitBytes: COUNT,
+  ephemeralStorageUsageRatio: NUMBER,
+  outboundConnectionsLimit: COUNT,
+  outboundConnectionsRejectedDiff: COUNT,
+});
+
+const REGION = exactly({
+  region: TEXT,
+  isRequired: YES_OR_NO,
+  instances: COUNT,
+  averageCPU: NUMBER,
+  averageRAM: NUMBER,
+  averageVolumesUsagePercentage: NUMBER,
+  requests: COUNT,
+  anycastTraffic: NUMBER,
+  pods: listOf(POD),
+});
+
+export const OVERVIEW = exactly({
+  status: { type: 'string', enum: ['unknown', 'active', 'progressing', 'inactive', 'failing', 'suspended'] },
+  targetLatency: GRADED,
+  currentLatency: GRADED,
+  activeRegions: GRADED,
+  activeInstances: GRADED,
+  averageCPU: GRADED,
+  averageRAM: GRADED,
+  averageVolumesUsage: GRADED,
+  desiredInstances: COUNT,
+  regions: listOf(REGION),
+  averageLatency: NUMBER,
+  totalVolumeSizeInGb: NUMBER,
+  monthlyCost: NUMBER,
+  latencyChart: CHART,
+});

@@ -1,0 +1,38 @@
+import type { JsonSchema } from '../operation.ts';
+
+export type Properties = Readonly<Record<string, JsonSchema>>;
+
+/** An object with exactly these properties, all of them present. */
+export function exactly(properties: Properties): JsonSchema {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+/** What a caller sends: these properties are checked, those named are required, and whatever else there is goes on to the upstream. */
+export function input(properties: Properties, required: readonly string[]): JsonSchema {
+  return { type: 'object', properties, required };
+}
+
+/** Query parameters: nothing but these. */
+export function queryOf(properties: Properties, required: readonly string[] = []): JsonSchema {
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+export function listOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', items };
+}
+
+/** From any name to values of one schema. */
+export function mapOf(values: JsonSchema): JsonSchema {
+  return { type: 'object', additionalProperties: values };
+}
+
+export const TEXT: JsonSchema = { type: 'string' };
+export const NULLABLE_TEXT: JsonSchema = { type: ['string', 'null'] };
+export const YES_OR_NO: JsonSchema = { type: 'boolean' };
+export const NUMBER: JsonSchema = { type: 'number' };
+export const COUNT: JsonSchema = { type: 'integer', minimum: 0 };
+/** An ISO 8601 UTC time. */
+export const TIME: JsonSchema = { type: 'string', format: 'date-time' };
+export const INT32: JsonSchema = { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 };
+/** An identifier that the platform gives out. */
+export const ID: JsonSchema = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
