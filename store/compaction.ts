@@ -7,6 +7,7 @@ import type { LiveSet } from './live-set.ts';
 import type { Segment } from './segment.ts';
 import { HOUR_MS, LONG_SLAB_MS, MAX_SEGMENT_ROWS, planSlab, sequenceBounds, slabZone } from './segment-plan.ts';
 import { removeSegmentFiles, writeSegments } from './segment-writer.ts';
+import { zoneRowsOf } from './zone-rows.ts';
 
 /** So many small segments of one hour are merged while the hour still receives events. */
 const MANY_SMALL_SEGMENTS = 8;
@@ -72,13 +73,7 @@ function bySlab(segments: readonly Segment[], slabMs: number): Map<number, Segme
 }
 
 function largestZone(segments: readonly Segment[]): number {
-  const rows = new Map<number, number>();
-  for (const { zoneRows } of segments) {
-    for (const [zone, events] of zoneRows) {
-      rows.set(zone, (rows.get(zone) ?? 0) + events);
-    }
-  }
-  return Math.max(0, ...rows.values());
+  return Math.max(0, ...zoneRowsOf(segments.flatMap(({ zoneRows }) => [...zoneRows])).values());
 }
 
 export interface CompactionOptions {

@@ -1,5 +1,6 @@
 import type { SegmentSlice } from '../sql/storage-statements.ts';
 import type { UnpublishedSegment } from './segment.ts';
+import { zoneRowsOf } from './zone-rows.ts';
 
 export const HOUR_MS = 3_600_000;
 
@@ -84,16 +85,12 @@ function splitByZone(counts: readonly SlabZone[]): SlabZone[][] {
 }
 
 function contentOf(counts: readonly SlabZone[]): SegmentPlan['content'] {
-  const zoneRows = new Map<number, number>();
-  for (const { zone, events } of counts) {
-    zoneRows.set(zone, (zoneRows.get(zone) ?? 0) + events);
-  }
   return {
     rows: counts.reduce((sum, { events }) => sum + events, 0),
     minTimestamp: Math.min(...counts.map(({ minTimestamp }) => minTimestamp)),
     maxTimestamp: Math.max(...counts.map(({ maxTimestamp }) => maxTimestamp)),
     ...sequenceBounds(counts),
-    zoneRows,
+    zoneRows: zoneRowsOf(counts.map(({ zone, events }) => [zone, events])),
   };
 }
 
