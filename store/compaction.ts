@@ -1,12 +1,6 @@
-import { join } from 'node:path';
-import type { DuckDBConnection } from '@duckdb/node-api';
-import { eventsRelation, slabZoneCountStatement } from '../sql/storage-statements.ts';
-import type { Catalog } from './catalog.ts';
-import { runStatement } from './duckdb-engine.ts';
-import type { LiveSet } from './live-set.ts';
 import type { Segment } from './segment.ts';
-import { HOUR_MS, LONG_SLAB_MS, MAX_SEGMENT_ROWS, planSlab, sequenceBounds, slabZone } from './segment-plan.ts';
-import { removeSegmentFiles, writeSegments } from './segment-writer.ts';
+import { HOUR_MS, LONG_SLAB_MS, MAX_SEGMENT_ROWS, planSlab, type SlabZone, sequenceBounds } from './segment-plan.ts';
+import { type RewriteOptions, rewriteAsSegments } from './segment-rewrite.ts';
 import { zoneRowsOf } from './zone-rows.ts';
 
 /** So many small segments of one hour are merged while the hour still receives events. */
@@ -76,29 +70,14 @@ function largestZone(segments: readonly Segment[]): number {
   return Math.max(0, ...zoneRowsOf(segments.flatMap(({ zoneRows }) => [...zoneRows])).values());
 }
 
-export interface CompactionOptions {
-  readonly connection: DuckDBConnection;
-  readonly segmentsFolder: string;
-  readonly catalog: Catalog;
-  readonly live: LiveSet;
-}
-
-/** Writes the merged segments, then exchanges them for the old ones in one catalog transaction. */
-export async function runMerge(
-  { slab, slabMs, segments }: Merge,
-  { connection, segmentsFolder, catalog, live }: CompactionOptions,
-): Promise<void> {
-  const paths = segments.map(({ file }) => join(segmentsFolder, file));
-  const end = sequenceBounds(segments).maxSequence + 1n;
-  const events = eventsRelation([], paths, end);
-  const counts = (await runStatement(connection, slabZoneCountStatement(events, slabMs))).map(slabZone);
-  const stem = `c${segments[0]?.id ?? 0}-${Date.now().toString(36)}`;
-  const written = await writeSegments(connection, segmentsFolder, stem, planSlab(slab, slabMs, counts), events);
-  try {
-    const addSegments = catalog.apply({ add: written, remove: segments });
-    live.exchange({ addSegments, removeSegments: segments });
-  } catch (error) {
-    await removeSegmentFiles(segmentsFolder, written);
-    throw error;
-  }
+export async function runMerge({ slab, slabMs, segments }: Merge, options: RewriteOptions): Promise<void> {
+  const rewrite = {
+    name: `c${segments[0]?.id ?? 0}`,
+    hotTables: [],
+    segments,
+    endSequence: sequenceBounds(segments).maxSequence + 1n,
+    slabMs,
+    plan: (counts: readonly SlabZone[]) => planSlab(slab, slabMs, counts),
+  };
+  await rewriteAsSegments(rewrite, options);
 }

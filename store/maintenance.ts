@@ -1,8 +1,9 @@
 import type { AppendPipeline } from './append-pipeline.ts';
-import { type CompactionOptions, chooseMerge, runMerge } from './compaction.ts';
+import { chooseMerge, runMerge } from './compaction.ts';
 import type { Loader } from './loader.ts';
 import { dropExpiredSegments } from './retention.ts';
 import type { Sealer } from './sealer.ts';
+import type { RewriteOptions } from './segment-rewrite.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
 
@@ -12,7 +13,7 @@ export interface MaintenanceOptions {
   readonly pipeline: AppendPipeline;
   readonly loader: Loader;
   readonly sealer: Sealer;
-  readonly compaction: CompactionOptions;
+  readonly compaction: RewriteOptions;
   readonly retentionMs: number;
   readonly now: () => number;
   readonly logger: StoreLogger;

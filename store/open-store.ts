@@ -74,7 +74,8 @@ async function openWithCatalog(
   const positions = new PositionTable(stored);
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
-  const sealer = new Sealer({ connection: sealing, folder, catalog, live, logger });
+  const rewriting = { segmentsFolder: folder.segments, catalog, live, now };
+  const sealer = new Sealer({ ...rewriting, connection: sealing, journalFolder: folder.journal, logger });
   const threads = new ThreadPolicy({ connection: settings, cores, quietMs: QUIET_MS, logger });
   const loader = await Loader.start(
     {
@@ -102,7 +103,7 @@ async function openWithCatalog(
     keepDeadLetters,
     loader,
   });
-  const compaction = { connection: merging, segmentsFolder: folder.segments, catalog, live };
+  const compaction = { ...rewriting, connection: merging };
   const maintenance = new Maintenance({ pipeline, loader, sealer, compaction, retentionMs, now, logger });
 
   const release = async () => {

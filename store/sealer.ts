@@ -1,13 +1,7 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
-import { eventsRelation, slabZoneCountStatement } from '../sql/storage-statements.ts';
-import type { Catalog } from './catalog.ts';
-import type { DataFolder } from './data-folder.ts';
-import { runStatement } from './duckdb-engine.ts';
 import { removeJournals } from './journal.ts';
-import type { LiveSet } from './live-set.ts';
 import type { ClosedGeneration } from './loader.ts';
-import { HOUR_MS, planSeal, slabZone } from './segment-plan.ts';
-import { removeSegmentFiles, writeSegments } from './segment-writer.ts';
+import { HOUR_MS, planSeal } from './segment-plan.ts';
+import { type RewriteOptions, rewriteAsSegments } from './segment-rewrite.ts';
 import { StoreError } from './store-error.ts';
 import type { StoreLogger } from './store-logger.ts';
 
@@ -15,11 +9,8 @@ import type { StoreLogger } from './store-logger.ts';
 const MAX_WAITING = 2;
 const RETRY_DELAY_MS = 2_000;
 
-export interface SealerOptions {
-  readonly connection: DuckDBConnection;
-  readonly folder: DataFolder;
-  readonly catalog: Catalog;
-  readonly live: LiveSet;
+export interface SealerOptions extends RewriteOptions {
+  readonly journalFolder: string;
   readonly logger: StoreLogger;
 }
 
@@ -103,24 +94,22 @@ export class Sealer {
   }
 
   async #seal({ generation, progress }: ClosedGeneration): Promise<void> {
-    const { connection, folder, catalog, live } = this.#options;
-    const events = eventsRelation(generation.tables, [], progress.nextSequence);
-    const counts = (await runStatement(connection, slabZoneCountStatement(events, HOUR_MS))).map(slabZone);
-    const stem = `j${progress.sealedJournal}-${Date.now().toString(36)}`;
-    const written = await writeSegments(connection, folder.segments, stem, planSeal(counts), events);
-    try {
-      const addSegments = catalog.apply({ add: written, remove: [], progress });
-      live.exchange({ removeHot: generation.tables, addSegments });
-    } catch (error) {
-      await removeSegmentFiles(folder.segments, written);
-      throw error;
-    }
+    const rewrite = {
+      name: `j${progress.sealedJournal}`,
+      hotTables: generation.tables,
+      segments: [],
+      endSequence: progress.nextSequence,
+      slabMs: HOUR_MS,
+      plan: planSeal,
+      progress,
+    };
+    await rewriteAsSegments(rewrite, this.#options);
   }
 
   /** The segments have taken the journals' place; what cannot be removed now is removed at the next start. */
   async #removeJournals({ generation }: ClosedGeneration): Promise<void> {
     const numbers = generation.journals.map(({ number }) => number);
-    await removeJournals(this.#options.folder.journal, numbers).catch((error: unknown) => {
+    await removeJournals(this.#options.journalFolder, numbers).catch((error: unknown) => {
       this.#options.logger.warn({ err: error, first: numbers[0], last: numbers.at(-1) }, 'journals that are sealed could not be removed');
     });
   }

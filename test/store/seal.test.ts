@@ -18,6 +18,23 @@ test('sealing moves the events into segments by time and removes their journals'
   expect(readdirSync(join(dataDir, 'segments'))).toHaveLength(5);
 });
 
+test('segment files are named by the clock of the store, which may stand still', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir, { now: () => NOW });
+  const names: string[][] = [];
+  for (let part = 0; part < 8; part += 1) {
+    await store.append(canonicalBatch([event(`e${part}`, NOW)]));
+    await store.sealNow();
+    names.push(readdirSync(join(dataDir, 'segments')));
+  }
+  expect(names.at(-1)).toHaveLength(8);
+  await store.compactNow();
+  expect(store.stats().segments).toBe(1);
+  names.push(readdirSync(join(dataDir, 'segments')));
+  expect(names.flat().filter((name) => !name.includes(`-${NOW.toString(36)}-`))).toEqual([]);
+  expect(await storedIds(store)).toHaveLength(8);
+});
+
 test('an hour with many events gets a segment of its own', async () => {
   const store = await storeIn(temporaryFolder());
   await store.append(canonicalBatch(eventSeries('e', 60_000, NOW - 2 * HOUR, 120)));

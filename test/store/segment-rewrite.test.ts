@@ -1,0 +1,62 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Catalog } from '../../store/catalog.ts';
+import { startEngine } from '../../store/duckdb-engine.ts';
+import { LiveSet, type Retired } from '../../store/live-set.ts';
+import { HOUR_MS, planSeal, sequenceBounds } from '../../store/segment-plan.ts';
+import { rewriteAsSegments } from '../../store/segment-rewrite.ts';
+import { canonicalBatch } from '../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { eventSeries, NOW } from './stored-events.ts';
+
+/** Two published segments of one hour, and the parts of a store that a rewrite needs, without a store around them. */
+async function twoSegments() {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  for (const prefix of ['a', 'b']) {
+    await store.append(canonicalBatch(eventSeries(prefix, 10, NOW, 1)));
+    await store.sealNow();
+  }
+  await store.close();
+  const catalog = new Catalog(join(dataDir, 'catalog.sqlite'));
+  const engine = await startEngine({ memoryLimitMb: 256, spillFolder: join(dataDir, 'spill') });
+  const connection = await engine.connect();
+  onTestFinished(() => {
+    connection.closeSync();
+    engine.closeSync();
+    catalog.close();
+  });
+  const segments = catalog.segments();
+  const retired: Retired[] = [];
+  const endSequence = sequenceBounds(segments).maxSequence + 1n;
+  const live = new LiveSet(segments, endSequence, (part) => retired.push(part));
+  const segmentsFolder = join(dataDir, 'segments');
+  const rewrite = { name: 'together', hotTables: [], segments, endSequence, slabMs: HOUR_MS, plan: planSeal };
+  const run = () => rewriteAsSegments(rewrite, { connection, segmentsFolder, catalog, live, now: () => NOW });
+  return { catalog, live, segments, retired, run, files: () => readdirSync(segmentsFolder).sort() };
+}
+
+const FILE = `together-${NOW.toString(36)}-0.parquet`;
+
+test('a rewrite publishes its segments under its name and the time of the clock, and lets go of what was rewritten', async () => {
+  const { catalog, live, segments, retired, run, files } = await twoSegments();
+  await run();
+  expect(catalog.segments()).toMatchObject([{ file: FILE, rows: 20, minSequence: 1n, maxSequence: 20n }]);
+  expect(live.segments).toEqual(catalog.segments());
+  expect(retired.flatMap((part) => part.segments)).toEqual(segments);
+  expect(files()).toEqual([...segments.map(({ file }) => file), FILE].sort());
+});
+
+test('a rewrite that cannot be published leaves everything as it was, files included', async () => {
+  const { catalog, live, segments, retired, run, files } = await twoSegments();
+  const [first] = segments;
+  expect(first).toBeDefined();
+  catalog.apply({ add: first === undefined ? [] : [{ ...first, file: FILE }], remove: [] });
+  const [publishedBefore, filesBefore] = [catalog.segments(), files()];
+  await expect(run()).rejects.toThrow('UNIQUE constraint failed: segments.file');
+  expect(catalog.segments()).toEqual(publishedBefore);
+  expect(live.segments).toEqual(segments);
+  expect(retired).toEqual([]);
+  expect(files()).toEqual(filesBefore);
+});
