@@ -31,6 +31,18 @@ function parseUrl(text: string): URL {
   return url;
 }
 
+/** Null where none is given; an empty variable counts as unset. The key itself is never shown. */
+function accessKeyOf(flag: string | undefined, env: CommandIo['env']): string | null {
+  const key = flag ?? (env['SHIELDLOG_ACCESS_KEY'] || undefined);
+  if (key === undefined) return null;
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  const [given, wrong] = [
+    flag === undefined ? 'SHIELDLOG_ACCESS_KEY' : '--access-key',
+    key === '' ? 'it is empty' : 'it has other characters',
+  ];
+  throw new UsageError(`${given} is not allowed: ${wrong}; allowed: a key of printable ASCII characters without blanks`);
+}
+
 interface Input {
   readonly bytes: AsyncIterable<Uint8Array>;
   readonly sizeBytes: number | null;
@@ -62,7 +74,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   if (name === undefined) throw new UsageError('ingest needs a FILE, or - for standard input');
   if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; ingest takes one FILE`);
   const url = parseUrl(flags['url'] ?? DEFAULT_URL);
-  const accessKey = flags['access-key'] ?? io.env['SHIELDLOG_ACCESS_KEY'] ?? null;
+  const accessKey = accessKeyOf(flags['access-key'], io.env);
   const input = await openInput(name, io.stdin);
   const progress = startUploadProgress(io.stderr, input.sizeBytes);
   let answer: IntakeAnswer;

@@ -18,6 +18,7 @@ export interface IntakeAnswer {
 export interface Upload {
   /** The program's base URL. */
   readonly url: URL;
+  /** Printable ASCII. */
   readonly accessKey: string | null;
   readonly encoding: Encoding;
   readonly source: 'http' | 'file';
@@ -44,12 +45,7 @@ function headersOf({ accessKey, encoding }: Upload): Record<string, string> {
 function openRequest(upload: Upload): ClientRequest {
   const { url, source } = upload;
   const target = new URL(`${url.pathname.replace(/\/$/, '')}/ingest/events?source=${source}`, url);
-  try {
-    return open[url.protocol === 'https:' ? 'https:' : 'http:'](target, headersOf(upload));
-  } catch (error) {
-    // A key with a line break, for one, is no header.
-    throw new CommandFailed(`the request cannot be made: ${(error as Error).message}`, { cause: error });
-  }
+  return open[url.protocol === 'https:' ? 'https:' : 'http:'](target, headersOf(upload));
 }
 
 async function refusal(response: IncomingMessage): Promise<CommandFailed> {
@@ -63,12 +59,24 @@ async function refusal(response: IncomingMessage): Promise<CommandFailed> {
   return new CommandFailed(`the program answered ${response.statusCode}: ${detail === '' ? response.statusMessage : detail}`);
 }
 
-function connectionFailure({ url }: Upload, error: NodeJS.ErrnoException): CommandFailed {
-  const message =
-    error.code === 'ECONNREFUSED'
-      ? `nothing is listening at ${url.origin}; start shieldlog there, or name another place with --url`
-      : `the connection to ${url.origin} failed: ${error.message || error.code}; sending the same events again stores nothing twice`;
-  return new CommandFailed(message, { cause: error });
+const AGAIN = 'sending the same events again stores nothing twice';
+
+/** Node hands on OpenSSL's own words: `write EPROTO 40A7…:error:0A00010B:SSL routines:some_function:wrong version number:some/file.c:77:`. */
+function tlsFault(message: string): string | null {
+  return /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? null;
+}
+
+function whyUnconnected({ origin, host }: URL, error: NodeJS.ErrnoException): string {
+  if (error.code === 'ECONNREFUSED') return `nothing is listening at ${origin}; start shieldlog there, or name another place with --url`;
+  const fault = tlsFault(error.message);
+  if (fault === 'wrong version number' || fault === 'packet length too long') {
+    return `what listens at ${origin} does not speak TLS; for a program without it: --url http://${host}`;
+  }
+  if (fault !== null) return `TLS with ${origin} failed: ${fault}; ${AGAIN}`;
+  if (error.code?.startsWith('HPE_') === true) {
+    return `what listens at ${origin} does not speak HTTP (${error.message}); for a program behind TLS: --url https://${host}`;
+  }
+  return `the connection to ${origin} failed: ${error.message || error.code}; ${AGAIN}`;
 }
 
 /**
@@ -88,7 +96,7 @@ export async function uploadEvents(upload: Upload): Promise<IntakeAnswer> {
   const request = openRequest(upload);
   const { promise: answer, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request.once('response', resolve);
-  request.on('error', (error) => reject(unreadable ?? connectionFailure(upload, error)));
+  request.on('error', (error) => reject(unreadable ?? new CommandFailed(whyUnconnected(upload.url, error), { cause: error })));
   // What fails here fails the request, and with it the answer; a refusal that comes before the body's end cuts the sending short.
   pipeline(Readable.from(body()), request).catch(() => {});
   try {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -41,6 +43,9 @@ describe('shieldlog ingest', () => {
     ['a gzip file', 'events.ndjson.gz', gzipSync(LINES)],
     ['a zstd file', 'events.ndjson.zst', zstdCompressSync(LINES)],
     ['a gzip file that does not say so', 'events', gzipSync(LINES)],
+    ['a gzip file that says it is something else', 'events.ndjson', gzipSync(LINES)],
+    ['lines in a file that says it is gzip', 'events.ndjson.gz', LINES],
+    ['lines in a file that says it is zstd', 'events.ndjson.zst', LINES],
   ])('sends %s and says what became of it, on standard output', async (_what, name, content) => {
     const path = file(name, content);
     expect(await ingestCli([path])).toEqual({ status: 0, stdout: 'accepted 500, expired 0, rejected 0\n', stderr: '' });
@@ -83,7 +88,7 @@ describe('shieldlog ingest', () => {
 
   test.each([
     ['a wrong key', ['--access-key', 'wrong'], 'the program answered 401: The AccessKey header holds no key of this program'],
-    ['a key that no header can hold', ['--access-key', 'a\nb'], 'the request cannot be made: '],
+    ['https where the program speaks http', ['--url', 'TLS'], 'does not speak TLS; for a program without it: --url http://127.0.0.1:'],
     [
       'a path beneath which there is no such program',
       ['--url', 'URL/elsewhere/'],
@@ -92,11 +97,43 @@ describe('shieldlog ingest', () => {
     ['a port where nothing listens', ['--url', 'http://127.0.0.1:1'], 'nothing is listening at http://127.0.0.1:1'],
   ])('with %s: one line, status 1', async (_what, flags, message) => {
     const big = file('events.ndjson', LINES.repeat(100));
-    const { status, stdout, stderr } = await ingestCli([...flags.map((flag) => flag.replace('URL', app.url)), big]);
+    const { status, stdout, stderr } = await ingestCli([
+      ...flags.map((flag) => flag.replace('URL', app.url).replace('TLS', app.url.replace('http:', 'https:'))),
+      big,
+    ]);
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^shieldlog: [^\n]+\n$/);
     expect(stderr).toContain(message);
     expect(await total()).toBe(0);
+  });
+
+  test('to a place that does not speak HTTP: one line, status 1', async () => {
+    const greeter = createServer((socket) => socket.on('error', () => {}).end('220 mail\r\n')).listen(0, '127.0.0.1');
+    await once(greeter, 'listening');
+    const { port } = greeter.address() as AddressInfo;
+    const { status, stderr } = await ingestCli(['--url', `http://127.0.0.1:${port}`, file('one.ndjson', eventLine())]);
+    greeter.close();
+    expect(stderr).toMatch(/^shieldlog: what listens at http:\/\/127\.0\.0\.1:\d+ does not speak HTTP \([^\n]+\); [^\n]+\n$/);
+    expect(status).toBe(1);
+  });
+
+  test.each([
+    ['of other letters', 'kéy-of-every-zone'],
+    ['with a line break', 'a\nb'],
+    ['with a blank', 'a b'],
+  ])('with an access key %s: one line that names the flag or the variable but not the key, status 2', async (_what, key) => {
+    const path = file('one.ndjson', eventLine());
+    const rule = 'is not allowed: it has other characters; allowed: a key of printable ASCII characters without blanks\n';
+    expect(await ingestCli(['--access-key', key, path])).toEqual({ status: 2, stdout: '', stderr: `shieldlog: --access-key ${rule}` });
+    const byVariable = await runCli(['ingest', '--url', app.url, path], { SHIELDLOG_ACCESS_KEY: key });
+    expect(byVariable).toEqual({ status: 2, stdout: '', stderr: `shieldlog: SHIELDLOG_ACCESS_KEY ${rule}` });
+  });
+
+  test('with an empty access key: an empty flag is wrong, an empty variable is an unset one', async () => {
+    const path = file('one.ndjson', eventLine());
+    expect(await ingestCli(['--access-key', '', path])).toMatchObject({ status: 2, stderr: expect.stringContaining('it is empty') });
+    const byVariable = await runCli(['ingest', '--url', app.url, path], { SHIELDLOG_ACCESS_KEY: '' });
+    expect(byVariable).toMatchObject({ status: 1, stderr: expect.stringContaining('The AccessKey header is missing') });
   });
 
   test.each([
