@@ -14,10 +14,10 @@ const BODY_BYTES = 100_000;
 
 const nameOf = (place: number): string => `event-${String(place).padStart(2, '0')}`;
 
-/** A real store that can say that it is further behind than it is. */
+/** A real store that says that it is further behind than it is, by what it is told. */
 async function storeThatLags() {
   const store = await storeIn(temporaryFolder());
-  const lag = { bytes: 0 };
+  const lag = { bytes: 64 * 1024 * 1024 };
   const lagging = alteredStore(store, { pendingBytes: () => store.pendingBytes() + lag.bytes });
   return { store, lagging, lag };
 }
@@ -37,10 +37,10 @@ async function topicOfLargeEvents(): Promise<string> {
   return topic;
 }
 
-it('a partition is held back while the store is behind, and read to its end afterwards', async () => {
+/** A source that has read some of a topic of large events and waits, because its store says that it is far behind. */
+async function sourceHeldBack() {
   const topic = await topicOfLargeEvents();
   const { store, lagging, lag } = await storeThatLags();
-  lag.bytes = 64 * 1024 * 1024;
   const source = sourceUnderTest({ store: lagging, topics: [topic] });
   await until(
     'the partition to be held back',
@@ -48,6 +48,11 @@ it('a partition is held back while the store is behind, and read to its end afte
     (pauses) => pauses === 1,
   );
   await untilStored(store, 1);
+  return { topic, store, lag, source };
+}
+
+it('a partition is held back while the store is behind, and read to its end afterwards', async () => {
+  const { store, lag, source } = await sourceHeldBack();
   expect(source.counters().messages).toBeLessThan(EVENTS / 2);
   expect(source.lag()).toBe(EVENTS - source.counters().messages);
   lag.bytes = 0;
@@ -57,16 +62,7 @@ it('a partition is held back while the store is behind, and read to its end afte
 });
 
 it('messages that are deleted while the partition is held back are counted as lost, and reading goes on with what is left', async () => {
-  const topic = await topicOfLargeEvents();
-  const { store, lagging, lag } = await storeThatLags();
-  lag.bytes = 64 * 1024 * 1024;
-  const source = sourceUnderTest({ store: lagging, topics: [topic] });
-  await until(
-    'the partition to be held back',
-    () => source.counters().pauses,
-    (pauses) => pauses === 1,
-  );
-  await untilStored(store, 1);
+  const { topic, store, lag, source } = await sourceHeldBack();
   const { messages } = source.counters();
   await withAdmin(inject('kafkaBrokers'), async (admin) => {
     // kafkajs deletes records only of topics that it has been asked about before.
