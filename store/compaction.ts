@@ -1,5 +1,6 @@
+import { extentOf } from './extent.ts';
 import type { Segment } from './segment.ts';
-import { HOUR_MS, LONG_SLAB_MS, MAX_SEGMENT_ROWS, planSlab, type SlabZone, sequenceBounds } from './segment-plan.ts';
+import { HOUR_MS, LONG_SLAB_MS, MAX_SEGMENT_ROWS, planSlab, type SlabZone } from './segment-plan.ts';
 import { type RewriteOptions, rewriteAsSegments } from './segment-rewrite.ts';
 import { zoneRowsOf } from './zone-rows.ts';
 
@@ -67,7 +68,8 @@ function bySlab(segments: readonly Segment[], slabMs: number): Map<number, Segme
 }
 
 function largestZone(segments: readonly Segment[]): number {
-  return Math.max(0, ...zoneRowsOf(segments.flatMap(({ zoneRows }) => [...zoneRows])).values());
+  const rows = zoneRowsOf(segments.flatMap(({ zoneRows }) => [...zoneRows]));
+  return [...rows.values()].reduce((largest, events) => Math.max(largest, events), 0);
 }
 
 export async function runMerge({ slab, slabMs, segments }: Merge, options: RewriteOptions): Promise<void> {
@@ -75,7 +77,7 @@ export async function runMerge({ slab, slabMs, segments }: Merge, options: Rewri
     name: `c${segments[0]?.id ?? 0}`,
     hotTables: [],
     segments,
-    endSequence: sequenceBounds(segments).maxSequence + 1n,
+    endSequence: extentOf(segments).maxSequence + 1n,
     slabMs,
     plan: (counts: readonly SlabZone[]) => planSlab(slab, slabMs, counts),
   };

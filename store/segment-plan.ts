@@ -1,4 +1,5 @@
 import type { SegmentSlice } from '../sql/storage-statements.ts';
+import { type Extent, extentOf } from './extent.ts';
 import type { UnpublishedSegment } from './segment.ts';
 import { zoneRowsOf } from './zone-rows.ts';
 
@@ -20,15 +21,11 @@ export interface SegmentPlan {
 }
 
 /** The events of one zone within one time slab. */
-export interface SlabZone {
+export interface SlabZone extends Extent {
   /** Number of the slab since the epoch. */
   readonly slab: number;
   readonly zone: number;
   readonly events: number;
-  readonly minTimestamp: number;
-  readonly maxTimestamp: number;
-  readonly minSequence: bigint;
-  readonly maxSequence: bigint;
 }
 
 /** A row of `slabZoneCountStatement`. */
@@ -87,28 +84,7 @@ function splitByZone(counts: readonly SlabZone[]): SlabZone[][] {
 function contentOf(counts: readonly SlabZone[]): SegmentPlan['content'] {
   return {
     rows: counts.reduce((sum, { events }) => sum + events, 0),
-    minTimestamp: Math.min(...counts.map(({ minTimestamp }) => minTimestamp)),
-    maxTimestamp: Math.max(...counts.map(({ maxTimestamp }) => maxTimestamp)),
-    ...sequenceBounds(counts),
+    ...extentOf(counts),
     zoneRows: zoneRowsOf(counts.map(({ zone, events }) => [zone, events])),
   };
-}
-
-interface SequenceBounds {
-  readonly minSequence: bigint;
-  readonly maxSequence: bigint;
-}
-
-/** The lowest and the highest sequence in any of the parts, of which there is at least one. */
-export function sequenceBounds(parts: readonly SequenceBounds[]): SequenceBounds {
-  let [minSequence, maxSequence] = [parts[0]?.minSequence ?? 0n, parts[0]?.maxSequence ?? 0n];
-  for (const part of parts) {
-    if (part.minSequence < minSequence) {
-      minSequence = part.minSequence;
-    }
-    if (part.maxSequence > maxSequence) {
-      maxSequence = part.maxSequence;
-    }
-  }
-  return { minSequence, maxSequence };
 }

@@ -1,14 +1,12 @@
+import type { Extent } from './extent.ts';
+
 /** A published Parquet file: it never changes; it is replaced or dropped as a whole. */
-export interface Segment {
+export interface Segment extends Extent {
   readonly id: number;
   /** File name within the segments folder. */
   readonly file: string;
   readonly rows: number;
   readonly bytes: number;
-  readonly minTimestamp: number;
-  readonly maxTimestamp: number;
-  readonly minSequence: bigint;
-  readonly maxSequence: bigint;
   readonly zoneRows: ReadonlyMap<number, number>;
 }
 

@@ -19,6 +19,12 @@ function segments(count: number, rows: number, hourStart: number): Segment[] {
 
 const hour = Math.floor(NOW / HOUR) * HOUR;
 
+/** The same segment of 200,000 zones, `count` times. */
+function segmentsOfManyZones(count: number): Segment[] {
+  const zoneRows = new Map(Array.from({ length: 200_000 }, (_, zone) => [zone, 1]));
+  return segments(count, 200_000, hour - 24 * HOUR).map((segment) => ({ ...segment, zoneRows }));
+}
+
 test.each([
   ['seven small segments of an hour that still receives events are left alone', segments(7, 1_000, hour), undefined],
   ['eight are merged', segments(8, 1_000, hour), 8],
@@ -27,6 +33,7 @@ test.each([
   ['two segments of a slab that has gone quiet are merged', segments(2, 1_000, hour - 24 * HOUR), 2],
   ['segments that are large already are left alone', segments(3, 400_000, hour - 24 * HOUR), undefined],
   ['one is not', segments(1, 1_000, hour - 24 * HOUR), undefined],
+  ['segments of very many zones are merged too', segmentsOfManyZones(2), 2],
   ['a zone too large for one segment keeps its hours, in bounded pieces', segments(200, 8_300, hour - 24 * HOUR), 60],
 ])('%s', (_, given, merged) => {
   const merge = chooseMerge(given, NOW);

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { planSeal, type SlabZone } from '../../store/segment-plan.ts';
+
+const HOUR = 3_600_000;
+
+function countOf(slab: number, zone: number, events: number): SlabZone {
+  const [minTimestamp, maxTimestamp] = [slab * HOUR + zone, slab * HOUR + zone + 1];
+  return { slab, zone, events, minTimestamp, maxTimestamp, minSequence: BigInt(1 + zone), maxSequence: BigInt(1 + zone + slab) };
+}
+
+test('the catalog is told from when to when a segment reaches, its sequences, and the events of each zone', () => {
+  const [plan, ...others] = planSeal([countOf(0, 5, 10), countOf(1, 5, 20), countOf(2, 3, 40)]);
+  expect(others).toEqual([]);
+  expect(plan?.slice).toEqual({ fromMs: 0, toMs: 6 * HOUR, firstZone: 3, lastZone: 5 });
+  expect(plan?.content).toEqual({
+    rows: 70,
+    minTimestamp: 5,
+    maxTimestamp: 2 * HOUR + 4,
+    minSequence: 4n,
+    maxSequence: 7n,
+    zoneRows: new Map([
+      [5, 30],
+      [3, 40],
+    ]),
+  });
+});
+
+test('a segment of one zone in one hour is described by that alone', () => {
+  const [plan] = planSeal([countOf(0, 5, 10)]);
+  expect(plan?.content).toEqual({
+    rows: 10,
+    minTimestamp: 5,
+    maxTimestamp: 6,
+    minSequence: 6n,
+    maxSequence: 6n,
+    zoneRows: new Map([[5, 10]]),
+  });
+});
+
+test('a segment can hold events of very many zones', () => {
+  const [plan] = planSeal(Array.from({ length: 200_000 }, (_, zone) => countOf(1, zone, 1)));
+  expect(plan?.content).toMatchObject({
+    rows: 200_000,
+    minTimestamp: HOUR,
+    maxTimestamp: HOUR + 200_000,
+    minSequence: 1n,
+    maxSequence: 200_001n,
+  });
+  expect(plan?.content.zoneRows.size).toBe(200_000);
+});
