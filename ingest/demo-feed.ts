@@ -1,5 +1,6 @@
 import { setTimeout as sleep, setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { EventStore } from '../store/event-store.ts';
+import type { StoreLogger } from '../store/store-logger.ts';
 import { AppendWindow } from './append-window.ts';
 import { BatchBuilder } from './batch-builder.ts';
 import { demoEvent } from './demo-event.ts';
@@ -19,20 +20,15 @@ const BATCH_EVENTS = 5000;
 const EVENTS_AT_ONCE = 200;
 const LIVE_PAUSE_MS = 500;
 
-export interface DemoFeedLogger {
-  info(o: object, m: string): void;
-  warn(o: object, m: string): void;
-}
-
 export interface DemoFeedOptions {
   readonly store: EventStore;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly retentionMs: number;
-  readonly logger: DemoFeedLogger;
+  readonly logger: StoreLogger;
   /** The same seed makes the same events at the same times. */
   readonly seed?: number;
-  /** Events in the 72 hours before the first start. */
+  /** Events that the 72 hours before the first start get; of a shorter retention, its part of them. */
   readonly backfillEvents?: number;
   readonly liveEventsPerSecond?: number;
 }
@@ -71,31 +67,37 @@ class DemoFeeder {
   readonly #builder: BatchBuilder;
   readonly #seed: number;
   readonly #liveEventsPerSecond: number;
+  /** The second that runs at the start: what is before it belongs to the past that is filled. */
+  readonly #end: number;
+  readonly #density: DemoDensity;
   /** The first second that has no events yet. */
   #next: number;
 
   constructor(options: DemoFeedOptions) {
-    const { store, now, retentionMs, seed = 1, liveEventsPerSecond = 30 } = options;
+    const { store, now, retentionMs, seed = 1, backfillEvents = 300_000, liveEventsPerSecond = 30 } = options;
     this.#options = options;
     this.#builder = new BatchBuilder(options);
     this.#seed = seed;
     this.#liveEventsPerSecond = liveEventsPerSecond;
-    const history = Math.min(HISTORY_SECONDS, Math.floor(retentionMs / 1000));
-    this.#next = Math.max(Math.ceil(now() / 1000) - history, Number(store.position(DEMO_TOPIC, DEMO_PARTITION) ?? 0n));
+    const startedMs = now();
+    const historySeconds = Math.min(HISTORY_SECONDS, Math.floor(retentionMs / 1000));
+    // A second late, so that none of the first events expires before it is stored.
+    const first = Math.ceil(startedMs / 1000) - historySeconds + 1;
+    this.#end = Math.floor(startedMs / 1000);
+    this.#density = new DemoDensity(Math.round((backfillEvents * historySeconds) / HISTORY_SECONDS), first, this.#end);
+    this.#next = Math.max(first, Number(store.position(DEMO_TOPIC, DEMO_PARTITION) ?? 0n));
   }
 
   async fill(signal: AbortSignal): Promise<void> {
-    const { store, now, logger, backfillEvents = 300_000 } = this.#options;
-    const end = Math.floor(now() / 1000);
-    const density = new DemoDensity(backfillEvents);
+    const { store, logger } = this.#options;
     const appends = new AppendWindow(store, 2);
     const startedAt = performance.now();
     let [events, sinceYield] = [0, 0];
-    while (this.#next < end && !signal.aborted) {
-      const added = this.#addSecond(density.eventsAt(this.#next));
+    while (this.#next < this.#end && !signal.aborted) {
+      const added = this.#addSecond(this.#density.eventsAt(this.#next));
       events += added;
       sinceYield += added;
-      if (this.#builder.eventCount >= BATCH_EVENTS || this.#next === end) {
+      if (this.#builder.eventCount >= BATCH_EVENTS || this.#next === this.#end) {
         await appends.room();
         const batch = this.#builder.take();
         appends.start(batch, () => this.#builder.release(batch));
@@ -121,11 +123,16 @@ class DemoFeeder {
         this.#addSecond(Math.round(this.#liveEventsPerSecond * (0.5 + random.below(1000) / 1000)));
       }
       if (!this.#builder.isEmpty) {
-        await store.append(this.#builder.take()).catch((error: unknown) => {
+        const batch = this.#builder.take();
+        try {
+          await store.append(batch);
+        } catch (error) {
           // The same seconds are made again, and are the same events.
           this.#next = from;
           logger.warn({ err: error }, 'the demo feed could not add events and tries again');
-        });
+        } finally {
+          this.#builder.release(batch);
+        }
       }
       await sleep(LIVE_PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }

@@ -27,30 +27,36 @@ export function campaignPercent(second: number): number {
   return (100 * CAMPAIGN_WEIGHT) / (CAMPAIGN_WEIGHT + everydayWeight(second));
 }
 
-/** How many of `eventsPer72Hours` fall on a second. Over any 72 hours it sums up to all of them exactly, because days are alike. */
+/** How `events` fall on the seconds from `from` up to, not including, `to`: over all of them they sum up to exactly that. Seconds are since 1970. */
 export class DemoDensity {
-  readonly #eventsPer72Hours: number;
+  readonly #events: number;
   /** The weight of all seconds of a day before each. */
   readonly #before: Float64Array;
+  readonly #weightBeforeFrom: number;
+  readonly #weight: number;
 
-  constructor(eventsPer72Hours: number) {
-    this.#eventsPer72Hours = eventsPer72Hours;
+  constructor(events: number, from: number, to: number) {
+    this.#events = events;
     this.#before = new Float64Array(DAY_SECONDS + 1);
     for (let second = 0; second < DAY_SECONDS; second++) {
       const weight = everydayWeight(second) + (campaignAt(second) === null ? 0 : CAMPAIGN_WEIGHT);
       this.#before[second + 1] = (this.#before[second] ?? 0) + weight;
     }
+    this.#weightBeforeFrom = this.#weightBefore(from);
+    this.#weight = this.#weightBefore(to) - this.#weightBeforeFrom;
   }
 
+  /** How many events a second of the span has. */
   eventsAt(second: number): number {
     return this.#eventsBefore(second + 1) - this.#eventsBefore(second);
   }
 
   #eventsBefore(second: number): number {
-    const day = Math.floor(second / DAY_SECONDS);
-    const dayWeight = this.#before[DAY_SECONDS] ?? 1;
-    const weight = (day % 3) * dayWeight + (this.#before[second % DAY_SECONDS] ?? 0);
-    return this.#eventsPer72Hours * Math.floor(day / 3) + Math.floor((this.#eventsPer72Hours * weight) / (3 * dayWeight));
+    return Math.floor((this.#events * (this.#weightBefore(second) - this.#weightBeforeFrom)) / this.#weight);
+  }
+
+  #weightBefore(second: number): number {
+    return Math.floor(second / DAY_SECONDS) * (this.#before[DAY_SECONDS] ?? 1) + (this.#before[second % DAY_SECONDS] ?? 0);
   }
 }
 

@@ -7,15 +7,16 @@ import { campaignAt, DemoDensity } from '../../ingest/demo-schedule.ts';
 import type { GroupsOutput } from '../../query/search-plan.ts';
 import type { EventGroup } from '../../query/search-result.ts';
 import type { EventStore } from '../../store/event-store.ts';
+import { silentLogger } from '../../store/store-logger.ts';
+import { alteredStore } from '../broker/altered-store.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { HOUR, NOW } from './raw-events.ts';
 
 const EVENTS = 6000;
 const RETENTION_MS = 72 * HOUR;
-const silent = { info: () => undefined, warn: () => undefined };
 
 const feedInto = (store: EventStore, now: () => number, more = {}) =>
-  startDemoFeed({ store, now, retentionMs: RETENTION_MS, logger: silent, backfillEvents: EVENTS, ...more });
+  startDemoFeed({ store, now, retentionMs: RETENTION_MS, logger: silentLogger, backfillEvents: EVENTS, ...more });
 
 async function groups(store: EventStore, zoneId: number, by: GroupsOutput['by']): Promise<readonly EventGroup[]> {
   const window = { fromMs: NOW - RETENTION_MS, toMs: NOW + HOUR };
@@ -116,10 +117,52 @@ test('the same seed makes the same event, another one another', () => {
   expect(made(1)).not.toBe(made(2));
 });
 
-test('any 72 hours hold exactly the events asked for, and each campaign runs in them', () => {
-  const density = new DemoDensity(10_007);
-  const start = Math.floor(NOW / 1000);
-  const seconds = Array.from({ length: 72 * 3600 }, (_, place) => start + place);
-  expect(seconds.reduce((sum, second) => sum + density.eventsAt(second), 0)).toBe(10_007);
-  expect(new Set(seconds.map(campaignAt))).toEqual(new Set(['scan', 'stuffing', 'bot net', null]));
+test('a span holds exactly the events asked for, and each campaign runs in 72 hours', () => {
+  for (const [start, length] of [
+    [Math.floor(NOW / 1000), 72 * 3600],
+    [Math.floor(NOW / 1000) + 12_345, 72 * 3600 - 2],
+    [0, 7],
+  ] as const) {
+    const density = new DemoDensity(10_007, start, start + length);
+    const seconds = Array.from({ length }, (_, place) => start + place);
+    expect(seconds.reduce((sum, second) => sum + density.eventsAt(second), 0)).toBe(10_007);
+    if (length > 7) expect(new Set(seconds.map(campaignAt))).toEqual(new Set(['scan', 'stuffing', 'bot net', null]));
+  }
+});
+
+test.each([0, 1, 250, 999])(
+  'the past is exactly as many events as asked for at %i ms past a second, while the clock goes on',
+  async (ms) => {
+    const store = await storeIn(temporaryFolder(), { now: () => NOW });
+    let asked = 0;
+    // Most of a second passes between the start and the first event.
+    const now = () => NOW + ms + (asked++ === 0 ? 0 : 900);
+    // Several a second, also in the first one.
+    const feed = feedInto(store, now, { retentionMs: HOUR, backfillEvents: 72 * 15_000, liveEventsPerSecond: 0 });
+    await feed.filled;
+    await feed.stop();
+    expect(store.stats()).toMatchObject({ events: 15_000, expiredEvents: 0, deadLetters: 0 });
+  },
+);
+
+test('live events use the memory of those before them again', async () => {
+  let now = NOW;
+  const store = await storeIn(temporaryFolder(), { now: () => now });
+  const memory: ArrayBufferLike[] = [];
+  const watched = alteredStore(store, {
+    append: (batch) => {
+      memory.push(...batch.lines.map(({ buffer }) => buffer));
+      return store.append(batch);
+    },
+  });
+  const feed = feedInto(watched, () => now, { backfillEvents: 0, liveEventsPerSecond: 3000 });
+  await feed.filled;
+  const before = memory.length;
+  for (let second = 1; second <= 2; second++) {
+    now = NOW + second * 1000;
+    await expect.poll(() => store.position(DEMO_TOPIC, 0), { timeout: 20_000 }).toBe(BigInt(now / 1000));
+  }
+  await feed.stop();
+  const live = memory.slice(before);
+  expect(new Set(live).size).toBeLessThan(live.length);
 });
