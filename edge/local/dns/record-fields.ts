@@ -81,13 +81,14 @@ function readVariable(entry: unknown, place: string): RecordVariable {
   return { Name: name, Value: text(4_096).read(fields['Value'] ?? '', `${place}.Value`) };
 }
 
-/** A JSON object with no other properties than `allowed`. Throws the fault of `place`. */
+/** A JSON object with no other properties than `allowed`. Throws the fault of `place`, which is `''` for the whole body. */
 export function plainObject(value: unknown, place: string, allowed: readonly string[]): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw zoneFault(place, `${shown(value)} is not taken; allowed: an object`);
+    throw zoneFault(place === '' ? 'body' : place, `${shown(value)} is not taken; allowed: an object`);
   }
   const unknown = Object.keys(value).find((name) => !allowed.includes(name));
-  if (unknown !== undefined) throw zoneFault(`${place}.${unknown}`, `there is no such property; allowed: ${allowed.join(', ')}`);
+  if (unknown !== undefined)
+    throw zoneFault(place === '' ? unknown : `${place}.${unknown}`, `there is no such property; allowed: ${allowed.join(', ')}`);
   return { ...value };
 }
 
