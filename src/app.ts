@@ -5,6 +5,7 @@ import { access } from './access.ts';
 import type { Config } from './config.ts';
 import { answerBrokenConnection, answerError, errorAnswers } from './error-answers.ts';
 import { createMetrics } from './metrics.ts';
+import { BODY_DEADLINE_MS } from './request-body.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ingestEventsRoutes } from './routes/ingest-events.ts';
@@ -24,10 +25,13 @@ export interface AppOptions {
   readonly logger: FastifyBaseLogger;
   /** Null where no Kafka is configured. */
   readonly kafka: KafkaSource | null;
+  /** How long a client may keep a request waiting: for its whole body, or, where the body may have any length, for the next bytes of it. */
+  readonly bodyDeadlineMs?: number;
 }
 
 /** The HTTP interface over a store. The caller listens, and closes the store after the app. */
-export async function buildApp({ store, config, now, logger, kafka }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const { store, config, now, logger, kafka, bodyDeadlineMs = BODY_DEADLINE_MS } = options;
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -45,9 +49,9 @@ export async function buildApp({ store, config, now, logger, kafka }: AppOptions
   await app.register(access, { keys: config.accessKeys, host: config.host });
   await app.register(healthRoutes, { store, kafka, isStopping: () => app.isStopping() });
   await app.register(metricsRoutes, { metrics });
-  await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs });
-  await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs });
-  await app.register(deadLetterRoutes, { store, now, retentionMs });
+  await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs, bodyDeadlineMs });
+  await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs, bodyDeadlineMs });
+  await app.register(deadLetterRoutes, { store, now, retentionMs, bodyDeadlineMs });
   await app.register(openapiRoutes);
   await app.register(pageRoutes);
   return app;

@@ -19,6 +19,9 @@ export function negotiateAnswer<T extends string>(acceptHeader: string | undefin
   throw new RequestProblem('accept.none', `Accept: ${acceptHeader} takes none of ${offered.join(', ')}`);
 }
 
+/** What `isJsonType` takes, for messages and for the interface's description. */
+export const JSON_TYPES = ['application/json', 'text/json', 'application/*+json'] as const;
+
 export function isJsonType(type: string): boolean {
   return type === 'application/json' || type === 'text/json' || /^application\/[^/+]+(\+[^/+]+)*\+json$/.test(type);
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { ClientHungUp } from './hang-up.ts';
+import { isHangUp } from './hang-up.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
 
 /** The framework's own refusals, by status. */
@@ -29,7 +29,7 @@ function pathOf(request: FastifyRequest): string {
 
 /** Answers any error thrown by a route or a hook; nobody reads what is sent to a client that hung up. What is nobody's fault but ours: 500 without a body, logged whole. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (error instanceof ClientHungUp) return reply.code(499).send();
+  if (isHangUp(error, request.raw)) return reply.code(499).send();
   const problem = asProblem(error, request);
   if (problem === null) {
     request.log.error({ err: error, method: request.method, path: pathOf(request) }, 'a request failed');

@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Why a search was interrupted when its client went away. */
+/** Why work was interrupted when its client went away. */
 export class ClientHungUp extends Error {
   override readonly name = 'ClientHungUp';
 }
@@ -15,4 +15,12 @@ export function hangUpSignal(response: ServerResponse): AbortSignal {
   if (response.closed || response.destroyed) onClose();
   else response.once('close', onClose);
   return controller.signal;
+}
+
+const BROKEN_OFF: ReadonlySet<unknown> = new Set(['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE']);
+
+/** Whether an error only says that the client closed the connection before its request was whole, or before the answer. */
+export function isHangUp(error: unknown, request: IncomingMessage): boolean {
+  if (error instanceof ClientHungUp) return true;
+  return request.destroyed && !request.complete && BROKEN_OFF.has((error as NodeJS.ErrnoException | null)?.code);
 }

@@ -1,74 +1,25 @@
-import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { replayDeadLetters } from '../../ingest/dead-letter-replay.ts';
-import type { EventStore, StoredDeadLetter } from '../../store/event-store.ts';
+import type { EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../access.ts';
+import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../content-negotiation.ts';
+import { deadLetterList } from '../dead-letter-list.ts';
 import { RequestProblem } from '../problem.ts';
+import { readQuery, wholeNumber } from '../query-parameters.ts';
+import { readReplayRequest } from '../replay-request.ts';
+import { wholeBodyWithin } from '../request-body.ts';
 import { asStoreProblem } from '../store-problem.ts';
 
 const DEFAULT_LIMIT = 100;
 const MOST_LISTED = 10_000;
-/** A dead letter may hold megabytes: a few at a time are in memory. */
-const READ_AT_ONCE = 20;
 
 export interface DeadLetterRoutesOptions {
   readonly store: EventStore;
   readonly now: () => number;
   readonly retentionMs: number;
-}
-
-function refuse(field: string, value: unknown, allowed: string): never {
-  const message = `${JSON.stringify(value)} is not allowed; allowed: ${allowed}`;
-  throw new RequestProblem('request.invalid', `${field}: ${message}`, { errors: [{ field, message }] });
-}
-
-function wholeNumber(field: string, value: unknown, least: number, most: number): number | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value !== 'string' || !/^\d{1,15}$/.test(value) || Number(value) < least || Number(value) > most) {
-    refuse(field, value, `a whole number ${least}..${most}`);
-  }
-  return Number(value);
-}
-
-/** The dead letter's bytes as text, or in base64 where they are not UTF-8. */
-function letterJson({ id, receivedAtMs, source, topic, partition, offset, reason, bytes }: StoredDeadLetter): string {
-  const body = isUtf8(bytes) ? { text: Buffer.from(bytes).toString('utf8') } : { base64: Buffer.from(bytes).toString('base64') };
-  return JSON.stringify({ id, receivedAtMs, source, topic, partition, offset: offset?.toString() ?? null, reason, ...body });
-}
-
-const after = (id: number | undefined) => (id === undefined ? {} : { afterId: id });
-
-function* listJson(store: EventStore, afterId: number | undefined, limit: number): Generator<string> {
-  yield '{"deadLetters":[';
-  let last = afterId;
-  let listed = 0;
-  while (listed < limit) {
-    const asked = Math.min(READ_AT_ONCE, limit - listed);
-    const letters = store.listDeadLetters({ ...after(last), limit: asked });
-    for (const letter of letters) {
-      yield listed === 0 ? letterJson(letter) : `,${letterJson(letter)}`;
-      last = letter.id;
-      listed += 1;
-    }
-    if (letters.length < asked) break;
-  }
-  const more = store.listDeadLetters({ ...after(last), limit: 1 }).length > 0;
-  yield `],"nextAfterId":${more && last !== undefined ? last : 'null'}}`;
-}
-
-function idsOf(body: unknown): readonly number[] | undefined {
-  if (body === undefined || body === null) return undefined;
-  const { ids, ...others } =
-    typeof body === 'object' && !Array.isArray(body) ? (body as { readonly ids?: unknown }) : refuse('$', body, 'an object {"ids": […]}');
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) refuse('$', unknown, 'the property ids');
-  if (ids === undefined || ids === null) return undefined;
-  if (!Array.isArray(ids)) refuse('$.ids', ids, 'an array of ids');
-  for (const [index, id] of ids.entries()) {
-    if (!Number.isSafeInteger(id) || id < 0) refuse(`$.ids[${index}]`, id, 'the id of a dead letter');
-  }
-  return ids as readonly number[];
+  /** How long the whole body of a replay may take to arrive. */
+  readonly bodyDeadlineMs: number;
 }
 
 /** A dead letter has no zone to go by, so only a key that opens every zone may see or replay them. */
@@ -77,23 +28,44 @@ async function requireEveryZone(request: FastifyRequest): Promise<void> {
   throw new RequestProblem('access.zone_denied', 'Dead letters need an access key that opens every zone (*)');
 }
 
+function listQuery(query: unknown): { readonly afterId?: number; readonly limit?: number } {
+  return readQuery<{ afterId: number; limit: number }>(query, {
+    afterId: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    limit: wholeNumber(1, MOST_LISTED),
+  });
+}
+
+/** A body needs a type; no body, as from `curl -X POST`, has none. */
+async function judgeReplay({ headers, query }: FastifyRequest): Promise<void> {
+  readQuery(query, {});
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (hasBody || headers['content-type'] !== undefined) requireBodyType(headers['content-type'], isJsonType, JSON_TYPES.join(', '));
+  requirePlainBody(headers['content-encoding']);
+}
+
 /** `GET /ingest/dead-letters` in id order, and `POST /ingest/dead-letters/replay` of all or of the `ids` named. */
-export async function deadLetterRoutes(app: FastifyInstance, { store, now, retentionMs }: DeadLetterRoutesOptions): Promise<void> {
-  app.get<{ readonly Querystring: Readonly<Record<string, unknown>> }>(
-    '/ingest/dead-letters',
-    { onRequest: requireEveryZone },
-    async ({ query }, reply) => {
-      const afterId = wholeNumber('afterId', query['afterId'], 0, Number.MAX_SAFE_INTEGER);
-      const limit = wholeNumber('limit', query['limit'], 1, MOST_LISTED) ?? DEFAULT_LIMIT;
-      return reply.type('application/json; charset=utf-8').send(Readable.from(listJson(store, afterId, limit)));
+export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetterRoutesOptions): Promise<void> {
+  const { store, now, retentionMs, bodyDeadlineMs } = options;
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', wholeBodyWithin(bodyDeadlineMs));
+
+  app.get('/ingest/dead-letters', { onRequest: requireEveryZone }, async (request, reply) => {
+    const { afterId, limit = DEFAULT_LIMIT } = listQuery(request.query);
+    const list = Readable.from(deadLetterList(store, afterId, limit));
+    list.once('error', (error) => request.log.error({ err: error }, 'the dead letters could not be listed to their end'));
+    return reply.type('application/json; charset=utf-8').send(list);
+  });
+
+  app.post<{ readonly Body: Uint8Array | undefined }>(
+    '/ingest/dead-letters/replay',
+    { onRequest: [requireEveryZone, judgeReplay] },
+    async (request) => {
+      const ids = readReplayRequest(request.body);
+      try {
+        return await replayDeadLetters(store, { now, retentionMs, ...(ids === undefined ? {} : { ids }) });
+      } catch (error) {
+        throw asStoreProblem(error);
+      }
     },
   );
-  app.post('/ingest/dead-letters/replay', { onRequest: requireEveryZone }, async (request) => {
-    const ids = idsOf(request.body);
-    try {
-      return await replayDeadLetters(store, { now, retentionMs, ...(ids === undefined ? {} : { ids }) });
-    } catch (error) {
-      throw asStoreProblem(error);
-    }
-  });
 }

@@ -10,6 +10,8 @@ import { guardedStore } from '../guarded-store.ts';
 import { hangUpSignal } from '../hang-up.ts';
 import type { Metrics } from '../metrics.ts';
 import { RequestProblem } from '../problem.ts';
+import { oneOf, readQuery } from '../query-parameters.ts';
+import { steadyChunks } from '../request-body.ts';
 import { asStoreProblem } from '../store-problem.ts';
 
 const LINE_TYPES: ReadonlySet<string> = new Set([
@@ -30,16 +32,14 @@ const ENCODINGS: Readonly<Record<string, Encoding>> = {
   zstd: 'zstd',
 };
 
-interface IngestQuery {
-  readonly Querystring: { readonly source?: unknown };
-}
-
 export interface IngestEventsRoutesOptions {
   readonly store: EventStore;
   readonly metrics: Metrics;
   readonly now: () => number;
   /** Events older than this, in milliseconds, are counted and not stored. */
   readonly retentionMs: number;
+  /** How long the next bytes of a body may take to arrive; the whole of it may take any time. */
+  readonly bodyDeadlineMs: number;
 }
 
 function encodingOf(header: string | undefined): Encoding {
@@ -50,34 +50,33 @@ function encodingOf(header: string | undefined): Encoding {
   });
 }
 
-function sourceOf(source: unknown): 'http' | 'file' {
-  if (source === undefined || source === 'http') return 'http';
-  if (source === 'file') return 'file';
-  const message = `${JSON.stringify(source)} is not allowed; allowed: http, file`;
-  throw new RequestProblem('request.invalid', `source: ${message}`, { errors: [{ field: 'source', message }] });
+function sourceOf(query: unknown): 'http' | 'file' {
+  return readQuery<{ source: 'http' | 'file' }>(query, { source: oneOf('http', 'file') }).source ?? 'http';
 }
 
 function asIntakeProblem(error: unknown): unknown {
   if (!(error instanceof IntakeError)) return asStoreProblem(error);
   const detail = `${error.message}; sending everything again stores nothing twice`;
+  if (error.cause instanceof RequestProblem)
+    return new RequestProblem(error.cause.errorKey, detail, { headers: error.cause.headers, cause: error });
   return new RequestProblem(error.code === 'event_too_long' ? 'body.too_large' : 'request.malformed', detail, { cause: error });
 }
 
 /** `POST /ingest/events`: events as NDJSON or as one JSON array, of any length; 202 once all that are accepted are durable. */
 export async function ingestEventsRoutes(
   app: FastifyInstance,
-  { store, metrics, now, retentionMs }: IngestEventsRoutesOptions,
+  { store, metrics, now, retentionMs, bodyDeadlineMs }: IngestEventsRoutesOptions,
 ): Promise<void> {
   // The body is not read here: it flows, and waits where the store is behind.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 
-  const judge = async (request: FastifyRequest<IngestQuery>): Promise<void> => {
+  const judge = async (request: FastifyRequest): Promise<void> => {
     if (request.headers['content-type'] !== undefined) {
       requireBodyType(request.headers['content-type'], (type) => isJsonType(type) || LINE_TYPES.has(type), BODY_TYPES);
     }
     encodingOf(request.headers['content-encoding']);
-    sourceOf(request.query.source);
+    sourceOf(request.query);
     negotiateAnswer(request.headers.accept, ['application/json']);
   };
 
@@ -87,11 +86,10 @@ export async function ingestEventsRoutes(
     metrics.receivedEvents.inc({ source, verdict: 'rejected' }, rejectedCount);
   }
 
-  app.post<IngestQuery>('/ingest/events', { onRequest: judge, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
-    const source = sourceOf(request.query.source);
+  app.post('/ingest/events', { onRequest: judge, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
+    const source = sourceOf(request.query);
     const signal = hangUpSignal(reply.raw);
-    // An answer that comes before the body's end must not close the connection that it is to be sent on.
-    const body = ((request.body as Readable | undefined) ?? request.raw).iterator({ destroyOnReturn: false });
+    const body = steadyChunks((request.body as Readable | undefined) ?? request.raw, bodyDeadlineMs);
     try {
       const report = await takeInEvents(decompressed(body, encodingOf(request.headers['content-encoding'])), {
         store: guardedStore(store, callerOf(request)),

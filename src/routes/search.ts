@@ -5,18 +5,19 @@ import type { SearchPlan } from '../../query/search-plan.ts';
 import type { SearchResult } from '../../query/search-result.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { requireZone } from '../access.ts';
-import { isJsonType, negotiateAnswer, requireBodyType, requirePlainBody, SEARCH_ANSWER_TYPES } from '../content-negotiation.ts';
+import { isJsonType, JSON_TYPES, negotiateAnswer, requireBodyType, requirePlainBody, SEARCH_ANSWER_TYPES } from '../content-negotiation.ts';
 import { DeadlinePassed, withDeadline } from '../deadline.ts';
 import { ClientHungUp, hangUpSignal } from '../hang-up.ts';
 import type { Metrics } from '../metrics.ts';
 import { RequestProblem } from '../problem.ts';
+import { invalidRequest } from '../query-parameters.ts';
+import { wholeBodyWithin } from '../request-body.ts';
 import { searchResponseJson } from '../search-response.ts';
 import { asStoreProblem } from '../store-problem.ts';
 import { parseZoneId } from '../zone-id.ts';
 
 /** Some thousands of filter values; nothing a person or a dashboard asks comes near. */
 const BODY_LIMIT_BYTES = 1024 * 1024;
-const BODY_TYPES = 'application/json, text/json, application/*+json';
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
@@ -27,6 +28,8 @@ export interface SearchRoutesOptions {
   readonly metrics: Metrics;
   readonly now: () => number;
   readonly queryDeadlineMs: number;
+  /** How long the whole body may take to arrive. */
+  readonly bodyDeadlineMs: number;
 }
 
 function compile(body: unknown, zoneId: number, nowMs: number): SearchPlan {
@@ -34,10 +37,7 @@ function compile(body: unknown, zoneId: number, nowMs: number): SearchPlan {
     return compileSearch(body instanceof Uint8Array ? body : new Uint8Array(), { zoneId, nowMs });
   } catch (error) {
     if (!(error instanceof InvalidSearchError)) throw error;
-    const [first] = error.errors;
-    const more = error.errors.length > 1 ? ` (and ${error.errors.length - 1} more)` : '';
-    const detail = first === undefined ? error.message : `${first.field}: ${first.message}${more}`;
-    throw new RequestProblem('request.invalid', detail, { errors: error.errors, cause: error });
+    throw invalidRequest(error.errors, error);
   }
 }
 
@@ -55,7 +55,8 @@ function asSearchProblem(error: unknown): unknown {
 }
 
 /** Operation 1: `POST /shield/event-logs/{shieldZoneId}/search`. */
-export async function searchRoutes(app: FastifyInstance, { store, metrics, now, queryDeadlineMs }: SearchRoutesOptions): Promise<void> {
+export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOptions): Promise<void> {
+  const { store, metrics, now, queryDeadlineMs, bodyDeadlineMs } = options;
   async function search(plan: SearchPlan, hungUp: AbortSignal): Promise<SearchResult> {
     const began = performance.now();
     let outcome: Outcome = 'answered';
@@ -71,12 +72,12 @@ export async function searchRoutes(app: FastifyInstance, { store, metrics, now, 
 
   // The request's body is read by us, byte for byte, so that no integer loses digits; its type is judged by `judge`.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', wholeBodyWithin(bodyDeadlineMs));
 
   /** What can be refused without reading the body is. */
   const judge = async (request: FastifyRequest<ZonePath>): Promise<void> => {
     requireZone(request, parseZoneId(request.params.shieldZoneId));
-    requireBodyType(request.headers['content-type'], isJsonType, BODY_TYPES);
+    requireBodyType(request.headers['content-type'], isJsonType, JSON_TYPES.join(', '));
     requirePlainBody(request.headers['content-encoding']);
     negotiateAnswer(request.headers.accept, SEARCH_ANSWER_TYPES);
   };

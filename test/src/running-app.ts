@@ -24,15 +24,16 @@ interface RunningAppOptions {
   /** Variables as in the environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly kafka?: KafkaSource;
+  readonly bodyDeadlineMs?: number;
 }
 
-export async function startApp({ env = {}, kafka }: RunningAppOptions = {}): Promise<RunningApp> {
+export async function startApp({ env = {}, kafka, ...timing }: RunningAppOptions = {}): Promise<RunningApp> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-app-'));
   const config = loadConfig({ MEMORY_LIMIT_MB: '512', ...env, DATA_DIR: dataDir });
   const log: Record<string, unknown>[] = [];
   const logger = pino({ base: null }, { write: (line: string) => log.push(JSON.parse(line)) });
   const store = await openStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs: config.retentionMs, now: Date.now, logger });
-  const app = await buildApp({ store, config, now: Date.now, logger, kafka: kafka ?? null });
+  const app = await buildApp({ store, config, now: Date.now, logger, kafka: kafka ?? null, ...timing });
   // Always on loopback: whatever HOST says is what the app believes.
   const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
   const stop = async (): Promise<void> => {

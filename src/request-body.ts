@@ -1,0 +1,73 @@
+import type { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import { RequestProblem } from './problem.ts';
+
+/** How long a client may keep a request waiting for its body, in milliseconds, unless the app is told otherwise. */
+export const BODY_DEADLINE_MS = 30_000;
+
+function tooLate(what: string): RequestProblem {
+  // What is left of the body may still come: it must not be taken for the next request.
+  return new RequestProblem('request.timeout', what, { headers: { connection: 'close' } });
+}
+
+async function withinMs<T>(ms: number, work: Promise<T>, what: string): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(tooLate(what)), ms);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The chunks of a body; the stream is left open when they are no longer asked for, because the answer goes out on the same connection. */
+async function* chunksOf(body: Readable, msLeft: () => number, what: string): AsyncGenerator<Buffer> {
+  const chunks = body.iterator({ destroyOnReturn: false });
+  let isWaiting = false;
+  try {
+    for (;;) {
+      isWaiting = true;
+      const chunk = await withinMs(msLeft(), chunks.next(), what);
+      isWaiting = false;
+      if (chunk.done === true) return;
+      yield chunk.value as Buffer;
+    }
+  } finally {
+    // An iterator that waits for a chunk cannot be ended before that chunk is there.
+    if (!isWaiting) await chunks.return?.();
+  }
+}
+
+/** A body of any length. Only the waiting for the client counts: throws RequestProblem `request.timeout` when no byte comes for `idleMs`. */
+export function steadyChunks(body: Readable, idleMs: number): AsyncGenerator<Buffer> {
+  return chunksOf(body, () => idleMs, `no byte of the request body came for ${idleMs} ms`);
+}
+
+/** Throws RequestProblem `body.too_large` for a length that the route does not take. */
+export function requireBodyLength(lengthBytes: number, request: FastifyRequest): void {
+  const { bodyLimit } = request.routeOptions;
+  if (bodyLimit === undefined || lengthBytes <= bodyLimit) return;
+  throw new RequestProblem('body.too_large', `The request body has more than ${bodyLimit} bytes; allowed: at most ${bodyLimit} bytes`, {
+    headers: { connection: 'close' },
+  });
+}
+
+/**
+ * A content type parser for the whole body. Throws RequestProblem `body.too_large` past the route's limit, `request.timeout` when it is not there
+ * after `deadlineMs`, and the stream's own error when the client goes away.
+ */
+export function wholeBodyWithin(deadlineMs: number): (request: FastifyRequest, body: Readable) => Promise<Buffer> {
+  const what = `the request body did not arrive whole within ${deadlineMs} ms`;
+  return async (request, body) => {
+    requireBodyLength(Number(request.headers['content-length'] ?? 0), request);
+    const endsAtMs = performance.now() + deadlineMs;
+    const chunks: Buffer[] = [];
+    let lengthBytes = 0;
+    for await (const chunk of chunksOf(body, () => endsAtMs - performance.now(), what)) {
+      lengthBytes += chunk.length;
+      requireBodyLength(lengthBytes, request);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  };
+}
