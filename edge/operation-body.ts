@@ -1,0 +1,41 @@
+import * as contentType from 'content-type';
+import { EdgeError } from './edge-error.ts';
+
+function takes(bodyTypes: readonly string[], type: string): boolean {
+  return bodyTypes.some((taken) => (taken === 'application/*+json' ? /^application\/[^/]+\+json$/.test(type) : taken === type));
+}
+
+/**
+ * The media type of a body, in lower case and without parameters. Throws EdgeError 415 unless it is one of `bodyTypes`, its charset, if
+ * named, is UTF-8, and it is not compressed.
+ */
+export function requireBodyType(headers: Readonly<Record<string, unknown>>, bodyTypes: readonly string[]): string {
+  const given = headers['content-type'];
+  const header = typeof given === 'string' ? given : '';
+  const { type, parameters } = contentType.parse(header);
+  const refuse = (message: string): EdgeError => new EdgeError(415, 'body.unsupported_type', message, { field: 'Content-Type' });
+  if (!contentType.isTypeValid(type) || !takes(bodyTypes, type)) {
+    throw refuse(`Content-Type: ${header === '' ? '(none)' : header} is not supported; allowed: ${bodyTypes.join(', ')}`);
+  }
+  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
+  if (charset !== 'utf-8' && charset !== 'utf8') throw refuse(`The charset "${charset}" is not supported; allowed: utf-8`);
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw refuse(`Content-Encoding: ${String(encoding)} is not supported here; allowed: identity`);
+  return type;
+}
+
+/** A JSON body. Throws EdgeError 400 where the bytes are not UTF-8 or not JSON. */
+export function parseJsonBody(bytes: Uint8Array): unknown {
+  const refuse = (message: string, cause: unknown): EdgeError => new EdgeError(400, 'request.malformed', message, { field: 'body', cause });
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw refuse('The body is not UTF-8', error);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw refuse(`The body is not JSON: ${(error as Error).message}`, error);
+  }
+}

@@ -1,0 +1,78 @@
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { EdgeError } from './edge-error.ts';
+import type { Operation } from './operation.ts';
+import { parseJsonBody, requireBodyType } from './operation-body.ts';
+import { type ErrorTranslation, operationErrors } from './operation-errors.ts';
+import { withNumbers } from './operation-validation.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The row of the operation table that the route is of. */
+    readonly operation?: Operation;
+  }
+  interface FastifyRequest {
+    /** The body as it was sent; null where there is none. */
+    sentBody: Buffer | null;
+  }
+}
+
+export interface OperationInputOptions {
+  readonly operations: readonly Operation[];
+  readonly translateError?: ErrorTranslation;
+}
+
+function bindSchemas(operations: readonly Operation[]): (route: RouteOptions) => void {
+  return (route) => {
+    const found = operations.find(({ method, path }) => route.url === path && [route.method].flat().includes(method));
+    if (found === undefined) return;
+    route.config = { ...route.config, operation: found };
+    const body = found.body === null ? {} : { body: found.body };
+    route.schema = { params: found.params, querystring: found.query, ...body, ...route.schema };
+    route.bodyLimit ??= Math.max(found.bodyLimitBytes, 1);
+  };
+}
+
+/** What can be refused without reading the body is. */
+async function judgeHead(request: FastifyRequest): Promise<void> {
+  const { operation } = request.routeOptions.config;
+  if (operation === undefined) return;
+  if (operation.body !== null) requireBodyType(request.headers, operation.bodyTypes);
+}
+
+async function prepare(request: FastifyRequest): Promise<void> {
+  const { operation } = request.routeOptions.config;
+  if (operation === undefined) return;
+  request.params = withNumbers(request.params as Record<string, unknown>, operation.params);
+  request.query = withNumbers(request.query as Record<string, unknown>, operation.query);
+  // The framework does not validate a body that is not there.
+  if (operation.body !== null && request.body === undefined) {
+    throw new EdgeError(400, 'request.malformed', 'The body is missing', { field: 'body' });
+  }
+}
+
+/**
+ * Routes whose method and path are in the table take what their operation takes: content types, path, query and body are checked against its
+ * schemas before the handler runs, and errors are answered in its shape. Handlers find numbers where the schemas want numbers, and the body
+ * parsed. Register before the routes; the instance needs `VALIDATOR_OPTIONS`.
+ */
+export const operationInput = fastifyPlugin(
+  async (app: FastifyInstance, { operations, translateError = () => null }: OperationInputOptions): Promise<void> => {
+    app.decorateRequest('sentBody', null);
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, bytes: Buffer, done) => {
+      request.sentBody = bytes;
+      if (request.routeOptions.config.operation === undefined) return done(null, bytes);
+      try {
+        return done(null, parseJsonBody(bytes));
+      } catch (error) {
+        return done(error as Error);
+      }
+    });
+    app.addHook('onRoute', bindSchemas(operations));
+    app.addHook('onRequest', judgeHead);
+    app.addHook('preValidation', prepare);
+    app.setErrorHandler(operationErrors(translateError));
+  },
+  { name: 'operation-input' },
+);
