@@ -3,18 +3,69 @@ const HOUR_MS = 3_600_000;
 const BUCKETS = 48;
 const REFRESH_MS = 5_000;
 
-const form = document.querySelector('#search');
-const status = document.querySelector('#status');
+/**
+ * Asks one question at a time: the next follows `pauseMs` after the last one has settled, however long that took, unless `isIdle()`. `ask(signal)` is
+ * told by its signal when a newer question overtakes it or nobody wants to know any more; then neither `show(answer)` nor `fail(error)` is called.
+ * `setWaiting` is told whether a question is under way.
+ */
+export function keepAsking({ ask, show, fail, setWaiting, isIdle, pauseMs }) {
+  let underWay = new AbortController();
+  let timer;
 
-/** A link such as `/?zone=7&hours=72&groupBy=asn` asks that at once; the access key is no part of a link. */
-function fillFromAddress() {
-  for (const [name, value] of new URLSearchParams(location.search)) {
-    const field = form.elements.namedItem(name);
-    if (field !== null && name !== 'accessKey') field.value = value;
+  function stop() {
+    clearTimeout(timer);
+    underWay.abort();
+    setWaiting(false);
   }
+
+  async function askNow() {
+    stop();
+    const mine = new AbortController();
+    underWay = mine;
+    setWaiting(true);
+    try {
+      const answer = await ask(mine.signal);
+      if (!mine.signal.aborted) show(answer);
+    } catch (error) {
+      if (!mine.signal.aborted) fail(error);
+    }
+    if (mine.signal.aborted) return;
+    setWaiting(false);
+    timer = setTimeout(askAgain, pauseMs);
+  }
+
+  function askAgain() {
+    if (isIdle()) timer = setTimeout(askAgain, pauseMs);
+    else void askNow();
+  }
+
+  return { askNow, stop };
 }
 
-function wanted() {
+/** Puts a value into a field of the form. False, and nothing changed, where the field does not take it. */
+export function setField(field, value) {
+  const before = field.value;
+  field.value = value;
+  // A list that does not offer it has nothing selected then, a number field is empty.
+  if (field.value === value && field.validity.valid) return true;
+  field.value = before;
+  return false;
+}
+
+/**
+ * A link such as `/?zone=7&hours=72&groupBy=asn` asks that at once; the access key is no part of a link. Returns what to say of parameters that
+ * were ignored; null: nothing. `fieldNamed` returns null for a name that no field has.
+ */
+export function fillFromLink(parameters, fieldNamed) {
+  const ignored = [];
+  for (const [name, value] of parameters) {
+    const field = fieldNamed(name);
+    if (field !== null && (name === 'accessKey' || !setField(field, value))) ignored.push(name === 'accessKey' ? name : `${name}=${value}`);
+  }
+  return ignored.length === 0 ? null : `Not taken from the link: ${ignored.join(', ')}`;
+}
+
+function wanted(form) {
   const data = new FormData(form);
   const to = Date.now();
   const query = String(data.get('query'));
@@ -26,11 +77,12 @@ function wanted() {
   };
 }
 
-async function search({ zone, accessKey }, body) {
+async function search({ zone, accessKey }, body, signal) {
   const response = await fetch(`/shield/event-logs/${zone}/search`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(accessKey === '' ? {} : { AccessKey: accessKey }) },
     body: JSON.stringify(body),
+    signal,
   });
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new Error(answer.detail ?? `The program answered ${response.status}`);
@@ -74,35 +126,54 @@ function rowLine({ timestamp, fields }) {
   return line(time, fields.action ?? '', fields.feature ?? '', fields.ip ?? '', fields.url ?? '');
 }
 
-let latest = 0;
+function startPage() {
+  const form = document.querySelector('#search');
+  const [status, waiting, note] = ['#status', '#waiting', '#note'].map((id) => document.querySelector(id));
 
-async function refresh() {
-  latest += 1;
-  const mine = latest;
-  const ask = wanted();
-  try {
-    const [groups, rows] = await Promise.all([
-      search(ask, { ...ask.body, groupBy: [ask.groupBy], buckets: BUCKETS, pageSize: 15 }),
-      search(ask, { ...ask.body, pageSize: 15 }),
-    ]);
-    // An answer that a later question has overtaken is of no use.
-    if (mine !== latest) return;
-    document.querySelector('#groups').replaceChildren(...groups.groups.map((group) => groupLine(group, ask.groupBy)));
-    document.querySelector('#rows').replaceChildren(...rows.rows.map(rowLine));
-    status.textContent = `${rows.total.toLocaleString()} events in ${groups.total.toLocaleString()} groups by ${ask.groupBy}`;
-    delete status.dataset.failed;
-  } catch (error) {
-    if (mine !== latest) return;
-    status.textContent = error.message;
-    status.dataset.failed = '';
+  function tell(text, failed) {
+    status.textContent = text;
+    status.toggleAttribute('data-failed', failed);
   }
+
+  const asking = keepAsking({
+    ask: async (signal) => {
+      const question = wanted(form);
+      const [groups, rows] = await Promise.all([
+        search(question, { ...question.body, groupBy: [question.groupBy], buckets: BUCKETS, pageSize: 15 }, signal),
+        search(question, { ...question.body, pageSize: 15 }, signal),
+      ]);
+      return { groups, rows, groupBy: question.groupBy };
+    },
+    show: ({ groups, rows, groupBy }) => {
+      document.querySelector('#groups').replaceChildren(...groups.groups.map((group) => groupLine(group, groupBy)));
+      document.querySelector('#rows').replaceChildren(...rows.rows.map(rowLine));
+      tell(`${rows.total.toLocaleString()} events in ${groups.total.toLocaleString()} groups by ${groupBy}`, false);
+    },
+    fail: (error) => tell(error.message, true),
+    setWaiting: (isWaiting) => {
+      waiting.hidden = !isWaiting;
+    },
+    isIdle: () => document.hidden || !form.checkValidity(),
+    pauseMs: REFRESH_MS,
+  });
+
+  /** An empty zone is none: it would be asked for as zone 0. */
+  function askIfValid() {
+    if (form.reportValidity()) return void asking.askNow();
+    asking.stop();
+    tell('Waiting for a valid search', true);
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    askIfValid();
+  });
+  form.addEventListener('change', askIfValid);
+  const ignored = fillFromLink(new URLSearchParams(location.search), (name) => form.elements.namedItem(name));
+  note.hidden = ignored === null;
+  note.textContent = ignored;
+  askIfValid();
 }
 
-form.addEventListener('submit', (event) => {
-  event.preventDefault();
-  void refresh();
-});
-form.addEventListener('change', () => void refresh());
-fillFromAddress();
-setInterval(() => document.hidden || void refresh(), REFRESH_MS);
-void refresh();
+// Tests import the parts above without a page.
+if (globalThis.document !== undefined) startPage();

@@ -39,6 +39,13 @@ describe('the pages', () => {
     }
   });
 
+  test('have every part that their script asks for', () => {
+    const html = readFileSync(join(web, 'index.html'), 'utf8');
+    const wanted = [...readFileSync(join(web, 'explorer.js'), 'utf8').matchAll(/'#(\w+)'/g)].map(([, id]) => id);
+    expect(wanted.length).toBeGreaterThan(4);
+    expect(wanted.filter((id) => !html.includes(` id="${id}"`))).toEqual([]);
+  });
+
   test('never turn text into markup', () => {
     for (const file of readdirSync(web).filter((name) => name.endsWith('.js'))) {
       expect(readFileSync(join(web, file), 'utf8')).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write/);
