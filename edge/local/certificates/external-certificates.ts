@@ -1,0 +1,118 @@
+import { EdgeError } from '../../edge-error.ts';
+import type { LocalContext, LocalResource } from '../local-resource.ts';
+import { inTransaction } from '../state.ts';
+import { AUTHORITY_MIGRATION, issueCertificate, keyThumbprint, openAuthority } from './certificate-authority.ts';
+import type { ChallengeResolver } from './challenge-resolver.ts';
+import type { FoundHostname, HostnameDirectory } from './hostname-directory.ts';
+import { addChallenge, CHALLENGE_FOLDER, CHALLENGE_MIGRATION, pendingChallenge, removeChallenge, servedContent } from './http-challenge.ts';
+
+const CERTIFICATE_MIGRATION = `
+  CREATE TABLE issued_certificate (
+    serial_number TEXT PRIMARY KEY,
+    pull_zone_id INTEGER NOT NULL,
+    hostname TEXT NOT NULL,
+    chain_pem TEXT NOT NULL,
+    key_pem TEXT NOT NULL,
+    issued_ms INTEGER NOT NULL,
+    not_after_ms INTEGER NOT NULL
+  ) STRICT;
+`;
+
+export interface ExternalCertificateOptions {
+  readonly hostnames: HostnameDirectory;
+  /** Absent: the answer that the local control plane itself serves. */
+  readonly resolver?: ChallengeResolver;
+}
+
+const fault = (status: number, key: string, message: string): EdgeError => new EdgeError(status, key, message, { field: 'Hostname' });
+
+function requireHostname({ db }: LocalContext, hostnames: HostnameDirectory, body: unknown): FoundHostname {
+  const given = typeof body === 'object' && body !== null && 'Hostname' in body ? body.Hostname : undefined;
+  if (typeof given !== 'string' || given === '') {
+    throw fault(
+      400,
+      'hostname.invalid',
+      `Hostname: ${JSON.stringify(given) ?? 'nothing'} is not taken; allowed: a hostname of a pull zone`,
+    );
+  }
+  const found = hostnames.findHostname(db, given);
+  if (found === null)
+    throw fault(404, 'hostname.not_found', `Hostname: no pull zone has the hostname ${JSON.stringify(given.slice(0, 253))}`);
+  if (found.name.startsWith('*')) {
+    // RFC 8555, 7.1.3 and 8.3: a file shows who holds one name, not all names below it.
+    throw fault(400, 'hostname.wildcard', `Hostname: ${found.name} is a wildcard; allowed: a hostname without a star, for HTTP challenges`);
+  }
+  return found;
+}
+
+const noChallenge = (name: string): EdgeError =>
+  fault(400, 'certificate.no_challenge', `Hostname: no challenge is pending for ${name}; request one first`);
+
+async function complete(
+  context: LocalContext,
+  resolver: ChallengeResolver,
+  options: ExternalCertificateOptions,
+  body: unknown,
+): Promise<void> {
+  const { db, now } = context;
+  const hostname = requireHostname(context, options.hostnames, body);
+  const challenge = pendingChallenge(db, hostname, now());
+  if (challenge === undefined) throw noChallenge(hostname.name);
+  const answer = await resolver(hostname.name, `${CHALLENGE_FOLDER}${challenge.token}`);
+  // RFC 8555, 8.3: white space at the end is ignored.
+  if (answer.kind === 'nothing' || answer.content.trimEnd() !== challenge.content) {
+    const reason = answer.kind === 'nothing' ? answer.reason : 'the file has another content';
+    throw fault(
+      400,
+      'certificate.not_verified',
+      `Hostname: ${hostname.name} does not serve ${CHALLENGE_FOLDER}${challenge.token}: ${reason}`,
+    );
+  }
+  const nowMs = now();
+  const issued = await issueCertificate(await openAuthority(db, nowMs), hostname.name, nowMs);
+  inTransaction(db, () => {
+    // Meanwhile another call may have completed it, or the hostname may be gone.
+    requireHostname(context, options.hostnames, body);
+    if (!removeChallenge(db, challenge)) throw noChallenge(hostname.name);
+    db.prepare('INSERT INTO issued_certificate VALUES (?, ?, ?, ?, ?, ?, ?)').run(
+      issued.serialNumber,
+      hostname.pullZoneId,
+      hostname.name,
+      issued.chainPem,
+      issued.keyPem,
+      nowMs,
+      issued.notAfterMs,
+    );
+    options.hostnames.setCertificate(db, hostname, issued.notAfterMs);
+  });
+  context.logger.info({ hostname: hostname.name, serialNumber: issued.serialNumber }, 'Certificate issued');
+}
+
+/** Certificates whose owner shows over HTTP that the name is theirs: a challenge, then a certificate of the local authority. */
+export function externalCertificates(options: ExternalCertificateOptions): LocalResource {
+  return {
+    name: 'external-certificates',
+    migrations: [`${AUTHORITY_MIGRATION}${CHALLENGE_MIGRATION}${CERTIFICATE_MIGRATION}`],
+    routes(app, context) {
+      const { db, now } = context;
+      const ownAnswer: ChallengeResolver = (_, filePath) => {
+        const content = servedContent(db, filePath.slice(CHALLENGE_FOLDER.length), now());
+        return Promise.resolve(content === undefined ? { kind: 'nothing', reason: 'there is no such file' } : { kind: 'content', content });
+      };
+      app.post('/pullzone/requestExternalHttpCertificate', async (request) => {
+        const hostname = requireHostname(context, options.hostnames, request.body);
+        const thumbprint = keyThumbprint(await openAuthority(db, now()));
+        const challenge = inTransaction(db, () => pendingChallenge(db, hostname, now()) ?? addChallenge(db, hostname, thumbprint, now()));
+        return { FilePath: `${CHALLENGE_FOLDER}${challenge.token}`, FileContent: challenge.content };
+      });
+      app.post('/pullzone/completeExternalHttpCertificate', async (request, reply) => {
+        await complete(context, options.resolver ?? ownAnswer, options, request.body);
+        return reply.code(204).send();
+      });
+      app.get<{ Params: { token: string } }>(`${CHALLENGE_FOLDER}:token`, (request, reply) => {
+        const content = servedContent(db, request.params.token, now());
+        return content === undefined ? reply.callNotFound() : reply.type('application/octet-stream').send(content);
+      });
+    },
+  };
+}
