@@ -17,6 +17,8 @@ let names: Map<string, FoundHostname>;
 let noted: [FoundHostname, number][];
 /** What the hostnames serve; undefined: the answer of the control plane itself. */
 let served: ChallengeResolver | undefined;
+/** The content that they should serve. */
+let expected = '';
 
 function start(dataDir?: string): Promise<ResourcePlane> {
   const hostnames = {
@@ -43,7 +45,7 @@ const issued = (on = plane) => on.db.prepare('SELECT * FROM issued_certificate')
 function onlyChain(): { leaf: X509Certificate; authority: X509Certificate; keyPem: string; pems: string[] } {
   const [row, ...more] = issued();
   expect(more).toEqual([]);
-  const pems = String(row?.['chain_pem']).match(/-----BEGIN[^]+?-----END CERTIFICATE-----/g) ?? [];
+  const pems = String(row?.['chain_pem']).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   const [leaf = '', authority = ''] = pems;
   return { leaf: new X509Certificate(leaf), authority: new X509Certificate(authority), keyPem: String(row?.['key_pem']), pems };
 }
@@ -186,8 +188,7 @@ describe('the certificate', () => {
     };
     const again = await start(plane.dataDir);
     try {
-      const expected_ = (await request('www.example.com', again)).body.FileContent;
-      expected = expected_;
+      expected = (await request('www.example.com', again)).body.FileContent;
       expect((await complete('www.example.com', again)).status).toBe(404);
       expect(issued()).toEqual([]);
     } finally {
@@ -195,8 +196,6 @@ describe('the certificate', () => {
     }
   });
 });
-
-let expected = '';
 
 describe('a configured resolver', () => {
   test.each<[string, (content: string) => Awaited<ReturnType<ChallengeResolver>>, number]>([

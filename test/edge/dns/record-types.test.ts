@@ -91,7 +91,7 @@ const REFUSED: readonly (readonly [string, Fields, string])[] = [
   ['HTTPS with an IPv6 hint for IPv4', { Type: 14, Value: '1 . ipv4hint=::1' }, 'Value'],
   ['HTTPS alias with parameters', { Type: 14, Value: '. alpn=h2', Priority: 0 }, 'Value'],
   ['HTTPS with an unclosed quote', { Type: 14, Value: '1 . alpn="h2' }, 'Value'],
-  ['TLSA with a usage of 4', { Type: 15, Value: `4 1 1 $A64` }, 'Value'],
+  ['TLSA with a usage of 4', { Type: 15, Value: `4 1 1 ${A64}` }, 'Value'],
   ['TLSA whose SHA-256 is short', { Type: 15, Value: '3 1 1 abcd' }, 'Value'],
   ['TLSA with half a byte', { Type: 15, Value: '3 1 0 abc' }, 'Value'],
   ['a type past the last', { Type: 16, Value: '' }, 'Type'],
@@ -123,7 +123,7 @@ test.each(REFUSED)('%s is refused, and what is allowed is said', (_, record, fie
     fault = error;
   }
   expect(fault).toBeInstanceOf(EdgeError);
-  expect(fault).toMatchObject({ status: 400, key: 'dnszone.record_invalid', field: `Records[0].$field` });
+  expect(fault).toMatchObject({ status: 400, key: 'dnszone.record_invalid', field: `Records[0].${field}` });
   expect((fault as Error).message).toMatch(/allowed:|is there twice/);
 });
 
