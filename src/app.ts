@@ -3,7 +3,11 @@ import type { KafkaSource } from '../ingest/kafka-source.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { access } from './access.ts';
 import type { Config } from './config.ts';
-import { answerBrokenConnection, answerError, errorAnswers } from './error-answers.ts';
+import { answerBrokenConnection } from './connection-answers.ts';
+import { earlyRefusals } from './early-refusals.ts';
+import { answerError, errorAnswers } from './error-answers.ts';
+import { createHttpServer } from './http-server.ts';
+import { everyLocalhost } from './localhost.ts';
 import { createMetrics } from './metrics.ts';
 import { BODY_DEADLINE_MS } from './request-body.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
@@ -38,15 +42,20 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // The stopping plugin answers in the shape of every other error.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
+    serverFactory: (handler) => createHttpServer(handler),
     clientErrorHandler: answerBrokenConnection,
-    // Paths that cannot be decoded or are too long fail before there is a route.
+    // The headers have at most 16 KiB: a parameter is as long as it likes, and refused by those who know what it is.
+    routerOptions: { maxParamLength: 16 * 1024 },
+    // Paths that cannot be decoded fail before there is a route.
     frameworkErrors: answerError,
   });
   const metrics = createMetrics({ store, kafka });
   const { retentionMs } = config;
   await app.register(errorAnswers);
+  await app.register(earlyRefusals);
   await app.register(stopping);
   await app.register(access, { keys: config.accessKeys, host: config.host });
+  await app.register(everyLocalhost, { host: config.host });
   await app.register(healthRoutes, { store, kafka, isStopping: () => app.isStopping() });
   await app.register(metricsRoutes, { metrics });
   await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs, bodyDeadlineMs });

@@ -1,6 +1,6 @@
-import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import { cutText } from '../query/shown-value.ts';
 import { isHangUp } from './hang-up.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
 
@@ -9,9 +9,13 @@ const FRAMEWORK_KEYS: Readonly<Record<number, ErrorKey>> = {
   400: 'request.malformed',
   408: 'request.timeout',
   413: 'body.too_large',
-  414: 'path.too_long',
   415: 'body.unsupported_type',
 };
+
+function undecodable(path: string, cause: unknown): RequestProblem {
+  const detail = `${cutText(path)} is not a path: each % must begin an escape such as %2F, and the escapes must be UTF-8`;
+  return new RequestProblem('request.malformed', detail, { cause });
+}
 
 function asProblem(error: unknown, request: FastifyRequest): RequestProblem | null {
   if (error instanceof RequestProblem) return error;
@@ -19,6 +23,7 @@ function asProblem(error: unknown, request: FastifyRequest): RequestProblem | nu
   if (statusCode === undefined || typeof code !== 'string') return null;
   const key = code.startsWith('FST_ERR_') ? FRAMEWORK_KEYS[statusCode] : undefined;
   if (key === undefined) return null;
+  if (code === 'FST_ERR_BAD_URL') return undecodable(pathOf(request), error);
   const limit = key === 'body.too_large' ? `; allowed: ${request.routeOptions.bodyLimit} bytes` : '';
   return new RequestProblem(key, `${message ?? ''}${limit}`, { cause: error });
 }
@@ -46,28 +51,6 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     .send(problemBody(problem, pathOf(request)));
 }
 
-const SOCKET_PROBLEMS: Readonly<Record<string, readonly [string, ErrorKey, string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request.timeout', 'The request did not arrive whole in time'],
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'header.too_large', 'The request line and headers are larger than 16 KiB'],
-};
-
-/** Answers bytes that are no HTTP request, before there is a request to speak of. */
-export function answerBrokenConnection(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, key, detail] = SOCKET_PROBLEMS[error.code ?? ''] ?? [
-    '400 Bad Request',
-    'request.malformed',
-    'The bytes received are not an HTTP request',
-  ];
-  const body = problemBody(new RequestProblem(key, detail), null);
-  socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: ${PROBLEM_CONTENT_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-}
-
 function asPattern(url: string): RegExp {
   const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')));
   return new RegExp(`^${parts.join('/')}$`);
@@ -80,11 +63,13 @@ export const errorAnswers = fastifyPlugin(async (app: FastifyInstance) => {
     routes.push({ pattern: asPattern(url), methods: [method].flat() });
   });
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler((request) => {
+  // Before the body is read: nobody would look at it.
+  app.addHook('preParsing', async (request) => {
+    if (!request.is404) return;
     const path = pathOf(request);
     const allowed = [...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))].sort();
-    if (allowed.length === 0) throw new RequestProblem('route.not_found', `There is nothing at ${path}`);
-    throw new RequestProblem('route.method_not_allowed', `${path} has ${allowed.join(', ')}, not ${request.method}`, {
+    if (allowed.length === 0) throw new RequestProblem('route.not_found', `There is nothing at ${cutText(path)}`);
+    throw new RequestProblem('route.method_not_allowed', `${cutText(path)} has ${allowed.join(', ')}, not ${request.method}`, {
       headers: { allow: allowed.join(', ') },
     });
   });

@@ -1,3 +1,4 @@
+import { cutText } from '../query/shown-value.ts';
 import { RequestProblem } from './problem.ts';
 
 const LEAST = -2_147_483_648;
@@ -17,6 +18,6 @@ export function zoneIdIn(text: string): number | null {
 export function parseZoneId(text: string): number {
   const zoneId = zoneIdIn(text);
   if (zoneId !== null) return zoneId;
-  const message = `"${text}" is not a whole number ${ZONE_ID_RANGE}`;
+  const message = `${JSON.stringify(cutText(text))} is not a whole number ${ZONE_ID_RANGE}`;
   throw new RequestProblem('request.invalid', `shieldZoneId: ${message}`, { errors: [{ field: 'shieldZoneId', message }] });
 }

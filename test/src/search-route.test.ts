@@ -117,7 +117,9 @@ describe('a search is refused with ProblemDetails', () => {
     ['nothing acceptable', 406, 'accept.none', PATH, { accept: 'text/html' }, good],
     ['a body past a mebibyte', 413, 'body.too_large', PATH, {}, lastHour({ query: 'x'.repeat(1024 * 1024) })],
     ['a path that cannot be decoded', 400, 'request.malformed', '/shield/event-logs/%ff/search', {}, good],
-    ['a path that is too long', 414, 'path.too_long', `/shield/event-logs/${'7'.repeat(200)}/search`, {}, good],
+    ['a zone of 300 characters', 400, 'request.invalid', `/shield/event-logs/${'7'.repeat(300)}/search`, {}, good],
+    ['a zone of 10,000 characters', 400, 'request.invalid', `/shield/event-logs/${'7'.repeat(10_000)}/search`, {}, good],
+    ['a long path that does not exist', 404, 'route.not_found', `/nothing/${'7'.repeat(10_000)}`, {}, '{'],
     ['a path that does not exist', 404, 'route.not_found', '/shield/event-logs/7/serach', {}, good],
   ])('for %s: %i %s', async (_what, status, errorKey, path, headers, body) => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, ...(body === undefined ? {} : { body }) };
