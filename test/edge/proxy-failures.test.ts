@@ -1,0 +1,185 @@
+import type { Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../src/eventually.ts';
+import { EXAMPLE_REQUESTS, exampleOf, send } from './example-requests.ts';
+import { startProxy } from './proxy-app.ts';
+import { expectAnswer } from './schema-check.ts';
+import { closedPort, recordingUpstream, socketUpstream } from './upstreams.ts';
+
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
+const DEADLINES = { headersMs: 300, bodyMs: 300 };
+const MAX_ANSWER_BYTES = 1_000_000;
+
+/** One byte every 20 ms, for as long as the connection is there. */
+function drip(socket: Socket, text: string): void {
+  let at = 0;
+  const timer = setInterval(() => socket.write(text.charAt(at++ % text.length)), 20);
+  socket.on('close', () => clearInterval(timer));
+}
+
+/** As much as the other side takes, up to 10 GB. */
+function flood(socket: Socket): void {
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  let left = 10_000_000_000;
+  const more = (): void => {
+    while (left > 0 && !socket.destroyed) {
+      left -= chunk.length;
+      if (!socket.write(chunk)) {
+        socket.once('drain', more);
+        return;
+      }
+    }
+  };
+  more();
+}
+
+const FAILURES: readonly (readonly [string, number, (socket: Socket) => void])[] = [
+  ['resets the connection', 502, (socket) => socket.resetAndDestroy()],
+  ['closes the connection without a word', 502, (socket) => socket.end()],
+  ['never answers', 504, () => {}],
+  [
+    'sends its headers byte by byte',
+    504,
+    (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'),
+  ],
+  [
+    'sends its body byte by byte',
+    504,
+    (socket) => {
+      socket.write(`${HEAD}Content-Length: 100000\r\n\r\n`);
+      drip(socket, ' ');
+    },
+  ],
+  ['stops in the middle of its body', 504, (socket) => socket.write(`${HEAD}Content-Length: 100\r\n\r\n{"Id":`)],
+  ['breaks off in the middle of its body', 502, (socket) => socket.end(`${HEAD}Content-Length: 100\r\n\r\n{"Id":`)],
+  [
+    'sends 10 GB of which it says so',
+    502,
+    (socket) => {
+      socket.write(`${HEAD}Content-Length: 10000000000\r\n\r\n`);
+      flood(socket);
+    },
+  ],
+  [
+    'sends 10 GB without an end',
+    502,
+    (socket) => {
+      socket.write(`${HEAD}Connection: close\r\n\r\n`);
+      flood(socket);
+    },
+  ],
+  [
+    'answers with a redirect',
+    502,
+    (socket) => socket.write('HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/secret\r\nContent-Length: 0\r\n\r\n'),
+  ],
+  ['answers with bytes that are not HTTP', 502, (socket) => socket.end(Buffer.from([0, 255, 1, 254, 13, 10, 13, 10]))],
+  ['answers with a status that is none', 502, (socket) => socket.write('HTTP/1.1 999 What\r\nContent-Length: 2\r\n\r\n{}')],
+  [
+    'answers with headers without end',
+    502,
+    (socket) => socket.write(`HTTP/1.1 200 OK\r\n${`X-Much: ${'y'.repeat(1000)}\r\n`.repeat(200)}`),
+  ],
+];
+
+/** What a caller must never see of the upstream. */
+function expectNothingLeaked(text: string, upstreamUrl: string): void {
+  for (const secret of [upstreamUrl.slice('http://'.length), '127.0.0.1', 'upstream-secret', 'UND_ERR', 'ECONN', 'location']) {
+    expect(text.toLowerCase()).not.toContain(secret.toLowerCase());
+  }
+}
+
+function bodyOf(text: string): unknown {
+  return text === '' ? '' : JSON.parse(text);
+}
+
+describe('an upstream that', () => {
+  test.each(FAILURES)('%s ends in %i, and the connections are whole afterwards', async (_what, status, misbehave) => {
+    let well = false;
+    await using upstream = await socketUpstream((socket) => {
+      if (well) socket.write(`${HEAD}Content-Length: 2\r\n\r\n{}`);
+      else misbehave(socket);
+    });
+    const target = { url: upstream.url, headers: { accesskey: 'upstream-secret' } };
+    await using proxy = await startProxy({ target, deadlines: DEADLINES, maxAnswerBytes: MAX_ANSWER_BYTES, connections: 2 });
+    // More than there are connections: one that is not given back is missed.
+    const ids = [2, 9, 12, 13, 14];
+    const answers = await Promise.all(ids.map((id) => send(proxy.url, exampleOf(id))));
+    for (const [index, answer] of answers.entries()) {
+      const text = await answer.text();
+      expect(answer.status, text).toBe(status);
+      expectAnswer(ids[index] ?? 0, status, bodyOf(text));
+      expectNothingLeaked(`${text} ${JSON.stringify([...answer.headers])}`, upstream.url);
+    }
+    await eventually('broken connections are closed', () => upstream.connections() <= 2);
+    well = true;
+    for (let round = 0; round < 4; round += 1) {
+      const answer = await send(proxy.url, exampleOf(2));
+      expect([answer.status, await answer.text()]).toEqual([200, '{}']);
+    }
+  });
+
+  test.each(EXAMPLE_REQUESTS)('refuses connections ends in 502 in the shape of operation $id', async (example) => {
+    const url = await closedPort();
+    await using proxy = await startProxy({ target: { url } });
+    const answer = await send(proxy.url, example);
+    const text = await answer.text();
+    expect(answer.status).toBe(502);
+    expectAnswer(example.id, 502, bodyOf(text));
+    expectNothingLeaked(text, url);
+  });
+
+  test('has no address ends in 502', async () => {
+    await using proxy = await startProxy({ target: { url: 'http://nowhere.invalid' } });
+    const answer = await send(proxy.url, exampleOf(4));
+    const text = await answer.text();
+    expect([answer.status, JSON.parse(text)]).toEqual([
+      502,
+      { ErrorKey: 'upstream.unreachable', Field: null, Message: expect.any(String) },
+    ]);
+    expect(text).not.toContain('nowhere');
+  });
+
+  test('is busy is asked once, and its answer handed on', async () => {
+    await using upstream = await recordingUpstream((_request, response) => {
+      response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '7' }).end('{"busy":true}');
+    });
+    await using proxy = await startProxy({ target: { url: upstream.url } });
+    const answer = await send(proxy.url, exampleOf(10));
+    expect([answer.status, answer.headers.get('retry-after'), await answer.text()]).toEqual([503, '7', '{"busy":true}']);
+    expect(upstream.seen).toHaveLength(1);
+  });
+
+  test.each([
+    [4, 1],
+    [6, 1],
+    [8, 1],
+    [14, 1],
+    [2, 2],
+    [11, 2],
+  ])('breaks off is sent operation %i %i time(s): only what is idempotent is sent again', async (id, times) => {
+    let requests = 0;
+    await using upstream = await socketUpstream((socket, request) => {
+      if (/^[A-Z]+ \//.test(request)) requests += 1;
+      socket.destroy();
+    });
+    await using proxy = await startProxy({ target: { url: upstream.url } });
+    const answer = await send(proxy.url, exampleOf(id));
+    expect(answer.status).toBe(502);
+    expect(requests).toBe(times);
+  });
+});
+
+test('a caller who goes away takes the upstream request along', async () => {
+  await using upstream = await socketUpstream((socket) => {
+    socket.write(`${HEAD}Content-Length: 100000\r\n\r\n`);
+    drip(socket, ' ');
+  });
+  await using proxy = await startProxy({ target: { url: upstream.url } });
+  const caller = new AbortController();
+  const asked = fetch(`${proxy.url}/mc/nodes`, { signal: caller.signal });
+  await eventually('the upstream is asked', () => upstream.connections() === 1);
+  caller.abort();
+  await expect(asked).rejects.toThrow();
+  await eventually('the connection is closed', () => upstream.connections() === 0);
+});
