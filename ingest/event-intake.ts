@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventStore } from '../store/event-store.ts';
+import type { EventBatch, EventStore } from '../store/event-store.ts';
 import { AppendWindow } from './append-window.ts';
 import { BatchBuilder } from './batch-builder.ts';
 import type { EventReceiver, EventSplitter } from './event-splitter.ts';
@@ -22,6 +22,14 @@ const PART_BYTES = 1024 * 1024;
 const PENDING_LIMIT_BYTES = 64 * 1024 * 1024;
 const LOOK_AGAIN_MS = 20;
 
+/** Where what a batch holds stood in the input, counted from 0. */
+export interface BatchIndices {
+  /** One for each line. */
+  readonly events: readonly number[];
+  /** One for each dead letter. */
+  readonly deadLetters: readonly number[];
+}
+
 export interface IntakeOptions {
   readonly store: EventStore;
   readonly source: 'http' | 'file';
@@ -29,6 +37,8 @@ export interface IntakeOptions {
   readonly now: () => number;
   readonly retentionMs: number;
   readonly signal?: AbortSignal;
+  /** Looks at each batch before it is stored; what it throws ends the intake, and neither that batch nor a later one is stored. */
+  readonly admit?: (batch: EventBatch, indices: BatchIndices) => void;
   /** Told after each chunk how much was read so far. */
   readonly onProgress?: (bytes: number, events: number) => void;
 }
@@ -36,7 +46,7 @@ export interface IntakeOptions {
 /**
  * Takes in NDJSON or one JSON array, already decompressed. Resolves when all accepted events are durable and searchable. Memory stays bounded
  * however long the input is. Rejects with `IntakeError` where the input breaks off or makes no sense (what came before is stored then),
- * with the store's error where an append failed, with the signal's reason when aborted.
+ * with the store's error where an append failed, with what `admit` threw, with the signal's reason when aborted.
  */
 export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: IntakeOptions): Promise<IntakeReport> {
   const intake = new Intake(options);
@@ -61,6 +71,9 @@ class Intake implements EventReceiver {
   #expired = 0;
   #rejectedCount = 0;
   readonly #rejected: { index: number; reason: string }[] = [];
+  /** Of the batch that is being built; kept only for those who look at it. */
+  #indices: { readonly events: number[]; readonly deadLetters: number[] } = { events: [], deadLetters: [] };
+  #refusal: { readonly error: unknown } | undefined;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -76,12 +89,14 @@ class Intake implements EventReceiver {
       for (let start = 0; start < chunk.length; start += PART_BYTES) {
         this.#push(Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start)));
         await this.#handOverIfFull();
+        this.#throwRefusal();
       }
       bytes += chunk.length;
       onProgress?.(bytes, this.#seen);
     }
     this.#splitter?.end(this);
     await this.#handOverInTurn();
+    this.#throwRefusal();
     await this.#appends.drained();
   }
 
@@ -94,6 +109,7 @@ class Intake implements EventReceiver {
   event(bytes: Uint8Array): void {
     const verdict = this.#builder.addEvent(this.#options.source, bytes);
     if (verdict.kind === 'accepted') {
+      this.#noteIndex('events');
       this.#accepted++;
     } else if (verdict.kind === 'expired') {
       this.#expired++;
@@ -122,6 +138,9 @@ class Intake implements EventReceiver {
       return failure.storeError;
     }
     this.#handOver();
+    if (this.#refusal !== undefined) {
+      return this.#refusal.error;
+    }
     await this.#appends.drained();
     if (error instanceof UnreadableInput) {
       return new IntakeError(error.code, error.message, this.report(), { cause: error });
@@ -174,14 +193,37 @@ class Intake implements EventReceiver {
   }
 
   #handOver(): void {
-    if (!this.#builder.isEmpty) {
-      const batch = this.#builder.take();
-      this.#appends.start(batch, () => this.#builder.release(batch));
+    if (this.#builder.isEmpty || this.#refusal !== undefined) {
+      return;
+    }
+    const batch = this.#builder.take();
+    const indices = this.#indices;
+    this.#indices = { events: [], deadLetters: [] };
+    try {
+      this.#options.admit?.(batch, indices);
+    } catch (error) {
+      // Thrown where the input is read: this may run beside that.
+      this.#refusal = { error };
+      return;
+    }
+    this.#appends.start(batch, () => this.#builder.release(batch));
+  }
+
+  #throwRefusal(): void {
+    if (this.#refusal !== undefined) {
+      throw this.#refusal.error;
+    }
+  }
+
+  #noteIndex(of: keyof BatchIndices): void {
+    if (this.#options.admit !== undefined) {
+      this.#indices[of].push(this.#seen);
     }
   }
 
   #noteRejection(reason: string): void {
     const index = this.#seen;
+    this.#noteIndex('deadLetters');
     this.#rejectedCount++;
     if (this.#rejected.length < LONGEST_REJECTED_LIST) {
       this.#rejected.push({ index, reason });

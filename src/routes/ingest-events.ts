@@ -6,13 +6,13 @@ import { IntakeError } from '../../ingest/intake-error.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../access.ts';
 import { isJsonType, negotiateAnswer, requireBodyType } from '../content-negotiation.ts';
-import { guardedStore } from '../guarded-store.ts';
 import { hangUpSignal } from '../hang-up.ts';
 import type { Metrics } from '../metrics.ts';
 import { RequestProblem } from '../problem.ts';
 import { oneOf, readQuery } from '../query-parameters.ts';
 import { steadyChunks } from '../request-body.ts';
 import { asStoreProblem } from '../store-problem.ts';
+import { zoneGuard } from '../zone-guard.ts';
 
 const LINE_TYPES: ReadonlySet<string> = new Set([
   'application/x-ndjson',
@@ -89,14 +89,16 @@ export async function ingestEventsRoutes(
   app.post('/ingest/events', { onRequest: judge, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
     const source = sourceOf(request.query);
     const signal = hangUpSignal(reply.raw);
+    const admit = zoneGuard(callerOf(request));
     const body = steadyChunks((request.body as Readable | undefined) ?? request.raw, bodyDeadlineMs);
     try {
       const report = await takeInEvents(decompressed(body, encodingOf(request.headers['content-encoding'])), {
-        store: guardedStore(store, callerOf(request)),
+        store,
         source,
         now,
         retentionMs,
         signal,
+        ...(admit === undefined ? {} : { admit }),
       });
       count(source, report);
       return await reply.code(202).send(report);

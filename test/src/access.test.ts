@@ -112,6 +112,33 @@ describe('with access keys', () => {
     expect([app.store.stats().events, app.store.stats().deadLetters]).toEqual([0, 0]);
   });
 
+  test.each([
+    ['the first', [9], 0],
+    ['the one behind good, expired and broken ones', [7, 'expired', 'broken', 8, 9, 9], 4],
+    ['a dead letter before it', [7, 'future', 9], 1],
+    ['the last of an array', [7, 8, 9], 2],
+  ] as const)('and the answer names the index of the event: %s', async (what, events, index) => {
+    app = await startApp({ env: { ACCESS_KEYS } });
+    const texts = events.map((event) => {
+      if (event === 'broken') return '{"shieldZoneId":7}';
+      if (event === 'expired') return eventLine({ timestamp: 1 }).trim();
+      if (event === 'future') return eventLine({ shieldZoneId: 9, timestamp: Date.now() + 3_600_000 }).trim();
+      return eventLine({ shieldZoneId: event }).trim();
+    });
+    const { status, body } = await ingest(app, what.endsWith('array') ? `[${texts.join(',')}]` : texts.join('\n'), { accesskey: SOME });
+    const message = `The event ${index} (counted from 0) is of shield zone 9, which the access key does not open`;
+    expect([status, body.errors]).toEqual([403, [{ field: `$[${index}].shieldZoneId`, message }]]);
+    expect(body.detail).toBe(`${message}; nothing from that event's batch on was stored`);
+    expect([app.store.stats().events, app.store.stats().deadLetters]).toEqual([0, 0]);
+  });
+
+  test('and an event of another zone in a later batch is counted from the start of the upload', async () => {
+    app = await startApp({ env: { ACCESS_KEYS } });
+    const line = eventLine({ log: { padding: 'x'.repeat(400_000) } });
+    const { status, body } = await ingest(app, line.repeat(100) + eventLine({ shieldZoneId: 9 }) + line, { accesskey: SOME });
+    expect([status, body.errors?.[0].field]).toEqual([403, '$[100].shieldZoneId']);
+  });
+
   test('an upload that is refused on its way is told so, not cut off', async () => {
     app = await startApp({ env: { ACCESS_KEYS } });
     const line = eventLine({ shieldZoneId: 9, log: { padding: 'x'.repeat(200_000) } });

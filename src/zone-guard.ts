@@ -1,0 +1,48 @@
+import type { BatchIndices } from '../ingest/event-intake.ts';
+import { BODY, elementPath, propertyPath } from '../query/json-path.ts';
+import type { EventBatch } from '../store/event-store.ts';
+import type { Caller } from './access.ts';
+import { RequestProblem } from './problem.ts';
+
+/** The zone that a JSON text names, whatever it is; undefined where it names none. */
+function zoneNamedIn(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { readonly shieldZoneId?: unknown } | null)?.shieldZoneId;
+  } catch {
+    // Not JSON: it names no zone, and no replay can make an event of it.
+    return undefined;
+  }
+}
+
+interface ForeignEvent {
+  readonly index: number;
+  readonly zone: number;
+}
+
+function foreignAmong(texts: readonly string[], indices: readonly number[], caller: Caller): ForeignEvent[] {
+  return texts.flatMap((text, at) => {
+    const zone = zoneNamedIn(text);
+    return typeof zone === 'number' && !caller.opensZone(zone) ? [{ zone, index: indices[at] ?? 0 }] : [];
+  });
+}
+
+/**
+ * Looks through batches of a caller's events: throws RequestProblem `access.zone_denied`, naming the event that comes first in the input, for one
+ * with an event of a zone that the caller's key does not open. Undefined for a caller whose key opens every zone.
+ */
+export function zoneGuard(caller: Caller): ((batch: EventBatch, indices: BatchIndices) => void) | undefined {
+  if (caller.opensEveryZone) return undefined;
+  return (batch, indices) => {
+    const lines = Buffer.concat(batch.lines).toString('utf8').split('\n').slice(0, -1);
+    // Dead letters count too: one that is put right later by its clock would be replayed into the other zone.
+    const letters = batch.deadLetters.map(({ bytes }) => Buffer.from(bytes).toString('utf8'));
+    const foreign = [...foreignAmong(lines, indices.events, caller), ...foreignAmong(letters, indices.deadLetters, caller)];
+    const [first] = foreign.sort((one, other) => one.index - other.index);
+    if (first === undefined) return;
+    const message = `The event ${first.index} (counted from 0) is of shield zone ${first.zone}, which the access key does not open`;
+    const field = propertyPath(elementPath(BODY, first.index), 'shieldZoneId');
+    throw new RequestProblem('access.zone_denied', `${message}; nothing from that event's batch on was stored`, {
+      errors: [{ field, message }],
+    });
+  };
+}
