@@ -46,8 +46,8 @@ export function keepAsking({ ask, show, fail, setWaiting, isIdle, pauseMs }) {
 export function setField(field, value) {
   const before = field.value;
   field.value = value;
-  // A list that does not offer it has nothing selected then, a number field is empty.
-  if (field.value === value && field.validity.valid) return true;
+  // A list that does not offer it has nothing selected then, which is valid; a number field is empty, which is not.
+  if (field.selectedIndex !== -1 && field.validity.valid) return true;
   field.value = before;
   return false;
 }

@@ -116,29 +116,40 @@ describe('the page asks', () => {
   });
 });
 
-/**
- * What a browser's field does with a value: a list that does not offer it has nothing selected, which is valid all the same; a number field
- * becomes empty.
- */
-class Field {
-  readonly #takes: (value: string) => boolean;
-  readonly #isValid: (value: string) => boolean;
-  #value: string;
+/** A browser's list: with a value that it does not offer nothing is selected, which is valid all the same. */
+class ListField {
+  readonly validity = { valid: true };
+  readonly #offers: readonly string[];
+  selectedIndex: number;
 
-  constructor(value: string, takes: (value: string) => boolean, isValid: (value: string) => boolean = () => true) {
-    [this.#value, this.#takes, this.#isValid] = [value, takes, isValid];
+  constructor(offers: readonly string[], selected: string) {
+    this.#offers = offers;
+    this.selectedIndex = offers.indexOf(selected);
   }
+
+  get value(): string {
+    return this.#offers[this.selectedIndex] ?? '';
+  }
+
+  set value(value: string) {
+    this.selectedIndex = this.#offers.indexOf(value);
+  }
+}
+
+/** A browser's field for an int32 that is required: what is no number empties it. */
+class NumberField {
+  #value = '7';
 
   get value(): string {
     return this.#value;
   }
 
   set value(value: string) {
-    this.#value = this.#takes(value) ? value : '';
+    this.#value = /^-?\d+$/.test(value) ? value : '';
   }
 
   get validity(): { readonly valid: boolean } {
-    return { valid: this.#isValid(this.#value) };
+    return { valid: this.#value !== '' && Math.abs(Number(this.#value)) < 2 ** 31 };
   }
 }
 
@@ -153,16 +164,12 @@ describe('a link to the page', () => {
     ['?accessKey=secret&hours=1', { hours: '1' }, 'Not taken from the link: accessKey'],
     ['?elsewhere=1', {}, null],
   ])('%s fills in what the fields take and says what they do not', (link, taken, note) => {
-    const fields: Readonly<Record<string, Field>> = {
-      zone: new Field(
-        '7',
-        (value) => /^-?\d+$/.test(value),
-        (value) => value !== '' && Math.abs(Number(value)) < 2 ** 31,
-      ),
-      hours: new Field('72', (value) => ['1', '6', '24', '72'].includes(value)),
-      groupBy: new Field('ip', (value) => ['ip', 'asn'].includes(value)),
-      query: new Field('', () => true),
-      accessKey: new Field('', () => true),
+    const fields: Readonly<Record<string, { readonly value: string }>> = {
+      zone: new NumberField(),
+      hours: new ListField(['1', '6', '24', '72'], '72'),
+      groupBy: new ListField(['ip', 'asn'], 'ip'),
+      query: { value: '', validity: { valid: true } } as { value: string },
+      accessKey: { value: '', validity: { valid: true } } as { value: string },
     };
     expect(fillFromLink(new URLSearchParams(link), (name: string) => fields[name] ?? null)).toBe(note);
     const values = Object.fromEntries(Object.entries(fields).map(([name, { value }]) => [name, value]));
