@@ -11,6 +11,9 @@ export interface ProgramMinute {
   readonly latencyMs: number | null;
   /** Bytes of answers sent. */
   readonly sentBytes: number;
+  /** Of the file system that DATA_DIR is on, at the minute's end. */
+  readonly volumeUsedBytes: number;
+  readonly volumeCapacityBytes: number;
 }
 
 /** The running program as the control plane shows it: measured, nothing invented. */

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { EdgeError } from '../edge-error.ts';
+import type { LocalResource } from './local-resource.ts';
+import { shieldSuccess } from './shield-success.ts';
+
+const MIGRATION = `
+  CREATE TABLE access_list (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    shield_zone_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT,
+    type INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    last_modified_ms INTEGER NOT NULL
+  ) STRICT;
+`;
+
+/** The shield zones of the demonstration feed, so that there is something to see beside its events. */
+const SEEDED_ZONES = [1, 2, 3, 7, 12];
+
+const SEEDED: readonly (readonly [name: string, description: string | null, type: number, content: string])[] = [
+  ['offices', 'Networks of our own offices', 1, '192.0.2.0/24\n198.51.100.0/24\n2001:db8:10::/48\n'],
+  ['embargo', 'Countries that are not served', 3, 'KP\nSY\n'],
+  ['scanners', null, 0, '203.0.113.7\n203.0.113.66\n2001:db8::bad\n'],
+];
+
+export function checksumOf(content: string): string {
+  return createHash('sha256').update(content, 'utf8').digest('hex');
+}
+
+/** Lines with something on them. */
+export function entryCount(content: string): number {
+  return content.split('\n').filter((line) => line.trim() !== '').length;
+}
+
+/** Custom access lists of shield zones. */
+export const accessLists: LocalResource = {
+  name: 'access-lists',
+  migrations: [MIGRATION],
+  seed({ db, now }) {
+    const sql = 'INSERT INTO access_list (shield_zone_id, name, description, type, content, last_modified_ms) VALUES (?, ?, ?, ?, ?, ?)';
+    for (const zoneId of SEEDED_ZONES) {
+      for (const [name, description, type, content] of SEEDED) db.prepare(sql).run(zoneId, name, description, type, content, now());
+    }
+  },
+  routes(app, { db }) {
+    const find = db.prepare('SELECT * FROM access_list WHERE id = ? AND shield_zone_id = ?');
+    app.get<{ Params: { shieldZoneId: number; id: number } }>('/shield/shield-zone/:shieldZoneId/access-lists/:id', ({ params }, reply) => {
+      const row = find.get(params.id, params.shieldZoneId);
+      if (row === undefined) {
+        throw new EdgeError(404, 'accessList.not_found', `Shield zone ${params.shieldZoneId} has no access list ${params.id}`, {
+          field: 'id',
+        });
+      }
+      const content = String(row['content']);
+      return reply.send(
+        shieldSuccess({
+          id: row['id'],
+          name: row['name'],
+          description: row['description'],
+          type: row['type'],
+          content,
+          checksum: checksumOf(content),
+          entryCount: entryCount(content),
+          lastModified: new Date(Number(row['last_modified_ms'])).toISOString(),
+        }),
+      );
+    });
+  },
+};

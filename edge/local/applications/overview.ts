@@ -1,0 +1,95 @@
+import type { ProgramMinute } from '../program-view.ts';
+import type { Application } from './application.ts';
+import { bySpan, chart, mean, meanLatencyMs, percent, total } from './chart.ts';
+import { gradeCount, gradeLatency, gradeUsage } from './grade.ts';
+
+const HOUR_MS = 3_600_000;
+const BYTES_PER_GB = 1_000_000_000;
+
+interface LastHour {
+  readonly minutes: readonly ProgramMinute[];
+  readonly cpu: number;
+  readonly ram: number;
+  readonly volumes: number;
+  readonly last: ProgramMinute | undefined;
+}
+
+function containerOf(application: Application, hour: LastHour): object {
+  return {
+    id: `${application.id}-0-main`,
+    name: 'main',
+    cpuUsage: hour.cpu,
+    ramUsage: hour.ram,
+    reason: null,
+    message: null,
+    image: application.image,
+    imageDisplay: application.imageDisplay,
+    numberOfRestarts: 0,
+    exitCode: null,
+  };
+}
+
+function podOf(application: Application, hour: LastHour, nowMs: number): object {
+  const used = hour.last?.volumeUsedBytes ?? 0;
+  const capacity = hour.last?.volumeCapacityBytes ?? 0;
+  return {
+    name: `${application.id}-0`,
+    lastHeartBeat: new Date(nowMs).toISOString(),
+    outboundTrafficChart: chart(bySpan(hour.minutes, 'Minute'), (minutes) => total(minutes.map(({ sentBytes }) => sentBytes))),
+    cpuUsage: hour.cpu,
+    ramUsage: hour.ram,
+    containers: [containerOf(application, hour)],
+    message: null,
+    volumesUtilizationPercentage: { data: hour.volumes },
+    ephemeralStorageUsageBytes: used,
+    ephemeralStorageLimitBytes: capacity,
+    ephemeralStorageUsageRatio: capacity === 0 ? 0 : used / capacity,
+    // There is no limit, and so nothing that was rejected.
+    outboundConnectionsLimit: 0,
+    outboundConnectionsRejectedDiff: 0,
+  };
+}
+
+function regionOf(application: Application, hour: LastHour, nowMs: number): object {
+  return {
+    region: application.region,
+    isRequired: true,
+    instances: 1,
+    averageCPU: hour.cpu,
+    averageRAM: hour.ram,
+    averageVolumesUsagePercentage: hour.volumes,
+    requests: total(hour.minutes.map(({ requests }) => requests)),
+    anycastTraffic: total(hour.minutes.map(({ sentBytes }) => sentBytes)),
+    pods: [podOf(application, hour, nowMs)],
+  };
+}
+
+/** How an application is doing; averages are over the past hour. CPU in per cent of one core, the other usages in per cent, latency in ms. */
+export function overview(application: Application, nowMs: number): Readonly<Record<string, unknown>> {
+  const minutes = application.minutes(nowMs - HOUR_MS, nowMs + 1);
+  const last = minutes.at(-1);
+  const hour: LastHour = {
+    minutes,
+    cpu: mean(minutes.map(({ cpuPercent }) => cpuPercent)),
+    ram: percent(mean(minutes.map(({ memoryBytes }) => memoryBytes)), application.memoryLimitBytes),
+    volumes: percent(last?.volumeUsedBytes ?? 0, last?.volumeCapacityBytes ?? 0),
+    last,
+  };
+  const latencyMs = meanLatencyMs(minutes);
+  return {
+    status: last === undefined ? 'unknown' : 'active',
+    targetLatency: gradeLatency(application.targetLatencyMs, application.targetLatencyMs),
+    currentLatency: gradeLatency(latencyMs, application.targetLatencyMs),
+    activeRegions: gradeCount(1),
+    activeInstances: gradeCount(1),
+    averageCPU: gradeUsage(hour.cpu),
+    averageRAM: gradeUsage(hour.ram),
+    averageVolumesUsage: gradeUsage(hour.volumes),
+    desiredInstances: 1,
+    regions: [regionOf(application, hour, nowMs)],
+    averageLatency: latencyMs ?? 0,
+    totalVolumeSizeInGb: (last?.volumeCapacityBytes ?? 0) / BYTES_PER_GB,
+    monthlyCost: application.monthlyCost,
+    latencyChart: chart(bySpan(minutes, 'Minute'), meanLatencyMs),
+  };
+}

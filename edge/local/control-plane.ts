@@ -1,0 +1,65 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import fastify, { type FastifyInstance } from 'fastify';
+import { EdgeError } from '../edge-error.ts';
+import { operationInput } from '../operation-input.ts';
+import { VALIDATOR_OPTIONS } from '../operation-validation.ts';
+import { OPERATIONS } from '../operations.ts';
+import type { LocalContext, LocalResource } from './local-resource.ts';
+import { migrate, openState } from './state.ts';
+
+export interface ControlPlaneOptions extends Omit<LocalContext, 'db'> {
+  readonly resources: readonly LocalResource[];
+}
+
+/** The local control plane, listening on a free port of 127.0.0.1. */
+export interface ControlPlane {
+  /** Such as `http://127.0.0.1:40123`. */
+  readonly url: string;
+  /** To be sent with every request: without it nothing is answered, so that only this process's own proxies get through. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Finishes what is under way, cuts off connections that are idle, and closes the state. */
+  stop(): Promise<void>;
+}
+
+export const SECRET_HEADER = 'x-control-plane-secret';
+
+function admit(secret: Buffer): (given: unknown) => void {
+  return (given) => {
+    const presented = Buffer.from(typeof given === 'string' ? given : '');
+    if (presented.length === secret.length && timingSafeEqual(presented, secret)) return;
+    throw new EdgeError(403, 'access.denied', 'The local control plane answers to its own facade only');
+  };
+}
+
+async function listen(app: FastifyInstance, options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { dataDir, resources, logger } = options;
+  const secret = randomBytes(32).toString('hex');
+  const db = openState(dataDir);
+  try {
+    const context: LocalContext = { ...options, db };
+    const requireSecret = admit(Buffer.from(secret));
+    app.addHook('onRequest', async ({ headers }) => requireSecret(headers[SECRET_HEADER]));
+    // After the last answer, and whatever the resources close themselves.
+    app.addHook('onClose', async () => db.close());
+    await app.register(operationInput, { operations: OPERATIONS });
+    app.setNotFoundHandler(({ method, url }) => {
+      throw new EdgeError(404, 'route.not_found', `There is nothing at ${method} ${url.split('?', 1)[0]}`);
+    });
+    for (const resource of resources) {
+      migrate(db, resource, () => resource.seed?.(context));
+      resource.routes(app, context);
+    }
+    const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
+    logger.info({ resources: resources.map(({ name }) => name) }, 'the local control plane is ready');
+    return { url, headers: { [SECRET_HEADER]: secret }, stop: () => app.close() };
+  } catch (error) {
+    if (db.isOpen) db.close();
+    throw error;
+  }
+}
+
+/** Opens the state in `dataDir`, brings it to the newest version and serves the resources. Rejects where that is not possible. */
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const app: FastifyInstance = fastify({ ajv: VALIDATOR_OPTIONS, forceCloseConnections: 'idle' });
+  return listen(app, options);
+}

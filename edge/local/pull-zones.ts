@@ -1,0 +1,82 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { domainToASCII } from 'node:url';
+import { EdgeError } from '../edge-error.ts';
+import type { LocalResource } from './local-resource.ts';
+import { inTransaction } from './state.ts';
+
+const MIGRATION = `
+  CREATE TABLE pull_zone (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT;
+  CREATE TABLE hostname (
+    name TEXT PRIMARY KEY,
+    pull_zone_id INTEGER NOT NULL REFERENCES pull_zone (id) ON DELETE CASCADE,
+    -- The zone's own name on the platform, which every zone keeps.
+    is_system INTEGER NOT NULL,
+    certificate_not_after_ms INTEGER
+  ) STRICT;
+`;
+
+const SEEDED: readonly (readonly [zone: string, hostnames: readonly string[]])[] = [
+  ['shop', ['shop.example.com', 'www.example.com', 'cdn.example.com']],
+  ['blog', ['blog.example.org', '*.blog.example.org']],
+];
+
+/** A hostname of a pull zone; its name in lower case and ASCII. */
+interface Hostname {
+  readonly pullZoneId: number;
+  readonly name: string;
+}
+
+/** How a hostname is kept: lower case, international letters as `xn--`, no dot at its end; empty where it is no name at all. */
+export function canonicalHostname(name: string): string {
+  return domainToASCII(name.trim().replace(/\.$/, '')).toLowerCase();
+}
+
+/** The pull zones' hostnames for those who need them beside this resource. */
+export const pullZoneHostnames = {
+  /** The hostname as it is kept; null: no pull zone has it. */
+  findHostname(db: DatabaseSync, name: string): Hostname | null {
+    const canonical = canonicalHostname(name);
+    const row = db.prepare('SELECT pull_zone_id FROM hostname WHERE name = ?').get(canonical);
+    return row === undefined ? null : { pullZoneId: Number(row['pull_zone_id']), name: canonical };
+  },
+  /** Notes until when (Unix ms) the hostname has a certificate. To be called inside a transaction. */
+  setCertificate(db: DatabaseSync, { pullZoneId, name }: Hostname, notAfterMs: number): void {
+    const sql = 'UPDATE hostname SET certificate_not_after_ms = ? WHERE name = ? AND pull_zone_id = ?';
+    db.prepare(sql).run(notAfterMs, name, pullZoneId);
+  },
+};
+
+function removeHostname(db: DatabaseSync, zoneId: number, given: string): void {
+  if (db.prepare('SELECT id FROM pull_zone WHERE id = ?').get(zoneId) === undefined) {
+    throw new EdgeError(404, 'pullZone.not_found', `There is no pull zone ${zoneId}`, { field: 'id' });
+  }
+  const name = canonicalHostname(given);
+  const row = db.prepare('SELECT is_system FROM hostname WHERE name = ? AND pull_zone_id = ?').get(name, zoneId);
+  const refuse = (key: string, why: string): EdgeError => new EdgeError(400, key, `Hostname: ${why}`, { field: 'Hostname' });
+  const shown = JSON.stringify(given.slice(0, 253));
+  if (row === undefined) throw refuse('pullZone.hostname_not_found', `pull zone ${zoneId} has no hostname ${shown}`);
+  if (row['is_system'] === 1)
+    throw refuse('pullZone.hostname_not_custom', `${shown} is the zone's own name; allowed: its custom hostnames`);
+  db.prepare('DELETE FROM hostname WHERE name = ?').run(name);
+}
+
+/** Pull zones and their hostnames. */
+export const pullZones: LocalResource = {
+  name: 'pull-zones',
+  migrations: [MIGRATION],
+  seed({ db }) {
+    const insertZone = db.prepare('INSERT INTO pull_zone (name) VALUES (?)');
+    const insertHostname = db.prepare('INSERT INTO hostname (name, pull_zone_id, is_system) VALUES (?, ?, ?)');
+    for (const [zone, hostnames] of SEEDED) {
+      const id = insertZone.run(zone).lastInsertRowid;
+      insertHostname.run(`${zone}.cdn.example.net`, id, 1);
+      for (const hostname of hostnames) insertHostname.run(hostname, id, 0);
+    }
+  },
+  routes(app, { db }) {
+    app.delete<{ Params: { id: number }; Body: { Hostname: string } }>('/pullzone/:id/removeHostname', ({ params, body }, reply) => {
+      inTransaction(db, () => removeHostname(db, params.id, body.Hostname));
+      return reply.code(204).send();
+    });
+  },
+};
