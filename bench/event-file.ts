@@ -19,8 +19,16 @@ export interface EventFile {
   readonly bytes: number;
 }
 
+const HOUR_MS = 3_600_000;
+
+/** The events that engines are filled with: over 71 hours. */
 export function benchOptions(count: number): GeneratorOptions {
-  return { seed: 1, count, zones: 1_700, nowMs: BENCH_NOW_MS };
+  return { seed: 1, count, zones: 1_700, nowMs: BENCH_NOW_MS, spanMs: 71 * HOUR_MS };
+}
+
+/** Events that come in when an engine is full already: as live ones, from the last minutes. */
+export function liveOptions(count: number): GeneratorOptions {
+  return { seed: 2, count, zones: 1_700, nowMs: BENCH_NOW_MS, spanMs: HOUR_MS / 6 };
 }
 
 /** The NDJSON file of so many events, written now if it is not there from an earlier run. */
@@ -40,8 +48,8 @@ export async function eventFile(options: GeneratorOptions, path = defaultPath(op
   return { path, bytes: (await stat(path)).size };
 }
 
-function defaultPath({ seed, count, zones, nowMs }: GeneratorOptions): string {
-  return join(BENCH_DATA, `events-${count}-zones-${zones}-seed-${seed}-at-${nowMs}.ndjson`);
+function defaultPath({ seed, count, zones, nowMs, spanMs }: GeneratorOptions): string {
+  return join(BENCH_DATA, `events-${count}-zones-${zones}-seed-${seed}-minutes-${spanMs / 60_000}-until-${nowMs}.ndjson`);
 }
 
 function* inChunks(lines: Iterable<Buffer>): Iterable<Buffer> {

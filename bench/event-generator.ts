@@ -7,11 +7,12 @@ export interface GeneratorOptions {
   readonly count: number;
   /** Zones 1 to this, by Zipf's law: of 1,700 the first has an eighth of all events. */
   readonly zones: number;
-  /** Unix milliseconds: the events lie in the 71 hours before. */
+  /** Unix milliseconds: the events lie in the time before. */
   readonly nowMs: number;
+  /** How long that time is, in milliseconds. */
+  readonly spanMs: number;
 }
 
-const SPAN_MS = 71 * 3_600_000;
 const CLIENTS = 400_000;
 const MINUTE_MS = 60_000;
 /** An attack on one zone by one network with one rule: so many events in a row, one attack in so many events. */
@@ -23,13 +24,13 @@ const BODY_BYTES = 300;
  * Security events as NDJSON, a line of 1.1 KB or so at a time, in the order of their time but for one in twenty that comes late.
  * The same options give the same bytes.
  */
-export function* generateEvents({ seed, count, zones, nowMs }: GeneratorOptions): Iterable<Buffer> {
+export function* generateEvents({ seed, count, zones, nowMs, spanMs }: GeneratorOptions): Iterable<Buffer> {
   const random = new SeededRandom(seed);
   const zoneOf = skewedChoice(zones);
   const clientOf = skewedChoice(CLIENTS);
   const agentOf = skewedChoice(USER_AGENTS.length);
   const ruleOf = skewedChoice(RULES.length);
-  const stepMs = SPAN_MS / count;
+  const stepMs = spanMs / count;
   for (let index = 0; index < count; index += 1) {
     const inBurst = index % BURST.every < BURST.length && index >= BURST.every;
     const burst = Math.floor(index / BURST.every);
@@ -38,7 +39,7 @@ export function* generateEvents({ seed, count, zones, nowMs }: GeneratorOptions)
     const rule = RULES[inBurst ? burst % RULES.length : ruleOf(random)];
     yield eventLine(random, {
       zone: inBurst ? 1 + (burst % Math.min(10, zones)) : 1 + zoneOf(random),
-      timestamp: Math.max(nowMs - SPAN_MS, Math.floor(nowMs - SPAN_MS + index * stepMs - late)),
+      timestamp: Math.max(nowMs - spanMs, Math.floor(nowMs - spanMs + index * stepMs - late)),
       ip: inBurst ? `203.${burst % 256}.113.${client % 256}` : clientAddress(client),
       client,
       agent: USER_AGENTS[inBurst ? 7 : agentOf(random)] ?? '',

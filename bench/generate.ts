@@ -1,4 +1,4 @@
-// Writes generated events as an NDJSON file: node bench/generate.ts [--events N] [--zones N] [--seed N] [--now UNIX_MS] [--out FILE]
+// Writes generated events as an NDJSON file: node bench/generate.ts [--events N] [--zones N] [--seed N] [--now UNIX_MS] [--minutes N] [--out FILE]
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BENCH_NOW_MS, eventFile } from './event-file.ts';
@@ -10,6 +10,7 @@ const { values } = parseArgs({
     zones: { type: 'string', default: '1700' },
     seed: { type: 'string', default: '1' },
     now: { type: 'string', default: String(BENCH_NOW_MS) },
+    minutes: { type: 'string', default: '4260' },
     out: { type: 'string' },
   },
 });
@@ -19,6 +20,7 @@ const options = {
   zones: integerOption('zones', values.zones),
   seed: integerOption('seed', values.seed),
   nowMs: integerOption('now', values.now),
+  spanMs: integerOption('minutes', values.minutes) * 60_000,
 };
 const { path, bytes } = await eventFile(options, values.out === undefined ? undefined : resolve(values.out));
 process.stderr.write(`${options.count} events, ${bytes} bytes\n`);

@@ -8,6 +8,7 @@ import { startBackgroundSearches } from './background-search.ts';
 import { BENCH_NOW_MS } from './event-file.ts';
 import { freshLatencies } from './kafka-latency.ts';
 import type { KafkaOrder, KafkaReport } from './kafka-subject-report.ts';
+import { timeSearch } from './time-search.ts';
 
 const RETENTION_MS = 72 * 3_600_000;
 
@@ -30,7 +31,7 @@ const source = startKafkaSource({
   retentionMs: RETENTION_MS,
   logger: { ...silentLogger, warn: (_, message) => say(message), error: (_, message) => say(message) },
 });
-const background = order.searches ? startBackgroundSearches(store) : null;
+const background = order.searches ? startBackgroundSearches((search) => timeSearch(store, search)) : null;
 while (source.counters().messages === 0) {
   await delay(1);
 }

@@ -1,53 +1,75 @@
-// Measures the way from NDJSON to durable and searchable, and searches over the result, on generated events.
-//   node bench/main.ts            20 million events
-//   node bench/main.ts --smoke    1 million events; --quick: 100,000, once, and the totals of searches are checked against the file
-//   --smoke without --quick also measures the way from a local Kafka (KAFKA_BROKERS, or one of its own); --no-kafka leaves that out
-//   --events N  --runs N  --search-runs N  --memory-limit-mb N
+// Races this project's engine against ClickHouse on generated events: taking them in, searching them, both at once, many clients.
+//   node bench/main.ts            20 million events, and 1 and 5 million to see how times grow; some 40 minutes
+//   node bench/main.ts --smoke    1 million events in two minutes; then the way from Kafka (--no-kafka leaves that out)
+//   --sizes 1000000,5000000       --modes intake,hot,cold,mixed,concurrency      --engines shieldlog,clickhouse
+//   --only 05,14 (workloads whose names begin so)  --intake-runs N  --hot-runs N  --cold-runs N  --seconds N  --memory-limit-mb N
 import { parseArgs } from 'node:util';
-import { benchOptions, eventFile } from './event-file.ts';
+import { circumstances } from './circumstances.ts';
+import { ENGINE_NAMES } from './engines/engine.ts';
+import { engineVersions } from './engines/engine-versions.ts';
 import { integerOption } from './integer-option.ts';
+import { listOption } from './list-option.ts';
 import { measureKafka, NoBacklog } from './measure-kafka.ts';
-import { circumstances, figures } from './report.ts';
-import { runSubject } from './run-subject.ts';
-import type { SubjectOrder, SubjectReport } from './subject-report.ts';
+import { startProgress } from './progress.ts';
+import { MODES, runRace, stepsOf } from './race.ts';
+import type { RaceResult } from './race-result.ts';
+import { raceText } from './race-text.ts';
+import { writeResult } from './result-files.ts';
+import { loadWorkloads } from './workload.ts';
 
 const { values } = parseArgs({
   options: {
     smoke: { type: 'boolean', default: false },
-    quick: { type: 'boolean', default: false },
     'no-kafka': { type: 'boolean', default: false },
-    events: { type: 'string' },
-    runs: { type: 'string' },
-    'search-runs': { type: 'string' },
+    sizes: { type: 'string' },
+    modes: { type: 'string', default: MODES.join(',') },
+    engines: { type: 'string', default: ENGINE_NAMES.join(',') },
+    only: { type: 'string', default: '' },
+    'intake-runs': { type: 'string' },
+    'hot-runs': { type: 'string' },
+    'cold-runs': { type: 'string', default: '1' },
+    seconds: { type: 'string' },
     'memory-limit-mb': { type: 'string', default: '1024' },
   },
 });
+const option = (name: 'intake-runs' | 'hot-runs' | 'seconds', smoke: string, usual: string) =>
+  integerOption(name, values[name] ?? (values.smoke ? smoke : usual));
 
-const usualEvents = values.quick ? '100000' : values.smoke ? '1000000' : '20000000';
-const events = integerOption('events', values.events ?? usualEvents);
-const runs = integerOption('runs', values.runs ?? (values.quick || !values.smoke ? '1' : '3'));
-const searchRuns = integerOption('search-runs', values['search-runs'] ?? (values.quick ? '2' : '15'));
+const sizes = (values.sizes ?? (values.smoke ? '1000000' : '1000000,5000000,20000000'))
+  .split(',')
+  .map((text) => integerOption('sizes', text));
+const engines = listOption('engines', values.engines, ENGINE_NAMES);
+const modes = listOption('modes', values.modes, MODES);
+const prefixes = values.only.split(',');
+const workloads = (await loadWorkloads()).filter(({ name }) => prefixes.some((prefix) => name.startsWith(prefix)));
 const memoryLimitMb = integerOption('memory-limit-mb', values['memory-limit-mb']);
 
-process.stderr.write(`generating ${events} events, unless they are there\n`);
-const { path, bytes } = await eventFile(benchOptions(events));
-const reports: SubjectReport[] = [];
-for (let run = 1; run <= runs; run += 1) {
-  process.stderr.write(`run ${run} of ${runs}\n`);
-  const order = { file: path, events, memoryLimitMb, searchRuns, checkTotals: values.quick };
-  reports.push(await runSubject<SubjectOrder, SubjectReport>('subject.ts', order));
-}
-process.stdout.write(`${circumstances()}\n\n${figures(events, bytes, reports)}\n`);
-
-const wrong = reports.flatMap(({ wrongTotals }) => wrongTotals);
-if (wrong.length > 0) {
-  process.stderr.write(`${wrong.map((text) => `wrong total: ${text}\n`).join('')}`);
+const order = {
+  engines,
+  modes,
+  sizes: sizes.toSorted((a, b) => a - b),
+  workloads,
+  intakeRuns: option('intake-runs', '1', '3'),
+  hotRuns: option('hot-runs', '3', '9'),
+  coldRuns: integerOption('cold-runs', values['cold-runs']),
+  seconds: option('seconds', '3', '20'),
+  clients: [1, 4, 16],
+  eventsPerSecond: 50_000,
+  memoryLimitMb,
+};
+const progress = startProgress(stepsOf(order));
+const measured = await runRace({ ...order, onStep: progress.step }).finally(() => progress.stop());
+const result: RaceResult = { circumstances: circumstances(await engineVersions(engines)), ...measured };
+process.stdout.write(`${raceText(result)}\n`);
+const files = await writeResult(result);
+process.stderr.write(`${files.map((file) => `written: ${file}\n`).join('')}`);
+if (result.differences.length > 0) {
+  process.stderr.write('the engines gave different answers: the figures above mean nothing\n');
   process.exitCode = 1;
-} else if (values.quick) {
-  process.stdout.write('\nevery total is what the file has\n');
 }
 
-if (values.smoke && !values.quick && !values['no-kafka']) {
+if (values.smoke && !values['no-kafka']) {
+  const events = sizes.at(-1) as number;
   const text = await measureKafka({ events, partitions: 4, codec: 'lz4', memoryLimitMb, latencies: 100 }).catch((error: unknown) => {
     if (error instanceof NoBacklog) {
       return `Kafka: NOT MEASURED, because ${error.message}`;

@@ -1,20 +1,23 @@
 import { compileSearch } from '../query/compile-search.ts';
+import type { SearchPlan } from '../query/search-plan.ts';
+import type { SearchResult } from '../query/search-result.ts';
 import { searchResponseJson } from '../src/search-response.ts';
-import type { OpenStore } from '../store/open-store.ts';
 import { BENCH_NOW_MS } from './event-file.ts';
-import { BIG_ZONE } from './workload.ts';
 
-export interface TimedSearch {
+export interface TimedAnswer {
   readonly elapsedMs: number;
-  readonly total: number;
+  /** The text of the response. */
+  readonly answer: string;
 }
 
-/** A search of the big zone, timed from the bytes of the request to the text of the response. */
-export async function timeSearch(store: OpenStore, body: object): Promise<TimedSearch> {
+/** A search, timed from the bytes of the request to the text of the response. */
+export async function timeSearch(
+  store: { search(plan: SearchPlan): Promise<SearchResult> },
+  { zone, body }: { readonly zone: number; readonly body: object },
+): Promise<TimedAnswer> {
   const request = Buffer.from(JSON.stringify(body));
   const start = performance.now();
-  const plan = compileSearch(request, { zoneId: BIG_ZONE, nowMs: BENCH_NOW_MS });
-  const result = await store.search(plan);
-  searchResponseJson(result, plan.page);
-  return { elapsedMs: performance.now() - start, total: result.total };
+  const plan = compileSearch(request, { zoneId: zone, nowMs: BENCH_NOW_MS });
+  const answer = searchResponseJson(await store.search(plan), plan.page);
+  return { elapsedMs: performance.now() - start, answer };
 }

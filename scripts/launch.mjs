@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { takeInstallLock } from './install-lock.mjs';
 import { needsInstall } from './needs-install.mjs';
@@ -26,32 +26,37 @@ function readOrNull(path) {
   }
 }
 
-function whyInstall() {
-  return needsInstall(readFileSync(join(root, 'package-lock.json'), 'utf8'), readOrNull(join(root, 'node_modules', '.package-lock.json')));
+function whyInstall(folder) {
+  return needsInstall(
+    readFileSync(join(folder, 'package-lock.json'), 'utf8'),
+    readOrNull(join(folder, 'node_modules', '.package-lock.json')),
+  );
 }
 
-async function install() {
-  if (whyInstall() === null) return;
+/** Installs the packages of a folder with a package.json, if they are not there as its lock file says. */
+async function install(folder) {
+  if (whyInstall(folder) === null) return;
   const release = await takeInstallLock(join(root, '.cache', 'install.lock'), (pid) =>
     process.stderr.write(`shieldlog: process ${pid} is installing packages; waiting for it\n`),
   );
   process.once('exit', release);
   // Whoever held the lock may have done it.
-  const reason = whyInstall();
-  if (reason !== null) npmCi(reason);
+  const reason = whyInstall(folder);
+  if (reason !== null) npmCi(folder, reason);
   process.off('exit', release);
   release();
 }
 
-function npmCi(reason) {
-  process.stderr.write(`shieldlog: installing packages with npm ci, because ${reason}; this takes a minute\n`);
+function npmCi(folder, reason) {
+  const where = folder === root ? '' : ` in ${relative(root, folder)}/`;
+  process.stderr.write(`shieldlog: installing packages${where} with npm ci, because ${reason}; this takes a minute\n`);
   // Under `npm run`, npm names its own program file: the one on PATH may be another or none.
   const npm = process.env.npm_execpath;
   const [command, ...first] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
   // npm's standard output goes to stderr: stdout belongs to the script's data. `--loglevel=error` leaves out engine warnings,
   // which concern the Node that installs, not the one that runs. Development packages are wanted whatever NODE_ENV says.
   const args = [...first, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-  const done = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  const done = spawnSync(command, args, { cwd: folder, stdio: ['ignore', 2, 2] });
   if (done.error) fail(`npm could not be started: ${done.error.message}`, 1);
   if (done.status === 0) return;
   fail(
@@ -109,7 +114,7 @@ function run(command, args, { leash, ...options }) {
 export async function launch(name, args, callersFolder) {
   const script = Object.hasOwn(SCRIPTS, name ?? '') ? SCRIPTS[name] : undefined;
   if (script === undefined) fail(`no script called "${name ?? ''}"; there are: ${Object.keys(SCRIPTS).join(', ')}`, 2);
-  await install();
+  for (const folder of ['.', ...(script.packages ?? [])]) await install(join(root, folder));
   const node = findNode({ root, execPath: process.execPath, version: process.versions.node });
   if (node === null) {
     fail(

@@ -1,8 +1,8 @@
 /**
  * What each npm script runs, in order; the first that fails ends it. `node` stands for a Node that can run the program.
- * `env` holds defaults: what the caller has set wins. Arguments after the script's name go to its last command.
+ * `env` holds defaults: what the caller has set wins. `packages`: folders with a package.json of their own that is installed too. Arguments after the script's name go to its last command.
  *
- * @type {Readonly<Record<string, { commands: readonly (readonly string[])[], env?: Readonly<Record<string, string>>, callersFolder?: boolean }>>}
+ * @type {Readonly<Record<string, { commands: readonly (readonly string[])[], env?: Readonly<Record<string, string>>, callersFolder?: boolean, packages?: readonly string[] }>>}
  */
 export const SCRIPTS = {
   start: { commands: [['node', 'src/main.ts', 'serve']], env: { DEMO: 'auto' } },
@@ -12,6 +12,6 @@ export const SCRIPTS = {
   test: { commands: [['node', 'scripts/run-tests.mjs']] },
   'test:unit': { commands: [['node', 'scripts/run-tests.mjs', '--project', 'unit', '--maxWorkers', '100%']] },
   check: { commands: [['tsc', '-p', '.'], ['biome', 'ci', '.'], ['knip']] },
-  bench: { commands: [['node', 'bench/main.ts']] },
-  'bench:smoke': { commands: [['node', 'bench/main.ts', '--smoke']] },
+  bench: { commands: [['node', 'bench/main.ts']], packages: ['bench'] },
+  'bench:smoke': { commands: [['node', 'bench/main.ts', '--smoke']], packages: ['bench'] },
 };

@@ -3,7 +3,7 @@ import { generateEvents } from '../../bench/event-generator.ts';
 import { BatchBuilder } from '../../ingest/batch-builder.ts';
 
 const NOW_MS = 1_760_000_000_000;
-const OPTIONS = { seed: 1, count: 30_000, zones: 1_700, nowMs: NOW_MS };
+const OPTIONS = { seed: 1, count: 30_000, zones: 1_700, nowMs: NOW_MS, spanMs: 71 * 3_600_000 };
 
 const LINES = [...generateEvents(OPTIONS)];
 

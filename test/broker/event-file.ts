@@ -12,7 +12,7 @@ const LOG_ID = Buffer.from('"logId":"');
 export async function writeEventFile(path: string, count: number, seed: number): Promise<string[]> {
   const ids: string[] = [];
   function* lines(): Iterable<Buffer> {
-    for (const line of generateEvents({ seed, count, zones: 1, nowMs: Date.now() })) {
+    for (const line of generateEvents({ seed, count, zones: 1, nowMs: Date.now(), spanMs: 71 * 3_600_000 })) {
       ids.push(logIdOf(line));
       yield line;
     }

@@ -22,7 +22,9 @@ const CHUNK_INTERVAL_MS = 50;
 
 /** Events at a steady pace until told to stop; notes the id of each. */
 async function* load(ids: string[], stopped: AbortSignal): AsyncIterable<Buffer> {
-  const events = generateEvents({ seed: 5, count: 10_000_000, zones: 1, nowMs: Date.now() + 60 * 3_600_000 })[Symbol.iterator]();
+  const events = generateEvents({ seed: 5, count: 10_000_000, zones: 1, nowMs: Date.now() + 60 * 3_600_000, spanMs: 71 * 3_600_000 })[
+    Symbol.iterator
+  ]();
   while (!stopped.aborted) {
     const chunk: Buffer[] = [];
     while (chunk.length < CHUNK) {

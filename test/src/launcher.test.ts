@@ -127,6 +127,18 @@ describe('the launcher', () => {
     expect(launch('serve').stderr).toBe('');
   });
 
+  test("installs a script's own packages beside the program's, and only for that script", () => {
+    const bench = join(checkout, 'bench');
+    mkdirSync(bench);
+    writeFileSync(join(bench, 'main.ts'), MAIN);
+    cpSync(join(checkout, 'small-2.0.0.tgz'), join(bench, 'small-2.0.0.tgz'));
+    dependOn(bench, '2.0.0');
+    expect(launch('serve').stderr).not.toContain('bench');
+    expect(launch('bench').stderr).toContain('installing packages in bench/ with npm ci, because nothing is installed yet');
+    expect(existsSync(join(bench, 'node_modules/small/package.json'))).toBe(true);
+    expect(launch('bench').stderr).toBe('');
+  });
+
   test('installs once where several start together', async () => {
     const runs = await Promise.all([start('serve'), start('serve'), start('serve')].map(({ ended }) => ended));
     expect(runs.map(({ status }) => status)).toEqual([0, 0, 0]);

@@ -1,0 +1,189 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { drainPending, Session } from 'chdb';
+import fastify from 'fastify';
+import { compileSearch } from '../../query/compile-search.ts';
+import type { Dimension } from '../../query/dimensions.ts';
+import { TEXT_FIELDS } from '../../query/event-fields.ts';
+import type { GroupsOutput, SearchPlan } from '../../query/search-plan.ts';
+import type { EventGroup, SearchResult } from '../../query/search-result.ts';
+import { searchResponseJson } from '../../src/search-response.ts';
+import { BENCH_NOW_MS } from '../event-file.ts';
+import { pacedChunks } from '../paced-chunks.ts';
+import { countStatement, groupDetailStatement, groupPageStatement, rowsStatement } from './clickhouse-search.ts';
+import { COLUMNS, CREATE_TABLE, TABLE } from './clickhouse-table.ts';
+import type { Engine, EngineOptions } from './engine.ts';
+
+const SELECTED = ['logId', 'timestamp', 'log', ...TEXT_FIELDS];
+
+const SETTINGS = {
+  use_query_cache: 0,
+  // Answers as they are, without quotes around integers and escapes that JSON does not need.
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_escape_forward_slashes: 0,
+  input_format_json_read_objects_as_strings: 1,
+};
+
+/** About a second's events at the usual pace: ClickHouse wants few and large inserts, and events have to be searchable soon. */
+const INSERT_BYTES = 32 * 1024 * 1024;
+
+/** Each runs one statement at a time. */
+const READERS = 4;
+
+type Column = string | number;
+
+interface Answer {
+  readonly data: readonly (readonly unknown[])[];
+  readonly rows_before_limit_at_least?: number;
+}
+
+/** ClickHouse in this process, with as much memory as it likes: its inserts fail within a gigabyte. */
+export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine> {
+  const writer = await connect(dataDir);
+  const readers = await Promise.all(Array.from({ length: READERS }, () => connect(dataDir)));
+  let turn = 0;
+  const reader = () => {
+    turn += 1;
+    return readers[turn % READERS] as Session;
+  };
+  const run = async (statement: string, session = reader()) => (await session.queryAsync(statement, { format: 'JSONCompact' })).text();
+  const ask = async (statement: string) => JSON.parse(await run(statement)) as Answer;
+  const number = async (statement: string) => Number((await ask(statement)).data[0]?.[0]);
+  const partsOf = (what: string) => number(`SELECT ${what} FROM system.parts WHERE concat(database, '.', table) = '${TABLE}' AND active`);
+
+  await run('CREATE DATABASE IF NOT EXISTS shieldlog');
+  await run(CREATE_TABLE);
+
+  const search = async (plan: SearchPlan): Promise<SearchResult> => {
+    const { output } = plan;
+    if (output.kind === 'groups') {
+      return await searchGroups(ask, plan, output);
+    }
+    const total = await number(countStatement(plan));
+    const { data } = await ask(rowsStatement(plan, SELECTED));
+    return { kind: 'rows', total, rows: data.map((row) => eventRow(row as readonly Column[])) };
+  };
+  const closing: (() => Promise<unknown>)[] = [];
+  return {
+    version: `clickhouse ${(await ask('SELECT version()')).data[0]?.[0]}, chdb ${await packageVersion()}`,
+    ingest: async ({ file, eventsPerSecond }) => {
+      if (eventsPerSecond === null) {
+        const names = COLUMNS.map((column) => column.split(' ', 1)[0]).join(', ');
+        await run(`INSERT INTO ${TABLE} (${names}) SELECT ${names} FROM file('${file}', JSONEachRow, '${COLUMNS.join(', ')}')`, writer);
+      } else {
+        const values = copies(pacedChunks(file, eventsPerSecond));
+        await writer.insert({ table: TABLE, values, format: 'JSONEachRow', maxChunkBytes: INSERT_BYTES, settings: SETTINGS });
+      }
+    },
+    // Merging down to one part a day is more than would happen by itself; searches are then as fast as they get.
+    settle: async () => {
+      while ((await number('SELECT count() FROM system.merges')) > 0) {
+        await delay(20);
+      }
+      await run(`OPTIMIZE TABLE ${TABLE} FINAL`, writer);
+    },
+    search,
+    diskBytes: () => partsOf('sum(bytes_on_disk)'),
+    listen: async () => {
+      const app = fastify();
+      app.post<{ Params: { zone: string }; Body: unknown }>('/shield/event-logs/:zone/search', async (request, reply) => {
+        const body = Buffer.from(JSON.stringify(request.body));
+        const plan = compileSearch(body, { zoneId: Number(request.params.zone), nowMs: BENCH_NOW_MS });
+        return reply.type('application/json').send(searchResponseJson(await search(plan), plan.page));
+      });
+      closing.push(() => app.close());
+      return await app.listen({ host: '127.0.0.1', port: 0 });
+    },
+    close: async () => {
+      for (const close of closing) {
+        await close();
+      }
+      for (const session of [writer, ...readers]) {
+        session.close();
+      }
+      await drainPending();
+    },
+  };
+}
+
+async function connect(dataDir: string): Promise<Session> {
+  const session = new Session(dataDir);
+  for (const [name, value] of Object.entries(SETTINGS)) {
+    await session.queryAsync(`SET ${name} = ${value}`, { format: 'JSONCompact' });
+  }
+  return session;
+}
+
+/** chdb holds on to the chunks, whose memory is used again. */
+async function* copies(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    yield Buffer.from(chunk);
+  }
+}
+
+async function searchGroups(ask: (statement: string) => Promise<Answer>, plan: SearchPlan, output: GroupsOutput): Promise<SearchResult> {
+  const page = await ask(groupPageStatement(plan, output));
+  const keys = page.data.map((row) => row.slice(0, output.by.length) as string[]);
+  const total = page.rows_before_limit_at_least ?? 0;
+  if (keys.length === 0) {
+    return { kind: 'groups', total, groups: [] };
+  }
+  const details = await ask(groupDetailStatement(plan, output, keys));
+  const byKey = new Map(details.data.map((row) => [JSON.stringify(row.slice(0, output.by.length)), row.slice(output.by.length)]));
+  return { kind: 'groups', total, groups: keys.map((key) => eventGroup(output, key, byKey.get(JSON.stringify(key)) ?? [])) };
+}
+
+/** A column is its default, the empty text, where the event has none. */
+function eventRow([logId, timestamp, log, ...texts]: readonly Column[]) {
+  const present = TEXT_FIELDS.map((name, place) => [name, texts[place]] as const).filter(([, value]) => value !== '');
+  return {
+    logId: String(logId),
+    timestamp: Number(timestamp),
+    logJson: String(log),
+    fields: Object.fromEntries(present) as Record<string, string>,
+  };
+}
+
+type Counts = Readonly<Record<string, number>>;
+
+function eventGroup({ by, buckets }: GroupsOutput, key: readonly string[], detail: readonly unknown[]): EventGroup {
+  const [count, firstSeen, lastSeen, countries, asns, actions, features, ruleIds, bucketCounts] = detail as [
+    number,
+    number,
+    number,
+    Counts,
+    Counts,
+    Counts,
+    string[],
+    string[],
+    Counts,
+  ];
+  const sparkline = Array.from({ length: buckets }, (_, bucket) => bucketCounts[bucket] ?? 0);
+  return {
+    key: Object.fromEntries(by.map((dimension, place) => [dimension, key[place] ?? ''])) as Partial<Record<Dimension, string>>,
+    count,
+    firstSeen,
+    lastSeen,
+    context: {
+      country: mostFrequent(countries),
+      asn: mostFrequent(asns),
+      blocked: actions['blocked'] ?? 0,
+      challenged: actions['challenged'] ?? 0,
+      logged: actions['logged'] ?? 0,
+      features: features.toSorted().join(','),
+      ruleIds: ruleIds.toSorted().join(','),
+    },
+    ...(buckets > 0 ? { sparkline } : {}),
+  };
+}
+
+/** Of several equally frequent values the smaller. */
+function mostFrequent(counts: Counts): string {
+  const [first] = Object.entries(counts).toSorted(([a, counted], [b, others]) => others - counted || (a < b ? -1 : 1));
+  return first?.[0] ?? '';
+}
+
+async function packageVersion(): Promise<string> {
+  const file = new URL('../node_modules/chdb/package.json', import.meta.url);
+  return (JSON.parse(await readFile(file, 'utf8')) as { readonly version: string }).version;
+}

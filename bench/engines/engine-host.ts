@@ -1,0 +1,68 @@
+// One engine in a process of its own, so that its memory can be told from the harness's and a cold start is one. Started by engine-client.ts with
+// the engine's name and options as JSON in the first argument; answers one message after the other or several at once.
+import { timeSearch } from '../time-search.ts';
+import type { Engine, EngineName, EngineOptions, EventSource } from './engine.ts';
+import type { HostCall, HostReply, SearchOrder, TimedSearch } from './host-messages.ts';
+
+const { name, ...options } = JSON.parse(process.argv[2] ?? '{}') as EngineOptions & { readonly name: EngineName };
+
+/** Only the engine that is asked for is loaded: each is there without the other's packages and memory. */
+async function openEngine(): Promise<Engine> {
+  return name === 'shieldlog'
+    ? await (await import('./shieldlog.ts')).openShieldlog(options)
+    : await (await import('./clickhouse.ts')).openClickhouse(options);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+const engine = await openEngine();
+
+async function search(order: SearchOrder): Promise<TimedSearch> {
+  const { elapsedMs, answer } = await timeSearch(engine, order);
+  return order.withAnswer ? { elapsedMs, answer } : { elapsedMs };
+}
+
+async function answer(call: HostCall): Promise<unknown> {
+  switch (call.kind) {
+    case 'version':
+      return engine.version;
+    case 'ingest':
+      return await timed(() => engine.ingest(call.order as EventSource));
+    case 'settle':
+      return await timed(() => engine.settle());
+    case 'search':
+      return await search(call.order as SearchOrder);
+    case 'diskBytes':
+      return await engine.diskBytes();
+    case 'peakMemoryBytes':
+      return process.resourceUsage().maxRSS * 1024;
+    case 'listen':
+      return await engine.listen();
+    case 'close':
+      await engine.close();
+      return null;
+    default:
+      return call.kind satisfies never;
+  }
+}
+
+const send = (reply: HostReply) => process.send?.(reply);
+
+process.on('message', (message) => {
+  const call = message as HostCall;
+  answer(call)
+    .then(
+      (value) => send({ id: call.id, value }),
+      (error: Error) => send({ id: call.id, error: error.stack ?? error.message }),
+    )
+    .finally(() => {
+      if (call.kind === 'close') {
+        process.disconnect();
+      }
+    });
+});
+send({ id: 0, value: null });

@@ -1,0 +1,36 @@
+import type { SearchPlan } from '../../query/search-plan.ts';
+import type { SearchResult } from '../../query/search-result.ts';
+
+export const ENGINE_NAMES = ['shieldlog', 'clickhouse'] as const;
+
+export type EngineName = (typeof ENGINE_NAMES)[number];
+
+export interface EngineOptions {
+  /** A folder of the engine's own; what an earlier process left there is there again. */
+  readonly dataDir: string;
+  readonly memoryLimitMb: number;
+  /** Keep partial results of parts of the data that no longer change. */
+  readonly resultCache: boolean;
+}
+
+export interface EventSource {
+  /** NDJSON. */
+  readonly file: string;
+  /** As fast as it goes if null. */
+  readonly eventsPerSecond: number | null;
+}
+
+/** What takes part in the race: each in the way its experts would set it up. */
+export interface Engine {
+  /** Of the database itself. */
+  readonly version: string;
+  /** Resolves when all events of the file are stored and searchable. */
+  ingest(source: EventSource): Promise<void>;
+  /** Resolves when nothing is left to be merged or compacted. */
+  settle(): Promise<void>;
+  search(plan: SearchPlan): Promise<SearchResult>;
+  diskBytes(): Promise<number>;
+  /** Serves operation 1 over HTTP on a free loopback port; resolves with its address. */
+  listen(): Promise<string>;
+  close(): Promise<void>;
+}

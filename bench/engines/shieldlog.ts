@@ -1,0 +1,56 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import duckdb from '@duckdb/node-api/package.json' with { type: 'json' };
+import { pino } from 'pino';
+import { takeInEvents } from '../../ingest/event-intake.ts';
+import { buildApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { openStore } from '../../store/open-store.ts';
+import { BENCH_NOW_MS } from '../event-file.ts';
+import { fileChunks } from '../file-chunks.ts';
+import { pacedChunks } from '../paced-chunks.ts';
+import type { Engine, EngineOptions } from './engine.ts';
+
+const RETENTION_MS = 72 * 3_600_000;
+
+/** The engine of this project in this process, with the settings it starts with by itself. */
+export async function openShieldlog({ dataDir, memoryLimitMb }: EngineOptions): Promise<Engine> {
+  const now = () => BENCH_NOW_MS;
+  const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now });
+  const closing: (() => Promise<unknown>)[] = [];
+  return {
+    version: `duckdb ${duckdb.version}`,
+    ingest: async ({ file, eventsPerSecond }) => {
+      const chunks = eventsPerSecond === null ? fileChunks(file) : pacedChunks(file, eventsPerSecond);
+      const { expired, rejectedCount } = await takeInEvents(chunks, { store, source: 'file', now, retentionMs: RETENTION_MS });
+      if (expired !== 0 || rejectedCount !== 0) {
+        throw new Error(`${expired} events expired and ${rejectedCount} were rejected`);
+      }
+    },
+    settle: async () => {
+      await store.sealNow();
+      await store.compactNow();
+    },
+    search: (plan) => store.search(plan),
+    diskBytes: () => folderBytes(dataDir),
+    listen: async () => {
+      const app = await buildApp({ store, config: loadConfig({}), now, logger: pino({ level: 'silent' }), kafka: null });
+      closing.push(() => app.close());
+      return await app.listen({ host: '127.0.0.1', port: 0 });
+    },
+    close: async () => {
+      for (const close of closing) {
+        await close();
+      }
+      await store.close();
+    },
+  };
+}
+
+async function folderBytes(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    bytes += entry.isFile() ? (await stat(join(entry.parentPath, entry.name))).size : 0;
+  }
+  return bytes;
+}

@@ -1,0 +1,39 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EngineName } from '../engines/engine.ts';
+import { type EngineClient, withEngine } from '../engines/engine-client.ts';
+import { BENCH_DATA } from '../event-file.ts';
+import type { IntakeFigures } from '../race-result.ts';
+
+export interface FilledEngine {
+  readonly dataDir: string;
+  readonly intake: IntakeFigures;
+}
+
+/** An empty folder for one engine's data. */
+export async function emptyDataDir(name: EngineName): Promise<string> {
+  await mkdir(BENCH_DATA, { recursive: true });
+  return await mkdtemp(join(BENCH_DATA, `${name}-`));
+}
+
+/** Takes the file in, several times over into folders of their own; the last of them stays, with everything merged. */
+export async function measureIntake(name: EngineName, file: string, runs: number, memoryLimitMb: number): Promise<FilledEngine> {
+  const measured: IntakeFigures['runs'][number][] = [];
+  for (;;) {
+    const dataDir = await emptyDataDir(name);
+    const fill = async (engine: EngineClient) => {
+      const elapsedMs = await engine.ingest({ file, eventsPerSecond: null });
+      const peakMemoryBytes = await engine.peakMemoryBytes();
+      measured.push({ elapsedMs, settleMs: await engine.settle(), peakMemoryBytes });
+      return await engine.diskBytes();
+    };
+    const diskBytes = await withEngine(name, { dataDir, memoryLimitMb, resultCache: false }, fill).catch(async (error: unknown) => {
+      await rm(dataDir, { recursive: true });
+      throw error;
+    });
+    if (measured.length === runs) {
+      return { dataDir, intake: { runs: measured, diskBytes } };
+    }
+    await rm(dataDir, { recursive: true });
+  }
+}

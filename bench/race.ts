@@ -1,0 +1,122 @@
+import { rm } from 'node:fs/promises';
+import type { EngineName } from './engines/engine.ts';
+import { benchOptions, eventFile, liveOptions } from './event-file.ts';
+import { measureConcurrency } from './modes/concurrency.ts';
+import { emptyDataDir, measureIntake } from './modes/intake.ts';
+import { measureIdle, measureMixed } from './modes/mixed.ts';
+import { raceSearches, timeCold } from './modes/searches.ts';
+import type { ConcurrencyFigures, MixedFigures, RaceResult, SizeFigures } from './race-result.ts';
+import type { Workload } from './workload.ts';
+
+export const MODES = ['intake', 'hot', 'cold', 'mixed', 'concurrency'] as const;
+
+export type Mode = (typeof MODES)[number];
+
+export interface RaceOrder {
+  readonly engines: readonly EngineName[];
+  readonly modes: readonly Mode[];
+  /** Numbers of events, ascending; all modes run on the last of them, the others show how times grow. */
+  readonly sizes: readonly number[];
+  readonly workloads: readonly Workload[];
+  readonly intakeRuns: number;
+  readonly hotRuns: number;
+  readonly coldRuns: number;
+  readonly memoryLimitMb: number;
+  /** How long each of the measurements with searches beside the intake and over HTTP takes. */
+  readonly seconds: number;
+  readonly clients: readonly number[];
+  /** The pace of the intake beside searches. */
+  readonly eventsPerSecond: number;
+  readonly onStep: (what: string) => void;
+}
+
+type DataDirs = ReadonlyMap<EngineName, string>;
+
+/** How often `onStep` will be called. */
+export function stepsOf({ engines, modes, sizes, workloads }: Omit<RaceOrder, 'onStep'>): number {
+  const bySize = 1 + engines.length + workloads.length;
+  const cold = modes.includes('cold') ? workloads.length : 0;
+  const together = (modes.includes('concurrency') ? 1 : 0) + (modes.includes('mixed') ? 3 : 0);
+  return sizes.length * bySize + cold + together * engines.length;
+}
+
+/** Runs the race. Everything it writes but the generated files is gone afterwards. */
+export async function runRace(order: RaceOrder): Promise<Omit<RaceResult, 'circumstances'>> {
+  const sizes: SizeFigures[] = [];
+  const differences: string[] = [];
+  for (const [place, events] of order.sizes.entries()) {
+    const isLast = place === order.sizes.length - 1;
+    const dataDirs = new Map<EngineName, string>();
+    try {
+      const size = await measureSize(order, events, isLast, dataDirs);
+      sizes.push(size.figures);
+      differences.push(...size.differences);
+      if (isLast) {
+        return { sizes, differences, ...(await measureTogether(order, events, dataDirs)) };
+      }
+    } finally {
+      await Promise.all([...dataDirs.values()].map((folder) => rm(folder, { recursive: true, force: true })));
+    }
+  }
+  throw new RangeError('a race needs a number of events');
+}
+
+/** Fills `dataDirs`. */
+async function measureSize(order: RaceOrder, events: number, isLast: boolean, dataDirs: Map<EngineName, string>) {
+  order.onStep(`generating ${events} events, unless they are there`);
+  const { path, bytes } = await eventFile(benchOptions(events));
+  const intake: Record<string, SizeFigures['intake'][EngineName]> = {};
+  for (const name of order.engines) {
+    order.onStep(`intake of ${events} events: ${name}`);
+    const filled = await measureIntake(name, path, isLast && order.modes.includes('intake') ? order.intakeRuns : 1, order.memoryLimitMb);
+    dataDirs.set(name, filled.dataDir);
+    intake[name] = filled.intake;
+  }
+  const { workloads, hotRuns, coldRuns, memoryLimitMb, onStep } = order;
+  const race = { dataDirs, workloads, hotRuns: order.modes.includes('hot') ? hotRuns : 0, coldRuns, memoryLimitMb, onStep };
+  const searches = await raceSearches(race);
+  const figures: SizeFigures = {
+    events,
+    fileBytes: bytes,
+    intake,
+    searchPeakMemoryBytes: searches.peakMemoryBytes,
+    workloads: isLast && order.modes.includes('cold') ? await timeCold(race, searches.workloads) : searches.workloads,
+  };
+  return { figures, differences: searches.differences };
+}
+
+/** What happens at the same time: searches over HTTP by several clients, and searches while events come in. */
+async function measureTogether(order: RaceOrder, storedEvents: number, dataDirs: DataDirs) {
+  const concurrency: Record<string, ConcurrencyFigures[]> = {};
+  const idle: Record<string, readonly number[]> = {};
+  const mixed: Record<string, MixedFigures[]> = {};
+  const { workloads, clients, seconds, memoryLimitMb, eventsPerSecond } = order;
+  for (const [name, dataDir] of order.modes.includes('concurrency') ? dataDirs : []) {
+    order.onStep(`over HTTP: ${name}`);
+    concurrency[name] = await measureConcurrency(name, { dataDir, workloads, clients, seconds, memoryLimitMb });
+  }
+  for (const [name, dataDir] of order.modes.includes('mixed') ? dataDirs : []) {
+    order.onStep(`searches, nothing else: ${name}`);
+    idle[name] = await measureIdle(name, dataDir, memoryLimitMb, seconds * 1000);
+    const events = eventsPerSecond * seconds;
+    const { path: file } = await eventFile(liveOptions(events));
+    const live = { dataDir, storedEvents, file, events, memoryLimitMb };
+    order.onStep(`searches while ${eventsPerSecond} events/s come in: ${name}`);
+    const paced = await measureMixed(name, { ...live, eventsPerSecond });
+    order.onStep(`searches while events come in at full speed: ${name}`);
+    mixed[name] = [paced, await measureFullSpeed(name, order)];
+  }
+  return { concurrency, idle, mixed };
+}
+
+/** Into an empty folder. */
+async function measureFullSpeed(name: EngineName, { sizes, memoryLimitMb }: RaceOrder): Promise<MixedFigures> {
+  const [events] = sizes as readonly [number];
+  const { path: file } = await eventFile(benchOptions(events));
+  const dataDir = await emptyDataDir(name);
+  try {
+    return await measureMixed(name, { dataDir, storedEvents: 0, file, events, eventsPerSecond: null, memoryLimitMb });
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import type { SizeFigures, WorkloadFigures } from '../../bench/race-result.ts';
+import { geometricMean, growthExponent, timesAsFast } from '../../bench/race-summary.ts';
+
+function workload(name: string, ours: readonly number[], theirs: readonly number[]): WorkloadFigures {
+  return { name, title: name, total: 1, engines: { shieldlog: { hotMs: ours, coldMs: [] }, clickhouse: { hotMs: theirs, coldMs: [] } } };
+}
+
+function size(events: number, ms: number): SizeFigures {
+  return { events, fileBytes: 1, intake: {}, searchPeakMemoryBytes: {}, workloads: [workload('page', [ms], [ms * 2])] };
+}
+
+describe('the summary of a race', () => {
+  test('compares medians, with ten milliseconds added to both', () => {
+    expect(timesAsFast(workload('page', [10, 1000, 5], [30, 30, 1]), 'shieldlog', 'clickhouse', 'hotMs')).toBe(2);
+    expect(timesAsFast(workload('page', [30], [10]), 'shieldlog', 'clickhouse', 'hotMs')).toBe(0.5);
+  });
+
+  test('has no ratio where one of them was not timed', () => {
+    expect(timesAsFast(workload('page', [], [10]), 'shieldlog', 'clickhouse', 'hotMs')).toBeNaN();
+    expect(timesAsFast(workload('page', [1], [10]), 'shieldlog', 'clickhouse', 'coldMs')).toBeNaN();
+  });
+
+  test('takes the geometric mean of what was timed', () => {
+    expect(geometricMean([4, 1, Number.NaN])).toBeCloseTo(2);
+  });
+
+  test.each([
+    ['in proportion', [size(1_000, 3), size(10_000, 30), size(100_000, 300)], 1],
+    ['not at all', [size(1_000, 3), size(10_000, 3)], 0],
+    ['with the square', [size(1_000, 1), size(2_000, 4)], 2],
+  ])('finds the power that times grow by: %s', (_, sizes, exponent) => {
+    expect(growthExponent(sizes, 'page', 'shieldlog')).toBeCloseTo(exponent);
+  });
+});
