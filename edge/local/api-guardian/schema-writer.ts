@@ -1,0 +1,129 @@
+import { stringify } from 'yaml';
+import { GUARDIAN_LIMITS } from './guardian-limits.ts';
+import { isJsonObject, type JsonObject, type JsonTree, member } from './json-tree.ts';
+import { faultAt, memberOf } from './spec-fault.ts';
+import { type Located, resolveReference } from './spec-reference.ts';
+
+/** What a value is held against; descriptions, examples and extensions are left out. */
+const KEPT = new Set([
+  'type',
+  'format',
+  'nullable',
+  'enum',
+  'default',
+  'readOnly',
+  'writeOnly',
+  'discriminator',
+  'required',
+  'pattern',
+  'multipleOf',
+  'maximum',
+  'exclusiveMaximum',
+  'minimum',
+  'exclusiveMinimum',
+  'maxLength',
+  'minLength',
+  'maxItems',
+  'minItems',
+  'uniqueItems',
+  'maxProperties',
+  'minProperties',
+]);
+const ONE_SCHEMA = new Set(['items', 'additionalProperties', 'not']);
+const SCHEMA_LISTS = new Set(['allOf', 'anyOf', 'oneOf']);
+
+/** Of every schema written out, together: an `enum` is copied to each place that refers to it. */
+const MAX_WRITTEN_LENGTH = 2_000_000;
+
+/** Writes out schemas and counts them all against the limits. */
+export interface SchemaWriter {
+  /** The schema as YAML, each `$ref` written out; one that is inside of what it refers to stays. Throws SpecFault past a limit. */
+  write(schema: Located): string;
+  /** Counts the schema unless it has been part of one before. */
+  countOnce(schema: Located): void;
+}
+
+interface Position {
+  readonly depth: number;
+  /** Pointers of the references that led here. */
+  readonly trail: readonly string[];
+}
+
+/** A writer of the schemas of the specification `root`. */
+export function schemaWriter(root: JsonObject): SchemaWriter {
+  const { maxFieldsPerType, maxNestingDepth, maxTotalSchemaNodes, maxTotalRegexLength } = GUARDIAN_LIMITS;
+  const reached = new Set<string>();
+  let nodes = 0;
+  let regexLength = 0;
+  let writtenLength = 0;
+
+  const count = ({ value, pointer }: Located, depth: number): void => {
+    nodes += 1;
+    if (nodes > maxTotalSchemaNodes)
+      throw faultAt(
+        pointer,
+        `with this there are more than ${maxTotalSchemaNodes} schemas; allowed: at most that many (maxTotalSchemaNodes)`,
+      );
+    if (depth > maxNestingDepth)
+      throw faultAt(pointer, `it is nested ${depth} schemas deep; allowed: at most ${maxNestingDepth} (maxNestingDepth)`);
+    const pattern = member(value, 'pattern');
+    regexLength += typeof pattern === 'string' ? pattern.length : 0;
+    if (regexLength > maxTotalRegexLength)
+      throw faultAt(
+        memberOf(pointer, 'pattern'),
+        `with this the patterns have more than ${maxTotalRegexLength} characters; allowed: at most that many (maxTotalRegexLength)`,
+      );
+  };
+
+  const expandFields = (value: JsonTree, pointer: string, position: Position): JsonTree => {
+    const fields = isJsonObject(value) ? Object.entries(value) : [];
+    if (fields.length > maxFieldsPerType)
+      throw faultAt(pointer, `there are ${fields.length} properties; allowed: at most ${maxFieldsPerType} (maxFieldsPerType)`);
+    return Object.fromEntries(fields.map(([name, field]) => [name, expand({ value: field, pointer: memberOf(pointer, name) }, position)]));
+  };
+
+  const expandKeyword = (key: string, value: JsonTree, pointer: string, position: Position): JsonTree | undefined => {
+    if (key === 'properties') return expandFields(value, pointer, position);
+    if (ONE_SCHEMA.has(key)) return isJsonObject(value) ? expand({ value, pointer }, position) : value;
+    if (SCHEMA_LISTS.has(key) && Array.isArray(value)) {
+      return (value as readonly JsonTree[]).map((item, index) => expand({ value: item, pointer: memberOf(pointer, index) }, position));
+    }
+    return KEPT.has(key) ? value : undefined;
+  };
+
+  const expand = (schema: Located, { depth, trail }: Position): JsonTree => {
+    const { value, pointer } = schema;
+    if (!isJsonObject(value)) return value;
+    const reference = member(value, '$ref');
+    if (typeof reference === 'string') {
+      const target = resolveReference(root, reference, pointer);
+      if (!trail.includes(target.pointer)) return expand(target, { depth, trail: [...trail, target.pointer] });
+      count({ value: {}, pointer }, depth);
+      return { $ref: reference };
+    }
+    reached.add(pointer);
+    count(schema, depth);
+    const below = { depth: depth + 1, trail };
+    const kept = Object.entries(value).map(([key, item]) => [key, expandKeyword(key, item, memberOf(pointer, key), below)] as const);
+    return Object.fromEntries(kept.filter((entry): entry is readonly [string, JsonTree] => entry[1] !== undefined));
+  };
+
+  const start = (schema: Located): JsonTree => expand(schema, { depth: 1, trail: [schema.pointer] });
+
+  return {
+    write(schema) {
+      const written = stringify(start(schema), { lineWidth: 0, aliasDuplicateObjects: false });
+      writtenLength += written.length;
+      if (writtenLength > MAX_WRITTEN_LENGTH) {
+        throw faultAt(
+          schema.pointer,
+          `with this the schemas written out have more than ${MAX_WRITTEN_LENGTH} characters; allowed: at most that many`,
+        );
+      }
+      return written;
+    },
+    countOnce(schema) {
+      if (!reached.has(schema.pointer)) start(schema);
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { readSpec } from './read-spec.ts';
+import { SpecFault } from './spec-fault.ts';
+import type { SpecVerdict } from './spec-reader.ts';
+
+/** Reads the one specification that the thread was started with. */
+async function verdictOf(text: string): Promise<SpecVerdict> {
+  try {
+    return { kind: 'accepted', spec: await readSpec(text) };
+  } catch (error) {
+    if (error instanceof SpecFault) return { kind: 'refused', errors: error.errors };
+    throw error;
+  }
+}
+
+parentPort?.postMessage(await verdictOf(String(workerData)));
