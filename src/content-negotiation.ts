@@ -19,6 +19,20 @@ export function negotiateAnswer<T extends string>(acceptHeader: string | undefin
   throw new RequestProblem('accept.none', `Accept: ${acceptHeader} takes none of ${offered.join(', ')}`);
 }
 
+/** What the intake takes beside JSON; `application/x-ndjson` is the name to use, the others are what tools send. */
+export const LINE_TYPES = [
+  'application/x-ndjson',
+  'application/ndjson',
+  'application/jsonl',
+  'application/x-jsonlines',
+  'application/octet-stream',
+  'text/plain',
+] as const;
+
+export function isLineType(type: string): boolean {
+  return LINE_TYPES.some((candidate) => candidate === type);
+}
+
 /** What `isJsonType` takes, for messages and for the interface's description. */
 export const JSON_TYPES = ['application/json', 'text/json', 'application/*+json'] as const;
 

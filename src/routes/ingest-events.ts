@@ -5,7 +5,7 @@ import { type IntakeReport, takeInEvents } from '../../ingest/event-intake.ts';
 import { IntakeError } from '../../ingest/intake-error.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../access.ts';
-import { isJsonType, negotiateAnswer, requireBodyType } from '../content-negotiation.ts';
+import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireBodyType } from '../content-negotiation.ts';
 import { hangUpSignal } from '../hang-up.ts';
 import type { Metrics } from '../metrics.ts';
 import { RequestProblem } from '../problem.ts';
@@ -14,15 +14,7 @@ import { steadyChunks } from '../request-body.ts';
 import { asStoreProblem } from '../store-problem.ts';
 import { zoneGuard } from '../zone-guard.ts';
 
-const LINE_TYPES: ReadonlySet<string> = new Set([
-  'application/x-ndjson',
-  'application/ndjson',
-  'application/jsonl',
-  'application/x-jsonlines',
-  'application/octet-stream',
-  'text/plain',
-]);
-const BODY_TYPES = 'application/x-ndjson, application/json';
+const BODY_TYPES = [...LINE_TYPES, ...JSON_TYPES].join(', ');
 
 const ENCODINGS: Readonly<Record<string, Encoding>> = {
   '': 'identity',
@@ -73,7 +65,7 @@ export async function ingestEventsRoutes(
 
   const judge = async (request: FastifyRequest): Promise<void> => {
     if (request.headers['content-type'] !== undefined) {
-      requireBodyType(request.headers['content-type'], (type) => isJsonType(type) || LINE_TYPES.has(type), BODY_TYPES);
+      requireBodyType(request.headers['content-type'], (type) => isJsonType(type) || isLineType(type), BODY_TYPES);
     }
     encodingOf(request.headers['content-encoding']);
     sourceOf(request.query);
