@@ -1,0 +1,53 @@
+import { html, type Markup } from './html-markup.ts';
+import type { RaceResult } from './race-result.ts';
+
+/** What the figures mean. Only of what was measured is spoken. */
+export function methodSection({ sizes, idle, mixed, concurrency }: RaceResult): Markup {
+  const isThere = (figures: object) => Object.keys(figures).length > 0;
+  const timed = (temperature: 'hotMs' | 'coldMs') =>
+    sizes.some(({ workloads }) => workloads.some(({ engines }) => Object.values(engines).some((times) => times[temperature].length > 0)));
+  const entries = [
+    {
+      name: 'Answers',
+      isThere: true,
+      text: 'Before anything is timed, every engine answers every search, and the answers are compared value by value.',
+    },
+    {
+      name: 'Hot',
+      isThere: timed('hotMs'),
+      text: 'The median of runs in one process, after the answers were compared. The engines take turns, so that what disturbs the machine disturbs all of them. Results are not cached.',
+    },
+    {
+      name: 'Cold',
+      isThere: timed('coldMs'),
+      text: "The first search of a fresh process that has just opened its data. The operating system's file cache may be warm.",
+    },
+    {
+      name: 'Times as fast',
+      isThere: timed('hotMs') || timed('coldMs'),
+      text: "The rival's median divided by ours, with 10 ms added to both as ClickBench does: a difference of a millisecond in two is no difference. Over all searches: the geometric mean of these.",
+    },
+    {
+      name: 'Intake',
+      isThere: sizes.some(({ intake }) => isThere(intake)),
+      text: 'A file of NDJSON into an empty engine as fast as it goes: until every event is stored and searchable, and further until nothing is left to be merged. Peak memory is the largest resident size of the process until all was searchable. The size on disk is taken after merging.',
+    },
+    {
+      name: 'Growth',
+      isThere: sizes.length > 1,
+      text: 'The slope of the straight line through the logarithms of the hot medians over those of the numbers of events.',
+    },
+    {
+      name: 'While events come in',
+      isThere: isThere(idle) || isThere(mixed),
+      text: 'The searches of an open dashboard, one every 100 ms or as soon as the one before has ended where that took longer.',
+    },
+    {
+      name: 'Several clients',
+      isThere: isThere(concurrency),
+      text: 'Each client sends the searches one after the other over HTTP and waits for each answer. Only answers of status 2xx count as answers; all others, and timeouts, are errors.',
+    },
+  ].filter((entry) => entry.isThere);
+  return html`<section id="method"><h2>What is measured and how</h2><dl class="method">
+${entries.map(({ name, text }) => html`<div><dt>${name}</dt><dd>${text}</dd></div>\n`)}</dl></section>`;
+}
