@@ -3,6 +3,9 @@ import { EdgeError } from './edge-error.ts';
 import { errorBody } from './error-shapes.ts';
 import { invalidInput } from './operation-validation.ts';
 
+/** Told of an error that is nobody's fault but ours, whole. */
+export type FaultLog = (error: unknown, request: FastifyRequest) => void;
+
 /** Makes an EdgeError of an error of whoever runs the routes; null: not one that a caller may know. */
 export type ErrorTranslation = (error: unknown) => EdgeError | null;
 
@@ -21,17 +24,18 @@ function frameworkRefusal(error: Partial<FastifyError>, request: FastifyRequest)
   return new EdgeError(statusCode, FRAMEWORK_KEYS[statusCode] ?? 'request.malformed', `${message}${limit}`, { cause: error });
 }
 
-function pathOf(request: FastifyRequest): string {
+export function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? request.url;
 }
 
 /** An error handler that answers in the shape of the route's operation. What is nobody's fault but ours is 500, logged whole and not told. */
 export function operationErrors(
   translate: ErrorTranslation,
+  logFault: FaultLog,
 ): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   return (error, request, reply) => {
     const known = error instanceof EdgeError ? error : (translate(error) ?? frameworkRefusal(error as Partial<FastifyError>, request));
-    if (known === null) request.log.error({ err: error, method: request.method, path: pathOf(request) }, 'a request failed');
+    if (known === null) logFault(error, request);
     const refusal = known ?? new EdgeError(500, 'internal', 'The request failed; the program has logged why');
     const shape = request.routeOptions.config.operation?.errorShape ?? 'problem';
     const { status, key, message, field, errors, headers } = refusal;

@@ -3,7 +3,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { EdgeError } from './edge-error.ts';
 import type { Operation } from './operation.ts';
 import { parseJsonBody, requireBodyType } from './operation-body.ts';
-import { type ErrorTranslation, operationErrors } from './operation-errors.ts';
+import { type ErrorTranslation, type FaultLog, operationErrors, pathOf } from './operation-errors.ts';
 import { withNumbers } from './operation-validation.ts';
 
 declare module 'fastify' {
@@ -20,7 +20,11 @@ declare module 'fastify' {
 export interface OperationInputOptions {
   readonly operations: readonly Operation[];
   readonly translateError?: ErrorTranslation;
+  /** Absent: the instance's own log. */
+  readonly logFault?: FaultLog;
 }
+
+const toOwnLog: FaultLog = (err, request) => request.log.error({ err, method: request.method, path: pathOf(request) }, 'a request failed');
 
 function bindSchemas(operations: readonly Operation[]): (route: RouteOptions) => void {
   return (route) => {
@@ -57,7 +61,7 @@ async function prepare(request: FastifyRequest): Promise<void> {
  * parsed. Register before the routes; the instance needs `VALIDATOR_OPTIONS`.
  */
 export const operationInput = fastifyPlugin(
-  async (app: FastifyInstance, { operations, translateError = () => null }: OperationInputOptions): Promise<void> => {
+  async (app: FastifyInstance, { operations, translateError = () => null, logFault = toOwnLog }: OperationInputOptions): Promise<void> => {
     app.decorateRequest('sentBody', null);
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, bytes: Buffer, done) => {
@@ -72,7 +76,7 @@ export const operationInput = fastifyPlugin(
     app.addHook('onRoute', bindSchemas(operations));
     app.addHook('onRequest', judgeHead);
     app.addHook('preValidation', prepare);
-    app.setErrorHandler(operationErrors(translateError));
+    app.setErrorHandler(operationErrors(translateError, logFault));
   },
   { name: 'operation-input' },
 );
