@@ -111,3 +111,17 @@ describe('a body without a length', () => {
     if (!socket.destroyed) await once(socket, 'close');
   });
 });
+
+describe('a body that breaks the rules of its transfer', () => {
+  test.each([SEARCH, REPLAY, INGEST])('is answered once, with ProblemDetails: %s', async (path) => {
+    app = await startApp();
+    for (const bytes of [`${chunk('{"from":1')}zz\r\n`, '7fffffffffffffffffff\r\n']) {
+      const socket = await openConnection(app);
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${CHUNKED}\r\n${bytes}`);
+      const { head, body } = await answerOn(socket);
+      expect(head).toContain('HTTP/1.1 400 Bad Request');
+      expect(body.errorKey).toBe('request.malformed');
+    }
+    expect(errors()).toEqual([]);
+  });
+});
