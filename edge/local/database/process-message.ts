@@ -1,0 +1,33 @@
+import type { StreamPlan } from './stream-plan.ts';
+
+/** What the program asks of a database process; each is answered by one ProcessAnswer. */
+export type ProcessRequest =
+  | {
+      readonly kind: 'open';
+      readonly path: string;
+      readonly readOnly: boolean;
+      readonly lockWaitMs: number;
+      readonly valueBytes: number;
+      readonly sqlBytes: number;
+    }
+  | { readonly kind: 'run'; readonly plan: StreamPlan; readonly rows: number; readonly bytes: number }
+  | { readonly kind: 'close' };
+
+/** How an item of a pipeline went. */
+export interface RunOutcome {
+  /** The protocol's result, `{type: "ok" | "error", …}`, in JSON text. */
+  readonly json: string;
+  /** A transaction is open, or something was made or set that lives as long as the connection. */
+  readonly keepsState: boolean;
+  /** A Read Only token was used to write: the whole request is refused. */
+  readonly forbidden: { readonly code: string; readonly message: string } | null;
+}
+
+export type ProcessAnswer =
+  /** Sent once, unasked, when it can be used. */
+  | { readonly kind: 'ready' }
+  /** Sent unasked now and then while a plan of many statements runs: a new one has begun. */
+  | { readonly kind: 'statement' }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'ran'; readonly outcome: RunOutcome };

@@ -1,0 +1,72 @@
+import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
+import { makeStatementGuard, type StatementGuard } from './statement-guard.ts';
+
+export interface ConnectionOptions {
+  readonly path: string;
+  readonly readOnly: boolean;
+  readonly lockWaitMs: number;
+  readonly valueBytes: number;
+  readonly sqlBytes: number;
+}
+
+/** A row as node:sqlite gives it with `returnArrays`. */
+export type Row = readonly SQLOutputValue[];
+
+/** One connection to the database, held to what its token allows by the engine itself. */
+export interface Connection {
+  readonly db: DatabaseSync;
+  readonly guard: StatementGuard;
+  readonly readOnly: boolean;
+  readonly sqlBytes: number;
+  /** All changes of rows since the connection was opened, those of the last statement, the last rowid. */
+  counters(): { readonly total: bigint; readonly last: bigint; readonly rowid: bigint };
+  /** Runs `work` so that all it changes is kept, or, when it throws, none, inside or outside of a transaction. */
+  atomically<T>(work: () => T): T;
+}
+
+function asBigInts(statement: StatementSync): readonly bigint[] {
+  return statement.get() as unknown as readonly bigint[];
+}
+
+/** Opens the database's file, which exists. */
+export function openConnection({ path, readOnly, lockWaitMs, valueBytes, sqlBytes }: ConnectionOptions): Connection {
+  const db = new DatabaseSync(path, {
+    readOnly,
+    timeout: lockWaitMs,
+    readBigInts: true,
+    returnArrays: true,
+    enableForeignKeyConstraints: true,
+    limits: { length: valueBytes, sqlLength: sqlBytes },
+  });
+  const guard = makeStatementGuard({ readOnly });
+  const counters = db.prepare('SELECT total_changes(), changes(), last_insert_rowid()');
+  const [savepoint, release, rollback] = ['SAVEPOINT statement', 'RELEASE statement', 'ROLLBACK TO statement'].map((sql) =>
+    db.prepare(sql),
+  );
+  db.setAuthorizer(guard.authorize);
+  return {
+    db,
+    guard,
+    readOnly,
+    sqlBytes,
+    counters() {
+      const [total = 0n, last = 0n, rowid = 0n] = asBigInts(counters);
+      return { total, last, rowid };
+    },
+    atomically(work) {
+      savepoint?.run();
+      try {
+        const result = work();
+        release?.run();
+        return result;
+      } catch (error) {
+        // A full disk or a conflict clause may have ended the transaction already.
+        if (db.isTransaction) {
+          rollback?.run();
+          release?.run();
+        }
+        throw error;
+      }
+    },
+  };
+}

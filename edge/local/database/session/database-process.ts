@@ -1,0 +1,71 @@
+import process from 'node:process';
+import { Worker } from 'node:worker_threads';
+import type { ProcessAnswer, ProcessRequest, RunOutcome } from '../process-message.ts';
+import { errorJson, StatementError } from '../statement-error.ts';
+import { type Connection, openConnection } from './connection.ts';
+import { ForbiddenWrite } from './forbidden-write.ts';
+import { runPlan } from './run-plan.ts';
+
+/** Between two notes that a statement has begun; the deadline of one is that much too early at worst. */
+const NOTE_EVERY_MS = 100;
+
+let connection: Connection | null = null;
+let notedAt = 0;
+
+function tell(answer: ProcessAnswer): void {
+  // A program that is gone is noticed by 'disconnect'.
+  process.send?.(answer, () => {});
+}
+
+function noteStatement(): void {
+  if (performance.now() - notedAt < NOTE_EVERY_MS) return;
+  notedAt = performance.now();
+  tell({ kind: 'statement' });
+}
+
+function run(opened: Connection, { plan, rows, bytes }: Extract<ProcessRequest, { kind: 'run' }>): RunOutcome {
+  notedAt = performance.now();
+  const outcome = (json: string, forbidden: RunOutcome['forbidden'] = null): RunOutcome => ({
+    json,
+    keepsState: opened.db.isTransaction || opened.guard.keepsState(),
+    forbidden,
+  });
+  try {
+    return outcome(`{"type":"ok","response":${runPlan(opened, plan, { rows, bytes }, noteStatement)}}`);
+  } catch (error) {
+    if (error instanceof ForbiddenWrite) return outcome('', { code: error.code, message: error.message });
+    if (error instanceof StatementError) return outcome(`{"type":"error","error":${errorJson(error)}}`);
+    throw error;
+  }
+}
+
+function answer(request: ProcessRequest): ProcessAnswer {
+  switch (request.kind) {
+    case 'open':
+      connection = openConnection(request);
+      return { kind: 'done' };
+    case 'run':
+      if (connection === null) throw new Error('nothing is open');
+      return { kind: 'ran', outcome: run(connection, request) };
+    case 'close':
+      connection?.db.close();
+      connection = null;
+      return { kind: 'done' };
+  }
+}
+
+process.on('message', (request: ProcessRequest) => {
+  try {
+    tell(answer(request));
+  } catch (error) {
+    tell({ kind: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+});
+process.on('disconnect', () => process.exit(0));
+// A terminal sends its signals to every process of the group; the program ends its own processes when it is done with them.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+
+// A thread needs the main one to start: a statement that never ends must not come before.
+const watch = new Worker(new URL('./orphan-watch.ts', import.meta.url));
+watch.once('online', () => tell({ kind: 'ready' }));
+watch.unref();

@@ -1,0 +1,84 @@
+import type { StatementColumnMetadata } from 'node:sqlite';
+import { valueJson } from '../sql-value.ts';
+import { StatementError } from '../statement-error.ts';
+import type { StatementPlan } from '../stream-plan.ts';
+import { type BoundArguments, bindArguments } from './bind-arguments.ts';
+import type { Connection, Row } from './connection.ts';
+import { type PreparedStatement, prepareOnly, thrownFor } from './prepare-statement.ts';
+
+/** What is left of the limits of an answer; `bytes` shrinks as rows are written. */
+export interface AnswerBudget {
+  readonly rows: number;
+  bytes: number;
+}
+
+/** libsql's own way to begin a transaction that only reads; to SQLite, READONLY is the transaction's name. */
+const BEGIN_READ_ONLY = /^[\s;]*BEGIN\s+TRANSACTION\s+READONLY[\s;]*$/i;
+
+/** The columns of a prepared statement, in JSON text. */
+export function columnsJson(columns: readonly StatementColumnMetadata[]): string {
+  return JSON.stringify(columns.map(({ name, type }) => ({ name, decltype: type })));
+}
+
+function rowJson(row: Row, budget: AnswerBudget): string {
+  const json = `[${row.map(valueJson).join(',')}]`;
+  budget.bytes -= Buffer.byteLength(json) + 1;
+  if (budget.bytes < 0) {
+    throw new StatementError('RESPONSE_TOO_LARGE', 'the rows would make the answer larger than is allowed; ask for fewer with LIMIT');
+  }
+  return json;
+}
+
+/** Runs to the end; the rows as JSON texts, or none where they are not wanted. Closes the statement in every case. */
+function step({ statement }: PreparedStatement, bound: BoundArguments, wantRows: boolean, budget: AnswerBudget): readonly string[] {
+  const rows: string[] = [];
+  for (const row of statement.iterate(bound.named, ...bound.positional)) {
+    if (!wantRows) continue;
+    if (rows.length === budget.rows) {
+      throw new StatementError('RESPONSE_TOO_LARGE', `the statement answers more than ${budget.rows} rows; ask for fewer with LIMIT`);
+    }
+    rows.push(rowJson(row as unknown as Row, budget));
+  }
+  return rows;
+}
+
+/** Runs what was prepared. Throws StatementError, or ForbiddenWrite; a statement that throws has changed nothing. */
+export function runPrepared(
+  connection: Connection,
+  prepared: PreparedStatement,
+  bound: BoundArguments,
+  wantRows: boolean,
+  budget: AnswerBudget,
+): readonly string[] {
+  const { db, guard } = connection;
+  const run = (): readonly string[] => step(prepared, bound, wantRows, budget);
+  try {
+    // RETURNING: the engine has changed everything before the first row, which may turn out to be too large to answer.
+    const returning = prepared.effects.changesRows && prepared.statement.columns().length > 0;
+    const rows = returning ? connection.atomically(run) : run();
+    if (BEGIN_READ_ONLY.test(prepared.sql)) guard.setReadOnlyTransaction(true);
+    return rows;
+  } catch (error) {
+    throw thrownFor(error, connection);
+  } finally {
+    if (!db.isTransaction) guard.setReadOnlyTransaction(false);
+  }
+}
+
+/** Runs one statement; its result as the protocol's JSON text. Throws StatementError, or ForbiddenWrite. */
+export function executeStatement(connection: Connection, plan: StatementPlan, budget: AnswerBudget): string {
+  const startedAt = performance.now();
+  const prepared = prepareOnly(connection, plan.sql);
+  const before = connection.counters();
+  const rows = runPrepared(connection, prepared, bindArguments(prepared.sql, plan), plan.wantRows, budget);
+  const after = connection.counters();
+  const { inserts, changesRows } = prepared.effects;
+  const changed = after.total !== before.total;
+  const rowid = inserts && changed ? `"${after.rowid}"` : 'null';
+  return (
+    `{"cols":${columnsJson(prepared.statement.columns())},"rows":[${rows.join(',')}],` +
+    `"affected_row_count":${changesRows && changed ? after.last : 0},"last_insert_rowid":${rowid},` +
+    `"rows_read":${rows.length},"rows_written":${after.total - before.total},` +
+    `"query_duration_ms":${(performance.now() - startedAt).toFixed(3)}}`
+  );
+}

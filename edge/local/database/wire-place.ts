@@ -1,0 +1,43 @@
+import { StatementError } from './statement-error.ts';
+
+/** An object of a request that has been read as JSON. */
+export type WireObject = Readonly<Record<string, unknown>>;
+
+const SHOWN = 60;
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+}
+
+/** An error that names the place in the request, the value and what is allowed. */
+export function wrongAt(place: string, value: unknown, allowed: string): StatementError {
+  return new StatementError('REQUEST_INVALID', `${place} is ${shown(value)}; allowed: ${allowed}`);
+}
+
+/** Throws StatementError where the value is not an object. */
+export function objectAt(place: string, value: unknown): WireObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongAt(place, value, 'an object');
+  return value as WireObject;
+}
+
+/** Throws StatementError where the value is not a list; absent and null are an empty one. */
+export function listAt(place: string, value: unknown): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw wrongAt(place, value, 'a list');
+  return value;
+}
+
+/** Throws StatementError where the value is not a string. */
+export function textAt(place: string, value: unknown): string {
+  if (typeof value !== 'string') throw wrongAt(place, value, 'a string');
+  return value;
+}
+
+/** Throws StatementError where the value is not a whole number from 0 to `most`. */
+export function wholeAt(place: string, value: unknown, most = 2_147_483_647): number {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > most) {
+    throw wrongAt(place, value, `a whole number 0..${most}`);
+  }
+  return value;
+}
