@@ -83,7 +83,7 @@ describe('shieldlog ingest', () => {
     const path = file('events.ndjson', eventLine({ shieldZoneId: 8 }));
     const { status, stdout, stderr } = await ingestCli(['--access-key', `${KEY}7`, path]);
     expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^shieldlog: the program answered 403: An event is of shield zone 8, [^\n]+\n$/);
+    expect(stderr).toMatch(/^shieldlog: the program answered 403: The event 0 \(counted from 0\) is of shield zone 8, [^\n]+\n$/);
   });
 
   test.each([
