@@ -27,5 +27,8 @@ export const factor = (value: number) => when(value, (known) => `${known.toFixed
 /** An exponent. */
 export const power = (value: number) => when(value, (known) => known.toFixed(2));
 
+/** On an axis: a power of ten or another round number. */
+export const tickNumber = (value: number) => (value < 1 ? String(Number(value.toPrecision(1))) : whole(value));
+
 /** Of bytes, in MiB. */
 export const mebibytes = (bytes: number) => whole(bytes / 1024 ** 2);

@@ -12,11 +12,14 @@ export interface HtmlTable {
   readonly summary?: readonly MarkupPart[];
 }
 
+/** Rows from which on lines between them guide the eye. */
+const LONG = 9;
+
 /** A table of figures that scrolls sideways by itself where the page is too narrow for it. */
 export function htmlTable({ caption, groups, head, rows, summary }: HtmlTable): Markup {
   const grouped = groups.some(({ name }) => name !== '');
   const columns = groups.flatMap((group) => group.columns.map((column, place) => html`<th scope="col"${starts(place)}>${column}</th>`));
-  const first = html`<th scope="col"${grouped ? html` rowspan="2"` : NOTHING}>${head}</th>`;
+  const first = html`<th class="name" scope="col"${grouped ? html` rowspan="2"` : NOTHING}>${head}</th>`;
   const above = groups.map(({ name, columns: { length } }) =>
     name === ''
       ? html`<td colspan="${length}" class="starts"></td>`
@@ -24,11 +27,11 @@ export function htmlTable({ caption, groups, head, rows, summary }: HtmlTable): 
   );
   const starting = groups.flatMap((group) => group.columns.map((_, place) => starts(place)));
   const row = (cells: readonly MarkupPart[]) =>
-    html`<tr><th scope="row">${cells[0] ?? ''}</th>${cells.slice(1).map((cell, place) => html`<td${starting[place] ?? NOTHING}>${cell}</td>`)}</tr>\n`;
+    html`<tr><th class="name" scope="row">${cells[0] ?? ''}</th>${cells.slice(1).map((cell, place) => html`<td${starting[place] ?? NOTHING}>${cell}</td>`)}</tr>\n`;
   return html`<div class="scroll"><table>
 <caption>${caption}</caption>
 <thead>${grouped ? html`<tr>${first}${above}</tr><tr>${columns}</tr>` : html`<tr>${first}${columns}</tr>`}</thead>
-<tbody>
+<tbody${rows.length > LONG ? html` class="long"` : NOTHING}>
 ${rows.map(row)}</tbody>
 ${summary === undefined ? NOTHING : html`<tfoot>${row(summary)}</tfoot>\n`}</table></div>`;
 }

@@ -1,6 +1,6 @@
 import { inOrder } from './engine-label.ts';
 import { html, type Markup, NOTHING } from './html-markup.ts';
-import { aligned, twoDigits, whole } from './html-number.ts';
+import { aligned, tickNumber, twoDigits, whole } from './html-number.ts';
 import { htmlTable } from './html-table.ts';
 import { figure } from './plot-figure.ts';
 import { plotLines } from './plot-lines.ts';
@@ -17,7 +17,7 @@ export function concurrencySection({ concurrency }: Pick<RaceResult, 'concurrenc
     return NOTHING;
   }
   const clients = [...new Set(measured.flatMap(({ figures }) => figures.map((one) => one.clients)))].toSorted((a, b) => a - b);
-  const x = { scale: fittedLogScale(clients), shown: whole };
+  const x = { scale: fittedLogScale(clients), shown: whole, tick: whole };
   const linesOf = (figureOf: (figures: ConcurrencyFigures) => number) =>
     measured.map(({ engine, label, figures }) => {
       const points = figures.map((one) => ({ x: one.clients, y: figureOf(one) }));
@@ -31,7 +31,7 @@ export function concurrencySection({ concurrency }: Pick<RaceResult, 'concurrenc
     kind: string,
   ) => {
     const lines = linesOf(figureOf);
-    const y = { scale: scaleOf(lines.flatMap(({ points }) => points.map((point) => point.y))), shown: twoDigits };
+    const y = { scale: scaleOf(lines.flatMap(({ points }) => points.map((point) => point.y))), shown: twoDigits, tick: tickNumber };
     const description = `Over the number of clients, which is on a logarithmic scale; at the most clients ${lines.map(({ label }) => label).join(', ')}.`;
     return figure(
       `${title} (${kind} scale)`,

@@ -1,6 +1,6 @@
 import { ENGINE_LABELS, inOrder, OURS, RIVAL } from './engine-label.ts';
 import { html, type Markup, NOTHING } from './html-markup.ts';
-import { power, short, twoDigits, whole } from './html-number.ts';
+import { power, short, tickNumber, twoDigits, whole } from './html-number.ts';
 import { htmlTable } from './html-table.ts';
 import { figure } from './plot-figure.ts';
 import { plotLines } from './plot-lines.ts';
@@ -16,9 +16,9 @@ export function growthSection(sizes: readonly SizeFigures[]): Markup {
   if (first === undefined || last === undefined || first.events === last.events || workloads.length === 0) {
     return NOTHING;
   }
-  const x = { scale: fittedLogScale(sizes.map(({ events }) => events)), shown: short };
+  const x = { scale: fittedLogScale(sizes.map(({ events }) => events)), shown: short, tick: short };
   const all = workloads.flatMap((workload) => linesOf(sizes, workload).flatMap(({ points }) => points.map((point) => point.y)));
-  const y = { scale: logScale(all), shown: twoDigits };
+  const y = { scale: logScale(all), shown: twoDigits, tick: tickNumber };
   const plots = workloads.map((workload, place) => {
     const lines = linesOf(sizes, workload);
     const said = lines.map(({ engine, label }) => `${ENGINE_LABELS[engine]} ${label}`).join(', ');

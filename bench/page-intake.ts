@@ -1,6 +1,6 @@
 import { inOrder } from './engine-label.ts';
 import { html, type Markup, NOTHING } from './html-markup.ts';
-import { mebibytes, short, whole } from './html-number.ts';
+import { short, whole } from './html-number.ts';
 import { htmlTable } from './html-table.ts';
 import { percentile } from './percentile.ts';
 import { plotBars } from './plot-bars.ts';
@@ -18,6 +18,8 @@ interface IntakeMeasure {
   readonly shown: (value: number) => string;
   readonly tick: (value: number) => string;
 }
+
+const MIB = 1024 ** 2;
 
 const median = (values: readonly number[]) => percentile(values, 0.5);
 const highest = (values: readonly number[]) => Math.max(...values);
@@ -43,10 +45,10 @@ const MEASURES: readonly IntakeMeasure[] = [
   {
     id: 'memory',
     title: 'Peak memory, MiB',
-    valuesOf: ({ runs }) => runs.map(({ peakMemoryBytes }) => peakMemoryBytes),
+    valuesOf: ({ runs }) => runs.map(({ peakMemoryBytes }) => peakMemoryBytes / MIB),
     of: highest,
-    shown: mebibytes,
-    tick: mebibytes,
+    shown: whole,
+    tick: whole,
   },
   {
     id: 'disk',
@@ -66,7 +68,8 @@ export function intakeSection(sizes: readonly SizeFigures[]): Markup {
     return NOTHING;
   }
   return html`<section id="intake"><h2>Intake</h2>
-<p>A file of ${whole(last.events)} events of ${whole(last.fileBytes / last.events)} bytes each on average, into an empty engine. For the first two more is better, for the others less.</p>
+<p>A file of ${whole(last.events)} events of ${whole(last.fileBytes / last.events)} bytes each on average, into an empty engine. For the first two more is better, for the others less.
+${inOrder(last.intake).map(({ engine, label }) => html`<span class="key ${engine}">${label}</span> `)}</p>
 <div class="multiples wide">${MEASURES.map((measure) => measureFigure(measure, last))}</div>
 ${intakeTable(taken)}
 </section>`;
@@ -79,9 +82,11 @@ function measureFigure({ id, title, valuesOf, of, shown, tick }: IntakeMeasure, 
   });
   const scale = linearScale(bars.flatMap(({ spread }) => spread));
   const description = `Bars on a linear scale from zero: ${bars.map(({ label, value }) => `${label} ${shown(value)}`).join(', ')}.`;
-  const panel = { heading: '', scale: { ...scale, ticks: [0, scale.high] }, shown, tick };
-  const cells = [{ bars, note: '', isLoss: false }];
-  return figure(title, plotBars({ id: `intake-${id}`, title, description, panels: [panel], rows: [{ label: '', cells }] }));
+  const rows = [{ label: '', bars, note: '', isLoss: false }];
+  return figure(
+    title,
+    plotBars({ id: `intake-${id}`, title, description, scale: { ...scale, ticks: [0, scale.high] }, shown, tick, noteHeading: '', rows }),
+  );
 }
 
 function intakeTable(sizes: readonly SizeFigures[]): Markup {

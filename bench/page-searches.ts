@@ -1,6 +1,6 @@
 import { ENGINE_LABELS, inOrder, OURS, RIVAL } from './engine-label.ts';
 import { html, type Markup, NOTHING } from './html-markup.ts';
-import { aligned, factor, mebibytes, short, twoDigits, whole } from './html-number.ts';
+import { aligned, factor, mebibytes, tickNumber, twoDigits, whole } from './html-number.ts';
 import { htmlTable } from './html-table.ts';
 import { type Bar, plotBars } from './plot-bars.ts';
 import { figure } from './plot-figure.ts';
@@ -47,26 +47,39 @@ function barsOf(workload: WorkloadFigures, temperature: Temperature): Bar[] {
     });
 }
 
+/** Of a temperature each: beside one another, or on a narrow page below one another. */
 function searchBars(size: SizeFigures): Markup {
   const timed = timedAt(size);
-  const scale = logScale(
-    size.workloads.flatMap((workload) => timed.flatMap(({ temperature }) => barsOf(workload, temperature).flatMap(({ spread }) => spread))),
-  );
-  const cell = (workload: WorkloadFigures) => (temperature: Temperature) => {
+  const compared = size.workloads.some(({ engines }) => inOrder(engines).length > 1);
+  const barsAt = (temperature: Temperature) => size.workloads.flatMap((workload) => barsOf(workload, temperature));
+  const scale = logScale(timed.flatMap(({ temperature }) => barsAt(temperature).flatMap(({ spread }) => spread)));
+  const rowOf = (workload: WorkloadFigures, temperature: Temperature) => {
     const times = timesAsFast(workload, OURS, RIVAL, temperature);
-    return { bars: barsOf(workload, temperature), note: Number.isNaN(times) ? '' : factor(times), isLoss: times < 1 };
+    return {
+      label: workload.title,
+      bars: barsOf(workload, temperature),
+      note: Number.isNaN(times) ? '' : factor(times),
+      isLoss: times < 1,
+    };
   };
-  const plot = plotBars({
-    id: 'bars',
-    title: `Median time of every search of ${whole(size.events)} events`,
-    description: `Horizontal bars on a logarithmic scale of milliseconds, ${timed.map(({ name }) => name.toLowerCase()).join(' and ')}; all their figures are in the table below.`,
-    panels: timed.map(({ name }) => ({ heading: `${name}, ms`, scale, shown: twoDigits, tick: short })),
-    rows: size.workloads.map((workload) => ({ label: workload.title, cells: timed.map(({ temperature }) => cell(workload)(temperature)) })),
+  const plots = timed.map(({ temperature, name }) => {
+    const plot = plotBars({
+      id: `bars-${name.toLowerCase()}`,
+      title: `${name}: median time of every search of ${whole(size.events)} events`,
+      description: 'Horizontal bars on a logarithmic scale of milliseconds; all their figures are in the table below.',
+      scale,
+      shown: twoDigits,
+      tick: tickNumber,
+      noteHeading: compared ? 'as fast' : '',
+      rows: size.workloads.map((workload) => rowOf(workload, temperature)),
+    });
+    return figure(html`<strong>${name}</strong>, ms`, plot);
   });
-  const legend = html`Median time in milliseconds on a <strong>logarithmic scale</strong>, shorter is better:
-${inOrder(size.workloads[0]?.engines ?? {}).map(({ engine, label }) => html`<span class="key ${engine}">${label}</span> `)}
-The thin line reaches from the fastest run to the slowest. On the right, how many times as fast ${ENGINE_LABELS[OURS]} is; bold where it is slower.`;
-  return figure(legend, plot);
+  const note = compared ? `On the right, how many times as fast ${ENGINE_LABELS[OURS]} is; bold where it is slower.` : '';
+  const keys = inOrder(size.workloads[0]?.engines ?? {}).map(({ engine, label }) => html`<span class="key ${engine}">${label}</span> `);
+  return html`<p class="legend">Median times in milliseconds on a <strong>logarithmic scale</strong>, shorter is better: ${keys}
+The thin line reaches from the fastest run to the slowest. ${note}</p>
+<div class="multiples wide">${plots}</div>`;
 }
 
 function searchTable(size: SizeFigures): Markup {

@@ -38,11 +38,12 @@ dt { color: var(--soft); font: .78rem/1.4 var(--sans); }
 .headline div { display: flex; flex-direction: column-reverse; justify-content: flex-end; }
 .headline dd { font-size: 3.1rem; line-height: 1.1; font-variant-numeric: lining-nums tabular-nums; color: var(--ours); }
 .headline dd span { font-size: 1rem; margin-left: .4rem; }
+.headline .loss { font-weight: 400; }
 .headline .loss dd { color: var(--loss); }
 .headline dt { max-width: 17rem; font-size: .85rem; }
 .verdict { font-size: 1.12rem; }
 figure { margin: 0 0 1.75rem; min-width: 0; }
-figcaption { font: .85rem/1.45 var(--sans); color: var(--soft); margin-bottom: .6rem; max-width: 48rem; }
+figcaption, .legend { font: .85rem/1.45 var(--sans); color: var(--soft); margin-bottom: .6rem; max-width: 48rem; }
 .multiples { display: grid; grid-template-columns: repeat(auto-fill, minmax(11.5rem, 1fr)); gap: .5rem 1.25rem; }
 .multiples.wide { grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: .5rem 2.5rem; }
 .multiples figure { display: flex; flex-direction: column; justify-content: flex-end; margin-bottom: 1rem; }
@@ -53,8 +54,8 @@ svg svg.over { overflow: visible; }
 .grid { stroke: var(--grid); stroke-width: 1; shape-rendering: crispEdges; }
 .tick { fill: var(--soft); font-size: 11px; text-anchor: middle; }
 .tick.end, .note { text-anchor: end; }
-.heading { fill: var(--soft); font-weight: 600; }
 .label { font-size: 13px; }
+.group { font-size: 13px; font-weight: 600; }
 .value { font-size: 11.5px; }
 .loss { color: var(--loss); fill: var(--loss); font-weight: 700; }
 .bar.shieldlog, .mark.shieldlog { fill: var(--ours); }
@@ -68,23 +69,22 @@ svg svg.over { overflow: visible; }
 .line.clickhouse { stroke-dasharray: 5 3; }
 .rug { fill: none; opacity: .4; vector-effect: non-scaling-stroke; }
 text.shieldlog, tspan.shieldlog { fill: var(--ours); font-weight: 600; }
-.key { white-space: nowrap; color: var(--ink); margin-right: .5em; }
+.key { font: .85rem var(--sans); white-space: nowrap; color: var(--ink); margin-right: .5em; }
 .key::before { content: ""; display: inline-block; width: 1.5em; height: .62em; margin-right: .4em; }
 .key.shieldlog::before { background: var(--ours); }
 .key.clickhouse::before { background: var(--rival-fill); outline: 1px solid var(--rival); outline-offset: -1px; }
-.line-key { font: .85rem var(--sans); }
 .line-key.shieldlog::before, .line-key.clickhouse::before { background: none; outline: none; height: 0; vertical-align: .25em; border-top: 2px solid var(--ours); }
 .line-key.clickhouse::before { border-top: 2px dashed var(--rival); }
 .scroll { overflow-x: auto; margin: 0 0 1.25rem; }
 table { border-collapse: collapse; font: .82rem/1.35 var(--sans); font-variant-numeric: tabular-nums; width: 100%; }
 caption { text-align: left; color: var(--soft); padding-bottom: .5rem; font-size: .85rem; }
 th, td { padding: .28rem .6rem; text-align: right; font-weight: 400; white-space: nowrap; }
-th:first-child { text-align: left; padding-left: 0; white-space: normal; min-width: 9rem; }
+th.name { text-align: left; padding-left: 0; white-space: normal; min-width: 9rem; }
 thead th { color: var(--soft); vertical-align: bottom; white-space: normal; }
 thead th[scope="colgroup"] { text-align: center; border-bottom: 1px solid var(--rule); color: var(--ink); }
 thead tr:last-child > *, thead th[rowspan] { border-bottom: 1px solid var(--ink); }
 .starts { padding-left: 1.4rem; }
-tbody tr:nth-child(5n):not(:last-child) > * { border-bottom: 1px solid var(--rule); }
+.long tr:nth-child(5n):not(:last-child) > * { border-bottom: 1px solid var(--rule); }
 tfoot > tr > * { border-top: 1px solid var(--ink); font-weight: 600; }
 summary { cursor: pointer; font: .85rem var(--sans); color: var(--soft); margin-bottom: .75rem; }
 .method { display: grid; gap: .8rem; max-width: 50rem; }
@@ -97,7 +97,7 @@ summary { cursor: pointer; font: .85rem var(--sans); color: var(--soft); margin-
   h1 { font-size: 1.6rem; }
   .method div { grid-template-columns: 1fr; }
   th, td { padding-inline: .4rem; }
-  th:first-child { position: sticky; left: 0; background: var(--paper); min-width: 7.5rem; }
+  th.name { position: sticky; left: 0; background: var(--paper); min-width: 7.5rem; }
 }
 @media print { body { font-size: 11pt; } figure, tr { break-inside: avoid; } }
 `;

@@ -1,4 +1,4 @@
-import { ENGINE_LABELS, enginesOf, OURS, RIVAL } from './engine-label.ts';
+import { ENGINE_LABELS, OURS, RIVAL } from './engine-label.ts';
 import { html, type Markup, NOTHING } from './html-markup.ts';
 import { whole } from './html-number.ts';
 import type { RaceResult, SizeFigures, WorkloadFigures } from './race-result.ts';
@@ -14,20 +14,23 @@ interface Standing {
 /** What the figures come to, in two sentences. */
 export function verdictSection(result: RaceResult): Markup {
   const size = result.sizes.at(-1);
-  const searched = size !== undefined && size.workloads.length > 0;
-  const equal = searched && enginesOf(result).length > 1 && result.differences.length === 0;
-  const standings = searched ? [standing(size, 'hotMs'), standing(size, 'coldMs')].flatMap((one) => (one === null ? [] : [one])) : [];
+  const standings = size === undefined ? [] : [standing(size, 'hotMs'), standing(size, 'coldMs')].filter((one) => one !== null);
   const [first] = standings;
   if (size === undefined || first === undefined) {
-    const sentence = equal ? 'All engines gave equal answers to every search.' : '';
-    return html`<section id="verdict"><h2>Verdict</h2><p class="verdict">No searches of two engines were timed against each other. ${sentence}</p></section>`;
+    return html`<section id="verdict"><h2>Verdict</h2><p class="verdict">No searches of two engines were timed against each other.</p></section>`;
   }
+  const means = standings.map(({ mean, temperature }) =>
+    stat(mean, `as fast as ${ENGINE_LABELS[RIVAL]}, ${temperature}: geometric mean of ${size.workloads.length} searches`),
+  );
+  const worst = `as fast in its slowest search beside ${ENGINE_LABELS[RIVAL]}, ${first.temperature}: ${first.worst.title}`;
+  const answers =
+    result.differences.length === 0
+      ? 'both gave equal answers to every search'
+      : 'but they gave different answers, so that none of these figures counts';
   return html`<section id="verdict"><h2>Verdict</h2>
 <dl class="headline">
-${standings.map(({ mean, temperature }) => stat(mean, `as fast as ${ENGINE_LABELS[RIVAL]}, ${temperature}: geometric mean of ${size.workloads.length} searches`))}
-${stat(first.worst.factor, `as fast in the slowest beside it, ${first.temperature}: ${first.worst.title}`)}
-</dl>
-<p class="verdict">${speedSentence(size, standings)} ${worstSentence(standings)}${equal ? '; all engines gave equal answers to every search' : NOTHING}.</p>
+${means}${stat(first.worst.factor, worst)}</dl>
+<p class="verdict">${speedSentence(size, standings)} ${worstSentence(standings, answers)}</p>
 </section>`;
 }
 
@@ -51,14 +54,18 @@ function standing({ workloads }: SizeFigures, temperature: Temperature): Standin
 }
 
 function speedSentence({ events, workloads }: SizeFigures, standings: readonly Standing[]): string {
-  const means = standings.map(({ mean, temperature }) => `${mean.toFixed(2)} times as fast ${temperature}`).join(' and ');
-  const searches = workloads.length === 1 ? 'one search' : `the geometric mean of ${workloads.length} searches`;
-  return `On ${whole(events)} events ${ENGINE_LABELS[OURS]} is ${means} as ${ENGINE_LABELS[RIVAL]}, by ${searches}.`;
+  const [first, ...others] = standings.map(({ mean, temperature }) => ({ times: `${mean.toFixed(2)} times as fast`, temperature }));
+  const means = [
+    `${first?.times} as ${ENGINE_LABELS[RIVAL]} ${first?.temperature}`,
+    ...others.map(({ times, temperature }) => `${times} ${temperature}`),
+  ];
+  const searches = workloads.length === 1 ? 'one search' : `geometric mean of ${workloads.length} searches`;
+  return `On ${whole(events)} events, ${ENGINE_LABELS[OURS]} is ${means.join(' and ')} (${searches}).`;
 }
 
-function worstSentence(standings: readonly Standing[]): string {
+function worstSentence(standings: readonly Standing[], verdictOfAnswers: string): string {
   const places = standings.map(({ worst, temperature }) => `“${worst.title}” ${temperature} (${worst.factor.toFixed(2)} times as fast)`);
-  return `Beside ${ENGINE_LABELS[RIVAL]} it is slowest in ${places.join(' and ')}`;
+  return `Beside ${ENGINE_LABELS[RIVAL]} it does worst at ${places.join(' and ')}; ${verdictOfAnswers}.`;
 }
 
 function stat(value: number, name: string): Markup {

@@ -1,7 +1,7 @@
 import { ENGINE_LABELS } from './engine-label.ts';
 import type { EngineName } from './engines/engine.ts';
 import { html, type Markup } from './html-markup.ts';
-import { twoDigits } from './html-number.ts';
+import { tickNumber, twoDigits } from './html-number.ts';
 import { percentile } from './percentile.ts';
 import { fluidSvg, type PlotText, percent } from './plot-figure.ts';
 import { logScale, placeOn, type Scale } from './plot-scale.ts';
@@ -34,14 +34,14 @@ export function plotLatencies({ groups, ...text }: LatencyPlot): Markup {
   const height = groups.reduce((sum, group) => sum + heightOf(group), HEAD);
   const ticks = scale.ticks.map((tick) => {
     const x = percent(placeOn(scale, tick) * WIDTH);
-    return html`<line class="grid" x1="${x}" x2="${x}" y1="${HEAD - 8}" y2="${height - GROUP_GAP}"/><text class="tick" x="${x}" y="${HEAD - 12}">${twoDigits(tick)}</text>\n`;
+    return html`<line class="grid" x1="${x}" x2="${x}" y1="${HEAD - 8}" y2="${height - GROUP_GAP}"/><text class="tick" x="${x}" y="${HEAD - 12}">${tickNumber(tick)}</text>\n`;
   });
   let top = HEAD;
   const drawn = groups.map((group) => {
     const groupTop = top;
     top += heightOf(group);
     const rows = group.rows.map((row, place) => drawRow(row, scale, groupTop + LABEL + place * ROW));
-    return html`<text class="label" x="0" y="${groupTop + 13}">${group.label}</text>\n${rows}`;
+    return html`<text class="group" x="0" y="${groupTop + 13}">${group.label}</text>\n${rows}`;
   });
   return fluidSvg(text, height, html`${ticks}${drawn}`);
 }

@@ -7,6 +7,8 @@ import { placeOn, type Scale } from './plot-scale.ts';
 interface Axis {
   readonly scale: Scale;
   readonly shown: (value: number) => string;
+  /** Of the scale's ticks. */
+  readonly tick: (value: number) => string;
 }
 
 export interface LinePlot extends PlotText {
@@ -35,9 +37,9 @@ export function plotLines({ width, height, right, x, y, lines, ...text }: LinePl
   const down = (value: number) => rounded(height - BOTTOM - placeOn(y.scale, value) * (height - TOP - BOTTOM));
   const yTicks = y.scale.ticks.map(
     (tick) =>
-      html`<line class="grid" x1="${LEFT}" x2="${width - right}" y1="${down(tick)}" y2="${down(tick)}"/><text class="tick end" x="${LEFT - 6}" y="${down(tick) + 4}">${y.shown(tick)}</text>\n`,
+      html`<line class="grid" x1="${LEFT}" x2="${width - right}" y1="${down(tick)}" y2="${down(tick)}"/><text class="tick end" x="${LEFT - 6}" y="${down(tick) + 4}">${y.tick(tick)}</text>\n`,
   );
-  const xTicks = x.scale.ticks.map((tick) => html`<text class="tick" x="${across(tick)}" y="${height - 5}">${x.shown(tick)}</text>\n`);
+  const xTicks = x.scale.ticks.map((tick) => html`<text class="tick" x="${across(tick)}" y="${height - 5}">${x.tick(tick)}</text>\n`);
   const labelYs = apart(lines.map(({ points }) => down(points.at(-1)?.y ?? Number.NaN)));
   const drawn = lines.map(({ engine, points, label }, place) => {
     const path = points.map((point) => `${across(point.x)},${down(point.y)}`).join(' ');
