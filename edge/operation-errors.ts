@@ -7,7 +7,7 @@ import { invalidInput } from './operation-validation.ts';
 export type FaultLog = (error: unknown, request: FastifyRequest) => void;
 
 /** Makes an EdgeError of an error of whoever runs the routes; null: not one that a caller may know. */
-export type ErrorTranslation = (error: unknown) => EdgeError | null;
+export type ErrorTranslation = (error: unknown, request: FastifyRequest) => EdgeError | null;
 
 const FRAMEWORK_KEYS: Readonly<Record<number, string>> = {
   408: 'request.timeout',
@@ -34,7 +34,8 @@ export function operationErrors(
   logFault: FaultLog,
 ): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   return (error, request, reply) => {
-    const known = error instanceof EdgeError ? error : (translate(error) ?? frameworkRefusal(error as Partial<FastifyError>, request));
+    const known =
+      error instanceof EdgeError ? error : (translate(error, request) ?? frameworkRefusal(error as Partial<FastifyError>, request));
     if (known === null) logFault(error, request);
     const refusal = known ?? new EdgeError(500, 'internal', 'The request failed; the program has logged why');
     const shape = request.routeOptions.config.operation?.errorShape ?? 'problem';

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { EdgeError } from './edge-error.ts';
@@ -17,9 +18,13 @@ declare module 'fastify' {
   }
 }
 
+export type BodyReader = (request: FastifyRequest, body: Readable) => Promise<Buffer>;
+
 export interface OperationInputOptions {
   readonly operations: readonly Operation[];
   readonly translateError?: ErrorTranslation;
+  /** Reads a body, no further than the route's limit. Absent: as the framework does, however long that takes. */
+  readonly readBody?: BodyReader;
   /** Absent: the instance's own log. */
   readonly logFault?: FaultLog;
 }
@@ -33,8 +38,13 @@ function bindSchemas(operations: readonly Operation[]): (route: RouteOptions) =>
     route.config = { ...route.config, operation: found };
     const body = found.body === null ? {} : { body: found.body };
     route.schema = { params: found.params, querystring: found.query, ...body, ...route.schema };
-    route.bodyLimit ??= Math.max(found.bodyLimitBytes, 1);
+    if (found.body !== null) route.bodyLimit ??= found.bodyLimitBytes;
   };
+}
+
+function bodyOf(request: FastifyRequest, bytes: Buffer): unknown {
+  request.sentBody = bytes;
+  return request.routeOptions.config.operation === undefined ? bytes : parseJsonBody(bytes);
 }
 
 /** What can be refused without reading the body is. */
@@ -61,18 +71,15 @@ async function prepare(request: FastifyRequest): Promise<void> {
  * parsed. Register before the routes; the instance needs `VALIDATOR_OPTIONS`.
  */
 export const operationInput = fastifyPlugin(
-  async (app: FastifyInstance, { operations, translateError = () => null, logFault = toOwnLog }: OperationInputOptions): Promise<void> => {
+  async (
+    app: FastifyInstance,
+    { operations, translateError = () => null, readBody, logFault = toOwnLog }: OperationInputOptions,
+  ): Promise<void> => {
     app.decorateRequest('sentBody', null);
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, bytes: Buffer, done) => {
-      request.sentBody = bytes;
-      if (request.routeOptions.config.operation === undefined) return done(null, bytes);
-      try {
-        return done(null, parseJsonBody(bytes));
-      } catch (error) {
-        return done(error as Error);
-      }
-    });
+    if (readBody === undefined)
+      app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => bodyOf(request, bytes));
+    else app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) => bodyOf(request, await readBody(request, body)));
     app.addHook('onRoute', bindSchemas(operations));
     app.addHook('onRequest', judgeHead);
     app.addHook('preValidation', prepare);

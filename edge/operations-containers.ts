@@ -27,7 +27,7 @@ export const CONTAINER_OPERATIONS: readonly Operation[] = [
     path: '/mc/apps/:appId/statistics',
     params: pathOf(APP_PATH),
     query: STATISTICS_QUERY,
-    responses: { 200: STATISTICS, ...errorResponses('errors-list', [403, 404]) },
+    responses: { 200: STATISTICS, ...errorResponses('errors-list', [404]) },
   },
   {
     ...CONTAINERS,
@@ -37,7 +37,7 @@ export const CONTAINER_OPERATIONS: readonly Operation[] = [
     path: '/mc/apps/:appId/overview',
     params: pathOf(APP_PATH),
     query: NO_QUERY,
-    responses: { 200: OVERVIEW, ...errorResponses('errors-list', [403, 404]) },
+    responses: { 200: OVERVIEW, ...errorResponses('errors-list', [404]) },
   },
   {
     ...CONTAINERS,
@@ -47,6 +47,6 @@ export const CONTAINER_OPERATIONS: readonly Operation[] = [
     path: '/mc/nodes',
     params: pathOf({}),
     query: NODES_QUERY,
-    responses: { 200: NODES, ...errorResponses('errors-list', [403]) },
+    responses: { 200: NODES, ...errorResponses('errors-list') },
   },
 ];

@@ -1,7 +1,7 @@
 import type { Operation } from './operation.ts';
 import { DEADLINES, JSON_BODY, LARGE_BODY_BYTES, NO_QUERY, pathOf, SMALL_BODY_BYTES } from './operation-defaults.ts';
 import { DNS_ZONE, DNS_ZONE_INPUT } from './schemas/dns-zone.ts';
-import { errorResponses } from './schemas/error-schemas.ts';
+import { BODY_REFUSALS, errorResponses } from './schemas/error-schemas.ts';
 import { ID } from './schemas/object-schema.ts';
 import { HOSTNAME_INPUT, HTTP_CHALLENGE } from './schemas/pull-zone.ts';
 import { SCRIPT_VARIABLE, SCRIPT_VARIABLE_INPUT } from './schemas/script-variable.ts';
@@ -15,7 +15,7 @@ const LEGACY = {
   deadlines: DEADLINES,
 } as const;
 
-const BODY_ERRORS = [404, 413, 415];
+const BODY_ERRORS = [404, ...BODY_REFUSALS];
 
 /** Scripts, DNS zones and pull zones. */
 export const PLATFORM_OPERATIONS: readonly Operation[] = [

@@ -13,7 +13,7 @@ import { ACCESS_LIST } from './schemas/access-list.ts';
 import { API_GUARDIAN, API_GUARDIAN_INPUT } from './schemas/api-guardian.ts';
 import { API_GUARDIAN_METRICS } from './schemas/api-guardian-metrics.ts';
 import { BOT_ACTION_INPUT, BOT_CATEGORIZATION } from './schemas/bot-categorization.ts';
-import { errorResponses } from './schemas/error-schemas.ts';
+import { BODY_REFUSALS, errorResponses } from './schemas/error-schemas.ts';
 import { ID } from './schemas/object-schema.ts';
 
 const SHIELD = { upstream: 'management', key: 'access-and-zone', query: NO_QUERY, deadlines: DEADLINES } as const;
@@ -32,7 +32,7 @@ export const SHIELD_OPERATIONS: readonly Operation[] = [
     body: API_GUARDIAN_INPUT,
     bodyLimitBytes: LARGE_BODY_BYTES,
     bodyTypes: ANY_JSON_BODY,
-    responses: { 200: API_GUARDIAN, ...errorResponses('problem', [403, 404, 413, 415]) },
+    responses: { 200: API_GUARDIAN, ...errorResponses('problem', [404, ...BODY_REFUSALS]) },
     idempotent: true,
   },
   {
@@ -47,7 +47,7 @@ export const SHIELD_OPERATIONS: readonly Operation[] = [
     body: BOT_ACTION_INPUT,
     bodyLimitBytes: SMALL_BODY_BYTES,
     bodyTypes: ANY_JSON_BODY,
-    responses: { 200: BOT_CATEGORIZATION, ...errorResponses('problem', [403, 404, 413, 415]) },
+    responses: { 200: BOT_CATEGORIZATION, ...errorResponses('problem', [404, ...BODY_REFUSALS]) },
     idempotent: true,
   },
   {
@@ -60,7 +60,7 @@ export const SHIELD_OPERATIONS: readonly Operation[] = [
     path: '/shield/shield-zone/:shieldZoneId/access-lists/:id',
     errorShape: 'problem',
     params: pathOf({ ...ZONE_PATH, id: ID }),
-    responses: { 200: ACCESS_LIST, ...errorResponses('problem', [403, 404]) },
+    responses: { 200: ACCESS_LIST, ...errorResponses('problem', [404]) },
     idempotent: true,
   },
   {
@@ -73,7 +73,7 @@ export const SHIELD_OPERATIONS: readonly Operation[] = [
     path: '/shield/metrics/shield-zone/:shieldZoneId/api-guardian',
     errorShape: 'status',
     params: pathOf(ZONE_PATH),
-    responses: { 200: API_GUARDIAN_METRICS, ...errorResponses('status', [403]) },
+    responses: { 200: API_GUARDIAN_METRICS, ...errorResponses('status') },
     idempotent: true,
   },
 ];

@@ -3,7 +3,7 @@ import { JSON_BODY, LARGE_BODY_BYTES, NO_QUERY, pathOf } from './operation-defau
 import { CONTAINER_OPERATIONS } from './operations-containers.ts';
 import { PLATFORM_OPERATIONS } from './operations-platform.ts';
 import { SHIELD_OPERATIONS } from './operations-shield.ts';
-import { errorResponses } from './schemas/error-schemas.ts';
+import { BODY_REFUSALS, errorResponses } from './schemas/error-schemas.ts';
 import { PIPELINE, PIPELINE_INPUT } from './schemas/pipeline.ts';
 
 const PIPELINE_OPERATION: Operation = {
@@ -20,7 +20,7 @@ const PIPELINE_OPERATION: Operation = {
   body: PIPELINE_INPUT,
   bodyLimitBytes: LARGE_BODY_BYTES,
   bodyTypes: JSON_BODY,
-  responses: { 200: PIPELINE, ...errorResponses('pipeline', [403, 413, 415]) },
+  responses: { 200: PIPELINE, ...errorResponses('pipeline', BODY_REFUSALS) },
   idempotent: false,
   deadlines: { headersMs: 45_000, bodyMs: 30_000 },
 };

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import replyFrom from '@fastify/reply-from';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from './operation.ts';
 import { requireBodyType } from './operation-body.ts';
 import type { ErrorTranslation } from './operation-errors.ts';
-import { operationInput } from './operation-input.ts';
+import { type BodyReader, operationInput } from './operation-input.ts';
 import { dropAnswer, readAnswer } from './proxy-answer.ts';
 import { isBrokenConnection, UpstreamUnusable, upstreamFailure } from './proxy-failure.ts';
 import { fillPath, queryText, type UpstreamTarget, upstreamUrl } from './proxy-upstream.ts';
@@ -17,6 +17,9 @@ export interface ProxyOptions {
   /** Throws where the caller may not use the operation; runs before the body is read. */
   readonly authorize: (request: FastifyRequest, operation: Operation) => void;
   readonly translateError: ErrorTranslation;
+  readonly readBody?: BodyReader;
+  /** What else is to stand in the configuration of the operation's route. */
+  readonly routeConfig?: (operation: Operation) => FastifyContextConfig;
   readonly connectMs?: number;
   readonly maxAnswerBytes?: number;
   /** At most so many connections to one upstream; further requests wait until one is free. */
@@ -75,8 +78,8 @@ async function passOn(operation: Operation, reply: FastifyReply, answer: Upstrea
  * and content type come back unchanged. Whatever goes wrong on the way ends in the operation's own error shape.
  */
 export async function proxy(app: FastifyInstance, options: ProxyOptions): Promise<void> {
-  const { operations, upstreamOf, authorize, translateError, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
-  await app.register(operationInput, { operations, translateError });
+  const { operations, upstreamOf, authorize, translateError, readBody, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  await app.register(operationInput, { operations, translateError, ...(readBody === undefined ? {} : { readBody }) });
   await app.register(replyFrom, {
     disableCache: true,
     disableRequestLogging: true,
@@ -119,6 +122,7 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
       method: operation.method,
       url: operation.path,
       exposeHeadRoute: false,
+      config: options.routeConfig?.(operation) ?? {},
       handler: (request, reply) => forward(operation, request, reply),
     });
   }

@@ -24,7 +24,10 @@ const SCHEMAS: Readonly<Record<ErrorShape, JsonSchema>> = {
 };
 
 /** What every operation may be answered with besides its own statuses. */
-const ALWAYS = [400, 401, 500, 502, 503, 504];
+const ALWAYS = [400, 401, 403, 500, 502, 503, 504];
+
+/** And what those may be that take a body. */
+export const BODY_REFUSALS: readonly number[] = [408, 413, 415];
 
 /** An operation's error answers by status: those that every operation has, and `more`. */
 export function errorResponses(shape: ErrorShape, more: readonly number[] = []): Readonly<Record<number, JsonSchema>> {
