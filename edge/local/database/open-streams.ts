@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { EdgeError } from '../../edge-error.ts';
+import { makeBatons } from './baton.ts';
+import type { DatabaseLimits } from './database-limits.ts';
+import { type DatabaseProcess, ProcessGone } from './database-process-handle.ts';
+import type { RunOutcome } from './process-message.ts';
+import type { ProcessPool } from './process-pool.ts';
+import { makeStoredSqls, type StoredSqls } from './stored-sqls.ts';
+import type { StreamPlan } from './stream-plan.ts';
+import type { KeptToken } from './token-store.ts';
+
+/** One client's sequence of requests, with its transaction. */
+export interface DatabaseStream {
+  readonly id: string;
+  readonly token: KeptToken;
+  readonly sqls: StoredSqls;
+  /** It ended while it was in use. */
+  readonly hasEnded: () => boolean;
+}
+
+interface StreamState extends DatabaseStream {
+  /** Of the baton that the next request must show. */
+  turn: number;
+  inUse: boolean;
+  ended: 'closed' | 'revoked' | null;
+  process: DatabaseProcess | null;
+  /** Its process holds a transaction or a setting, so it cannot be given to another stream. */
+  keepsState: boolean;
+  expiry: NodeJS.Timeout | null;
+}
+
+export interface StreamsOptions {
+  readonly path: string;
+  readonly limits: DatabaseLimits;
+  readonly pool: ProcessPool;
+}
+
+export interface OpenStreams {
+  /** Throws EdgeError 503 beyond the limit. */
+  open(token: KeptToken): DatabaseStream;
+  /** The stream of a baton, which can be used once. Throws EdgeError 400. */
+  resume(baton: string, token: KeptToken): DatabaseStream;
+  /** Rejects with EdgeError, or with ProcessGone when the statement was stopped and the stream with it. */
+  run(stream: DatabaseStream, plan: StreamPlan, answerBytes: number): Promise<RunOutcome>;
+  /** The stream waits for its next request; returns the baton for it. */
+  suspend(stream: DatabaseStream): string;
+  /** What was not committed is rolled back. */
+  close(stream: DatabaseStream): Promise<void>;
+  /** Ends every stream whose token does not pass, whatever it is doing. */
+  revoke(isValid: (hash: string) => boolean): void;
+  /** An idle stream that needs none gives its process away. */
+  reclaim(): void;
+  size(): number;
+  stop(): void;
+}
+
+const LONGEST_STORED_SQL = 65_536;
+
+/** The open streams and the processes they use. */
+export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStreams {
+  const batons = makeBatons();
+  /** Those that wait longest come first. */
+  const streams = new Map<string, StreamState>();
+
+  function stateOf({ id }: DatabaseStream): StreamState {
+    const state = streams.get(id);
+    if (state === undefined) throw new EdgeError(401, 'TOKEN_INVALID', 'the access token was invalidated while it was in use');
+    return state;
+  }
+
+  async function giveBack(stream: StreamState): Promise<void> {
+    const { process } = stream;
+    stream.process = null;
+    if (process === null) return;
+    try {
+      await process.close();
+    } catch {
+      // A process that cannot close its connection is ended instead; that closes it too.
+      await process.kill('ended', 'its connection could not be closed');
+    }
+    pool.release(process);
+  }
+
+  async function drop(stream: StreamState, why: 'closed' | 'revoked'): Promise<void> {
+    stream.ended = why;
+    streams.delete(stream.id);
+    if (stream.expiry !== null) clearTimeout(stream.expiry);
+    if (!stream.inUse || why === 'closed') return giveBack(stream);
+    // Whoever is using it learns it from the process.
+    await stream.process?.kill('stopped', 'the access token was invalidated');
+  }
+
+  async function processOf(stream: StreamState): Promise<DatabaseProcess> {
+    if (stream.process !== null) return stream.process;
+    const process = await pool.take();
+    stream.process = process;
+    const { lockWaitMs, valueBytes, sqlBytes } = limits;
+    await process.open({ path, readOnly: stream.token.kind === 'read-only', lockWaitMs, valueBytes, sqlBytes });
+    return process;
+  }
+
+  return {
+    open(token) {
+      if (streams.size >= limits.streams) {
+        throw new EdgeError(503, 'TOO_MANY_STREAMS', `${limits.streams} streams are open; close some, or wait until they expire`);
+      }
+      const stream: StreamState = {
+        id: randomUUID(),
+        token,
+        sqls: makeStoredSqls({ most: limits.storedSqls, longest: LONGEST_STORED_SQL }),
+        hasEnded: () => stream.ended !== null,
+        turn: 0,
+        inUse: true,
+        ended: null,
+        process: null,
+        keepsState: false,
+        expiry: null,
+      };
+      streams.set(stream.id, stream);
+      return stream;
+    },
+    resume(baton, token) {
+      const facts = batons.open(baton);
+      if (facts === null) throw new EdgeError(400, 'BATON_INVALID', 'the baton is not one that this program gave since it was started');
+      const stream = streams.get(facts.streamId);
+      if (stream === undefined) {
+        throw new EdgeError(400, 'STREAM_EXPIRED', `the stream has expired after ${limits.idleMs} ms without a request, or was closed`);
+      }
+      if (stream.token.hash !== token.hash) throw new EdgeError(400, 'BATON_INVALID', 'the baton belongs to another access token');
+      if (stream.inUse || stream.turn !== facts.turn)
+        throw new EdgeError(400, 'BATON_REUSED', 'the baton was used before; each is for one request');
+      if (stream.expiry !== null) clearTimeout(stream.expiry);
+      stream.inUse = true;
+      stream.turn += 1;
+      return stream;
+    },
+    async run(stream, plan, answerBytes) {
+      const state = stateOf(stream);
+      try {
+        const process = await processOf(state);
+        const { rows, statementMs, requestMs } = limits;
+        const outcome = await process.run({ plan, rows, bytes: answerBytes }, { statementMs, requestMs });
+        state.keepsState = outcome.keepsState;
+        return outcome;
+      } catch (error) {
+        if (!(error instanceof ProcessGone)) throw error;
+        const revoked = state.ended === 'revoked';
+        await drop(state, 'closed');
+        if (revoked) throw new EdgeError(401, 'TOKEN_INVALID', 'the access token was invalidated while it was in use', { cause: error });
+        throw error;
+      }
+    },
+    suspend(stream) {
+      const state = stateOf(stream);
+      state.inUse = false;
+      state.expiry = setTimeout(() => void drop(state, 'closed'), limits.idleMs);
+      streams.delete(state.id);
+      streams.set(state.id, state);
+      return batons.seal({ streamId: state.id, turn: state.turn });
+    },
+    async close({ id }) {
+      const state = streams.get(id);
+      if (state !== undefined) await drop(state, 'closed');
+    },
+    revoke(isValid) {
+      for (const stream of [...streams.values()]) if (!isValid(stream.token.hash)) void drop(stream, 'revoked');
+    },
+    reclaim() {
+      for (const stream of streams.values()) {
+        if (!stream.inUse && !stream.keepsState && stream.process !== null) return void giveBack(stream);
+      }
+    },
+    size: () => streams.size,
+    stop() {
+      for (const { expiry } of streams.values()) if (expiry !== null) clearTimeout(expiry);
+      streams.clear();
+    },
+  };
+}

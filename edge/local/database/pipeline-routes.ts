@@ -1,0 +1,64 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EdgeError } from '../../edge-error.ts';
+import { errorBody } from '../../error-shapes.ts';
+import type { EdgeLogger } from '../local-resource.ts';
+import { bearerToken } from './access-token.ts';
+import type { DatabaseLimits } from './database-limits.ts';
+import type { OpenStreams } from './open-streams.ts';
+import { parsePipelineBody, runPipeline } from './run-pipeline.ts';
+import type { KeptToken, TokenStore } from './token-store.ts';
+
+export interface PipelineRoutesOptions {
+  readonly streams: OpenStreams;
+  readonly tokens: TokenStore;
+  readonly limits: DatabaseLimits;
+  readonly logger: EdgeLogger;
+}
+
+/** @libsql/client reads an error's code only where the type is exactly this: Fastify's own would carry a charset. */
+const JSON_TYPE = 'application/json';
+
+function authenticate({ headers }: FastifyRequest, tokens: TokenStore): KeptToken {
+  const token = bearerToken(headers.authorization);
+  const kept = token === null ? null : tokens.find(token);
+  if (kept !== null) return kept;
+  const why =
+    token === null ? 'an access token is required: Authorization: Bearer <token>' : 'the access token is not valid, or was invalidated';
+  throw new EdgeError(401, token === null ? 'TOKEN_MISSING' : 'TOKEN_INVALID', why, { headers: { 'www-authenticate': 'Bearer' } });
+}
+
+function answerError(error: FastifyError | EdgeError, reply: FastifyReply, logger: EdgeLogger): FastifyReply {
+  const send = (status: number, key: string, message: string): FastifyReply => {
+    const { contentType, body } = errorBody('pipeline', { status, key, message });
+    return reply.code(status).header('content-type', contentType).send(body);
+  };
+  if (error instanceof EdgeError) {
+    reply.headers(error.headers);
+    return send(error.status, error.key, error.message);
+  }
+  const status = error.statusCode ?? 500;
+  if (status < 500) return send(status, error.code ?? 'REQUEST_INVALID', error.message);
+  logger.error({ err: error }, 'a pipeline failed');
+  return send(500, 'INTERNAL_ERROR', 'the pipeline failed for a reason of the program itself; its log says more');
+}
+
+/** `POST /v2/pipeline`, and `GET /v2`, by which clients ask whether the protocol's version is spoken. */
+export function pipelineRoutes(app: FastifyInstance, { streams, tokens, limits, logger }: PipelineRoutesOptions): void {
+  const callers = new WeakMap<FastifyRequest, KeptToken>();
+  app.setErrorHandler<FastifyError | EdgeError>((error, _request, reply) => answerError(error, reply, logger));
+  app.get('/v2', { exposeHeadRoute: false }, (_request, reply) => reply.header('content-type', JSON_TYPE).send('{"version":2}'));
+  app.route({
+    method: 'POST',
+    url: '/v2/pipeline',
+    bodyLimit: limits.bodyBytes,
+    // Before the body is read: whoever has no token does not make the program read eight megabytes.
+    onRequest: async (request) => {
+      callers.set(request, authenticate(request, tokens));
+    },
+    handler: async (request, reply) => {
+      const token = callers.get(request) ?? authenticate(request, tokens);
+      const answer = await runPipeline(parsePipelineBody(request.body, limits.requests), token, { streams, limits });
+      return reply.header('content-type', JSON_TYPE).send(answer);
+    },
+  });
+}
