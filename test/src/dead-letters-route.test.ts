@@ -35,7 +35,7 @@ describe('dead letters', () => {
   });
 
   test.each([
-    ['of two megabytes, in characters of one to four bytes', `{"a":"${'a\u00e9\u20ac\u{1f600}\\n\\u0007'.repeat(160_000)}"`],
+    ['of two megabytes, in characters of one to four bytes', `{"ab":"${'a\u00e9\u20ac\u{1f600}\\n\\u0007'.repeat(160_000)}"`],
     ['that begins with a byte order mark', '\ufeff{"a"'],
     ['that is empty but for a quote', '"'],
   ])('are listed whole where their text is one %s', async (_what, text) => {
