@@ -15,8 +15,10 @@ export interface PipelineRoutesOptions {
   readonly logger: EdgeLogger;
 }
 
-/** @libsql/client reads an error's code only where the type is exactly this: Fastify's own would carry a charset. */
-const JSON_TYPE = 'application/json';
+/** @libsql/client reads an error's code only where the type is exactly this; to a string, Fastify would add a charset. */
+function sendJson(reply: FastifyReply, body: string): FastifyReply {
+  return reply.header('content-type', 'application/json').send(Buffer.from(body));
+}
 
 function authenticate({ headers }: FastifyRequest, tokens: TokenStore): KeptToken {
   const token = bearerToken(headers.authorization);
@@ -29,8 +31,7 @@ function authenticate({ headers }: FastifyRequest, tokens: TokenStore): KeptToke
 
 function answerError(error: FastifyError | EdgeError, reply: FastifyReply, logger: EdgeLogger): FastifyReply {
   const send = (status: number, key: string, message: string): FastifyReply => {
-    const { contentType, body } = errorBody('pipeline', { status, key, message });
-    return reply.code(status).header('content-type', contentType).send(body);
+    return sendJson(reply.code(status), errorBody('pipeline', { status, key, message }).body);
   };
   if (error instanceof EdgeError) {
     reply.headers(error.headers);
@@ -46,7 +47,7 @@ function answerError(error: FastifyError | EdgeError, reply: FastifyReply, logge
 export function pipelineRoutes(app: FastifyInstance, { streams, tokens, limits, logger }: PipelineRoutesOptions): void {
   const callers = new WeakMap<FastifyRequest, KeptToken>();
   app.setErrorHandler<FastifyError | EdgeError>((error, _request, reply) => answerError(error, reply, logger));
-  app.get('/v2', { exposeHeadRoute: false }, (_request, reply) => reply.header('content-type', JSON_TYPE).send('{"version":2}'));
+  app.get('/v2', { exposeHeadRoute: false }, (_request, reply) => sendJson(reply, '{"version":2}'));
   app.route({
     method: 'POST',
     url: '/v2/pipeline',
@@ -58,7 +59,7 @@ export function pipelineRoutes(app: FastifyInstance, { streams, tokens, limits, 
     handler: async (request, reply) => {
       const token = callers.get(request) ?? authenticate(request, tokens);
       const answer = await runPipeline(parsePipelineBody(request.body, limits.requests), token, { streams, limits });
-      return reply.header('content-type', JSON_TYPE).send(answer);
+      return sendJson(reply, answer);
     },
   });
 }
