@@ -2,12 +2,17 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { accept, type ParsedValue, refuse } from './config-value.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from './zone-id.ts';
 
+/** What a key may do beside the shield operations. `personal`: operations 9 to 11; `database`: the upstream database whose token the program holds. */
+export const SCOPES = ['personal', 'database'] as const;
+export type Scope = (typeof SCOPES)[number];
+
 /** Someone who may call: the key itself is forgotten once its SHA-256 is taken. */
 export interface AccessKey {
   readonly name: string;
   readonly hash: Uint8Array;
   /** The shield zones the key opens; `all` opens every one. */
   readonly zones: 'all' | ReadonlySet<number>;
+  readonly scopes: ReadonlySet<Scope>;
 }
 
 const NAME = /^[A-Za-z0-9._-]{1,64}$/;
@@ -15,7 +20,7 @@ const NAME = /^[A-Za-z0-9._-]{1,64}$/;
 const KEY = /^[\x21-\x2b\x2d-\x39\x3b-\x7e]{16,256}$/;
 
 export const ACCESS_KEYS_FORM =
-  'name:key:zones entries, separated by commas or new lines; a key is 16 to 256 printable ASCII characters without blank, comma or colon; zones is * or zone ids separated by +';
+  'name:key:zones entries, separated by commas or new lines; a key is 16 to 256 printable ASCII characters without blank, comma or colon; zones is * or zone ids separated by +; a fourth part :scopes is optional: personal, database or personal+database';
 
 function hashKey(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest();
@@ -25,6 +30,13 @@ function parseZones(text: string): AccessKey['zones'] | null {
   if (text === '*') return 'all';
   const ids = text.split('+').map(zoneIdIn);
   return ids.every((id) => id !== null) ? new Set(ids) : null;
+}
+
+/** No fourth part is no scope; an empty one is a mistake. */
+function parseScopes(text: string | undefined): ReadonlySet<Scope> | null {
+  if (text === undefined) return new Set();
+  const scopes = text.split('+').map((name) => SCOPES.find((scope) => scope === name.trim()));
+  return scopes.every((scope) => scope !== undefined) ? new Set(scopes) : null;
 }
 
 /** Parses ACCESS_KEYS, which must have an entry. Reasons name an entry by its place and name, never its key. */
@@ -37,19 +49,22 @@ export function parseAccessKeys(text: string): ParsedValue<readonly AccessKey[]>
   const keys: AccessKey[] = [];
   for (const [index, entry] of entries.entries()) {
     const place = `entry ${index + 1} of ${entries.length}`;
-    const [name = '', key = '', zoneText, ...rest] = entry.split(':');
-    if (zoneText === undefined || rest.length > 0) return refuse(`${place} does not have the three parts name:key:zones`);
+    const [name = '', key = '', zoneText, scopeText, ...rest] = entry.split(':');
+    if (zoneText === undefined || rest.length > 0)
+      return refuse(`${place} does not have the three parts name:key:zones, or these and scopes`);
     if (!NAME.test(name)) return refuse(`${place}: the name is not 1 to 64 letters, digits, dots, dashes or underscores`);
     if (!KEY.test(key))
       return refuse(`${place} ("${name}"): the key is not 16 to 256 printable ASCII characters without blank, comma or colon`);
     const zones = parseZones(zoneText.trim());
     if (zones === null)
       return refuse(`${place} ("${name}"): the zones "${zoneText}" are neither * nor zone ids ${ZONE_ID_RANGE} separated by +`);
+    const scopes = parseScopes(scopeText);
+    if (scopes === null) return refuse(`${place} ("${name}"): the scopes "${scopeText}" are not ${SCOPES.join(' or ')}, separated by +`);
     const hash = hashKey(key);
     if (keys.some((other) => other.name === name)) return refuse(`${place}: the name "${name}" is taken by an earlier entry`);
     const twin = keys.find((other) => timingSafeEqual(other.hash, hash));
     if (twin !== undefined) return refuse(`${place} ("${name}"): its key is also that of "${twin.name}"`);
-    keys.push({ name, hash, zones });
+    keys.push({ name, hash, zones, scopes });
   }
   return accept(keys);
 }

@@ -1,16 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { type AccessKey, findAccessKey, opensZone } from './access-key.ts';
+import { type AccessKey, findAccessKey, opensZone, type Scope } from './access-key.ts';
 import { hostNameOf, isLoopbackHost } from './loopback.ts';
 import { RequestProblem } from './problem.ts';
 
-/** Which zones a caller may use. */
+/** What a caller may use. */
 export interface Caller {
   opensZone(zoneId: number): boolean;
   readonly opensEveryZone: boolean;
+  hasScope(scope: Scope): boolean;
 }
 
-const ANYBODY: Caller = { opensZone: () => true, opensEveryZone: true };
+const ANYBODY: Caller = { opensZone: () => true, opensEveryZone: true, hasScope: () => true };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -33,7 +34,7 @@ function identify(keys: readonly AccessKey[], request: FastifyRequest): Caller {
       headers: { 'www-authenticate': 'AccessKey' },
     });
   }
-  return { opensZone: (zoneId) => opensZone(key, zoneId), opensEveryZone: key.zones === 'all' };
+  return { opensZone: (zoneId) => opensZone(key, zoneId), opensEveryZone: key.zones === 'all', hasScope: (scope) => key.scopes.has(scope) };
 }
 
 /**

@@ -1,10 +1,15 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { VALIDATOR_OPTIONS } from '../edge/operation-validation.ts';
 import type { KafkaSource } from '../ingest/kafka-source.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { access } from './access.ts';
 import type { Config } from './config.ts';
 import { answerBrokenConnection } from './connection-answers.ts';
 import { earlyRefusals } from './early-refusals.ts';
+import { requestHistory } from './edge-program-history.ts';
+import { edgeRoutes } from './edge-routes.ts';
+import type { Edge } from './edge-start.ts';
+import type { UpstreamConfig } from './edge-upstreams.ts';
 import { answerError, errorAnswers } from './error-answers.ts';
 import { createHttpServer } from './http-server.ts';
 import { everyLocalhost } from './localhost.ts';
@@ -19,7 +24,7 @@ import { pageRoutes } from './routes/page.ts';
 import { searchRoutes } from './routes/search.ts';
 import { stopping } from './stopping.ts';
 
-export type AppConfig = Pick<Config, 'host' | 'accessKeys' | 'queryDeadlineMs' | 'retentionMs'>;
+export type AppConfig = Pick<Config, 'host' | 'accessKeys' | 'queryDeadlineMs' | 'retentionMs'> & UpstreamConfig;
 
 export interface AppOptions {
   readonly store: EventStore;
@@ -29,15 +34,18 @@ export interface AppOptions {
   readonly logger: FastifyBaseLogger;
   /** Null where no Kafka is configured. */
   readonly kafka: KafkaSource | null;
+  /** Absent: the management operations are not served. */
+  readonly edge?: Edge;
   /** How long a client may keep a request waiting: for its whole body, or, where the body may have any length, for the next bytes of it. */
   readonly bodyDeadlineMs?: number;
 }
 
 /** The HTTP interface over a store. The caller listens, and closes the store after the app. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { store, config, now, logger, kafka, bodyDeadlineMs = BODY_DEADLINE_MS } = options;
+  const { store, config, now, logger, kafka, edge, bodyDeadlineMs = BODY_DEADLINE_MS } = options;
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
+    ajv: VALIDATOR_OPTIONS,
     logController: new LogController({ disableRequestLogging: true }),
     // The stopping plugin answers in the shape of every other error.
     return503OnClosing: false,
@@ -51,6 +59,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   const metrics = createMetrics({ store, kafka });
   const { retentionMs } = config;
+  if (edge !== undefined) await app.register(requestHistory, { history: edge.history });
   await app.register(errorAnswers);
   await app.register(earlyRefusals);
   await app.register(stopping);
@@ -61,6 +70,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs, bodyDeadlineMs });
   await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs, bodyDeadlineMs });
   await app.register(deadLetterRoutes, { store, now, retentionMs, bodyDeadlineMs });
+  if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodyDeadlineMs });
   await app.register(openapiRoutes);
   await app.register(pageRoutes);
   return app;

@@ -1,5 +1,6 @@
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
 import { hoursInMs, listOf, oneOf, type ParsedValue, someText, wholeNumber, yesOrNo } from './config-value.ts';
+import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config-table.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
@@ -7,7 +8,7 @@ export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as co
 export const DEMO_CHOICES = ['true', 'false', 'auto'] as const;
 
 /** The parsed values, one for each row of the table; null where a variable has no default and is not set. */
-export interface ConfigValues {
+export interface ConfigValues extends EdgeConfigValues {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -177,6 +178,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     secret: true,
     parse: parseAccessKeys,
   },
+  ...EDGE_CONFIG_VARIABLES,
 ];
 
 /** `KAFKA_GROUP_ID` is `kafka-group-id` on the command line. */

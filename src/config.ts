@@ -51,6 +51,18 @@ function checkTogether(values: ConfigValues): void {
       `${first[0]} is not set; allowed: KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD all three, or none`,
     );
   }
+  if (values.serviceDatabaseAuthToken !== null && values.serviceDatabaseUrl === null) {
+    throw new ConfigError(
+      'SERVICE_DATABASE_AUTH_TOKEN',
+      'SERVICE_DATABASE_AUTH_TOKEN is set without SERVICE_DATABASE_URL; allowed: both, or none',
+    );
+  }
+  if (values.upstreamAccessKey !== null && values.upstreamUrl === null && values.upstreamOverrides === null) {
+    throw new ConfigError(
+      'UPSTREAM_ACCESS_KEY',
+      'UPSTREAM_ACCESS_KEY is set, but no URL to send it to; allowed: with UPSTREAM_URL or UPSTREAM_URL_OVERRIDES',
+    );
+  }
   if (values.accessKeys === null && !isLoopbackHost(values.host)) {
     throw new ConfigError(
       'HOST',

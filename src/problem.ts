@@ -5,6 +5,7 @@ export const PROBLEMS = {
   'access.key_missing': { status: 401, title: 'An access key is needed' },
   'access.key_unknown': { status: 401, title: 'The access key is not known' },
   'access.zone_denied': { status: 403, title: 'The access key does not open this zone' },
+  'access.scope_denied': { status: 403, title: 'The access key does not have the scope' },
   'access.foreign_page': { status: 403, title: 'Requests of web pages elsewhere are not answered' },
   'route.not_found': { status: 404, title: 'There is nothing at this path' },
   'route.method_not_allowed': { status: 405, title: 'The path does not have this method' },

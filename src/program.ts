@@ -6,6 +6,7 @@ import type { EventStore } from '../store/event-store.ts';
 import { openStore } from '../store/open-store.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
+import { startEdge } from './edge-start.ts';
 import { listen } from './listen.ts';
 
 /** The whole program, running: store, sources and HTTP interface. */
@@ -87,7 +88,9 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   try {
     const kafka = startKafka(options, store);
     if (kafka !== null) closers.unshift(() => kafka.stop());
-    const app = await buildApp({ store, config, now, logger, kafka });
+    const edge = await startEdge({ store, config, now, logger });
+    closers.unshift(() => edge.stop());
+    const app = await buildApp({ store, config, now, logger, kafka, edge });
     closers.unshift(() => closeApp(app));
     const address = await listen(app, config);
     // Last, because its work competes with the start.

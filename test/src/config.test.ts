@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/config.ts';
 import { CONFIG_VARIABLES, flagOf } from '../../src/config-table.ts';
+import { EDGE_BAD, EDGE_GOOD } from './edge-config-cases.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -41,6 +42,7 @@ const GOOD: readonly (readonly [name: string, text: string, key: string, value: 
   ['DEMO', 'auto', 'demo', true],
   ['DEMO', 'auto', 'demo', false, { KAFKA_BROKERS: 'a:1' }],
   ['LOG_LEVEL', 'Debug', 'logLevel', 'debug'],
+  ...EDGE_GOOD,
 ];
 
 const BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] = [
@@ -98,6 +100,10 @@ const BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] =
   ['ACCESS_KEYS', `me:${KEY}:-`],
   ['ACCESS_KEYS', `me:${KEY}:*,me:${KEY}x:*`],
   ['ACCESS_KEYS', `me:${KEY}:*,you:${KEY}:*`],
+  ['ACCESS_KEYS', `me:${KEY}:*:`],
+  ['ACCESS_KEYS', `me:${KEY}:*:root`],
+  ['ACCESS_KEYS', `me:${KEY}:*:personal:x`],
+  ...EDGE_BAD,
 ];
 
 describe('the configuration', () => {
@@ -119,6 +125,12 @@ describe('the configuration', () => {
       demo: false,
       logLevel: 'info',
       accessKeys: [],
+      upstreamUrl: null,
+      upstreamOverrides: null,
+      upstreamAccessKey: null,
+      serviceDatabaseUrl: null,
+      serviceDatabaseAuthToken: null,
+      challengeResolverUrl: null,
     });
   });
 
@@ -184,6 +196,12 @@ describe('the configuration', () => {
   test('never shows the Kafka password', () => {
     const { KAFKA_SASL_MECHANISM: _left, ...others } = SASL;
     expect(refusal(others)).not.toContain('secret word');
+  });
+
+  test('knows the scopes of access keys; a key without a fourth part has none', () => {
+    const text = `a:${KEY}1:*,b:${KEY}2:7:personal,c:${KEY}3:7+8:personal+database`;
+    const scopes = loadConfig({ ACCESS_KEYS: text }).accessKeys.map((key) => [...key.scopes]);
+    expect(scopes).toEqual([[], ['personal'], ['personal', 'database']]);
   });
 
   test('keeps of an access key only its hash and zones', () => {

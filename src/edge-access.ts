@@ -1,0 +1,46 @@
+import type { FastifyRequest } from 'fastify';
+import type { Operation } from '../edge/operation.ts';
+import { callerOf, requireZone } from './access.ts';
+import { type AccessKey, findAccessKey } from './access-key.ts';
+import { RequestProblem } from './problem.ts';
+import { parseZoneId } from './zone-id.ts';
+
+export interface EdgeAccess {
+  readonly keys: readonly AccessKey[];
+  /** Whether the program sends a database token of its own, which must not serve just anybody. */
+  readonly holdsDatabaseToken: boolean;
+}
+
+function requireScope(has: boolean, name: string): void {
+  if (!has) throw new RequestProblem('access.scope_denied', `The access key does not have the scope "${name}"`);
+}
+
+/** Libraries for the database send nothing but a bearer token: an access key with the scope `database` stands in its place. */
+function requireDatabaseKey(request: FastifyRequest, keys: readonly AccessKey[]): void {
+  const unauthorized = { headers: { 'www-authenticate': 'Bearer' } };
+  const presented = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (presented === undefined) {
+    throw new RequestProblem('access.key_missing', 'Authorization: Bearer with an access key is missing', unauthorized);
+  }
+  const key = findAccessKey(keys, presented);
+  if (key === undefined) throw new RequestProblem('access.key_unknown', 'The bearer token is no access key of this program', unauthorized);
+  requireScope(key.scopes.has('database'), 'database');
+}
+
+/** Throws RequestProblem where the caller may not use the operation. The `AccessKey` header has been looked at before. */
+export function authorizeOperation(request: FastifyRequest, operation: Operation, { keys, holdsDatabaseToken }: EdgeAccess): void {
+  switch (operation.key) {
+    case 'access':
+      return;
+    case 'personal':
+      requireScope(callerOf(request).hasScope('personal'), 'personal');
+      return;
+    case 'access-and-zone':
+      requireZone(request, parseZoneId((request.params as { shieldZoneId: string }).shieldZoneId));
+      return;
+    case 'bearer':
+      // Otherwise the database itself judges the token. Without keys only this machine gets here.
+      if (holdsDatabaseToken && keys.length > 0) requireDatabaseKey(request, keys);
+      return;
+  }
+}

@@ -1,0 +1,41 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { EdgeError } from '../edge/edge-error.ts';
+import { OPERATIONS } from '../edge/operations.ts';
+import { proxy } from '../edge/proxy.ts';
+import type { AccessKey } from './access-key.ts';
+import { authorizeOperation } from './edge-access.ts';
+import { type LocalPlane, type UpstreamConfig, upstreamFor } from './edge-upstreams.ts';
+import { isHangUp } from './hang-up.ts';
+import { RequestProblem } from './problem.ts';
+import { wholeBodyWithin } from './request-body.ts';
+
+export interface EdgeRoutesOptions {
+  readonly config: UpstreamConfig & { readonly accessKeys: readonly AccessKey[] };
+  readonly local: LocalPlane;
+  readonly bodyDeadlineMs: number;
+}
+
+/** nginx's status for clients that closed the connection; nobody reads it. */
+const CLIENT_CLOSED = 499;
+
+function translateError(error: unknown, request: FastifyRequest): EdgeError | null {
+  if (isHangUp(error, request.raw))
+    return new EdgeError(CLIENT_CLOSED, 'request.hung_up', 'The caller closed the connection', { cause: error });
+  if (!(error instanceof RequestProblem)) return null;
+  const { status, errorKey, message, errors, headers } = error;
+  return new EdgeError(status, errorKey, message, { headers, cause: error, ...(errors === undefined ? {} : { errors }) });
+}
+
+/** Operations 2 to 14: checked here, answered by the upstreams that are configured, or by the local control plane. */
+export async function edgeRoutes(app: FastifyInstance, { config, local, bodyDeadlineMs }: EdgeRoutesOptions): Promise<void> {
+  const access = { keys: config.accessKeys, holdsDatabaseToken: config.serviceDatabaseAuthToken !== null };
+  await app.register(proxy, {
+    operations: OPERATIONS,
+    upstreamOf: (operation) => upstreamFor(config, operation, local),
+    authorize: (request, operation) => authorizeOperation(request, operation, access),
+    translateError,
+    readBody: wholeBodyWithin(bodyDeadlineMs),
+    // The database's own tokens are not ours to know.
+    routeConfig: (operation) => (operation.key === 'bearer' ? { needsKey: 'never' } : {}),
+  });
+}
