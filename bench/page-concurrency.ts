@@ -39,6 +39,7 @@ export function concurrencySection({ concurrency }: Pick<RaceResult, 'concurrenc
     );
   };
   const table = htmlTable({
+    id: 'concurrency-table',
     caption: 'Searches over HTTP by several clients',
     head: 'Engine and clients',
     groups: [{ name: '', columns: ['answers/s', 'p50, ms', 'p99, ms', 'errors'] }],

@@ -29,8 +29,8 @@ export function growthSection(sizes: readonly SizeFigures[]): Markup {
         id: `growth-${place + 1}`,
         title: `Growth: ${workload.title}`,
         description,
-        width: 210,
-        height: 130,
+        width: 165,
+        height: 118,
         right: 36,
         x,
         y,
@@ -65,6 +65,7 @@ function linesOf(sizes: readonly SizeFigures[], { name, engines }: WorkloadFigur
 function growthTable(sizes: readonly SizeFigures[], workloads: readonly WorkloadFigures[]): Markup {
   const engines = inOrder(workloads[0]?.engines ?? {});
   return htmlTable({
+    id: 'growth-table',
     caption: `The time grows by this power of the number of events; median milliseconds, hot`,
     head: 'Search',
     groups: engines.map(({ label }) => ({ name: label, columns: [...sizes.map(({ events }) => short(events)), 'power'] })),

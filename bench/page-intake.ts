@@ -98,6 +98,7 @@ function intakeTable(sizes: readonly SizeFigures[]): Markup {
     ]),
   );
   return htmlTable({
+    id: 'intake-table',
     caption: 'Intake: medians of the runs; of memory the highest',
     head: 'Engine and events',
     groups: [

@@ -1,7 +1,7 @@
 import { inOrder } from './engine-label.ts';
 import type { EngineName } from './engines/engine.ts';
 import { html, type Markup, NOTHING } from './html-markup.ts';
-import { aligned, mebibytes, whole } from './html-number.ts';
+import { aligned, mebibytes, short, whole } from './html-number.ts';
 import { htmlTable } from './html-table.ts';
 import { percentile } from './percentile.ts';
 import { figure } from './plot-figure.ts';
@@ -39,6 +39,7 @@ export function mixedSection({ idle, mixed, sizes }: RaceResult): Markup {
     ]),
   );
   const table = htmlTable({
+    id: 'latencies-table',
     caption: "A dashboard's searches: percentiles of their times in milliseconds",
     head: 'Engine and intake',
     groups: [
@@ -57,7 +58,7 @@ function idleCondition(idle: RaceResult['idle'], events: number): Condition {
   const rows = inOrder(idle)
     .filter(({ figures }) => figures.length > 0)
     .map(({ engine, label, figures }) => ({ engine, name: label, times: figures, figures: null }));
-  return { label: `nothing else going on, ${whole(events)} events stored`, rows };
+  return { label: `searches only, ${short(events)} events stored`, rows };
 }
 
 /** The engines' runs are put beside one another where they were made in the same circumstances. */
@@ -72,6 +73,6 @@ function mixedConditions(mixed: RaceResult['mixed']): Condition[] {
 }
 
 function conditionOf({ storedEvents, wantedEventsPerSecond }: MixedFigures): string {
-  const pace = wantedEventsPerSecond === null ? 'events come in at full speed' : `${whole(wantedEventsPerSecond)} events/s come in`;
-  return `${pace}, ${storedEvents === 0 ? 'none' : whole(storedEvents)} stored before`;
+  const pace = wantedEventsPerSecond === null ? 'intake at full speed' : `intake of ${short(wantedEventsPerSecond)} events/s`;
+  return `${pace}, ${storedEvents === 0 ? 'none' : short(storedEvents)} stored before`;
 }

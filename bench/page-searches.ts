@@ -99,6 +99,7 @@ function searchTable(size: SizeFigures): Markup {
   ]);
   const columns = [...engines.map((engine) => ENGINE_LABELS[engine]), ...(compared ? ['times as fast'] : [])];
   return htmlTable({
+    id: `searches-of-${events}`,
     caption: `Searches of ${whole(events)} events: median times in milliseconds`,
     head: 'Search',
     groups: [{ name: '', columns: ['events found'] }, ...timed.map(({ name }) => ({ name: `${name}, ms`, columns }))],

@@ -44,7 +44,8 @@ dt { color: var(--soft); font: .78rem/1.4 var(--sans); }
 .verdict { font-size: 1.12rem; }
 figure { margin: 0 0 1.75rem; min-width: 0; }
 figcaption, .legend { font: .85rem/1.45 var(--sans); color: var(--soft); margin-bottom: .6rem; max-width: 48rem; }
-.multiples { display: grid; grid-template-columns: repeat(auto-fill, minmax(11.5rem, 1fr)); gap: .5rem 1.25rem; }
+.multiples { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.75rem, 1fr)); gap: .5rem 1.25rem; }
+.multiples svg { max-width: 30rem; }
 .multiples.wide { grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: .5rem 2.5rem; }
 .multiples figure { display: flex; flex-direction: column; justify-content: flex-end; margin-bottom: 1rem; }
 .multiples figcaption { color: var(--ink); margin-bottom: .2rem; font-size: .78rem; line-height: 1.3; }
@@ -91,6 +92,7 @@ summary { cursor: pointer; font: .85rem var(--sans); color: var(--soft); margin-
 .method div { display: grid; grid-template-columns: 9rem 1fr; gap: 0 1.5rem; }
 .method dt { font-size: .85rem; padding-top: .15rem; color: var(--ink); }
 .method dd { font-size: .95rem; }
+@media (min-width: 60rem) { .multiples:not(.wide) { grid-template-columns: repeat(5, 1fr); } }
 @media (max-width: 40rem) {
   body { font-size: 16px; }
   main { padding-top: 1.5rem; }

@@ -38,7 +38,7 @@ ${means}${stat(first.worst.factor, worst)}</dl>
 export function differencesAlert(differences: readonly string[]): Markup {
   return differences.length === 0
     ? NOTHING
-    : html`<section id="differences" class="alert" role="alert"><h2>The engines gave different answers</h2>
+    : html`<section id="differences" class="alert"><h2>The engines gave different answers</h2>
 <p><strong>Nothing on this page means anything until they are equal.</strong></p>
 <ul>${differences.map((difference) => html`<li><code>${difference}</code></li>`)}</ul></section>`;
 }
