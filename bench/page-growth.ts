@@ -13,7 +13,7 @@ export function growthSection(sizes: readonly SizeFigures[]): Markup {
   const last = sizes.at(-1);
   const workloads = (last?.workloads ?? []).filter((workload) => linesOf(sizes, workload).length > 0);
   const [first] = sizes;
-  if (first === undefined || last === undefined || first.events === last.events || workloads.length === 0) {
+  if (first === undefined || last === undefined || workloads.length === 0) {
     return NOTHING;
   }
   const x = { scale: fittedLogScale(sizes.map(({ events }) => events)), shown: short, tick: short };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { raceHtml } from '../../bench/race-html.ts';
+import type { SizeFigures } from '../../bench/race-result.ts';
 import { AWKWARD_WRITTEN, alone, coldOnly, different, full, hotOnly, nothing, withTimes } from './race-examples.ts';
 
 const SECTIONS = ['circumstances', 'verdict', 'searches', 'intake', 'growth', 'mixed', 'concurrency', 'method', 'again'];
@@ -142,4 +143,20 @@ test('times of zero, and runs that took no time, are drawn', () => {
   });
   expect(page).not.toMatch(/NaN|Infinity/);
   expect(textOf(page, 'searches')).toContain('1.00×');
+});
+
+test('a search in which we are slower is set off, in the bars and in the table', () => {
+  const page = raceHtml(full);
+  const marked = [...page.matchAll(/<(?:text class="note loss"|strong class="loss")[^>]*>([^<]+)</g)].map(([, text]) => text);
+  expect(marked.toSorted()).toEqual(['0.26×', '0.26×', '0.35×', '0.35×', '0.50×', '3']);
+});
+
+test('lines that end at the same place have labels below one another', () => {
+  const { workloads, ...size } = full.sizes[0] as SizeFigures;
+  const same = { hotMs: [50], coldMs: [] };
+  const alike = workloads.slice(0, 1).map((workload) => ({ ...workload, engines: { shieldlog: same, clickhouse: same } }));
+  const page = raceHtml({ ...full, sizes: [1_000_000, 4_000_000].map((events) => ({ ...size, events, workloads: alike })) });
+  const [, plot = ''] = page.match(/<title id="growth-1-title">(.*?)<\/svg>/s) ?? [];
+  const [one = 0, other = 0] = [...plot.matchAll(/<text class="value [a-z]+" x="[^"]+" y="([^"]+)">/g)].map(([, y]) => Number(y));
+  expect(Math.abs(one - other)).toBe(12);
 });
