@@ -48,9 +48,22 @@ export async function openShieldlog({ dataDir, memoryLimitMb }: EngineOptions): 
 }
 
 async function folderBytes(folder: string): Promise<number> {
-  let bytes = 0;
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    bytes += entry.isFile() ? (await stat(join(entry.parentPath, entry.name))).size : 0;
-  }
-  return bytes;
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const sizes = await Promise.all(
+    entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => fileBytes(join(parentPath, name))),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** 0 where the file was removed in the meantime, as merged segments are. */
+function fileBytes(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') {
+        return 0;
+      }
+      throw error;
+    },
+  );
 }
