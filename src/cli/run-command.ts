@@ -5,8 +5,9 @@ import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './
 import { UsageError } from './command-line.ts';
 import { ingestCommand } from './ingest-command.ts';
 import { serveCommand } from './serve-command.ts';
+import { tokensCommand } from './tokens-command.ts';
 
-const COMMANDS: readonly Command[] = [serveCommand, ingestCommand];
+const COMMANDS: readonly Command[] = [serveCommand, ingestCommand, tokensCommand];
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { FastifyInstance } from 'fastify';
 import type { LocalContext, LocalResource } from '../local-resource.ts';
 import { DATABASE_LIMITS, type DatabaseLimits } from './database-limits.ts';
 import { startDatabaseProcess } from './database-process-handle.ts';
@@ -28,12 +29,19 @@ function openFile(path: string): DatabaseSync {
   }
 }
 
+/** Of the control plane's context, what the database needs. */
+type DatabaseContext = Pick<LocalContext, 'dataDir' | 'now' | 'logger'>;
+
+interface DatabaseResource extends LocalResource {
+  routes(app: FastifyInstance, context: DatabaseContext): void;
+}
+
 /** Operation 14: a database behind access tokens. Its processes and files are closed with the app. */
-export function makeDatabaseResource(given: Partial<DatabaseLimits> = {}): LocalResource {
+export function makeDatabaseResource(given: Partial<DatabaseLimits> = {}): DatabaseResource {
   const limits = { ...DATABASE_LIMITS, ...given };
   return {
     ...TOKEN_TABLES,
-    routes(app, { dataDir, now, logger }: Pick<LocalContext, 'dataDir' | 'now' | 'logger'>) {
+    routes(app, { dataDir, now, logger }) {
       const tokens = openTokenStore(dataDir, now);
       const path = join(dataDir, DATABASE_FILE);
       const file = openFile(path);

@@ -6,7 +6,6 @@ import fastify from 'fastify';
 import type { DatabaseLimits } from '../../../edge/local/database/database-limits.ts';
 import { makeDatabaseResource } from '../../../edge/local/database/database-resource.ts';
 import { openTokenStore, type TokenStore } from '../../../edge/local/database/token-store.ts';
-import type { LocalContext } from '../../../edge/local/local-resource.ts';
 
 export interface DatabaseApp {
   readonly url: string;
@@ -35,8 +34,7 @@ export async function startDatabaseApp(limits: Partial<DatabaseLimits> = {}): Pr
   const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-database-'));
   const app = fastify();
   const logger = { info: () => {}, warn: () => {}, error: (facts: object) => console.error(facts) };
-  // The resource needs no more of a control plane than this.
-  makeDatabaseResource(limits).routes(app, { dataDir, now: Date.now, logger } as LocalContext);
+  makeDatabaseResource(limits).routes(app, { dataDir, now: Date.now, logger });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const tokens = openTokenStore(dataDir, Date.now);
   const [full, read] = tokens.generate().map(({ token }) => token) as [string, string];

@@ -1,0 +1,82 @@
+import { type NewToken, openTokenStore, type TokenStore } from '../../edge/local/database/token-store.ts';
+import { loadConfig } from '../config.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
+import { parseCommandLine, UsageError } from './command-line.ts';
+
+const ACTIONS = ['generate', 'regenerate', 'list'] as const;
+type Action = (typeof ACTIONS)[number];
+
+const HELP = `Usage: shieldlog tokens generate|regenerate|list [flags]
+
+The access tokens of the database at POST /v2/pipeline, kept in DATA_DIR. A running program sees a change at its next request.
+
+  generate     make a Full Access and a Read Only token; the earlier ones stay valid
+  regenerate   the same, and every earlier token is invalid at once, open streams included
+  list         every valid token: its kind, when it was made, the beginning of its SHA-256
+
+New tokens are written to standard output, once: only their hashes are kept.
+
+  --data-dir DIR, DATA_DIR
+      The folder of the running program (default ./data).
+
+Exit status: 0 done, 1 failed, 2 wrong usage.
+`;
+
+function parseAction(positionals: readonly string[]): Action {
+  const [given, extra] = positionals;
+  const allowed = ACTIONS.join(', ');
+  const action = ACTIONS.find((name) => name === given);
+  if (action === undefined)
+    throw new UsageError(given === undefined ? `tokens needs one of ${allowed}` : `'${given}' is not one of ${allowed}`);
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; tokens takes one of ${allowed}`);
+  return action;
+}
+
+function writeNew(tokens: readonly NewToken[], { stdout, stderr }: CommandIo): void {
+  for (const { kind, token } of tokens) stdout.write(`${kind}\t${token}\n`);
+  stderr.write('These are shown only now: only their hashes are kept.\n');
+}
+
+function perform(action: Action, store: TokenStore, io: CommandIo): void {
+  switch (action) {
+    case 'generate':
+      writeNew(store.generate(), io);
+      break;
+    case 'regenerate':
+      writeNew(store.regenerate(), io);
+      break;
+    case 'list':
+      for (const { kind, created, hash } of store.list()) {
+        io.stdout.write(`${kind}\t${new Date(created).toISOString()}\t${hash.slice(0, 12)}\n`);
+      }
+  }
+}
+
+function openStore(dataDir: string): TokenStore {
+  try {
+    return openTokenStore(dataDir, Date.now);
+  } catch (error) {
+    throw new CommandFailed(`the tokens in ${dataDir} cannot be opened: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
+  const { flags, positionals } = parseCommandLine(args, ['data-dir']);
+  const action = parseAction(positionals);
+  // Of the configuration, only this one is asked: what the program needs besides may be set for it alone.
+  const { dataDir } = loadConfig({ DATA_DIR: io.env['DATA_DIR'] }, flags);
+  const store = openStore(dataDir);
+  try {
+    perform(action, store, io);
+    return 0;
+  } finally {
+    store.close();
+  }
+}
+
+export const tokensCommand: Command = {
+  name: 'tokens',
+  summary: 'make, replace or list the access tokens of the database',
+  help: () => HELP,
+  run,
+};
