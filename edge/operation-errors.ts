@@ -41,6 +41,7 @@ export function operationErrors(
     const shape = request.routeOptions.config.operation?.errorShape ?? 'problem';
     const { status, key, message, field, errors, headers } = refusal;
     const { contentType, body } = errorBody(shape, { status, key, message, field, errors, instance: pathOf(request) });
-    return reply.code(status).headers(headers).header('content-type', contentType).send(body);
+    // As bytes: to a text Fastify would add a charset, and clients of the database want the bare type.
+    return reply.code(status).headers(headers).header('content-type', contentType).send(Buffer.from(body));
   };
 }

@@ -1,9 +1,11 @@
 import { accessLists } from './access-lists.ts';
+import { apiGuardian } from './api-guardian/api-guardian.ts';
 import { apiGuardianMetrics } from './api-guardian-metrics.ts';
 import { applications } from './applications/applications.ts';
 import { botCategorization } from './bot-categorization.ts';
 import type { ChallengeResolver } from './certificates/challenge-resolver.ts';
 import { externalCertificates } from './certificates/external-certificates.ts';
+import { databaseResource } from './database/database-resource.ts';
 import { dnsZones } from './dns/dns-zones.ts';
 import type { LocalResource } from './local-resource.ts';
 import { nodes } from './nodes.ts';
@@ -19,6 +21,7 @@ export interface LocalResourcesOptions {
 export function localResources({ challengeResolver }: LocalResourcesOptions): readonly LocalResource[] {
   return [
     scriptVariables,
+    apiGuardian,
     dnsZones,
     pullZones,
     externalCertificates({ hostnames: pullZoneHostnames, ...(challengeResolver === null ? {} : { resolver: challengeResolver }) }),
@@ -27,5 +30,6 @@ export function localResources({ challengeResolver }: LocalResourcesOptions): re
     apiGuardianMetrics,
     applications,
     nodes,
+    databaseResource,
   ];
 }

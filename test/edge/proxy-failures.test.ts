@@ -129,6 +129,15 @@ describe('an upstream that', () => {
     expectNothingLeaked(text, url);
   });
 
+  test('of the database is out of reach ends in the bare JSON type, which its clients insist on', async () => {
+    await using proxy = await startProxy({ target: { url: await closedPort() } });
+    const answer = await send(proxy.url, exampleOf(14));
+    expect([answer.headers.get('content-type'), await answer.json()]).toEqual([
+      'application/json',
+      { error: 'Bad Gateway', message: expect.any(String), code: 'UPSTREAM_UNREACHABLE' },
+    ]);
+  });
+
   test('has no address ends in 502', async () => {
     await using proxy = await startProxy({ target: { url: 'http://nowhere.invalid' } });
     const answer = await send(proxy.url, exampleOf(4));
