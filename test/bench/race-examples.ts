@@ -1,7 +1,7 @@
 import type { RaceResult, SizeFigures } from '../../bench/race-result.ts';
 
 /** A title that would end an element, begin a script and end an attribute. */
-export const AWKWARD = `</title><script>alert('1')</script> "quoted" & 'single'`;
+const AWKWARD = `</title><script>alert('1')</script> "quoted" & 'single'`;
 /** The same within a page. */
 export const AWKWARD_WRITTEN = '&lt;/title&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &quot;quoted&quot; &amp; &#39;single&#39;';
 
