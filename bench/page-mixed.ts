@@ -73,6 +73,6 @@ function mixedConditions(mixed: RaceResult['mixed']): Condition[] {
 }
 
 function conditionOf({ storedEvents, wantedEventsPerSecond }: MixedFigures): string {
-  const pace = wantedEventsPerSecond === null ? 'intake at full speed' : `intake of ${short(wantedEventsPerSecond)} events/s`;
+  const pace = wantedEventsPerSecond === null ? 'intake at full speed' : `${short(wantedEventsPerSecond)} events/s offered`;
   return `${pace}, ${storedEvents === 0 ? 'none' : short(storedEvents)} stored before`;
 }

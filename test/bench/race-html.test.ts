@@ -119,7 +119,7 @@ test('searches while events come in have their percentiles beside those of searc
   const text = textOf(raceHtml(full), 'mixed');
   expect(text).toContain('shieldlog: searches only, 4M events stored 3 12 13 13');
   expect(text).toContain('ClickHouse: searches only, 4M events stored 3 32 33 33');
-  expect(text).toContain('shieldlog: intake of 50K events/s, 4M stored before 49,321 1,024 3 22 23 23');
+  expect(text).toContain('shieldlog: 50K events/s offered, 4M stored before 49,321 1,024 3 22 23 23');
   expect(text).toContain('shieldlog: intake at full speed, none stored before 87,654 1,024 3 42 43 43');
 });
 
