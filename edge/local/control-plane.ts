@@ -22,7 +22,7 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
-export const SECRET_HEADER = 'x-control-plane-secret';
+const SECRET_HEADER = 'x-control-plane-secret';
 
 function admit(secret: Buffer): (given: unknown) => void {
   return (given) => {

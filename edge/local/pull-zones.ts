@@ -27,7 +27,7 @@ interface Hostname {
 }
 
 /** How a hostname is kept: lower case, international letters as `xn--`, no dot at its end; empty where it is no name at all. */
-export function canonicalHostname(name: string): string {
+function canonicalHostname(name: string): string {
   return domainToASCII(name.trim().replace(/\.$/, '')).toLowerCase();
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** The control plane's file inside DATA_DIR. */
-export const STATE_FILE = 'control-plane.sqlite';
+const STATE_FILE = 'control-plane.sqlite';
 
 /** `shieldlog tokens` writes beside the running program. */
 const BUSY_TIMEOUT_MS = 5_000;

@@ -7,7 +7,7 @@ const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictRequired
 ajv.addFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/);
 
 /** Holds a body to a schema; says everything that is wrong. */
-export function expectFits(schema: JsonSchema, body: unknown): void {
+function expectFits(schema: JsonSchema, body: unknown): void {
   const validate = ajv.compile(schema);
   expect(validate(body) ? [] : validate.errors, JSON.stringify(body).slice(0, 2000)).toEqual([]);
 }
