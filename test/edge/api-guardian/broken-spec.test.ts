@@ -209,3 +209,14 @@ test('many faults are told at once, but not more than twenty', async () => {
   specification['components'].schemas = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`S${n}`, { $ref: `#/none/${n}` }]));
   await expect(readSpec(JSON.stringify(specification))).rejects.toMatchObject({ errors: { length: 20 } });
 });
+
+test('what could have been a reference and is none is not a fault of its own', async () => {
+  const specification = petSpecification();
+  specification['paths']['/health'].get.responses = { 200: {} };
+  const fault = await readSpec(JSON.stringify(specification)).then(
+    () => null,
+    (error) => error,
+  );
+  const message = "must have required property 'description'";
+  expect(fault.errors).toEqual([{ field: 'content#/paths/~1health/get/responses/200', message }]);
+});

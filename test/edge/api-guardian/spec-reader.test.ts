@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createSpecReader, type SpecReader } from '../../../edge/local/api-guardian/spec-reader.ts';
 import { petSpecification } from './specification.ts';
@@ -57,6 +58,8 @@ describe('a reader in a thread of its own', () => {
     reader = createSpecReader(OPTIONS);
     const readings = [reader.read(HEAVY), reader.read('{}')];
     const settled = Promise.allSettled(readings);
+    // Now the first one has its thread.
+    await setImmediate();
     await reader.stop();
     expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });

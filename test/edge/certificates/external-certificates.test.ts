@@ -151,6 +151,16 @@ describe('the certificate', () => {
     }
   });
 
+  test('names the host in its subject only where that has 64 characters at most', async () => {
+    for (const name of ['www.example.com', LONG_NAME]) {
+      await request(name);
+      await complete(name);
+    }
+    const leaves = issued().map((row) => new X509Certificate(String(row['chain_pem'])));
+    expect(leaves.map(({ subject }) => subject)).toEqual(['CN=www.example.com', undefined]);
+    expect(leaves.map(({ subjectAltName }) => subjectAltName)).toEqual(['DNS:www.example.com', `DNS:${LONG_NAME}`]);
+  });
+
   test('is signed by the same authority every time, until that ends too soon', async () => {
     const authorityNow = async () => {
       await request('www.example.com');

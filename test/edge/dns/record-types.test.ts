@@ -139,3 +139,7 @@ test.each([
 ])('the name %j is kept as %j', (given, kept) => {
   expect(read({ Value: '192.0.2.1', Name: given })?.Name).toBe(kept);
 });
+
+test('an absolute name is told to be written relative to its zone', () => {
+  expect(() => read({ Value: '192.0.2.1', Name: 'www.example.com.' })).toThrow('ends with a dot; allowed: a name relative to example.com');
+});
