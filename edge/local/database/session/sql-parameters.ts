@@ -6,7 +6,7 @@ export function sqlParameters(sql: string): readonly (string | null)[] {
   const names: (string | null)[] = [];
   const add = (index: number, name: string | null): void => {
     while (names.length < index) names.push(null);
-    names[index - 1] = name ?? names[index - 1] ?? null;
+    names[index - 1] ??= name;
   };
   for (const [token] of sql.matchAll(TOKEN)) {
     if (token === '?') add(names.length + 1, null);
