@@ -1,8 +1,9 @@
+import { EdgeError } from '../edge/edge-error.ts';
 import type { GuardianDay } from '../edge/local/guardian-counts.ts';
 import type { SearchPlan } from '../query/search-plan.ts';
 import type { EventGroup } from '../query/search-result.ts';
 import type { EventStore } from '../store/event-store.ts';
-import { withDeadline } from './deadline.ts';
+import { DeadlinePassed, withDeadline } from './deadline.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = 28;
@@ -37,11 +38,19 @@ export interface GuardianCountsOptions {
   readonly store: Pick<EventStore, 'search'>;
   /** Unix ms UTC. */
   readonly now: () => number;
-  /** For each search; it is then given up with DeadlinePassed. */
+  /** For each search; it is then given up. */
   readonly deadlineMs: number;
 }
 
-/** Counts the stored events of the feature `api-guardian` by day, today and the 27 days before; events past the retention are gone. */
+function asRefusal(error: unknown): unknown {
+  if (!(error instanceof DeadlinePassed)) return error;
+  return new EdgeError(503, 'metrics.deadline', `The events could not be counted: ${error.message}`, {
+    headers: { 'retry-after': '5' },
+    cause: error,
+  });
+}
+
+/** Counts the stored events of the feature `api-guardian` by day, today and the 27 days before; events past the retention are gone. Throws EdgeError 503 past the deadline. */
 export async function guardianDays({ store, now, deadlineMs }: GuardianCountsOptions, zoneId: number): Promise<readonly GuardianDay[]> {
   const fromMs = Math.floor(now() / DAY_MS) * DAY_MS - (DAYS - 1) * DAY_MS;
   const days = Array.from({ length: DAYS }, (_, index) => ({
@@ -56,7 +65,10 @@ export async function guardianDays({ store, now, deadlineMs }: GuardianCountsOpt
 
   for (let pageIndex = 0, total = 1; pageIndex * PAGE_SIZE < total; pageIndex += 1) {
     const plan = planOf(zoneId, fromMs, pageIndex);
-    const result = await withDeadline(deadlineMs, new AbortController().signal, (signal) => store.search(plan, { signal }));
+    const counted = withDeadline(deadlineMs, new AbortController().signal, (signal) => store.search(plan, { signal }));
+    const result = await counted.catch((error: unknown) => {
+      throw asRefusal(error);
+    });
     if (result.kind !== 'groups') throw new Error('a search for groups was answered with rows');
     total = result.total;
     result.groups.forEach(count);
