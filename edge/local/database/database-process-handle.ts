@@ -47,7 +47,7 @@ function answered(pending: Pending, answer: ProcessAnswer): void {
 
 /** Starts a database process; resolves when it can be used. `tempDir` is where SQLite spills what does not fit into memory. */
 export async function startDatabaseProcess({ tempDir }: { readonly tempDir: string }): Promise<DatabaseProcess> {
-  const child: ChildProcess = fork(ENTRY, [], {
+  const child: ChildProcess = fork(ENTRY, [String(process.pid)], {
     serialization: 'advanced',
     // Neither the program's secrets nor its flags are the database's business.
     env: { SQLITE_TMPDIR: tempDir },

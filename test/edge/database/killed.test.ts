@@ -3,11 +3,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTokenStore } from '../../../edge/local/database/token-store.ts';
 import { eventually } from '../../src/eventually.ts';
 
-const HOST = join(import.meta.dirname, 'database-host.ts');
+const HOST = fileURLToPath(new URL('./database-host.ts', import.meta.url));
 const ROWS_A_BATCH = 50;
 
 let dataDir: string;

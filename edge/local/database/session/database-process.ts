@@ -66,6 +66,6 @@ process.on('disconnect', () => process.exit(0));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 // A thread needs the main one to start: a statement that never ends must not come before.
-const watch = new Worker(new URL('./orphan-watch.ts', import.meta.url));
-watch.once('online', () => tell({ kind: 'ready' }));
+const watch = new Worker(new URL('./orphan-watch.ts', import.meta.url), { workerData: Number(process.argv[2]) });
+watch.once('message', () => tell({ kind: 'ready' }));
 watch.unref();
