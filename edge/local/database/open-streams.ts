@@ -9,20 +9,22 @@ import { makeStoredSqls, type StoredSqls } from './stored-sqls.ts';
 import type { StreamPlan } from './stream-plan.ts';
 import type { KeptToken } from './token-store.ts';
 
+export type StreamEnd = 'closed' | 'revoked';
+
 /** One client's sequence of requests, with its transaction. */
 export interface DatabaseStream {
   readonly id: string;
   readonly token: KeptToken;
   readonly sqls: StoredSqls;
-  /** It ended while it was in use. */
-  readonly hasEnded: () => boolean;
+  /** Why it ended while it was in use; null while it has not. */
+  readonly ended: () => StreamEnd | null;
 }
 
 interface StreamState extends DatabaseStream {
   /** Of the baton that the next request must show. */
   turn: number;
   inUse: boolean;
-  ended: 'closed' | 'revoked' | null;
+  end: StreamEnd | null;
   process: DatabaseProcess | null;
   /** Its process holds a transaction or a setting, so it cannot be given to another stream. */
   keepsState: boolean;
@@ -54,6 +56,11 @@ export interface OpenStreams {
   stop(): void;
 }
 
+/** The answer to whoever used a token that was invalidated meanwhile. */
+export function revokedError(cause?: unknown): EdgeError {
+  return new EdgeError(401, 'TOKEN_INVALID', 'the access token was invalidated while it was in use', { cause });
+}
+
 const LONGEST_STORED_SQL = 65_536;
 
 /** The open streams and the processes they use. */
@@ -64,7 +71,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
 
   function stateOf({ id }: DatabaseStream): StreamState {
     const state = streams.get(id);
-    if (state === undefined) throw new EdgeError(401, 'TOKEN_INVALID', 'the access token was invalidated while it was in use');
+    if (state === undefined) throw new ProcessGone('stopped', 'the stream was ended');
     return state;
   }
 
@@ -81,13 +88,13 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     pool.release(process);
   }
 
-  async function drop(stream: StreamState, why: 'closed' | 'revoked'): Promise<void> {
-    stream.ended = why;
+  async function drop(stream: StreamState, why: StreamEnd): Promise<void> {
+    stream.end = why;
     streams.delete(stream.id);
     if (stream.expiry !== null) clearTimeout(stream.expiry);
-    if (!stream.inUse || why === 'closed') return giveBack(stream);
     // Whoever is using it learns it from the process.
-    await stream.process?.kill('stopped', 'the access token was invalidated');
+    if (stream.inUse && why === 'revoked') await stream.process?.kill('stopped', 'the access token was invalidated');
+    await giveBack(stream);
   }
 
   async function processOf(stream: StreamState): Promise<DatabaseProcess> {
@@ -96,6 +103,8 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     stream.process = process;
     const { lockWaitMs, valueBytes, sqlBytes } = limits;
     await process.open({ path, readOnly: stream.token.kind === 'read-only', lockWaitMs, valueBytes, sqlBytes });
+    // It may have ended while it waited, when it had no process that could have told so.
+    if (stream.end !== null) throw new ProcessGone('stopped', 'the stream was ended');
     return process;
   }
 
@@ -108,10 +117,10 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
         id: randomUUID(),
         token,
         sqls: makeStoredSqls({ most: limits.storedSqls, longest: LONGEST_STORED_SQL }),
-        hasEnded: () => stream.ended !== null,
+        ended: () => stream.end,
         turn: 0,
         inUse: true,
-        ended: null,
+        end: null,
         process: null,
         keepsState: false,
         expiry: null,
@@ -144,10 +153,9 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
         return outcome;
       } catch (error) {
         if (!(error instanceof ProcessGone)) throw error;
-        const revoked = state.ended === 'revoked';
+        const revoked = state.end === 'revoked';
         await drop(state, 'closed');
-        if (revoked) throw new EdgeError(401, 'TOKEN_INVALID', 'the access token was invalidated while it was in use', { cause: error });
-        throw error;
+        throw revoked ? revokedError(error) : error;
       }
     },
     suspend(stream) {

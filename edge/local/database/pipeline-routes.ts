@@ -43,6 +43,14 @@ function answerError(error: FastifyError | EdgeError, reply: FastifyReply, logge
   return send(500, 'INTERNAL_ERROR', 'the pipeline failed for a reason of the program itself; its log says more');
 }
 
+function hangUpSignal({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}
+
 /** `POST /v2/pipeline`, and `GET /v2`, by which clients ask whether the protocol's version is spoken. */
 export function pipelineRoutes(app: FastifyInstance, { streams, tokens, limits, logger }: PipelineRoutesOptions): void {
   const callers = new WeakMap<FastifyRequest, KeptToken>();
@@ -58,7 +66,8 @@ export function pipelineRoutes(app: FastifyInstance, { streams, tokens, limits, 
     },
     handler: async (request, reply) => {
       const token = callers.get(request) ?? authenticate(request, tokens);
-      const answer = await runPipeline(parsePipelineBody(request.body, limits.requests), token, { streams, limits });
+      const hungUp = hangUpSignal(reply);
+      const answer = await runPipeline(parsePipelineBody(request.body, limits.requests), token, { streams, limits, hungUp });
       return sendJson(reply, answer);
     },
   });

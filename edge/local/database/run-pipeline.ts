@@ -1,7 +1,7 @@
 import { EdgeError } from '../../edge-error.ts';
 import type { DatabaseLimits } from './database-limits.ts';
 import { ProcessGone } from './database-process-handle.ts';
-import type { DatabaseStream, OpenStreams } from './open-streams.ts';
+import { type DatabaseStream, type OpenStreams, revokedError } from './open-streams.ts';
 import { type OwnRequest, parseRequest } from './parse-request.ts';
 import { errorJson, StatementError } from './statement-error.ts';
 import type { StreamPlan } from './stream-plan.ts';
@@ -36,6 +36,8 @@ export function parsePipelineBody(body: unknown, mostRequests: number): Pipeline
 export interface PipelineOptions {
   readonly streams: OpenStreams;
   readonly limits: DatabaseLimits;
+  /** The caller went away: nobody would learn the baton, so what is running is stopped. */
+  readonly hungUp: AbortSignal;
 }
 
 async function runOwn(streams: OpenStreams, stream: DatabaseStream, place: string, request: OwnRequest): Promise<string> {
@@ -53,7 +55,8 @@ async function runOwn(streams: OpenStreams, stream: DatabaseStream, place: strin
 }
 
 async function runOne(streams: OpenStreams, stream: DatabaseStream, place: string, wire: unknown, bytes: number): Promise<string> {
-  if (stream.hasEnded()) return errorResult({ code: 'STREAM_CLOSED', message: `${place} comes after the end of its stream` });
+  if (stream.ended() === 'revoked') throw revokedError();
+  if (stream.ended() !== null) return errorResult({ code: 'STREAM_CLOSED', message: `${place} comes after the end of its stream` });
   try {
     const request = parseRequest(place, wire, stream.sqls);
     if (isOwn(request)) return await runOwn(streams, stream, place, request);
@@ -77,21 +80,25 @@ async function runOne(streams: OpenStreams, stream: DatabaseStream, place: strin
 export async function runPipeline(
   { baton, requests }: PipelineBody,
   token: KeptToken,
-  { streams, limits }: PipelineOptions,
+  { streams, limits, hungUp }: PipelineOptions,
 ): Promise<string> {
   const stream = baton === null ? streams.open(token) : streams.resume(baton, token);
   const results: string[] = [];
   let bytes = limits.answerBytes;
+  const end = (): void => void streams.close(stream);
+  hungUp.addEventListener('abort', end, { once: true });
   try {
     for (const [index, wire] of requests.entries()) {
       const result = await runOne(streams, stream, `requests[${index}]`, wire, bytes);
       bytes -= Buffer.byteLength(result) + 1;
       results.push(result);
     }
-    const next = stream.hasEnded() ? null : streams.suspend(stream);
+    const next = stream.ended() === null ? streams.suspend(stream) : null;
     return `{"baton":${JSON.stringify(next)},"base_url":null,"results":[${results.join(',')}]}`;
   } catch (error) {
     await streams.close(stream);
     throw error;
+  } finally {
+    hungUp.removeEventListener('abort', end);
   }
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../src/eventually.ts';
 import { type DatabaseApp, startDatabaseApp } from './database-app.ts';
 
 const ENDLESS = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n';
@@ -41,6 +42,24 @@ describe('a statement that never ends', () => {
     expect((await endless).body.results[0].error.code).toBe('SQLITE_INTERRUPT');
     expect(answered).toBeGreaterThan(5);
     expect(Number(await count())).toBe(answered);
+  });
+
+  test('is stopped as soon as its caller has gone', async () => {
+    await app.stop();
+    app = await startDatabaseApp({ statementMs: 600_000, requestMs: 600_000, lockWaitMs: 100 });
+    await app.run(app.full, 'CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)');
+    const isLocked = async (): Promise<boolean> => (await app.run(app.full, 'BEGIN IMMEDIATE')).body.results[0].type === 'error';
+    const caller = new AbortController();
+    const endless = fetch(`${app.url}/v2/pipeline`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${app.full}` },
+      body: JSON.stringify({ requests: [execute('BEGIN IMMEDIATE'), execute(ENDLESS)] }),
+      signal: caller.signal,
+    });
+    await eventually('it runs', isLocked);
+    caller.abort();
+    await expect(endless).rejects.toThrow();
+    await eventually('its lock is free', async () => !(await isLocked()));
   });
 
   test('leaves processes for others when it is stopped', async () => {

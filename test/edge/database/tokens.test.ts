@@ -85,6 +85,21 @@ describe('access tokens', () => {
     expect(await running).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
   });
 
+  test('that become invalid while a request waits for a process are not used when it gets one', async () => {
+    await app.stop();
+    app = await startDatabaseApp({ processes: 1, queueMs: 20_000, idleMs: 60_000 });
+    await app.run(app.full, 'CREATE TABLE kept (a)');
+    const { token: late = '' } = app.tokens.generate()[0] ?? {};
+    const holding = { requests: [{ type: 'execute', stmt: { sql: 'BEGIN' } }] };
+    const { status: held } = await app.pipeline(app.full, holding);
+    const waiting = app.run(late, 'INSERT INTO kept VALUES (1)');
+    await status('wrong');
+    const [{ token: full = '' } = {}] = app.tokens.regenerate();
+    expect([held, (await waiting).status]).toEqual([200, 401]);
+    const { body } = await app.run(full, 'SELECT count(*) FROM kept');
+    expect(body.results[0].response.result.rows[0][0].value).toBe('0');
+  });
+
   test.each([
     [['generate', 'list'], "Unexpected argument 'list'"],
     [['remove'], "'remove' is not one of generate, regenerate, list"],
