@@ -24,9 +24,11 @@ export function requireBodyType(headers: Readonly<Record<string, unknown>>, body
   return type;
 }
 
-/** A JSON body. Throws EdgeError 400 where the bytes are not UTF-8 or not JSON. */
+/** A JSON body. Throws EdgeError 400 where there are no bytes, or they are not UTF-8 or not JSON. */
 export function parseJsonBody(bytes: Uint8Array): unknown {
-  const refuse = (message: string, cause: unknown): EdgeError => new EdgeError(400, 'request.malformed', message, { field: 'body', cause });
+  const refuse = (message: string, cause?: unknown): EdgeError =>
+    new EdgeError(400, 'request.malformed', message, { field: 'body', cause });
+  if (bytes.length === 0) throw refuse('The body is missing');
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { EdgeError } from './edge-error.ts';
 import type { Operation } from './operation.ts';
 import { parseJsonBody, requireBodyType } from './operation-body.ts';
 import { type ErrorTranslation, type FaultLog, operationErrors, pathOf } from './operation-errors.ts';
@@ -59,10 +58,6 @@ async function prepare(request: FastifyRequest): Promise<void> {
   if (operation === undefined) return;
   request.params = withNumbers(request.params as Record<string, unknown>, operation.params);
   request.query = withNumbers(request.query as Record<string, unknown>, operation.query);
-  // The framework does not validate a body that is not there.
-  if (operation.body !== null && request.body === undefined) {
-    throw new EdgeError(400, 'request.malformed', 'The body is missing', { field: 'body' });
-  }
 }
 
 /**

@@ -10,13 +10,7 @@ export class UpstreamUnusable extends Error {
   override readonly name = 'UpstreamUnusable';
 }
 
-const TOO_SLOW: ReadonlySet<unknown> = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'FST_REPLY_FROM_GATEWAY_TIMEOUT',
-  'ETIMEDOUT',
-]);
+const TOO_SLOW: ReadonlySet<unknown> = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 
 /** The connection broke while it was in use: a kept one that the upstream had closed meanwhile, for one. */
 const BROKEN: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);

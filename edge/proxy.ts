@@ -83,8 +83,6 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
   await app.register(replyFrom, {
     disableCache: true,
     disableRequestLogging: true,
-    // Its own retries repeat a GET ten times when an upstream is busy.
-    retryMethods: [],
     destroyAgent: true,
     undici: {
       connections: options.connections ?? CONNECTIONS,
@@ -110,6 +108,7 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
       queryString: () => queryText(request.query as Record<string, unknown>),
       rewriteRequestHeaders: (_request, prepared) => requestHeaders(request, prepared as IncomingHttpHeaders, target),
       rewriteHeaders: () => ({}),
+      // In place of its own retries, which repeat a GET ten times when an upstream is busy.
       retryDelay: ({ err, attempt }) => (operation.idempotent && attempt === 0 && isBrokenConnection(err) ? RETRY_AFTER_MS : null),
       onError: (failed, { error }) => void failed.send(upstreamFailure(error)),
       onResponse: (_request, answered, answer) =>

@@ -111,6 +111,7 @@ describe('an upstream that', () => {
       expectAnswer(ids[index] ?? 0, status, bodyOf(text));
       expectNothingLeaked(`${text} ${JSON.stringify([...answer.headers])}`, upstream.url);
     }
+    expect(proxy.log.join('')).not.toContain('already sent');
     await eventually('broken connections are closed', () => upstream.connections() <= 2);
     well = true;
     for (let round = 0; round < 4; round += 1) {
@@ -184,7 +185,9 @@ test('a caller who goes away takes the upstream request along', async () => {
     socket.write(`${HEAD}Content-Length: 100000\r\n\r\n`);
     drip(socket, ' ');
   });
-  await using proxy = await startProxy({ target: { url: upstream.url } });
+  // Longer than the test waits: it is not the deadline that closes the connection.
+  const deadlines = { headersMs: 60_000, bodyMs: 60_000 };
+  await using proxy = await startProxy({ target: { url: upstream.url }, deadlines });
   const caller = new AbortController();
   const asked = fetch(`${proxy.url}/mc/nodes`, { signal: caller.signal });
   await eventually('the upstream is asked', () => upstream.connections() === 1);

@@ -150,6 +150,8 @@ describe('before an upstream is asked', () => {
       Field: 'Records[1].Weight',
       Message: 'Records[1].Weight: 101 must be <= 100',
     });
+    const nothing = await send(proxy.url, { ...exampleOf(4), body: '' });
+    expect(await nothing.json()).toMatchObject({ Field: 'body', Message: 'The body is missing' });
     const granularity = await send(proxy.url, { ...exampleOf(9), path: '/mc/apps/a/statistics?granularity=Weekly' });
     expect(await granularity.json()).toMatchObject({
       status: 400,
