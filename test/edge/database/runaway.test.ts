@@ -80,8 +80,12 @@ describe('statements that each end', () => {
 });
 
 describe('too much at once', () => {
-  test('transactions beyond the processes: 503 after a while, and a process as soon as one is done', async () => {
-    const begin = () => app.pipeline(app.full, { requests: [execute('BEGIN'), execute('SELECT * FROM item')] });
+  test.each([
+    ['transactions', 'BEGIN'],
+    ['temporary tables', 'CREATE TEMP TABLE mine (a)'],
+    ['settings', 'PRAGMA foreign_keys = OFF'],
+  ])('streams with %s, beyond the processes: 503 after a while, and a process as soon as one is done', async (_what, sql) => {
+    const begin = () => app.pipeline(app.full, { requests: [execute(sql), execute('SELECT * FROM item')] });
     const [first, second] = await Promise.all([begin(), begin()]);
     const refused = await app.run(app.full, 'SELECT 1');
     expect([refused.status, refused.body]).toEqual([
@@ -97,6 +101,7 @@ describe('too much at once', () => {
   test('streams without a transaction share the processes', async () => {
     const streams = [];
     for (let index = 0; index < 4; index += 1) streams.push((await app.pipeline(app.full, { requests: [execute('SELECT 1')] })).body.baton);
+    expect(streams).toEqual(Array.from({ length: 4 }, () => expect.any(String)));
     for (const baton of streams) {
       const { body } = await app.pipeline(app.full, { baton, requests: [execute('SELECT 2'), { type: 'close' }] });
       expect(body.results.map(({ type }: { type: string }) => type)).toEqual(['ok', 'ok']);

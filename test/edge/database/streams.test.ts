@@ -70,6 +70,21 @@ describe('a stream', () => {
     expect(codes(answers)).toEqual(['ok', 'ok', 'ok', 'SQL_STORE_TOO_MANY', 'SQL_STORE_EXISTS', 'ok', 'ok', 'ok', 'SQL_NOT_FOUND']);
   });
 
+  test('never runs a part of a long statement that would be one by itself', async () => {
+    const [first, second] = ['DELETE FROM item WHERE id = 12', '34; SELECT 1'];
+    for (let length = 4_090; length <= 4_100; length += 1) {
+      const script = `/*${'x'.repeat(length - first.length - 4)}*/${first}${second}`;
+      const requests = [
+        execute('INSERT INTO item (id) VALUES (12), (1234)'),
+        { type: 'sequence', sql: script },
+        execute('DELETE FROM item RETURNING id'),
+      ];
+      const answers = await results(requests);
+      expect(codes(answers)).toEqual(['ok', 'ok', 'ok']);
+      expect(answers[2].response.result.rows).toEqual([[{ type: 'integer', value: '12' }]]);
+    }
+  });
+
   test('says whether a transaction is open', async () => {
     const answers = await results([{ type: 'get_autocommit' }, execute('BEGIN'), { type: 'get_autocommit' }]);
     expect([answers[0].response, answers[2].response]).toEqual([
