@@ -18,17 +18,34 @@ export const CANONICAL_COLUMNS: readonly EventColumn[] = [
   { name: 'log', duckdbType: 'JSON' },
 ];
 
-/** The columns of the event table: `seq` is the ingest sequence that the feed is ordered by. */
-export const EVENT_COLUMNS: readonly EventColumn[] = [{ name: 'seq', duckdbType: 'BIGINT' }, ...CANONICAL_COLUMNS];
+/** The columns of a hot table: `seq` is the ingest sequence that the feed is ordered by. */
+export const HOT_COLUMNS: readonly EventColumn[] = [{ name: 'seq', duckdbType: 'BIGINT' }, ...CANONICAL_COLUMNS];
 
-export type EventColumnName = 'seq' | 'shieldZoneId' | 'timestamp' | 'logId' | TextField | 'ipHigh' | 'ipLow' | 'log';
+/** Where the log of a sealed event is: the number of the bundle, and its row in there, from 0. */
+const LOG_PLACE: readonly EventColumn[] = [
+  { name: 'bundle', duckdbType: 'BIGINT' },
+  { name: 'place', duckdbType: 'INTEGER' },
+];
+
+/** The columns of a segment. */
+export const SEGMENT_COLUMNS: readonly EventColumn[] = [...HOT_COLUMNS.filter(({ name }) => name !== 'log'), ...LOG_PLACE];
+
+/** The columns of events wherever they are: hot ones have their log and no place, sealed ones a place and no log. */
+export const EVENT_COLUMNS: readonly EventColumn[] = [...HOT_COLUMNS, ...LOG_PLACE];
+
+export type EventColumnName = 'seq' | 'shieldZoneId' | 'timestamp' | 'logId' | TextField | 'ipHigh' | 'ipLow' | 'log' | 'bundle' | 'place';
 
 /** The quoted identifier of a column. */
 export function column(name: EventColumnName): SqlFragment {
   return trusted(`"${name}"`);
 }
 
-/** All columns of the event table, comma-separated, in table order. */
-export function allColumns(): SqlFragment {
-  return trusted(EVENT_COLUMNS.map(({ name }) => `"${name}"`).join(', '));
+/** The quoted identifiers of columns, comma-separated. */
+export function columnList(columns: readonly EventColumn[]): SqlFragment {
+  return trusted(columns.map(({ name }) => `"${name}"`).join(', '));
+}
+
+/** Columns with their types, as they are declared. */
+export function columnDefinitions(columns: readonly EventColumn[]): SqlFragment {
+  return trusted(columns.map(({ name, duckdbType }) => `"${name}" ${duckdbType}`).join(', '));
 }

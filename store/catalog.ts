@@ -1,11 +1,12 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Bundle } from './bundle.ts';
 import { DeadLetterTable } from './dead-letter-table.ts';
 import type { SourcePosition } from './event-store.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
 import { inTransaction } from './sqlite-transaction.ts';
 import { StoreError } from './store-error.ts';
 
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 
 const SCHEMA = `
   CREATE TABLE segments (
@@ -16,6 +17,10 @@ const SCHEMA = `
     segment_id INTEGER NOT NULL REFERENCES segments(id) ON DELETE CASCADE, zone_id INTEGER NOT NULL, rows INTEGER NOT NULL,
     PRIMARY KEY (segment_id, zone_id)
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE bundles (
+    number INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL
+  ) STRICT;
   CREATE TABLE positions (
     topic TEXT NOT NULL, partition INTEGER NOT NULL, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, partition)
   ) STRICT, WITHOUT ROWID;
@@ -30,6 +35,8 @@ const SCHEMA = `
 export interface CatalogChange {
   readonly add: readonly UnpublishedSegment[];
   readonly remove: readonly Segment[];
+  readonly addBundle?: Bundle;
+  readonly removeBundles?: readonly Bundle[];
   readonly progress?: CatalogProgress;
 }
 
@@ -52,6 +59,8 @@ export class Catalog {
   readonly #insertSegment: StatementSync;
   readonly #insertZone: StatementSync;
   readonly #deleteSegment: StatementSync;
+  readonly #insertBundle: StatementSync;
+  readonly #deleteBundle: StatementSync;
   readonly #putPosition: StatementSync;
   readonly #putProgress: StatementSync;
 
@@ -63,6 +72,10 @@ export class Catalog {
     );
     this.#insertZone = this.#database.prepare('INSERT INTO segment_zones (segment_id, zone_id, rows) VALUES (?, ?, ?)');
     this.#deleteSegment = this.#database.prepare('DELETE FROM segments WHERE id = ?');
+    this.#insertBundle = this.#database.prepare(
+      'INSERT INTO bundles (number, file, rows, bytes, min_sequence, max_sequence) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    this.#deleteBundle = this.#database.prepare('DELETE FROM bundles WHERE number = ?');
     this.#putPosition = this.#database.prepare('INSERT OR REPLACE INTO positions (topic, partition, next_offset) VALUES (?, ?, ?)');
     this.#putProgress = this.#database.prepare('INSERT OR REPLACE INTO progress (name, value) VALUES (?, ?)');
   }
@@ -90,6 +103,19 @@ export class Catalog {
     }));
   }
 
+  bundles(): Bundle[] {
+    const statement = this.#database.prepare('SELECT * FROM bundles ORDER BY number');
+    statement.setReadBigInts(true);
+    return statement.all().map((row) => ({
+      number: Number(row['number']),
+      file: String(row['file']),
+      rows: Number(row['rows']),
+      bytes: Number(row['bytes']),
+      minSequence: row['min_sequence'] as bigint,
+      maxSequence: row['max_sequence'] as bigint,
+    }));
+  }
+
   progress(): CatalogProgress {
     const values = this.#database.prepare('SELECT name, value FROM progress');
     values.setReadBigInts(true);
@@ -109,12 +135,19 @@ export class Catalog {
     };
   }
 
-  /** Publishes and withdraws segments in one transaction; returns the new ones with their numbers. */
-  apply({ add, remove, progress }: CatalogChange): Segment[] {
+  /** Publishes and withdraws segments and bundles in one transaction; returns the new segments with their numbers. */
+  apply({ add, remove, addBundle, removeBundles = [], progress }: CatalogChange): Segment[] {
     return inTransaction(this.#database, () => {
       const added = add.map((segment) => this.#publish(segment));
       for (const segment of remove) {
         this.#deleteSegment.run(segment.id);
+      }
+      if (addBundle !== undefined) {
+        const { number, file, rows, bytes, minSequence, maxSequence } = addBundle;
+        this.#insertBundle.run(number, file, rows, bytes, minSequence, maxSequence);
+      }
+      for (const { number } of removeBundles) {
+        this.#deleteBundle.run(number);
       }
       if (progress !== undefined) {
         this.#record(progress);
@@ -159,10 +192,11 @@ function openExclusively(file: string): DatabaseSync {
       database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     }
     database.exec('COMMIT');
-    if (version > SCHEMA_VERSION) {
+    if (version !== 0 && version !== SCHEMA_VERSION) {
+      const age = version > SCHEMA_VERSION ? 'newer' : 'older';
       throw new StoreError(
         'folder_unusable',
-        `${file}: catalog version ${version} is newer than this program's, which is ${SCHEMA_VERSION}`,
+        `DATA_DIR: ${file} is of version ${version}, ${age} than this program's, which is ${SCHEMA_VERSION}; choose another folder`,
       );
     }
     return database;

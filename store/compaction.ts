@@ -1,4 +1,5 @@
-import { extentOf } from './extent.ts';
+import { join } from 'node:path';
+import { segmentRows } from '../sql/events-relation.ts';
 import type { Segment } from './segment.ts';
 import { HOUR_MS, LONG_SLAB_MS, MAX_SEGMENT_ROWS, planSlab, type SlabZone } from './segment-plan.ts';
 import { type RewriteOptions, rewriteAsSegments } from './segment-rewrite.ts';
@@ -72,12 +73,14 @@ function largestZone(segments: readonly Segment[]): number {
   return [...rows.values()].reduce((largest, events) => Math.max(largest, events), 0);
 }
 
+/** The logs stay where they are. */
 export async function runMerge({ slab, slabMs, segments }: Merge, options: RewriteOptions): Promise<void> {
+  const paths = segments.map(({ file }) => join(options.segmentsFolder, file));
   const rewrite = {
-    name: `c${segments[0]?.id ?? 0}`,
+    stem: `c${segments[0]?.id ?? 0}-${options.now().toString(36)}`,
+    events: segmentRows(paths),
     hotTables: [],
     segments,
-    endSequence: extentOf(segments).maxSequence + 1n,
     slabMs,
     plan: (counts: readonly SlabZone[]) => planSlab(slab, slabMs, counts),
   };

@@ -87,7 +87,7 @@ export class EmbeddedStore implements EventStore {
       events: hotEvents + sum(live.segments.map(({ rows }) => rows)),
       hotEvents,
       segments: live.segments.length,
-      segmentBytes: sum(live.segments.map(({ bytes }) => bytes)),
+      segmentBytes: sum([...live.segments, ...live.bundles].map(({ bytes }) => bytes)),
       journalBytes: sum(live.hotTables.map(({ journalBytes }) => journalBytes)),
       deadLetters: catalog.deadLetters.count(),
       ...counters,

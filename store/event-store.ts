@@ -74,6 +74,7 @@ export interface StoreStats {
   readonly events: number;
   readonly hotEvents: number;
   readonly segments: number;
+  /** The logs of their events included. */
   readonly segmentBytes: number;
   readonly journalBytes: number;
   readonly deadLetters: number;

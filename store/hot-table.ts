@@ -1,4 +1,4 @@
-import type { HotSource } from '../sql/storage-statements.ts';
+import type { HotSource } from '../sql/events-relation.ts';
 
 /**
  * A table in memory. It either is a journal as it was read, or the rows of many small journals put together: those have a `seq` of their own,

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { eventsRelation } from '../sql/events-relation.ts';
 import {
   countKnownStatement,
   dropTableStatement,
-  eventsRelation,
   insertNewStatement,
   insertStatement,
   inspectTableStatement,
   readJournalStatement,
   unreadableLinesStatement,
-} from '../sql/storage-statements.ts';
+} from '../sql/journal-statements.ts';
 import { runStatement } from './duckdb-engine.ts';
 import type { DeadLetter } from './event-store.ts';
 import type { HotTable } from './hot-table.ts';

@@ -1,3 +1,4 @@
+import type { Bundle } from './bundle.ts';
 import type { HotTable } from './hot-table.ts';
 import type { Segment } from './segment.ts';
 
@@ -5,6 +6,7 @@ import type { Segment } from './segment.ts';
 export interface Snapshot {
   readonly hotTables: readonly HotTable[];
   readonly segments: readonly Segment[];
+  readonly bundles: readonly Bundle[];
   /** Events with this sequence or a higher one in a hot table came after the snapshot. */
   readonly endSequence: bigint;
   release(): void;
@@ -12,25 +14,32 @@ export interface Snapshot {
 
 export interface Retired {
   readonly hotTables: readonly HotTable[];
-  readonly segments: readonly Segment[];
+  /** Files of the segments folder. */
+  readonly files: readonly (Segment | Bundle)[];
 }
 
-type Part = HotTable | Segment;
+type Part = HotTable | Segment | Bundle;
 
 /**
- * The hot tables and segments that hold the events right now, each event in exactly one of them. Parts are exchanged in one step;
+ * The hot tables and segments that hold the events right now, each event in exactly one of them, and the bundles with the logs of the sealed ones. Parts are exchanged in one step;
  * a part that was taken out is handed to `onRetired` once no snapshot holds it any more.
  */
 export class LiveSet {
   #hotTables: readonly HotTable[] = [];
-  #segments: readonly Segment[] = [];
+  #segments: readonly Segment[];
+  #bundles: readonly Bundle[];
   #endSequence: bigint;
   readonly #readers = new Map<Part, number>();
   readonly #leaving = new Set<Part>();
   readonly #onRetired: (part: Retired) => void;
 
-  constructor(segments: readonly Segment[], endSequence: bigint, onRetired: (part: Retired) => void) {
+  constructor(
+    { segments, bundles }: { readonly segments: readonly Segment[]; readonly bundles: readonly Bundle[] },
+    endSequence: bigint,
+    onRetired: (part: Retired) => void,
+  ) {
     this.#segments = segments;
+    this.#bundles = bundles;
     this.#endSequence = endSequence;
     this.#onRetired = onRetired;
   }
@@ -47,6 +56,10 @@ export class LiveSet {
     return this.#segments;
   }
 
+  get bundles(): readonly Bundle[] {
+    return this.#bundles;
+  }
+
   /** Makes the events below `endSequence` visible to the snapshots from here on. */
   advance(endSequence: bigint): void {
     this.#endSequence = endSequence;
@@ -57,11 +70,14 @@ export class LiveSet {
     readonly removeHot?: readonly HotTable[];
     readonly addSegments?: readonly Segment[];
     readonly removeSegments?: readonly Segment[];
+    readonly addBundle?: Bundle;
+    readonly removeBundles?: readonly Bundle[];
   }): void {
-    const { addHot, removeHot = [], addSegments = [], removeSegments = [] } = change;
-    const gone = new Set<Part>([...removeSegments, ...removeHot]);
+    const { addHot, removeHot = [], addSegments = [], removeSegments = [], addBundle, removeBundles = [] } = change;
+    const gone = new Set<Part>([...removeSegments, ...removeHot, ...removeBundles]);
     this.#hotTables = [...this.#hotTables, ...(addHot ? [addHot] : [])].filter((table) => !gone.has(table));
     this.#segments = [...this.#segments, ...addSegments].filter((segment) => !gone.has(segment));
+    this.#bundles = [...this.#bundles, ...(addBundle ? [addBundle] : [])].filter((bundle) => !gone.has(bundle));
     for (const part of gone) {
       this.#leaving.add(part);
       this.#retireIfUnread(part);
@@ -69,8 +85,8 @@ export class LiveSet {
   }
 
   snapshot(): Snapshot {
-    const [hotTables, segments, endSequence] = [this.#hotTables, this.#segments, this.#endSequence];
-    const parts: Part[] = [...hotTables, ...segments];
+    const [hotTables, segments, bundles, endSequence] = [this.#hotTables, this.#segments, this.#bundles, this.#endSequence];
+    const parts: Part[] = [...hotTables, ...segments, ...bundles];
     for (const part of parts) {
       this.#readers.set(part, (this.#readers.get(part) ?? 0) + 1);
     }
@@ -84,7 +100,7 @@ export class LiveSet {
         this.#leave(part);
       }
     };
-    return { hotTables, segments, endSequence, release };
+    return { hotTables, segments, bundles, endSequence, release };
   }
 
   #leave(part: Part): void {
@@ -101,6 +117,6 @@ export class LiveSet {
     if (this.#readers.has(part) || !this.#leaving.delete(part)) {
       return;
     }
-    this.#onRetired('file' in part ? { hotTables: [], segments: [part] } : { hotTables: [part], segments: [] });
+    this.#onRetired('file' in part ? { hotTables: [], files: [part] } : { hotTables: [part], files: [] });
   }
 }

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { createHotTableStatement } from '../sql/storage-statements.ts';
+import { createHotTableStatement } from '../sql/journal-statements.ts';
 import { type AppendPlace, placeAfter } from './append-place.ts';
 import type { CatalogProgress } from './catalog.ts';
 import { runStatement } from './duckdb-engine.ts';

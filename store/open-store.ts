@@ -69,7 +69,9 @@ async function openWithCatalog(
   const searchers = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES);
 
   const remover = new PartRemover(removing, folder.segments, logger);
-  const live = new LiveSet(catalog.segments(), nextSequence, (retired) => remover.remove(retired));
+  const live = new LiveSet({ segments: catalog.segments(), bundles: catalog.bundles() }, nextSequence, (retired) =>
+    remover.remove(retired),
+  );
   dropExpiredSegments(catalog, live, now(), retentionMs);
   const positions = new PositionTable(stored);
   const counters = { expiredEvents, duplicateEvents };

@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { dropTableStatement } from '../sql/storage-statements.ts';
+import { dropTableStatement } from '../sql/journal-statements.ts';
 import { runStatement } from './duckdb-engine.ts';
 import type { Retired } from './live-set.ts';
-import { removeSegmentFiles } from './segment-writer.ts';
+import { removeFiles } from './published-file.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
 
@@ -19,13 +19,13 @@ export class PartRemover {
     this.#logger = logger;
   }
 
-  remove({ hotTables, segments }: Retired): void {
+  remove({ hotTables, files }: Retired): void {
     this.#queue
       .run(async () => {
         for (const { name } of hotTables) {
           await runStatement(this.#connection, dropTableStatement(name));
         }
-        await removeSegmentFiles(this.#segmentsFolder, segments);
+        await removeFiles(this.#segmentsFolder, files);
       })
       .catch((error: unknown) => {
         this.#logger.error({ err: error }, 'what is not needed any more could not be removed; a restart removes it');

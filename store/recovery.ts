@@ -5,9 +5,9 @@ import type { DataFolder } from './data-folder.ts';
 import { type Journal, listJournals, readJournal, removeJournals } from './journal.ts';
 import { StoreError } from './store-error.ts';
 
-/** Removes what a crash left: segments that were never published, and whatever was spilled. Throws `corrupt` when a published one is missing. */
+/** Removes what a crash left: segments and bundles that were never published, and whatever was spilled. Throws `corrupt` when a published one is missing. */
 export async function cleanFolder(folder: DataFolder, catalog: Catalog): Promise<void> {
-  const published = new Map(catalog.segments().map((segment) => [segment.file, segment]));
+  const published = new Map([...catalog.segments(), ...catalog.bundles()].map((part) => [part.file, part]));
   for (const name of await readdir(folder.segments)) {
     if (!published.has(name)) {
       await rm(join(folder.segments, name));

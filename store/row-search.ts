@@ -7,6 +7,7 @@ import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import { joinSql } from '../sql/fragment.ts';
 import { markText, unmarkText } from '../sql/marked-text.ts';
 import { rowPageStatement, slotCountStatement } from '../sql/row-statements.ts';
+import { type LogSource, readLogs } from './log-reader.ts';
 import { disjointStretches, locatePage, type PageLocation, type Stretch } from './page-location.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { Segment } from './segment.ts';
@@ -17,13 +18,19 @@ const SLOTS = 1024;
 const SORTED_AT_ONCE = 20_000;
 
 const SELECTED = joinSql(
-  [column('timestamp'), column('log'), ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name)))],
+  [
+    column('timestamp'),
+    column('log'),
+    column('bundle'),
+    column('place'),
+    ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name))),
+  ],
   ', ',
 );
 
 /**
  * One page of rows and the number of all of them. The events are first counted by time slot, which reads no more than the filtered columns;
- * then only the slots that hold the page are sorted, so that a deep page costs what the first one costs.
+ * then only the slots that hold the page are sorted, so that a deep page costs what the first one costs. The logs are read for the rows of the page.
  */
 export async function searchRows(scope: SearchScope): Promise<SearchResult> {
   const { page, window, where } = scope.plan;
@@ -36,7 +43,11 @@ export async function searchRows(scope: SearchScope): Promise<SearchResult> {
   const narrow = await narrowDown(scope, located);
   const slice = { offset: narrow.skip, limit: page.size };
   const rows = await scope.run(rowPageStatement(scope.plan, scope.events(narrow), narrow, slice, SELECTED, duckdbDialect));
-  return { kind: 'rows', rows: rows.map(eventRow), total };
+  const logs = await readLogs(
+    scope,
+    rows.map(([, log, bundle, place]) => ({ log, bundle, place }) as LogSource),
+  );
+  return { kind: 'rows', rows: rows.map((row, index) => eventRow(row, logs[index] as string)), total };
 }
 
 async function countBySlot(scope: SearchScope, window: TimeWindow, segments?: readonly Segment[]): Promise<Stretch[]> {
@@ -78,7 +89,7 @@ function widthMs({ fromMs, toMs }: TimeWindow): number {
   return toMs - fromMs;
 }
 
-function eventRow([timestamp, log, logId, ...texts]: readonly DuckDBValue[]): EventRow {
+function eventRow([timestamp, , , , logId, ...texts]: readonly DuckDBValue[], logJson: string): EventRow {
   const fields: Record<string, string> = {};
   for (const [place, name] of TEXT_FIELDS.entries()) {
     const value = texts[place];
@@ -86,5 +97,5 @@ function eventRow([timestamp, log, logId, ...texts]: readonly DuckDBValue[]): Ev
       fields[name] = unmarkText(value);
     }
   }
-  return { logId: unmarkText(logId as string), timestamp: Number(timestamp), logJson: log as string, fields };
+  return { logId: unmarkText(logId as string), timestamp: Number(timestamp), logJson, fields };
 }

@@ -1,7 +1,7 @@
 import { removeJournals } from './journal.ts';
 import type { ClosedGeneration } from './loader.ts';
-import { HOUR_MS, planSeal } from './segment-plan.ts';
-import { type RewriteOptions, rewriteAsSegments } from './segment-rewrite.ts';
+import { sealGeneration } from './seal-generation.ts';
+import type { RewriteOptions } from './segment-rewrite.ts';
 import { StoreError } from './store-error.ts';
 import type { StoreLogger } from './store-logger.ts';
 
@@ -78,7 +78,7 @@ export class Sealer {
         break;
       }
       try {
-        await this.#seal(closed);
+        await sealGeneration(closed, this.#options);
         await this.#removeJournals(closed);
         this.#failure = undefined;
         this.#waiting.shift();
@@ -91,19 +91,6 @@ export class Sealer {
       }
     }
     this.#running = undefined;
-  }
-
-  async #seal({ generation, progress }: ClosedGeneration): Promise<void> {
-    const rewrite = {
-      name: `j${progress.sealedJournal}`,
-      hotTables: generation.tables,
-      segments: [],
-      endSequence: progress.nextSequence,
-      slabMs: HOUR_MS,
-      plan: planSeal,
-      progress,
-    };
-    await rewriteAsSegments(rewrite, this.#options);
   }
 
   /** The segments have taken the journals' place; what cannot be removed now is removed at the next start. */

@@ -1,19 +1,21 @@
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
+import { eventsRelation } from '../sql/events-relation.ts';
 import type { SqlFragment } from '../sql/fragment.ts';
 import type { SqlStatement } from '../sql/statement.ts';
-import { eventsRelation } from '../sql/storage-statements.ts';
+import type { Bundle } from './bundle.ts';
 import { runStatement } from './duckdb-engine.ts';
 import type { Snapshot } from './live-set.ts';
 import { overlaps, type Segment } from './segment.ts';
+import { StoreError } from './store-error.ts';
 
 /** What one search may read and how: the segments that can hold events of its zone and window, all hot tables, one connection. */
 export class SearchScope {
   readonly plan: SearchPlan;
   readonly segments: readonly Segment[];
+  readonly segmentsFolder: string;
   readonly #snapshot: Snapshot;
-  readonly #segmentsFolder: string;
   readonly #connection: DuckDBConnection;
   readonly #signal: AbortSignal | undefined;
 
@@ -23,7 +25,7 @@ export class SearchScope {
       (segment) => segment.zoneRows.has(plan.zoneId) && overlaps(segment, plan.window.fromMs, plan.window.toMs),
     );
     this.#snapshot = snapshot;
-    this.#segmentsFolder = segmentsFolder;
+    this.segmentsFolder = segmentsFolder;
     this.#connection = connection;
     this.#signal = signal;
   }
@@ -32,12 +34,21 @@ export class SearchScope {
     return runStatement(this.#connection, statement, this.#signal);
   }
 
+  /** The bundle with this number. Throws `corrupt` where there is none. */
+  bundle(number: bigint): Bundle {
+    const found = this.#snapshot.bundles.find((bundle) => bundle.number === Number(number));
+    if (found === undefined) {
+      throw new StoreError('corrupt', `bundle ${number} is not in the catalog`);
+    }
+    return found;
+  }
+
   /** The events that can lie in `window`, from these segments and every hot table. */
   events(window: TimeWindow = this.plan.window, segments: readonly Segment[] = this.segments): SqlFragment {
     const within = segments.filter((segment) => overlaps(segment, window.fromMs, window.toMs));
     return eventsRelation(
       this.#snapshot.hotTables,
-      within.map(({ file }) => join(this.#segmentsFolder, file)),
+      within.map(({ file }) => join(this.segmentsFolder, file)),
       this.#snapshot.endSequence,
     );
   }

@@ -1,4 +1,4 @@
-import type { SegmentSlice } from '../sql/storage-statements.ts';
+import type { SegmentSlice } from '../sql/segment-statements.ts';
 import { type Extent, extentOf } from './extent.ts';
 import type { UnpublishedSegment } from './segment.ts';
 import { zoneRowsOf } from './zone-rows.ts';

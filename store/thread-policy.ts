@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { setThreadsStatement } from '../sql/storage-statements.ts';
+import { setThreadsStatement } from '../sql/journal-statements.ts';
 import { runStatement } from './duckdb-engine.ts';
 import type { StoreLogger } from './store-logger.ts';
 

@@ -6,10 +6,10 @@ import { column } from '../../sql/columns.ts';
 import { duckdbDialect } from '../../sql/duckdb-dialect.ts';
 import { int32, int64, joinSql, sql, text, trusted } from '../../sql/fragment.ts';
 import { groupDetailStatement, groupPageStatement } from '../../sql/group-statements.ts';
+import { createHotTableStatement } from '../../sql/journal-statements.ts';
 import { unmarkText } from '../../sql/marked-text.ts';
 import { rowPageStatement } from '../../sql/row-statements.ts';
 import { renderSql } from '../../sql/statement.ts';
-import { createHotTableStatement } from '../../sql/storage-statements.ts';
 import { runStatement, startEngine } from '../../store/duckdb-engine.ts';
 
 const NOW = 1_790_000_000_000;

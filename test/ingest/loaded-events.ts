@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll } from 'vitest';
 import { CANONICAL_FIELDS } from '../../query/event-fields.ts';
-import { readJournalStatement } from '../../sql/storage-statements.ts';
+import { readJournalStatement } from '../../sql/journal-statements.ts';
 import { runStatement, startEngine } from '../../store/duckdb-engine.ts';
 import type { EventBatch } from '../../store/event-store.ts';
 

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Bundle } from '../../store/bundle.ts';
 import { Catalog } from '../../store/catalog.ts';
 import { LiveSet, type Retired } from '../../store/live-set.ts';
 import { dropExpiredSegments } from '../../store/retention.ts';
@@ -9,9 +10,14 @@ import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, NOW } from './stored-events.ts';
 
-function segmentUpTo(maxTimestamp: number): UnpublishedSegment {
+function segmentUpTo(maxTimestamp: number, sequence = 1n): UnpublishedSegment {
   const zoneRows = new Map([[7, 1]]);
-  return { file: `${maxTimestamp}.parquet`, rows: 1, bytes: 1, minTimestamp: 0, maxTimestamp, minSequence: 1n, maxSequence: 1n, zoneRows };
+  const extent = { minTimestamp: 0, maxTimestamp, minSequence: sequence, maxSequence: sequence };
+  return { file: `${maxTimestamp}-${sequence}.parquet`, rows: 1, bytes: 1, ...extent, zoneRows };
+}
+
+function bundleOf(number: number, minSequence: bigint, maxSequence: bigint): Bundle {
+  return { number, file: `${number}-log.parquet`, rows: 1, bytes: 1, minSequence, maxSequence };
 }
 
 test('a segment goes when its newest event is two minutes past the retention, and its file when nobody reads it', () => {
@@ -19,7 +25,7 @@ test('a segment goes when its newest event is two minutes past the retention, an
   const edge = NOW - RETENTION_MS - 120_000;
   const segments = catalog.apply({ add: [segmentUpTo(edge - 1), segmentUpTo(edge)], remove: [] });
   const retired: Retired[] = [];
-  const live = new LiveSet(segments, 2n, (part) => retired.push(part));
+  const live = new LiveSet({ segments, bundles: [] }, 2n, (part) => retired.push(part));
   const reader = live.snapshot();
   expect(dropExpiredSegments(catalog, live, NOW, RETENTION_MS)).toBe(1);
   expect(live.segments.map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
@@ -28,7 +34,28 @@ test('a segment goes when its newest event is two minutes past the retention, an
   expect(retired).toEqual([]);
   reader.release();
   reader.release();
-  expect(retired.flatMap((part) => part.segments.map(({ maxTimestamp }) => maxTimestamp))).toEqual([edge - 1]);
+  expect(retired.flatMap(({ files }) => files)).toEqual([segments[0]]);
+  catalog.close();
+});
+
+test('a bundle goes with the last segment that can need it, and its file when nobody reads it', () => {
+  const catalog = new Catalog(join(temporaryFolder(), 'catalog.sqlite'));
+  const old = NOW - RETENTION_MS - 3 * HOUR;
+  const bundles = [bundleOf(1, 1n, 10n), bundleOf(2, 11n, 20n), bundleOf(3, 21n, 30n)];
+  for (const addBundle of bundles) {
+    catalog.apply({ add: [], remove: [], addBundle });
+  }
+  const segments = catalog.apply({ add: [segmentUpTo(old, 10n), segmentUpTo(NOW, 11n), segmentUpTo(old, 20n)], remove: [] });
+  const retired: Retired[] = [];
+  const live = new LiveSet({ segments, bundles: catalog.bundles() }, 31n, (part) => retired.push(part));
+  const reader = live.snapshot();
+  expect(dropExpiredSegments(catalog, live, NOW, RETENTION_MS)).toBe(2);
+  expect(live.bundles).toEqual([bundles[1]]);
+  expect(catalog.bundles()).toEqual([bundles[1]]);
+  expect(reader.bundles).toEqual(bundles);
+  expect(retired).toEqual([]);
+  reader.release();
+  expect(retired.flatMap(({ files }) => files)).toEqual([segments[0], segments[2], bundles[0], bundles[2]]);
   catalog.close();
 });
 
@@ -41,5 +68,9 @@ test('the store drops expired segments by itself', async () => {
   expect(store.stats()).toMatchObject({ events: 11, segments: 2 });
   now = NOW + 3 * HOUR;
   await expect.poll(() => store.stats(), { timeout: 20_000 }).toMatchObject({ events: 1, segments: 1 });
-  await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toHaveLength(1);
+  // The logs of all of them are in one bundle.
+  await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toHaveLength(2);
+  now = NOW + 76 * HOUR;
+  await expect.poll(() => readdirSync(join(dataDir, 'segments')), { timeout: 20_000 }).toEqual([]);
+  expect(store.stats()).toMatchObject({ events: 0, segments: 0, segmentBytes: 0 });
 });

@@ -5,6 +5,10 @@ import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from './stored-events.ts';
 
+const filesIn = (dataDir: string) => readdirSync(join(dataDir, 'segments'));
+const segmentFiles = (dataDir: string) => filesIn(dataDir).filter((name) => !name.endsWith('-log.parquet'));
+const bundleFiles = (dataDir: string) => filesIn(dataDir).filter((name) => name.endsWith('-log.parquet'));
+
 test('sealing moves the events into segments by time and removes their journals', async () => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
@@ -15,7 +19,9 @@ test('sealing moves the events into segments by time and removes their journals'
   // 24 hours from 15:30 touch five slabs of six hours.
   expect(store.stats()).toMatchObject({ events: 48, hotEvents: 0, segments: 5, journalBytes: 0 });
   expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
-  expect(readdirSync(join(dataDir, 'segments'))).toHaveLength(5);
+  expect(segmentFiles(dataDir)).toHaveLength(5);
+  // With all the logs.
+  expect(bundleFiles(dataDir)).toHaveLength(1);
 });
 
 test('segment files are named by the clock of the store, which may stand still', async () => {
@@ -25,12 +31,12 @@ test('segment files are named by the clock of the store, which may stand still',
   for (let part = 0; part < 8; part += 1) {
     await store.append(canonicalBatch([event(`e${part}`, NOW)]));
     await store.sealNow();
-    names.push(readdirSync(join(dataDir, 'segments')));
+    names.push(segmentFiles(dataDir));
   }
   expect(names.at(-1)).toHaveLength(8);
   await store.compactNow();
   expect(store.stats().segments).toBe(1);
-  names.push(readdirSync(join(dataDir, 'segments')));
+  names.push(segmentFiles(dataDir), bundleFiles(dataDir));
   expect(names.flat().filter((name) => !name.includes(`-${NOW.toString(36)}-`))).toEqual([]);
   expect(await storedIds(store)).toHaveLength(8);
 });
@@ -86,7 +92,7 @@ test('merging makes few segments of many and keeps every event', async () => {
   expect(store.stats()).toMatchObject({ events: 300, segments: 6 });
   expect(await storedIds(store)).toEqual(inAnswerOrder(events));
   await store.close();
-  expect(readdirSync(join(dataDir, 'segments'))).toHaveLength(6);
+  expect(segmentFiles(dataDir)).toHaveLength(6);
   expect(await storedIds(await storeIn(dataDir))).toEqual(inAnswerOrder(events));
 });
 

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { segmentRows } from '../../sql/events-relation.ts';
 import { Catalog } from '../../store/catalog.ts';
 import { startEngine } from '../../store/duckdb-engine.ts';
-import { extentOf } from '../../store/extent.ts';
 import { LiveSet, type Retired } from '../../store/live-set.ts';
 import { HOUR_MS, planSeal } from '../../store/segment-plan.ts';
 import { rewriteAsSegments } from '../../store/segment-rewrite.ts';
@@ -30,22 +30,33 @@ async function twoSegments() {
   });
   const segments = catalog.segments();
   const retired: Retired[] = [];
-  const endSequence = extentOf(segments).maxSequence + 1n;
-  const live = new LiveSet(segments, endSequence, (part) => retired.push(part));
+  const live = new LiveSet({ segments, bundles: catalog.bundles() }, 21n, (part) => retired.push(part));
   const segmentsFolder = join(dataDir, 'segments');
-  const rewrite = { name: 'together', hotTables: [], segments, endSequence, slabMs: HOUR_MS, plan: planSeal };
+  const events = segmentRows(segments.map(({ file }) => join(segmentsFolder, file)));
+  const rewrite = { stem: 'together', events, hotTables: [], segments, slabMs: HOUR_MS, plan: planSeal };
   const run = () => rewriteAsSegments(rewrite, { connection, segmentsFolder, catalog, live, now: () => NOW });
-  return { catalog, live, segments, retired, run, files: () => readdirSync(segmentsFolder).sort() };
+  return {
+    catalog,
+    live,
+    segments,
+    retired,
+    run,
+    files: () =>
+      readdirSync(segmentsFolder)
+        .filter((name) => !name.endsWith('-log.parquet'))
+        .sort(),
+  };
 }
 
-const FILE = `together-${NOW.toString(36)}-0.parquet`;
+const FILE = 'together-0.parquet';
 
-test('a rewrite publishes its segments under its name and the time of the clock, and lets go of what was rewritten', async () => {
+test('a rewrite publishes its segments under its name, leaves bundles alone and lets go of what was rewritten', async () => {
   const { catalog, live, segments, retired, run, files } = await twoSegments();
   await run();
   expect(catalog.segments()).toMatchObject([{ file: FILE, rows: 20, minSequence: 1n, maxSequence: 20n }]);
   expect(live.segments).toEqual(catalog.segments());
-  expect(retired.flatMap((part) => part.segments)).toEqual(segments);
+  expect(retired.flatMap((part) => part.files)).toEqual(segments);
+  expect(live.bundles).toHaveLength(2);
   expect(files()).toEqual([...segments.map(({ file }) => file), FILE].sort());
 });
 

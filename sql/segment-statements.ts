@@ -1,0 +1,84 @@
+import { column, columnList, HOT_COLUMNS, SEGMENT_COLUMNS } from './columns.ts';
+import { duckdbDialect } from './duckdb-dialect.ts';
+import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
+import { renderSql, type SqlStatement } from './statement.ts';
+
+/** How hot tables become files, and how those are read one by one. Table names and paths are the store's own. */
+
+const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duckdbDialect.placeholder);
+
+/** Zone by zone, so that row groups can be skipped by zone and by time; `seq` makes it one order only. */
+const SEALED_ORDER = joinSql([column('shieldZoneId'), column('timestamp'), column('seq')], ', ');
+
+/** Larger ones are searched faster, smaller ones make pages of rows and small zones faster. */
+const SEGMENT_ROW_GROUP = 32_768;
+
+/** A page of rows reads whole row groups for the sake of a few logs; DuckDB writes none that are smaller. */
+const BUNDLE_ROW_GROUP = 2_048;
+
+const quotedPath = (path: string) => trusted(`'${path.replaceAll("'", "''")}'`);
+
+const parquetOptions = (rowGroup: number) =>
+  trusted(
+    `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${rowGroup / 4}`,
+  );
+
+/** How many events of each zone lie in each time slab. Columns: slab (number since the epoch), zone, events, and the bounds of time and sequence. */
+export function slabZoneCountStatement(events: SqlFragment, slabMs: number): SqlStatement {
+  return render(
+    sql`SELECT ${column('timestamp')} // ${int64(slabMs)} AS slab, ${column('shieldZoneId')} AS zone, count(*) AS events, min(${column('timestamp')}) AS "minTimestamp", max(${column('timestamp')}) AS "maxTimestamp", min(${column('seq')}) AS "minSequence", max(${column('seq')}) AS "maxSequence" FROM ${events} GROUP BY slab, zone ORDER BY slab, zone`,
+  );
+}
+
+/** Writes the logs of the events, and nothing else, as a Parquet file in the order of {@link sealingTableStatement}. */
+export function writeBundleStatement(events: SqlFragment, path: string): SqlStatement {
+  return render(
+    sql`COPY (SELECT ${column('log')} FROM ${events} ORDER BY ${SEALED_ORDER}) TO ${quotedPath(path)} (${parquetOptions(BUNDLE_ROW_GROUP)})`,
+  );
+}
+
+/** A table of the events without their logs: the row of each is the row of its log in the bundle. */
+export function sealingTableStatement(table: string, events: SqlFragment): SqlStatement {
+  const columns = columnList(HOT_COLUMNS.filter(({ name }) => name !== 'log'));
+  return render(sql`CREATE OR REPLACE TABLE ${trusted(table)} AS SELECT ${columns} FROM ${events} ORDER BY ${SEALED_ORDER}`);
+}
+
+/** The rows of such a table as rows of a segment. */
+export function sealingRows(table: string, bundle: number): SqlFragment {
+  return sql`(SELECT *, ${int64(bundle)} AS ${column('bundle')}, rowid::INTEGER AS ${column('place')} FROM ${trusted(table)}) AS events`;
+}
+
+export interface SegmentSlice {
+  readonly fromMs: number;
+  /** Exclusive. */
+  readonly toMs: number;
+  readonly firstZone: number;
+  /** Inclusive. */
+  readonly lastZone: number;
+}
+
+/** Writes a slice of the events as a segment. */
+export function writeSegmentStatement(events: SqlFragment, slice: SegmentSlice, path: string): SqlStatement {
+  return render(
+    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${events} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)} ORDER BY ${SEALED_ORDER}) TO ${quotedPath(path)} (${parquetOptions(SEGMENT_ROW_GROUP)})`,
+  );
+}
+
+/** Rows of one bundle. */
+export interface BundleRows {
+  readonly bundle: bigint;
+  readonly path: string;
+  readonly places: readonly number[];
+}
+
+/** The logs at these places of bundles, at least one. Columns: bundle, place, log. */
+export function readLogsStatement(wanted: readonly BundleRows[]): SqlStatement {
+  const parts = wanted.map(({ bundle, path, places }) => {
+    const rows = joinSql(
+      places.map((place) => sql`${int64(place)}`),
+      ', ',
+    );
+    return sql`SELECT ${int64(bundle)}, file_row_number, ${column('log')} FROM read_parquet(${text(path)}, file_row_number = true) WHERE file_row_number IN (${rows})`;
+  });
+  return render(joinSql(parts, ' UNION ALL '));
+}

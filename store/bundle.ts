@@ -1,0 +1,22 @@
+/**
+ * The logs of the events that were sealed together, as a Parquet file: they are most of an event's bytes and are read for the rows of an answer only,
+ * so they are written once and never merged. Segments say where in which bundle the log of an event is.
+ */
+export interface Bundle {
+  /** That of the last journal in it. */
+  readonly number: number;
+  /** File name within the segments folder. */
+  readonly file: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly minSequence: bigint;
+  readonly maxSequence: bigint;
+}
+
+/** Whether any of the segments can hold an event whose log is in the bundle. */
+export function isReferenced(
+  { minSequence, maxSequence }: Bundle,
+  segments: readonly Pick<Bundle, 'minSequence' | 'maxSequence'>[],
+): boolean {
+  return segments.some((segment) => segment.maxSequence >= minSequence && segment.minSequence <= maxSequence);
+}
