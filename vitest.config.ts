@@ -2,6 +2,10 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests that start processes, kill them, or wait for what the program does by itself after a while. */
 const SLOW = [
+  'test/edge/database/facade.test.ts',
+  'test/edge/database/killed.test.ts',
+  'test/edge/database/runaway.test.ts',
+  'test/edge/database/tokens.test.ts',
   'test/ingest/demo-feed.test.ts',
   'test/ingest/kafka-source.test.ts',
   'test/src/ingest-command.test.ts',
