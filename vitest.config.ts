@@ -2,19 +2,29 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests that start processes, kill them, or wait for what the program does by itself after a while. */
 const SLOW = [
+  'test/edge/api-guardian/api-guardian-facade.test.ts',
+  'test/edge/api-guardian/api-guardian.test.ts',
+  'test/edge/api-guardian/spec-limits.test.ts',
+  'test/edge/api-guardian/spec-reader.test.ts',
   'test/edge/database/facade.test.ts',
   'test/edge/database/killed.test.ts',
   'test/edge/database/runaway.test.ts',
   'test/edge/database/tokens.test.ts',
+  'test/edge/local/platform-resources.test.ts',
+  'test/edge/proxy-failures.test.ts',
   'test/ingest/demo-feed.test.ts',
+  'test/ingest/intake-pressure.test.ts',
   'test/ingest/kafka-source.test.ts',
   'test/src/ingest-command.test.ts',
   'test/src/interruption.test.ts',
   'test/src/launcher.test.ts',
+  'test/src/openapi.test.ts',
+  'test/src/request-bodies.test.ts',
   'test/src/serve-command.test.ts',
   'test/store/failing-disk.test.ts',
   'test/store/recovery.test.ts',
   'test/store/retention.test.ts',
+  'test/store/row-search.test.ts',
   'test/store/thread-policy.test.ts',
 ];
 
