@@ -47,9 +47,13 @@ export function trusted(textOfOurs: string): SqlFragment {
 
 /** The fragments one after the other with `separator`, SQL text of ours, between them. */
 export function joinSql(fragments: readonly SqlFragment[], separator: string): SqlFragment {
-  const [first, ...rest] = fragments;
-  if (first === undefined) {
-    return trusted('');
+  const chunks: string[] = [''];
+  const params: SqlParam[] = [];
+  for (const [index, fragment] of fragments.entries()) {
+    const [first = '', ...rest] = fragment.chunks;
+    chunks[chunks.length - 1] += index === 0 ? first : separator + first;
+    chunks.push(...rest);
+    params.push(...fragment.params);
   }
-  return rest.reduce((joined, fragment) => sql`${joined}${trusted(separator)}${fragment}`, first);
+  return { chunks, params };
 }

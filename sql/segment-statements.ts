@@ -71,14 +71,26 @@ export interface BundleRows {
   readonly places: readonly number[];
 }
 
-/** The logs at these places of bundles, at least one. Columns: bundle, place, log. */
+/** Of more places than this in one bundle, everything between the first and the last is read: the list would take longer than the rows. */
+const LISTED_PLACES = 1_000;
+
+/** The logs at these places of bundles, at least one, and maybe others. Columns: bundle, place, log. */
 export function readLogsStatement(wanted: readonly BundleRows[]): SqlStatement {
-  const parts = wanted.map(({ bundle, path, places }) => {
-    const rows = joinSql(
+  const parts = wanted.map(
+    ({ bundle, path, places }) =>
+      sql`SELECT ${int64(bundle)}, file_row_number, ${column('log')} FROM read_parquet(${text(path)}, file_row_number = true) WHERE ${isOneOf(places)}`,
+  );
+  return render(joinSql(parts, ' UNION ALL '));
+}
+
+function isOneOf(places: readonly number[]): SqlFragment {
+  if (places.length <= LISTED_PLACES) {
+    const listed = joinSql(
       places.map((place) => sql`${int64(place)}`),
       ', ',
     );
-    return sql`SELECT ${int64(bundle)}, file_row_number, ${column('log')} FROM read_parquet(${text(path)}, file_row_number = true) WHERE file_row_number IN (${rows})`;
-  });
-  return render(joinSql(parts, ' UNION ALL '));
+    return sql`file_row_number IN (${listed})`;
+  }
+  const [first, last] = places.reduce(([low, high], place) => [Math.min(low, place), Math.max(high, place)], [Infinity, -Infinity]);
+  return sql`file_row_number BETWEEN ${int64(first)} AND ${int64(last)}`;
 }

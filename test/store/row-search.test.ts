@@ -89,3 +89,17 @@ test('searches under way when the store closes are interrupted', async () => {
   expect(refused.map(({ reason }) => reason.code)).toEqual(refused.map(() => 'closed'));
   await expect(store.search(rowsPlan())).rejects.toMatchObject({ code: 'closed' });
 });
+
+test('a page of many thousand rows has the log of each, hot or sealed', async () => {
+  const store = await storeIn(temporaryFolder());
+  const events = eventSeries('e', 6_000, NOW - HOUR, 100).map((each) => ({ ...each, log: { n: each.logId } }));
+  await store.append(canonicalBatch(events.slice(0, 2_500)));
+  await store.sealNow();
+  await store.append(canonicalBatch(events.slice(2_500, 5_000)));
+  await store.sealNow();
+  await store.append(canonicalBatch(events.slice(5_000)));
+  const result = await store.search(rowsPlan({ page: { index: 0, size: 10_000 } }));
+  const rows = result.kind === 'rows' ? result.rows : [];
+  expect(rows).toHaveLength(6_000);
+  expect(rows.filter(({ logId, logJson }) => JSON.parse(logJson).n !== logId)).toEqual([]);
+});
