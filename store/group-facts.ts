@@ -1,55 +1,61 @@
 import type { GroupContext } from '../query/search-result.ts';
-import type { COUNTED_COLUMNS } from '../sql/group-statements.ts';
 import { compareCodePoints } from './compare-code-points.ts';
 
-type Counted = (typeof COUNTED_COLUMNS)[number];
+type Counts = Map<string, number>;
 
-/** What is known of one group, filled in piece by piece. */
+/** What is known of one group, added up piece by piece. A value that is null is missing from the events, and the context says nothing of it. */
 export class GroupFacts {
   count = 0;
-  firstSeen = 0;
-  lastSeen = 0;
+  firstSeen = Number.POSITIVE_INFINITY;
+  lastSeen = Number.NEGATIVE_INFINITY;
+  /** Distinct, ascending by code point, joined by `,`. */
+  ruleIds = '';
   readonly sparkline: number[];
-  readonly #values: Record<Counted, Map<string, number>> = {
-    country: new Map(),
-    asn: new Map(),
-    action: new Map(),
-    feature: new Map(),
-    ruleId: new Map(),
-  };
+  readonly #countries: Counts = new Map();
+  readonly #asns: Counts = new Map();
+  readonly #actions: Counts = new Map();
+  readonly #features: Counts = new Map();
 
   constructor(buckets: number) {
     this.sparkline = new Array<number>(buckets).fill(0);
   }
 
-  setSpan(count: number, firstSeen: number, lastSeen: number): void {
-    this.count = count;
-    this.firstSeen = firstSeen;
-    this.lastSeen = lastSeen;
+  addSpan(events: number, firstSeen: number, lastSeen: number): void {
+    this.count += events;
+    this.firstSeen = Math.min(this.firstSeen, firstSeen);
+    this.lastSeen = Math.max(this.lastSeen, lastSeen);
   }
 
   addBucket(bucket: number, events: number): void {
-    this.sparkline[bucket] = events;
+    this.sparkline[bucket] = (this.sparkline[bucket] ?? 0) + events;
   }
 
-  /** `value` null: the events that lack the column, which the context says nothing of. */
-  addValue(counted: Counted, value: string | null, events: number): void {
-    if (value !== null) {
-      this.#values[counted].set(value, events);
-    }
+  addOrigin(country: string | null, asn: string | null, events: number): void {
+    add(this.#countries, country, events);
+    add(this.#asns, asn, events);
+  }
+
+  addVerdict(action: string | null, feature: string | null, events: number): void {
+    add(this.#actions, action, events);
+    add(this.#features, feature, events);
   }
 
   context(): GroupContext {
-    const { country, asn, action, feature, ruleId } = this.#values;
     return {
-      country: mostFrequent(country),
-      asn: mostFrequent(asn),
-      blocked: action.get('blocked') ?? 0,
-      challenged: action.get('challenged') ?? 0,
-      logged: action.get('logged') ?? 0,
-      features: distinct(feature),
-      ruleIds: distinct(ruleId),
+      country: mostFrequent(this.#countries),
+      asn: mostFrequent(this.#asns),
+      blocked: this.#actions.get('blocked') ?? 0,
+      challenged: this.#actions.get('challenged') ?? 0,
+      logged: this.#actions.get('logged') ?? 0,
+      features: distinct(this.#features),
+      ruleIds: this.ruleIds,
     };
+  }
+}
+
+function add(counts: Counts, value: string | null, events: number): void {
+  if (value !== null) {
+    counts.set(value, (counts.get(value) ?? 0) + events);
   }
 }
 

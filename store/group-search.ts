@@ -3,7 +3,7 @@ import type { Dimension } from '../query/dimensions.ts';
 import type { GroupsOutput } from '../query/search-plan.ts';
 import type { EventGroup, SearchResult } from '../query/search-result.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
-import { BUCKET_ROW, COUNTED_COLUMNS, groupDetailStatement, groupPageStatement, groupRow, valueRow } from '../sql/group-statements.ts';
+import { DETAIL_ROWS, type GroupPage, groupDetailStatement, groupPageStatement, isDirect } from '../sql/group-statements.ts';
 import { unmarkText } from '../sql/marked-text.ts';
 import { GroupFacts } from './group-facts.ts';
 import type { SearchScope } from './search-scope.ts';
@@ -16,8 +16,9 @@ export async function searchGroups(scope: SearchScope, output: GroupsOutput): Pr
   if (keys.length === 0) {
     return { kind: 'groups', groups: [], total };
   }
-  const details = await scope.run(groupDetailStatement(scope.plan, output, keys, scope.events(), duckdbDialect));
-  const facts = collectFacts(details, keys.length, output);
+  const page = { keys, isWhole: keys.length === total };
+  const details = await scope.run(groupDetailStatement(scope.plan, output, page, scope.events(), duckdbDialect));
+  const facts = collectFacts(details, page, output);
   const groups = keys.map((key, position) => eventGroup(output, key, facts[position] as GroupFacts));
   return { kind: 'groups', groups, total };
 }
@@ -32,23 +33,33 @@ function eventGroup(output: GroupsOutput, key: readonly string[], facts: GroupFa
 }
 
 /** Sorts the rows of `groupDetailStatement` to the groups they are about. */
-function collectFacts(details: readonly DuckDBValue[][], groups: number, { buckets }: GroupsOutput): GroupFacts[] {
-  const facts = Array.from({ length: groups }, () => new GroupFacts(buckets));
-  const countedByRow = new Map(COUNTED_COLUMNS.map((name, place) => [valueRow(name, buckets), { name, place }]));
-  const firstCounted = buckets > 0 ? 3 : 2;
-  for (const row of details) {
-    const [position, absent] = [Number(row[0]), Number(row[1])];
-    const [events, firstSeen, lastSeen] = row.slice(firstCounted + COUNTED_COLUMNS.length).map(Number);
-    const group = facts[position] as GroupFacts;
-    const counted = countedByRow.get(absent);
-    if (absent === groupRow(buckets)) {
-      group.setSpan(events as number, firstSeen as number, lastSeen as number);
-    } else if (counted !== undefined) {
-      const value = row[firstCounted + counted.place] as string | null;
-      group.addValue(counted.name, value === null ? null : unmarkText(value), events as number);
-    } else if (absent === BUCKET_ROW) {
-      group.addBucket(Number(row[2]), events as number);
+function collectFacts(details: readonly DuckDBValue[][], { keys, isWhole }: GroupPage, output: GroupsOutput): GroupFacts[] {
+  const facts = keys.map(() => new GroupFacts(output.buckets));
+  const positions = isDirect(output, isWhole) ? new Map(keys.map(([key], position) => [key, position])) : undefined;
+  for (const [place, absent, country, asn, action, feature, events, firstSeen, lastSeen, listed] of details) {
+    const position = positions === undefined ? Number(place) : positions.get(textOf(place) ?? '');
+    const group = facts[position as number] as GroupFacts;
+    switch (Number(absent)) {
+      case DETAIL_ROWS.origin:
+        group.addOrigin(textOf(country), textOf(asn), Number(events));
+        break;
+      case DETAIL_ROWS.verdict:
+        group.addSpan(Number(events), Number(firstSeen), Number(lastSeen));
+        group.addVerdict(textOf(action), textOf(feature), Number(events));
+        break;
+      case DETAIL_ROWS.buckets:
+        for (const pair of (listed as string).split(',')) {
+          const [bucket, inBucket] = pair.split(':');
+          group.addBucket(Number(bucket), Number(inBucket));
+        }
+        break;
+      default:
+        group.ruleIds = textOf(listed) ?? '';
     }
   }
   return facts;
+}
+
+function textOf(marked: DuckDBValue | undefined): string | null {
+  return typeof marked === 'string' ? unmarkText(marked) : null;
 }

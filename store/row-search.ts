@@ -17,6 +17,9 @@ const SLOTS = 1024;
 /** A stretch of time with no more events than this is sorted as it is; a longer one is divided again. */
 const SORTED_AT_ONCE = 20_000;
 
+/** One that lies in more segments than this is divided again too: most of them hold nothing of the page, and each costs a row group. */
+const READ_AT_ONCE = 2;
+
 const SELECTED = joinSql(
   [
     column('timestamp'),
@@ -77,10 +80,12 @@ function lies(segment: Segment, window: TimeWindow): boolean {
 }
 
 async function narrowDown(scope: SearchScope, located: PageLocation): Promise<PageLocation> {
-  if (located.events <= SORTED_AT_ONCE || widthMs(located) === 1) {
+  const { page } = scope.plan;
+  const isShort = located.events <= SORTED_AT_ONCE && scope.segmentsIn(located).length <= READ_AT_ONCE;
+  if (isShort || located.events <= page.size || widthMs(located) === 1) {
     return located;
   }
-  const narrower = locatePage(await countBySlot(scope, located), located.skip, scope.plan.page.size);
+  const narrower = locatePage(await countBySlot(scope, located), located.skip, page.size);
   const isNarrower = narrower !== undefined && widthMs(narrower) < widthMs(located);
   return isNarrower ? await narrowDown(scope, narrower) : located;
 }

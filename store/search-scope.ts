@@ -43,9 +43,14 @@ export class SearchScope {
     return found;
   }
 
+  /** Those that can hold events of the zone in `window`. */
+  segmentsIn({ fromMs, toMs }: TimeWindow, segments: readonly Segment[] = this.segments): Segment[] {
+    return segments.filter((segment) => overlaps(segment, fromMs, toMs));
+  }
+
   /** The events that can lie in `window`, from these segments and every hot table. */
   events(window: TimeWindow = this.plan.window, segments: readonly Segment[] = this.segments): SqlFragment {
-    const within = segments.filter((segment) => overlaps(segment, window.fromMs, window.toMs));
+    const within = this.segmentsIn(window, segments);
     return eventsRelation(
       this.#snapshot.hotTables,
       within.map(({ file }) => join(this.segmentsFolder, file)),

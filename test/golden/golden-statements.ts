@@ -21,7 +21,7 @@ const SELECTED = joinSql(
 const SLOTS = 4;
 
 /** The two statements that answer a plan over one table called `events`: count and page of rows, or page and details of the expected groups. */
-export function goldenStatements(plan: SearchPlan, { groups = [] }: GoldenCase): readonly SqlStatement[] {
+export function goldenStatements(plan: SearchPlan, { groups = [], total }: GoldenCase): readonly SqlStatement[] {
   const { window, output, page } = plan;
   if (output.kind === 'rows') {
     const slotMs = Math.ceil((window.toMs - window.fromMs) / SLOTS);
@@ -33,5 +33,7 @@ export function goldenStatements(plan: SearchPlan, { groups = [] }: GoldenCase):
   }
   const keys = groups.map(({ key }) => key);
   const first = groupPageStatement(plan, output, EVENTS, duckdbDialect);
-  return keys.length === 0 ? [first] : [first, groupDetailStatement(plan, output, keys, EVENTS, duckdbDialect)];
+  return keys.length === 0
+    ? [first]
+    : [first, groupDetailStatement(plan, output, { keys, isWhole: keys.length === total }, EVENTS, duckdbDialect)];
 }

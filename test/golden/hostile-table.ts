@@ -5,7 +5,7 @@ import type { SearchPlan } from '../../query/search-plan.ts';
 import { column } from '../../sql/columns.ts';
 import { duckdbDialect } from '../../sql/duckdb-dialect.ts';
 import { int32, int64, joinSql, sql, text, trusted } from '../../sql/fragment.ts';
-import { groupDetailStatement, groupPageStatement } from '../../sql/group-statements.ts';
+import { DETAIL_ROWS, groupDetailStatement, groupPageStatement } from '../../sql/group-statements.ts';
 import { createHotTableStatement } from '../../sql/journal-statements.ts';
 import { unmarkText } from '../../sql/marked-text.ts';
 import { rowPageStatement } from '../../sql/row-statements.ts';
@@ -64,10 +64,16 @@ export class HostileTable {
     }
     const page = await runStatement(this.#connection, groupPageStatement(plan, plan.output, EVENTS, duckdbDialect));
     const keys = page.map((row) => row.slice(1, -1).map((key) => unmarkText(key as string)));
-    const detail = await runStatement(this.#connection, groupDetailStatement(plan, plan.output, keys, EVENTS, duckdbDialect));
-    const whole = detail.filter((row) => Number(row[1]) === 0b011111);
+    // Not as the whole of all groups, so that the keys are joined.
+    const statement = groupDetailStatement(plan, plan.output, { keys, isWhole: false }, EVENTS, duckdbDialect);
+    const details = keys.map(() => 0);
+    for (const [position, absent, , , , , events] of await runStatement(this.#connection, statement)) {
+      if (Number(absent) === DETAIL_ROWS.verdict) {
+        details[Number(position)] = (details[Number(position)] ?? 0) + Number(events);
+      }
+    }
     const groups = keys.map((key, place) => ({ key, count: Number(page[place]?.at(-1)) }));
-    return { groups, details: whole.map((row) => Number(row.at(-3))) };
+    return { groups, details };
   }
 
   close(): void {

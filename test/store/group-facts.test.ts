@@ -9,18 +9,18 @@ test('the most frequent value wins, and of equals the smaller by code point', ()
     ['AT', 3],
     ['FR', 2],
   ] as const) {
-    facts.addValue('country', country, events);
+    facts.addOrigin(country, null, events);
   }
-  facts.addValue('country', null, 99);
+  facts.addOrigin(null, null, 99);
   expect(facts.context()).toMatchObject({ country: 'AT', asn: '' });
 });
 
-test('features and rules are distinct, ascending, joined by a comma', () => {
+test('features are distinct, ascending, joined by a comma', () => {
   const facts = new GroupFacts(0);
-  for (const rule of ['20', '3', '100', '😀', '\uffee']) {
-    facts.addValue('ruleId', rule, 1);
+  for (const feature of ['20', '3', '100', '😀', '\uffee', '3']) {
+    facts.addVerdict(null, feature, 1);
   }
-  expect(facts.context().ruleIds).toBe('100,20,3,\uffee,😀');
+  expect(facts.context().features).toBe('100,20,3,\uffee,😀');
 });
 
 test('only the three actions that a context counts are counted', () => {
@@ -31,7 +31,7 @@ test('only the three actions that a context counts are counted', () => {
     ['logged', 3],
     ['allowed', 4],
   ] as const) {
-    facts.addValue('action', action, events);
+    facts.addVerdict(action, null, events);
   }
   expect(facts.context()).toMatchObject({ blocked: 1, challenged: 2, logged: 3 });
 });
