@@ -1,4 +1,4 @@
-import { CANONICAL_COLUMNS, column, columnList, EVENT_COLUMNS, HOT_COLUMNS, SEGMENT_COLUMNS } from './columns.ts';
+import { column, columnList, EVENT_COLUMNS, type EventColumnName, SEGMENT_COLUMNS } from './columns.ts';
 import { int64, joinSql, type SqlFragment, sql, textList, trusted } from './fragment.ts';
 
 /** A table in memory that events are searched in. */
@@ -8,23 +8,40 @@ export interface HotSource {
   readonly firstSequence: bigint | null;
 }
 
-const NO_LOG_PLACE = trusted('NULL::BIGINT AS "bundle", NULL::INTEGER AS "place"');
-const NO_LOG = EVENT_COLUMNS.map(({ name }) => (name === 'log' ? 'NULL::JSON AS "log"' : `"${name}"`)).join(', ');
+const COMPUTED: Readonly<Partial<Record<EventColumnName, string>>> = {
+  urlHead: `CASE WHEN contains("url", '?') THEN left("url", strpos("url", '?')) ELSE "url" END`,
+  urlTail: `CASE WHEN contains("url", '?') THEN substr("url", strpos("url", '?') + 1) WHEN "url" IS NOT NULL THEN '' END`,
+  // It may be: whoever asks looks at lower case then.
+  unfolded: 'true',
+  bundle: 'NULL::BIGINT',
+  place: 'NULL::INTEGER',
+};
+const REBUILT: Readonly<Partial<Record<EventColumnName, string>>> = { url: '"urlHead" || "urlTail"', log: 'NULL::JSON' };
+
+function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>, columns = EVENT_COLUMNS): SqlFragment {
+  return trusted(columns.map(({ name }) => (computed[name] === undefined ? `"${name}"` : `${computed[name]} AS "${name}"`)).join(', '));
+}
 
 /** The events of hot tables and segments as one relation to select {@link EVENT_COLUMNS} from. `endSequence` hides what hot tables received later. */
 export function eventsRelation(hotTables: readonly HotSource[], segmentPaths: readonly string[], endSequence: bigint): SqlFragment {
+  const behindSequence = EVENT_COLUMNS.filter(({ name }) => name !== 'seq');
   const hot = hotTables.map(({ name, firstSequence }) =>
     firstSequence === null
-      ? sql`SELECT ${columnList(HOT_COLUMNS)}, ${NO_LOG_PLACE} FROM ${trusted(name)} WHERE ${column('seq')} < ${int64(endSequence)}`
-      : sql`SELECT ${int64(firstSequence)} + rowid AS ${column('seq')}, ${columnList(CANONICAL_COLUMNS)}, ${NO_LOG_PLACE} FROM ${trusted(name)} WHERE ${column('shieldZoneId')} IS NOT NULL`,
+      ? sql`SELECT ${selected(COMPUTED)} FROM ${trusted(name)} WHERE ${column('seq')} < ${int64(endSequence)}`
+      : sql`SELECT ${int64(firstSequence)} + rowid AS ${column('seq')}, ${selected(COMPUTED, behindSequence)} FROM ${trusted(name)} WHERE ${column('shieldZoneId')} IS NOT NULL`,
   );
-  const sealed = segmentPaths.length === 0 ? [] : [sql`SELECT ${trusted(NO_LOG)} FROM read_parquet(${textList(segmentPaths)})`];
+  const sealed = segmentPaths.length === 0 ? [] : [sealedEvents(sql`read_parquet(${textList(segmentPaths)})`)];
   const parts = [...hot, ...sealed];
   if (parts.length === 0) {
     const nothing = EVENT_COLUMNS.map(({ name, duckdbType }) => `NULL::${duckdbType} AS "${name}"`).join(', ');
     return trusted(`(SELECT ${nothing} WHERE false) AS events`);
   }
   return sql`(${joinSql(parts, ' UNION ALL ')}) AS events`;
+}
+
+/** Rows of segments as events. */
+export function sealedEvents(rows: SqlFragment): SqlFragment {
+  return sql`SELECT ${selected(REBUILT)} FROM ${rows}`;
 }
 
 /** The rows of segments as they are, to be written into others. */

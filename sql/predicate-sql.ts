@@ -1,7 +1,11 @@
 import type { AddressRange, Predicate } from '../query/predicate.ts';
 import { column } from './columns.ts';
 import type { Dialect } from './dialect.ts';
-import { joinSql, type SqlFragment, sql, text, trusted, uint64 } from './fragment.ts';
+import { joinSql, type SqlFragment, sql, trusted, uint64 } from './fragment.ts';
+import { containsSql, equalsSql, wildcardSql } from './text-match.ts';
+
+/** In the order of what it costs to look at them; the others cost less. */
+const COSTLY_COLUMNS: readonly string[] = ['ja4', 'ua', 'ip', 'url'];
 
 const LOW_BITS = (1n << 64n) - 1n;
 
@@ -13,18 +17,24 @@ export function predicateSql(predicate: Predicate, dialect: Dialect): SqlFragmen
     case 'all':
       return combine(predicate.of, ' AND ', 'true', dialect);
     case 'any':
-      return combine(predicate.of, ' OR ', 'false', dialect);
+      return combine(cheapestFirst(predicate.of), ' OR ', 'false', dialect);
     case 'equals':
-      return equalsSql(column(predicate.column), predicate.values, predicate.folded, dialect);
+      return equalsSql(predicate.column, predicate.values, predicate.folded, dialect);
     case 'contains':
-      return dialect.contains(dialect.fold(column(predicate.column)), dialect.fold(sql`${text(predicate.needle)}`));
+      return containsSql(predicate.column, predicate.needle, dialect);
     case 'wildcard':
-      return wildcardSql(column(predicate.column), predicate.parts, dialect);
+      return wildcardSql(predicate.column, predicate.parts, dialect);
     case 'addressIn':
       return sql`(${joinSql(predicate.ranges.map(addressRangeSql), ' OR ')})`;
     default:
       return predicate satisfies never;
   }
+}
+
+/** Texts that many events share first: where one of them decides, the long ones are not looked at. */
+function cheapestFirst(predicates: readonly Predicate[]): Predicate[] {
+  const cost = (predicate: Predicate) => ('column' in predicate ? COSTLY_COLUMNS.indexOf(predicate.column) : 0);
+  return predicates.toSorted((a, b) => cost(a) - cost(b));
 }
 
 function combine(predicates: readonly Predicate[], operator: string, neutral: string, dialect: Dialect): SqlFragment {
@@ -33,37 +43,6 @@ function combine(predicates: readonly Predicate[], operator: string, neutral: st
   }
   const parts = predicates.map((predicate) => predicateSql(predicate, dialect));
   return parts.length === 1 ? (parts[0] as SqlFragment) : sql`(${joinSql(parts, operator)})`;
-}
-
-function equalsSql(value: SqlFragment, alternatives: readonly string[], folded: boolean, dialect: Dialect): SqlFragment {
-  const side = (fragment: SqlFragment) => (folded ? dialect.fold(fragment) : fragment);
-  const bound = alternatives.map((alternative) => side(sql`${text(alternative)}`));
-  return bound.length === 1 ? sql`${side(value)} = ${bound[0] as SqlFragment}` : sql`${side(value)} IN (${joinSql(bound, ', ')})`;
-}
-
-/**
- * The common shapes have functions of their own, which engines run faster than LIKE. `parts` are the literal runs between the stars.
- */
-function wildcardSql(value: SqlFragment, parts: readonly string[], dialect: Dialect): SqlFragment {
-  const folded = dialect.fold(value);
-  const needle = (part: string) => dialect.fold(sql`${text(part)}`);
-  const [first = '', middle = '', last = ''] = parts;
-  if (parts.length === 1) {
-    return sql`${folded} = ${needle(first)}`;
-  }
-  if (parts.every((part) => part === '')) {
-    return sql`${value} IS NOT NULL`;
-  }
-  if (parts.length === 2 && middle === '') {
-    return dialect.startsWith(folded, needle(first));
-  }
-  if (parts.length === 2 && first === '') {
-    return dialect.endsWith(folded, needle(middle));
-  }
-  if (parts.length === 3 && first === '' && last === '') {
-    return dialect.contains(folded, needle(middle));
-  }
-  return dialect.wildcard(folded, parts);
 }
 
 /** A range that spans several upper halves is aligned (a CIDR of /64 or shorter), so its lower halves need no test. */

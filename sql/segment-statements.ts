@@ -1,4 +1,4 @@
-import { column, columnList, HOT_COLUMNS, SEGMENT_COLUMNS } from './columns.ts';
+import { column, columnList, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
@@ -39,8 +39,11 @@ export function writeBundleStatement(events: SqlFragment, path: string): SqlStat
 
 /** A table of the events without their logs: the row of each is the row of its log in the bundle. */
 export function sealingTableStatement(table: string, events: SqlFragment): SqlStatement {
-  const columns = columnList(HOT_COLUMNS.filter(({ name }) => name !== 'log'));
-  return render(sql`CREATE OR REPLACE TABLE ${trusted(table)} AS SELECT ${columns} FROM ${events} ORDER BY ${SEALED_ORDER}`);
+  const columns = columnList(SEGMENT_COLUMNS.filter(({ name }) => name !== 'unfolded' && name !== 'bundle' && name !== 'place'));
+  const changes = (name: 'ip' | 'urlTail') => sql`coalesce(lower(${column(name)}) <> ${column(name)}, false)`;
+  return render(
+    sql`CREATE OR REPLACE TABLE ${trusted(table)} AS SELECT ${columns}, ${changes('ip')} OR ${changes('urlTail')} AS ${column('unfolded')} FROM ${events} ORDER BY ${SEALED_ORDER}`,
+  );
 }
 
 /** The rows of such a table as rows of a segment. */

@@ -9,6 +9,7 @@ import { rowPageStatement, slotCountStatement } from '../../sql/row-statements.t
 import type { SqlStatement } from '../../sql/statement.ts';
 import type { GoldenCase } from './golden-case.ts';
 
+/** A view of events as a search sees them. */
 const EVENTS = trusted('events');
 
 /** As the store reads a row: the texts are marked. */

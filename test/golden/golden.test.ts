@@ -7,6 +7,8 @@ import { compileSearch } from '../../query/compile-search.ts';
 import { InvalidSearchError } from '../../query/invalid-search-error.ts';
 import type { SearchPlan } from '../../query/search-plan.ts';
 import type { SearchResult } from '../../query/search-result.ts';
+import { eventsRelation } from '../../sql/events-relation.ts';
+import { sql } from '../../sql/fragment.ts';
 import { readJournalStatement } from '../../sql/journal-statements.ts';
 import { unmarkText } from '../../sql/marked-text.ts';
 import { runStatement, startEngine } from '../../store/duckdb-engine.ts';
@@ -31,7 +33,9 @@ beforeAll(async () => {
   const file = join(folder, 'events.ndjson');
   writeFileSync(file, Buffer.concat(batchOf(lines).lines));
   engine = await (await startEngine({ memoryLimitMb: 256, spillFolder: folder, threads: 1 })).connect();
-  await runStatement(engine, readJournalStatement('events', file));
+  await runStatement(engine, readJournalStatement('journal_1', file));
+  const view = sql`CREATE VIEW events AS SELECT * FROM ${eventsRelation([{ name: 'journal_1', firstSequence: 1n }], [], 1n << 62n)}`;
+  await engine.run(view.chunks.reduce((text, chunk, place) => `${text}${view.params[place - 1]?.value}${chunk}`));
 });
 
 afterAll(async () => {
