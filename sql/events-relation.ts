@@ -13,8 +13,7 @@ const COMPUTED: Readonly<Partial<Record<EventColumnName, string>>> = {
   urlTail: `CASE WHEN contains("url", '?') THEN substr("url", strpos("url", '?') + 1) WHEN "url" IS NOT NULL THEN '' END`,
   // It may be: whoever asks looks at lower case then.
   unfolded: 'true',
-  bundle: 'NULL::BIGINT',
-  place: 'NULL::INTEGER',
+  logPlace: 'NULL::BIGINT',
 };
 const REBUILT: Readonly<Partial<Record<EventColumnName, string>>> = { url: '"urlHead" || "urlTail"', log: 'NULL::JSON' };
 

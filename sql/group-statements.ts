@@ -1,15 +1,37 @@
 import type { Dimension } from '../query/dimensions.ts';
 import type { GroupsOutput, SearchPlan } from '../query/search-plan.ts';
-import { column } from './columns.ts';
+import { column, type EventColumnName } from './columns.ts';
 import type { Dialect } from './dialect.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
 import { markText } from './marked-text.ts';
 import { matchSql } from './row-statements.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
+import { splitUrl } from './text-match.ts';
 
 const keyName = (position: number) => trusted(`key${position}`);
 const eachKey = (by: readonly Dimension[], write: (dimension: Dimension, name: SqlFragment) => SqlFragment) =>
   by.map((dimension, position) => write(dimension, keyName(position)));
+
+/** The columns that the groups of a plan are made of. */
+function groupColumns(output: GroupsOutput): SqlFragment {
+  const names = new Set<EventColumnName>(['shieldZoneId', 'timestamp', 'country', 'asn', 'action', 'feature', 'ruleId', ...output.by]);
+  const urlParts: EventColumnName[] = output.by.includes('url') ? ['urlHead', 'urlTail'] : [];
+  return joinSql([...names, ...urlParts].map(column), ', ');
+}
+
+/** Puts what both phases need of the matching events into a temporary table: they then read no more than those. */
+export function matchingTableStatement(
+  table: string,
+  plan: SearchPlan,
+  output: GroupsOutput,
+  events: SqlFragment,
+  dialect: Dialect,
+): SqlStatement {
+  return renderSql(
+    sql`CREATE OR REPLACE TEMP TABLE ${trusted(table)} AS SELECT ${groupColumns(output)} FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)}`,
+    dialect.placeholder,
+  );
+}
 
 /**
  * Phase one: one page of group keys in the order of the answer, and the number of all groups.
@@ -98,27 +120,46 @@ export function isDirect({ by }: GroupsOutput, isWhole: boolean): boolean {
 
 /** The keys as a relation `wanted` with the condition that an event is in one of them. An empty key stands for a missing value too. */
 function wantedKeys(by: readonly Dimension[], keys: readonly (readonly string[])[]): SqlFragment {
-  const rows = keys.flatMap((key, position) => withMissing(key).map((values) => [sql`${int32(position)}`, ...values]));
+  const parts = by.flatMap(keyColumns);
+  const rows = keys.flatMap((key, position) =>
+    withMissing(by.flatMap((dimension, place) => keyTexts(dimension, key[place] ?? ''))).map((values) => [
+      sql`${int32(position)}`,
+      ...values,
+    ]),
+  );
   const values = joinSql(
     rows.map((row) => sql`(${joinSql(row, ', ')})`),
     ', ',
   );
-  const names = joinSql([trusted('position'), ...by.map((_, position) => keyName(position))], ', ');
+  const names = joinSql([trusted('position'), ...parts.map((_, place) => keyName(place))], ', ');
   const hasBlank = keys.some((key) => key.includes(''));
   const equal = trusted(hasBlank ? 'IS NOT DISTINCT FROM' : '=');
   const sameKey = joinSql(
-    by.map((dimension, position) => sql`${column(dimension)} ${equal} wanted.${keyName(position)}`),
+    parts.map((part, place) => sql`${column(part)} ${equal} wanted.${keyName(place)}`),
     ' AND ',
   );
   return sql`(VALUES ${values}) AS wanted(${names}) ON ${sameKey}`;
 }
 
-/** Every way to write the key with NULL for some of its empty values. */
-function withMissing(key: readonly string[]): SqlFragment[][] {
+/** The columns that an event's value of the dimension is compared in. */
+function keyColumns(dimension: Dimension): EventColumnName[] {
+  return dimension === 'url' ? ['urlHead', 'urlTail'] : [dimension];
+}
+
+/** The value as it is in those columns; null: an empty or missing value. */
+function keyTexts(dimension: Dimension, value: string): (string | null)[] {
+  if (value === '') {
+    return keyColumns(dimension).map(() => null);
+  }
+  return dimension === 'url' ? splitUrl(value) : [value];
+}
+
+/** Every way to write the key, each value that is null being empty or missing. */
+function withMissing(key: readonly (string | null)[]): SqlFragment[][] {
   return key.reduce<SqlFragment[][]>(
     (ways, value) =>
       ways.flatMap((way) =>
-        value === ''
+        value === null
           ? [
               [...way, sql`''`],
               [...way, trusted('NULL')],

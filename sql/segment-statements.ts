@@ -1,4 +1,4 @@
-import { column, columnList, SEGMENT_COLUMNS } from './columns.ts';
+import { column, columnList, LOG_ROW_BITS, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
@@ -10,17 +10,17 @@ const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duck
 /** Zone by zone, so that row groups can be skipped by zone and by time; `seq` makes it one order only. */
 const SEALED_ORDER = joinSql([column('shieldZoneId'), column('timestamp'), column('seq')], ', ');
 
-/** Larger ones are searched faster, smaller ones make pages of rows and small zones faster. */
-const SEGMENT_ROW_GROUP = 32_768;
+/** A large zone is searched faster in large row groups; of a small one every search reads a whole row group, which had better be small. */
+const ROW_GROUPS = { large: 32_768, small: 8_192 } as const;
 
-/** A page of rows reads whole row groups for the sake of a few logs; DuckDB writes none that are smaller. */
-const BUNDLE_ROW_GROUP = 2_048;
+/** A page of rows reads whole row groups for the sake of a few logs. */
+const BUNDLE_ROW_GROUP = 4_096;
 
 const quotedPath = (path: string) => trusted(`'${path.replaceAll("'", "''")}'`);
 
 const parquetOptions = (rowGroup: number) =>
   trusted(
-    `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${rowGroup / 4}`,
+    `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${rowGroup / 2}`,
   );
 
 /** How many events of each zone lie in each time slab. Columns: slab (number since the epoch), zone, events, and the bounds of time and sequence. */
@@ -39,7 +39,7 @@ export function writeBundleStatement(events: SqlFragment, path: string): SqlStat
 
 /** A table of the events without their logs: the row of each is the row of its log in the bundle. */
 export function sealingTableStatement(table: string, events: SqlFragment): SqlStatement {
-  const columns = columnList(SEGMENT_COLUMNS.filter(({ name }) => name !== 'unfolded' && name !== 'bundle' && name !== 'place'));
+  const columns = columnList(SEGMENT_COLUMNS.filter(({ name }) => name !== 'unfolded' && name !== 'logPlace'));
   const changes = (name: 'ip' | 'urlTail') => sql`coalesce(lower(${column(name)}) <> ${column(name)}, false)`;
   return render(
     sql`CREATE OR REPLACE TABLE ${trusted(table)} AS SELECT ${columns}, ${changes('ip')} OR ${changes('urlTail')} AS ${column('unfolded')} FROM ${events} ORDER BY ${SEALED_ORDER}`,
@@ -48,7 +48,8 @@ export function sealingTableStatement(table: string, events: SqlFragment): SqlSt
 
 /** The rows of such a table as rows of a segment. */
 export function sealingRows(table: string, bundle: number): SqlFragment {
-  return sql`(SELECT *, ${int64(bundle)} AS ${column('bundle')}, rowid::INTEGER AS ${column('place')} FROM ${trusted(table)}) AS events`;
+  const first = BigInt(bundle) << BigInt(LOG_ROW_BITS);
+  return sql`(SELECT *, ${int64(first)} + rowid AS ${column('logPlace')} FROM ${trusted(table)}) AS events`;
 }
 
 export interface SegmentSlice {
@@ -58,12 +59,14 @@ export interface SegmentSlice {
   readonly firstZone: number;
   /** Inclusive. */
   readonly lastZone: number;
+  /** What suits the zones in it. */
+  readonly rowGroups: keyof typeof ROW_GROUPS;
 }
 
 /** Writes a slice of the events as a segment. */
 export function writeSegmentStatement(events: SqlFragment, slice: SegmentSlice, path: string): SqlStatement {
   return render(
-    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${events} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)} ORDER BY ${SEALED_ORDER}) TO ${quotedPath(path)} (${parquetOptions(SEGMENT_ROW_GROUP)})`,
+    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${events} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)} ORDER BY ${SEALED_ORDER}) TO ${quotedPath(path)} (${parquetOptions(ROW_GROUPS[slice.rowGroups])})`,
   );
 }
 
@@ -71,29 +74,35 @@ export function writeSegmentStatement(events: SqlFragment, slice: SegmentSlice, 
 export interface BundleRows {
   readonly bundle: bigint;
   readonly path: string;
-  readonly places: readonly number[];
+  /** At least one. */
+  readonly rows: readonly bigint[];
 }
 
-/** Of more places than this in one bundle, everything between the first and the last is read: the list would take longer than the rows. */
-const LISTED_PLACES = 1_000;
+/** The bundle and the row in it that a `logPlace` stands for. */
+export function logRow(logPlace: bigint): { readonly bundle: bigint; readonly row: bigint } {
+  return { bundle: logPlace >> BigInt(LOG_ROW_BITS), row: BigInt.asUintN(LOG_ROW_BITS, logPlace) };
+}
 
-/** The logs at these places of bundles, at least one, and maybe others. Columns: bundle, place, log. */
+/** Of more rows than this of one bundle, everything between the first and the last is read: the list would take longer than the rows. */
+const LISTED_ROWS = 1_000;
+
+/** The logs in these rows of bundles, of which there is at least one, and maybe others. Columns: logPlace, log. */
 export function readLogsStatement(wanted: readonly BundleRows[]): SqlStatement {
-  const parts = wanted.map(
-    ({ bundle, path, places }) =>
-      sql`SELECT ${int64(bundle)}, file_row_number, ${column('log')} FROM read_parquet(${text(path)}, file_row_number = true) WHERE ${isOneOf(places)}`,
-  );
+  const parts = wanted.map(({ bundle, path, rows }) => {
+    const first = bundle << BigInt(LOG_ROW_BITS);
+    return sql`SELECT ${int64(first)} + file_row_number, ${column('log')} FROM read_parquet(${text(path)}, file_row_number = true) WHERE ${isOneOf(rows)}`;
+  });
   return render(joinSql(parts, ' UNION ALL '));
 }
 
-function isOneOf(places: readonly number[]): SqlFragment {
-  if (places.length <= LISTED_PLACES) {
+function isOneOf(rows: readonly bigint[]): SqlFragment {
+  if (rows.length <= LISTED_ROWS) {
     const listed = joinSql(
-      places.map((place) => sql`${int64(place)}`),
+      rows.map((row) => sql`${int64(row)}`),
       ', ',
     );
     return sql`file_row_number IN (${listed})`;
   }
-  const [first, last] = places.reduce(([low, high], place) => [Math.min(low, place), Math.max(high, place)], [Infinity, -Infinity]);
-  return sql`file_row_number BETWEEN ${int64(first)} AND ${int64(last)}`;
+  const sorted = rows.toSorted((a, b) => Number(a - b));
+  return sql`file_row_number BETWEEN ${int64(sorted[0] as bigint)} AND ${int64(sorted.at(-1) as bigint)}`;
 }

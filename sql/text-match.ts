@@ -81,8 +81,14 @@ function partsInUrl([first = '', ...others]: readonly string[], dialect: Dialect
   ];
 }
 
-function urlEquals(url: string, side: (fragment: SqlFragment) => SqlFragment): SqlFragment {
+/** A url as `urlHead` and `urlTail` have it. */
+export function splitUrl(url: string): [head: string, tail: string] {
   const end = url.indexOf(MARK) + 1 || url.length;
+  return [url.slice(0, end), url.slice(end)];
+}
+
+function urlEquals(url: string, side: (fragment: SqlFragment) => SqlFragment): SqlFragment {
+  const [head, tail] = splitUrl(url);
   const same = (name: 'urlHead' | 'urlTail', part: string) => sql`${side(column(name))} = ${side(sql`${text(part)}`)}`;
-  return sql`(${same('urlHead', url.slice(0, end))} AND ${same('urlTail', url.slice(end))})`;
+  return sql`(${same('urlHead', head)} AND ${same('urlTail', tail)})`;
 }

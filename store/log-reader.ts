@@ -1,37 +1,30 @@
 import { join } from 'node:path';
-import { readLogsStatement } from '../sql/segment-statements.ts';
+import { logRow, readLogsStatement } from '../sql/segment-statements.ts';
 import type { SearchScope } from './search-scope.ts';
 import { StoreError } from './store-error.ts';
 
+export interface LogSource {
+  /** Null where the event is sealed. */
+  readonly log: string | null;
+  /** Null where it is not. */
+  readonly logPlace: bigint | null;
+}
+
 /** The log of each row: the one that came with it, or else what its bundle holds at its place. */
 export async function readLogs(scope: SearchScope, rows: readonly LogSource[]): Promise<string[]> {
-  const wanted = Map.groupBy(
-    rows.filter(({ log }) => log === null),
-    ({ bundle }) => bundle as bigint,
-  );
-  const bundles = [...wanted].map(([bundle, sources]) => ({
+  const sealed = rows.filter(({ log }) => log === null).map(({ logPlace }) => logRow(logPlace as bigint));
+  const wanted = [...Map.groupBy(sealed, ({ bundle }) => bundle)].map(([bundle, inBundle]) => ({
     bundle,
     path: join(scope.segmentsFolder, scope.bundle(bundle).file),
-    places: sources.map(({ place }) => place as number),
+    rows: inBundle.map(({ row }) => row),
   }));
-  const read = bundles.length === 0 ? [] : await scope.run(readLogsStatement(bundles));
-  const logs = new Map(read.map(([bundle, place, log]) => [placeKey(bundle as bigint, place as bigint), log as string]));
-  return rows.map(({ log, bundle, place }) => {
-    const found = log ?? logs.get(placeKey(bundle, place));
+  const read = wanted.length === 0 ? [] : await scope.run(readLogsStatement(wanted));
+  const logs = new Map(read.map(([logPlace, log]) => [logPlace, log as string]));
+  return rows.map(({ log, logPlace }) => {
+    const found = log ?? logs.get(logPlace);
     if (found === undefined) {
-      throw new StoreError('corrupt', `bundle ${bundle} has no row ${place}`);
+      throw new StoreError('corrupt', `there is no log at the place ${logPlace}`);
     }
     return found;
   });
-}
-
-export interface LogSource {
-  /** Null where the event is sealed; then the others are not. */
-  readonly log: string | null;
-  readonly bundle: bigint | null;
-  readonly place: number | null;
-}
-
-function placeKey(bundle: bigint | null, place: bigint | number | null): string {
-  return `${bundle} ${place}`;
 }

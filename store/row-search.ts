@@ -21,13 +21,7 @@ const SORTED_AT_ONCE = 20_000;
 const READ_AT_ONCE = 2;
 
 const SELECTED = joinSql(
-  [
-    column('timestamp'),
-    column('log'),
-    column('bundle'),
-    column('place'),
-    ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name))),
-  ],
+  [column('timestamp'), column('log'), column('logPlace'), ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name)))],
   ', ',
 );
 
@@ -48,7 +42,7 @@ export async function searchRows(scope: SearchScope): Promise<SearchResult> {
   const rows = await scope.run(rowPageStatement(scope.plan, scope.events(narrow), narrow, slice, SELECTED, duckdbDialect));
   const logs = await readLogs(
     scope,
-    rows.map(([, log, bundle, place]) => ({ log, bundle, place }) as LogSource),
+    rows.map(([, log, logPlace]) => ({ log, logPlace }) as LogSource),
   );
   return { kind: 'rows', rows: rows.map((row, index) => eventRow(row, logs[index] as string)), total };
 }
@@ -94,7 +88,7 @@ function widthMs({ fromMs, toMs }: TimeWindow): number {
   return toMs - fromMs;
 }
 
-function eventRow([timestamp, , , , logId, ...texts]: readonly DuckDBValue[], logJson: string): EventRow {
+function eventRow([timestamp, , , logId, ...texts]: readonly DuckDBValue[], logJson: string): EventRow {
   const fields: Record<string, string> = {};
   for (const [place, name] of TEXT_FIELDS.entries()) {
     const value = texts[place];

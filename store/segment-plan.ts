@@ -59,6 +59,7 @@ export function planSlab(slab: number, slabMs: number, counts: readonly SlabZone
       toMs: (slab + 1) * slabMs,
       firstZone: part[0]?.zone ?? 0,
       lastZone: part.at(-1)?.zone ?? 0,
+      rowGroups: hasLargeZones(part) ? 'large' : 'small',
     },
     content: contentOf(part),
   }));
@@ -79,6 +80,14 @@ function splitByZone(counts: readonly SlabZone[]): SlabZone[][] {
     rows += zoneRows;
   }
   return parts;
+}
+
+/** Zones of which a segment holds this many events on average are large. */
+const LARGE_ZONE_ROWS = 4_000;
+
+function hasLargeZones(counts: readonly SlabZone[]): boolean {
+  const rows = counts.reduce((sum, { events }) => sum + events, 0);
+  return rows / new Set(counts.map(({ zone }) => zone)).size >= LARGE_ZONE_ROWS;
 }
 
 function contentOf(counts: readonly SlabZone[]): SegmentPlan['content'] {
