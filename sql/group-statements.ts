@@ -12,27 +12,6 @@ const keyName = (position: number) => trusted(`key${position}`);
 const eachKey = (by: readonly Dimension[], write: (dimension: Dimension, name: SqlFragment) => SqlFragment) =>
   by.map((dimension, position) => write(dimension, keyName(position)));
 
-/** The columns that the groups of a plan are made of. */
-function groupColumns(output: GroupsOutput): SqlFragment {
-  const names = new Set<EventColumnName>(['shieldZoneId', 'timestamp', 'country', 'asn', 'action', 'feature', 'ruleId', ...output.by]);
-  const urlParts: EventColumnName[] = output.by.includes('url') ? ['urlHead', 'urlTail'] : [];
-  return joinSql([...names, ...urlParts].map(column), ', ');
-}
-
-/** Puts what both phases need of the matching events into a temporary table: they then read no more than those. */
-export function matchingTableStatement(
-  table: string,
-  plan: SearchPlan,
-  output: GroupsOutput,
-  events: SqlFragment,
-  dialect: Dialect,
-): SqlStatement {
-  return renderSql(
-    sql`CREATE OR REPLACE TEMP TABLE ${trusted(table)} AS SELECT ${groupColumns(output)} FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)}`,
-    dialect.placeholder,
-  );
-}
-
 /**
  * Phase one: one page of group keys in the order of the answer, and the number of all groups.
  * Columns: `total`, `key0` … (marked text), `events`; an empty page is one row in which all but `total` are NULL.

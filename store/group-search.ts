@@ -1,9 +1,8 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Dimension } from '../query/dimensions.ts';
-import type { GroupsOutput, SearchPlan } from '../query/search-plan.ts';
+import type { GroupsOutput } from '../query/search-plan.ts';
 import type { EventGroup, SearchResult } from '../query/search-result.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
-import { type SqlFragment, trusted } from '../sql/fragment.ts';
 import {
   DETAIL_ROWS,
   type GroupPage,
@@ -16,36 +15,17 @@ import { unmarkText } from '../sql/marked-text.ts';
 import { GroupFacts } from './group-facts.ts';
 import type { SearchScope } from './search-scope.ts';
 
-/** Up to so many events of the zone are read once and kept for the second phase; of more, what both phases read is less than what would be kept. */
-const KEPT_EVENTS = 500_000;
-
-/** Of the connection that the search runs on. */
-const KEPT_TABLE = 'matching_events';
-
-/** One page of groups and the number of all. */
+/** One page of groups and the number of all: first the keys of the page, then everything about those keys. */
 export async function searchGroups(scope: SearchScope, output: GroupsOutput): Promise<SearchResult> {
   const { plan } = scope;
-  if (plan.where.kind === 'everything' && scope.mostEvents() > KEPT_EVENTS) {
-    return await searchInTwoPhases(scope, plan, output, scope.events());
-  }
-  await scope.run(matchingTableStatement(KEPT_TABLE, plan, output, scope.events(), duckdbDialect));
-  try {
-    return await searchInTwoPhases(scope, { ...plan, where: { kind: 'everything' } }, output, trusted(KEPT_TABLE));
-  } finally {
-    await scope.discard(KEPT_TABLE);
-  }
-}
-
-/** First the keys of the page, then everything about those keys. */
-async function searchInTwoPhases(scope: SearchScope, plan: SearchPlan, output: GroupsOutput, events: SqlFragment): Promise<SearchResult> {
-  const pageRows = await scope.run(groupPageStatement(plan, output, events, duckdbDialect));
+  const pageRows = await scope.run(groupPageStatement(plan, output, scope.events(), duckdbDialect));
   const total = Number(pageRows[0]?.[0] ?? 0);
   const keys = pageRows.filter((row) => row.at(-1) !== null).map((row) => row.slice(1, -1).map((key) => unmarkText(key as string)));
   if (keys.length === 0) {
     return { kind: 'groups', groups: [], total };
   }
   const page = { keys, isWhole: keys.length === total };
-  const details = await scope.run(groupDetailStatement(plan, output, page, events, duckdbDialect));
+  const details = await scope.run(groupDetailStatement(plan, output, page, scope.events(), duckdbDialect));
   const facts = collectFacts(details, page, output);
   const groups = keys.map((key, position) => eventGroup(output, key, facts[position] as GroupFacts));
   return { kind: 'groups', groups, total };

@@ -3,7 +3,6 @@ import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
 import { eventsRelation } from '../sql/events-relation.ts';
 import type { SqlFragment } from '../sql/fragment.ts';
-import { dropTableStatement } from '../sql/journal-statements.ts';
 import type { SqlStatement } from '../sql/statement.ts';
 import type { Bundle } from './bundle.ts';
 import { runStatement } from './duckdb-engine.ts';
@@ -33,17 +32,6 @@ export class SearchScope {
 
   run(statement: SqlStatement): Promise<DuckDBValue[][]> {
     return runStatement(this.#connection, statement, this.#signal);
-  }
-
-  /** Drops a temporary table of the search, also one that was interrupted. */
-  async discard(table: string): Promise<void> {
-    await runStatement(this.#connection, dropTableStatement(table));
-  }
-
-  /** As many events of the zone as there can be at most. */
-  mostEvents(): number {
-    const sealed = this.segments.reduce((sum, { zoneRows }) => sum + (zoneRows.get(this.plan.zoneId) ?? 0), 0);
-    return this.#snapshot.hotTables.reduce((sum, { events }) => sum + events, sealed);
   }
 
   /** The bundle with this number. Throws `corrupt` where there is none. */
