@@ -3,14 +3,7 @@ import type { Dimension } from '../query/dimensions.ts';
 import type { GroupsOutput } from '../query/search-plan.ts';
 import type { EventGroup, SearchResult } from '../query/search-result.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
-import {
-  DETAIL_ROWS,
-  type GroupPage,
-  groupDetailStatement,
-  groupPageStatement,
-  isDirect,
-  matchingTableStatement,
-} from '../sql/group-statements.ts';
+import { DETAIL_ROWS, type GroupPage, groupDetailStatement, groupPageStatement, isDirect } from '../sql/group-statements.ts';
 import { unmarkText } from '../sql/marked-text.ts';
 import { GroupFacts } from './group-facts.ts';
 import type { SearchScope } from './search-scope.ts';
