@@ -5,8 +5,8 @@ import type { HostCall, HostReply, SearchOrder, TimedSearch } from './host-messa
 
 const HOST = fileURLToPath(new URL('engine-host.ts', import.meta.url));
 
-/** DuckDB's calls occupy threads of libuv. */
-const HOST_ENV = { ...process.env, UV_THREADPOOL_SIZE: '16' };
+/** As the launcher starts the program. */
+const HOST_ENV = { UV_THREADPOOL_SIZE: '16', MALLOC_ARENA_MAX: '2', ...process.env };
 
 interface Pending {
   readonly resolve: (value: unknown) => void;

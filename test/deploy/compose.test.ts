@@ -140,7 +140,7 @@ describe('Dockerfile', () => {
 
   test('sets only variables that the program or Node knows', () => {
     const names = instructions('ENV').flatMap((line) => [...line.matchAll(/(\w+)=/g)].map(([, name]) => name ?? ''));
-    const known = new Set([...CONFIG_VARIABLES.map(({ name }) => name), 'NODE_ENV', 'UV_THREADPOOL_SIZE']);
+    const known = new Set([...CONFIG_VARIABLES.map(({ name }) => name), 'NODE_ENV', 'UV_THREADPOOL_SIZE', 'MALLOC_ARENA_MAX']);
     expect(names.length).toBeGreaterThan(3);
     expect(names.filter((name) => !known.has(name))).toEqual([]);
   });

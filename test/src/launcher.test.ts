@@ -9,8 +9,8 @@ const root = join(import.meta.dirname, '../..');
 
 /** A stand-in for the program that says how it was started, and with `wait` stays until it is told to go. */
 const MAIN = `
-const { UV_THREADPOOL_SIZE, DEMO } = process.env;
-console.log(JSON.stringify({ args: process.argv.slice(2), pid: process.pid, cwd: process.cwd(), UV_THREADPOOL_SIZE, DEMO }));
+const { UV_THREADPOOL_SIZE, MALLOC_ARENA_MAX, DEMO } = process.env;
+console.log(JSON.stringify({ args: process.argv.slice(2), pid: process.pid, cwd: process.cwd(), UV_THREADPOOL_SIZE, MALLOC_ARENA_MAX, DEMO }));
 if (process.argv.includes('wait')) {
   process.on('SIGTERM', () => process.exit(7));
   process.on('disconnect', () => { require('node:fs').writeFileSync(process.argv.at(-1), 'left alone'); process.exit(0); });
@@ -75,7 +75,13 @@ afterEach(() => {
 afterAll(() => rmSync(template, { recursive: true, force: true }));
 
 const launcher = (): string => join(checkout, 'scripts/launch.mjs');
-const environment = (): NodeJS.ProcessEnv => ({ ...process.env, INIT_CWD: checkout, UV_THREADPOOL_SIZE: undefined, DEMO: undefined });
+const environment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  INIT_CWD: checkout,
+  UV_THREADPOOL_SIZE: undefined,
+  MALLOC_ARENA_MAX: undefined,
+  DEMO: undefined,
+});
 
 function launch(...args: string[]): Run {
   return spawnSync(process.execPath, [launcher(), ...args], { cwd: checkout, env: environment(), encoding: 'utf8' });
@@ -115,7 +121,13 @@ describe('the launcher', () => {
   test('installs what is missing, says so on stderr, and hands over to the program', () => {
     const { status, stdout, stderr } = launch('start', '--port', '0');
     expect(stderr).toContain('installing packages with npm ci, because nothing is installed yet');
-    expect(JSON.parse(stdout)).toMatchObject({ args: ['serve', '--port', '0'], cwd: checkout, UV_THREADPOOL_SIZE: '16', DEMO: 'auto' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      args: ['serve', '--port', '0'],
+      cwd: checkout,
+      UV_THREADPOOL_SIZE: '16',
+      MALLOC_ARENA_MAX: '2',
+      DEMO: 'auto',
+    });
     expect(status).toBe(0);
   });
 
