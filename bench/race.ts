@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
+import { inEmptyDataDir } from './data-dir.ts';
 import type { EngineName } from './engines/engine.ts';
 import { benchOptions, eventFile, liveOptions } from './event-file.ts';
 import { measureConcurrency } from './modes/concurrency.ts';
-import { emptyDataDir, measureIntake } from './modes/intake.ts';
+import { measureIntake } from './modes/intake.ts';
 import { measureIdle, measureMixed } from './modes/mixed.ts';
 import { raceSearches, timeCold } from './modes/searches.ts';
 import type { ConcurrencyFigures, MixedFigures, RaceResult, SizeFigures } from './race-result.ts';
@@ -113,10 +114,6 @@ async function measureTogether(order: RaceOrder, storedEvents: number, dataDirs:
 async function measureFullSpeed(name: EngineName, { sizes, memoryLimitMb }: RaceOrder): Promise<MixedFigures> {
   const [events] = sizes as readonly [number];
   const { path: file } = await eventFile(benchOptions(events));
-  const dataDir = await emptyDataDir(name);
-  try {
-    return await measureMixed(name, { dataDir, storedEvents: 0, file, events, eventsPerSecond: null, memoryLimitMb });
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-  }
+  const order = { storedEvents: 0, file, events, eventsPerSecond: null, memoryLimitMb };
+  return await inEmptyDataDir(name, (dataDir) => measureMixed(name, { ...order, dataDir }));
 }

@@ -9,8 +9,6 @@ import { renderSql, type SqlStatement } from './statement.ts';
 import { splitUrl } from './text-match.ts';
 
 const keyName = (position: number) => trusted(`key${position}`);
-const eachKey = (by: readonly Dimension[], write: (dimension: Dimension, name: SqlFragment) => SqlFragment) =>
-  by.map((dimension, position) => write(dimension, keyName(position)));
 
 /**
  * Phase one: one page of group keys in the order of the answer, and the number of all groups.
@@ -21,7 +19,10 @@ const eachKey = (by: readonly Dimension[], write: (dimension: Dimension, name: S
  */
 export function groupPageStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment, dialect: Dialect): SqlStatement {
   const list = (write: (dimension: Dimension, name: SqlFragment) => SqlFragment, separator = ', ') =>
-    joinSql(eachKey(output.by, write), separator);
+    joinSql(
+      output.by.map((dimension, position) => write(dimension, keyName(position))),
+      separator,
+    );
   const names = list((_, name) => name);
   const columns = list((dimension, name) => sql`${column(dimension)} AS ${name}`);
   const present = list((_, name) => sql`${name} <> ''`, ' AND ');

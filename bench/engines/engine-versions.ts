@@ -9,7 +9,7 @@ export async function engineVersions(names: readonly EngineName[]): Promise<Reco
   const versions: Record<string, string> = {};
   for (const name of names) {
     const dataDir = await mkdtemp(join(tmpdir(), `${name}-`));
-    const options = { dataDir, memoryLimitMb: 256, resultCache: false };
+    const options = { dataDir, memoryLimitMb: 256 };
     versions[name] = await withEngine(name, options, (engine) => engine.version()).finally(() => rm(dataDir, { recursive: true }));
   }
   return versions;

@@ -9,8 +9,6 @@ export interface EngineOptions {
   /** A folder of the engine's own; what an earlier process left there is there again. */
   readonly dataDir: string;
   readonly memoryLimitMb: number;
-  /** Keep partial results of parts of the data that no longer change. */
-  readonly resultCache: boolean;
 }
 
 export interface EventSource {

@@ -15,7 +15,7 @@ export interface ConcurrencyOrder {
 /** So many clients at once, each asking one workload after the other over HTTP and waiting for the answer. */
 export async function measureConcurrency(name: EngineName, order: ConcurrencyOrder): Promise<ConcurrencyFigures[]> {
   const { dataDir, workloads, clients, seconds, memoryLimitMb } = order;
-  return await withEngine(name, { dataDir, memoryLimitMb, resultCache: false }, async (engine) => {
+  return await withEngine(name, { dataDir, memoryLimitMb }, async (engine) => {
     const url = await engine.listen();
     const requests = workloads.map(({ zone, body }) => ({
       method: 'POST' as const,

@@ -1,19 +1,12 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { emptyDataDir } from '../data-dir.ts';
 import type { EngineName } from '../engines/engine.ts';
 import { type EngineClient, withEngine } from '../engines/engine-client.ts';
-import { BENCH_DATA } from '../event-file.ts';
 import type { IntakeFigures } from '../race-result.ts';
 
 export interface FilledEngine {
   readonly dataDir: string;
   readonly intake: IntakeFigures;
-}
-
-/** An empty folder for one engine's data. */
-export async function emptyDataDir(name: EngineName): Promise<string> {
-  await mkdir(BENCH_DATA, { recursive: true });
-  return await mkdtemp(join(BENCH_DATA, `${name}-`));
 }
 
 /** Takes the file in, several times over into folders of their own; the last of them stays, with everything merged. */
@@ -27,7 +20,7 @@ export async function measureIntake(name: EngineName, file: string, runs: number
       measured.push({ elapsedMs, settleMs: await engine.settle(), peakMemoryBytes });
       return await engine.diskBytes();
     };
-    const diskBytes = await withEngine(name, { dataDir, memoryLimitMb, resultCache: false }, fill).catch(async (error: unknown) => {
+    const diskBytes = await withEngine(name, { dataDir, memoryLimitMb }, fill).catch(async (error: unknown) => {
       await rm(dataDir, { recursive: true });
       throw error;
     });

@@ -23,7 +23,7 @@ function startDashboard(engine: EngineClient): BackgroundSearches {
 /** Searches as a dashboard does, one every 100 ms, while a file is taken in. */
 export async function measureMixed(name: EngineName, order: MixedOrder): Promise<MixedFigures> {
   const { dataDir, storedEvents, file, events, eventsPerSecond, memoryLimitMb } = order;
-  return await withEngine(name, { dataDir, memoryLimitMb, resultCache: false }, async (engine) => {
+  return await withEngine(name, { dataDir, memoryLimitMb }, async (engine) => {
     const background = startDashboard(engine);
     // Whatever becomes of the intake, the searches end before the engine is closed.
     const [elapsedMs, searchMs] = await engine.ingest({ file, eventsPerSecond }).then(
@@ -46,7 +46,7 @@ export async function measureMixed(name: EngineName, order: MixedOrder): Promise
 
 /** The same searches with nothing else going on. In milliseconds. */
 export async function measureIdle(name: EngineName, dataDir: string, memoryLimitMb: number, forMs: number): Promise<readonly number[]> {
-  return await withEngine(name, { dataDir, memoryLimitMb, resultCache: false }, async (engine) => {
+  return await withEngine(name, { dataDir, memoryLimitMb }, async (engine) => {
     const background = startDashboard(engine);
     await delay(forMs);
     return await background.stop();

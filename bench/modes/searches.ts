@@ -41,7 +41,7 @@ export async function raceSearches(race: SearchRace): Promise<SearchRaceFigures>
 }
 
 function openAll({ dataDirs, memoryLimitMb }: SearchRace): Promise<EngineClient[]> {
-  return Promise.all([...dataDirs].map(([name, dataDir]) => EngineClient.open(name, { dataDir, memoryLimitMb, resultCache: false })));
+  return Promise.all([...dataDirs].map(([name, dataDir]) => EngineClient.open(name, { dataDir, memoryLimitMb })));
 }
 
 async function timeHot(engines: readonly EngineClient[], { zone, body }: Workload, runs: number): Promise<WorkloadFigures['engines']> {
@@ -65,7 +65,7 @@ export async function timeCold(race: SearchRace, figures: readonly WorkloadFigur
     for (const [name, dataDir] of race.dataDirs) {
       const coldMs: number[] = [];
       for (let run = 0; run < race.coldRuns; run += 1) {
-        const options = { dataDir, memoryLimitMb: race.memoryLimitMb, resultCache: false };
+        const options = { dataDir, memoryLimitMb: race.memoryLimitMb };
         const order = { zone: workload.zone, body: workload.body, withAnswer: false };
         coldMs.push((await withEngine(name, options, (engine) => engine.search(order))).elapsedMs);
       }
