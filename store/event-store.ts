@@ -1,3 +1,4 @@
+import type { TextField } from '../query/event-fields.ts';
 import type { SearchPlan } from '../query/search-plan.ts';
 import type { SearchResult } from '../query/search-result.ts';
 
@@ -47,6 +48,38 @@ export interface EventBatch {
 export interface AppendReceipt {
   readonly firstSequence: bigint;
   readonly eventCount: number;
+}
+
+export interface FeedRequest {
+  readonly zones: readonly number[] | 'all';
+  /** Events of a higher sequence than this are read; 0 is before the first. */
+  readonly afterSequence: bigint;
+  /** At least 1. */
+  readonly limit: number;
+}
+
+/** An event as the feed, the tail and their formats see it. */
+export interface FeedEvent {
+  readonly sequence: bigint;
+  readonly zoneId: number;
+  /** Unix ms UTC. */
+  readonly timestamp: number;
+  /** Unix ms UTC: when its batch was taken in. */
+  readonly ingestedAtMs: number;
+  readonly logId: string;
+  /** Those that the event has. */
+  readonly fields: Readonly<Partial<Record<TextField, string>>>;
+  /** The log, a JSON object, as text. */
+  readonly logJson: string;
+}
+
+export interface FeedPage {
+  /** By ascending sequence. */
+  readonly events: readonly FeedEvent[];
+  /** All events of the zones up to this sequence are in this page or before it: the next request goes on after it. */
+  readonly lastSequence: bigint;
+  /** Whether more events of the zones were there behind the page. It may end before the limit, so that its bytes stay few. */
+  readonly more: boolean;
 }
 
 export interface EventStore {
