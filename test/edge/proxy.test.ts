@@ -1,4 +1,4 @@
-import '../../edge/local/certificates/metadata-registry.ts';
+import 'reflect-metadata';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { X509CertificateGenerator } from '@peculiar/x509';

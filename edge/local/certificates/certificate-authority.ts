@@ -1,4 +1,4 @@
-import './metadata-registry.ts';
+import 'reflect-metadata';
 import { createHash, createPublicKey } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import {
