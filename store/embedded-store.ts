@@ -3,7 +3,17 @@ import type { SearchResult } from '../query/search-result.ts';
 import type { AppendPipeline } from './append-pipeline.ts';
 import type { Catalog } from './catalog.ts';
 import type { ConnectionPool } from './connection-pool.ts';
-import type { AppendReceipt, EventBatch, EventStore, SearchOptions, StoredDeadLetter, StoreStats } from './event-store.ts';
+import type {
+  AppendReceipt,
+  EventBatch,
+  EventStore,
+  FeedPage,
+  FeedRequest,
+  SearchOptions,
+  StoredDeadLetter,
+  StoreStats,
+} from './event-store.ts';
+import { readFeedPage } from './feed-reader.ts';
 import { searchGroups } from './group-search.ts';
 import type { LiveSet } from './live-set.ts';
 import type { Maintenance } from './maintenance.ts';
@@ -45,12 +55,23 @@ export class EmbeddedStore implements EventStore {
   }
 
   search(plan: SearchPlan, { signal }: SearchOptions = {}): Promise<SearchResult> {
-    const ended = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
-    const search = this.#search(plan, ended);
-    this.#searches.add(search);
-    const forget = () => this.#searches.delete(search);
-    search.then(forget, forget);
-    return search;
+    return this.#reading(signal, (ended) => this.#search(plan, ended));
+  }
+
+  readFeed(request: FeedRequest, { signal }: SearchOptions = {}): Promise<FeedPage> {
+    return this.#reading(signal, (ended) => this.#readFeed(request, ended));
+  }
+
+  lastSequence(): bigint {
+    return this.#parts.live.endSequence - 1n;
+  }
+
+  forgottenSequence(_zones: FeedRequest['zones']): bigint {
+    return 0n;
+  }
+
+  onEvents(listener: () => void): () => void {
+    return this.#parts.live.onAdvance(listener);
   }
 
   pendingBytes(): number {
@@ -108,6 +129,29 @@ export class EmbeddedStore implements EventStore {
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  /** Ends the reading with the store, and the store after it. */
+  #reading<T>(signal: AbortSignal | undefined, read: (ended: AbortSignal) => Promise<T>): Promise<T> {
+    const ended = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    const reading = read(ended);
+    this.#searches.add(reading);
+    const forget = () => this.#searches.delete(reading);
+    reading.then(forget, forget);
+    return reading;
+  }
+
+  async #readFeed(request: FeedRequest, signal: AbortSignal): Promise<FeedPage> {
+    signal.throwIfAborted();
+    const { live, searchers, segmentsFolder } = this.#parts;
+    return await searchers.use(async (connection) => {
+      const snapshot = live.snapshot();
+      try {
+        return await readFeedPage(request, { snapshot, segmentsFolder, connection, signal });
+      } finally {
+        snapshot.release();
+      }
+    }, signal);
   }
 
   async #search(plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {

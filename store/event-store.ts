@@ -90,6 +90,14 @@ export interface EventStore {
    */
   append(batch: EventBatch): Promise<AppendReceipt>;
   search(plan: SearchPlan, options?: SearchOptions): Promise<SearchResult>;
+  /** One page of the events in the order of their sequence, which is the order in which they became visible. */
+  readFeed(request: FeedRequest, options?: SearchOptions): Promise<FeedPage>;
+  /** The highest sequence that is visible; 0 before the first event. */
+  lastSequence(): bigint;
+  /** Who has read the zones only up to a lower sequence has missed events that the retention dropped; 0 when none were. */
+  forgottenSequence(zones: FeedRequest['zones']): bigint;
+  /** Calls `listener`, which must not throw, soon after more events became visible; returns how to stop that. */
+  onEvents(listener: () => void): () => void;
   /** Bytes of events and dead letters handed to `append` that are not yet stored and searchable; sources pause above their limit. */
   pendingBytes(): number;
   /** The stored position of a partition, or undefined where nothing of it was ever stored. Includes batches not yet sealed. */

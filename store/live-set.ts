@@ -32,6 +32,7 @@ export class LiveSet {
   readonly #readers = new Map<Part, number>();
   readonly #leaving = new Set<Part>();
   readonly #onRetired: (part: Retired) => void;
+  readonly #listeners = new Set<() => void>();
 
   constructor(
     { segments, bundles }: { readonly segments: readonly Segment[]; readonly bundles: readonly Bundle[] },
@@ -63,6 +64,17 @@ export class LiveSet {
   /** Makes the events below `endSequence` visible to the snapshots from here on. */
   advance(endSequence: bigint): void {
     this.#endSequence = endSequence;
+    for (const listener of this.#listeners) {
+      // On its own: what goes wrong in a listener is no failure of the batch that it is told of.
+      queueMicrotask(listener);
+    }
+  }
+
+  /** Calls `listener` soon after every advance; returns how to stop that. */
+  onAdvance(listener: () => void): () => void {
+    const own = () => listener();
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
   }
 
   exchange(change: {
