@@ -27,23 +27,24 @@ export interface SearchContext {
  */
 export function compileSearch(body: Uint8Array, { zoneId, nowMs }: SearchContext): SearchPlan {
   const errors = new ErrorList();
-  const request = readSearchRequest(parseBody(body), errors);
+  const request = readSearchRequest(parseSearchBody(body), errors);
   const window = searchWindow(request?.from, request?.to, nowMs, errors);
-  const where = request === undefined ? [] : conditions(request, errors);
-  if (request === undefined || window === undefined || !errors.isEmpty) {
+  const where = request === undefined ? undefined : compileConditions(request, errors);
+  if (request === undefined || where === undefined || window === undefined || !errors.isEmpty) {
     throw new InvalidSearchError(errors.toArray());
   }
   const { groupBy: by, buckets, page, pageSize } = request;
   return {
     zoneId,
     window,
-    where: allOf(where),
+    where,
     page: { index: page, size: clamp(pageSize, 1, MOST_PER_ANSWER) },
     output: by.length === 0 ? { kind: 'rows' } : { kind: 'groups', by, buckets: clamp(buckets, 0, MOST_PER_ANSWER) },
   };
 }
 
-function parseBody(body: Uint8Array): JsonValue {
+/** The JSON of a request in UTF-8. Throws {@link InvalidSearchError} where it is none. */
+export function parseSearchBody(body: Uint8Array): JsonValue {
   const text = decodeUtf8(body);
   if (typeof text === 'number') {
     throw new InvalidSearchError([{ field: BODY, message: `must be UTF-8; the byte at offset ${text} is not` }]);
@@ -58,12 +59,13 @@ function parseBody(body: Uint8Array): JsonValue {
   }
 }
 
-function conditions({ query, filters }: SearchRequest, errors: ErrorList): readonly Predicate[] {
+/** What an event must fulfil to match the text and the filters of a request. What is wrong is added to the errors. */
+export function compileConditions({ query, filters }: Pick<SearchRequest, 'query' | 'filters'>, errors: ErrorList): Predicate {
   const terms = queryTerms(query ?? '');
   if (terms.length > SEARCH_LIMITS.terms) {
     errors.add('query', `must have at most ${SEARCH_LIMITS.terms} terms, not ${terms.length}: ${shownValue(query)}`);
   }
-  return [...termPredicates(terms), ...filters.map((clause) => filterPredicate(clause, errors))];
+  return allOf([...termPredicates(terms), ...filters.map((clause) => filterPredicate(clause, errors))]);
 }
 
 function allOf(predicates: readonly Predicate[]): Predicate {

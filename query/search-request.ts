@@ -34,16 +34,23 @@ export function readSearchRequest(body: JsonValue, errors: ErrorList): SearchReq
   if (fields === undefined) {
     return undefined;
   }
-  const query = fields.get('query') ?? null;
   return {
     from: readTime(fields, 'from', errors),
     to: readTime(fields, 'to', errors),
-    query: query === null ? '' : readText(query, 'query', errors),
-    filters: readFilters(fields.get('filters') ?? null, 'filters', errors),
+    ...readConditions(fields, errors),
     groupBy: readGroupBy(fields.get('groupBy') ?? null, 'groupBy', errors),
     buckets: readCount(fields, 'buckets', INT32, 0, errors),
     page: readCount(fields, 'page', PAGE_INDEX, 0, errors),
     pageSize: readCount(fields, 'pageSize', INT32, DEFAULT_PAGE_SIZE, errors),
+  };
+}
+
+/** The text and the filters of a request. */
+export function readConditions(fields: JsonObject, errors: ErrorList): Pick<SearchRequest, 'query' | 'filters'> {
+  const query = fields.get('query') ?? null;
+  return {
+    query: query === null ? '' : readText(query, 'query', errors),
+    filters: readFilters(fields.get('filters') ?? null, 'filters', errors),
   };
 }
 
