@@ -1,0 +1,70 @@
+import { LONGEST_REJECTED_LIST } from '../ingest/intake-report.ts';
+import { DIMENSIONS } from '../query/dimensions.ts';
+import { exactly, int32, int64, list, nullableText, shownCount, text, time } from './openapi-values.ts';
+
+/** The intake's own rule, in `ingest/wire-event.ts`. */
+const LONGEST_LOG_ID_BYTES = 512;
+
+/** What the intake and the dead letters take and answer. */
+export const INGEST_SCHEMAS = {
+  Event: {
+    type: 'object',
+    required: ['shieldZoneId', 'timestamp'],
+    properties: {
+      logId: {
+        ...nullableText,
+        minLength: 1,
+        maxLength: LONGEST_LOG_ID_BYTES,
+        description: `Unique; 1 to ${LONGEST_LOG_ID_BYTES} bytes of UTF-8. Without one it is made of the event's own bytes`,
+      },
+      shieldZoneId: int32,
+      timestamp: { anyOf: [time('When it happened'), { type: 'string', format: 'date-time', description: 'ISO 8601 with a zone' }] },
+      ...Object.fromEntries([...DIMENSIONS, 'ruleName'].map((name) => [name, nullableText])),
+      asn: {
+        type: ['string', 'integer', 'null'],
+        minimum: 0,
+        pattern: '^(([Aa][Ss])?[0-9]+)?$',
+        description: 'Decimal digits, as a number or a text, which may begin with AS; "" is none',
+      },
+      log: { type: ['object', 'null'], description: 'The request as it was. Without one the whole event is the log' },
+    },
+    description: 'Members with other names belong to the log. At most 1 MiB, and not more than 10 minutes in the future',
+  },
+  IntakeReport: exactly({
+    accepted: { ...int64, description: 'On disk and searchable' },
+    expired: { ...int64, description: 'Older than the retention' },
+    rejected: {
+      ...list(exactly({ index: int64, reason: text })),
+      maxItems: LONGEST_REJECTED_LIST,
+      description: `The first ${shownCount(LONGEST_REJECTED_LIST)} that became no events; all of them are kept as dead letters`,
+    },
+    rejectedCount: { ...int64, description: 'How many became no events, also those that `rejected` does not list' },
+  }),
+  DeadLetterList: exactly({
+    deadLetters: list(
+      exactly(
+        {
+          id: int64,
+          receivedAtMs: time('When it arrived'),
+          source: text,
+          topic: nullableText,
+          partition: { type: ['integer', 'null'] },
+          offset: nullableText,
+          reason: text,
+          text: { ...text, description: 'The bytes, where they are UTF-8' },
+          base64: { ...text, description: 'The bytes, where they are not' },
+        },
+        ['text', 'base64'],
+      ),
+    ),
+    nextAfterId: { type: ['integer', 'null'], description: 'The afterId of the next page' },
+  }),
+  ReplayRequest: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      ids: { ...list({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), description: 'Left out: all dead letters' },
+    },
+  },
+  ReplayReport: exactly({ replayed: int64, stillRejected: int64 }),
+} as const;

@@ -1,0 +1,73 @@
+import { answer, content, type DescribedGroup, OPEN } from './openapi-content.ts';
+import { DEFECT, KEY_PROBLEMS, problems } from './openapi-problems.ts';
+import { exactly, list, text } from './openapi-values.ts';
+
+const readiness = (status: string, reasons: readonly string[]) => ({ [status]: { summary: status, value: { status, reasons } } });
+
+const METRICS_TEXT = '# HELP shieldlog_events Events that are searchable\n# TYPE shieldlog_events gauge\nshieldlog_events 42\n';
+
+/** Health, metrics and this description. */
+export const PROGRAM_GROUP = {
+  tag: { name: 'The program', description: 'How it is doing, and what it serves' },
+  paths: {
+    '/healthz': {
+      get: {
+        operationId: 'isAlive',
+        tags: ['The program'],
+        summary: 'The process answers',
+        ...OPEN,
+        responses: {
+          200: answer('Alive', 'Liveness', { alive: { summary: 'Alive', value: { status: 'alive' } } }),
+          ...problems('/healthz', 'access.foreign_page'),
+        },
+      },
+    },
+    '/readyz': {
+      get: {
+        operationId: 'isReady',
+        tags: ['The program'],
+        summary: 'The program serves and takes in what it is set up to',
+        ...OPEN,
+        responses: {
+          200: answer('Ready', 'Readiness', readiness('ready', [])),
+          ...problems('/readyz', 'access.foreign_page'),
+          503: answer('Not ready, with the reasons', 'Readiness', readiness('not ready', ['kafka: not consuming yet'])),
+        },
+      },
+    },
+    '/metrics': {
+      get: {
+        operationId: 'metrics',
+        tags: ['The program'],
+        summary: "Metrics in Prometheus' text format; no key is needed while the program listens on loopback",
+        responses: {
+          200: {
+            description: 'Metrics',
+            content: content(['text/plain'], { type: 'string' }, { metrics: { summary: 'One of them', value: METRICS_TEXT } }),
+          },
+          ...problems('/metrics', ...KEY_PROBLEMS, 'program.stopping'),
+          ...DEFECT,
+        },
+      },
+    },
+    '/openapi.json': {
+      get: {
+        operationId: 'describeInterface',
+        tags: ['The program'],
+        summary: 'This description; /docs shows it as a page',
+        ...OPEN,
+        responses: {
+          200: {
+            description: 'OpenAPI 3.1',
+            content: content(['application/json'], { type: 'object', required: ['openapi', 'info', 'paths', 'components'] }),
+          },
+          ...problems('/openapi.json', 'access.foreign_page', 'program.stopping'),
+        },
+      },
+    },
+  },
+  schemas: {
+    Liveness: exactly({ status: { const: 'alive' } }),
+    Readiness: exactly({ status: { enum: ['ready', 'not ready'] }, reasons: list(text) }),
+  },
+} as const satisfies DescribedGroup;
