@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compileSearch } from '../../query/compile-search.ts';
+import { compileMatcher } from '../../query/match-event.ts';
+import { compileMatchRequest } from '../../query/match-event-request.ts';
+import { matchSubject } from '../../query/match-event-subject.ts';
+import type { FeedEvent } from '../../store/event-store.ts';
+import type { OpenStore } from '../../store/open-store.ts';
+import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
+import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
+import { searchOracle } from '../oracle/search-oracle.ts';
+import { arbitraryRequest } from './arbitrary-request.ts';
+import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
+import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
+
+const PROPERTY = 'matcher';
+const DATA_SETS = 2;
+const EVENTS = 450;
+const REQUESTS = 350;
+const ZONE = 1;
+/** Less than a page of the search, so that one answer has every event that matches. */
+const MOST_ROWS = 500;
+
+const [FROM, TO] = [NOW_MS - 72 * 3_600_000 - 60_000, NOW_MS + 60_000];
+
+/** Random events of one zone, and texts that have broken search engines, each in every column. */
+function rawEvents(dataSeed: number): readonly RawEvent[] {
+  const random = generateRawEvents(dataSeed, EVENTS - HOSTILE_STRINGS.length).map((event) => ({ ...event, shieldZoneId: ZONE }));
+  const hostile = HOSTILE_STRINGS.map(({ text }, index) => {
+    const columns = { feature: text, ruleId: text, ruleName: text, ip: text, ja4: text, ua: text, url: text, country: text, action: text };
+    return { logId: `hostile-${index}`, shieldZoneId: ZONE, timestamp: NOW_MS - index, ...columns, log: {} };
+  });
+  return [...random, ...hostile];
+}
+
+/** Half of the events are sealed, so that the SQL goes over segments too. */
+async function withEvents(
+  dataSeed: number,
+  work: (store: OpenStore, stored: readonly FeedEvent[], raw: readonly RawEvent[]) => Promise<void>,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const raw = rawEvents(dataSeed);
+    const store = await openStoreIn(folder);
+    try {
+      await appendEvents(store, raw.slice(0, EVENTS / 2));
+      await store.sealNow();
+      await appendEvents(store, raw.slice(EVENTS / 2));
+      const { events, more } = await store.readFeed({ zones: [ZONE], afterSequence: 0n, limit: 10 * EVENTS });
+      expect(more).toBe(false);
+      await work(store, events, raw);
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+const identity = ({ timestamp, logId }: { readonly timestamp: number; readonly logId: string }) => JSON.stringify([timestamp, logId]);
+
+/** Checks random conditions, or only those that `known` leads to; a failure is kept for the next run. */
+async function checkMatches(dataSeed: number, known?: FailingSeed): Promise<void> {
+  await withEvents(dataSeed, async (store, stored, raw) => {
+    const events = oracleEvents(raw);
+    const property = fc.asyncProperty(arbitraryRequest(events, NOW_MS), async ({ body: { query = null, filters = null } }) => {
+      const conditions = { query, filters };
+      const bytes = Buffer.from(JSON.stringify({ from: FROM, to: TO, ...conditions, pageSize: MOST_ROWS }));
+      const searched = await store.search(compileSearch(bytes, { zoneId: ZONE, nowMs: NOW_MS }));
+      const matches = compileMatcher(compileMatchRequest(Buffer.from(JSON.stringify(conditions))));
+      const matched = stored.filter(({ fields }) => matches(matchSubject(fields))).map(identity);
+      expect(matched.sort()).toEqual(searched.kind === 'rows' ? searched.rows.map(identity).sort() : null);
+      // The oracle takes its wildcards from micromatch and its ranges from ipaddr.js, and shares no code with either.
+      const expected = searchOracle(events, { from: FROM, to: TO, ...conditions, pageSize: MOST_ROWS }, ZONE).rows ?? [];
+      expect(matched).toEqual(expected.map(identity).sort());
+    });
+    const parameters = known === undefined ? { numRuns: REQUESTS } : { seed: known.seed, path: known.path, numRuns: 1, endOnFailure: true };
+    const details = await fc.check(property, parameters);
+    if (!details.failed) return;
+    if (details.counterexamplePath !== null) {
+      keepFailingSeed(PROPERTY, { dataSeed, seed: details.seed, path: details.counterexamplePath });
+    }
+    throw new Error(fc.defaultReportMessage(details) ?? 'the property failed', { cause: details.errorInstance });
+  });
+}
+
+describe('the matcher, the SQL and the oracle agree, event by event', () => {
+  test.each(readFailingSeeds(PROPERTY).map((failing) => ({ failing })))('on a run that failed before: $failing', async ({ failing }) => {
+    await checkMatches(failing.dataSeed, failing);
+  });
+
+  const dataSeeds = fc.sample(fc.noBias(fc.integer()), DATA_SETS);
+  test.each(dataSeeds)(`on ${REQUESTS} random conditions over the events of seed %i`, async (dataSeed) => {
+    await checkMatches(dataSeed);
+  });
+});
