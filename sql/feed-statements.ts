@@ -1,7 +1,7 @@
 import { TEXT_FIELDS } from '../query/event-fields.ts';
 import { column } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
-import { int32, int64, joinSql, type SqlFragment, sql, trusted } from './fragment.ts';
+import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
 import { markText } from './marked-text.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
@@ -44,4 +44,11 @@ const SELECTED = joinSql(
 /** The first `limit` events of a stretch. Columns: seq, shieldZoneId, timestamp, log, logPlace, then logId and the text fields (marked text). */
 export function feedPageStatement(events: SqlFragment, stretch: FeedStretch, limit: number): SqlStatement {
   return render(sql`SELECT ${SELECTED} FROM ${events} WHERE ${inStretch(stretch)} ORDER BY ${column('seq')} LIMIT ${int64(limit)}`);
+}
+
+/** The highest sequence of each zone in a segment. Columns: zone, sequence. */
+export function lastSequencesStatement(segmentPath: string): SqlStatement {
+  return render(
+    sql`SELECT ${column('shieldZoneId')}, max(${column('seq')}) FROM read_parquet(${text(segmentPath)}) GROUP BY ${column('shieldZoneId')}`,
+  );
 }

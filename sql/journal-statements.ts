@@ -39,10 +39,10 @@ export function readJournalStatement(table: string, path: string): SqlStatement 
   );
 }
 
-/** Columns: lines, events, distinctEvents (by identity; the unreadable count as one), firstMs, lastMs. */
+/** Columns: lines, events, distinctEvents (by identity; the unreadable count as one), firstMs, lastMs, zones (a list). */
 export function inspectTableStatement(table: string): SqlStatement {
   return render(
-    sql`SELECT count(*) AS "lines", count(${column('shieldZoneId')}) AS events, count(DISTINCT hash(${IDENTITY})) AS "distinctEvents", min(${column('timestamp')}) AS "firstMs", max(${column('timestamp')}) AS "lastMs" FROM ${trusted(table)}`,
+    sql`SELECT count(*) AS "lines", count(${column('shieldZoneId')}) AS events, count(DISTINCT hash(${IDENTITY})) AS "distinctEvents", min(${column('timestamp')}) AS "firstMs", max(${column('timestamp')}) AS "lastMs", list(DISTINCT ${column('shieldZoneId')}) FILTER (WHERE ${column('shieldZoneId')} IS NOT NULL) AS zones FROM ${trusted(table)}`,
   );
 }
 

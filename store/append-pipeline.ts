@@ -14,6 +14,8 @@ export interface AppendPipelineOptions {
   readonly keepDeadLetters: (letters: readonly DeadLetter[]) => void;
   /** Makes a journal on disk searchable, one at a time, in order, and knows the place behind the last one. */
   readonly loader: Pick<Loader, 'load' | 'end'>;
+  /** Unix milliseconds. */
+  readonly now: () => number;
 }
 
 interface Append {
@@ -88,9 +90,10 @@ export class AppendPipeline {
   async #write(append: Append): Promise<Journal> {
     return await this.#guard(append, async () => {
       const { batch } = append;
+      const { journalFolder, keepDeadLetters, now } = this.#options;
       const { journal, sequence } = this.#next;
-      this.#options.keepDeadLetters(batch.deadLetters);
-      const written = await writeJournal(this.#options.journalFolder, journal, sequence, batch);
+      keepDeadLetters(batch.deadLetters);
+      const written = await writeJournal(journalFolder, this.#next, batch, now());
       this.#next = { journal: journal + 1, sequence: sequence + BigInt(batch.eventCount) };
       return written;
     });

@@ -11,11 +11,13 @@ export interface Bundle {
   readonly bytes: number;
   readonly minSequence: bigint;
   readonly maxSequence: bigint;
+  /** When its events were taken in: `packIngestTimes`. */
+  readonly ingestTimes: Uint8Array;
 }
 
 /** Whether any of the segments can hold an event whose log is in the bundle. */
 export function isReferenced(
-  { minSequence, maxSequence }: Bundle,
+  { minSequence, maxSequence }: Pick<Bundle, 'minSequence' | 'maxSequence'>,
   segments: readonly Pick<Bundle, 'minSequence' | 'maxSequence'>[],
 ): boolean {
   return segments.some((segment) => segment.maxSequence >= minSequence && segment.minSequence <= maxSequence);

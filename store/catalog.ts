@@ -2,11 +2,13 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Bundle } from './bundle.ts';
 import { DeadLetterTable } from './dead-letter-table.ts';
 import type { SourcePosition } from './event-store.ts';
+import type { ForgottenEvents } from './feed-forgotten.ts';
+import { FORGOTTEN_SCHEMA, ForgottenTable } from './feed-forgotten-table.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
 import { inTransaction } from './sqlite-transaction.ts';
 import { StoreError } from './store-error.ts';
 
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 
 const SCHEMA = `
   CREATE TABLE segments (
@@ -19,7 +21,7 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE bundles (
     number INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
-    min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL
+    min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL, ingest_times BLOB NOT NULL
   ) STRICT;
   CREATE TABLE positions (
     topic TEXT NOT NULL, partition INTEGER NOT NULL, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, partition)
@@ -29,6 +31,7 @@ const SCHEMA = `
     id INTEGER PRIMARY KEY AUTOINCREMENT, identity TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL, reason TEXT NOT NULL, source TEXT NOT NULL,
     topic TEXT, partition INTEGER, message_offset INTEGER, received_at INTEGER NOT NULL
   ) STRICT;
+  ${FORGOTTEN_SCHEMA}
 `;
 
 /** What one seal, compaction or retention run changes, in one transaction. */
@@ -37,6 +40,8 @@ export interface CatalogChange {
   readonly remove: readonly Segment[];
   readonly addBundle?: Bundle;
   readonly removeBundles?: readonly Bundle[];
+  /** What is dropped for good with the segments. */
+  readonly forget?: readonly ForgottenEvents[];
   readonly progress?: CatalogProgress;
 }
 
@@ -55,6 +60,7 @@ export interface CatalogProgress {
  */
 export class Catalog {
   readonly deadLetters: DeadLetterTable;
+  readonly forgotten: ForgottenTable;
   readonly #database: DatabaseSync;
   readonly #insertSegment: StatementSync;
   readonly #insertZone: StatementSync;
@@ -67,13 +73,14 @@ export class Catalog {
   constructor(file: string) {
     this.#database = openExclusively(file);
     this.deadLetters = new DeadLetterTable(this.#database);
+    this.forgotten = new ForgottenTable(this.#database);
     this.#insertSegment = this.#database.prepare(
       'INSERT INTO segments (file, rows, bytes, min_timestamp, max_timestamp, min_sequence, max_sequence) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
     this.#insertZone = this.#database.prepare('INSERT INTO segment_zones (segment_id, zone_id, rows) VALUES (?, ?, ?)');
     this.#deleteSegment = this.#database.prepare('DELETE FROM segments WHERE id = ?');
     this.#insertBundle = this.#database.prepare(
-      'INSERT INTO bundles (number, file, rows, bytes, min_sequence, max_sequence) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT INTO bundles (number, file, rows, bytes, min_sequence, max_sequence, ingest_times) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
     this.#deleteBundle = this.#database.prepare('DELETE FROM bundles WHERE number = ?');
     this.#putPosition = this.#database.prepare('INSERT OR REPLACE INTO positions (topic, partition, next_offset) VALUES (?, ?, ?)');
@@ -113,6 +120,7 @@ export class Catalog {
       bytes: Number(row['bytes']),
       minSequence: row['min_sequence'] as bigint,
       maxSequence: row['max_sequence'] as bigint,
+      ingestTimes: row['ingest_times'] as Uint8Array,
     }));
   }
 
@@ -136,19 +144,20 @@ export class Catalog {
   }
 
   /** Publishes and withdraws segments and bundles in one transaction; returns the new segments with their numbers. */
-  apply({ add, remove, addBundle, removeBundles = [], progress }: CatalogChange): Segment[] {
+  apply({ add, remove, addBundle, removeBundles = [], forget = [], progress }: CatalogChange): Segment[] {
     return inTransaction(this.#database, () => {
       const added = add.map((segment) => this.#publish(segment));
       for (const segment of remove) {
         this.#deleteSegment.run(segment.id);
       }
       if (addBundle !== undefined) {
-        const { number, file, rows, bytes, minSequence, maxSequence } = addBundle;
-        this.#insertBundle.run(number, file, rows, bytes, minSequence, maxSequence);
+        const { number, file, rows, bytes, minSequence, maxSequence, ingestTimes } = addBundle;
+        this.#insertBundle.run(number, file, rows, bytes, minSequence, maxSequence, ingestTimes);
       }
       for (const { number } of removeBundles) {
         this.#deleteBundle.run(number);
       }
+      this.forgotten.add(forget);
       if (progress !== undefined) {
         this.#record(progress);
       }

@@ -13,6 +13,7 @@ import type {
   StoredDeadLetter,
   StoreStats,
 } from './event-store.ts';
+import type { Forgotten } from './feed-forgotten.ts';
 import { readFeedPage } from './feed-reader.ts';
 import { searchGroups } from './group-search.ts';
 import type { LiveSet } from './live-set.ts';
@@ -29,6 +30,7 @@ export interface StoreParts {
   readonly segmentsFolder: string;
   readonly catalog: Catalog;
   readonly live: LiveSet;
+  readonly forgotten: Forgotten;
   readonly positions: PositionTable;
   readonly counters: StoreCounters;
   readonly pipeline: AppendPipeline;
@@ -66,8 +68,12 @@ export class EmbeddedStore implements EventStore {
     return this.#parts.live.endSequence - 1n;
   }
 
-  forgottenSequence(_zones: FeedRequest['zones']): bigint {
-    return 0n;
+  forgottenSequence(zones: FeedRequest['zones'], afterRuns = 0): bigint {
+    return this.#parts.forgotten.sequence(zones, afterRuns);
+  }
+
+  retentionRuns(): number {
+    return this.#parts.forgotten.runs;
   }
 
   onEvents(listener: () => void): () => void {

@@ -94,8 +94,13 @@ export interface EventStore {
   readFeed(request: FeedRequest, options?: SearchOptions): Promise<FeedPage>;
   /** The highest sequence that is visible; 0 before the first event. */
   lastSequence(): bigint;
-  /** Who has read the zones only up to a lower sequence has missed events that the retention dropped; 0 when none were. */
-  forgottenSequence(zones: FeedRequest['zones']): bigint;
+  /**
+   * Who has read the zones only up to a lower sequence has missed events that the retention dropped; 0 when none were. With `afterRuns`, only
+   * those count that it dropped after so many of its runs.
+   */
+  forgottenSequence(zones: FeedRequest['zones'], afterRuns?: number): bigint;
+  /** How many runs of the retention have dropped anything. */
+  retentionRuns(): number;
   /** Calls `listener`, which must not throw, soon after more events became visible; returns how to stop that. */
   onEvents(listener: () => void): () => void;
   /** Bytes of events and dead letters handed to `append` that are not yet stored and searchable; sources pause above their limit. */

@@ -8,6 +8,7 @@ import { logRow, readLogsStatement } from '../sql/segment-statements.ts';
 import type { SqlStatement } from '../sql/statement.ts';
 import { runStatement } from './duckdb-engine.ts';
 import type { FeedEvent, FeedPage, FeedRequest } from './event-store.ts';
+import { ingestClock, unpackIngestTimes } from './feed-ingest-times.ts';
 import type { Snapshot } from './live-set.ts';
 import { StoreError } from './store-error.ts';
 
@@ -40,7 +41,13 @@ export async function readFeedPage({ zones, afterSequence, limit }: FeedRequest,
     return { bundle, path: join(segmentsFolder, found.file), rows: inBundle.map(({ row }) => row) };
   });
   const logs = new Map(wanted.length === 0 ? [] : (await run(readLogsStatement(wanted))).map(([place, log]) => [place, log as string]));
-  const events = shown.map((row) => feedEvent(row, logs));
+  const clock = ingestClock([
+    ...snapshot.hotTables.flatMap(({ ingestTimes }) => ingestTimes),
+    ...snapshot.bundles
+      .filter(({ maxSequence }) => maxSequence > afterSequence)
+      .flatMap(({ ingestTimes }) => unpackIngestTimes(ingestTimes)),
+  ]);
+  const events = shown.map((row) => feedEvent(row, logs, clock));
   const more = rows.length > size;
   return { events, lastSequence: more ? (events.at(-1)?.sequence ?? afterSequence) : end > afterSequence ? end : afterSequence, more };
 }
@@ -48,6 +55,7 @@ export async function readFeedPage({ zones, afterSequence, limit }: FeedRequest,
 function feedEvent(
   [seq, zone, timestamp, log, logPlace, logId, ...texts]: readonly DuckDBValue[],
   logs: ReadonlyMap<unknown, string>,
+  clock: (sequence: bigint) => number,
 ): FeedEvent {
   const fields: Partial<Record<TextField, string>> = {};
   for (const [place, name] of TEXT_FIELDS.entries()) {
@@ -64,7 +72,7 @@ function feedEvent(
     sequence: seq as bigint,
     zoneId: Number(zone),
     timestamp: Number(timestamp),
-    ingestedAtMs: Number(timestamp),
+    ingestedAtMs: clock(seq as bigint),
     logId: unmarkText(logId as string),
     fields,
     logJson,

@@ -1,3 +1,4 @@
+import type { IngestTime } from './feed-ingest-times.ts';
 import type { HotTable } from './hot-table.ts';
 import type { Journal } from './journal.ts';
 
@@ -7,6 +8,7 @@ export class CollectingTable implements HotTable {
   readonly firstSequence = null;
   events = 0;
   journalBytes = 0;
+  readonly ingestTimes: IngestTime[] = [];
 
   constructor(name: string) {
     this.name = name;

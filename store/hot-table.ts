@@ -1,4 +1,5 @@
 import type { HotSource } from '../sql/events-relation.ts';
+import type { IngestTime } from './feed-ingest-times.ts';
 
 /**
  * A table in memory. It either is a journal as it was read, or the rows of many small journals put together: those have a `seq` of their own,
@@ -7,4 +8,6 @@ import type { HotSource } from '../sql/events-relation.ts';
 export interface HotTable extends HotSource {
   readonly events: number;
   readonly journalBytes: number;
+  /** Of the journals in it, in their order. */
+  readonly ingestTimes: readonly IngestTime[];
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBListValue } from '@duckdb/node-api';
 import { eventsRelation } from '../sql/events-relation.ts';
 import {
   countKnownStatement,
@@ -28,6 +28,8 @@ export interface LoadOutcome {
   /** Events that are searchable once the load counts, and were not before. */
   readonly loaded: number;
   readonly duplicates: number;
+  /** Those of its events, duplicates included. */
+  readonly zones: readonly number[];
   /** The journal as a table of its own; absent where its events were copied into the collecting table. */
   readonly table?: HotTable;
 }
@@ -48,7 +50,7 @@ export interface LoadTarget {
  */
 export async function loadJournal(connection: DuckDBConnection, journal: Journal, target: LoadTarget): Promise<LoadOutcome> {
   if (journal.eventCount === 0) {
-    return { loaded: 0, duplicates: 0 };
+    return { loaded: 0, duplicates: 0, zones: [] };
   }
   const name = `journal_${journal.number}`;
   await runStatement(connection, readJournalStatement(name, journal.path));
@@ -66,14 +68,22 @@ export async function loadJournal(connection: DuckDBConnection, journal: Journal
 
 async function adoptOrCopy(connection: DuckDBConnection, journal: Journal, name: string, target: LoadTarget): Promise<LoadOutcome> {
   const { collecting, known, segmentsFolder, keepUnreadable } = target;
-  const { firstSequence, sizeBytes } = journal;
+  const { firstSequence, sizeBytes, ingestedAtMs } = journal;
   const [checked = []] = await runStatement(connection, inspectTableStatement(name));
-  const [lines, events, distinct, firstMs, lastMs] = checked as [bigint, bigint, bigint, bigint | null, bigint | null];
+  const [lines, events, distinct, firstMs, lastMs, zoneList] = checked as [
+    bigint,
+    bigint,
+    bigint,
+    bigint | null,
+    bigint | null,
+    DuckDBListValue | null,
+  ];
+  const zones = (zoneList?.items ?? []) as number[];
   if (lines - events > 1n || Number(events) !== journal.eventCount) {
     keepUnreadable(await findUnreadable(connection, journal, name));
   }
   if (firstMs === null || lastMs === null) {
-    return { loaded: 0, duplicates: 0 };
+    return { loaded: 0, duplicates: 0, zones: [] };
   }
   const segments = known.segments.filter((segment) => overlaps(segment, Number(firstMs), Number(lastMs) + 1));
   const paths = segments.map(({ file }) => join(segmentsFolder, file));
@@ -82,14 +92,16 @@ async function adoptOrCopy(connection: DuckDBConnection, journal: Journal, name:
   // The lines that are no events have one hash together, so as many distinct hashes as events and one more means: no duplicates.
   const allNew = knownAlready === 0n && distinct === events + 1n;
   if (allNew && events >= TABLE_OF_ITS_OWN) {
-    return { loaded: Number(events), duplicates: 0, table: { name, firstSequence, events: Number(events), journalBytes: sizeBytes } };
+    const ingestTimes = [{ firstSequence, atMs: ingestedAtMs }];
+    const table = { name, firstSequence, events: Number(events), journalBytes: sizeBytes, ingestTimes };
+    return { loaded: Number(events), duplicates: 0, zones, table };
   }
   const statement = allNew
     ? insertStatement(collecting.name, name, firstSequence)
     : insertNewStatement(collecting.name, name, firstSequence, relation, firstMs, lastMs);
   const [[inserted] = []] = await runStatement(connection, statement);
   const loaded = Number(inserted);
-  return { loaded, duplicates: Number(events) - loaded };
+  return { loaded, duplicates: Number(events) - loaded, zones };
 }
 
 async function findUnreadable(connection: DuckDBConnection, journal: Journal, table: string): Promise<DeadLetter[]> {

@@ -1,5 +1,6 @@
 import { open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AppendPlace } from './append-place.ts';
 import { syncFolder } from './data-folder.ts';
 import type { EventBatch, SourcePosition } from './event-store.ts';
 
@@ -12,16 +13,23 @@ export interface Journal {
   readonly expiredCount: number;
   readonly positions: readonly SourcePosition[];
   readonly sizeBytes: number;
+  /** Unix milliseconds: when the batch was taken in. */
+  readonly ingestedAtMs: number;
 }
 
 /**
  * Writes a batch as one NDJSON file and returns once it is on disk. The last line, the trailer, says what the file holds and
  * by that marks it whole: a file without it is the torn remains of a crash.
  */
-export async function writeJournal(folder: string, number: number, firstSequence: bigint, batch: EventBatch): Promise<Journal> {
+export async function writeJournal(
+  folder: string,
+  { journal: number, sequence: firstSequence }: AppendPlace,
+  batch: EventBatch,
+  ingestedAtMs: number,
+): Promise<Journal> {
   const path = join(folder, journalName(number));
   const eventBytes = batch.lines.reduce((sum, chunk) => sum + chunk.byteLength, 0);
-  const trailer = Buffer.from(`${trailerText(firstSequence, batch, eventBytes)}\n`);
+  const trailer = Buffer.from(`${trailerText(firstSequence, batch, eventBytes, ingestedAtMs)}\n`);
   const handle = await open(path, 'wx');
   try {
     await writeAll(handle, [...batch.lines, trailer]);
@@ -31,7 +39,7 @@ export async function writeJournal(folder: string, number: number, firstSequence
   }
   await syncFolder(folder);
   const { eventCount, expiredCount, positions } = batch;
-  return { number, path, firstSequence, eventCount, expiredCount, positions, sizeBytes: eventBytes + trailer.byteLength };
+  return { number, path, firstSequence, eventCount, expiredCount, positions, sizeBytes: eventBytes + trailer.byteLength, ingestedAtMs };
 }
 
 /** The numbers of the journals in the folder, ascending. */
@@ -63,6 +71,7 @@ export async function readJournal(folder: string, number: number): Promise<Journ
     expiredCount: trailer.expiredCount,
     positions: trailer.positions.map(([topic, partition, nextOffset]) => ({ topic, partition, nextOffset: BigInt(nextOffset) })),
     sizeBytes: content.byteLength,
+    ingestedAtMs: trailer.ingestedAtMs,
   };
 }
 
@@ -83,15 +92,17 @@ interface Trailer {
   readonly eventCount: number;
   readonly expiredCount: number;
   readonly eventBytes: number;
+  readonly ingestedAtMs: number;
   readonly positions: readonly (readonly [topic: string, partition: number, nextOffset: string])[];
 }
 
-function trailerText(firstSequence: bigint, batch: EventBatch, eventBytes: number): string {
+function trailerText(firstSequence: bigint, batch: EventBatch, eventBytes: number, ingestedAtMs: number): string {
   const trailer: Trailer = {
     firstSequence: String(firstSequence),
     eventCount: batch.eventCount,
     expiredCount: batch.expiredCount,
     eventBytes,
+    ingestedAtMs,
     positions: batch.positions.map(({ topic, partition, nextOffset }) => [topic, partition, String(nextOffset)]),
   };
   return JSON.stringify({ journalTrailer: trailer });

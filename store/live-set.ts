@@ -1,4 +1,5 @@
 import type { Bundle } from './bundle.ts';
+import { ZoneEnds } from './feed-zone-ends.ts';
 import type { HotTable } from './hot-table.ts';
 import type { Segment } from './segment.ts';
 
@@ -33,6 +34,8 @@ export class LiveSet {
   readonly #leaving = new Set<Part>();
   readonly #onRetired: (part: Retired) => void;
   readonly #listeners = new Set<() => void>();
+  /** How far the events of each zone reach. */
+  readonly zoneEnds: ZoneEnds;
 
   constructor(
     { segments, bundles }: { readonly segments: readonly Segment[]; readonly bundles: readonly Bundle[] },
@@ -40,6 +43,7 @@ export class LiveSet {
     onRetired: (part: Retired) => void,
   ) {
     this.#segments = segments;
+    this.zoneEnds = new ZoneEnds(segments);
     this.#bundles = bundles;
     this.#endSequence = endSequence;
     this.#onRetired = onRetired;
@@ -61,8 +65,9 @@ export class LiveSet {
     return this.#bundles;
   }
 
-  /** Makes the events below `endSequence` visible to the snapshots from here on. */
-  advance(endSequence: bigint): void {
+  /** Makes the events below `endSequence`, which are of these zones, visible to the snapshots from here on. */
+  advance(endSequence: bigint, zones: readonly number[]): void {
+    this.zoneEnds.reach(zones, endSequence - 1n);
     this.#endSequence = endSequence;
     for (const listener of this.#listeners) {
       // On its own: what goes wrong in a listener is no failure of the batch that it is told of.

@@ -74,16 +74,24 @@ export class Loader {
     }
     const { collecting, tables, journals } = this.#open;
     const known = live.snapshot();
+    let zones: readonly number[];
     try {
-      const { loaded, duplicates, table } = await loadJournal(connection, journal, { collecting, known, segmentsFolder, keepUnreadable });
+      const { loaded, duplicates, table, ...outcome } = await loadJournal(connection, journal, {
+        collecting,
+        known,
+        segmentsFolder,
+        keepUnreadable,
+      });
       if (table === undefined) {
         collecting.events += loaded;
         collecting.journalBytes += journal.sizeBytes;
+        collecting.ingestTimes.push({ firstSequence: journal.firstSequence, atMs: journal.ingestedAtMs });
       } else {
         tables.push(table);
         live.exchange({ addHot: table });
       }
       counters.duplicateEvents += duplicates;
+      zones = outcome.zones;
     } finally {
       known.release();
     }
@@ -91,7 +99,7 @@ export class Loader {
     counters.expiredEvents += journal.expiredCount;
     positions.move(journal.positions);
     this.#end = placeAfter(journal);
-    live.advance(this.#end.sequence);
+    live.advance(this.#end.sequence, zones);
   }
 
   async closeIfOld(): Promise<void> {

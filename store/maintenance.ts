@@ -1,7 +1,7 @@
 import type { AppendPipeline } from './append-pipeline.ts';
 import { chooseMerge, runMerge } from './compaction.ts';
 import type { Loader } from './loader.ts';
-import { dropExpiredSegments } from './retention.ts';
+import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import type { Sealer } from './sealer.ts';
 import type { RewriteOptions } from './segment-rewrite.ts';
 import { SerialQueue } from './serial-queue.ts';
@@ -14,7 +14,7 @@ export interface MaintenanceOptions {
   readonly loader: Loader;
   readonly sealer: Sealer;
   readonly compaction: RewriteOptions;
-  readonly retentionMs: number;
+  readonly retention: RetentionOptions;
   readonly now: () => number;
   readonly logger: StoreLogger;
 }
@@ -67,9 +67,9 @@ export class Maintenance {
   }
 
   async #work(): Promise<void> {
-    const { pipeline, loader, sealer, compaction, now, retentionMs } = this.#options;
+    const { pipeline, loader, sealer, retention, now } = this.#options;
     // First: it makes room on a disk that may be too full for the rest.
-    dropExpiredSegments(compaction.catalog, compaction.live, now(), retentionMs);
+    await dropExpiredSegments(retention, now());
     await pipeline.betweenLoads(() => loader.closeIfOld());
     // Merging competes with ingest for the same cores, and can wait.
     await this.#compact(() => sealer.isIdle && pipeline.pendingBytes === 0);

@@ -6,13 +6,15 @@ import { type DataFolder, prepareDataFolder } from './data-folder.ts';
 import { startEngine } from './duckdb-engine.ts';
 import { EmbeddedStore } from './embedded-store.ts';
 import type { DeadLetter } from './event-store.ts';
+import { lastSequencesIn } from './feed-dropped.ts';
+import { Forgotten } from './feed-forgotten.ts';
 import { LiveSet } from './live-set.ts';
 import { Loader } from './loader.ts';
 import { Maintenance } from './maintenance.ts';
 import { PartRemover } from './part-remover.ts';
 import { PositionTable } from './position-table.ts';
 import { cleanFolder, unsealedJournals } from './recovery.ts';
-import { dropExpiredSegments } from './retention.ts';
+import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import { Sealer } from './sealer.ts';
 import { type StoreLogger, silentLogger } from './store-logger.ts';
 import { ThreadPolicy } from './thread-policy.ts';
@@ -72,7 +74,15 @@ async function openWithCatalog(
   const live = new LiveSet({ segments: catalog.segments(), bundles: catalog.bundles() }, nextSequence, (retired) =>
     remover.remove(retired),
   );
-  dropExpiredSegments(catalog, live, now(), retentionMs);
+  const forgotten = new Forgotten(catalog.forgotten.list());
+  const retention: RetentionOptions = {
+    catalog,
+    live,
+    forgotten,
+    lastSequences: (segments) => lastSequencesIn(segments, { connection: merging, segmentsFolder: folder.segments, logger }),
+    retentionMs,
+  };
+  await dropExpiredSegments(retention, now());
   const positions = new PositionTable(stored);
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
@@ -104,9 +114,10 @@ async function openWithCatalog(
     journalFolder: folder.journal,
     keepDeadLetters,
     loader,
+    now,
   });
   const compaction = { ...rewriting, connection: merging };
-  const maintenance = new Maintenance({ pipeline, loader, sealer, compaction, retentionMs, now, logger });
+  const maintenance = new Maintenance({ pipeline, loader, sealer, compaction, retention, now, logger });
 
   const release = async () => {
     await threads.stop();
@@ -122,6 +133,7 @@ async function openWithCatalog(
     segmentsFolder: folder.segments,
     catalog,
     live,
+    forgotten,
     positions,
     counters,
     pipeline,

@@ -1,18 +1,38 @@
 import { isReferenced } from './bundle.ts';
 import type { Catalog } from './catalog.ts';
+import type { Forgotten } from './feed-forgotten.ts';
 import type { LiveSet } from './live-set.ts';
+import type { Segment } from './segment.ts';
 
 /** An event accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
 const GRACE_MS = 120_000;
 
-/** Drops the segments whose newest event is past the retention, and the bundles that no other segment needs; returns how many segments. Their files go once nobody reads them. */
-export function dropExpiredSegments(catalog: Catalog, live: LiveSet, nowMs: number, retentionMs: number): number {
+export interface RetentionOptions {
+  readonly catalog: Catalog;
+  readonly live: LiveSet;
+  readonly forgotten: Forgotten;
+  /** The highest sequence that each zone has in the segments. */
+  readonly lastSequences: (segments: readonly Segment[]) => Promise<ReadonlyMap<number, bigint>>;
+  readonly retentionMs: number;
+}
+
+/**
+ * Drops the segments whose newest event is past the retention, and the bundles that no other segment needs; returns how many segments. Their files go
+ * once nobody reads them. No segment may be merged meanwhile.
+ */
+export async function dropExpiredSegments(options: RetentionOptions, nowMs: number): Promise<number> {
+  const { catalog, live, forgotten, lastSequences, retentionMs } = options;
   const oldest = nowMs - retentionMs - GRACE_MS;
   const expired = live.segments.filter(({ maxTimestamp }) => maxTimestamp < oldest);
   if (expired.length > 0) {
+    const dropped = await lastSequences(expired);
     const kept = live.segments.filter((segment) => !expired.includes(segment));
     const removeBundles = live.bundles.filter((bundle) => !isReferenced(bundle, kept));
-    catalog.apply({ add: [], remove: expired, removeBundles });
+    const run = forgotten.runs + 1;
+    const forget = [...dropped].map(([zoneId, sequence]) => ({ zoneId, run, sequence }));
+    catalog.apply({ add: [], remove: expired, removeBundles, forget });
+    // At once: no reader may see that the events are gone and not be told.
+    forgotten.add(forget);
     live.exchange({ removeSegments: expired, removeBundles });
   }
   return expired.length;

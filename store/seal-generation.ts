@@ -3,6 +3,7 @@ import { dropTableStatement } from '../sql/journal-statements.ts';
 import { sealingRows, sealingTableStatement, writeBundleStatement } from '../sql/segment-statements.ts';
 import type { Bundle } from './bundle.ts';
 import { runStatement } from './duckdb-engine.ts';
+import { packIngestTimes } from './feed-ingest-times.ts';
 import type { ClosedGeneration } from './loader.ts';
 import { removeFiles, writeWhole } from './published-file.ts';
 import { HOUR_MS, planSeal } from './segment-plan.ts';
@@ -32,6 +33,7 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
       bytes,
       minSequence: firstJournal?.firstSequence ?? 0n,
       maxSequence: nextSequence - 1n,
+      ingestTimes: packIngestTimes(generation.journals.map(({ firstSequence, ingestedAtMs }) => ({ firstSequence, atMs: ingestedAtMs }))),
     };
     await rewriteAsSegments(
       {

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Bundle } from '../../store/bundle.ts';
 import { Catalog } from '../../store/catalog.ts';
+import { Forgotten } from '../../store/feed-forgotten.ts';
 import { LiveSet, type Retired } from '../../store/live-set.ts';
-import { dropExpiredSegments } from '../../store/retention.ts';
+import { dropExpiredSegments, type RetentionOptions } from '../../store/retention.ts';
 import type { UnpublishedSegment } from '../../store/segment.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
@@ -17,17 +18,23 @@ function segmentUpTo(maxTimestamp: number, sequence = 1n): UnpublishedSegment {
 }
 
 function bundleOf(number: number, minSequence: bigint, maxSequence: bigint): Bundle {
-  return { number, file: `${number}-log.parquet`, rows: 1, bytes: 1, minSequence, maxSequence };
+  return { number, file: `${number}-log.parquet`, rows: 1, bytes: 1, minSequence, maxSequence, ingestTimes: new Uint8Array() };
 }
 
-test('a segment goes when its newest event is two minutes past the retention, and its file when nobody reads it', () => {
+/** The segments of these tests have no files to look into. */
+function retentionOf(catalog: Catalog, live: LiveSet): RetentionOptions {
+  const lastSequences = () => Promise.resolve(new Map([[7, 1n]]));
+  return { catalog, live, forgotten: new Forgotten(), lastSequences, retentionMs: RETENTION_MS };
+}
+
+test('a segment goes when its newest event is two minutes past the retention, and its file when nobody reads it', async () => {
   const catalog = new Catalog(join(temporaryFolder(), 'catalog.sqlite'));
   const edge = NOW - RETENTION_MS - 120_000;
   const segments = catalog.apply({ add: [segmentUpTo(edge - 1), segmentUpTo(edge)], remove: [] });
   const retired: Retired[] = [];
   const live = new LiveSet({ segments, bundles: [] }, 2n, (part) => retired.push(part));
   const reader = live.snapshot();
-  expect(dropExpiredSegments(catalog, live, NOW, RETENTION_MS)).toBe(1);
+  expect(await dropExpiredSegments(retentionOf(catalog, live), NOW)).toBe(1);
   expect(live.segments.map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
   expect(catalog.segments().map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
   expect(reader.segments).toHaveLength(2);
@@ -38,7 +45,7 @@ test('a segment goes when its newest event is two minutes past the retention, an
   catalog.close();
 });
 
-test('a bundle goes with the last segment that can need it, and its file when nobody reads it', () => {
+test('a bundle goes with the last segment that can need it, and its file when nobody reads it', async () => {
   const catalog = new Catalog(join(temporaryFolder(), 'catalog.sqlite'));
   const old = NOW - RETENTION_MS - 3 * HOUR;
   const bundles = [bundleOf(1, 1n, 10n), bundleOf(2, 11n, 20n), bundleOf(3, 21n, 30n)];
@@ -49,7 +56,7 @@ test('a bundle goes with the last segment that can need it, and its file when no
   const retired: Retired[] = [];
   const live = new LiveSet({ segments, bundles: catalog.bundles() }, 31n, (part) => retired.push(part));
   const reader = live.snapshot();
-  expect(dropExpiredSegments(catalog, live, NOW, RETENTION_MS)).toBe(2);
+  expect(await dropExpiredSegments(retentionOf(catalog, live), NOW)).toBe(2);
   expect(live.bundles).toEqual([bundles[1]]);
   expect(catalog.bundles()).toEqual([bundles[1]]);
   expect(reader.bundles).toEqual(bundles);
