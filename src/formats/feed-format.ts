@@ -1,9 +1,19 @@
 import type { FeedEvent } from '../../store/event-store.ts';
+import { cefWriter } from './cef-format.ts';
+import { ecsWriter } from './ecs-format.ts';
 import { writeNative } from './native-format.ts';
+import { ocsfWriter } from './ocsf-format.ts';
 
-export const FEED_FORMATS = ['native'] as const;
+const WRITERS = {
+  native: () => writeNative,
+  ecs: ecsWriter,
+  ocsf: ocsfWriter,
+  cef: cefWriter,
+} as const satisfies Record<string, () => (event: FeedEvent) => string>;
 
-export type FeedFormatName = (typeof FEED_FORMATS)[number];
+export type FeedFormatName = keyof typeof WRITERS;
+
+export const FEED_FORMATS: readonly FeedFormatName[] = ['native', 'ecs', 'ocsf', 'cef'];
 
 /** How events are written for those who read the feed. */
 export interface FeedFormat {
@@ -14,5 +24,5 @@ export interface FeedFormat {
 
 /** The format of that name, with caches of its own: made once and used for many events it is faster. */
 export function feedFormat(name: FeedFormatName): FeedFormat {
-  return { name, writeEvent: writeNative };
+  return { name, writeEvent: WRITERS[name]() };
 }

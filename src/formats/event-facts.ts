@@ -1,0 +1,60 @@
+import type { FeedEvent } from '../../store/event-store.ts';
+import { type AddressKind, addressKind } from './address-kind.ts';
+import { asNumber } from './as-number.ts';
+import { cached } from './bounded-cache.ts';
+import { countryCode } from './country-code.ts';
+import { type HostName, hostName } from './host-name.ts';
+import { headerValue, type LogDetails, logDetails } from './log-details.ts';
+import { type ShieldAction, shieldAction } from './shield-action.ts';
+import { type UrlParts, urlParts } from './url-parts.ts';
+
+/** What is known about an event, checked for the fields that have a type. An empty text counts as missing. */
+export interface EventFacts {
+  readonly event: FeedEvent;
+  /** Tells the event apart from every other one, and is the same in every reading of it. */
+  readonly uid: string;
+  readonly action: ShieldAction;
+  /** Who sent the request: an address where `addressKind` says so. Empty where nobody knows. */
+  readonly address: string;
+  readonly addressKind: AddressKind;
+  /** Digits. */
+  readonly asNumber: string | undefined;
+  readonly countryCode: string | undefined;
+  readonly url: UrlParts | undefined;
+  /** The host that was asked: of the URL, or else of the `Host` header. */
+  readonly host: HostName | undefined;
+  readonly log: LogDetails;
+}
+
+const ADDRESSES = 8192;
+const HOSTS = 4096;
+
+/** Reads the facts of events, and keeps what it found out about addresses and hosts. */
+export function factsReader(): (event: FeedEvent) => EventFacts {
+  const kindOf = cached(ADDRESSES, addressKind);
+  // The cache cannot hold undefined.
+  const hosts = cached(HOSTS, (text) => hostName(text) ?? null);
+  const hostOf = (text: string) => hosts(text) ?? undefined;
+  return (event) => {
+    const { fields, zoneId, timestamp, logId } = event;
+    const log = logDetails(event.logJson);
+    const address = fields.ip || log.remoteIp || '';
+    const url = fields.url ? urlParts(fields.url, hostOf) : undefined;
+    return {
+      event,
+      uid: `${zoneId}:${timestamp}:${logId}`,
+      action: shieldAction(fields.action ?? ''),
+      address,
+      addressKind: address === '' ? 'none' : kindOf(address),
+      asNumber: fields.asn === undefined ? undefined : asNumber(fields.asn),
+      countryCode: fields.country === undefined ? undefined : countryCode(fields.country),
+      url,
+      host: url?.host ?? hostOf(withoutPort(headerValue(log.headers, 'host') ?? '')),
+      log,
+    };
+  };
+}
+
+function withoutPort(authority: string): string {
+  return authority.replace(/:[0-9]*$/, '');
+}

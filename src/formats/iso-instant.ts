@@ -1,0 +1,20 @@
+const LATEST_MS = 8_640_000_000_000_000;
+
+/**
+ * Writes Unix milliseconds as `2026-01-31T23:59:59.500Z`. Events come in bursts of the same second, whose text is kept. What lies outside the years
+ * that ISO 8601 has four digits for is written with six and a sign, and what lies outside the days of JavaScript as the nearest of them.
+ */
+export function instantWriter(): (unixMs: number) => string {
+  let second = Number.NaN;
+  let text = '';
+  return (unixMs) => {
+    const ms = Math.min(LATEST_MS, Math.max(-LATEST_MS, unixMs));
+    const flooredSecond = Math.floor(ms / 1000);
+    if (flooredSecond !== second) {
+      // Up to the point before the milliseconds.
+      text = new Date(flooredSecond * 1000).toISOString().slice(0, -4);
+      second = flooredSecond;
+    }
+    return `${text}${String(ms - flooredSecond * 1000).padStart(3, '0')}Z`;
+  };
+}

@@ -1,0 +1,76 @@
+export interface LogHeader {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What the platform's own logs say beside the fields of the event. Any log goes, so each of them may be missing. */
+export interface LogDetails {
+  readonly message: string | undefined;
+  readonly remoteIp: string | undefined;
+  readonly headers: readonly LogHeader[];
+  /** Where in the request the rule matched, such as `ARGS:id`, and what stood there. */
+  readonly matchKey: string | undefined;
+  readonly matchValue: string | undefined;
+}
+
+const NO_DETAILS: LogDetails = { message: undefined, remoteIp: undefined, headers: [], matchKey: undefined, matchValue: undefined };
+
+/**
+ * Reads `Message`, `RemoteIp`, `Headers[{Name, Value}]` and `TriggerMatch{Key, Value}`; texts only, since JSON.parse may round a number. A member
+ * of another shape is left out here and stays in the log.
+ */
+export function logDetails(logJson: string): LogDetails {
+  const log = parseObject(logJson);
+  if (log === undefined) {
+    return NO_DETAILS;
+  }
+  const match = log['TriggerMatch'];
+  const trigger = isObject(match) ? match : {};
+  return {
+    message: textOf(log['Message']),
+    remoteIp: textOf(log['RemoteIp']),
+    headers: headersOf(log['Headers']),
+    matchKey: textOf(trigger['Key']),
+    matchValue: textOf(trigger['Value']),
+  };
+}
+
+/** The value of the first header of a name, which is to be given in small letters. */
+export function headerValue(headers: readonly LogHeader[], name: string): string | undefined {
+  for (const header of headers) {
+    if (header.name.length === name.length && header.name.toLowerCase() === name) {
+      return header.value;
+    }
+  }
+  return undefined;
+}
+
+function headersOf(value: unknown): readonly LogHeader[] {
+  const headers: LogHeader[] = [];
+  if (Array.isArray(value)) {
+    for (const entry of value) {
+      if (isObject(entry) && typeof entry['Name'] === 'string' && typeof entry['Value'] === 'string') {
+        headers.push({ name: entry['Name'], value: entry['Value'] });
+      }
+    }
+  }
+  return headers;
+}
+
+function parseObject(json: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? value : undefined;
+  } catch {
+    // The store holds JSON objects only. Should one be damaged, its event must not hold up all those behind it: it is written as it is.
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
