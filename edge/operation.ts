@@ -23,6 +23,18 @@ export interface OperationDeadlines {
   readonly bodyMs: number;
 }
 
+/** A call that works on a fresh local control plane, and what it answers: shown in the interface's description, and tried in the tests. */
+export interface OperationExample {
+  /** The path's placeholders, and the query. */
+  readonly params: Readonly<Record<string, string | number>>;
+  readonly query: Readonly<Record<string, string | number>>;
+  /** Null: none. */
+  readonly body: unknown;
+  readonly status: number;
+  /** Null: none. */
+  readonly answer: unknown;
+}
+
 /** One operation of the management interface: all that the proxy, the local control plane and the interface's description need to know. */
 export interface Operation {
   /** Its number in the specification, 2 to 14. */
@@ -50,4 +62,5 @@ export interface Operation {
   /** Whether doing it twice is as good as once. Nothing else is ever sent a second time. */
   readonly idempotent: boolean;
   readonly deadlines: OperationDeadlines;
+  readonly example: OperationExample;
 }

@@ -1,3 +1,4 @@
+import { CONTAINER_EXAMPLES } from './examples/container-examples.ts';
 import type { Operation } from './operation.ts';
 import { DEADLINES, NO_QUERY, pathOf, WITHOUT_BODY } from './operation-defaults.ts';
 import { OVERVIEW, STATISTICS, STATISTICS_QUERY } from './schemas/application.ts';
@@ -28,6 +29,7 @@ export const CONTAINER_OPERATIONS: readonly Operation[] = [
     params: pathOf(APP_PATH),
     query: STATISTICS_QUERY,
     responses: { 200: STATISTICS, ...errorResponses('errors-list', [404]) },
+    example: CONTAINER_EXAMPLES.getApplicationStatistics,
   },
   {
     ...CONTAINERS,
@@ -38,6 +40,7 @@ export const CONTAINER_OPERATIONS: readonly Operation[] = [
     params: pathOf(APP_PATH),
     query: NO_QUERY,
     responses: { 200: OVERVIEW, ...errorResponses('errors-list', [404]) },
+    example: CONTAINER_EXAMPLES.getApplicationOverview,
   },
   {
     ...CONTAINERS,
@@ -48,5 +51,6 @@ export const CONTAINER_OPERATIONS: readonly Operation[] = [
     params: pathOf({}),
     query: NODES_QUERY,
     responses: { 200: NODES, ...errorResponses('errors-list') },
+    example: CONTAINER_EXAMPLES.listNodes,
   },
 ];

@@ -1,3 +1,4 @@
+import { PLATFORM_EXAMPLES } from './examples/platform-examples.ts';
 import type { Operation } from './operation.ts';
 import { DEADLINES, JSON_BODY, LARGE_BODY_BYTES, NO_QUERY, pathOf, SMALL_BODY_BYTES } from './operation-defaults.ts';
 import { DNS_ZONE, DNS_ZONE_INPUT } from './schemas/dns-zone.ts';
@@ -31,6 +32,7 @@ export const PLATFORM_OPERATIONS: readonly Operation[] = [
     bodyLimitBytes: SMALL_BODY_BYTES,
     responses: { 200: SCRIPT_VARIABLE, ...errorResponses('legacy', BODY_ERRORS) },
     idempotent: true,
+    example: PLATFORM_EXAMPLES.upsertScriptVariable,
   },
   {
     ...LEGACY,
@@ -42,8 +44,9 @@ export const PLATFORM_OPERATIONS: readonly Operation[] = [
     params: pathOf({}),
     body: DNS_ZONE_INPUT,
     bodyLimitBytes: LARGE_BODY_BYTES,
-    responses: { 201: DNS_ZONE, ...errorResponses('legacy', BODY_ERRORS) },
+    responses: { 201: DNS_ZONE, ...errorResponses('legacy', BODY_REFUSALS) },
     idempotent: false,
+    example: PLATFORM_EXAMPLES.addDnsZone,
   },
   {
     ...LEGACY,
@@ -57,6 +60,7 @@ export const PLATFORM_OPERATIONS: readonly Operation[] = [
     bodyLimitBytes: SMALL_BODY_BYTES,
     responses: { 200: HTTP_CHALLENGE, ...errorResponses('legacy', BODY_ERRORS) },
     idempotent: false,
+    example: PLATFORM_EXAMPLES.requestExternalHttpCertificate,
   },
   {
     ...LEGACY,
@@ -68,10 +72,11 @@ export const PLATFORM_OPERATIONS: readonly Operation[] = [
     params: pathOf({}),
     body: HOSTNAME_INPUT,
     bodyLimitBytes: SMALL_BODY_BYTES,
-    responses: { 200: null, 204: null, ...errorResponses('legacy', BODY_ERRORS) },
+    responses: { 204: null, ...errorResponses('legacy', BODY_ERRORS) },
     idempotent: false,
     // The challenge is looked up while the caller waits.
     deadlines: { headersMs: 45_000, bodyMs: 15_000 },
+    example: PLATFORM_EXAMPLES.completeExternalHttpCertificate,
   },
   {
     ...LEGACY,
@@ -85,5 +90,6 @@ export const PLATFORM_OPERATIONS: readonly Operation[] = [
     bodyLimitBytes: SMALL_BODY_BYTES,
     responses: { 204: null, ...errorResponses('legacy', BODY_ERRORS) },
     idempotent: false,
+    example: PLATFORM_EXAMPLES.removeHostname,
   },
 ];

@@ -1,3 +1,4 @@
+import { SHIELD_EXAMPLES } from './examples/shield-examples.ts';
 import type { Operation } from './operation.ts';
 import {
   ANY_JSON_BODY,
@@ -32,8 +33,9 @@ export const SHIELD_OPERATIONS: readonly Operation[] = [
     body: API_GUARDIAN_INPUT,
     bodyLimitBytes: LARGE_BODY_BYTES,
     bodyTypes: ANY_JSON_BODY,
-    responses: { 200: API_GUARDIAN, ...errorResponses('problem', [404, ...BODY_REFUSALS]) },
+    responses: { 200: API_GUARDIAN, ...errorResponses('problem', BODY_REFUSALS) },
     idempotent: true,
+    example: SHIELD_EXAMPLES.updateApiGuardianSpec,
   },
   {
     ...SHIELD,
@@ -49,6 +51,7 @@ export const SHIELD_OPERATIONS: readonly Operation[] = [
     bodyTypes: ANY_JSON_BODY,
     responses: { 200: BOT_CATEGORIZATION, ...errorResponses('problem', [404, ...BODY_REFUSALS]) },
     idempotent: true,
+    example: SHIELD_EXAMPLES.setBotAction,
   },
   {
     ...SHIELD,
@@ -62,6 +65,7 @@ export const SHIELD_OPERATIONS: readonly Operation[] = [
     params: pathOf({ ...ZONE_PATH, id: ID }),
     responses: { 200: ACCESS_LIST, ...errorResponses('problem', [404]) },
     idempotent: true,
+    example: SHIELD_EXAMPLES.getAccessList,
   },
   {
     ...SHIELD,
@@ -75,5 +79,6 @@ export const SHIELD_OPERATIONS: readonly Operation[] = [
     params: pathOf(ZONE_PATH),
     responses: { 200: API_GUARDIAN_METRICS, ...errorResponses('status') },
     idempotent: true,
+    example: SHIELD_EXAMPLES.getApiGuardianMetrics,
   },
 ];

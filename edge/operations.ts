@@ -1,3 +1,4 @@
+import { PIPELINE_EXAMPLE } from './examples/pipeline-example.ts';
 import type { Operation } from './operation.ts';
 import { JSON_BODY, LARGE_BODY_BYTES, NO_QUERY, pathOf } from './operation-defaults.ts';
 import { CONTAINER_OPERATIONS } from './operations-containers.ts';
@@ -23,6 +24,7 @@ const PIPELINE_OPERATION: Operation = {
   responses: { 200: PIPELINE, ...errorResponses('pipeline', BODY_REFUSALS) },
   idempotent: false,
   deadlines: { headersMs: 45_000, bodyMs: 30_000 },
+  example: PIPELINE_EXAMPLE,
 };
 
 /** Operations 2 to 14, in that order. Proxies, local control plane and the interface's description are made from this table. */

@@ -3,39 +3,87 @@ import { EdgeError } from './edge-error.ts';
 /** The upstream took longer than the operation's deadline. */
 export class UpstreamTooSlow extends Error {
   override readonly name = 'UpstreamTooSlow';
+  readonly code = 'UPSTREAM_TOO_SLOW';
 }
 
 /** The upstream's answer is one that is not handed on. */
 export class UpstreamUnusable extends Error {
   override readonly name = 'UpstreamUnusable';
+  readonly code = 'UPSTREAM_UNUSABLE';
 }
 
-const TOO_SLOW: ReadonlySet<unknown> = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+/** There is no room for another answer at the moment. */
+export class NoRoomForAnswer extends Error {
+  override readonly name = 'NoRoomForAnswer';
+  readonly code = 'NO_ROOM_FOR_ANSWER';
+}
+
+/** Nobody waits for the answer any more. */
+export class CallerGone extends Error {
+  override readonly name = 'CallerGone';
+  readonly code = 'CALLER_GONE';
+}
+
+/** nginx's status for clients that closed the connection; nobody reads it. */
+const CLIENT_CLOSED = 499;
+
+const TOO_SLOW: ReadonlySet<unknown> = new Set([
+  'UPSTREAM_TOO_SLOW',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+]);
 
 /** The connection broke while it was in use: a kept one that the upstream had closed meanwhile, for one. */
 const BROKEN: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-function codes(error: unknown): unknown[] {
-  const found: unknown[] = [];
+/** The codes of an error and of its causes, outermost first. */
+export function errorCodes(error: unknown): readonly string[] {
+  const found: string[] = [];
   let at = error;
   // Causes could go in circles.
   for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
-    found.push((at as NodeJS.ErrnoException).code);
+    if (at instanceof UpstreamCallFailed) found.push(...at.codes);
+    const { code } = at as NodeJS.ErrnoException;
+    if (typeof code === 'string') found.push(code);
     at = at.cause;
   }
   return found;
 }
 
+/**
+ * An upstream was asked in vain. It has the codes of what went wrong and not the error itself, whose message and properties tell names, addresses
+ * and bytes of the upstream to whoever reads the log.
+ */
+export class UpstreamCallFailed extends Error {
+  override readonly name = 'UpstreamCallFailed';
+  readonly codes: readonly string[];
+  /** The outermost; @fastify/reply-from looks at it. */
+  readonly code: string;
+
+  constructor(operation: string, error: Error) {
+    const codes = errorCodes(error);
+    super(`${operation}: ${codes.length === 0 ? error.name : codes.join(', ')}`);
+    this.codes = codes;
+    this.code = codes[0] ?? 'UPSTREAM_FAILED';
+  }
+}
+
 export function isBrokenConnection(error: unknown): boolean {
-  return codes(error).some((code) => BROKEN.has(code));
+  return errorCodes(error).some((code) => BROKEN.has(code));
 }
 
 /**
- * What a caller is told when the upstream failed: 504 where it was too slow, 502 otherwise. Says nothing of who the upstream is; the cause is
- * for the log.
+ * What a caller is told when the upstream failed: 504 where it was too slow, 502 otherwise. Says nothing of who the upstream is.
  */
 export function upstreamFailure(error: unknown): EdgeError {
-  if (error instanceof UpstreamTooSlow || codes(error).some((code) => TOO_SLOW.has(code))) {
+  const codes = errorCodes(error);
+  if (codes.includes('CALLER_GONE')) return new EdgeError(CLIENT_CLOSED, 'request.hung_up', 'The caller closed the connection');
+  if (error instanceof NoRoomForAnswer) {
+    return new EdgeError(503, 'proxy.busy', error.message, { headers: { 'retry-after': '1' }, cause: error });
+  }
+  if (codes.some((code) => TOO_SLOW.has(code))) {
     return new EdgeError(504, 'upstream.too_slow', 'The upstream did not answer in time', { cause: error });
   }
   if (error instanceof UpstreamUnusable) return new EdgeError(502, 'upstream.unusable', error.message, { cause: error });

@@ -2,13 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import replyFrom from '@fastify/reply-from';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type AnswerRoom, makeAnswerRoom } from './answer-room.ts';
 import type { Operation } from './operation.ts';
 import { requireBodyType } from './operation-body.ts';
 import type { ErrorTranslation } from './operation-errors.ts';
 import { type BodyReader, operationInput } from './operation-input.ts';
-import { dropAnswer, readAnswer } from './proxy-answer.ts';
-import { isBrokenConnection, UpstreamUnusable, upstreamFailure } from './proxy-failure.ts';
+import { dropAnswer, gatherAnswer } from './proxy-answer.ts';
+import { beginCall, type ProxyCall } from './proxy-call.ts';
+import { errorCodes, isBrokenConnection, UpstreamUnusable, upstreamFailure } from './proxy-failure.ts';
 import { fillPath, queryText, type UpstreamTarget, upstreamUrl } from './proxy-upstream.ts';
+import { makeUpstreamAgent } from './upstream-agent.ts';
 
 export interface ProxyOptions {
   readonly operations: readonly Operation[];
@@ -22,12 +25,18 @@ export interface ProxyOptions {
   readonly routeConfig?: (operation: Operation) => FastifyContextConfig;
   readonly connectMs?: number;
   readonly maxAnswerBytes?: number;
+  /** Of all answers that are on their way at a time; beyond it, 503. */
+  readonly maxAnswersBytes?: number;
+  /** How long a caller may take nothing of its answer before it is cut off. */
+  readonly callerIdleMs?: number;
   /** At most so many connections to one upstream; further requests wait until one is free. */
   readonly connections?: number;
 }
 
 const CONNECT_MS = 5_000;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const MAX_ANSWERS_BYTES = 256 * 1024 * 1024;
+const CALLER_IDLE_MS = 30_000;
 const CONNECTIONS = 64;
 const RETRY_AFTER_MS = 10;
 
@@ -47,28 +56,40 @@ function requestHeaders(request: FastifyRequest, prepared: IncomingHttpHeaders, 
   return { host, ...body, accept: request.headers.accept ?? 'application/json', ...Object.fromEntries(passed), ...target.headers };
 }
 
-function hangUpSignal(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort(new Error('the caller closed the connection before the answer'));
-  });
-  return controller.signal;
+interface AnswerHandling {
+  readonly room: AnswerRoom;
+  readonly maxBytes: number;
+  readonly callerIdleMs: number;
+}
+
+function logFailure({ request }: FastifyReply, { name }: Operation, error: unknown): void {
+  const codes = errorCodes(error);
+  if (!codes.includes('CALLER_GONE')) request.log.warn({ operation: name, codes }, 'an answer of an upstream was not handed on');
 }
 
 /** Hands an answer on, whole; a redirect would tell the caller where the upstream is, and is not ours to follow. */
-async function passOn(operation: Operation, reply: FastifyReply, answer: UpstreamAnswer, maxBytes: number): Promise<void> {
-  const { headers, stream, statusCode = 0 } = answer;
+async function passOn(
+  operation: Operation,
+  reply: FastifyReply,
+  { headers, stream, statusCode = 0 }: UpstreamAnswer,
+  call: ProxyCall,
+  { room, maxBytes, callerIdleMs }: AnswerHandling,
+): Promise<void> {
   if (reply.sent) return dropAnswer(stream);
   try {
     if (statusCode >= 300 && statusCode < 400) {
       dropAnswer(stream);
       throw new UpstreamUnusable('The upstream answered with a redirect');
     }
-    const body = await readAnswer(stream, { bodyMs: operation.deadlines.bodyMs, maxBytes, hungUp: hangUpSignal(reply) });
+    const { body, release } = await gatherAnswer(stream, { bodyMs: operation.deadlines.bodyMs, maxBytes, room, hungUp: call.signal });
+    if (reply.raw.closed) return release();
+    reply.raw.once('close', release);
+    reply.raw.setTimeout(callerIdleMs, () => reply.raw.destroy());
     for (const name of ANSWER_HEADERS) if (headers[name] !== undefined) reply.header(name, headers[name]);
     // An empty body gets no content type of the framework's.
     reply.code(statusCode).send(body.length === 0 ? undefined : body);
   } catch (error) {
+    logFailure(reply, operation, error);
     reply.send(upstreamFailure(error));
   }
 }
@@ -78,18 +99,19 @@ async function passOn(operation: Operation, reply: FastifyReply, answer: Upstrea
  * and content type come back unchanged. Whatever goes wrong on the way ends in the operation's own error shape.
  */
 export async function proxy(app: FastifyInstance, options: ProxyOptions): Promise<void> {
-  const { operations, upstreamOf, authorize, translateError, readBody, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const { operations, upstreamOf, authorize, translateError, readBody } = options;
+  const agent = makeUpstreamAgent({ connections: options.connections ?? CONNECTIONS, connectMs: options.connectMs ?? CONNECT_MS });
+  const handling: AnswerHandling = {
+    room: makeAnswerRoom(options.maxAnswersBytes ?? MAX_ANSWERS_BYTES),
+    maxBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+    callerIdleMs: options.callerIdleMs ?? CALLER_IDLE_MS,
+  };
   await app.register(operationInput, { operations, translateError, ...(readBody === undefined ? {} : { readBody }) });
   await app.register(replyFrom, {
     disableCache: true,
     disableRequestLogging: true,
     destroyAgent: true,
-    undici: {
-      connections: options.connections ?? CONNECTIONS,
-      pipelining: 1,
-      // @fastify/reply-from would take any certificate.
-      connect: { timeout: options.connectMs ?? CONNECT_MS, rejectUnauthorized: true },
-    },
+    undici: agent.requester,
   });
 
   app.addHook('onRequest', async (request) => {
@@ -101,19 +123,25 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
     const target = upstreamOf(operation);
     const body =
       request.sentBody === null ? {} : { body: request.sentBody, contentType: requireBodyType(request.headers, operation.bodyTypes) };
-    return reply.from(upstreamUrl(target, fillPath(operation.path, request.params as Record<string, unknown>)), {
-      ...body,
-      method: operation.method,
-      timeout: operation.deadlines.headersMs,
-      queryString: () => queryText(request.query as Record<string, unknown>),
-      rewriteRequestHeaders: (_request, prepared) => requestHeaders(request, prepared as IncomingHttpHeaders, target),
-      rewriteHeaders: () => ({}),
-      // In place of its own retries, which repeat a GET ten times when an upstream is busy.
-      retryDelay: ({ err, attempt }) => (operation.idempotent && attempt === 0 && isBrokenConnection(err) ? RETRY_AFTER_MS : null),
-      onError: (failed, { error }) => void failed.send(upstreamFailure(error)),
-      onResponse: (_request, answered, answer) =>
-        void passOn(operation, answered as FastifyReply, answer as unknown as UpstreamAnswer, maxAnswerBytes),
-    });
+    const url = upstreamUrl(target, fillPath(operation.path, request.params as Record<string, unknown>));
+    const call = beginCall(reply.raw, operation.deadlines.headersMs);
+    const send = (): FastifyReply =>
+      reply.from(url, {
+        ...body,
+        method: operation.method,
+        timeout: operation.deadlines.headersMs,
+        queryString: () => queryText(request.query as Record<string, unknown>),
+        rewriteRequestHeaders: (_request, prepared) => requestHeaders(request, prepared as IncomingHttpHeaders, target),
+        rewriteHeaders: () => ({}),
+        // In place of its own retries, which repeat a GET ten times when an upstream is busy.
+        retryDelay: ({ err, attempt }) => (operation.idempotent && attempt === 0 && isBrokenConnection(err) ? RETRY_AFTER_MS : null),
+        onError: (failed, { error }) => void failed.send(upstreamFailure(error)),
+        onResponse: (_request, answered, answer) => {
+          call.headersCame();
+          void passOn(operation, answered as FastifyReply, answer as unknown as UpstreamAnswer, call, handling);
+        },
+      });
+    return agent.sendUntil(call.signal, operation.name, send);
   }
 
   for (const operation of operations) {

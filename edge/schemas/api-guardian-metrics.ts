@@ -10,12 +10,12 @@ const COUNTERS = {
   totalFailedAuthenticationEnforcement: COUNT,
 } as const;
 
-/** The overview maps each day, such as `2026-01-31`, to the same six counters. */
 export const API_GUARDIAN_METRICS = shieldEnvelope(
   exactly({
     ...COUNTERS,
     overviewPastTwentyEightDays: {
       type: 'object',
+      description: 'From each UTC day, such as 2026-01-31, to the same six counters',
       propertyNames: { pattern: '^\\d{4}-\\d{2}-\\d{2}$' },
       additionalProperties: exactly(COUNTERS),
     },

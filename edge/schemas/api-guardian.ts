@@ -1,7 +1,13 @@
 import { COUNT, exactly, ID, INT32, input, listOf, mapOf, NULLABLE_TEXT, TEXT, TIME, YES_OR_NO } from './object-schema.ts';
 import { shieldEnvelope } from './shield-envelope.ts';
 
-export const API_GUARDIAN_INPUT = input({ content: TEXT, enforceAuthorizationValidation: YES_OR_NO }, ['content']);
+export const API_GUARDIAN_INPUT = input(
+  {
+    content: { ...TEXT, description: 'OpenAPI 3.0 as JSON or YAML, at most 2 MB' },
+    enforceAuthorizationValidation: { ...YES_OR_NO, description: 'Left out: each endpoint keeps what it has' },
+  },
+  ['content'],
+);
 
 const PARAMETERS = exactly({ Path: listOf(TEXT), Query: listOf(TEXT), Header: listOf(TEXT), Cookie: listOf(TEXT) });
 

@@ -1,14 +1,21 @@
 import type { JsonSchema } from '../operation.ts';
 import { COUNT, exactly, listOf, mapOf, NULLABLE_TEXT, NUMBER, queryOf, TEXT, TIME, YES_OR_NO } from './object-schema.ts';
 
-/** From ISO 8601 UTC times to numbers. */
-const CHART: JsonSchema = { type: 'object', propertyNames: { format: 'date-time' }, additionalProperties: NUMBER };
+const CHART: JsonSchema = {
+  type: 'object',
+  propertyNames: { format: 'date-time' },
+  additionalProperties: NUMBER,
+  description: 'From ISO 8601 UTC times to numbers',
+};
 
-/** From volume names to charts. */
-const SPLIT_CHART = mapOf(CHART);
+const SPLIT_CHART = { ...mapOf(CHART), description: 'From the names of volumes to charts' };
 
 export const STATISTICS_QUERY = queryOf(
-  { granularity: { type: 'string', enum: ['Daily', 'Hourly', 'Minute'] }, fromDate: TIME, toDate: TIME },
+  {
+    granularity: { type: 'string', enum: ['Daily', 'Hourly', 'Minute'], description: 'How much time each number is about' },
+    fromDate: { ...TIME, description: 'Left out: 60 minutes, 24 hours or 7 days before toDate' },
+    toDate: { ...TIME, description: 'Left out: now' },
+  },
   ['granularity'],
 );
 

@@ -1,8 +1,7 @@
 import { exactly, INT32, input, TEXT, YES_OR_NO } from './object-schema.ts';
 import { shieldEnvelope } from './shield-envelope.ts';
 
-/** 0 None (clears it), 1 Block, 2 Allow, 3 Ignore. */
-const ACTION = { type: 'integer', enum: [0, 1, 2, 3] };
+const ACTION = { type: 'integer', enum: [0, 1, 2, 3], description: '0 None, which clears it; 1 Block, 2 Allow, 3 Ignore' };
 
 export const BOT_ACTION_INPUT = input({ action: ACTION }, ['action']);
 

@@ -1,12 +1,17 @@
 import type { JsonSchema } from '../operation.ts';
-import { exactly, ID, INT32, input, listOf, NULLABLE_TEXT, NUMBER, TEXT, TIME, YES_OR_NO } from './object-schema.ts';
+import { exactly, ID, INT32, input, listOf, NULLABLE_TEXT, NUMBER, type Properties, TEXT, TIME, YES_OR_NO } from './object-schema.ts';
 
 function nullable(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [schema['type'], 'null'] };
 }
 
-/** 0 A, 1 AAAA, 2 CNAME, 3 TXT, 4 MX, 5 Redirect, 6 Flatten, 7 PullZone, 8 SRV, 9 CAA, 10 PTR, 11 Script, 12 NS, 13 SVCB, 14 HTTPS, 15 TLSA. */
-const RECORD_TYPE: JsonSchema = { type: 'integer', minimum: 0, maximum: 15 };
+const RECORD_TYPE: JsonSchema = {
+  type: 'integer',
+  minimum: 0,
+  maximum: 15,
+  description:
+    '0 A, 1 AAAA, 2 CNAME, 3 TXT, 4 MX, 5 Redirect, 6 Flatten, 7 PullZone, 8 SRV, 9 CAA, 10 PTR, 11 Script, 12 NS, 13 SVCB, 14 HTTPS, 15 TLSA',
+};
 
 const VARIABLES = listOf(input({ Name: TEXT, Value: NULLABLE_TEXT }, ['Name']));
 
@@ -40,11 +45,7 @@ export const DNS_ZONE_INPUT = input({ Domain: TEXT, Records: { type: ['array', '
   'Domain',
 ]);
 
-const RECORD = {
-  type: 'object',
-  properties: { ...(RECORD_INPUT['properties'] as object), Id: ID },
-  required: ['Id', 'Type', 'Name', 'Value', 'Ttl'],
-};
+const RECORD = exactly({ ...(RECORD_INPUT['properties'] as Properties), Id: ID });
 
 export const DNS_ZONE = exactly({
   Id: ID,

@@ -3,7 +3,8 @@ import { exactly, INT32, listOf, NULLABLE_TEXT, TEXT } from './object-schema.ts'
 
 const FIELD_ERRORS = listOf(exactly({ message: TEXT, field: TEXT }));
 
-const SCHEMAS: Readonly<Record<ErrorShape, JsonSchema>> = {
+/** The bodies of errors, by shape. */
+export const ERROR_SCHEMAS: Readonly<Record<ErrorShape, JsonSchema>> = {
   problem: {
     type: 'object',
     properties: {
@@ -12,12 +13,12 @@ const SCHEMAS: Readonly<Record<ErrorShape, JsonSchema>> = {
       status: { type: ['integer', 'null'] },
       detail: NULLABLE_TEXT,
       instance: NULLABLE_TEXT,
-      errorKey: TEXT,
+      errorKey: { ...TEXT, description: 'For programs' },
       errors: FIELD_ERRORS,
     },
     required: ['type', 'title', 'status', 'detail'],
   },
-  legacy: exactly({ ErrorKey: TEXT, Field: NULLABLE_TEXT, Message: TEXT }),
+  legacy: exactly({ ErrorKey: TEXT, Field: { ...NULLABLE_TEXT, description: 'The one that is wrong' }, Message: TEXT }),
   'errors-list': exactly({ title: TEXT, status: INT32, detail: TEXT, instance: TEXT, errors: FIELD_ERRORS, id: TEXT, type: TEXT }),
   status: exactly({ statusCode: { type: 'integer', minimum: 100, maximum: 511 } }),
   pipeline: exactly({ error: TEXT, message: TEXT, code: TEXT }),
@@ -31,5 +32,5 @@ export const BODY_REFUSALS: readonly number[] = [408, 413, 415];
 
 /** An operation's error answers by status: those that every operation has, and `more`. */
 export function errorResponses(shape: ErrorShape, more: readonly number[] = []): Readonly<Record<number, JsonSchema>> {
-  return Object.fromEntries([...ALWAYS, ...more].map((status) => [status, SCHEMAS[shape]]));
+  return Object.fromEntries([...ALWAYS, ...more].map((status) => [status, ERROR_SCHEMAS[shape]]));
 }

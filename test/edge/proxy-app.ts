@@ -1,4 +1,4 @@
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { pino } from 'pino';
 import type { Operation } from '../../edge/operation.ts';
 import { VALIDATOR_OPTIONS } from '../../edge/operation-validation.ts';
@@ -21,7 +21,11 @@ export interface ProxyAppOptions extends Partial<Omit<ProxyOptions, 'operations'
 export async function startProxy({ target, deadlines, ...options }: ProxyAppOptions): Promise<ProxyApp> {
   const log: string[] = [];
   const logger: FastifyBaseLogger = pino({ base: null }, { write: (line: string) => log.push(line) });
-  const app: FastifyInstance = fastify({ ajv: VALIDATOR_OPTIONS, loggerInstance: logger });
+  const app: FastifyInstance = fastify({
+    ajv: VALIDATOR_OPTIONS,
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+  });
   await app.register(proxy, {
     operations: OPERATIONS.map((row) => (deadlines === undefined ? row : { ...row, deadlines })),
     upstreamOf: () => ({ headers: {}, passes: [], ...target }),

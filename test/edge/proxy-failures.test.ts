@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { operation } from '../../edge/operations.ts';
 import { eventually } from '../src/eventually.ts';
 import { EXAMPLE_REQUESTS, exampleOf, send } from './example-requests.ts';
 import { startProxy } from './proxy-app.ts';
@@ -34,6 +35,19 @@ function flood(socket: Socket): void {
 }
 
 const FAILURES: readonly (readonly [string, number, (socket: Socket) => void])[] = [
+  [
+    'sends 103 without end',
+    504,
+    (socket) => {
+      const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n'), 20);
+      socket.on('close', () => clearInterval(timer));
+    },
+  ],
+  [
+    'switches to another protocol',
+    502,
+    (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+  ],
   ['resets the connection', 502, (socket) => socket.resetAndDestroy()],
   ['closes the connection without a word', 502, (socket) => socket.end()],
   ['never answers', 504, () => {}],
@@ -112,6 +126,10 @@ describe('an upstream that', () => {
       expectNothingLeaked(`${text} ${JSON.stringify([...answer.headers])}`, upstream.url);
     }
     expect(proxy.log.join('')).not.toContain('already sent');
+    // Whoever runs the program learns of it; neither who it was nor with what key.
+    const warnings = proxy.log.filter((line) => line.includes('"level":40')).join('');
+    expect(warnings).toMatch(new RegExp(`${operation(12).name}|invalid status code`));
+    for (const secret of [new URL(upstream.url).host, 'upstream-secret', '/secret']) expect(proxy.log.join('')).not.toContain(secret);
     await eventually('broken connections are closed', () => upstream.connections() <= 2);
     well = true;
     for (let round = 0; round < 4; round += 1) {
@@ -180,11 +198,20 @@ describe('an upstream that', () => {
   });
 });
 
-test('a caller who goes away takes the upstream request along', async () => {
-  await using upstream = await socketUpstream((socket) => {
-    socket.write(`${HEAD}Content-Length: 100000\r\n\r\n`);
-    drip(socket, ' ');
-  });
+/** What a caller must not be able to hold on to by going away. */
+const WAITING: readonly (readonly [string, (socket: Socket) => void])[] = [
+  ['before it answers', () => {}],
+  [
+    'while it answers',
+    (socket) => {
+      socket.write(`${HEAD}Content-Length: 100000\r\n\r\n`);
+      drip(socket, ' ');
+    },
+  ],
+];
+
+test.each(WAITING)('a caller who goes away takes the upstream request along %s', async (_what, misbehave) => {
+  await using upstream = await socketUpstream(misbehave);
   // Longer than the test waits: it is not the deadline that closes the connection.
   const deadlines = { headersMs: 60_000, bodyMs: 60_000 };
   await using proxy = await startProxy({ target: { url: upstream.url }, deadlines });
@@ -194,4 +221,16 @@ test('a caller who goes away takes the upstream request along', async () => {
   caller.abort();
   await expect(asked).rejects.toThrow();
   await eventually('the connection is closed', () => upstream.connections() === 0);
+});
+
+test('waiting for a free connection counts towards the deadline', async () => {
+  let requests = 0;
+  await using upstream = await socketUpstream(() => {
+    requests += 1;
+  });
+  await using proxy = await startProxy({ target: { url: upstream.url }, deadlines: { headersMs: 300, bodyMs: 300 }, connections: 1 });
+  const answers = await Promise.all(Array.from({ length: 8 }, () => send(proxy.url, exampleOf(11))));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 504));
+  // Those that waited for the first to fail have no time left to be sent.
+  expect(requests).toBeLessThan(8);
 });
