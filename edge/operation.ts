@@ -35,32 +35,40 @@ export interface OperationExample {
   readonly answer: unknown;
 }
 
-/** One operation of the management interface: all that the proxy, the local control plane and the interface's description need to know. */
-export interface Operation {
-  /** Its number in the specification, 2 to 14. */
+/** A route that is answered by whoever answers its operation: the operation itself, or a call that clients make beside it. */
+export interface ProxiedRoute {
+  /** The number in the specification, 2 to 14, of the operation that it is or stands beside. */
   readonly id: number;
   /** camelCase, unique. */
   readonly name: string;
-  readonly summary: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Fastify style: `/pullzone/:id/removeHostname`. */
   readonly path: string;
-  readonly upstream: Upstream;
-  readonly key: KeyKind;
+  /** `local`: the local control plane, whatever is configured. */
+  readonly upstream: Upstream | 'local';
+  /** `none`: open to everyone, and no credential of ours goes along. */
+  readonly key: KeyKind | 'none';
   readonly errorShape: ErrorShape;
   /** An object schema with one property for each placeholder of the path. */
   readonly params: JsonSchema;
   /** An object schema; properties that it does not name are refused. */
   readonly query: JsonSchema;
-  /** Null: the operation takes no body. */
+  /** Null: no body is taken. */
   readonly body: JsonSchema | null;
   readonly bodyLimitBytes: number;
   /** Media types taken, in lower case; `application/*+json` stands for every type with that ending. Empty where there is no body. */
   readonly bodyTypes: readonly string[];
-  /** By status; null: no body. */
-  readonly responses: Readonly<Record<number, JsonSchema | null>>;
   /** Whether doing it twice is as good as once. Nothing else is ever sent a second time. */
   readonly idempotent: boolean;
   readonly deadlines: OperationDeadlines;
+}
+
+/** One operation of the management interface: all that the proxy, the local control plane and the interface's description need to know. */
+export interface Operation extends ProxiedRoute {
+  readonly summary: string;
+  readonly upstream: Upstream;
+  readonly key: KeyKind;
+  /** By status; null: no body. */
+  readonly responses: Readonly<Record<number, JsonSchema | null>>;
   readonly example: OperationExample;
 }

@@ -1,7 +1,15 @@
+import { NAMED_SCHEMAS } from '../edge/schemas/named-schemas.ts';
 import { INGEST_GROUP } from './openapi-ingest.ts';
+import { OPERATION_PATHS, OPERATION_TAGS } from './openapi-operations.ts';
 import { PROBLEM_DETAILS } from './openapi-problems.ts';
 import { PROGRAM_GROUP } from './openapi-program.ts';
 import { SEARCH_GROUP } from './openapi-search.ts';
+
+const ABOUT = `Event-log analytics for edge security events, and the management interface beside it.
+
+Operations 2 to 14 are answered by the upstreams that are configured, whose status, body and content type come through unchanged, or by the local
+control plane; what is described here is what this program itself answers. A path that there is not is answered with 404, a method that a path
+does not have with 405, both in ProblemDetails.`;
 
 /**
  * The OpenAPI description of what this program serves, put together from one plain object a group of routes.
@@ -15,15 +23,16 @@ export const OPENAPI_DOCUMENT = {
   info: {
     title: 'shieldlog',
     version: '0.1.0',
-    description: 'Event-log analytics for edge security events',
+    description: ABOUT,
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: '/' }],
   security: [{ AccessKey: [] }],
-  tags: [SEARCH_GROUP.tag, INGEST_GROUP.tag, PROGRAM_GROUP.tag],
+  tags: [SEARCH_GROUP.tag, INGEST_GROUP.tag, ...OPERATION_TAGS, PROGRAM_GROUP.tag],
   paths: {
     ...SEARCH_GROUP.paths,
     ...INGEST_GROUP.paths,
+    ...OPERATION_PATHS,
     ...PROGRAM_GROUP.paths,
   },
   components: {
@@ -34,12 +43,24 @@ export const OPENAPI_DOCUMENT = {
         name: 'AccessKey',
         description: 'A key of ACCESS_KEYS. A program without keys listens on loopback only and needs none.',
       },
+      PersonalAccessKey: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'AccessKey',
+        description: 'A key of ACCESS_KEYS that has the scope personal.',
+      },
+      DatabaseToken: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'A token of shieldlog tokens generate, Full Access or Read Only. Needed also where no access keys are.',
+      },
     },
     schemas: {
       ...SEARCH_GROUP.schemas,
       ...INGEST_GROUP.schemas,
       ...PROGRAM_GROUP.schemas,
       ProblemDetails: PROBLEM_DETAILS,
+      ...NAMED_SCHEMAS,
     },
   },
 } as const;
