@@ -1,5 +1,5 @@
 import type { SearchPlan } from '../query/search-plan.ts';
-import type { SearchResult } from '../query/search-result.ts';
+import type { EventRow, SearchResult } from '../query/search-result.ts';
 import type { AppendPipeline } from './append-pipeline.ts';
 import type { Catalog } from './catalog.ts';
 import type { ConnectionPool } from './connection-pool.ts';
@@ -13,6 +13,7 @@ import type {
   StoredDeadLetter,
   StoreStats,
 } from './event-store.ts';
+import { exportRows } from './export-reader.ts';
 import type { Forgotten } from './feed-forgotten.ts';
 import { readFeedPage } from './feed-reader.ts';
 import { searchGroups } from './group-search.ts';
@@ -44,12 +45,14 @@ export interface StoreParts {
 /** The event store in this process: journal, hot tables, Parquet segments, searched by DuckDB. */
 export class EmbeddedStore implements EventStore {
   readonly #parts: StoreParts;
+  readonly #storeId: number;
   readonly #searches = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
+    this.#storeId = parts.catalog.storeId();
   }
 
   append(batch: EventBatch): Promise<AppendReceipt> {
@@ -60,8 +63,16 @@ export class EmbeddedStore implements EventStore {
     return this.#reading(signal, (ended) => this.#search(plan, ended));
   }
 
+  readAll(plan: SearchPlan, { signal }: SearchOptions = {}): AsyncIterable<readonly EventRow[]> {
+    return exportRows(plan, { ...this.#parts, whileOpen: (work) => this.#reading(signal, work) });
+  }
+
   readFeed(request: FeedRequest, { signal }: SearchOptions = {}): Promise<FeedPage> {
     return this.#reading(signal, (ended) => this.#readFeed(request, ended));
+  }
+
+  storeId(): number {
+    return this.#storeId;
   }
 
   lastSequence(): bigint {

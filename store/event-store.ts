@@ -1,6 +1,6 @@
 import type { TextField } from '../query/event-fields.ts';
 import type { SearchPlan } from '../query/search-plan.ts';
-import type { SearchResult } from '../query/search-result.ts';
+import type { EventRow, SearchResult } from '../query/search-result.ts';
 
 export interface SearchOptions {
   /** Aborting interrupts the running query; the search then rejects with the signal's reason. */
@@ -90,8 +90,15 @@ export interface EventStore {
    */
   append(batch: EventBatch): Promise<AppendReceipt>;
   search(plan: SearchPlan, options?: SearchOptions): Promise<SearchResult>;
+  /**
+   * Every event that matches the plan when the first of them is asked for, whatever its page and output: some thousand at a time, newest first, then by `logId`. What they lie in is kept until
+   * the iteration ends or the signal aborts, which ends it with the signal's reason. A slow iteration keeps no search waiting.
+   */
+  readAll(plan: SearchPlan, options?: SearchOptions): AsyncIterable<readonly EventRow[]>;
   /** One page of the events in the order of their sequence, which is the order in which they became visible. */
   readFeed(request: FeedRequest, options?: SearchOptions): Promise<FeedPage>;
+  /** 32 bits, drawn when the data folder was made, by which this store is told from others. */
+  storeId(): number;
   /** The highest sequence that is visible; 0 before the first event. */
   lastSequence(): bigint;
   /**

@@ -1,0 +1,131 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
+import type { EventRow } from '../query/search-result.ts';
+import { duckdbDialect } from '../sql/duckdb-dialect.ts';
+import type { RowKey } from '../sql/export-statements.ts';
+import { slotCountStatement } from '../sql/row-statements.ts';
+import { type PieceReader, readPiece } from './export-piece.ts';
+import type { Snapshot } from './live-set.ts';
+import type { Stretch } from './page-location.ts';
+import { SearchScope } from './search-scope.ts';
+import { StoreError } from './store-error.ts';
+
+const SLOTS = 1024;
+
+/** A piece has no more rows than this, which keep a processor busy for some tens of milliseconds. */
+const MOST_ROWS = 8_192;
+
+/** The first piece is small, because somebody waits for it, and nothing is known yet of how large the events are. */
+const FIRST_ROWS = 1_024;
+
+/** The rows of a piece have no more characters than this, and neither have their logs; a single row may. */
+const MOST_CHARACTERS = 16 * 1024 * 1024;
+
+/** Where an export has come to in the matching events of a snapshot: each call of `next` reads the following piece of them. */
+export class ExportCursor {
+  readonly #plan: SearchPlan;
+  readonly #snapshot: Snapshot;
+  readonly #segmentsFolder: string;
+  /** Disjoint; the newest, which comes next, is the last. Undefined: not counted yet. */
+  #ahead: Stretch[] | undefined;
+  /** The window that is being read, how many rows of it are still to come, and behind which. */
+  #window: TimeWindow = { fromMs: 0, toMs: 0 };
+  #left = 0;
+  #after: RowKey | undefined;
+  #rows = FIRST_ROWS;
+
+  constructor(plan: SearchPlan, snapshot: Snapshot, segmentsFolder: string) {
+    this.#plan = plan;
+    this.#snapshot = snapshot;
+    this.#segmentsFolder = segmentsFolder;
+  }
+
+  /** The next rows, newest first, then by `logId`; none: that was all. To be called again only when the call before has ended. */
+  async next(connection: DuckDBConnection, signal: AbortSignal): Promise<readonly EventRow[]> {
+    const scope = new SearchScope(this.#plan, this.#snapshot, this.#segmentsFolder, connection, signal);
+    if (this.#left === 0 && !(await this.#nextWindow(scope))) {
+      return [];
+    }
+    return await this.#readPiece({ scope, connection, signal });
+  }
+
+  /** Takes as many of the newest stretches as make a piece. One that holds more is divided first, as far as time can be. */
+  async #nextWindow(scope: SearchScope): Promise<boolean> {
+    this.#ahead ??= await countBySlot(scope, this.#plan.window);
+    const ahead = this.#ahead;
+    for (let newest = ahead.at(-1); newest !== undefined && isDivisible(newest); newest = ahead.at(-1)) {
+      ahead.pop();
+      ahead.push(...(await countBySlot(scope, newest)));
+    }
+    const newest = ahead.pop();
+    if (newest === undefined) {
+      return false;
+    }
+    let { fromMs, events } = newest;
+    for (let older = ahead.at(-1); older !== undefined && events + older.events <= MOST_ROWS; older = ahead.at(-1)) {
+      ahead.pop();
+      fromMs = older.fromMs;
+      events += older.events;
+    }
+    this.#window = { fromMs, toMs: newest.toMs };
+    this.#left = events;
+    this.#after = undefined;
+    return true;
+  }
+
+  async #readPiece(reader: PieceReader): Promise<readonly EventRow[]> {
+    for (;;) {
+      const limit = Math.min(this.#rows, this.#left);
+      const mostCharacters = limit === 1 ? Number.POSITIVE_INFINITY : MOST_CHARACTERS;
+      const rows = await readPiece(reader, { window: this.#window, after: this.#after, limit, mostCharacters });
+      if (rows !== undefined) {
+        this.#moveBehind(rows, limit);
+        return rows;
+      }
+      if (limit === 1) {
+        throw new StoreError('overloaded', 'there is not enough memory for a single event; try again later');
+      }
+      this.#rows = Math.ceil(limit / 8);
+    }
+  }
+
+  #moveBehind(rows: readonly EventRow[], limit: number): void {
+    const last = rows.at(-1);
+    if (last === undefined || rows.length !== limit) {
+      throw new StoreError('corrupt', `of ${this.#left} events that were counted, ${rows.length} of the first ${limit} were found`);
+    }
+    this.#left -= rows.length;
+    this.#after = { timestamp: last.timestamp, logId: last.logId };
+    // Half of what would just fit: the next events may be larger.
+    const fitting = Math.floor((MOST_CHARACTERS * rows.length) / (2 * charactersIn(rows)));
+    this.#rows = Math.max(1, Math.min(MOST_ROWS, this.#rows * 2, fitting));
+  }
+}
+
+/** At least one a row: a log is never empty. */
+function charactersIn(rows: readonly EventRow[]): number {
+  let characters = 0;
+  for (const { logJson, fields } of rows) {
+    characters += logJson.length;
+    for (const text of Object.values(fields)) {
+      characters += text.length;
+    }
+  }
+  return characters;
+}
+
+function isDivisible({ fromMs, toMs, events }: Stretch): boolean {
+  return events > MOST_ROWS && toMs - fromMs > 1;
+}
+
+/** The parts of the window that have events, the newest last. */
+async function countBySlot(scope: SearchScope, window: TimeWindow): Promise<Stretch[]> {
+  const slotMs = Math.ceil((window.toMs - window.fromMs) / SLOTS);
+  const counted = await scope.run(slotCountStatement(scope.plan, scope.events(window), window, slotMs, duckdbDialect));
+  return counted
+    .map(([slot, events]) => {
+      const fromMs = window.fromMs + Number(slot) * slotMs;
+      return { fromMs, toMs: Math.min(window.toMs, fromMs + slotMs), events: Number(events) };
+    })
+    .sort((a, b) => a.fromMs - b.fromMs);
+}
