@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import type { Operation } from './operation.ts';
+import type { ProxiedRoute } from './operation.ts';
 import { parseJsonBody, requireBodyType } from './operation-body.ts';
 import { type ErrorTranslation, type FaultLog, operationErrors, pathOf } from './operation-errors.ts';
 import { withNumbers } from './operation-validation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The row of the operation table that the route is of. */
-    readonly operation?: Operation;
+    /** The row of the operation table, or of the companions, that the route is of. */
+    readonly operation?: ProxiedRoute;
   }
   interface FastifyRequest {
     /** The body as it was sent; null where there is none. */
@@ -20,7 +20,7 @@ declare module 'fastify' {
 export type BodyReader = (request: FastifyRequest, body: Readable) => Promise<Buffer>;
 
 export interface OperationInputOptions {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly ProxiedRoute[];
   readonly translateError?: ErrorTranslation;
   /** Reads a body, no further than the route's limit. Absent: as the framework does, however long that takes. */
   readonly readBody?: BodyReader;
@@ -30,7 +30,7 @@ export interface OperationInputOptions {
 
 const toOwnLog: FaultLog = (err, request) => request.log.error({ err, method: request.method, path: pathOf(request) }, 'a request failed');
 
-function bindSchemas(operations: readonly Operation[]): (route: RouteOptions) => void {
+function bindSchemas(operations: readonly ProxiedRoute[]): (route: RouteOptions) => void {
   return (route) => {
     const found = operations.find(({ method, path }) => route.url === path && [route.method].flat().includes(method));
     if (found === undefined) return;

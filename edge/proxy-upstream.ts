@@ -1,3 +1,5 @@
+import { EdgeError } from './edge-error.ts';
+
 /** Who answers an operation, and what it is to be told about the caller. */
 export interface UpstreamTarget {
   /** Scheme, host and perhaps a path before the operation's own, such as `https://api.example/v1`. */
@@ -8,9 +10,18 @@ export interface UpstreamTarget {
   readonly passes: readonly string[];
 }
 
-/** The path of an operation with its placeholders filled in; every value is one segment, whatever is in it. */
+/** URLs take `.` and `..` for steps also where they are encoded, and @fastify/reply-from takes two dots beside a slash for an attack. */
+const STEPS = /^\.?$|^\.\.|\.\.\/|\/\.\./;
+
+/** The path of an operation with its placeholders filled in; every value is one segment. Throws EdgeError 404 for what no encoding makes one. */
 export function fillPath(path: string, params: Readonly<Record<string, unknown>>): string {
-  return path.replaceAll(/:([A-Za-z]+)/g, (_match, name: string) => encodeURIComponent(String(params[name])));
+  return path.replaceAll(/:([A-Za-z]+)/g, (_match, name: string) => {
+    const value = String(params[name]);
+    if (STEPS.test(value) || !value.isWellFormed()) {
+      throw new EdgeError(404, 'route.not_found', `${name}: ${JSON.stringify(value)} names nothing`, { field: name });
+    }
+    return encodeURIComponent(value);
+  });
 }
 
 /** The address of a path at an upstream, without query. */

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import replyFrom from '@fastify/reply-from';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AnswerRoom, makeAnswerRoom } from './answer-room.ts';
-import type { Operation } from './operation.ts';
+import type { ProxiedRoute } from './operation.ts';
 import { requireBodyType } from './operation-body.ts';
 import type { ErrorTranslation } from './operation-errors.ts';
 import { type BodyReader, operationInput } from './operation-input.ts';
@@ -14,15 +14,15 @@ import { fillPath, queryText, type UpstreamTarget, upstreamUrl } from './proxy-u
 import { makeUpstreamAgent } from './upstream-agent.ts';
 
 export interface ProxyOptions {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly ProxiedRoute[];
   /** Asked at every request, so that it may change. */
-  readonly upstreamOf: (operation: Operation) => UpstreamTarget;
+  readonly upstreamOf: (operation: ProxiedRoute) => UpstreamTarget;
   /** Throws where the caller may not use the operation; runs before the body is read. */
-  readonly authorize: (request: FastifyRequest, operation: Operation) => void;
+  readonly authorize: (request: FastifyRequest, operation: ProxiedRoute) => void;
   readonly translateError: ErrorTranslation;
   readonly readBody?: BodyReader;
   /** What else is to stand in the configuration of the operation's route. */
-  readonly routeConfig?: (operation: Operation) => FastifyContextConfig;
+  readonly routeConfig?: (operation: ProxiedRoute) => FastifyContextConfig;
   readonly connectMs?: number;
   readonly maxAnswerBytes?: number;
   /** Of all answers that are on their way at a time; beyond it, 503. */
@@ -62,14 +62,14 @@ interface AnswerHandling {
   readonly callerIdleMs: number;
 }
 
-function logFailure({ request }: FastifyReply, { name }: Operation, error: unknown): void {
+function logFailure({ request }: FastifyReply, { name }: ProxiedRoute, error: unknown): void {
   const codes = errorCodes(error);
   if (!codes.includes('CALLER_GONE')) request.log.warn({ operation: name, codes }, 'an answer of an upstream was not handed on');
 }
 
 /** Hands an answer on, whole; a redirect would tell the caller where the upstream is, and is not ours to follow. */
 async function passOn(
-  operation: Operation,
+  operation: ProxiedRoute,
   reply: FastifyReply,
   { headers, stream, statusCode = 0 }: UpstreamAnswer,
   call: ProxyCall,
@@ -119,7 +119,7 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
     if (operation !== undefined) authorize(request, operation);
   });
 
-  function forward(operation: Operation, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  function forward(operation: ProxiedRoute, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const target = upstreamOf(operation);
     const body =
       request.sentBody === null ? {} : { body: request.sentBody, contentType: requireBodyType(request.headers, operation.bodyTypes) };

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Operation } from '../edge/operation.ts';
+import type { ProxiedRoute } from '../edge/operation.ts';
 import { callerOf, requireZone } from './access.ts';
 import { type AccessKey, findAccessKey } from './access-key.ts';
 import { RequestProblem } from './problem.ts';
@@ -28,9 +28,10 @@ function requireDatabaseKey(request: FastifyRequest, keys: readonly AccessKey[])
 }
 
 /** Throws RequestProblem where the caller may not use the operation. The `AccessKey` header has been looked at before. */
-export function authorizeOperation(request: FastifyRequest, operation: Operation, { keys, holdsDatabaseToken }: EdgeAccess): void {
+export function authorizeOperation(request: FastifyRequest, operation: ProxiedRoute, { keys, holdsDatabaseToken }: EdgeAccess): void {
   switch (operation.key) {
     case 'access':
+    case 'none':
       return;
     case 'personal':
       requireScope(callerOf(request).hasScope('personal'), 'personal');

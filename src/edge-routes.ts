@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { COMPANION_ROUTES } from '../edge/companion-routes.ts';
 import { EdgeError } from '../edge/edge-error.ts';
 import { OPERATIONS } from '../edge/operations.ts';
 import { proxy } from '../edge/proxy.ts';
@@ -26,16 +27,16 @@ function translateError(error: unknown, request: FastifyRequest): EdgeError | nu
   return new EdgeError(status, errorKey, message, { headers, cause: error, ...(errors === undefined ? {} : { errors }) });
 }
 
-/** Operations 2 to 14: checked here, answered by the upstreams that are configured, or by the local control plane. */
+/** Operations 2 to 14, and what clients ask beside them: checked here, answered by the upstreams that are configured, or by the local control plane. */
 export async function edgeRoutes(app: FastifyInstance, { config, local, bodyDeadlineMs }: EdgeRoutesOptions): Promise<void> {
   const access = { keys: config.accessKeys, holdsDatabaseToken: config.serviceDatabaseAuthToken !== null };
   await app.register(proxy, {
-    operations: OPERATIONS,
+    operations: [...OPERATIONS, ...COMPANION_ROUTES],
     upstreamOf: (operation) => upstreamFor(config, operation, local),
     authorize: (request, operation) => authorizeOperation(request, operation, access),
     translateError,
     readBody: wholeBodyWithin(bodyDeadlineMs),
-    // The database's own tokens are not ours to know.
-    routeConfig: (operation) => (operation.key === 'bearer' ? { needsKey: 'never' } : {}),
+    // The database's own tokens are not ours to know; some things are for everyone.
+    routeConfig: (operation) => (operation.key === 'bearer' || operation.key === 'none' ? { needsKey: 'never' } : {}),
   });
 }

@@ -1,4 +1,4 @@
-import type { Operation } from '../edge/operation.ts';
+import type { ProxiedRoute } from '../edge/operation.ts';
 import type { UpstreamTarget } from '../edge/proxy-upstream.ts';
 import type { Config } from './config.ts';
 import type { UpstreamChoice } from './edge-config-value.ts';
@@ -35,7 +35,10 @@ function databaseTarget({ serviceDatabaseUrl, serviceDatabaseAuthToken }: Upstre
     : { url: serviceDatabaseUrl, headers: { authorization: `Bearer ${serviceDatabaseAuthToken}` }, passes: [] };
 }
 
-/** Who answers an operation, by the configuration: an upstream that is set for it, or the local control plane. */
-export function upstreamFor(config: UpstreamConfig, operation: Operation, local: LocalPlane): UpstreamTarget {
-  return operation.upstream === 'database' ? databaseTarget(config, local) : managementTarget(config, operation.id, local);
+/** Who answers an operation or a call beside one, by the configuration: an upstream that is set for it, or the local control plane. */
+export function upstreamFor(config: UpstreamConfig, { id, key, upstream }: ProxiedRoute, local: LocalPlane): UpstreamTarget {
+  if (upstream === 'local') return { ...local, passes: [] };
+  const target = upstream === 'database' ? databaseTarget(config, local) : managementTarget(config, id, local);
+  // What everyone may ask is asked in nobody's name; the plane's own secret says only who hands it on.
+  return key === 'none' && target.url !== local.url ? { url: target.url, headers: {}, passes: [] } : target;
 }

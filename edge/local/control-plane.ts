@@ -64,6 +64,11 @@ async function listen(app: FastifyInstance, options: ControlPlaneOptions): Promi
 
 /** Opens the state in `dataDir`, brings it to the newest version and serves the resources. Rejects where that is not possible. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const app: FastifyInstance = fastify({ ajv: VALIDATOR_OPTIONS, forceCloseConnections: 'idle' });
+  const app: FastifyInstance = fastify({
+    ajv: VALIDATOR_OPTIONS,
+    forceCloseConnections: 'idle',
+    // As the facade's: a parameter is refused by those who know what it is.
+    routerOptions: { maxParamLength: 16 * 1024 },
+  });
   return listen(app, options);
 }

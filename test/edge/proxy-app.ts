@@ -25,6 +25,7 @@ export async function startProxy({ target, deadlines, ...options }: ProxyAppOpti
     ajv: VALIDATOR_OPTIONS,
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
+    routerOptions: { maxParamLength: 16 * 1024 },
   });
   await app.register(proxy, {
     operations: OPERATIONS.map((row) => (deadlines === undefined ? row : { ...row, deadlines })),

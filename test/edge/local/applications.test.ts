@@ -135,4 +135,10 @@ describe('the statistics', () => {
     const answer = await ask(facade, id, 'nobody', id === 9 ? '?granularity=Daily' : '');
     expect(answer).toMatchObject({ status: 404, body: { detail: 'There is no application "nobody"', title: 'Not Found' } });
   });
+
+  test('of the longest name there can be is unknown too, not refused for its length', async () => {
+    await using facade = await facadeOf(MINUTES);
+    expect((await ask(facade, 10, 'a'.repeat(128))).status).toBe(404);
+    expect((await ask(facade, 10, 'a'.repeat(129))).status).toBe(400);
+  });
 });
