@@ -8,10 +8,11 @@ import { RequestProblem } from './problem.ts';
 export interface Caller {
   opensZone(zoneId: number): boolean;
   readonly opensEveryZone: boolean;
+  readonly zones: AccessKey['zones'];
   hasScope(scope: Scope): boolean;
 }
 
-const ANYBODY: Caller = { opensZone: () => true, opensEveryZone: true, hasScope: () => true };
+const ANYBODY: Caller = { opensZone: () => true, opensEveryZone: true, zones: 'all', hasScope: () => true };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -34,7 +35,8 @@ function identify(keys: readonly AccessKey[], request: FastifyRequest): Caller {
       headers: { 'www-authenticate': 'AccessKey' },
     });
   }
-  return { opensZone: (zoneId) => opensZone(key, zoneId), opensEveryZone: key.zones === 'all', hasScope: (scope) => key.scopes.has(scope) };
+  const { zones, scopes } = key;
+  return { opensZone: (zoneId) => opensZone(key, zoneId), opensEveryZone: zones === 'all', zones, hasScope: (scope) => scopes.has(scope) };
 }
 
 /**

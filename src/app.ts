@@ -16,6 +16,7 @@ import { everyLocalhost } from './localhost.ts';
 import { createMetrics } from './metrics.ts';
 import { BODY_DEADLINE_MS } from './request-body.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
+import { feedRoutes } from './routes/feed.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ingestEventsRoutes } from './routes/ingest-events.ts';
 import { metricsRoutes } from './routes/metrics.ts';
@@ -68,6 +69,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(healthRoutes, { store, kafka, isStopping: () => app.isStopping() });
   await app.register(metricsRoutes, { metrics });
   await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs, bodyDeadlineMs });
+  await app.register(feedRoutes, { store, metrics, queryDeadlineMs: config.queryDeadlineMs });
   await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs, bodyDeadlineMs });
   await app.register(deadLetterRoutes, { store, now, retentionMs, bodyDeadlineMs });
   if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodyDeadlineMs });

@@ -9,6 +9,8 @@ export interface Metrics {
   readonly searchSeconds: Histogram<'output' | 'outcome'>;
   /** Events that arrived over HTTP, by `source` (http, file) and `verdict` (accepted, expired, rejected). */
   readonly receivedEvents: Counter<'source' | 'verdict'>;
+  /** Events that went out by the feed. */
+  readonly feedEvents: Counter<'format'>;
 }
 
 const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (stats: StoreStats) => number])[] = [
@@ -95,5 +97,11 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     labelNames: ['source', 'verdict'],
     registers: [registry],
   });
-  return { registry, searchSeconds, receivedEvents };
+  const feedEvents = new Counter({
+    name: 'shieldlog_feed_events_total',
+    help: 'Events that went out by the feed',
+    labelNames: ['format'],
+    registers: [registry],
+  });
+  return { registry, searchSeconds, receivedEvents, feedEvents };
 }

@@ -13,6 +13,7 @@ export const PROBLEMS = {
   'request.timeout': { status: 408, title: 'The request took too long to arrive' },
   'body.too_large': { status: 413, title: 'The request body is too large' },
   'body.unsupported_type': { status: 415, title: 'The content type is not supported' },
+  'feed.cursor_expired': { status: 416, title: 'Events behind the cursor are past the retention' },
   'expect.unsupported': { status: 417, title: 'The expectation cannot be met' },
   'header.too_large': { status: 431, title: 'The request headers are too large' },
   'search.deadline': { status: 503, title: 'The search took too long' },
@@ -33,6 +34,8 @@ interface ProblemOptions {
   readonly errors?: readonly FieldError[];
   /** Response headers, such as `allow` or `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the body. */
+  readonly members?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
@@ -42,12 +45,14 @@ export class RequestProblem extends Error {
   readonly errorKey: ErrorKey;
   readonly errors: readonly FieldError[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly members: Readonly<Record<string, string>>;
 
   constructor(errorKey: ErrorKey, detail: string, options: ProblemOptions = {}) {
     super(detail, { cause: options.cause });
     this.errorKey = errorKey;
     this.errors = options.errors;
     this.headers = options.headers ?? {};
+    this.members = options.members ?? {};
   }
 
   get status(): number {
@@ -66,6 +71,7 @@ const STATUS_DEFINITIONS: Readonly<Record<number, string>> = {
   408: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.9',
   413: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.14',
   415: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16',
+  416: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.17',
   417: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.18',
   431: 'https://www.rfc-editor.org/rfc/rfc6585#section-5',
   503: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.6.4',
@@ -84,5 +90,6 @@ export function problemBody(problem: RequestProblem, instance: string | null): s
     instance,
     errorKey: problem.errorKey,
     ...(problem.errors === undefined ? {} : { errors: problem.errors }),
+    ...problem.members,
   });
 }

@@ -32,6 +32,7 @@ const SCHEMA = `
     topic TEXT, partition INTEGER, message_offset INTEGER, received_at INTEGER NOT NULL
   ) STRICT;
   ${FORGOTTEN_SCHEMA}
+  INSERT INTO progress (name, value) VALUES ('store_id', abs(random() % 4294967296));
 `;
 
 /** What one seal, compaction or retention run changes, in one transaction. */
@@ -141,6 +142,11 @@ export class Catalog {
         nextOffset: row['next_offset'] as bigint,
       })),
     };
+  }
+
+  /** 32 bits by which this store is told from others, for as long as it lives. */
+  storeId(): number {
+    return Number(this.#database.prepare("SELECT value FROM progress WHERE name = 'store_id'").get()?.['value']);
   }
 
   /** Publishes and withdraws segments and bundles in one transaction; returns the new segments with their numbers. */

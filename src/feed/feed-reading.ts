@@ -1,0 +1,63 @@
+import type { EventStore, FeedPage, FeedRequest } from '../../store/event-store.ts';
+import { withDeadline } from '../deadline.ts';
+import { RequestProblem } from '../problem.ts';
+import { cursorText, type FeedPosition } from './feed-cursor.ts';
+
+export type FeedStore = Pick<EventStore, 'readFeed' | 'onEvents' | 'forgottenSequence' | 'retentionRuns' | 'lastSequence' | 'storeId'>;
+
+export interface FeedReading {
+  readonly store: FeedStore;
+  readonly zones: FeedRequest['zones'];
+  /** How long one page may take in the store. */
+  readonly deadlineMs: number;
+  readonly hungUp: AbortSignal;
+}
+
+/**
+ * One page behind a position; null where the retention has dropped events behind it, which the reader has missed. That is asked after
+ * the page is read: what is dropped meanwhile may be missing in it.
+ */
+export async function readPage(position: FeedPosition, limit: number, reading: FeedReading): Promise<FeedPage | null> {
+  const { store, zones, deadlineMs, hungUp } = reading;
+  const request = { zones, afterSequence: position.sequence, limit };
+  const page = await withDeadline(deadlineMs, hungUp, (signal) => store.readFeed(request, { signal }));
+  return store.forgottenSequence(zones, position.afterRuns) > position.sequence ? null : page;
+}
+
+/** The problem of a reader who has missed events: it names the cursor from which it misses no more. */
+export function missedEvents(position: FeedPosition, { store }: FeedReading): RequestProblem {
+  const oldestCursor = cursorText({ ...position, afterRuns: store.retentionRuns() }, store);
+  const detail = 'Events behind the cursor are past the retention and gone; oldestCursor goes on with the oldest that is kept';
+  return new RequestProblem('feed.cursor_expired', detail, { members: { oldestCursor } });
+}
+
+/** The first page that has events, or an empty one when the time is up or the program stops. */
+export async function awaitPage(
+  position: FeedPosition,
+  limit: number,
+  waitMs: number,
+  reading: FeedReading,
+  stopping: AbortSignal,
+): Promise<FeedPage | null> {
+  if (waitMs === 0) return readPage(position, limit, reading);
+  const patience = AbortSignal.any([stopping, AbortSignal.timeout(waitMs)]);
+  let news = Promise.withResolvers<void>();
+  const stopListening = reading.store.onEvents(() => news.resolve());
+  const giveUp = () => news.resolve();
+  const signals = [patience, reading.hungUp];
+  for (const signal of signals) signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    for (let behind = position; ; ) {
+      news = Promise.withResolvers<void>();
+      const page = await readPage(behind, limit, reading);
+      if (page === null || page.events.length > 0 || patience.aborted) return page;
+      await news.promise;
+      reading.hungUp.throwIfAborted();
+      if (patience.aborted) return page;
+      behind = { ...position, sequence: page.lastSequence };
+    }
+  } finally {
+    stopListening();
+    for (const signal of signals) signal.removeEventListener('abort', giveUp);
+  }
+}

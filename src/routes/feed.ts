@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { callerOf } from '../access.ts';
+import { negotiateAnswer } from '../content-negotiation.ts';
+import { DeadlinePassed } from '../deadline.ts';
+import { encoded, feedEncoding } from '../feed/feed-encoding.ts';
+import { feedLines } from '../feed/feed-lines.ts';
+import { feedQuery } from '../feed/feed-query.ts';
+import { awaitPage, type FeedReading, type FeedStore, missedEvents } from '../feed/feed-reading.ts';
+import { feedZones } from '../feed/feed-zones.ts';
+import { feedFormat } from '../formats/feed-format.ts';
+import { ClientHungUp, hangUpSignal } from '../hang-up.ts';
+import type { Metrics } from '../metrics.ts';
+import { RequestProblem } from '../problem.ts';
+import { asStoreProblem } from '../store-problem.ts';
+
+export const FEED_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'] as const;
+
+interface ZonePath {
+  readonly Params: { readonly shieldZoneId: string };
+}
+
+export interface FeedRoutesOptions {
+  readonly store: FeedStore;
+  readonly metrics: Pick<Metrics, 'feedEvents'>;
+  /** How long a page may take in the store. */
+  readonly queryDeadlineMs: number;
+}
+
+function asFeedProblem(error: unknown): unknown {
+  if (!(error instanceof DeadlinePassed)) return asStoreProblem(error);
+  const detail = `The reading was interrupted: ${error.message}; ask again`;
+  return new RequestProblem('search.deadline', detail, { headers: { 'retry-after': '5' }, cause: error });
+}
+
+/** `GET /shield/event-logs/{shieldZoneId}/feed`: events in the order in which they were taken in. */
+export async function feedRoutes(app: FastifyInstance, { store, metrics, queryDeadlineMs }: FeedRoutesOptions): Promise<void> {
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => stopping.abort());
+
+  const judge = async (request: FastifyRequest<ZonePath>): Promise<void> => {
+    feedZones(request.params.shieldZoneId, callerOf(request));
+    negotiateAnswer(request.headers.accept, FEED_TYPES);
+    feedEncoding(request.headers['accept-encoding']);
+  };
+
+  app.get<ZonePath>('/shield/event-logs/:shieldZoneId/feed', { onRequest: judge }, async (request, reply) => {
+    const zones = feedZones(request.params.shieldZoneId, callerOf(request));
+    const { position, limit, format, waitMs } = feedQuery(request.query, store);
+    const hungUp = hangUpSignal(reply.raw);
+    const reading: FeedReading = { store, zones, deadlineMs: queryDeadlineMs, hungUp };
+    const firstPage = await awaitPage(position, limit, waitMs, reading, stopping.signal).catch((error: unknown) => {
+      throw asFeedProblem(error);
+    });
+    if (firstPage === null) throw missedEvents(position, reading);
+    const onEvents = (count: number): void => metrics.feedEvents.inc({ format }, count);
+    const lines = Readable.from(feedLines({ reading, position, limit, format: feedFormat(format), firstPage, onEvents }));
+    lines.once('error', (error) => {
+      if (!(error instanceof ClientHungUp))
+        request.log.error({ err: error }, 'the feed broke off; its reader goes on from the last cursor');
+    });
+    const encoding = feedEncoding(request.headers['accept-encoding']);
+    const type = negotiateAnswer(request.headers.accept, FEED_TYPES);
+    if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    return reply
+      .type(`${type}; charset=utf-8`)
+      .headers({ vary: 'accept, accept-encoding', 'cache-control': 'no-store' })
+      .send(encoded(lines, encoding));
+  });
+}
