@@ -1,23 +1,18 @@
 import type { FeedEvent } from '../../store/event-store.ts';
-import { addressKind } from './address-kind.ts';
+import { ecsUrl } from './ecs-url.ts';
 import { type EventFacts, factsReader } from './event-facts.ts';
 import { instantWriter } from './iso-instant.ts';
-import { listMember, objectMember, quoteJson, rawMember, textMember } from './json-text.ts';
+import { withJson, withObject, withText } from './json-members.ts';
 import { headerValue } from './log-details.ts';
-import { writeNative } from './native-format.ts';
+import { quotedNative } from './native-format.ts';
 import { PRODUCT } from './product.ts';
-import type { UrlParts } from './url-parts.ts';
+import { relatedAddresses } from './related-addresses.ts';
 
 /** https://www.elastic.co/docs/reference/ecs, of which only the fields below are written. */
 const ECS_VERSION = '9.4.0';
 
-const OBSERVER = objectMember(
-  'observer',
-  textMember('vendor', PRODUCT.vendor) +
-    textMember('product', PRODUCT.name) +
-    textMember('version', PRODUCT.version) +
-    textMember('type', 'waf'),
-);
+const OBSERVER = `"observer":{"vendor":"${PRODUCT.vendor}","product":"${PRODUCT.name}","version":"${PRODUCT.version}","type":"waf"}`;
+const SOURCE = '"module":"shieldlog","dataset":"shieldlog.events","provider":"shield"';
 
 /** Features that look for attacks. What the others do is a matter of the network: who may come, how often. */
 const DETECTIONS: ReadonlySet<string> = new Set(['waf', 'bot-detection', 'ddos', 'upload-scanning', 'api-guardian']);
@@ -30,92 +25,59 @@ export function ecsWriter(): (event: FeedEvent) => string {
   return (event) => {
     const facts = factsOf(event);
     const { fields } = event;
-    const { log, url, host } = facts;
-    const head = `{"@timestamp":"${instant(event.timestamp)}","ecs":{"version":"${ECS_VERSION}"}${textMember('message', log.message)}`;
-    return `${head}${eventObject(facts, ingestInstant(event.ingestedAtMs))}${OBSERVER}${ruleObject(facts)}${sourceObject(facts)}${
-      url === undefined && host === undefined ? '' : urlObject(url, facts)
-    }${objectMember('user_agent', textMember('original', fields.ua))}${referrerObject(facts)}${
-      fields.ja4 ? `,"tls":{"client":{"ja4":${quoteJson(fields.ja4)}}}` : ''
-    }${relatedObject(facts)}${labelsObject(facts)}}`;
+    const { log, quote } = facts;
+    const referrer = headerValue(log.headers, 'referer');
+    let members = `"@timestamp":"${instant(event.timestamp)}","ecs":{"version":"${ECS_VERSION}"}`;
+    members = withText(members, '"message":', log.message, quote);
+    members += `,"event":${eventObject(facts, ingestInstant(event.ingestedAtMs))},${OBSERVER}`;
+    members = withObject(members, '"rule":', rule(facts));
+    members = withObject(members, '"source":', source(facts));
+    members = withObject(members, '"url":', ecsUrl(facts));
+    members = withObject(members, '"user_agent":', withText('', '"original":', fields.ua, quote));
+    members = withObject(members, '"http":', withObject('', '"request":', withText('', '"referrer":', referrer, quote)));
+    members = withObject(members, '"tls":', withObject('', '"client":', withText('', '"ja4":', fields.ja4, quote)));
+    members = withObject(members, '"related":', related(facts));
+    return `{${members},"labels":{${labels(facts)}}}`;
   };
 }
 
-function eventObject({ event, uid, action }: EventFacts, ingested: string): string {
+function eventObject({ event, uid, action, quote }: EventFacts, ingested: string): string {
   const { fields } = event;
   const category = DETECTIONS.has(fields.feature?.toLowerCase() ?? '') ? 'intrusion_detection' : 'network';
   const kind = action.isAlert ? 'alert' : 'event';
-  const classes = `"kind":"${kind}","category":["web","${category}"],"type":["${action.ecsTypes.join('","')}"]`;
-  const source = `"module":"shieldlog","dataset":"shieldlog.events","provider":"shield"`;
-  return `,"event":{${classes}${textMember('action', fields.action)}${textMember('outcome', action.ecsOutcome)},"id":${quoteJson(uid)},"sequence":${
-    event.sequence
-  },${source},"ingested":"${ingested}","original":${quoteJson(writeNative(event))}}`;
+  let members = `"kind":"${kind}","category":["web","${category}"],"type":["access","${action.ecsType}"]`;
+  members = withText(members, '"action":', fields.action, quote);
+  members = withText(members, '"outcome":', action.ecsOutcome, quote);
+  const place = `"id":${quote(uid)},"sequence":${event.sequence},${SOURCE}`;
+  return `{${members},${place},"ingested":"${ingested}","original":${quotedNative(event, quote)}}`;
 }
 
-function ruleObject({ event: { fields } }: EventFacts): string {
-  return objectMember(
-    'rule',
-    textMember('id', fields.ruleId) +
-      textMember('name', fields.ruleName) +
-      textMember('ruleset', fields.feature) +
-      textMember('category', fields.feature),
-  );
+function rule({ event: { fields }, quote }: EventFacts): string {
+  let members = withText('', '"id":', fields.ruleId, quote);
+  members = withText(members, '"name":', fields.ruleName, quote);
+  members = withText(members, '"ruleset":', fields.feature, quote);
+  return withText(members, '"category":', fields.feature, quote);
 }
 
-function sourceObject(facts: EventFacts): string {
-  const { address, countryCode } = facts;
-  return objectMember(
-    'source',
-    textMember('address', address) +
-      (facts.addressKind === 'none' ? '' : textMember('ip', address)) +
-      objectMember('as', rawMember('number', facts.asNumber)) +
-      objectMember('geo', textMember('country_iso_code', countryCode)),
-  );
+function source({ address, addressKind, asNumber, countryCode, quote }: EventFacts): string {
+  let members = withText('', '"address":', address, quote);
+  members = addressKind === 'none' ? members : withText(members, '"ip":', address, quote);
+  members = withObject(members, '"as":', withJson('', '"number":', asNumber));
+  return withObject(members, '"geo":', withText('', '"country_iso_code":', countryCode, quote));
 }
 
-function urlObject(url: UrlParts | undefined, { host }: EventFacts): string {
-  const name =
-    textMember('domain', host?.name) +
-    textMember('registered_domain', host?.registeredDomain) +
-    textMember('top_level_domain', host?.topLevelDomain) +
-    textMember('subdomain', host?.subdomain);
-  if (url === undefined) {
-    return objectMember('url', name);
-  }
-  const { original, scheme, query } = url;
-  return objectMember(
-    'url',
-    textMember('original', original) +
-      (scheme === undefined ? '' : textMember('full', original)) +
-      textMember('scheme', scheme) +
-      textMember('username', url.username) +
-      name +
-      rawMember('port', url.port) +
-      textMember('path', url.path) +
-      // Empty says that there was a question mark.
-      rawMember('query', query === undefined ? undefined : quoteJson(query)) +
-      textMember('extension', url.extension) +
-      textMember('fragment', url.fragment),
-  );
-}
-
-function referrerObject({ log }: EventFacts): string {
-  const referrer = headerValue(log.headers, 'referer');
-  return referrer ? `,"http":{"request":{"referrer":${quoteJson(referrer)}}}` : '';
-}
-
-function relatedObject({ addressKind: kind, address, host, log: { remoteIp } }: EventFacts): string {
-  const ips = kind === 'none' ? [] : [address];
-  if (remoteIp !== undefined && remoteIp !== address && addressKind(remoteIp) !== 'none') {
-    ips.push(remoteIp);
-  }
-  const hosts = host === undefined || host.ip !== undefined ? [] : [host.name];
-  return objectMember('related', listMember('ip', ips) + listMember('hosts', hosts));
+function related(facts: EventFacts): string {
+  const { host, quote } = facts;
+  const addresses = relatedAddresses(facts);
+  const members = withJson('', '"ip":', addresses.length === 0 ? undefined : `[${addresses.map(quote).join(',')}]`);
+  return withJson(members, '"hosts":', host === undefined || host.ip !== undefined ? undefined : `[${quote(host.name)}]`);
 }
 
 /** The zone, where in the request the rule matched, and the texts that the field with a type could not take. */
-function labelsObject({ event, asNumber, countryCode, log }: EventFacts): string {
+function labels({ event, asNumber, countryCode, log, quote }: EventFacts): string {
   const { fields, zoneId } = event;
-  return `,"labels":{"shield_zone_id":"${zoneId}"${textMember('match_key', log.matchKey)}${textMember('match_value', log.matchValue)}${
-    asNumber === undefined ? textMember('asn', fields.asn) : ''
-  }${countryCode === undefined ? textMember('country', fields.country) : ''}}`;
+  let members = withText(`"shield_zone_id":"${zoneId}"`, '"match_key":', log.matchKey, quote);
+  members = withText(members, '"match_value":', log.matchValue, quote);
+  members = asNumber === undefined ? withText(members, '"asn":', fields.asn, quote) : members;
+  return countryCode === undefined ? withText(members, '"country":', fields.country, quote) : members;
 }

@@ -3,10 +3,11 @@ import { type AddressKind, addressKind } from './address-kind.ts';
 import { asNumber } from './as-number.ts';
 import { cached } from './bounded-cache.ts';
 import { countryCode } from './country-code.ts';
-import { type HostName, hostName } from './host-name.ts';
+import type { HostName } from './host-name.ts';
+import { type Quote, quoteOf } from './json-text.ts';
 import { headerValue, type LogDetails, logDetails } from './log-details.ts';
 import { type ShieldAction, shieldAction } from './shield-action.ts';
-import { type UrlParts, urlParts } from './url-parts.ts';
+import { parseAuthority, type UrlParts, urlParts } from './url-parts.ts';
 
 /** What is known about an event, checked for the fields that have a type. An empty text counts as missing. */
 export interface EventFacts {
@@ -24,22 +25,24 @@ export interface EventFacts {
   /** The host that was asked: of the URL, or else of the `Host` header. */
   readonly host: HostName | undefined;
   readonly log: LogDetails;
+  /** For the texts of the event and of its log, whole or in parts. */
+  readonly quote: Quote;
 }
 
 const ADDRESSES = 8192;
-const HOSTS = 4096;
+const AUTHORITIES = 4096;
 
 /** Reads the facts of events, and keeps what it found out about addresses and hosts. */
 export function factsReader(): (event: FeedEvent) => EventFacts {
   const kindOf = cached(ADDRESSES, addressKind);
   // The cache cannot hold undefined.
-  const hosts = cached(HOSTS, (text) => hostName(text) ?? null);
-  const hostOf = (text: string) => hosts(text) ?? undefined;
+  const authorities = cached(AUTHORITIES, (text) => parseAuthority(text) ?? null);
+  const authorityOf = (text: string) => authorities(text) ?? undefined;
   return (event) => {
     const { fields, zoneId, timestamp, logId } = event;
     const log = logDetails(event.logJson);
     const address = fields.ip || log.remoteIp || '';
-    const url = fields.url ? urlParts(fields.url, hostOf) : undefined;
+    const url = fields.url ? urlParts(fields.url, authorityOf) : undefined;
     return {
       event,
       uid: `${zoneId}:${timestamp}:${logId}`,
@@ -49,12 +52,9 @@ export function factsReader(): (event: FeedEvent) => EventFacts {
       asNumber: fields.asn === undefined ? undefined : asNumber(fields.asn),
       countryCode: fields.country === undefined ? undefined : countryCode(fields.country),
       url,
-      host: url?.host ?? hostOf(withoutPort(headerValue(log.headers, 'host') ?? '')),
+      host: url?.host ?? authorityOf(headerValue(log.headers, 'host') ?? '')?.host,
       log,
+      quote: quoteOf(event),
     };
   };
-}
-
-function withoutPort(authority: string): string {
-  return authority.replace(/:[0-9]*$/, '');
 }

@@ -1,4 +1,5 @@
 const LATEST_MS = 8_640_000_000_000_000;
+const THOUSANDTHS = Array.from({ length: 1000 }, (_, ms) => `.${String(ms).padStart(3, '0')}Z`);
 
 /**
  * Writes Unix milliseconds as `2026-01-31T23:59:59.500Z`. Events come in bursts of the same second, whose text is kept. What lies outside the years
@@ -11,10 +12,9 @@ export function instantWriter(): (unixMs: number) => string {
     const ms = Math.min(LATEST_MS, Math.max(-LATEST_MS, unixMs));
     const flooredSecond = Math.floor(ms / 1000);
     if (flooredSecond !== second) {
-      // Up to the point before the milliseconds.
-      text = new Date(flooredSecond * 1000).toISOString().slice(0, -4);
+      text = new Date(flooredSecond * 1000).toISOString().slice(0, -5);
       second = flooredSecond;
     }
-    return `${text}${String(ms - flooredSecond * 1000).padStart(3, '0')}Z`;
+    return text + THOUSANDTHS[ms - flooredSecond * 1000];
   };
 }

@@ -1,3 +1,8 @@
+import type { FeedEvent } from '../../store/event-store.ts';
+
+/** Writes a text as a JSON string. */
+export type Quote = (text: string) => string;
+
 /** Below this length a loop over the characters is faster than a regular expression. */
 const SHORT = 24;
 
@@ -6,39 +11,49 @@ const NEEDS_ESCAPE = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
 /** A text as a JSON string. Nearly every text of an event needs no escaping, and then this takes a fraction of what JSON.stringify takes. */
 export function quoteJson(text: string): string {
+  return standsForItself(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** Only for texts that are known to stand for themselves in a JSON string. */
+function quotePlain(text: string): string {
+  return `"${text}"`;
+}
+
+/**
+ * How to quote the texts of an event, whole or in parts. Each field is looked at once; a log without a backslash has no text in it that needs one.
+ */
+export function quoteOf({ logId, fields, logJson }: FeedEvent): Quote {
+  if (logJson.includes('\\') || !standsForItself(logId)) {
+    return quoteJson;
+  }
+  for (const name in fields) {
+    const text = fields[name as keyof typeof fields];
+    if (text !== undefined && !standsForItself(text)) {
+      return quoteJson;
+    }
+  }
+  return quotePlain;
+}
+
+/** Whether {@link quoteOf} found nothing to escape. */
+export function isPlain(quote: Quote): boolean {
+  return quote === quotePlain;
+}
+
+function standsForItself(text: string): boolean {
   if (text.length > SHORT) {
-    return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
+    return !NEEDS_ESCAPE.test(text);
   }
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
     if (unit < 0x20 || unit === 0x22 || unit === 0x5c || unit >= 0xd800) {
-      return JSON.stringify(text);
+      return false;
     }
   }
-  return `"${text}"`;
+  return true;
 }
 
 /** JSON on one line: a line end in JSON text can only stand between its tokens, where a blank means the same. */
 export function onOneLine(json: string): string {
   return json.includes('\n') || json.includes('\r') ? json.replaceAll(/[\n\r]/g, ' ') : json;
-}
-
-/** A member with a comma before it; nothing where there is no text. */
-export function textMember(name: string, text: string | undefined): string {
-  return text === undefined || text === '' ? '' : `,"${name}":${quoteJson(text)}`;
-}
-
-/** A member whose value is JSON already, with a comma before it; nothing where there is no value. */
-export function rawMember(name: string, json: string | number | undefined): string {
-  return json === undefined ? '' : `,"${name}":${json}`;
-}
-
-/** A member that is an object of `members`, each with a comma before it; nothing where there are none. */
-export function objectMember(name: string, members: string): string {
-  return members === '' ? '' : `,"${name}":{${members.slice(1)}}`;
-}
-
-/** A member that is a list of different texts; nothing where there are none. */
-export function listMember(name: string, texts: readonly string[]): string {
-  return texts.length === 0 ? '' : `,"${name}":[${texts.map(quoteJson).join(',')}]`;
 }

@@ -1,9 +1,10 @@
 import type { FeedEvent } from '../../store/event-store.ts';
 import { type EventFacts, factsReader } from './event-facts.ts';
-import { quoteJson, textMember } from './json-text.ts';
-import { writeNative } from './native-format.ts';
-import { endpointMembers, observablesMember } from './ocsf-endpoints.ts';
-import { httpRequestMember } from './ocsf-http-request.ts';
+import { withJson, withObject, withText } from './json-members.ts';
+import type { Quote } from './json-text.ts';
+import { quotedNative } from './native-format.ts';
+import { destination, observables, source } from './ocsf-endpoints.ts';
+import { httpRequest } from './ocsf-http-request.ts';
 import { PRODUCT } from './product.ts';
 
 /** https://schema.ocsf.io/1.8.0/classes/http_activity?profiles=security_control */
@@ -12,6 +13,8 @@ const OCSF_VERSION = '1.8.0';
 /** The method of a request is not among what the shield tells, so the activity is unknown: 0. */
 const CLASS =
   '"activity_id":0,"activity_name":"Unknown","category_uid":4,"category_name":"Network Activity","class_uid":4002,"class_name":"HTTP Activity","type_uid":400200,"type_name":"HTTP Activity: Unknown"';
+const METADATA = `"version":"${OCSF_VERSION}","profiles":["security_control"]`;
+const PRODUCT_MEMBERS = `"vendor_name":"${PRODUCT.vendor}","name":"${PRODUCT.name}","version":"${PRODUCT.version}"`;
 
 /** `JA4`: version and shape of the handshake, and two hashes of twelve hexadecimal digits. */
 const JA4 = /^[a-z][0-9a-z]{9}_[0-9a-f]{12}_[0-9a-f]{12}$/;
@@ -21,54 +24,63 @@ export function ocsfWriter(): (event: FeedEvent) => string {
   const factsOf = factsReader();
   return (event) => {
     const facts = factsOf(event);
-    const { fields } = event;
-    return `{${CLASS},"time":${event.timestamp}${metadata(facts)}${verdict(facts)}${textMember('message', facts.log.message)}${firewallRule(
-      facts,
-    )}${httpRequestMember(facts)}${endpointMembers(facts)}${fields.ja4 ? ja4List(fields.ja4) : ''}${observablesMember(facts)},"raw_data":${quoteJson(
-      writeNative(event),
-    )}${unmapped(facts)}}`;
+    const { ja4 } = event.fields;
+    const { log, quote } = facts;
+    let members = `${CLASS},"time":${event.timestamp},"metadata":{${metadata(facts)}},${verdict(facts)}`;
+    members = withText(members, '"message":', log.message, quote);
+    members = withObject(members, '"firewall_rule":', firewallRule(facts));
+    // Always there, though it may be empty: HTTP Activity is of a request or a response.
+    members += `,"http_request":{${httpRequest(facts)}}`;
+    members = withObject(members, '"src_endpoint":', source(facts));
+    members += `,"dst_endpoint":{${destination(facts)}}`;
+    members = withJson(members, '"ja4_fingerprint_list":', ja4 ? ja4List(ja4, quote) : undefined);
+    members = withJson(members, '"observables":', observables(facts));
+    return `{${members},"raw_data":${quotedNative(event, quote)},"unmapped":{${unmapped(facts)}}}`;
   };
 }
 
-function metadata({ event, uid }: EventFacts): string {
+function metadata({ event, uid, quote }: EventFacts): string {
   const { fields, logId, sequence, timestamp, ingestedAtMs } = event;
-  const feature = fields.feature ? `,"feature":{"name":${quoteJson(fields.feature)}}` : '';
-  const product = `{"vendor_name":"${PRODUCT.vendor}","name":"${PRODUCT.name}","version":"${PRODUCT.version}"${feature}}`;
-  return `,"metadata":{"version":"${OCSF_VERSION}","profiles":["security_control"],"product":${product},"uid":${quoteJson(
-    uid,
-  )},"original_event_uid":${quoteJson(logId)},"sequence":${sequence},"logged_time":${ingestedAtMs},"original_time":"${timestamp}"}`;
+  const product = withObject(PRODUCT_MEMBERS, '"feature":', withText('', '"name":', fields.feature, quote));
+  const ids = `"uid":${quote(uid)},"original_event_uid":${quote(logId)},"sequence":${sequence}`;
+  return `${METADATA},"product":{${product}},${ids},"logged_time":${ingestedAtMs},"original_time":"${timestamp}"`;
 }
 
-function verdict({ action: { isAlert, ocsfAction, ocsfDisposition, ocsfSeverity } }: EventFacts): string {
-  return `${choice('severity', ocsfSeverity)}${choice('action', ocsfAction)}${choice('disposition', ocsfDisposition)},"is_alert":${isAlert}`;
-}
-
-function choice(name: string, [id, caption]: readonly [number, string]): string {
-  return `,"${name}_id":${id},"${name}":${quoteJson(caption)}`;
+function verdict({ action: { isAlert, ocsfAction, ocsfDisposition, ocsfSeverity }, quote }: EventFacts): string {
+  const [severityId, severity] = ocsfSeverity;
+  const [actionId, action] = ocsfAction;
+  const [dispositionId, disposition] = ocsfDisposition;
+  const outcome = `"action_id":${actionId},"action":${quote(action)},"disposition_id":${dispositionId},"disposition":${quote(disposition)}`;
+  return `"severity_id":${severityId},"severity":"${severity}",${outcome},"is_alert":${isAlert}`;
 }
 
 /** A rule has a name or an id. What it matched is told with it. */
-function firewallRule({ event: { fields }, log }: EventFacts): string {
-  const rule = textMember('uid', fields.ruleId) + textMember('name', fields.ruleName);
-  if (rule === '') {
+function firewallRule({ event: { fields }, log, quote }: EventFacts): string {
+  let members = withText('', '"uid":', fields.ruleId, quote);
+  members = withText(members, '"name":', fields.ruleName, quote);
+  if (members === '') {
     return '';
   }
-  const details = log.matchValue === undefined ? '' : `,"match_details":[${quoteJson(log.matchValue)}]`;
-  return `,"firewall_rule":{${rule.slice(1)}${textMember('category', fields.feature)}${textMember('match_location', log.matchKey)}${details}}`;
+  members = withText(members, '"category":', fields.feature, quote);
+  members = withText(members, '"match_location":', log.matchKey, quote);
+  return withJson(members, '"match_details":', log.matchValue === undefined ? undefined : `[${quote(log.matchValue)}]`);
 }
 
-function ja4List(value: string): string {
-  const [id, caption] = JA4.test(value) ? [1, 'JA4'] : [99, 'Other'];
-  return `,"ja4_fingerprint_list":[{"type_id":${id},"type":"${caption}","value":${quoteJson(value)}}]`;
+function ja4List(value: string, quote: Quote): string {
+  const type = JA4.test(value) ? '"type_id":1,"type":"JA4"' : '"type_id":99,"type":"Other"';
+  return `[{${type},"value":${quote(value)}}]`;
 }
 
 /** What has no place in the class, and the texts that the attribute with a type could not take. */
-function unmapped({ event, address, asNumber, countryCode, log }: EventFacts): string {
+function unmapped({ event, address, asNumber, countryCode, log, quote }: EventFacts): string {
   const { fields, zoneId } = event;
-  const hasRule = (fields.ruleId || fields.ruleName) !== undefined && (fields.ruleId || fields.ruleName) !== '';
-  // Without anything that names the source there is no source that they could belong to.
-  const asn = asNumber === undefined || address === '' ? textMember('asn', fields.asn) : '';
-  const country = countryCode === undefined || address === '' ? textMember('country', fields.country) : '';
-  const match = hasRule ? '' : textMember('match_key', log.matchKey) + textMember('match_value', log.matchValue);
-  return `,"unmapped":{"shield_zone_id":${zoneId}${textMember('action', fields.action)}${asn}${country}${match}}`;
+  let members = withText(`"shield_zone_id":${zoneId}`, '"action":', fields.action, quote);
+  // Without an address there is no endpoint that they could belong to.
+  members = asNumber === undefined || address === '' ? withText(members, '"asn":', fields.asn, quote) : members;
+  members = countryCode === undefined || address === '' ? withText(members, '"country":', fields.country, quote) : members;
+  if (fields.ruleId || fields.ruleName) {
+    return members;
+  }
+  members = withText(members, '"match_key":', log.matchKey, quote);
+  return withText(members, '"match_value":', log.matchValue, quote);
 }

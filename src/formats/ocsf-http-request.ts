@@ -1,38 +1,38 @@
 import type { EventFacts } from './event-facts.ts';
-import { objectMember, quoteJson, rawMember, textMember } from './json-text.ts';
+import { withJson, withObject, withText } from './json-members.ts';
+import type { Quote } from './json-text.ts';
 import { headerValue, type LogHeader } from './log-details.ts';
-import type { UrlParts } from './url-parts.ts';
 
-/** Always there, though it may be empty: HTTP Activity is of a request or a response. */
-export function httpRequestMember({ event, url, log: { headers } }: EventFacts): string {
-  const members =
-    (url === undefined ? '' : objectMember('url', urlMembers(url))) +
-    textMember('user_agent', event.fields.ua) +
-    textMember('referrer', headerValue(headers, 'referer')) +
-    headersMember(headers);
-  return `,"http_request":{${members.slice(1)}}`;
+/** The members of `http_request`. */
+export function httpRequest(facts: EventFacts): string {
+  const { event, log, quote } = facts;
+  let members = withObject('', '"url":', url(facts));
+  members = withText(members, '"user_agent":', event.fields.ua, quote);
+  members = withText(members, '"referrer":', headerValue(log.headers, 'referer'), quote);
+  return withJson(members, '"http_headers":', log.headers.length === 0 ? undefined : headerList(log.headers, quote));
 }
 
 /** A path is no URL, so it is left out of `url_string`; what cannot be taken apart stands there as it is. */
-function urlMembers(url: UrlParts): string {
-  const { original, scheme, host, path, query } = url;
-  const whole = scheme === undefined && path !== undefined ? undefined : original;
-  return (
-    textMember('url_string', whole) +
-    textMember('scheme', scheme) +
-    textMember('hostname', host?.name) +
-    textMember('domain', host?.registeredDomain) +
-    textMember('subdomain', host?.subdomain) +
-    rawMember('port', url.port) +
-    textMember('path', path) +
-    textMember('query_string', query)
-  );
-}
-
-function headersMember(headers: readonly LogHeader[]): string {
-  if (headers.length === 0) {
+function url({ url: parts, quote }: EventFacts): string {
+  if (parts === undefined) {
     return '';
   }
-  const entries = headers.map(({ name, value }) => `{"name":${quoteJson(name)},"value":${quoteJson(value)}}`);
-  return `,"http_headers":[${entries.join(',')}]`;
+  const { original, scheme, host, path } = parts;
+  const isPath = scheme === undefined && path !== undefined;
+  let members = isPath ? '' : withText('', '"url_string":', original, quote);
+  members = withText(members, '"scheme":', scheme, quote);
+  members = withText(members, '"hostname":', host?.name, quote);
+  members = withText(members, '"domain":', host?.registeredDomain, quote);
+  members = withText(members, '"subdomain":', host?.subdomain, quote);
+  members = withJson(members, '"port":', parts.port);
+  members = withText(members, '"path":', path, quote);
+  return withText(members, '"query_string":', parts.query, quote);
+}
+
+function headerList(headers: readonly LogHeader[], quote: Quote): string {
+  let entries = '';
+  for (const { name, value } of headers) {
+    entries += `${entries === '' ? '' : ','}{"name":${quote(name)},"value":${quote(value)}}`;
+  }
+  return `[${entries}]`;
 }

@@ -2,7 +2,7 @@
 export interface ShieldAction {
   /** The shield kept the request from going on as it came. */
   readonly isAlert: boolean;
-  readonly ecsTypes: readonly ('access' | 'allowed' | 'denied' | 'info')[];
+  readonly ecsType: 'allowed' | 'denied' | 'info';
   readonly ecsOutcome: 'success' | 'failure' | 'unknown' | undefined;
   readonly ocsfAction: readonly [id: number, caption: string];
   readonly ocsfDisposition: readonly [id: number, caption: string];
@@ -16,7 +16,7 @@ const KNOWN: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>([
     'blocked',
     {
       isAlert: true,
-      ecsTypes: ['access', 'denied'],
+      ecsType: 'denied',
       ecsOutcome: 'failure',
       ocsfAction: [2, 'Denied'],
       ocsfDisposition: [2, 'Blocked'],
@@ -28,7 +28,7 @@ const KNOWN: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>([
     'challenged',
     {
       isAlert: true,
-      ecsTypes: ['access', 'info'],
+      ecsType: 'info',
       ecsOutcome: 'unknown',
       // OCSF names a challenge as the example of a known disposition whose action is not known: the client decides what becomes of it.
       ocsfAction: [0, 'Unknown'],
@@ -41,7 +41,7 @@ const KNOWN: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>([
     'logged',
     {
       isAlert: false,
-      ecsTypes: ['access', 'info'],
+      ecsType: 'info',
       ecsOutcome: undefined,
       ocsfAction: [3, 'Observed'],
       ocsfDisposition: [17, 'Logged'],
@@ -53,7 +53,7 @@ const KNOWN: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>([
     'allowed',
     {
       isAlert: false,
-      ecsTypes: ['access', 'allowed'],
+      ecsType: 'allowed',
       ecsOutcome: 'success',
       ocsfAction: [1, 'Allowed'],
       ocsfDisposition: [1, 'Allowed'],
@@ -65,7 +65,7 @@ const KNOWN: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>([
 
 const UNSAID: ShieldAction = {
   isAlert: false,
-  ecsTypes: ['access', 'info'],
+  ecsType: 'info',
   ecsOutcome: undefined,
   ocsfAction: [0, 'Unknown'],
   ocsfDisposition: [0, 'Unknown'],

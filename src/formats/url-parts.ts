@@ -1,4 +1,4 @@
-import type { HostName } from './host-name.ts';
+import { type HostName, hostName } from './host-name.ts';
 
 /** The parts of a URL as they are written: what a shield looks at is not what is left after the dots of a path are resolved and its escapes undone. */
 export interface UrlParts {
@@ -20,6 +20,10 @@ export interface UrlParts {
 }
 
 const LARGEST_PORT = 65_535;
+const SLASH = 0x2f;
+const QUESTION_MARK = 0x3f;
+const HASH = 0x23;
+const BACKSLASH = 0x5c;
 const SCHEME = /^[a-z][a-z0-9+.-]*$/i;
 const EXTENSION = /\.([0-9a-z_-]{1,32})$/i;
 const AUTHORITY = /^(?:([^@]*)@)?(\[[^\]]*\]|[^:]*)(?::([0-9]{0,5}))?$/;
@@ -35,38 +39,47 @@ const NO_PARTS = {
   extension: undefined,
 };
 
+/** What stands between the scheme and the path. */
+export interface Authority {
+  readonly host: HostName;
+  readonly port: number | undefined;
+  readonly username: string | undefined;
+}
+
 /**
  * Takes `https://host:port/path?query#fragment` and `/path?query` apart. Of anything else, and of a URL whose host is none, only the original is
  * there: whatever is guessed about it would be wrong as often as not.
  */
-export function urlParts(original: string, hostOf: (text: string) => HostName | undefined): UrlParts {
+export function urlParts(original: string, authorityOf: (text: string) => Authority | undefined): UrlParts {
   if (original.startsWith('/') && !original.startsWith('//')) {
     return { ...NO_PARTS, original, ...pathParts(original) };
   }
   const schemeEnd = original.indexOf('://');
   const scheme = original.slice(0, Math.max(0, schemeEnd));
-  if (!SCHEME.test(scheme)) {
-    return { ...NO_PARTS, original };
-  }
-  const authorityEnd = endOf(original, /[/?#\\]/g, schemeEnd + 3);
-  const authority = authorityOf(original.slice(schemeEnd + 3, authorityEnd), hostOf);
+  const authorityEnd = endOfAuthority(original, schemeEnd + 3);
+  const authority = SCHEME.test(scheme) ? authorityOf(original.slice(schemeEnd + 3, authorityEnd)) : undefined;
   if (authority === undefined) {
     return { ...NO_PARTS, original };
   }
-  return { original, scheme: scheme.toLowerCase(), ...authority, ...pathParts(original.slice(authorityEnd)) };
+  const { host, port, username } = authority;
+  const { path, query, fragment, extension } = pathParts(original.slice(authorityEnd));
+  return { original, scheme: scheme.toLowerCase(), host, port, username, path, query, fragment, extension };
 }
 
-function endOf(text: string, stop: RegExp, from: number): number {
-  stop.lastIndex = from;
-  return stop.exec(text)?.index ?? text.length;
+function endOfAuthority(text: string, from: number): number {
+  for (let index = from; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit === SLASH || unit === QUESTION_MARK || unit === HASH || unit === BACKSLASH) {
+      return index;
+    }
+  }
+  return text.length;
 }
 
-function authorityOf(
-  text: string,
-  hostOf: (text: string) => HostName | undefined,
-): Pick<UrlParts, 'host' | 'port' | 'username'> | undefined {
+/** `user:password@host:port`; undefined where there is no host or the port is none. */
+export function parseAuthority(text: string): Authority | undefined {
   const [, userinfo, hostText = '', digits = ''] = AUTHORITY.exec(text) ?? [];
-  const host = hostText === '' ? undefined : hostOf(hostText);
+  const host = hostName(hostText);
   const port = digits === '' ? undefined : Number(digits);
   if (host === undefined || (port ?? 0) > LARGEST_PORT) {
     return undefined;
