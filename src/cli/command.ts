@@ -1,10 +1,8 @@
-import type { LogDestination } from '../terminal-log.ts';
-
 /** Where a command reads and writes. Data goes to stdout, messages for people to stderr. */
 export interface CommandIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: AsyncIterable<Uint8Array>;
-  readonly stdout: LogDestination;
+  readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WriteStream;
 }
 

@@ -3,10 +3,10 @@ import { stat } from 'node:fs/promises';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
 import { detectEncoding, firstBytesOf } from './detect-encoding.ts';
+import { accessKeyOf, DEFAULT_URL, serverUrlOf } from './server-flags.ts';
 import { type IntakeAnswer, uploadEvents } from './upload-events.ts';
 import { startUploadProgress } from './upload-progress.ts';
 
-const DEFAULT_URL = 'http://127.0.0.1:8080';
 /** The server lists no more than some; a terminal wants fewer still. */
 const MOST_LISTED = 20;
 
@@ -22,26 +22,6 @@ Sending the same file again stores nothing twice.
 
 Exit status: 0 every event was accepted (or older than the retention), 1 some were rejected or nothing could be sent, 2 wrong usage.
 `;
-
-function parseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new UsageError(`--url "${text}" is not allowed; allowed: a URL such as ${DEFAULT_URL}`);
-  }
-  return url;
-}
-
-/** Null where none is given; an empty variable counts as unset. The key itself is never shown. */
-function accessKeyOf(flag: string | undefined, env: CommandIo['env']): string | null {
-  const key = flag ?? (env['SHIELDLOG_ACCESS_KEY'] || undefined);
-  if (key === undefined) return null;
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
-  const [given, wrong] = [
-    flag === undefined ? 'SHIELDLOG_ACCESS_KEY' : '--access-key',
-    key === '' ? 'it is empty' : 'it has other characters',
-  ];
-  throw new UsageError(`${given} is not allowed: ${wrong}; allowed: a key of printable ASCII characters without blanks`);
-}
 
 interface Input {
   readonly bytes: AsyncIterable<Uint8Array>;
@@ -73,7 +53,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   const [name, extra] = positionals;
   if (name === undefined) throw new UsageError('ingest needs a FILE, or - for standard input');
   if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; ingest takes one FILE`);
-  const url = parseUrl(flags['url'] ?? DEFAULT_URL);
+  const url = serverUrlOf(flags['url']);
   const accessKey = accessKeyOf(flags['access-key'], io.env);
   const input = await openInput(name, io.stdin);
   const progress = startUploadProgress(io.stderr, input.sizeBytes);

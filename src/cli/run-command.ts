@@ -3,11 +3,12 @@ import { ConfigError } from '../config.ts';
 import { ListenError } from '../listen.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
 import { UsageError } from './command-line.ts';
+import { feedCommand } from './feed-command.ts';
 import { ingestCommand } from './ingest-command.ts';
 import { serveCommand } from './serve-command.ts';
 import { tokensCommand } from './tokens-command.ts';
 
-const COMMANDS: readonly Command[] = [serveCommand, ingestCommand, tokensCommand];
+const COMMANDS: readonly Command[] = [serveCommand, ingestCommand, feedCommand, tokensCommand];
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));

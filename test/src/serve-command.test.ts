@@ -125,8 +125,8 @@ describe('shieldlog serve', () => {
 
 describe('shieldlog', () => {
   test.each([
-    [[], 'shieldlog: no command is given; there are: serve, ingest, tokens\n'],
-    [['sevre'], "shieldlog: 'sevre' is not a command; there are: serve, ingest, tokens\n"],
+    [[], 'shieldlog: no command is given; there are: serve, ingest, feed, tokens\n'],
+    [['sevre'], "shieldlog: 'sevre' is not a command; there are: serve, ingest, feed, tokens\n"],
     [['serve', '--prot', '1'], "shieldlog: Unknown option '--prot'\n"],
     [['serve', 'now'], "shieldlog: Unexpected argument 'now'; serve takes only flags\n"],
     [['ingest'], 'shieldlog: ingest needs a FILE, or - for standard input\n'],

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as timer } from 'node:timers/promises';
+import type { SecureContext } from 'node:tls';
+import { DeliveryError } from '../sinks/delivery-error.ts';
+import { createHttpClient } from '../sinks/http-exchange.ts';
+import type { SinkPosition } from '../sinks/sink.ts';
+import { trustIn } from '../sinks/trust.ts';
+import { stopSignals } from '../stop-signals.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
+import { FEED_HELP } from './feed-help.ts';
+import { type FeedOutcome, runFeed } from './feed-loop.ts';
+import { type FeedOptions, parseFeedOptions } from './feed-options.ts';
+import { openFeedSink } from './feed-sink.ts';
+import { defaultStateFile, type FeedStateFile, openFeedState } from './feed-state.ts';
+import { targetText } from './feed-target.ts';
+
+/** What a batch under way gets after the first signal; those who stop processes often wait 10 s before they kill. */
+const GRACE_MS = 5_000;
+
+function trustOf(file: string | null): SecureContext | null {
+  if (file === null) return null;
+  try {
+    return trustIn(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new CommandFailed(`--ca ${file} has no certificates that can be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+interface Running {
+  readonly options: FeedOptions;
+  readonly stateFile: FeedStateFile;
+  readonly stdout: NodeJS.WritableStream;
+  readonly stopping: AbortSignal;
+  readonly givenUp: AbortSignal;
+  readonly tell: (message: string) => void;
+}
+
+async function feed({ options, stateFile, stdout, stopping, givenUp, tell }: Running): Promise<FeedOutcome> {
+  const { url, zone, accessKey, format, limit, fromNow, once, waitSeconds, target } = options;
+  const trust = trustOf(options.caFile);
+  const client = createHttpClient(trust);
+  let { cursor, position } = stateFile.state;
+  // The cursor that a position recorded by the sink stands beside is the one saved last.
+  const followed: FeedStateFile = {
+    ...stateFile,
+    save: async (state) => {
+      await stateFile.save(state);
+      ({ cursor, position } = state);
+    },
+  };
+  const record = (next: SinkPosition): Promise<void> => followed.save({ cursor, position: next });
+  const sink = await openFeedSink(options, { trust, stdout, position, record, now: Date.now, tell });
+  const pause = (lengthMs: number, signal: AbortSignal): Promise<void> => timer(lengthMs, undefined, { signal });
+  const retry = { stopping, random: Math.random, tell, pause };
+  const reader = { client, url, zone, accessKey, format, limit, now: Date.now };
+  let total = 0;
+  try {
+    const loop = {
+      reader,
+      sink,
+      stateFile: followed,
+      state: { cursor, position },
+      fromNow,
+      once,
+      waitSeconds,
+      stopping,
+      givenUp,
+      retry,
+      tell,
+    };
+    return await runFeed(loop, (count) => {
+      total += count;
+    });
+  } finally {
+    if (target.kind !== 'stdout' || total > 0) tell(`${total} events delivered to ${sink.name}; state: ${stateFile.path}`);
+    await sink.close();
+    client.close();
+  }
+}
+
+async function run(args: readonly string[], { env, stdout, stderr }: CommandIo): Promise<ExitStatus> {
+  const options = parseFeedOptions(args, env);
+  const { url, zone, format, target } = options;
+  const identity = { url: url.href, zone, format, to: targetText(target) };
+  const stateFile = openFeedState(options.stateFile ?? defaultStateFile(identity, env), identity);
+  const [stopping, givenUp] = [new AbortController(), new AbortController()];
+  const signals = stopSignals(process);
+  let grace: NodeJS.Timeout | undefined;
+  const onSignal = (): void => {
+    stopping.abort();
+    grace = setTimeout(() => givenUp.abort(), GRACE_MS);
+  };
+  void signals.received.then(onSignal);
+  const tell = (message: string): void => void stderr.write(`shieldlog feed: ${message}\n`);
+  try {
+    await feed({ options, stateFile, stdout, stopping: stopping.signal, givenUp: givenUp.signal, tell });
+    return 0;
+  } catch (error) {
+    if (error instanceof DeliveryError) throw new CommandFailed(error.message, { cause: error });
+    throw error;
+  } finally {
+    clearTimeout(grace);
+    signals.dispose();
+    stateFile.close();
+  }
+}
+
+export const feedCommand: Command = {
+  name: 'feed',
+  summary: 'pass the events of a running program on to a file, a SIEM, standard output',
+  help: () => FEED_HELP,
+  run,
+};

@@ -1,0 +1,92 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Readable } from 'node:stream';
+import type { SecureContext } from 'node:tls';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { connectionFault } from './connection-fault.ts';
+import { DeliveryError } from './delivery-error.ts';
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  readonly signal: AbortSignal;
+  /** How long the other side may be silent: while it is connected to, before it answers, and within its answer. */
+  readonly silenceMs: number;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** Keeps its connections between requests; follows no redirects. */
+export interface HttpClient {
+  /** The whole answer, decompressed. Throws DeliveryError `unavailable` where there is none, or the signal's reason. */
+  exchange(request: HttpRequest): Promise<HttpAnswer>;
+  close(): void;
+}
+
+/** Whoever answers more than this is not who is meant. */
+const LARGEST_ANSWER_BYTES = 1024 * 1024 * 1024;
+
+function decompressed(response: IncomingMessage): Readable {
+  const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  // A stream that ends or breaks early must break what reads it; `pipe` alone does not pass that on.
+  const through = encoding === 'gzip' ? createGunzip() : encoding === 'zstd' ? createZstdDecompress() : null;
+  if (through === null) return response;
+  response.once('error', (error) => through.destroy(error));
+  return response.pipe(through);
+}
+
+async function wholeBody(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of decompressed(response)) {
+    chunks.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
+    if (size > LARGEST_ANSWER_BYTES) throw new Error(`its answer is longer than ${LARGEST_ANSWER_BYTES} bytes`);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+/** `trust` null: the authorities that Node trusts by itself. */
+export function createHttpClient(trust: SecureContext | null): HttpClient {
+  const agents = {
+    http: new HttpAgent({ keepAlive: true }),
+    https: new HttpsAgent({ keepAlive: true, ...(trust === null ? {} : { secureContext: trust }) }),
+  };
+
+  async function answerTo({ method, url, headers, body, signal, silenceMs }: HttpRequest): Promise<HttpAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const length = body === undefined ? {} : { 'content-length': String(body.byteLength) };
+    const options: RequestOptions = { method, headers: { ...headers, ...length }, signal, timeout: silenceMs };
+    const request =
+      url.protocol === 'https:'
+        ? httpsRequest(url, { ...options, agent: agents.https })
+        : httpRequest(url, { ...options, agent: agents.http });
+    request.once('response', resolve);
+    request.on('error', reject);
+    request.once('timeout', () => request.destroy(new Error(`it was silent for ${silenceMs / 1_000} s`)));
+    request.end(body);
+    const response = await promise;
+    return { status: response.statusCode ?? 0, headers: response.headers, body: await wholeBody(response) };
+  }
+
+  return {
+    async exchange(request) {
+      try {
+        return await answerTo(request);
+      } catch (error) {
+        request.signal.throwIfAborted();
+        throw new DeliveryError('unavailable', connectionFault(request.url.origin, error as Error), { cause: error });
+      }
+    },
+    close: () => {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
