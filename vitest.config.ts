@@ -27,6 +27,7 @@ const SLOW = [
   'test/src/ingest-route.test.ts',
   'test/src/interruption.test.ts',
   'test/src/launcher.test.ts',
+  'test/src/openapi-statuses.test.ts',
   'test/src/openapi.test.ts',
   'test/src/request-bodies.test.ts',
   'test/src/serve-command.test.ts',

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DESCRIBED_OPERATIONS, undescribed } from './openapi/document-check.ts';
+import type { Drivers } from './openapi/driver.ts';
+import { EVENT_DRIVERS } from './openapi/event-drivers.ts';
+import { OPERATION_DRIVERS } from './openapi/operation-drivers.ts';
+import { PROGRAM_DRIVERS } from './openapi/program-drivers.ts';
+import { type Sites, startSites } from './openapi/sites.ts';
+
+const DRIVERS: Drivers = { ...EVENT_DRIVERS, ...OPERATION_DRIVERS, ...PROGRAM_DRIVERS };
+
+const DESCRIBED = DESCRIBED_OPERATIONS.flatMap((operation) =>
+  Object.keys(operation.responses).map((status) => [operation.operationId, Number(status), operation] as const),
+);
+
+let sites: Sites;
+
+beforeAll(async () => {
+  sites = await startSites();
+}, 60_000);
+
+afterAll(() => sites.stop());
+
+test('every status that is described has a driver, and every driver is of a status that is described', () => {
+  const driven = Object.entries(DRIVERS).flatMap(([name, drivers]) => Object.keys(drivers).map((status) => `${name} ${status}`));
+  expect(driven.toSorted()).toEqual(DESCRIBED.map(([name, status]) => `${name} ${status}`).toSorted());
+});
+
+describe.concurrent('the program answers as the document says', () => {
+  test.each(DESCRIBED)('%s: %i', async (name, status, operation) => {
+    const drive = DRIVERS[name]?.[status];
+    if (drive === undefined) throw new Error(`nothing drives ${name} to ${status}`);
+    const answer = await drive(sites);
+    expect([answer.status, undescribed(operation, answer)], answer.text.slice(0, 500)).toEqual([status, []]);
+  });
+});

@@ -1,0 +1,69 @@
+import { eventLine, lastHour } from '../running-app.ts';
+import type { Call } from './driven-answer.ts';
+import {
+  answered,
+  bodyTooLarge,
+  bodyTooLate,
+  bodyUncountable,
+  type Drivers,
+  JSON_TYPE,
+  ofWrongType,
+  unacceptable,
+  whileBroken,
+  whileStopping,
+  withKey,
+  withoutKey,
+} from './driver.ts';
+import { KEY_OF_ZONE_8 } from './sites.ts';
+
+const SEARCH: Call = { method: 'POST', path: '/shield/event-logs/7/search', headers: JSON_TYPE, body: lastHour() };
+const EVENTS: Call = { method: 'POST', path: '/ingest/events', headers: { 'content-type': 'application/x-ndjson' }, body: eventLine() };
+const LETTERS: Call = { method: 'GET', path: '/ingest/dead-letters' };
+const REPLAY: Call = { method: 'POST', path: '/ingest/dead-letters/replay', headers: JSON_TYPE, body: '{}' };
+
+/** The search, the intake and the dead letters. */
+export const EVENT_DRIVERS: Drivers = {
+  searchEventLogs: {
+    200: answered(SEARCH),
+    400: answered({ ...SEARCH, body: '{"from":0}' }),
+    401: withoutKey(SEARCH),
+    403: withKey(KEY_OF_ZONE_8)(SEARCH),
+    406: unacceptable(SEARCH),
+    408: bodyTooLate(SEARCH),
+    413: bodyTooLarge(SEARCH),
+    415: ofWrongType(SEARCH),
+    500: whileBroken(SEARCH),
+    503: whileStopping(SEARCH),
+  },
+  ingestEvents: {
+    202: answered({ ...EVENTS, body: `${eventLine()}not an event\n` }),
+    400: answered({ ...EVENTS, path: '/ingest/events?source=nowhere' }),
+    401: withoutKey(EVENTS),
+    403: withKey(KEY_OF_ZONE_8)(EVENTS),
+    406: unacceptable(EVENTS),
+    408: bodyTooLate(EVENTS),
+    413: bodyUncountable(EVENTS),
+    415: ofWrongType(EVENTS),
+    500: whileBroken(EVENTS),
+    503: whileStopping(EVENTS),
+  },
+  listDeadLetters: {
+    200: answered(LETTERS),
+    400: answered({ ...LETTERS, path: '/ingest/dead-letters?limit=0' }),
+    401: withoutKey(LETTERS),
+    403: withKey(KEY_OF_ZONE_8)(LETTERS),
+    500: whileBroken(LETTERS),
+    503: whileStopping(LETTERS),
+  },
+  replayDeadLetters: {
+    200: answered(REPLAY),
+    400: answered({ ...REPLAY, body: '[' }),
+    401: withoutKey(REPLAY),
+    403: withKey(KEY_OF_ZONE_8)(REPLAY),
+    408: bodyTooLate(REPLAY),
+    413: bodyTooLarge(REPLAY),
+    415: ofWrongType(REPLAY),
+    500: whileBroken(REPLAY),
+    503: whileStopping(REPLAY),
+  },
+};

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { openTokenStore } from '../../../edge/local/database/token-store.ts';
+import { buildApp } from '../../../src/app.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { type Edge, startEdge } from '../../../src/edge-start.ts';
+import { type OpenStore, openStore } from '../../../store/open-store.ts';
+import { type Addressed, type Call, type DrivenAnswer, send } from './driven-answer.ts';
+
+/** The real app over a real store and a real local control plane. */
+export interface Site extends Addressed {
+  readonly app: FastifyInstance;
+  readonly store: OpenStore;
+  readonly edge: Edge;
+  readonly dataDir: string;
+  /** Of its database. */
+  readonly tokens: { readonly full: string; readonly readOnly: string };
+  stop(): Promise<void>;
+}
+
+/** Short, so that the tests need not wait long for a body that never comes. */
+const BODY_DEADLINE_MS = 500;
+
+const logger = pino({ enabled: false });
+
+function newTokens(dataDir: string): Site['tokens'] {
+  const store = openTokenStore(dataDir, Date.now);
+  const tokens = store.generate();
+  store.close();
+  const of = (kind: string): string => tokens.find((token) => token.kind === kind)?.token ?? '';
+  return { full: of('full-access'), readOnly: of('read-only') };
+}
+
+async function listening(app: FastifyInstance): Promise<string> {
+  return app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
+}
+
+/** Starts one with variables as in the environment. */
+export async function startSite(env: Readonly<Record<string, string>> = {}): Promise<Site> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-site-'));
+  const config = loadConfig({ MEMORY_LIMIT_MB: '256', ...env, DATA_DIR: dataDir });
+  const store = await openStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs: config.retentionMs, now: Date.now, logger });
+  const edge = await startEdge({ store, config, now: Date.now, logger });
+  const app = await buildApp({ store, config, now: Date.now, logger, kafka: null, edge, bodyDeadlineMs: BODY_DEADLINE_MS });
+  const url = await listening(app);
+  const stop = async (): Promise<void> => {
+    app.server.closeAllConnections();
+    await app.close();
+    await edge.stop();
+    await store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  return { app, store, edge, dataDir, tokens: newTokens(dataDir), url, stop };
+}
+
+/** Asks a second app over the site's store and control plane, one that has begun to stop and is not done with it. */
+export async function askWhileStopping({ store, edge }: Site, call: Call): Promise<DrivenAnswer> {
+  const app = await buildApp({ store, config: loadConfig({}), now: Date.now, logger, kafka: null, edge });
+  const { promise: answered, resolve: letGo } = Promise.withResolvers<void>();
+  // A stop waits for what is under way; this makes it wait for our answer.
+  app.addHook('preClose', async () => answered);
+  const url = await listening(app);
+  const closed = app.close();
+  try {
+    return await send({ url }, call);
+  } finally {
+    letGo();
+    app.server.closeAllConnections();
+    await closed;
+  }
+}

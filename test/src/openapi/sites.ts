@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { closedPort } from '../../edge/upstreams.ts';
+import { startDeafListener } from './deaf-listener.ts';
+import { type Site, startSite } from './site.ts';
+
+/** The program in every condition that its answers tell apart. */
+export interface Sites {
+  /** Without keys, all of it local and well. */
+  readonly open: Site;
+  /** With keys, and reachable from elsewhere for all it knows. */
+  readonly keyed: Site;
+  /** Its store and its control plane's state are broken. */
+  readonly broken: Site;
+  /** Its upstreams refuse connections. */
+  readonly unreachable: Site;
+  /** Its upstreams let nobody in, and do not say so. */
+  readonly deaf: Site;
+  stop(): Promise<void>;
+}
+
+/** Of the keyed site: one that opens zone 8 alone. */
+export const KEY_OF_ZONE_8 = 'key-of-zone-8-alone';
+
+function upstreamsAt(url: string): Readonly<Record<string, string>> {
+  return { UPSTREAM_URL: url, SERVICE_DATABASE_URL: url };
+}
+
+/** As after a disk that lost its files: every table is gone, every call of the store fails. */
+function breakDown({ store, edge, dataDir }: Site): void {
+  const fail = (): never => {
+    throw new Error('a defect');
+  };
+  store.search = async () => fail();
+  store.append = async () => fail();
+  Object.assign(store, { listDeadLetters: fail, stats: fail });
+  Object.assign(edge.history.view, { minutes: fail });
+  const db = new DatabaseSync(join(dataDir, 'control-plane.sqlite'), { enableForeignKeyConstraints: false });
+  for (const { name } of db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all())
+    db.exec(`DROP TABLE "${String(name)}"`);
+  db.close();
+}
+
+export async function startSites(): Promise<Sites> {
+  const deafUpstream = await startDeafListener();
+  const open = await startSite();
+  const keyed = await startSite({ HOST: '0.0.0.0', ACCESS_KEYS: `eight:${KEY_OF_ZONE_8}:8` });
+  const broken = await startSite();
+  const unreachable = await startSite(upstreamsAt(await closedPort()));
+  const deaf = await startSite(upstreamsAt(deafUpstream.url));
+  breakDown(broken);
+  const stop = async (): Promise<void> => {
+    for (const site of [open, keyed, broken, unreachable, deaf]) await site.stop();
+    await deafUpstream.stop();
+  };
+  return { open, keyed, broken, unreachable, deaf, stop };
+}
