@@ -23,6 +23,7 @@ import { metricsRoutes } from './routes/metrics.ts';
 import { openapiRoutes } from './routes/openapi.ts';
 import { pageRoutes } from './routes/page.ts';
 import { searchRoutes } from './routes/search.ts';
+import { type TailLimits, tailRoutes } from './routes/tail.ts';
 import { stopping } from './stopping.ts';
 
 export type AppConfig = Pick<Config, 'host' | 'accessKeys' | 'queryDeadlineMs' | 'retentionMs'> & UpstreamConfig;
@@ -39,11 +40,13 @@ export interface AppOptions {
   readonly edge?: Edge;
   /** How long a client may keep a request waiting: for its whole body, or, where the body may have any length, for the next bytes of it. */
   readonly bodyDeadlineMs?: number;
+  /** Other limits of the live tail than the usual ones. */
+  readonly tailLimits?: Partial<TailLimits>;
 }
 
 /** The HTTP interface over a store. The caller listens, and closes the store after the app. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { store, config, now, logger, kafka, edge, bodyDeadlineMs = BODY_DEADLINE_MS } = options;
+  const { store, config, now, logger, kafka, edge, bodyDeadlineMs = BODY_DEADLINE_MS, tailLimits = {} } = options;
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
     ajv: VALIDATOR_OPTIONS,
@@ -69,6 +72,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(healthRoutes, { store, kafka, isStopping: () => app.isStopping() });
   await app.register(metricsRoutes, { metrics });
   await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs, bodyDeadlineMs });
+  await app.register(tailRoutes, { store, metrics, limits: tailLimits });
   await app.register(feedRoutes, { store, metrics, queryDeadlineMs: config.queryDeadlineMs });
   await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs, bodyDeadlineMs });
   await app.register(deadLetterRoutes, { store, now, retentionMs, bodyDeadlineMs });

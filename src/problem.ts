@@ -19,6 +19,7 @@ export const PROBLEMS = {
   'search.deadline': { status: 503, title: 'The search took too long' },
   'store.append_failed': { status: 503, title: 'The events could not be stored' },
   'store.busy': { status: 503, title: 'The store is busy' },
+  'tail.full': { status: 503, title: 'There are too many live tails' },
   'program.stopping': { status: 503, title: 'The program is stopping' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;
 

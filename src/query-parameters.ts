@@ -15,7 +15,7 @@ export function invalidRequest(errors: readonly FieldError[], cause?: unknown): 
 }
 
 /** Reads one parameter; undefined where it is absent. What is wrong is added to the errors under `name`. */
-type Reader<Value> = (value: unknown, name: string, errors: ErrorList) => Value | undefined;
+export type Reader<Value> = (value: unknown, name: string, errors: ErrorList) => Value | undefined;
 
 /** A parameter as it was written, quoted and cut to a sane length. */
 function shown(value: unknown): string {

@@ -5,7 +5,7 @@ import type { EventGroup, EventRow, SearchResult } from '../query/search-result.
 const SUCCEEDED = JSON.stringify({ statusCode: 200, success: true, message: null, errorKey: null });
 
 /** The log's text goes in as it is: parsing it would lose the digits of integers past 2^53, and time. */
-function rowJson({ logId, timestamp, logJson, fields }: EventRow): string {
+export function rowJson({ logId, timestamp, logJson, fields }: EventRow): string {
   return `{"logId":${JSON.stringify(logId)},"timestamp":${timestamp},"log":${logJson},"fields":${JSON.stringify(fields)}}`;
 }
 

@@ -25,7 +25,7 @@ export async function readPage(position: FeedPosition, limit: number, reading: F
 }
 
 /** The problem of a reader who has missed events: it names the cursor from which it misses no more. */
-export function missedEvents(position: FeedPosition, { store }: FeedReading): RequestProblem {
+export function missedEvents(position: FeedPosition, { store }: Pick<FeedReading, 'store'>): RequestProblem {
   const oldestCursor = cursorText({ ...position, afterRuns: store.retentionRuns() }, store);
   const detail = 'Events behind the cursor are past the retention and gone; oldestCursor goes on with the oldest that is kept';
   return new RequestProblem('feed.cursor_expired', detail, { members: { oldestCursor } });

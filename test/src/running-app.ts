@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { KafkaSource } from '../../ingest/kafka-source.ts';
-import { buildApp } from '../../src/app.ts';
+import { type AppOptions, buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { type OpenStore, openStore } from '../../store/open-store.ts';
 
@@ -25,6 +25,7 @@ interface RunningAppOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly kafka?: KafkaSource;
   readonly bodyDeadlineMs?: number;
+  readonly tailLimits?: NonNullable<AppOptions['tailLimits']>;
 }
 
 export async function startApp({ env = {}, kafka, ...timing }: RunningAppOptions = {}): Promise<RunningApp> {

@@ -1,0 +1,82 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { EventStore } from '../../store/event-store.ts';
+import { callerOf } from '../access.ts';
+import { negotiateAnswer } from '../content-negotiation.ts';
+import { cursorText } from '../feed/feed-cursor.ts';
+import { missedEvents } from '../feed/feed-reading.ts';
+import { feedZones } from '../feed/feed-zones.ts';
+import type { Metrics } from '../metrics.ts';
+import { RequestProblem } from '../problem.ts';
+import { readyFrame } from '../tail/tail-frames.ts';
+import { TailHub } from '../tail/tail-hub.ts';
+import { registerTailMetrics } from '../tail/tail-metrics.ts';
+import { readTailRequest } from '../tail/tail-request.ts';
+import { TailWatcher } from '../tail/tail-watcher.ts';
+
+const STREAM_TYPE = 'text/event-stream';
+
+export interface TailLimits {
+  /** How often a client gets a sign of life. */
+  readonly heartbeatMs: number;
+  /** More clients than this are sent away. */
+  readonly mostWatchers: number;
+  /** What is kept at most for one client that does not read. */
+  readonly mostBufferedBytes: number;
+}
+
+const USUAL: TailLimits = { heartbeatMs: 15_000, mostWatchers: 64, mostBufferedBytes: 1024 * 1024 };
+
+interface ZonePath {
+  readonly Params: { readonly shieldZoneId: string };
+}
+
+export interface TailRoutesOptions {
+  readonly store: EventStore;
+  readonly metrics: Metrics;
+  readonly limits?: Partial<TailLimits>;
+}
+
+/** From here on the response is ours: it ends when the client or the program does. */
+function openStream(reply: FastifyReply): FastifyReply['raw'] {
+  reply.hijack();
+  reply.raw.writeHead(200, {
+    'content-type': STREAM_TYPE,
+    'cache-control': 'no-store',
+    // nginx would hold events back until it has some kilobytes of them.
+    'x-accel-buffering': 'no',
+    // Nothing follows on this connection, and a server that stops need not wait for it.
+    connection: 'close',
+  });
+  return reply.raw;
+}
+
+/** `GET /shield/event-logs/{shieldZoneId}/tail`: events as they come, as server-sent events. The zones are those of a feed: one, a list, or `all`. */
+export async function tailRoutes(app: FastifyInstance, { store, metrics, limits = {} }: TailRoutesOptions): Promise<void> {
+  const { heartbeatMs, mostWatchers, mostBufferedBytes } = { ...USUAL, ...limits };
+  const hub = new TailHub({ store, logger: app.log, heartbeatMs });
+  registerTailMetrics(metrics.registry, hub);
+  app.addHook('preClose', async () => hub.stop());
+
+  const judge = async (request: FastifyRequest<ZonePath>): Promise<void> => {
+    feedZones(request.params.shieldZoneId, callerOf(request));
+    negotiateAnswer(request.headers.accept, [STREAM_TYPE]);
+  };
+
+  app.get<ZonePath>(
+    '/shield/event-logs/:shieldZoneId/tail',
+    // A HEAD would be a watcher that sees nothing.
+    { onRequest: judge, exposeHeadRoute: false },
+    async (request, reply) => {
+      const zones = feedZones(request.params.shieldZoneId, callerOf(request));
+      const { matches, position } = readTailRequest(request.query, request.headers, store);
+      if (store.forgottenSequence(zones, position.afterRuns) > position.sequence) throw missedEvents(position, { store });
+      if (hub.watcherCount >= mostWatchers) {
+        const detail = `There are ${mostWatchers} live tails already, and no more are served; try again when one has ended`;
+        throw new RequestProblem('tail.full', detail, { headers: { 'retry-after': '5' } });
+      }
+      const watcher = new TailWatcher({ zones, matches, position, outlet: openStream(reply), mostBufferedBytes });
+      watcher.write([readyFrame(cursorText(position, store))]);
+      hub.add(watcher);
+    },
+  );
+}

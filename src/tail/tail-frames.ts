@@ -1,0 +1,41 @@
+import type { FeedEvent } from '../../store/event-store.ts';
+import { rowJson } from '../search-response.ts';
+
+/**
+ * The stream's messages, as the section on server-sent events of the HTML standard has them: lines of fields, each message closed by an empty line.
+ * `id` is where a client that comes back goes on behind.
+ */
+
+/** How soon a client comes back when the stream breaks off. */
+const RETRY_MS = 2_000;
+
+/**
+ * The first message, before any event: whoever loses the connection now goes on from here. It has data, because clients forget the id of a message without.
+ */
+export function readyFrame(cursor: string): Buffer {
+  return Buffer.from(`retry: ${RETRY_MS}\nid: ${cursor}\nevent: ready\ndata: {"cursor":${JSON.stringify(cursor)}}\n\n`);
+}
+
+/** What a message says of an event: a row of the search, and the zone. */
+export function eventData(event: FeedEvent): string {
+  return onOneLine(`${rowJson(event).slice(0, -1)},"shieldZoneId":${event.zoneId}}`);
+}
+
+export function eventFrame(data: string, cursor: string): Buffer {
+  return Buffer.from(`id: ${cursor}\nevent: event\ndata: ${data}\n\n`);
+}
+
+/** Line ends would end the field. In JSON they can only stand between tokens, where a blank is as good. */
+function onOneLine(json: string): string {
+  return /[\r\n]/.test(json) ? json.replaceAll(/[\r\n]/g, ' ') : json;
+}
+
+/** So many events were left out here, because the client did not read. It has no id: resuming after the last event before it brings them back. */
+export function droppedFrame(count: number): Buffer {
+  return Buffer.from(`event: dropped\ndata: {"count":${count}}\n\n`);
+}
+
+/** A sign of life, which also moves the id of clients that take one without data over events that did not match. */
+export function heartbeatFrame(cursor: string): Buffer {
+  return Buffer.from(`: alive\nid: ${cursor}\n\n`);
+}

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { afterEach, describe, expect, test } from 'vitest';
+import { eventually } from './eventually.ts';
+import { type RunningApp, startApp } from './running-app.ts';
+import { metric, openRaw, openTail, take, watchers } from './tail-client.ts';
+
+let app: RunningApp;
+
+afterEach(() => app.stop());
+
+describe('a client that does not read', () => {
+  const PADDING = 'x'.repeat(20_000);
+
+  test('loses events, is told how many when it reads again, and keeps nobody waiting', async () => {
+    app = await startApp({ tailLimits: { mostBufferedBytes: 256 * 1024 } });
+    const slow = await openRaw(app);
+    slow.socket.pause();
+    const quick = await openTail(app);
+    let sent = 0;
+    const droppedNow = () => metric(app, 'shieldlog_tail_events_total\\{verdict="dropped"\\}');
+    while ((await droppedNow()) === 0 && sent < 2_000) {
+      await take(app, ...Array.from({ length: 50 }, (_, at) => ({ logId: `e${sent + at}`, log: { PADDING } })));
+      sent += 50;
+      await eventually('the other one has them all', () => quick.rows.length === sent);
+    }
+    const dropped = await droppedNow();
+    expect(dropped).toBeGreaterThan(0);
+    slow.socket.resume();
+    const told = () =>
+      [...slow.text().matchAll(/^event: dropped\ndata: \{"count":(\d+)\}$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+    await eventually('it is told', () => told() > 0);
+    await take(app, { logId: 'after' });
+    await eventually('it goes on', () => slow.text().includes('"logId":"after"'));
+    const got = [...slow.text().matchAll(/^data: \{"logId":"e(\d+)"/gm)].map(([, number]) => Number(number));
+    expect(told()).toBe(dropped);
+    expect(got.length + dropped).toBe(sent);
+    expect(got).toEqual(got.toSorted((a, b) => a - b));
+    expect(quick.dropped).toEqual([]);
+    // The id before the gap brings them back.
+    const before = /id: (\S+)\nevent: event\ndata: [^\n]+\n\nevent: dropped/.exec(slow.text())?.[1] ?? '';
+    const resumed = await openTail(app, { lastEventId: before });
+    await eventually('what was left out', () => resumed.logIds().includes('after'));
+    expect(resumed.rows.length).toBeGreaterThan(dropped);
+  });
+
+  test('for long is cut off, and its place is free', async () => {
+    app = await startApp({ tailLimits: { heartbeatMs: 50, mostBufferedBytes: 64 * 1024 } });
+    const slow = await openRaw(app);
+    slow.socket.pause();
+    for (let round = 0; round < 40 && (await watchers(app)) > 0; round += 1) {
+      await take(app, ...Array.from({ length: 50 }, (_, at) => ({ logId: `${round}-${at}`, log: { PADDING } })));
+    }
+    await eventually('it is gone', async () => (await watchers(app)) === 0);
+    slow.socket.destroy();
+  });
+
+  test('one event larger than what is kept for a client still reaches it', async () => {
+    app = await startApp({ tailLimits: { mostBufferedBytes: 1024 } });
+    const tail = await openTail(app);
+    await take(app, { logId: 'large', log: { text: 'y'.repeat(500_000) } });
+    await eventually('it comes', () => tail.rows.length === 1);
+    expect(tail.dropped).toEqual([]);
+  });
+});
+
+describe('a stream ends', () => {
+  test('at once when the client goes away, and is counted no more', async () => {
+    app = await startApp();
+    const { socket } = await openRaw(app);
+    expect(await watchers(app)).toBe(1);
+    socket.destroy();
+    await eventually('nobody is left', async () => (await watchers(app)) === 0);
+    await take(app, { logId: 'a' });
+    expect(app.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+  });
+
+  test('properly when the program stops, which waits for nobody', async () => {
+    app = await startApp();
+    const { socket, raw } = await openRaw(app);
+    const stuck = await openRaw(app);
+    stuck.socket.pause();
+    const ended = once(socket, 'end');
+    await app.app.close();
+    await ended;
+    expect(raw().endsWith('0\r\n\r\n')).toBe(true);
+  });
+});
