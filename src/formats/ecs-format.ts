@@ -28,15 +28,15 @@ export function ecsWriter(): (event: FeedEvent) => string {
     const { log, quote } = facts;
     const referrer = headerValue(log.headers, 'referer');
     let members = `"@timestamp":"${instant(event.timestamp)}","ecs":{"version":"${ECS_VERSION}"}`;
-    members = withText(members, '"message":', log.message, quote);
+    members = withText(members, ',"message":', log.message, quote);
     members += `,"event":${eventObject(facts, ingestInstant(event.ingestedAtMs))},${OBSERVER}`;
-    members = withObject(members, '"rule":', rule(facts));
-    members = withObject(members, '"source":', source(facts));
-    members = withObject(members, '"url":', ecsUrl(facts));
-    members = withObject(members, '"user_agent":', withText('', '"original":', fields.ua, quote));
-    members = withObject(members, '"http":', withObject('', '"request":', withText('', '"referrer":', referrer, quote)));
-    members = withObject(members, '"tls":', withObject('', '"client":', withText('', '"ja4":', fields.ja4, quote)));
-    members = withObject(members, '"related":', related(facts));
+    members = withObject(members, ',"rule":', rule(facts));
+    members = withObject(members, ',"source":', source(facts));
+    members = withObject(members, ',"url":', ecsUrl(facts));
+    members = withObject(members, ',"user_agent":', withText('', ',"original":', fields.ua, quote));
+    members = withObject(members, ',"http":', withObject('', ',"request":', withText('', ',"referrer":', referrer, quote)));
+    members = withObject(members, ',"tls":', withObject('', ',"client":', withText('', ',"ja4":', fields.ja4, quote)));
+    members = withObject(members, ',"related":', related(facts));
     return `{${members},"labels":{${labels(facts)}}}`;
   };
 }
@@ -46,38 +46,38 @@ function eventObject({ event, uid, action, quote }: EventFacts, ingested: string
   const category = DETECTIONS.has(fields.feature?.toLowerCase() ?? '') ? 'intrusion_detection' : 'network';
   const kind = action.isAlert ? 'alert' : 'event';
   let members = `"kind":"${kind}","category":["web","${category}"],"type":["access","${action.ecsType}"]`;
-  members = withText(members, '"action":', fields.action, quote);
-  members = withText(members, '"outcome":', action.ecsOutcome, quote);
+  members = withText(members, ',"action":', fields.action, quote);
+  members = withText(members, ',"outcome":', action.ecsOutcome, quote);
   const place = `"id":${quote(uid)},"sequence":${event.sequence},${SOURCE}`;
   return `{${members},${place},"ingested":"${ingested}","original":${quotedNative(event, quote)}}`;
 }
 
 function rule({ event: { fields }, quote }: EventFacts): string {
-  let members = withText('', '"id":', fields.ruleId, quote);
-  members = withText(members, '"name":', fields.ruleName, quote);
-  members = withText(members, '"ruleset":', fields.feature, quote);
-  return withText(members, '"category":', fields.feature, quote);
+  let members = withText('', ',"id":', fields.ruleId, quote);
+  members = withText(members, ',"name":', fields.ruleName, quote);
+  members = withText(members, ',"ruleset":', fields.feature, quote);
+  return withText(members, ',"category":', fields.feature, quote);
 }
 
 function source({ address, addressKind, asNumber, countryCode, quote }: EventFacts): string {
-  let members = withText('', '"address":', address, quote);
-  members = addressKind === 'none' ? members : withText(members, '"ip":', address, quote);
-  members = withObject(members, '"as":', withJson('', '"number":', asNumber));
-  return withObject(members, '"geo":', withText('', '"country_iso_code":', countryCode, quote));
+  let members = withText('', ',"address":', address, quote);
+  members = addressKind === 'none' ? members : withText(members, ',"ip":', address, quote);
+  members = withObject(members, ',"as":', withJson('', ',"number":', asNumber));
+  return withObject(members, ',"geo":', withText('', ',"country_iso_code":', countryCode, quote));
 }
 
 function related(facts: EventFacts): string {
   const { host, quote } = facts;
   const addresses = relatedAddresses(facts);
-  const members = withJson('', '"ip":', addresses.length === 0 ? undefined : `[${addresses.map(quote).join(',')}]`);
-  return withJson(members, '"hosts":', host === undefined || host.ip !== undefined ? undefined : `[${quote(host.name)}]`);
+  const members = withJson('', ',"ip":', addresses.length === 0 ? undefined : `[${addresses.map(quote).join(',')}]`);
+  return withJson(members, ',"hosts":', host === undefined || host.ip !== undefined ? undefined : `[${quote(host.name)}]`);
 }
 
 /** The zone, where in the request the rule matched, and the texts that the field with a type could not take. */
 function labels({ event, asNumber, countryCode, log, quote }: EventFacts): string {
   const { fields, zoneId } = event;
-  let members = withText(`"shield_zone_id":"${zoneId}"`, '"match_key":', log.matchKey, quote);
-  members = withText(members, '"match_value":', log.matchValue, quote);
-  members = asNumber === undefined ? withText(members, '"asn":', fields.asn, quote) : members;
-  return countryCode === undefined ? withText(members, '"country":', fields.country, quote) : members;
+  let members = withText(`"shield_zone_id":"${zoneId}"`, ',"match_key":', log.matchKey, quote);
+  members = withText(members, ',"match_value":', log.matchValue, quote);
+  members = asNumber === undefined ? withText(members, ',"asn":', fields.asn, quote) : members;
+  return countryCode === undefined ? withText(members, ',"country":', fields.country, quote) : members;
 }

@@ -29,12 +29,10 @@ export interface EventFacts {
   readonly quote: Quote;
 }
 
-const ADDRESSES = 8192;
 const AUTHORITIES = 4096;
 
 /** Reads the facts of events, and keeps what it found out about addresses and hosts. */
 export function factsReader(): (event: FeedEvent) => EventFacts {
-  const kindOf = cached(ADDRESSES, addressKind);
   // The cache cannot hold undefined.
   const authorities = cached(AUTHORITIES, (text) => parseAuthority(text) ?? null);
   const authorityOf = (text: string) => authorities(text) ?? undefined;
@@ -48,7 +46,7 @@ export function factsReader(): (event: FeedEvent) => EventFacts {
       uid: `${zoneId}:${timestamp}:${logId}`,
       action: shieldAction(fields.action ?? ''),
       address,
-      addressKind: address === '' ? 'none' : kindOf(address),
+      addressKind: address === '' ? 'none' : addressKind(address),
       asNumber: fields.asn === undefined ? undefined : asNumber(fields.asn),
       countryCode: fields.country === undefined ? undefined : countryCode(fields.country),
       url,

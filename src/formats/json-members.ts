@@ -1,6 +1,6 @@
 import type { Quote } from './json-text.ts';
 
-/** `members` and one more, whose key is given as `"name":`. Nothing is added where there is no text or an empty one. */
+/** `members` and one more, whose key is given as `,"name":`. Nothing is added where there is no text or an empty one. */
 export function withText(members: string, key: string, text: string | undefined, quote: Quote): string {
   return text === undefined || text === '' ? members : withJson(members, key, quote(text));
 }
@@ -10,7 +10,7 @@ export function withJson(members: string, key: string, json: string | number | u
   if (json === undefined) {
     return members;
   }
-  return members === '' ? `${key}${json}` : `${members},${key}${json}`;
+  return members === '' ? key.slice(1) + json : members + key + json;
 }
 
 /** `members` and one more that is an object; nothing where that would be empty. */

@@ -11,15 +11,15 @@ export function source({ address, addressKind, asNumber, countryCode, quote }: E
     return '';
   }
   let members = addressKind === 'none' ? `"name":${quote(address)}` : `"ip":"${ocsfAddress(address)}"`;
-  members = withObject(members, '"autonomous_system":', withJson('', '"number":', asNumber));
-  return withObject(members, '"location":', withText('', '"country":', countryCode, quote));
+  members = withObject(members, ',"autonomous_system":', withJson('', ',"number":', asNumber));
+  return withObject(members, ',"location":', withText('', ',"country":', countryCode, quote));
 }
 
 /** The members of `dst_endpoint`: who was asked. That is the shield zone, whose number is the endpoint's id. */
 export function destination({ event, host, url, quote }: EventFacts): string {
   let members = `"uid":"${event.zoneId}"`;
-  members = host?.ip === undefined ? withText(members, '"hostname":', host?.name, quote) : `${members},"ip":"${ocsfAddress(host.ip)}"`;
-  return withJson(members, '"port":', url?.port);
+  members = host?.ip === undefined ? withText(members, ',"hostname":', host?.name, quote) : `${members},"ip":"${ocsfAddress(host.ip)}"`;
+  return withJson(members, ',"port":', url?.port);
 }
 
 /** What analysts look other events up by; undefined where the event has none of it. */

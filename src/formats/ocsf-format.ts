@@ -27,21 +27,21 @@ export function ocsfWriter(): (event: FeedEvent) => string {
     const { ja4 } = event.fields;
     const { log, quote } = facts;
     let members = `${CLASS},"time":${event.timestamp},"metadata":{${metadata(facts)}},${verdict(facts)}`;
-    members = withText(members, '"message":', log.message, quote);
-    members = withObject(members, '"firewall_rule":', firewallRule(facts));
+    members = withText(members, ',"message":', log.message, quote);
+    members = withObject(members, ',"firewall_rule":', firewallRule(facts));
     // Always there, though it may be empty: HTTP Activity is of a request or a response.
     members += `,"http_request":{${httpRequest(facts)}}`;
-    members = withObject(members, '"src_endpoint":', source(facts));
+    members = withObject(members, ',"src_endpoint":', source(facts));
     members += `,"dst_endpoint":{${destination(facts)}}`;
-    members = withJson(members, '"ja4_fingerprint_list":', ja4 ? ja4List(ja4, quote) : undefined);
-    members = withJson(members, '"observables":', observables(facts));
+    members = withJson(members, ',"ja4_fingerprint_list":', ja4 ? ja4List(ja4, quote) : undefined);
+    members = withJson(members, ',"observables":', observables(facts));
     return `{${members},"raw_data":${quotedNative(event, quote)},"unmapped":{${unmapped(facts)}}}`;
   };
 }
 
 function metadata({ event, uid, quote }: EventFacts): string {
   const { fields, logId, sequence, timestamp, ingestedAtMs } = event;
-  const product = withObject(PRODUCT_MEMBERS, '"feature":', withText('', '"name":', fields.feature, quote));
+  const product = withObject(PRODUCT_MEMBERS, ',"feature":', withText('', ',"name":', fields.feature, quote));
   const ids = `"uid":${quote(uid)},"original_event_uid":${quote(logId)},"sequence":${sequence}`;
   return `${METADATA},"product":{${product}},${ids},"logged_time":${ingestedAtMs},"original_time":"${timestamp}"`;
 }
@@ -56,14 +56,14 @@ function verdict({ action: { isAlert, ocsfAction, ocsfDisposition, ocsfSeverity 
 
 /** A rule has a name or an id. What it matched is told with it. */
 function firewallRule({ event: { fields }, log, quote }: EventFacts): string {
-  let members = withText('', '"uid":', fields.ruleId, quote);
-  members = withText(members, '"name":', fields.ruleName, quote);
+  let members = withText('', ',"uid":', fields.ruleId, quote);
+  members = withText(members, ',"name":', fields.ruleName, quote);
   if (members === '') {
     return '';
   }
-  members = withText(members, '"category":', fields.feature, quote);
-  members = withText(members, '"match_location":', log.matchKey, quote);
-  return withJson(members, '"match_details":', log.matchValue === undefined ? undefined : `[${quote(log.matchValue)}]`);
+  members = withText(members, ',"category":', fields.feature, quote);
+  members = withText(members, ',"match_location":', log.matchKey, quote);
+  return withJson(members, ',"match_details":', log.matchValue === undefined ? undefined : `[${quote(log.matchValue)}]`);
 }
 
 function ja4List(value: string, quote: Quote): string {
@@ -74,13 +74,13 @@ function ja4List(value: string, quote: Quote): string {
 /** What has no place in the class, and the texts that the attribute with a type could not take. */
 function unmapped({ event, address, asNumber, countryCode, log, quote }: EventFacts): string {
   const { fields, zoneId } = event;
-  let members = withText(`"shield_zone_id":${zoneId}`, '"action":', fields.action, quote);
+  let members = withText(`"shield_zone_id":${zoneId}`, ',"action":', fields.action, quote);
   // Without an address there is no endpoint that they could belong to.
-  members = asNumber === undefined || address === '' ? withText(members, '"asn":', fields.asn, quote) : members;
-  members = countryCode === undefined || address === '' ? withText(members, '"country":', fields.country, quote) : members;
+  members = asNumber === undefined || address === '' ? withText(members, ',"asn":', fields.asn, quote) : members;
+  members = countryCode === undefined || address === '' ? withText(members, ',"country":', fields.country, quote) : members;
   if (fields.ruleId || fields.ruleName) {
     return members;
   }
-  members = withText(members, '"match_key":', log.matchKey, quote);
-  return withText(members, '"match_value":', log.matchValue, quote);
+  members = withText(members, ',"match_key":', log.matchKey, quote);
+  return withText(members, ',"match_value":', log.matchValue, quote);
 }

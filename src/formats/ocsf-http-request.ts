@@ -6,10 +6,10 @@ import { headerValue, type LogHeader } from './log-details.ts';
 /** The members of `http_request`. */
 export function httpRequest(facts: EventFacts): string {
   const { event, log, quote } = facts;
-  let members = withObject('', '"url":', url(facts));
-  members = withText(members, '"user_agent":', event.fields.ua, quote);
-  members = withText(members, '"referrer":', headerValue(log.headers, 'referer'), quote);
-  return withJson(members, '"http_headers":', log.headers.length === 0 ? undefined : headerList(log.headers, quote));
+  let members = withObject('', ',"url":', url(facts));
+  members = withText(members, ',"user_agent":', event.fields.ua, quote);
+  members = withText(members, ',"referrer":', headerValue(log.headers, 'referer'), quote);
+  return withJson(members, ',"http_headers":', log.headers.length === 0 ? undefined : headerList(log.headers, quote));
 }
 
 /** A path is no URL, so it is left out of `url_string`; what cannot be taken apart stands there as it is. */
@@ -19,14 +19,14 @@ function url({ url: parts, quote }: EventFacts): string {
   }
   const { original, scheme, host, path } = parts;
   const isPath = scheme === undefined && path !== undefined;
-  let members = isPath ? '' : withText('', '"url_string":', original, quote);
-  members = withText(members, '"scheme":', scheme, quote);
-  members = withText(members, '"hostname":', host?.name, quote);
-  members = withText(members, '"domain":', host?.registeredDomain, quote);
-  members = withText(members, '"subdomain":', host?.subdomain, quote);
-  members = withJson(members, '"port":', parts.port);
-  members = withText(members, '"path":', path, quote);
-  return withText(members, '"query_string":', parts.query, quote);
+  let members = isPath ? '' : withText('', ',"url_string":', original, quote);
+  members = withText(members, ',"scheme":', scheme, quote);
+  members = withText(members, ',"hostname":', host?.name, quote);
+  members = withText(members, ',"domain":', host?.registeredDomain, quote);
+  members = withText(members, ',"subdomain":', host?.subdomain, quote);
+  members = withJson(members, ',"port":', parts.port);
+  members = withText(members, ',"path":', path, quote);
+  return withText(members, ',"query_string":', parts.query, quote);
 }
 
 function headerList(headers: readonly LogHeader[], quote: Quote): string {
