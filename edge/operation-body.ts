@@ -1,5 +1,7 @@
 import * as contentType from 'content-type';
 import { EdgeError } from './edge-error.ts';
+import { repeatedKey } from './repeated-keys.ts';
+import { cut, shown } from './shown-value.ts';
 
 function takes(bodyTypes: readonly string[], type: string): boolean {
   return bodyTypes.some((taken) => (taken === 'application/*+json' ? /^application\/[^/]+\+json$/.test(type) : taken === type));
@@ -24,7 +26,15 @@ export function requireBodyType(headers: Readonly<Record<string, unknown>>, body
   return type;
 }
 
-/** A JSON body. Throws EdgeError 400 where there are no bytes, or they are not UTF-8 or not JSON. */
+function parsed(text: string, refuse: (message: string, cause: unknown) => EdgeError): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw refuse(`The body is not JSON: ${cut((error as Error).message)}`, error);
+  }
+}
+
+/** A JSON body. Throws EdgeError 400 where there are no bytes, they are not UTF-8 or not JSON, or an object has a key twice. */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   const refuse = (message: string, cause?: unknown): EdgeError =>
     new EdgeError(400, 'request.malformed', message, { field: 'body', cause });
@@ -35,9 +45,8 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   } catch (error) {
     throw refuse('The body is not UTF-8', error);
   }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw refuse(`The body is not JSON: ${(error as Error).message}`, error);
-  }
+  const value = parsed(text, refuse);
+  const repeated = repeatedKey(text);
+  if (repeated !== null) throw refuse(`The body has the key ${shown(repeated)} twice in one object; allowed: once`);
+  return value;
 }

@@ -1,4 +1,5 @@
 import { EdgeError } from './edge-error.ts';
+import { shown } from './shown-value.ts';
 
 /**
  * What the validator of the Fastify instance has to be set to (`fastify({ ajv: VALIDATOR_OPTIONS })`): nothing is changed in what was sent,
@@ -24,13 +25,6 @@ interface Failure {
   readonly message?: string;
   /** The value that failed. */
   readonly data?: unknown;
-}
-
-const SHOWN_CHARACTERS = 100;
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 
 /** `/Records/0/Ttl` as `Records[0].Ttl`. */

@@ -1,4 +1,5 @@
 import { EdgeError } from './edge-error.ts';
+import { shown } from './shown-value.ts';
 
 /** Who answers an operation, and what it is to be told about the caller. */
 export interface UpstreamTarget {
@@ -18,7 +19,7 @@ export function fillPath(path: string, params: Readonly<Record<string, unknown>>
   return path.replaceAll(/:([A-Za-z]+)/g, (_match, name: string) => {
     const value = String(params[name]);
     if (STEPS.test(value) || !value.isWellFormed()) {
-      throw new EdgeError(404, 'route.not_found', `${name}: ${JSON.stringify(value)} names nothing`, { field: name });
+      throw new EdgeError(404, 'route.not_found', `${name}: ${shown(value)} names nothing`, { field: name });
     }
     return encodeURIComponent(value);
   });

@@ -1,4 +1,5 @@
 import { EdgeError } from '../edge-error.ts';
+import { shown } from '../shown-value.ts';
 import type { LocalResource } from './local-resource.ts';
 
 const MIGRATION = 'CREATE TABLE node (id INTEGER PRIMARY KEY AUTOINCREMENT, address TEXT NOT NULL UNIQUE) STRICT';
@@ -15,7 +16,7 @@ function afterCursor(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   const id = /^node:(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1];
   if (id !== undefined && asCursor(Number(id)) === cursor) return Number(id);
-  const message = `${JSON.stringify(cursor.slice(0, 100))} is no cursor; allowed: the cursor of an earlier page`;
+  const message = `${shown(cursor)} is no cursor; allowed: the cursor of an earlier page`;
   throw new EdgeError(400, 'request.invalid', `nextCursor: ${message}`, { errors: [{ field: 'nextCursor', message }] });
 }
 

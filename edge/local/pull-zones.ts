@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { domainToASCII } from 'node:url';
 import { EdgeError } from '../edge-error.ts';
+import { shown } from '../shown-value.ts';
+import { asciiName } from './ascii-name.ts';
 import type { LocalResource } from './local-resource.ts';
 import { inTransaction } from './state.ts';
 
@@ -26,9 +27,11 @@ interface Hostname {
   readonly name: string;
 }
 
-/** How a hostname is kept: lower case, international letters as `xn--`, no dot at its end; empty where it is no name at all. */
+/** How a hostname is kept (see `asciiName`), perhaps with a star for every name below; empty where it is no name at all. */
 function canonicalHostname(name: string): string {
-  return domainToASCII(name.trim().replace(/\.$/, '')).toLowerCase();
+  const star = name.startsWith('*.') ? '*.' : '';
+  const ascii = asciiName(name.slice(star.length));
+  return ascii === '' ? '' : `${star}${ascii}`;
 }
 
 /** The pull zones' hostnames for those who need them beside this resource. */
@@ -53,10 +56,9 @@ function removeHostname(db: DatabaseSync, zoneId: number, given: string): void {
   const name = canonicalHostname(given);
   const row = db.prepare('SELECT is_system FROM hostname WHERE name = ? AND pull_zone_id = ?').get(name, zoneId);
   const refuse = (key: string, why: string): EdgeError => new EdgeError(400, key, `Hostname: ${why}`, { field: 'Hostname' });
-  const shown = JSON.stringify(given.slice(0, 253));
-  if (row === undefined) throw refuse('pullZone.hostname_not_found', `pull zone ${zoneId} has no hostname ${shown}`);
-  if (row['is_system'] === 1)
-    throw refuse('pullZone.hostname_not_custom', `${shown} is the zone's own name; allowed: its custom hostnames`);
+  const what = shown(given, 255);
+  if (row === undefined) throw refuse('pullZone.hostname_not_found', `pull zone ${zoneId} has no hostname ${what}`);
+  if (row['is_system'] === 1) throw refuse('pullZone.hostname_not_custom', `${what} is the zone's own name; allowed: its custom hostnames`);
   db.prepare('DELETE FROM hostname WHERE name = ?').run(name);
 }
 

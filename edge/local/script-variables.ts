@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { EdgeError } from '../edge-error.ts';
+import { shown } from '../shown-value.ts';
 import type { LocalResource } from './local-resource.ts';
 import { inTransaction } from './state.ts';
 
@@ -26,15 +27,28 @@ interface VariableInput {
 function insert(db: DatabaseSync, scriptId: number, { Name, Required = false, DefaultValue = null }: VariableInput): void {
   const count = Number(db.prepare('SELECT count(*) AS n FROM script_variable WHERE script_id = ?').get(scriptId)?.['n']);
   if (count >= MAX_VARIABLES) {
-    const message = `Script ${scriptId} has ${count} variables, "${Name}" would be one more; allowed: ${MAX_VARIABLES}`;
+    const message = `Script ${scriptId} has ${count} variables, ${shown(Name)} would be one more; allowed: ${MAX_VARIABLES}`;
     throw new EdgeError(400, 'script.too_many_variables', message, { field: 'Name' });
   }
   const sql = 'INSERT INTO script_variable (script_id, name, required, default_value) VALUES (?, ?, ?, ?)';
   db.prepare(sql).run(scriptId, Name, Required ? 1 : 0, DefaultValue);
 }
 
+/** UTF-8 has no half of a surrogate pair: another text would be kept than the one that was sent. */
+function requireUnicode(input: VariableInput): void {
+  for (const field of ['Name', 'DefaultValue'] as const) {
+    const text = input[field] ?? '';
+    if (!text.isWellFormed()) {
+      throw new EdgeError(400, 'request.invalid', `${field}: ${shown(text)} has half of a surrogate pair; allowed: Unicode text`, {
+        field,
+      });
+    }
+  }
+}
+
 /** Adds the variable, or changes the one of that name; what the input leaves out stays as it is. */
 function upsert(db: DatabaseSync, scriptId: number, input: VariableInput): unknown {
+  requireUnicode(input);
   if (db.prepare('SELECT id FROM script WHERE id = ?').get(scriptId) === undefined) {
     throw new EdgeError(404, 'script.not_found', `There is no script ${scriptId}`, { field: 'id' });
   }

@@ -1,4 +1,5 @@
 import { EdgeError } from '../../edge-error.ts';
+import { shown } from '../../shown-value.ts';
 import type { LocalResource } from '../local-resource.ts';
 import { shieldSuccess } from '../shield-success.ts';
 import { inTransaction } from '../state.ts';
@@ -21,7 +22,7 @@ const invalid = (field: string, message: string): EdgeError => new EdgeError(400
 function readZoneId(text: unknown): number {
   const id = Number(text);
   if (Number.isInteger(id) && id === (id | 0)) return id;
-  throw invalid('shieldZoneId', `${JSON.stringify(text)} is not taken; allowed: an integer of 32 bits`);
+  throw invalid('shieldZoneId', `${shown(text)} is not taken; allowed: an integer of 32 bits`);
 }
 
 function readBody(body: unknown): UpdateBody {

@@ -1,5 +1,6 @@
+import { cut, shown } from '../../shown-value.ts';
 import { isJsonObject, type JsonObject, type JsonTree, listMember, member, objectMember } from './json-tree.ts';
-import { faultAt, memberOf, shown } from './spec-fault.ts';
+import { faultAt, memberOf } from './spec-fault.ts';
 import { follow } from './spec-reference.ts';
 
 /** How a caller of an endpoint shows who it is. */
@@ -43,7 +44,7 @@ export function authSchemes(root: JsonObject, operation: JsonObject, pointer: st
   for (const [index, requirement] of listMember(isOwn ? operation : root, 'security').entries()) {
     for (const name of isJsonObject(requirement) ? Object.keys(requirement) : []) {
       if (!Object.hasOwn(declared, name)) {
-        const known = Object.keys(declared).slice(0, 20).join(', ');
+        const known = cut(Object.keys(declared).slice(0, 20).join(', '), 500);
         throw faultAt(
           memberOf(memberOf(place, index), name),
           `${shown(name)} is not declared in #${SCHEMES}; allowed: ${known === '' ? 'nothing, as none is' : known}`,

@@ -1,3 +1,4 @@
+import { shown } from '../../shown-value.ts';
 import { type AuthScheme, authSchemes } from './auth-schemes.ts';
 import { endpointParameters, type ParameterNames } from './endpoint-parameters.ts';
 import { GUARDIAN_LIMITS } from './guardian-limits.ts';
@@ -73,7 +74,7 @@ function listOperations(root: JsonObject): readonly SpecOperation[] {
     const pointer = memberOf('/paths', path);
     const shape = path.replaceAll(/\{[^{}]*\}/g, '{}');
     const same = shapes.get(shape);
-    if (same !== undefined) throw faultAt(pointer, `it matches the same requests as ${JSON.stringify(same)}; allowed: one path for them`);
+    if (same !== undefined) throw faultAt(pointer, `it matches the same requests as ${shown(same)}; allowed: one path for them`);
     shapes.set(shape, path);
     const item = follow(root, { value: written, pointer });
     for (const method of METHODS) {

@@ -1,3 +1,5 @@
+import { cut } from '../../shown-value.ts';
+
 /** One thing wrong with a specification; `field` is `content` and the JSON pointer of the place within it. */
 export interface SpecFieldError {
   readonly field: string;
@@ -6,7 +8,8 @@ export interface SpecFieldError {
 
 /** More of them help nobody. */
 const MAX_SHOWN = 20;
-const SHOWN_LENGTH = 80;
+/** A key may be as long as the whole specification. */
+const MAX_PLACE_LENGTH = 500;
 
 /** A specification that is refused. */
 export class SpecFault extends Error {
@@ -25,16 +28,10 @@ export function faultAt(pointer: string, message: string): SpecFault {
 }
 
 export function placeOf(pointer: string): string {
-  return pointer === '' ? 'content' : `content#${pointer}`;
+  return pointer === '' ? 'content' : `content#${cut(pointer, MAX_PLACE_LENGTH)}`;
 }
 
 /** The pointer of a member of the place at `pointer` (RFC 6901). */
 export function memberOf(pointer: string, key: string | number): string {
   return `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
-/** A value as it is shown in a message, cut where it is long. */
-export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`;
 }

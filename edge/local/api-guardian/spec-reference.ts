@@ -1,5 +1,6 @@
+import { shown } from '../../shown-value.ts';
 import { isJsonObject, type JsonObject, type JsonTree, member } from './json-tree.ts';
-import { faultAt, shown } from './spec-fault.ts';
+import { faultAt } from './spec-fault.ts';
 
 /** Longer chains of one reference to the next are nobody's intention. */
 const MAX_HOPS = 32;

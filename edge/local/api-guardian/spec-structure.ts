@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { shown } from '../../shown-value.ts';
 import { type JsonObject, type JsonTree, member } from './json-tree.ts';
-import { faultAt, placeOf, SpecFault, type SpecFieldError, shown } from './spec-fault.ts';
+import { faultAt, placeOf, SpecFault, type SpecFieldError } from './spec-fault.ts';
 
 /** The package's own finding, as far as it is used here. */
 interface Finding {

@@ -1,4 +1,5 @@
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { shown } from '../../shown-value.ts';
 import { isJsonObject, type JsonObject, toJsonTree } from './json-tree.ts';
 import { faultAt, SpecFault } from './spec-fault.ts';
 
@@ -33,7 +34,7 @@ function parseYaml(text: string): unknown {
   const doubled = isMap(document.contents) ? doubledKeys(document) : [];
   if (doubled.length > 0) {
     throw new SpecFault(
-      doubled.map(({ key, offset }) => ({ field: 'content', message: `${at(offset)}: the key ${JSON.stringify(key)} is there twice` })),
+      doubled.map(({ key, offset }) => ({ field: 'content', message: `${at(offset)}: the key ${shown(key)} is there twice` })),
     );
   }
   // Aliases are shared here, not copied: `toJsonTree` writes them out and counts.

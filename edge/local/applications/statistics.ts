@@ -1,4 +1,5 @@
 import { EdgeError } from '../../edge-error.ts';
+import { shown } from '../../shown-value.ts';
 import type { ProgramMinute } from '../program-view.ts';
 import { type Application, HISTORY_MS } from './application.ts';
 import { bySpan, chart, GRANULARITIES, type Granularity, mean, meanLatencyMs, percent, total } from './chart.ts';
@@ -12,13 +13,23 @@ export interface StatisticsQuery {
 /** How far back a chart reaches where `fromDate` is not given. */
 const DEFAULT_SPANS: Readonly<Record<Granularity, number>> = { Minute: 60, Hourly: 24, Daily: 7 };
 
+function invalid(field: string, message: string): EdgeError {
+  return new EdgeError(400, 'request.invalid', `${field}: ${message}`, { errors: [{ field, message }] });
+}
+
+/** The format lets a leap second through, which has no Unix time. */
+function timeMs(field: 'fromDate' | 'toDate', text: string): number {
+  const ms = Date.parse(text);
+  if (!Number.isNaN(ms)) return ms;
+  throw invalid(field, `${shown(text)} is no time; allowed: ISO 8601 without leap seconds, such as "2026-01-31T12:00:00Z"`);
+}
+
 function windowOf({ granularity, fromDate, toDate }: StatisticsQuery, nowMs: number): readonly [fromMs: number, toMs: number] {
   // The minute under way belongs to it.
-  const toMs = toDate === undefined ? nowMs + 1 : Date.parse(toDate);
-  const fromMs = fromDate === undefined ? toMs - DEFAULT_SPANS[granularity] * GRANULARITIES[granularity] : Date.parse(fromDate);
+  const toMs = toDate === undefined ? nowMs + 1 : timeMs('toDate', toDate);
+  const fromMs = fromDate === undefined ? toMs - DEFAULT_SPANS[granularity] * GRANULARITIES[granularity] : timeMs('fromDate', fromDate);
   if (fromMs < toMs) return [Math.max(fromMs, nowMs - HISTORY_MS), Math.min(toMs, nowMs + 1)];
-  const message = `"${fromDate ?? new Date(fromMs).toISOString()}" is not before toDate, ${toDate ?? 'now'}`;
-  throw new EdgeError(400, 'request.invalid', `fromDate: ${message}`, { errors: [{ field: 'fromDate', message }] });
+  throw invalid('fromDate', `"${fromDate ?? new Date(fromMs).toISOString()}" is not before toDate, ${toDate ?? 'now'}`);
 }
 
 /** An application's charts. CPU in per cent of one core, memory and volumes in per cent and bytes, traffic in bytes, latency in ms. */

@@ -1,4 +1,5 @@
 import { EdgeError } from '../../edge-error.ts';
+import { shown } from '../../shown-value.ts';
 import type { LocalContext, LocalResource } from '../local-resource.ts';
 import { inTransaction } from '../state.ts';
 import { AUTHORITY_MIGRATION, issueCertificate, keyThumbprint, openAuthority } from './certificate-authority.ts';
@@ -29,15 +30,10 @@ const fault = (status: number, key: string, message: string): EdgeError => new E
 function requireHostname({ db }: LocalContext, hostnames: HostnameDirectory, body: unknown): FoundHostname {
   const given = typeof body === 'object' && body !== null && 'Hostname' in body ? body.Hostname : undefined;
   if (typeof given !== 'string' || given === '') {
-    throw fault(
-      400,
-      'hostname.invalid',
-      `Hostname: ${JSON.stringify(given) ?? 'nothing'} is not taken; allowed: a hostname of a pull zone`,
-    );
+    throw fault(400, 'hostname.invalid', `Hostname: ${shown(given)} is not taken; allowed: a hostname of a pull zone`);
   }
   const found = hostnames.findHostname(db, given);
-  if (found === null)
-    throw fault(404, 'hostname.not_found', `Hostname: no pull zone has the hostname ${JSON.stringify(given.slice(0, 253))}`);
+  if (found === null) throw fault(404, 'hostname.not_found', `Hostname: no pull zone has the hostname ${shown(given, 255)}`);
   if (found.name.startsWith('*')) {
     // RFC 8555, 7.1.3 and 8.3: a file shows who holds one name, not all names below it.
     throw fault(400, 'hostname.wildcard', `Hostname: ${found.name} is a wildcard; allowed: a hostname without a star, for HTTP challenges`);

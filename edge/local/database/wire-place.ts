@@ -1,14 +1,8 @@
+import { shown } from '../../shown-value.ts';
 import { StatementError } from './statement-error.ts';
 
 /** An object of a request that has been read as JSON. */
 export type WireObject = Readonly<Record<string, unknown>>;
-
-const SHOWN = 60;
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
-}
 
 /** An error that names the place in the request, the value and what is allowed. */
 export function wrongAt(place: string, value: unknown, allowed: string): StatementError {
@@ -28,9 +22,10 @@ export function listAt(place: string, value: unknown): readonly unknown[] {
   return value;
 }
 
-/** Throws StatementError where the value is not a string. */
+/** Throws StatementError where the value is not a string, or one that UTF-8 cannot carry: the database would keep another. */
 export function textAt(place: string, value: unknown): string {
   if (typeof value !== 'string') throw wrongAt(place, value, 'a string');
+  if (!value.isWellFormed()) throw wrongAt(place, value, 'a string without half of a surrogate pair');
   return value;
 }
 

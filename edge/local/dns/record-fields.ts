@@ -1,4 +1,5 @@
-import { shown, zoneFault } from './dns-fault.ts';
+import { shown } from '../../shown-value.ts';
+import { zoneFault } from './dns-fault.ts';
 
 /** A pair of `EnviromentalVariables`; the interface spells the field so. */
 export interface RecordVariable {

@@ -1,4 +1,5 @@
-import { shown, zoneFault } from './dns-fault.ts';
+import { shown } from '../../shown-value.ts';
+import { zoneFault } from './dns-fault.ts';
 import { hostName } from './host-name.ts';
 import type { RecordFields } from './record-fields.ts';
 import { hostNameOrNone, ipv4, ipv6, issuerPolicy, recordText, tlsAssociation, webAddress } from './record-value.ts';

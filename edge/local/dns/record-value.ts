@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { shown, zoneFault } from './dns-fault.ts';
+import { shown } from '../../shown-value.ts';
+import { zoneFault } from './dns-fault.ts';
 import { hostName } from './host-name.ts';
 
 const MAX_TEXT_BYTES = 4_096;

@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { shown, zoneFault } from './dns-fault.ts';
+import { shown } from '../../shown-value.ts';
+import { zoneFault } from './dns-fault.ts';
 import { hostName } from './host-name.ts';
 
 const KEY = /^(?:mandatory|alpn|no-default-alpn|port|ipv4hint|ech|ipv6hint|dohpath|ohttp|key(?:0|[1-9]\d{0,4}))$/;

@@ -1,5 +1,6 @@
 import { parse } from 'tldts';
-import { shown, zoneFault } from './dns-fault.ts';
+import { shown } from '../../shown-value.ts';
+import { zoneFault } from './dns-fault.ts';
 import { hostName } from './host-name.ts';
 
 /**

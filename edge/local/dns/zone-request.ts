@@ -1,4 +1,5 @@
-import { shown, zoneFault } from './dns-fault.ts';
+import { shown } from '../../shown-value.ts';
+import { zoneFault } from './dns-fault.ts';
 import { plainObject, type RecordFields, readRecordFields } from './record-fields.ts';
 import { recordValue } from './record-type.ts';
 import { recordName, zoneDomain } from './zone-domain.ts';

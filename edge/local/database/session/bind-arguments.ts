@@ -1,3 +1,4 @@
+import { shown } from '../../../shown-value.ts';
 import type { SqlValue } from '../sql-value.ts';
 import { StatementError } from '../statement-error.ts';
 import type { StatementPlan } from '../stream-plan.ts';
@@ -26,8 +27,7 @@ function byName(names: Names, given: StatementPlan['namedArgs']): readonly SqlVa
   const values: (SqlValue | undefined)[] = names.map(() => undefined);
   for (const { name, value } of given) {
     const found = names.flatMap((own, index) => (own !== null && (own === name || own.slice(1) === name) ? [index] : []));
-    if (found.length === 0)
-      throw new StatementError('ARGS_INVALID', `no parameter is named ${JSON.stringify(name)}; ${parametersOf(names)}`);
+    if (found.length === 0) throw new StatementError('ARGS_INVALID', `no parameter is named ${shown(name)}; ${parametersOf(names)}`);
     for (const index of found) values[index] = value;
   }
   return values.map((value, index) => {

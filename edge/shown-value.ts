@@ -1,0 +1,32 @@
+const SHOWN_LENGTH = 100;
+/** Deeper, only that there is something: a caller can nest values deeper than there is stack for. */
+const SHOWN_DEPTH = 8;
+
+/** A text that is cut where it is too long to be shown. */
+export function cut(text: string, length = SHOWN_LENGTH): string {
+  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
+}
+
+function* members(value: object): Generator<readonly [string, unknown]> {
+  if (Array.isArray(value)) for (const item of value) yield ['', item];
+  else for (const name of Object.keys(value)) yield [`${JSON.stringify(name)}:`, (value as Readonly<Record<string, unknown>>)[name]];
+}
+
+/** As JSON, up to about `room` characters. */
+function written(value: unknown, room: number, depth: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, room + 1));
+  if (typeof value !== 'object' || value === null) return String(value ?? (value === null ? 'null' : 'nothing'));
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  if (depth === SHOWN_DEPTH) return `${open}…${close}`;
+  let text = open;
+  for (const [name, item] of members(value)) {
+    if (text.length > room) return text;
+    text += `${text === open ? '' : ','}${name}${written(item, room - text.length, depth + 1)}`;
+  }
+  return `${text}${close}`;
+}
+
+/** A value as a message shows it: as JSON, cut where it is long or deep, whatever it is. */
+export function shown(value: unknown, length = SHOWN_LENGTH): string {
+  return cut(written(value, length, 0), length);
+}
