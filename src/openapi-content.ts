@@ -26,12 +26,13 @@ export const answer = (description: string, name: string, examples: Examples, ty
 });
 
 /** A whole number in the path or the query; one in the query may be left out. */
-export const integerIn = (place: 'path' | 'query', name: string, schema: object, description: string) => ({
+export const integerIn = (place: 'path' | 'query', name: string, schema: object, description: string, example?: number) => ({
   name,
   in: place,
   required: place === 'path',
   description,
   schema: { type: 'integer', ...schema },
+  ...(example === undefined ? {} : { example }),
 });
 
 /** For operations that need no key, however the program is set up. */

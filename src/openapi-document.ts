@@ -9,7 +9,7 @@ const ABOUT = `Event-log analytics for edge security events, and the management 
 
 Operations 2 to 14 are answered by the upstreams that are configured, whose status, body and content type come through unchanged, or by the local
 control plane; what is described here is what this program itself answers. A path that there is not is answered with 404, a method that a path
-does not have with 405, both in ProblemDetails.`;
+does not have with 405, both in ProblemDetails. [The explorer](/) searches the events of this program.`;
 
 /**
  * The OpenAPI description of what this program serves, put together from one plain object a group of routes.

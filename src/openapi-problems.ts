@@ -42,7 +42,7 @@ function exampleOf(key: ErrorKey, path: string): Examples[string] {
 function sameStatus(keys: readonly ErrorKey[], path: string) {
   const examples = Object.fromEntries(keys.map((key) => [key, exampleOf(key, path)]));
   return {
-    description: keys.map((key) => PROBLEMS[key].title).join(', or '),
+    description: keys.map((key) => PROBLEMS[key].title).join('; '),
     content: { [PROBLEM_TYPE]: { schema: ref('ProblemDetails'), examples } },
   };
 }

@@ -59,7 +59,16 @@ export const PROGRAM_GROUP = {
         responses: {
           200: {
             description: 'OpenAPI 3.1',
-            content: content(['application/json'], { type: 'object', required: ['openapi', 'info', 'paths', 'components'] }),
+            content: content(
+              ['application/json'],
+              { type: 'object', required: ['openapi', 'info', 'paths', 'components'] },
+              {
+                begin: {
+                  summary: 'How it begins',
+                  value: { openapi: '3.1.0', info: { title: 'shieldlog', version: '0.1.0' }, paths: {}, components: {} },
+                },
+              },
+            ),
           },
           ...problems('/openapi.json', 'access.foreign_page', 'program.stopping'),
         },

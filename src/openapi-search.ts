@@ -95,7 +95,7 @@ export const SEARCH_GROUP = {
         tags: ['Event logs'],
         summary: 'Search, filter and group the event logs of a shield zone',
         description: 'Operation 1. Of a zone that no event was ever sent for, nothing is found.',
-        parameters: [integerIn('path', 'shieldZoneId', { ...INT32_RANGE, examples: [7] }, 'The shield zone')],
+        parameters: [integerIn('path', 'shieldZoneId', INT32_RANGE, 'The shield zone', 7)],
         requestBody: { required: true, content: content(JSON_TYPES, ref('EventLogsSearchRequest'), REQUESTS) },
         responses: {
           200: answer('Rows, or groups where groupBy was given', 'EventLogsSearchResponse', ANSWERS, SEARCH_ANSWER_TYPES),

@@ -6,8 +6,6 @@ const FOLDER = join(import.meta.dirname, '../../web');
 
 const FILES = [
   ['/', 'index.html', 'text/html; charset=utf-8'],
-  ['/docs', 'docs.html', 'text/html; charset=utf-8'],
-  ['/docs.js', 'docs.js', 'text/javascript; charset=utf-8'],
   ['/explorer.js', 'explorer.js', 'text/javascript; charset=utf-8'],
   ['/explorer.css', 'explorer.css', 'text/css; charset=utf-8'],
 ] as const;
@@ -21,7 +19,7 @@ const HEADERS = {
   'cache-control': 'no-cache',
 };
 
-/** The explorer page at `/` and the interface's description at `/docs`: plain files, read once at the start. */
+/** The explorer page at `/`: plain files, read once at the start. */
 export async function pageRoutes(app: FastifyInstance): Promise<void> {
   for (const [path, file, type] of FILES) {
     const content = await readFile(join(FOLDER, file));

@@ -2,7 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { OPENAPI_DOCUMENT } from '../../../src/openapi-document.ts';
 import type { DrivenAnswer } from './driven-answer.ts';
 
-interface MediaType {
+/** A body of one content type. */
+export interface MediaType {
   readonly schema: object;
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
@@ -17,7 +18,15 @@ export interface DescribedOperation {
   readonly operationId: string;
   readonly path: string;
   readonly method: string;
-  readonly parameters?: readonly { readonly name: string; readonly schema: object; readonly example?: unknown }[];
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly security?: readonly object[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly required?: boolean;
+    readonly schema: object;
+    readonly example?: unknown;
+  }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> };
   readonly responses: Readonly<Record<string, DescribedResponse>>;
 }
