@@ -14,12 +14,12 @@ export interface RowKey {
 
 const ORDER = trusted('"timestamp" DESC, "logId"');
 
-const READ = ['timestamp', 'logId', 'logPlace', 'log', ...TEXT_FIELDS] as const;
-const READ_COLUMNS = columnList(EVENT_COLUMNS.filter(({ name }) => READ.some((read) => read === name)));
+const PACKED = ['timestamp', 'logId', 'log', ...TEXT_FIELDS] as const;
+const READ_COLUMNS = columnList(EVENT_COLUMNS.filter(({ name }) => ['logPlace', ...PACKED].includes(name)));
 
 /**
- * The first `limit` matching events of `window` behind `after`, in the order of an export. One column: the JSON text of an array of texts or nulls, which are `timestamp`, `logId`,
- * `logPlace`, `log` and {@link TEXT_FIELDS}. One value a row is read several times as fast as fourteen.
+ * The first `limit` matching events of `window` behind `after`, in the order of an export. Columns: the JSON text of an array of texts or nulls, which are `timestamp`, `logId`,
+ * `log` and {@link TEXT_FIELDS}; logPlace. So few values are read several times as fast as fourteen.
  */
 export function exportRowsStatement(
   plan: SearchPlan,
@@ -35,10 +35,10 @@ export function exportRowsStatement(
       : sql` AND (${column('timestamp')} < ${int64(after.timestamp)} OR ${column('logId')} > ${text(after.logId)})`;
   const matching = sql`SELECT ${READ_COLUMNS} FROM ${events} WHERE ${matchSql(plan, { fromMs: window.fromMs, toMs }, duckdbDialect)}${behind} ORDER BY ${ORDER} LIMIT ${int64(limit)}`;
   const texts = joinSql(
-    READ.map((name) => sql`${column(name)}::VARCHAR`),
+    PACKED.map((name) => sql`${column(name)}::VARCHAR`),
     ', ',
   );
-  return render(sql`SELECT to_json([${texts}])::VARCHAR FROM (${matching}) AS page ORDER BY ${ORDER}`);
+  return render(sql`SELECT to_json([${texts}])::VARCHAR, ${column('logPlace')} FROM (${matching}) AS page ORDER BY ${ORDER}`);
 }
 
 /** The rows of one bundle between two rows, both included, among which there are wanted ones. */

@@ -16,6 +16,7 @@ import { everyLocalhost } from './localhost.ts';
 import { createMetrics } from './metrics.ts';
 import { BODY_DEADLINE_MS } from './request-body.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
+import { exportRoutes } from './routes/export.ts';
 import { feedRoutes } from './routes/feed.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ingestEventsRoutes } from './routes/ingest-events.ts';
@@ -26,7 +27,8 @@ import { searchRoutes } from './routes/search.ts';
 import { type TailLimits, tailRoutes } from './routes/tail.ts';
 import { stopping } from './stopping.ts';
 
-export type AppConfig = Pick<Config, 'host' | 'accessKeys' | 'queryDeadlineMs' | 'retentionMs'> & UpstreamConfig;
+export type AppConfig = Pick<Config, 'host' | 'accessKeys' | 'queryDeadlineMs' | 'exportDeadlineMs' | 'exportIdleMs' | 'retentionMs'> &
+  UpstreamConfig;
 
 export interface AppOptions {
   readonly store: EventStore;
@@ -72,6 +74,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(healthRoutes, { store, kafka, isStopping: () => app.isStopping() });
   await app.register(metricsRoutes, { metrics });
   await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs, bodyDeadlineMs });
+  const { exportDeadlineMs, exportIdleMs } = config;
+  await app.register(exportRoutes, { store, metrics, now, bodyDeadlineMs, exportDeadlineMs, exportIdleMs });
   await app.register(tailRoutes, { store, metrics, limits: tailLimits });
   await app.register(feedRoutes, { store, metrics, queryDeadlineMs: config.queryDeadlineMs });
   await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs, bodyDeadlineMs });

@@ -22,6 +22,8 @@ export interface ConfigValues extends EdgeConfigValues {
   readonly kafkaSaslPassword: string | null;
   readonly retentionMs: number;
   readonly queryDeadlineMs: number;
+  readonly exportDeadlineMs: number;
+  readonly exportIdleMs: number;
   readonly memoryLimitMb: number;
   readonly demo: (typeof DEMO_CHOICES)[number];
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -141,6 +143,22 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     default: '30000',
     allowed: 'a whole number 1..3600000',
     about: 'A search that takes longer is interrupted and answered 503',
+    parse: wholeNumber(1, 3_600_000),
+  },
+  {
+    key: 'exportDeadlineMs',
+    name: 'EXPORT_DEADLINE_MS',
+    default: '3600000',
+    allowed: 'a whole number 1..86400000',
+    about: 'An export that takes longer is cut off',
+    parse: wholeNumber(1, 86_400_000),
+  },
+  {
+    key: 'exportIdleMs',
+    name: 'EXPORT_IDLE_MS',
+    default: '60000',
+    allowed: 'a whole number 1..3600000',
+    about: 'An export whose client takes nothing for longer is cut off',
     parse: wholeNumber(1, 3_600_000),
   },
   {

@@ -1,10 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
-import type { EventRow } from '../query/search-result.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import type { RowKey } from '../sql/export-statements.ts';
 import { slotCountStatement } from '../sql/row-statements.ts';
-import { type PieceReader, readPiece } from './export-piece.ts';
+import { type Piece, type PieceReader, readPiece, rowOf } from './export-piece.ts';
 import type { Snapshot } from './live-set.ts';
 import type { Stretch } from './page-location.ts';
 import { SearchScope } from './search-scope.ts';
@@ -13,7 +12,7 @@ import { StoreError } from './store-error.ts';
 const SLOTS = 1024;
 
 /** A piece has no more rows than this, which keep a processor busy for some tens of milliseconds. */
-const MOST_ROWS = 8_192;
+const MOST_ROWS = 4_096;
 
 /** The first piece is small, because somebody waits for it, and nothing is known yet of how large the events are. */
 const FIRST_ROWS = 1_024;
@@ -40,11 +39,11 @@ export class ExportCursor {
     this.#segmentsFolder = segmentsFolder;
   }
 
-  /** The next rows, newest first, then by `logId`; none: that was all. To be called again only when the call before has ended. */
-  async next(connection: DuckDBConnection, signal: AbortSignal): Promise<readonly EventRow[]> {
+  /** The next rows, newest first, then by `logId`; undefined: that was all. To be called again only when the call before has ended. */
+  async next(connection: DuckDBConnection, signal: AbortSignal): Promise<Piece | undefined> {
     const scope = new SearchScope(this.#plan, this.#snapshot, this.#segmentsFolder, connection, signal);
     if (this.#left === 0 && !(await this.#nextWindow(scope))) {
-      return [];
+      return undefined;
     }
     return await this.#readPiece({ scope, connection, signal });
   }
@@ -73,14 +72,14 @@ export class ExportCursor {
     return true;
   }
 
-  async #readPiece(reader: PieceReader): Promise<readonly EventRow[]> {
+  async #readPiece(reader: PieceReader): Promise<Piece> {
     for (;;) {
       const limit = Math.min(this.#rows, this.#left);
       const mostCharacters = limit === 1 ? Number.POSITIVE_INFINITY : MOST_CHARACTERS;
-      const rows = await readPiece(reader, { window: this.#window, after: this.#after, limit, mostCharacters });
-      if (rows !== undefined) {
-        this.#moveBehind(rows, limit);
-        return rows;
+      const piece = await readPiece(reader, { window: this.#window, after: this.#after, limit, mostCharacters });
+      if (piece !== undefined) {
+        this.#moveBehind(piece, limit);
+        return piece;
       }
       if (limit === 1) {
         throw new StoreError('overloaded', 'there is not enough memory for a single event; try again later');
@@ -89,29 +88,22 @@ export class ExportCursor {
     }
   }
 
-  #moveBehind(rows: readonly EventRow[], limit: number): void {
-    const last = rows.at(-1);
-    if (last === undefined || rows.length !== limit) {
-      throw new StoreError('corrupt', `of ${this.#left} events that were counted, ${rows.length} of the first ${limit} were found`);
+  #moveBehind(piece: Piece, limit: number): void {
+    const { length } = piece.rows;
+    if (length !== limit) {
+      throw new StoreError('corrupt', `of ${this.#left} events that were counted, ${length} of the first ${limit} were found`);
     }
-    this.#left -= rows.length;
-    this.#after = { timestamp: last.timestamp, logId: last.logId };
+    this.#left -= length;
+    const { timestamp, logId } = rowOf(piece, length - 1);
+    this.#after = { timestamp, logId };
     // Half of what would just fit: the next events may be larger.
-    const fitting = Math.floor((MOST_CHARACTERS * rows.length) / (2 * charactersIn(rows)));
+    const fitting = Math.floor((MOST_CHARACTERS * length) / (2 * charactersIn(piece)));
     this.#rows = Math.max(1, Math.min(MOST_ROWS, this.#rows * 2, fitting));
   }
 }
 
-/** At least one a row: a log is never empty. */
-function charactersIn(rows: readonly EventRow[]): number {
-  let characters = 0;
-  for (const { logJson, fields } of rows) {
-    characters += logJson.length;
-    for (const text of Object.values(fields)) {
-      characters += text.length;
-    }
-  }
-  return characters;
+function charactersIn({ rows, logs }: Piece): number {
+  return [...rows, ...logs].reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }
 
 function isDivisible({ fromMs, toMs, events }: Stretch): boolean {

@@ -4,6 +4,7 @@ import type { SearchPlan } from '../query/search-plan.ts';
 import type { EventRow } from '../query/search-result.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { ExportCursor } from './export-cursor.ts';
+import { type Piece, rowOf } from './export-piece.ts';
 import type { LiveSet } from './live-set.ts';
 import { StoreError } from './store-error.ts';
 
@@ -17,6 +18,9 @@ export interface ExportSource {
 
 /** How long an export that has begun waits before it asks again for its turn among too many searches. */
 const ASK_AGAIN_MS = 100;
+
+/** So many rows are made at a time: they take a millisecond or so. */
+const ROWS_AT_ONCE = 256;
 
 /**
  * Every matching event as of now, newest first, then by `logId`, piece by piece. A connection is held for one piece at a time, so that a slow reader keeps no search waiting; the next piece is
@@ -35,7 +39,7 @@ export async function* exportRows(plan: SearchPlan, source: ExportSource): Async
   const snapshot = live.snapshot();
   const cursor = new ExportCursor(plan, snapshot, segmentsFolder);
   let pieces = 0;
-  const readAhead = (): Promise<readonly EventRow[]> => {
+  const readAhead = (): Promise<Piece | undefined> => {
     pieces += 1;
     const piece = inTurn(searchers, pieces > 1, signal, (connection) => cursor.next(connection, signal));
     // It is awaited when it is wanted, which may be never.
@@ -50,10 +54,12 @@ export async function* exportRows(plan: SearchPlan, source: ExportSource): Async
   };
   ended.addEventListener('abort', free, { once: true });
   try {
-    for (let rows = await next; rows.length > 0; rows = await next) {
+    for (let piece = await next; piece !== undefined; piece = await next) {
       next = readAhead();
-      yield rows;
-      ended.throwIfAborted();
+      for (let from = 0; from < piece.rows.length; from += ROWS_AT_ONCE) {
+        yield rowsOf(piece, from, Math.min(from + ROWS_AT_ONCE, piece.rows.length));
+        ended.throwIfAborted();
+      }
     }
   } finally {
     ended.removeEventListener('abort', free);
@@ -61,6 +67,10 @@ export async function* exportRows(plan: SearchPlan, source: ExportSource): Async
     await free();
     await open;
   }
+}
+
+function rowsOf(piece: Piece, from: number, to: number): EventRow[] {
+  return Array.from({ length: to - from }, (_, index) => rowOf(piece, from + index));
 }
 
 /** An export that is under way is not given up because too many searches wait: it asks again. */

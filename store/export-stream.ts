@@ -18,11 +18,11 @@ const TYPES: Readonly<Record<SqlType, DuckDBType>> = { VARCHAR, 'VARCHAR[]': LIS
 const INTERRUPT_EVERY_MS = 10;
 
 /**
- * The rows of a statement where their texts have no more than `mostCharacters` together; undefined where they have more, or where DuckDB's own memory does not hold them.
+ * The values of a statement, column by column, where their texts have no more than `mostCharacters` together; undefined where they have more, or where DuckDB's own memory does not hold them.
  * They are taken over block by block, so that what is too much is never in memory: at most one block of rows beyond the limit is.
  * `signal` interrupts the statement; the call then rejects with the signal's reason.
  */
-export async function rowsWithin(
+export async function columnsWithin(
   connection: DuckDBConnection,
   statement: SqlStatement,
   mostCharacters: number,
@@ -36,7 +36,7 @@ export async function rowsWithin(
   };
   signal.addEventListener('abort', interrupt, { once: true });
   try {
-    return await streamedRows(connection, statement, mostCharacters);
+    return await streamedColumns(connection, statement, mostCharacters);
   } catch (error) {
     signal.throwIfAborted();
     if (isOutOfMemory(error)) {
@@ -49,31 +49,37 @@ export async function rowsWithin(
   }
 }
 
-async function streamedRows(
+async function streamedColumns(
   connection: DuckDBConnection,
   statement: SqlStatement,
   mostCharacters: number,
 ): Promise<DuckDBValue[][] | undefined> {
   const types = statement.params.map(({ type }) => TYPES[type]);
   const result = await connection.stream(statement.text, statement.params.map(boundValue), types);
-  const rows: DuckDBValue[][] = [];
+  const columns: DuckDBValue[][] = Array.from({ length: result.columnCount }, () => []);
   let characters = 0;
   for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-    for (const row of chunk.getRows()) {
-      rows.push(row);
-      characters += charactersIn(row);
-    }
+    chunk.appendToColumns(columns);
+    characters += charactersIn(columns, chunk.rowCount);
     if (characters > mostCharacters) {
       // A statement that is not read to its end keeps its memory until the next one begins.
       await connection.run('SELECT 1');
       return undefined;
     }
   }
-  return rows;
+  return columns;
 }
 
-function charactersIn(row: readonly DuckDBValue[]): number {
-  return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
+/** In the last rows, so many of them. */
+function charactersIn(columns: readonly (readonly DuckDBValue[])[], rows: number): number {
+  let characters = 0;
+  for (const column of columns) {
+    for (let row = column.length - rows; row < column.length; row += 1) {
+      const value = column[row];
+      characters += typeof value === 'string' ? value.length : 0;
+    }
+  }
+  return characters;
 }
 
 function isOutOfMemory(error: unknown): boolean {
