@@ -1,23 +1,35 @@
 import { TEXT_FIELDS } from '../query/event-fields.ts';
-import { column } from './columns.ts';
+import { column, columnList, HOT_COLUMNS, LOG_ROW_BITS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
-import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
+import { eventsRelation, type HotSource, sealedEvents } from './events-relation.ts';
+import { int32, int64, joinSql, type SqlFragment, sql, text, textList, trusted } from './fragment.ts';
 import { markText } from './marked-text.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
-/** How events are read in the order of their sequence. */
+/** How events are read in the order of their sequence. Table names and paths are the store's own. */
 
 const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duckdbDialect.placeholder);
 
 /** A stretch of the feed: events of the zones with a sequence above `after` and up to `upTo`. */
 export interface FeedStretch {
+  /** At least one. */
   readonly zones: readonly number[] | 'all';
   readonly after: bigint;
   /** Inclusive. */
   readonly upTo: bigint;
 }
 
-export function inStretch({ zones, after, upTo }: FeedStretch): SqlFragment {
+/** A part of a bundle that has all logs of a stretch. */
+export interface BundlePart {
+  readonly bundle: number;
+  readonly path: string;
+  /** Of the events whose logs are wanted, in the bundle; both inclusive. Null: wherever they are. */
+  readonly rows: readonly [first: bigint, last: bigint] | null;
+}
+
+const FIELD_COLUMNS = (['logId', ...TEXT_FIELDS] as const).map((name) => column(name));
+
+function inStretch({ zones, after, upTo }: FeedStretch): SqlFragment {
   const inSequence = sql`${column('seq')} > ${int64(after)} AND ${column('seq')} <= ${int64(upTo)}`;
   if (zones === 'all') {
     return inSequence;
@@ -26,24 +38,86 @@ export function inStretch({ zones, after, upTo }: FeedStretch): SqlFragment {
     zones.map((zone) => sql`${int32(zone)}`),
     ', ',
   );
-  return zones.length === 0 ? trusted('false') : sql`${inSequence} AND ${column('shieldZoneId')} IN (${listed})`;
+  return sql`${inSequence} AND ${column('shieldZoneId')} IN (${listed})`;
 }
 
-const SELECTED = joinSql(
-  [
-    column('seq'),
-    column('shieldZoneId'),
-    column('timestamp'),
-    column('log'),
-    column('logPlace'),
-    ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name))),
-  ],
-  ', ',
-);
+/** The events of a stretch that are in hot tables, with their logs. */
+export function hotFeed(tables: readonly HotSource[], stretch: FeedStretch): SqlFragment {
+  const events = eventsRelation(tables, [], stretch.upTo + 1n);
+  return sql`(SELECT ${columnList(HOT_COLUMNS)} FROM ${events} WHERE ${inStretch(stretch)}) AS feed`;
+}
 
-/** The first `limit` events of a stretch. Columns: seq, shieldZoneId, timestamp, log, logPlace, then logId and the text fields (marked text). */
-export function feedPageStatement(events: SqlFragment, stretch: FeedStretch, limit: number): SqlStatement {
-  return render(sql`SELECT ${SELECTED} FROM ${events} WHERE ${inStretch(stretch)} ORDER BY ${column('seq')} LIMIT ${int64(limit)}`);
+function sealedStretch(segmentPaths: readonly string[], stretch: FeedStretch): SqlFragment {
+  return sql`(SELECT * FROM (${sealedEvents(sql`read_parquet(${textList(segmentPaths)})`)}) AS every WHERE ${inStretch(stretch)}) AS sealed`;
+}
+
+const firstPlace = (bundle: number) => int64(BigInt(bundle) << BigInt(LOG_ROW_BITS));
+
+/** The events of a stretch that are sealed, with their logs. There is at least one segment, and one part. */
+export function sealedFeed(segmentPaths: readonly string[], parts: readonly BundlePart[], stretch: FeedStretch): SqlFragment {
+  const logs = parts.map(({ bundle, path, rows }) => {
+    const within = rows === null ? trusted('') : sql` WHERE file_row_number BETWEEN ${int64(rows[0])} AND ${int64(rows[1])}`;
+    return sql`SELECT ${firstPlace(bundle)} + file_row_number AS place, ${column('log')} AS read_log FROM read_parquet(${text(path)}, file_row_number = true)${within}`;
+  });
+  const columns = columnList(HOT_COLUMNS.filter(({ name }) => name !== 'log'));
+  return sql`(SELECT ${columns}, read_log AS ${column('log')} FROM ${sealedStretch(segmentPaths, stretch)} JOIN (${joinSql(logs, ' UNION ALL ')}) AS logs ON ${column('logPlace')} = place) AS feed`;
+}
+
+/** Where in their bundles the logs of a stretch are. Columns: bundle, zone (NULL unless `byZone`), first and last row. */
+export function logRowsStatement(segmentPaths: readonly string[], stretch: FeedStretch, byZone: boolean): SqlStatement {
+  const bits = int32(LOG_ROW_BITS);
+  const zone = byZone ? column('shieldZoneId') : trusted('NULL');
+  const row = sql`${column('logPlace')} - ((${column('logPlace')} >> ${bits}) << ${bits})`;
+  return render(
+    sql`SELECT ${column('logPlace')} >> ${bits} AS bundle, ${zone} AS zone, min(${row}) AS first_row, max(${row}) AS last_row FROM ${sealedStretch(segmentPaths, stretch)} GROUP BY ALL ORDER BY bundle, first_row`,
+  );
+}
+
+/** The sizes of the first `limit` events. Columns: seq, bytes of the log. */
+export function feedSizesStatement(feed: SqlFragment, limit: number): SqlStatement {
+  return render(sql`SELECT ${column('seq')}, strlen(${column('log')}) FROM ${feed} ORDER BY ${column('seq')} LIMIT ${int64(limit)}`);
+}
+
+/** Columns: seq, shieldZoneId, timestamp, log, then logId and the text fields (marked text). */
+export function feedRowsStatement(feed: SqlFragment): SqlStatement {
+  const fields = joinSql(FIELD_COLUMNS.map(markText), ', ');
+  return render(
+    sql`SELECT ${column('seq')}, ${column('shieldZoneId')}, ${column('timestamp')}, ${column('log')}, ${fields} FROM ${feed} ORDER BY ${column('seq')}`,
+  );
+}
+
+/** Between the events of a bucket, and between the parts of an event. Neither can be in a log, where JSON wants them escaped. */
+export const EVENT_SEPARATOR = '\x1e';
+export const PART_SEPARATOR = '\x1f';
+
+/** The parts of a line: seq, shieldZoneId, timestamp, logId and the text fields (each marked, empty where there is none), log. */
+export const LINE_PARTS = 3 + FIELD_COLUMNS.length + 1;
+
+/**
+ * A table of the feed's events in buckets of `width` sequences, the first of which begins at `first`: a text crosses into JavaScript much faster than its
+ * parts. Columns: bucket, events, bytes, lines, in no order.
+ */
+export function feedWindowStatement(table: string, feed: SqlFragment, first: bigint, width: number): SqlStatement {
+  const fields = joinSql(
+    FIELD_COLUMNS.map((field) => sql`coalesce(${markText(field)}, '')`),
+    ', ',
+  );
+  const line = sql`concat_ws(chr(31), ${column('seq')}, ${column('shieldZoneId')}, ${column('timestamp')}, ${fields}, ${column('log')}::VARCHAR)`;
+  return render(
+    sql`CREATE TABLE ${trusted(table)} AS SELECT bucket, events, strlen(lines) AS bytes, lines FROM (SELECT (${column('seq')} - ${int64(first)}) // ${int64(width)} AS bucket, count(*) AS events, string_agg(${line}, chr(30)) AS lines FROM ${feed} GROUP BY bucket)`,
+  );
+}
+
+/** Columns: bucket, events, bytes. */
+export function windowBucketsStatement(table: string): SqlStatement {
+  return render(sql`SELECT bucket, events, bytes FROM ${trusted(table)} ORDER BY bucket`);
+}
+
+/** Columns: events, lines. */
+export function windowLinesStatement(table: string, firstBucket: number, lastBucket: number): SqlStatement {
+  return render(
+    sql`SELECT events, lines FROM ${trusted(table)} WHERE bucket BETWEEN ${int64(firstBucket)} AND ${int64(lastBucket)} ORDER BY bucket`,
+  );
 }
 
 /** The highest sequence of each zone in a segment. Columns: zone, sequence. */

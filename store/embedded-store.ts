@@ -15,7 +15,7 @@ import type {
 } from './event-store.ts';
 import { exportRows } from './export-reader.ts';
 import type { Forgotten } from './feed-forgotten.ts';
-import { readFeedPage } from './feed-reader.ts';
+import type { FeedReader } from './feed-reader.ts';
 import { searchGroups } from './group-search.ts';
 import type { LiveSet } from './live-set.ts';
 import type { Maintenance } from './maintenance.ts';
@@ -38,6 +38,7 @@ export interface StoreParts {
   readonly sealer: Sealer;
   readonly maintenance: Maintenance;
   readonly searchers: ConnectionPool;
+  readonly feed: FeedReader;
   /** Closes the engine and what else is open, when nothing runs any more. */
   readonly release: () => Promise<void>;
 }
@@ -68,7 +69,7 @@ export class EmbeddedStore implements EventStore {
   }
 
   readFeed(request: FeedRequest, { signal }: SearchOptions = {}): Promise<FeedPage> {
-    return this.#reading(signal, (ended) => this.#readFeed(request, ended));
+    return this.#reading(signal, (ended) => this.#parts.feed.read(request, ended));
   }
 
   storeId(): number {
@@ -158,19 +159,6 @@ export class EmbeddedStore implements EventStore {
     return reading;
   }
 
-  async #readFeed(request: FeedRequest, signal: AbortSignal): Promise<FeedPage> {
-    signal.throwIfAborted();
-    const { live, searchers, segmentsFolder } = this.#parts;
-    return await searchers.use(async (connection) => {
-      const snapshot = live.snapshot();
-      try {
-        return await readFeedPage(request, { snapshot, segmentsFolder, connection, signal });
-      } finally {
-        snapshot.release();
-      }
-    }, signal);
-  }
-
   async #search(plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
     signal.throwIfAborted();
     const { live, searchers, segmentsFolder } = this.#parts;
@@ -187,12 +175,14 @@ export class EmbeddedStore implements EventStore {
 
   async #close(): Promise<void> {
     const { pipeline, maintenance, sealer, release } = this.#parts;
-    this.#closing.abort(new StoreError('closed', 'the store is closed'));
+    const closed = new StoreError('closed', 'the store is closed');
+    this.#closing.abort(closed);
     // First: the others may be waiting for it.
     await sealer.stop();
     await maintenance.stop();
     await pipeline.close();
     await Promise.allSettled(this.#searches);
+    await this.#parts.feed.close(closed);
     await release();
   }
 }

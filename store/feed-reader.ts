@@ -1,80 +1,126 @@
-import { join } from 'node:path';
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
-import { TEXT_FIELDS, type TextField } from '../query/event-fields.ts';
-import { eventsRelation } from '../sql/events-relation.ts';
-import { feedPageStatement } from '../sql/feed-statements.ts';
-import { unmarkText } from '../sql/marked-text.ts';
-import { logRow, readLogsStatement } from '../sql/segment-statements.ts';
-import type { SqlStatement } from '../sql/statement.ts';
-import { runStatement } from './duckdb-engine.ts';
-import type { FeedEvent, FeedPage, FeedRequest } from './event-store.ts';
-import { ingestClock, unpackIngestTimes } from './feed-ingest-times.ts';
-import type { Snapshot } from './live-set.ts';
-import { StoreError } from './store-error.ts';
+import type { ConnectionPool } from './connection-pool.ts';
+import type { FeedPage, FeedRequest } from './event-store.ts';
+import { nextSealed, type SealedStretch } from './feed-plan.ts';
+import { type FeedPiece, readRows } from './feed-rows.ts';
+import { hotSource, sealedSource } from './feed-source.ts';
+import { buildWindow, type FeedWindow, isHalfRead, readWindow } from './feed-window.ts';
+import { FeedWindows } from './feed-windows.ts';
+import type { LiveSet } from './live-set.ts';
 
-const PAGE_EVENTS = 4_096;
-
-export interface FeedScope {
-  readonly snapshot: Snapshot;
+export interface FeedReaderOptions {
+  readonly live: LiveSet;
   readonly segmentsFolder: string;
-  readonly connection: DuckDBConnection;
-  readonly signal: AbortSignal;
+  /** The feed's own: who reads everything is not to keep searches waiting. */
+  readonly connections: ConnectionPool;
+  readonly dropTable: (name: string) => void;
 }
 
-/** One page of the feed. */
-export async function readFeedPage({ zones, afterSequence, limit }: FeedRequest, scope: FeedScope): Promise<FeedPage> {
-  const { snapshot, segmentsFolder } = scope;
-  const run = (statement: SqlStatement) => runStatement(scope.connection, statement, scope.signal);
-  const segments = snapshot.segments.filter(({ maxSequence }) => maxSequence > afterSequence);
-  const paths = segments.map(({ file }) => join(segmentsFolder, file));
-  const end = snapshot.endSequence - 1n;
-  const relation = eventsRelation(snapshot.hotTables, paths, snapshot.endSequence);
-  const size = Math.min(limit, PAGE_EVENTS);
-  const rows = await run(feedPageStatement(relation, { zones, after: afterSequence, upTo: end }, size + 1));
-  const shown = rows.slice(0, size);
-  const places = shown.flatMap(([, , , , place]) => (typeof place === 'bigint' ? [logRow(place)] : []));
-  const wanted = [...Map.groupBy(places, ({ bundle }) => bundle)].map(([bundle, inBundle]) => {
-    const found = snapshot.bundles.find(({ number }) => number === Number(bundle));
-    if (found === undefined) {
-      throw new StoreError('corrupt', `bundle ${bundle} is not in the catalog`);
-    }
-    return { bundle, path: join(segmentsFolder, found.file), rows: inBundle.map(({ row }) => row) };
-  });
-  const logs = new Map(wanted.length === 0 ? [] : (await run(readLogsStatement(wanted))).map(([place, log]) => [place, log as string]));
-  const clock = ingestClock([
-    ...snapshot.hotTables.flatMap(({ ingestTimes }) => ingestTimes),
-    ...snapshot.bundles
-      .filter(({ maxSequence }) => maxSequence > afterSequence)
-      .flatMap(({ ingestTimes }) => unpackIngestTimes(ingestTimes)),
-  ]);
-  const events = shown.map((row) => feedEvent(row, logs, clock));
-  const more = rows.length > size;
-  return { events, lastSequence: more ? (events.at(-1)?.sequence ?? afterSequence) : end > afterSequence ? end : afterSequence, more };
-}
+type Zones = FeedRequest['zones'];
 
-function feedEvent(
-  [seq, zone, timestamp, log, logPlace, logId, ...texts]: readonly DuckDBValue[],
-  logs: ReadonlyMap<unknown, string>,
-  clock: (sequence: bigint) => number,
-): FeedEvent {
-  const fields: Partial<Record<TextField, string>> = {};
-  for (const [place, name] of TEXT_FIELDS.entries()) {
-    const value = texts[place];
-    if (typeof value === 'string') {
-      fields[name] = unmarkText(value);
+/** Reads the events of a store in the order of their sequence: the sealed ones from windows, the hot ones from their tables. */
+export class FeedReader {
+  readonly #options: FeedReaderOptions;
+  readonly #windows: FeedWindows;
+  readonly #closing = new AbortController();
+
+  constructor(options: FeedReaderOptions) {
+    this.#options = options;
+    const { dropTable } = options;
+    this.#windows = new FeedWindows({ build: (table, stretch) => this.#build(table, stretch), dropTable });
+  }
+
+  async read({ zones, afterSequence, limit }: FeedRequest, signal: AbortSignal): Promise<FeedPage> {
+    signal.throwIfAborted();
+    const wanted = zones === 'all' ? zones : [...new Set(zones)].sort((a, b) => a - b);
+    let after = afterSequence;
+    for (;;) {
+      const last = this.#options.live.endSequence - 1n;
+      if (!this.#hasMore(wanted, after)) {
+        return { events: [], lastSequence: after > last ? after : last, more: false };
+      }
+      const { events, lastSequence } = await this.#readPiece(wanted, after, limit, signal);
+      if (events.length > 0) {
+        return { events, lastSequence, more: this.#hasMore(wanted, lastSequence) };
+      }
+      after = lastSequence;
     }
   }
-  const logJson = (log as string | null) ?? logs.get(logPlace);
-  if (logJson === undefined) {
-    throw new StoreError('corrupt', `there is no log at the place ${logPlace}`);
+
+  /** Interrupts what is being prepared. */
+  async close(reason: Error): Promise<void> {
+    this.#closing.abort(reason);
+    await this.#windows.close();
   }
-  return {
-    sequence: seq as bigint,
-    zoneId: Number(zone),
-    timestamp: Number(timestamp),
-    ingestedAtMs: clock(seq as bigint),
-    logId: unmarkText(logId as string),
-    fields,
-    logJson,
-  };
+
+  #hasMore(zones: Zones, after: bigint): boolean {
+    const { live } = this.#options;
+    return (zones === 'all' ? live.endSequence - 1n : live.zoneEnds.of(zones)) > after;
+  }
+
+  async #readPiece(zones: Zones, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
+    const next = () => this.#nextSealed(zones, after);
+    const piece = await this.#windows.use(zones, after, next, (window) => this.#readWindow(window, after, limit, signal));
+    return piece ?? (await this.#readHot(zones, after, limit, signal));
+  }
+
+  async #readWindow(window: FeedWindow, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
+    const { zones, upTo } = window.stretch;
+    const { connections } = this.#options;
+    const read = await connections.use((connection) => readWindow(window, after, limit, connection, signal), signal);
+    const piece = 'kind' in read ? await this.#readSealed(zones, after, read.upTo, limit, signal) : read;
+    if (piece.lastSequence >= upTo) {
+      this.#windows.done(zones, after);
+    } else if (isHalfRead(window, piece.lastSequence)) {
+      this.#windows.prepare(zones, upTo, () => this.#nextSealed(zones, upTo));
+    }
+    return piece;
+  }
+
+  /** Sealed events one by one. Those that were dropped since the window was made are not among them. */
+  async #readSealed(zones: Zones, after: bigint, upTo: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
+    const { live, connections, segmentsFolder } = this.#options;
+    return await connections.use(async (connection) => {
+      const snapshot = live.snapshot();
+      try {
+        const source = (end: bigint) => sealedSource(snapshot, { zones, after, upTo: end }, segmentsFolder, connection, signal);
+        return await readRows(source, upTo, limit, connection, signal);
+      } finally {
+        snapshot.release();
+      }
+    }, signal);
+  }
+
+  async #readHot(zones: Zones, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
+    const { live, connections } = this.#options;
+    return await connections.use(async (connection) => {
+      const snapshot = live.snapshot();
+      try {
+        // What was hot may have been sealed while the connection was waited for.
+        if (nextSealed(snapshot, zones, after) !== undefined) {
+          return { events: [], lastSequence: after };
+        }
+        const source = (upTo: bigint) => hotSource(snapshot, { zones, after, upTo });
+        return await readRows(source, snapshot.endSequence - 1n, limit, connection, signal);
+      } finally {
+        snapshot.release();
+      }
+    }, signal);
+  }
+
+  #nextSealed(zones: Zones, after: bigint): SealedStretch | undefined {
+    return nextSealed(this.#options.live, zones, after);
+  }
+
+  async #build(table: string, stretch: SealedStretch): Promise<FeedWindow> {
+    const { live, connections, segmentsFolder } = this.#options;
+    const { signal } = this.#closing;
+    return await connections.use(async (connection) => {
+      const snapshot = live.snapshot();
+      try {
+        return await buildWindow(table, stretch, snapshot, segmentsFolder, connection, signal);
+      } finally {
+        snapshot.release();
+      }
+    }, signal);
+  }
 }

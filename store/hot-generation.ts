@@ -8,6 +8,7 @@ export class CollectingTable implements HotTable {
   readonly firstSequence = null;
   events = 0;
   journalBytes = 0;
+  lastSequence = 0n;
   readonly ingestTimes: IngestTime[] = [];
 
   constructor(name: string) {

@@ -8,6 +8,8 @@ import type { IngestTime } from './feed-ingest-times.ts';
 export interface HotTable extends HotSource {
   readonly events: number;
   readonly journalBytes: number;
+  /** Of its journals; 0 before the first. */
+  readonly lastSequence: bigint;
   /** Of the journals in it, in their order. */
   readonly ingestTimes: readonly IngestTime[];
 }

@@ -93,7 +93,8 @@ async function adoptOrCopy(connection: DuckDBConnection, journal: Journal, name:
   const allNew = knownAlready === 0n && distinct === events + 1n;
   if (allNew && events >= TABLE_OF_ITS_OWN) {
     const ingestTimes = [{ firstSequence, atMs: ingestedAtMs }];
-    const table = { name, firstSequence, events: Number(events), journalBytes: sizeBytes, ingestTimes };
+    const lastSequence = firstSequence + BigInt(journal.eventCount) - 1n;
+    const table = { name, firstSequence, events: Number(events), journalBytes: sizeBytes, lastSequence, ingestTimes };
     return { loaded: Number(events), duplicates: 0, zones, table };
   }
   const statement = allNew

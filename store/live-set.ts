@@ -14,7 +14,7 @@ export interface Snapshot {
 }
 
 export interface Retired {
-  readonly hotTables: readonly HotTable[];
+  readonly hotTables: readonly Pick<HotTable, 'name'>[];
   /** Files of the segments folder. */
   readonly files: readonly (Segment | Bundle)[];
 }

@@ -85,6 +85,7 @@ export class Loader {
       if (table === undefined) {
         collecting.events += loaded;
         collecting.journalBytes += journal.sizeBytes;
+        collecting.lastSequence = journal.firstSequence + BigInt(journal.eventCount) - 1n;
         collecting.ingestTimes.push({ firstSequence: journal.firstSequence, atMs: journal.ingestedAtMs });
       } else {
         tables.push(table);

@@ -8,6 +8,7 @@ import { EmbeddedStore } from './embedded-store.ts';
 import type { DeadLetter } from './event-store.ts';
 import { lastSequencesIn } from './feed-dropped.ts';
 import { Forgotten } from './feed-forgotten.ts';
+import { FeedReader } from './feed-reader.ts';
 import { LiveSet } from './live-set.ts';
 import { Loader } from './loader.ts';
 import { Maintenance } from './maintenance.ts';
@@ -23,6 +24,8 @@ import { ThreadPolicy } from './thread-policy.ts';
 const CONCURRENT_SEARCHES = 4;
 /** Searches that wait for their turn; further ones are refused with `overloaded`. */
 const WAITING_SEARCHES = 256;
+/** Pages of the feed that are read at the same time, and windows that are prepared. */
+const CONCURRENT_FEEDS = 4;
 
 /** How long after the last bulk load searches get every core again. */
 const QUIET_MS = 1_000;
@@ -69,6 +72,8 @@ async function openWithCatalog(
   const [loading, sealing, merging] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
   const [removing, settings] = await Promise.all([engine.connect(), engine.connect()]);
   const searchers = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES);
+
+  const feedConnections = await ConnectionPool.open(engine, CONCURRENT_FEEDS, WAITING_SEARCHES);
 
   const remover = new PartRemover(removing, folder.segments, logger);
   const live = new LiveSet({ segments: catalog.segments(), bundles: catalog.bundles() }, nextSequence, (retired) =>
@@ -119,10 +124,17 @@ async function openWithCatalog(
   const compaction = { ...rewriting, connection: merging };
   const maintenance = new Maintenance({ pipeline, loader, sealer, compaction, retention, now, logger });
 
+  const feed = new FeedReader({
+    live,
+    segmentsFolder: folder.segments,
+    connections: feedConnections,
+    dropTable: (name) => remover.remove({ hotTables: [{ name }], files: [] }),
+  });
   const release = async () => {
     await threads.stop();
     await remover.idle();
     searchers.close();
+    feedConnections.close();
     for (const connection of [loading, sealing, merging, removing, settings]) {
       connection.closeSync();
     }
@@ -140,6 +152,7 @@ async function openWithCatalog(
     sealer,
     maintenance,
     searchers,
+    feed,
     release,
   });
 }

@@ -1,0 +1,65 @@
+import type { FeedStretch } from '../sql/feed-statements.ts';
+import type { Bundle } from './bundle.ts';
+import type { Snapshot } from './live-set.ts';
+import type { Segment } from './segment.ts';
+
+/** So many sealed events are put in order together. One bundle has about as many, and is never divided. */
+const WINDOW_EVENTS = 60_000;
+/** Of a small zone a bundle has few events, and each costs a statement a part of its own. */
+const MOST_BUNDLES = 64;
+
+/** Sealed events that are read together. */
+export interface SealedStretch extends FeedStretch {
+  /** Roughly how many. */
+  readonly events: number;
+}
+
+type SealedParts = Pick<Snapshot, 'segments' | 'bundles'>;
+
+/**
+ * What of the sealed events a reader gets next; undefined where none of the zones can be left behind `after`. Seals are in the order of the
+ * sequence, so what bundles have comes before all that is hot.
+ */
+export function nextSealed({ segments, bundles }: SealedParts, zones: FeedStretch['zones'], after: bigint): SealedStretch | undefined {
+  const chosen: Bundle[] = [];
+  let events = 0;
+  const left = bundles.filter(({ maxSequence }) => maxSequence > after).sort((a, b) => (a.minSequence < b.minSequence ? -1 : 1));
+  for (const bundle of left) {
+    const within = { after, upTo: bundle.maxSequence };
+    const expected = segments.reduce((sum, segment) => sum + eventsOf(segment, zones) * overlap(segment, bundle, within), 0);
+    if (expected === 0) {
+      continue;
+    }
+    if (chosen.length > 0 && (events + expected > WINDOW_EVENTS || chosen.length === MOST_BUNDLES)) {
+      break;
+    }
+    chosen.push(bundle);
+    events += Math.min(expected, bundle.rows);
+  }
+  const last = chosen.at(-1);
+  return last && { zones, after, upTo: last.maxSequence, events: Math.ceil(events) };
+}
+
+/** The parts that hold the sealed events of a stretch; undefined where there are none, or none any more. */
+export function partsOf({ segments, bundles }: SealedParts, stretch: FeedStretch): SealedParts | undefined {
+  const wanted = bundles
+    .map((bundle) => ({
+      bundle,
+      segments: segments.filter((segment) => overlap(segment, bundle, stretch) > 0 && eventsOf(segment, stretch.zones) > 0),
+    }))
+    .filter((part) => part.segments.length > 0);
+  return wanted.length === 0
+    ? undefined
+    : { bundles: wanted.map(({ bundle }) => bundle), segments: [...new Set(wanted.flatMap((part) => part.segments))] };
+}
+
+/** The share of a segment's sequences that a bundle has within a stretch. */
+function overlap({ minSequence, maxSequence }: Segment, bundle: Bundle, { after, upTo }: Omit<FeedStretch, 'zones'>): number {
+  const from = [minSequence, bundle.minSequence, after + 1n].reduce((highest, sequence) => (sequence > highest ? sequence : highest));
+  const to = [maxSequence, bundle.maxSequence, upTo].reduce((lowest, sequence) => (sequence < lowest ? sequence : lowest));
+  return to < from ? 0 : Number(to - from + 1n) / Number(maxSequence - minSequence + 1n);
+}
+
+function eventsOf({ rows, zoneRows }: Segment, zones: FeedStretch['zones']): number {
+  return zones === 'all' ? rows : zones.reduce((sum, zone) => sum + (zoneRows.get(zone) ?? 0), 0);
+}

@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { type BundlePart, type FeedStretch, hotFeed, logRowsStatement, sealedFeed } from '../sql/feed-statements.ts';
+import type { SqlFragment } from '../sql/fragment.ts';
+import { runStatement } from './duckdb-engine.ts';
+import { type IngestTime, unpackIngestTimes } from './feed-ingest-times.ts';
+import { partsOf } from './feed-plan.ts';
+import type { Snapshot } from './live-set.ts';
+
+/** Where a stretch of the feed is read from, and when its events were taken in. */
+export interface FeedSource {
+  readonly stretch: FeedStretch;
+  readonly feed: SqlFragment;
+  readonly times: readonly IngestTime[];
+}
+
+/** For so many zones it is worth asking where in a bundle each of them lies. */
+const ZONES_APART = 4;
+
+export function hotSource({ hotTables }: Pick<Snapshot, 'hotTables'>, stretch: FeedStretch): FeedSource {
+  const tables = hotTables.filter(({ lastSequence }) => lastSequence > stretch.after);
+  return { stretch, feed: hotFeed(tables, stretch), times: tables.flatMap(({ ingestTimes }) => ingestTimes) };
+}
+
+/** Undefined where nothing of the stretch is there. Of the bundles no more is read than the rows between the first and the last that are wanted. */
+export async function sealedSource(
+  snapshot: Pick<Snapshot, 'segments' | 'bundles'>,
+  stretch: FeedStretch,
+  segmentsFolder: string,
+  connection: DuckDBConnection,
+  signal: AbortSignal,
+): Promise<FeedSource | undefined> {
+  const { zones } = stretch;
+  const found = partsOf(snapshot, stretch);
+  if (found === undefined) {
+    return undefined;
+  }
+  const { segments, bundles } = found;
+  const paths = segments.map(({ file }) => join(segmentsFolder, file));
+  const pathOf = new Map(bundles.map(({ number, file }) => [number, join(segmentsFolder, file)]));
+  const whole = (): BundlePart[] => [...pathOf].map(([bundle, path]) => ({ bundle, path, rows: null }));
+  const some = async (): Promise<BundlePart[]> => {
+    const apart = zones.length <= ZONES_APART;
+    const rows = await runStatement(connection, logRowsStatement(paths, stretch, apart), signal);
+    return rows.flatMap(([number, , first, last]) => {
+      const bundle = Number(number);
+      const path = pathOf.get(bundle);
+      return path === undefined ? [] : [{ bundle, path, rows: [first as bigint, last as bigint] as const }];
+    });
+  };
+  const parts = zones === 'all' ? whole() : await some();
+  if (parts.length === 0) {
+    return undefined;
+  }
+  const times = bundles.flatMap(({ ingestTimes }) => unpackIngestTimes(ingestTimes));
+  return { stretch, feed: sealedFeed(paths, parts, stretch), times };
+}
