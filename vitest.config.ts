@@ -12,6 +12,7 @@ const SLOW = [
   'test/edge/database/runaway.test.ts',
   'test/edge/database/tokens.test.ts',
   'test/edge/local/applications.test.ts',
+  'test/edge/local/killed.test.ts',
   'test/edge/local/platform-resources.test.ts',
   'test/edge/proxy-failures.test.ts',
   'test/edge/proxy.test.ts',

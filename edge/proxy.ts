@@ -40,6 +40,15 @@ const CALLER_IDLE_MS = 30_000;
 const CONNECTIONS = 64;
 const RETRY_AFTER_MS = 10;
 
+/** A 401 must say how to do better (RFC 9110, 15.5.2); an upstream's own words could say who it is. */
+const CHALLENGES: Readonly<Record<ProxiedRoute['key'], string>> = {
+  access: 'AccessKey',
+  personal: 'AccessKey',
+  'access-and-zone': 'AccessKey',
+  bearer: 'Bearer',
+  none: 'AccessKey',
+};
+
 /** What is handed on of an answer's headers: what says how to read its body, and when to come again. */
 const ANSWER_HEADERS = ['content-type', 'content-encoding', 'retry-after'] as const;
 
@@ -86,6 +95,7 @@ async function passOn(
     reply.raw.once('close', release);
     reply.raw.setTimeout(callerIdleMs, () => reply.raw.destroy());
     for (const name of ANSWER_HEADERS) if (headers[name] !== undefined) reply.header(name, headers[name]);
+    if (statusCode === 401) reply.header('www-authenticate', CHALLENGES[operation.key]);
     // An empty body gets no content type of the framework's.
     reply.code(statusCode).send(body.length === 0 ? undefined : body);
   } catch (error) {

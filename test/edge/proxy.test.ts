@@ -129,6 +129,19 @@ const REFUSED: readonly Case[] = [
   ['a body that is too large', 2, { body: { Name: 'x'.repeat(70_000) } }, 413],
 ];
 
+test.each([
+  [4, 'AccessKey'],
+  [11, 'AccessKey'],
+  [14, 'Bearer'],
+])('a 401 of an upstream says how to do better, in our words: operation %i', async (id, challenge) => {
+  await using upstream = await recordingUpstream((_request, response) =>
+    response.writeHead(401, { 'www-authenticate': 'Basic realm="db7.internal"' }).end(),
+  );
+  await using proxy = await startProxy({ target: { url: upstream.url } });
+  const answer = await send(proxy.url, exampleOf(id));
+  expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, challenge]);
+});
+
 describe('before an upstream is asked', () => {
   test.each(REFUSED)('%s is refused by operation %i in its own shape', async (_what, id, change, status) => {
     await using upstream = await echo();
