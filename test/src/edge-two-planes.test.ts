@@ -56,8 +56,11 @@ async function ask(program: RunningProgram, request: ExampleRequest, headers: Re
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
+const GRADE = /^(couldBeBetter|notBad|doingGreat)$/;
+
 /** What no two programs have in common: moments, random tokens, and what was measured. All else stays. */
 function masked(value: unknown, measured: boolean): unknown {
+  if (measured && typeof value === 'string' && GRADE.test(value)) return 'a grade';
   if (typeof value === 'string')
     return TIME.test(value) ? 'a time' : value.replaceAll(/[\w-]{43}(?:\.[\w-]{43})?|[0-9a-f]{8}-[0-9a-f-]{27}/g, 'random');
   if (typeof value === 'number') return measured ? 'a measure' : value;
