@@ -1,4 +1,6 @@
 import { NAMED_SCHEMAS } from '../edge/schemas/named-schemas.ts';
+import { COMPANION_PATHS, COMPANION_SCHEMAS } from './openapi-companions.ts';
+import { FEED_GROUP } from './openapi-feed.ts';
 import { INGEST_GROUP } from './openapi-ingest.ts';
 import { OPERATION_PATHS, OPERATION_TAGS } from './openapi-operations.ts';
 import { PROBLEM_DETAILS } from './openapi-problems.ts';
@@ -28,11 +30,13 @@ export const OPENAPI_DOCUMENT = {
   },
   servers: [{ url: '/' }],
   security: [{ AccessKey: [] }],
-  tags: [SEARCH_GROUP.tag, INGEST_GROUP.tag, ...OPERATION_TAGS, PROGRAM_GROUP.tag],
+  tags: [SEARCH_GROUP.tag, FEED_GROUP.tag, INGEST_GROUP.tag, ...OPERATION_TAGS, PROGRAM_GROUP.tag],
   paths: {
     ...SEARCH_GROUP.paths,
+    ...FEED_GROUP.paths,
     ...INGEST_GROUP.paths,
     ...OPERATION_PATHS,
+    ...COMPANION_PATHS,
     ...PROGRAM_GROUP.paths,
   },
   components: {
@@ -57,10 +61,12 @@ export const OPENAPI_DOCUMENT = {
     },
     schemas: {
       ...SEARCH_GROUP.schemas,
+      ...FEED_GROUP.schemas,
       ...INGEST_GROUP.schemas,
       ...PROGRAM_GROUP.schemas,
       ProblemDetails: PROBLEM_DETAILS,
       ...NAMED_SCHEMAS,
+      ...COMPANION_SCHEMAS,
     },
   },
 } as const;

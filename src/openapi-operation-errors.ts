@@ -1,5 +1,5 @@
 import { type ErrorFacts, errorBody } from '../edge/error-shapes.ts';
-import type { Operation } from '../edge/operation.ts';
+import type { Operation, ProxiedRoute } from '../edge/operation.ts';
 import { fillPath } from '../edge/proxy-upstream.ts';
 import { STATUS_HEADERS } from './openapi-problems.ts';
 
@@ -76,6 +76,7 @@ const OWN_FACTS: Readonly<Record<string, Readonly<Record<number, Facts>>>> = {
   getAccessList: { 404: { key: 'accessList.not_found', field: 'id', message: 'Shield zone 7 has no access list 9999' } },
   getApplicationStatistics: { 404: { key: 'application.not_found', field: 'appId', message: 'There is no application "nobody"' } },
   getApplicationOverview: { 404: { key: 'application.not_found', field: 'appId', message: 'There is no application "nobody"' } },
+  getHttpChallenge: { 404: { key: 'route.not_found', message: 'There is nothing at GET /.well-known/acme-challenge/unknown' } },
   databasePipeline: {
     401: { key: 'TOKEN_MISSING', message: 'an access token is required: Authorization: Bearer <token>' },
     403: { key: 'SQLITE_READONLY', message: 'the token is Read Only: nothing was written' },
@@ -85,7 +86,12 @@ const OWN_FACTS: Readonly<Record<string, Readonly<Record<number, Facts>>>> = {
 /** Errors differ in it; a fixed one for the description, which would otherwise never be the same twice. */
 const SAMPLE_ID = '5f0c1c62-7a3b-4a53-9c58-3b6de1d0a1f4';
 
-function exampleOf({ errorShape, name, path, example }: Operation, status: number, words: StatusWords) {
+/** A route, and what its placeholders may be. */
+type ExampledRoute = Pick<ProxiedRoute, 'id' | 'name' | 'path' | 'key' | 'errorShape'> & {
+  readonly example: Pick<Operation['example'], 'params'>;
+};
+
+function exampleOf({ errorShape, name, path, example }: ExampledRoute, status: number, words: StatusWords) {
   const facts = OWN_FACTS[name]?.[status] ?? words.facts;
   const { contentType, body } = errorBody(errorShape, { status, ...facts, instance: fillPath(path, example.params) });
   const value = JSON.parse(body) as Readonly<Record<string, unknown>>;
@@ -93,7 +99,7 @@ function exampleOf({ errorShape, name, path, example }: Operation, status: numbe
 }
 
 /** How an operation's error of a status is described: in its shape, with an example made as the error itself is. */
-export function errorAnswer(operation: Operation, status: number, schema: object): object {
+export function errorAnswer(operation: ExampledRoute, status: number, schema: object): object {
   const words = WORDS[status];
   if (words === undefined) throw new Error(`There are no words for status ${status} of operation ${operation.id}`);
   const { type, value } = exampleOf(operation, status, words);

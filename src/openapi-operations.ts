@@ -3,6 +3,7 @@ import { OPERATIONS } from '../edge/operations.ts';
 import { NAMED_SCHEMAS } from '../edge/schemas/named-schemas.ts';
 import { content, type PathItem, ref } from './openapi-content.ts';
 import { errorAnswer } from './openapi-operation-errors.ts';
+import { documentedPath } from './openapi-operation-path.ts';
 
 const KEYS: Readonly<Record<KeyKind, { readonly security: object; readonly words: string }>> = {
   access: { security: { AccessKey: [] }, words: 'Any access key will do.' },
@@ -79,11 +80,6 @@ function responsesOf(operation: Operation): object {
       return [status, status < 400 ? successOf(operation, status, schema) : errorAnswer(operation, status, refTo(schema ?? {}))];
     }),
   );
-}
-
-/** A path of the table as the document writes it: `/pullzone/{id}/removeHostname`. */
-export function documentedPath(path: string): string {
-  return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
 function described(operation: Operation): object {

@@ -16,6 +16,8 @@ const DETAILS: Partial<Record<ErrorKey, string>> = {
   'request.timeout': 'the request body did not arrive whole within 30000 ms',
   'body.too_large': 'The request body has more than 1048576 bytes; allowed: at most 1048576 bytes',
   'body.unsupported_type': 'Content-Type: text/csv is not supported; allowed: application/json, text/json, application/*+json',
+  'feed.cursor_expired': 'Events behind the cursor are past the retention and gone; oldestCursor goes on with the oldest that is kept',
+  'tail.full': 'There are 64 live tails already, and no more are served; try again when one has ended',
   'search.deadline': 'The search was interrupted: it was not done within 30000 ms; ask for a smaller window or add filters',
   'store.append_failed': 'The disk is full; sending everything again stores nothing twice',
   'store.busy': 'The store is behind with writing',
@@ -75,6 +77,7 @@ export const PROBLEM_DETAILS = {
     detail: { ...text, description: 'What is wrong, with the value and what is allowed' },
     instance: { type: ['string', 'null'], description: "The request's path" },
     errorKey: { enum: Object.keys(PROBLEMS), description: 'For programs' },
+    oldestCursor: { ...text, description: 'With feed.cursor_expired: the cursor to go on with' },
     errors: {
       type: 'array',
       items: {

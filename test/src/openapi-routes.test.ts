@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { documentedPath } from '../../src/openapi-operations.ts';
+import { documentedPath } from '../../src/openapi-operation-path.ts';
 import { DESCRIBED_OPERATIONS } from './openapi/document-check.ts';
 import { type Site, startSite } from './openapi/site.ts';
 

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COMPANION_DRIVERS } from './openapi/companion-drivers.ts';
 import { DESCRIBED_OPERATIONS, undescribed } from './openapi/document-check.ts';
 import type { Drivers } from './openapi/driver.ts';
 import { EVENT_DRIVERS } from './openapi/event-drivers.ts';
 import { OPERATION_DRIVERS } from './openapi/operation-drivers.ts';
 import { PROGRAM_DRIVERS } from './openapi/program-drivers.ts';
 import { type Sites, startSites } from './openapi/sites.ts';
+import { STREAM_DRIVERS } from './openapi/stream-drivers.ts';
 
-const DRIVERS: Drivers = { ...EVENT_DRIVERS, ...OPERATION_DRIVERS, ...PROGRAM_DRIVERS };
+const DRIVERS: Drivers = { ...EVENT_DRIVERS, ...STREAM_DRIVERS, ...OPERATION_DRIVERS, ...COMPANION_DRIVERS, ...PROGRAM_DRIVERS };
 
 const DESCRIBED = DESCRIBED_OPERATIONS.flatMap((operation) =>
   Object.keys(operation.responses).map((status) => [operation.operationId, Number(status), operation] as const),

@@ -23,6 +23,7 @@ export interface DescribedOperation {
   readonly security?: readonly object[];
   readonly parameters?: readonly {
     readonly name: string;
+    readonly in: 'path' | 'query';
     readonly required?: boolean;
     readonly schema: object;
     readonly example?: unknown;
@@ -54,14 +55,14 @@ export function faultsOf(schema: object, value: unknown): unknown {
 
 const isJson = (type: string): boolean => /^(application|text)\/(.*\+)?json$/.test(type);
 
-/** The values in a body: one where the type is JSON, one a line where the schema is of an object in lines, else the text. */
+/** The values in a body: one where the type is JSON, the text where the schema is of a text, else one a line, which is JSON or not. */
 export function valuesIn(type: string, schema: object, text: string): readonly unknown[] {
   if (isJson(type)) return [JSON.parse(text)];
   if ('type' in schema && schema.type === 'string') return [text];
   return text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line));
+    .map((line) => (line.startsWith('{') ? JSON.parse(line) : line));
 }
 
 /** Everything in which an answer is not as the document says of its status. */

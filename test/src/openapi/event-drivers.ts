@@ -16,7 +16,8 @@ import {
 } from './driver.ts';
 import { KEY_OF_ZONE_8 } from './sites.ts';
 
-const SEARCH: Call = { method: 'POST', path: '/shield/event-logs/7/search', headers: JSON_TYPE, body: lastHour() };
+/** All of the last hour. */
+export const SEARCH: Call = { method: 'POST', path: '/shield/event-logs/7/search', headers: JSON_TYPE, body: lastHour() };
 const EVENTS: Call = { method: 'POST', path: '/ingest/events', headers: { 'content-type': 'application/x-ndjson' }, body: eventLine() };
 const LETTERS: Call = { method: 'GET', path: '/ingest/dead-letters' };
 const REPLAY: Call = { method: 'POST', path: '/ingest/dead-letters/replay', headers: JSON_TYPE, body: '{}' };

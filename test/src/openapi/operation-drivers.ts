@@ -19,7 +19,7 @@ import {
 } from './driver.ts';
 
 /** The call that the operation's description shows. */
-function exampleCall({ method, path, example }: Operation): Call {
+export function exampleCall({ method, path, example }: Operation): Call {
   const query = queryText(example.query);
   return {
     method,

@@ -38,11 +38,11 @@ async function listening(app: FastifyInstance): Promise<string> {
   return app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
 }
 
-/** Starts one with variables as in the environment. */
-export async function startSite(env: Readonly<Record<string, string>> = {}): Promise<Site> {
+/** Starts one with variables as in the environment; `now` is the store's clock. */
+export async function startSite(env: Readonly<Record<string, string>> = {}, now: () => number = Date.now): Promise<Site> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-site-'));
   const config = loadConfig({ MEMORY_LIMIT_MB: '256', ...env, DATA_DIR: dataDir });
-  const store = await openStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs: config.retentionMs, now: Date.now, logger });
+  const store = await openStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs: config.retentionMs, now, logger });
   const edge = await startEdge({ store, config, now: Date.now, logger });
   const app = await buildApp({ store, config, now: Date.now, logger, kafka: null, edge, bodyDeadlineMs: BODY_DEADLINE_MS });
   const url = await listening(app);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { closedPort } from '../../edge/upstreams.ts';
 import { startDeafListener } from './deaf-listener.ts';
+import { type ForgetfulSite, startForgetfulSite } from './forgetful-site.ts';
 import { type Site, startSite } from './site.ts';
 
 /** The program in every condition that its answers tell apart. */
@@ -16,6 +17,8 @@ export interface Sites {
   readonly unreachable: Site;
   /** Its upstreams let nobody in, and do not say so. */
   readonly deaf: Site;
+  /** Its retention has dropped events. */
+  readonly forgetful: ForgetfulSite;
   stop(): Promise<void>;
 }
 
@@ -33,7 +36,8 @@ function breakDown({ store, edge, dataDir }: Site): void {
   };
   store.search = async () => fail();
   store.append = async () => fail();
-  Object.assign(store, { listDeadLetters: fail, stats: fail });
+  store.readFeed = async () => fail();
+  Object.assign(store, { listDeadLetters: fail, stats: fail, forgottenSequence: fail });
   Object.assign(edge.history.view, { minutes: fail });
   const db = new DatabaseSync(join(dataDir, 'control-plane.sqlite'), { enableForeignKeyConstraints: false });
   for (const { name } of db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all())
@@ -48,10 +52,11 @@ export async function startSites(): Promise<Sites> {
   const broken = await startSite();
   const unreachable = await startSite(upstreamsAt(await closedPort()));
   const deaf = await startSite(upstreamsAt(deafUpstream.url));
+  const forgetful = await startForgetfulSite();
   breakDown(broken);
   const stop = async (): Promise<void> => {
-    for (const site of [open, keyed, broken, unreachable, deaf]) await site.stop();
+    for (const site of [open, keyed, broken, unreachable, deaf, forgetful]) await site.stop();
     await deafUpstream.stop();
   };
-  return { open, keyed, broken, unreachable, deaf, stop };
+  return { open, keyed, broken, unreachable, deaf, forgetful, stop };
 }
