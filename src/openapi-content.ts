@@ -3,7 +3,8 @@ export type PathItem = Readonly<Record<string, object>>;
 
 /** What a file of the description holds: one group of operations and the schemas it names. */
 export interface DescribedGroup {
-  readonly tag: { readonly name: string; readonly description: string };
+  /** Absent: its operations stand under the tag of another group. */
+  readonly tag?: { readonly name: string; readonly description: string };
   readonly paths: Readonly<Record<string, PathItem>>;
   /** By name; what `ref` refers to. */
   readonly schemas: Readonly<Record<string, object>>;

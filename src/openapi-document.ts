@@ -1,5 +1,6 @@
 import { NAMED_SCHEMAS } from '../edge/schemas/named-schemas.ts';
 import { COMPANION_PATHS, COMPANION_SCHEMAS } from './openapi-companions.ts';
+import { EXPORT_GROUP } from './openapi-export.ts';
 import { FEED_GROUP } from './openapi-feed.ts';
 import { INGEST_GROUP } from './openapi-ingest.ts';
 import { OPERATION_PATHS, OPERATION_TAGS } from './openapi-operations.ts';
@@ -33,6 +34,7 @@ export const OPENAPI_DOCUMENT = {
   tags: [SEARCH_GROUP.tag, FEED_GROUP.tag, INGEST_GROUP.tag, ...OPERATION_TAGS, PROGRAM_GROUP.tag],
   paths: {
     ...SEARCH_GROUP.paths,
+    ...EXPORT_GROUP.paths,
     ...FEED_GROUP.paths,
     ...INGEST_GROUP.paths,
     ...OPERATION_PATHS,
@@ -61,6 +63,7 @@ export const OPENAPI_DOCUMENT = {
     },
     schemas: {
       ...SEARCH_GROUP.schemas,
+      ...EXPORT_GROUP.schemas,
       ...FEED_GROUP.schemas,
       ...INGEST_GROUP.schemas,
       ...PROGRAM_GROUP.schemas,

@@ -3,7 +3,7 @@ import { FEED_FORMATS } from '../../src/formats/feed-format.ts';
 import { DESCRIBED_OPERATIONS, undescribed } from './openapi/document-check.ts';
 import { documentedCall } from './openapi/documented-call.ts';
 import { type Call, send } from './openapi/driven-answer.ts';
-import { SEARCH } from './openapi/event-drivers.ts';
+import { EXPORT, SEARCH } from './openapi/event-drivers.ts';
 import { type Site, startSite } from './openapi/site.ts';
 import { FEED } from './openapi/stream-drivers.ts';
 import { eventLine, ingest } from './running-app.ts';
@@ -38,7 +38,7 @@ describe('a body of a type that is described is taken', () => {
 });
 
 /** Calls that succeed, of the operations whose answers come in several types. */
-const SEVERAL: Readonly<Record<string, Call>> = { searchEventLogs: SEARCH, readFeed: FEED };
+const SEVERAL: Readonly<Record<string, Call>> = { searchEventLogs: SEARCH, exportEventLogs: EXPORT, readFeed: FEED };
 
 const OFFERED = DESCRIBED_OPERATIONS.flatMap((operation) => {
   const types = Object.keys(operation.responses['200']?.content ?? {});

@@ -18,12 +18,26 @@ import { KEY_OF_ZONE_8 } from './sites.ts';
 
 /** All of the last hour. */
 export const SEARCH: Call = { method: 'POST', path: '/shield/event-logs/7/search', headers: JSON_TYPE, body: lastHour() };
+/** The same, exported. */
+export const EXPORT: Call = { ...SEARCH, path: '/shield/event-logs/7/export' };
 const EVENTS: Call = { method: 'POST', path: '/ingest/events', headers: { 'content-type': 'application/x-ndjson' }, body: eventLine() };
 const LETTERS: Call = { method: 'GET', path: '/ingest/dead-letters' };
 const REPLAY: Call = { method: 'POST', path: '/ingest/dead-letters/replay', headers: JSON_TYPE, body: '{}' };
 
-/** The search, the intake and the dead letters. */
+/** The search, the export, the intake and the dead letters. */
 export const EVENT_DRIVERS: Drivers = {
+  exportEventLogs: {
+    200: answered(EXPORT),
+    400: answered({ ...EXPORT, body: '{"from":0}' }),
+    401: withoutKey(EXPORT),
+    403: withKey(KEY_OF_ZONE_8)(EXPORT),
+    406: unacceptable(EXPORT),
+    408: bodyTooLate(EXPORT),
+    413: bodyTooLarge(EXPORT),
+    415: ofWrongType(EXPORT),
+    500: whileBroken(EXPORT),
+    503: whileStopping(EXPORT),
+  },
   searchEventLogs: {
     200: answered(SEARCH),
     400: answered({ ...SEARCH, body: '{"from":0}' }),
