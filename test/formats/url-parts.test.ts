@@ -21,6 +21,10 @@ describe('a url is taken apart as it is written:', () => {
     ['https://münchen.example.de/', ['https', 'münchen.example.de', undefined, '/', undefined, undefined, undefined]],
     ['/a/b.php?x=/c.png#d', [undefined, undefined, undefined, '/a/b.php', 'x=/c.png', 'd', 'php']],
     ['/a?', [undefined, undefined, undefined, '/a', '', undefined, undefined]],
+    [
+      'https://shop.example.com\\@evil.example.com/',
+      ['https', 'shop.example.com', undefined, '\\@evil.example.com/', undefined, undefined, undefined],
+    ],
     ['//shop.example.com/a', NOTHING],
     ['shop.example.com/a', NOTHING],
     ['https://', NOTHING],
