@@ -32,6 +32,7 @@ const SLOW = [
   'test/src/openapi.test.ts',
   'test/src/request-bodies.test.ts',
   'test/src/serve-command.test.ts',
+  'test/src/tail-restart.test.ts',
   'test/store/failing-disk.test.ts',
   'test/store/recovery.test.ts',
   'test/store/retention.test.ts',
