@@ -121,5 +121,8 @@ describe('text that is not valid for an attribute with a type is kept elsewhere:
       expect(event[name]).toEqual(value);
     }
     expect('src_endpoint' in event).toBe('src_endpoint' in expected);
+    // No host in these events has a name, and few have an address.
+    const { ip } = event.src_endpoint ?? {};
+    expect(event.observables).toEqual(ip && [{ name: 'src_endpoint.ip', type_id: 2, type: 'IP Address', value: ip }]);
   });
 });
