@@ -67,6 +67,8 @@ export class UpstreamCallFailed extends Error {
     super(`${operation}: ${codes.length === 0 ? error.name : codes.join(', ')}`);
     this.codes = codes;
     this.code = codes[0] ?? 'UPSTREAM_FAILED';
+    // Where it was made says nothing, once for every caller that goes away.
+    this.stack = `${this.name}: ${this.message}`;
   }
 }
 

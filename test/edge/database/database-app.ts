@@ -6,6 +6,7 @@ import fastify from 'fastify';
 import type { DatabaseLimits } from '../../../edge/local/database/database-limits.ts';
 import { makeDatabaseResource } from '../../../edge/local/database/database-resource.ts';
 import { openTokenStore, type TokenStore } from '../../../edge/local/database/token-store.ts';
+import { startProxy } from '../proxy-app.ts';
 
 export interface DatabaseApp {
   readonly url: string;
@@ -29,13 +30,18 @@ export interface PipelineAnswer {
   readonly body: any;
 }
 
-/** The database by itself on a Fastify of its own, on loopback, in a new folder. */
-export async function startDatabaseApp(limits: Partial<DatabaseLimits> = {}): Promise<DatabaseApp> {
+/** The database on a Fastify of its own, on loopback, in a new folder: by itself, or behind the proxy that callers meet. */
+export async function startDatabaseApp(
+  limits: Partial<DatabaseLimits> = {},
+  { isProxied = false }: { readonly isProxied?: boolean } = {},
+): Promise<DatabaseApp> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-database-'));
   const app = fastify();
   const logger = { info: () => {}, warn: () => {}, error: (facts: object) => console.error(facts) };
   makeDatabaseResource(limits).routes(app, { dataDir, now: Date.now, logger });
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const ownUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+  const proxy = isProxied ? await startProxy({ target: { url: ownUrl, passes: ['authorization'] } }) : null;
+  const url = proxy?.url ?? ownUrl;
   const tokens = openTokenStore(dataDir, Date.now);
   const [full, read] = tokens.generate().map(({ token }) => token) as [string, string];
   const clients: Client[] = [];
@@ -65,6 +71,7 @@ export async function startDatabaseApp(limits: Partial<DatabaseLimits> = {}): Pr
     async stop() {
       for (const client of clients) client.close();
       tokens.close();
+      await proxy?.[Symbol.asyncDispose]();
       await app.close();
       rmSync(dataDir, { recursive: true, force: true });
     },

@@ -1,3 +1,4 @@
+import { createClient } from '@libsql/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../src/eventually.ts';
 import { type DatabaseApp, startDatabaseApp } from './database-app.ts';
@@ -5,7 +6,7 @@ import { type DatabaseApp, startDatabaseApp } from './database-app.ts';
 let app: DatabaseApp;
 
 beforeAll(async () => {
-  app = await startDatabaseApp({ idleMs: 400 });
+  app = await startDatabaseApp({ idleMs: 400 }, { isProxied: true });
 });
 
 afterAll(() => app.stop());
@@ -18,7 +19,13 @@ beforeEach(async () => {
 
 const count = async (): Promise<unknown> => (await app.client(app.read).execute('SELECT count(*) FROM item')).rows[0]?.[0];
 
-describe('a real client', () => {
+describe('a real client, through the proxy,', () => {
+  test('may have its token in the URL', async () => {
+    const client = createClient({ url: `${app.url}?authToken=${app.read}` });
+    expect((await client.execute('SELECT 1')).rows[0]?.[0]).toBe(1);
+    client.close();
+  });
+
   test('inserts with positional arguments, and is told the rowid and how many', async () => {
     const result = await app.client(app.full).execute('INSERT INTO item (id, name) VALUES (?, ?), (?, ?)', [7, 'a', 8, 'b']);
     expect([result.rowsAffected, result.lastInsertRowid]).toEqual([2, 8n]);
