@@ -1,4 +1,6 @@
 // Asks the search of this program, and nothing else; every value from an event is shown as text.
+import { startLive } from './live.js';
+
 const HOUR_MS = 3_600_000;
 const BUCKETS = 48;
 const REFRESH_MS = 5_000;
@@ -70,6 +72,7 @@ function wanted(form) {
   const to = Date.now();
   const query = String(data.get('query'));
   return {
+    query,
     zone: Number(data.get('zone')),
     groupBy: String(data.get('groupBy')),
     accessKey: String(data.get('accessKey')),
@@ -172,6 +175,7 @@ function startPage() {
   const ignored = fillFromLink(new URLSearchParams(location.search), (name) => form.elements.namedItem(name));
   note.hidden = ignored === null;
   note.textContent = ignored;
+  startLive({ form, question: () => wanted(form), rowLine });
   askIfValid();
 }
 

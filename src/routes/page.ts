@@ -7,6 +7,8 @@ const FOLDER = join(import.meta.dirname, '../../web');
 const FILES = [
   ['/', 'index.html', 'text/html; charset=utf-8'],
   ['/explorer.js', 'explorer.js', 'text/javascript; charset=utf-8'],
+  ['/live.js', 'live.js', 'text/javascript; charset=utf-8'],
+  ['/live-stream.js', 'live-stream.js', 'text/javascript; charset=utf-8'],
   ['/explorer.css', 'explorer.css', 'text/css; charset=utf-8'],
 ] as const;
 
