@@ -20,6 +20,8 @@ export interface DatabaseLimits {
   readonly bodyBytes: number;
   /** One text or blob, and one row. */
   readonly valueBytes: number;
+  /** The database's file, and what one stream keeps in temporary tables: DATA_DIR is on the disk that the events need. */
+  readonly fileBytes: number;
   /** One SQL text, with all its statements. */
   readonly sqlBytes: number;
   readonly requests: number;
@@ -41,6 +43,7 @@ export const DATABASE_LIMITS: DatabaseLimits = {
   answerBytes: 10 * MIB,
   bodyBytes: 8 * MIB,
   valueBytes: 8 * MIB,
+  fileBytes: 4096 * MIB,
   sqlBytes: 4 * MIB,
   requests: 1_000,
   storedSqls: 64,

@@ -101,8 +101,8 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     if (stream.process !== null) return stream.process;
     const process = await pool.take();
     stream.process = process;
-    const { lockWaitMs, valueBytes, sqlBytes } = limits;
-    await process.open({ path, readOnly: stream.token.kind === 'read-only', lockWaitMs, valueBytes, sqlBytes });
+    const { lockWaitMs, valueBytes, fileBytes, sqlBytes } = limits;
+    await process.open({ path, readOnly: stream.token.kind === 'read-only', lockWaitMs, valueBytes, fileBytes, sqlBytes });
     // It may have ended while it waited, when it had no process that could have told so.
     if (stream.end !== null) throw new ProcessGone('stopped', 'the stream was ended');
     return process;

@@ -8,6 +8,7 @@ export type ProcessRequest =
       readonly readOnly: boolean;
       readonly lockWaitMs: number;
       readonly valueBytes: number;
+      readonly fileBytes: number;
       readonly sqlBytes: number;
     }
   | { readonly kind: 'run'; readonly plan: StreamPlan; readonly rows: number; readonly bytes: number }

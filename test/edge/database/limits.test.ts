@@ -5,7 +5,15 @@ import { execute, pipelineResults } from './pipeline-results.ts';
 let app: DatabaseApp;
 
 beforeAll(async () => {
-  app = await startDatabaseApp({ rows: 100, answerBytes: 20_000, bodyBytes: 200_000, sqlBytes: 50_000, valueBytes: 60_000, requests: 20 });
+  app = await startDatabaseApp({
+    rows: 100,
+    answerBytes: 20_000,
+    bodyBytes: 200_000,
+    sqlBytes: 50_000,
+    valueBytes: 60_000,
+    fileBytes: 2_000_000,
+    requests: 22,
+  });
   await app.client(app.full).executeMultiple('CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE)');
 });
 
@@ -25,6 +33,18 @@ describe('a limit', () => {
   ])('of %s: a clear error', async (_what, sql, code, message) => {
     const [{ error }] = await results([execute(sql)]);
     expect(error).toEqual({ code, message: expect.stringContaining(message) });
+  });
+
+  test.each(['TABLE', 'TEMP TABLE'])('of the bytes in a %s: the database is full for that, and for reading it is not', async (kind) => {
+    const answers = await results([
+      execute(`CREATE ${kind} large (a)`),
+      ...Array.from({ length: 18 }, () => execute(`INSERT INTO large SELECT zeroblob(50000) FROM (${numbers(5)})`)),
+      execute('SELECT count(*) > 5 FROM large'),
+      execute('DROP TABLE large'),
+    ]);
+    expect(answers.slice(0, -2).map(({ error }: { error?: { code: string } }) => error?.code)).toContain('SQLITE_FULL');
+    expect(answers.at(-2).response.result.rows[0][0].value).toBe('1');
+    expect(answers.at(-1).type).toBe('ok');
   });
 
   test('undoes a statement whose own rows are too many, inside of a transaction too', async () => {
@@ -52,7 +72,7 @@ describe('a limit', () => {
     ['a body that is a list', [], 400],
     ['a body without requests', {}, 400],
     ['a baton that is a number', { baton: 1, requests: [] }, 400],
-    ['too many requests', { requests: Array.from({ length: 21 }, () => ({ type: 'close' })) }, 400],
+    ['too many requests', { requests: Array.from({ length: 23 }, () => ({ type: 'close' })) }, 400],
     ['too many bytes', { requests: [execute('x'.repeat(200_000))] }, 413],
   ])('or rule broken by %s refuses all of it', async (_what, body, expected) => {
     const { status, body: answer, contentType } = await app.pipeline(app.full, body);

@@ -6,6 +6,8 @@ export interface ConnectionOptions {
   readonly readOnly: boolean;
   readonly lockWaitMs: number;
   readonly valueBytes: number;
+  /** Of the file, and of the temporary tables of this connection. */
+  readonly fileBytes: number;
   readonly sqlBytes: number;
 }
 
@@ -28,8 +30,16 @@ function asBigInts(statement: StatementSync): readonly bigint[] {
   return statement.get() as unknown as readonly bigint[];
 }
 
+/** A limit of the connection, not of the file: every connection has to set it. */
+function limitPages(db: DatabaseSync, fileBytes: number): void {
+  for (const schema of ['main', 'temp']) {
+    const [pageBytes = 4_096n] = asBigInts(db.prepare(`PRAGMA ${schema}.page_size`));
+    db.exec(`PRAGMA ${schema}.max_page_count = ${BigInt(fileBytes) / pageBytes}`);
+  }
+}
+
 /** Opens the database's file, which exists. */
-export function openConnection({ path, readOnly, lockWaitMs, valueBytes, sqlBytes }: ConnectionOptions): Connection {
+export function openConnection({ path, readOnly, lockWaitMs, valueBytes, fileBytes, sqlBytes }: ConnectionOptions): Connection {
   const db = new DatabaseSync(path, {
     readOnly,
     timeout: lockWaitMs,
@@ -38,6 +48,7 @@ export function openConnection({ path, readOnly, lockWaitMs, valueBytes, sqlByte
     enableForeignKeyConstraints: true,
     limits: { length: valueBytes, sqlLength: sqlBytes },
   });
+  limitPages(db, fileBytes);
   const guard = makeStatementGuard({ readOnly });
   const counters = db.prepare('SELECT total_changes(), changes(), last_insert_rowid()');
   const [savepoint, release, rollback] = ['SAVEPOINT statement', 'RELEASE statement', 'ROLLBACK TO statement'].map((sql) =>
