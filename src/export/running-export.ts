@@ -27,13 +27,17 @@ export interface ExportOrder {
  */
 export async function beginExport(order: ExportOrder): Promise<Readable> {
   const { format, read, response, deadlineMs, idleMs, onRows, onEnd } = order;
-  const cutOff = new AbortController();
+  const stop = new AbortController();
+  const { signal } = stop;
   const cut = (reason: unknown): void => {
-    cutOff.abort(reason);
+    stop.abort(reason);
     // A reset, because without chunks (HTTP/1.0) the end of the connection is the end of the answer. Before the headers there is an answer to be given.
     if (response.headersSent) response.socket?.resetAndDestroy();
   };
-  const signal = AbortSignal.any([hangUpSignal(response), cutOff.signal]);
+  // Not AbortSignal.any: where both have aborted, it may give the reason of either, and cutting off is also a hanging up.
+  const hungUp = hangUpSignal(response);
+  hungUp.addEventListener('abort', () => stop.abort(hungUp.reason), { once: true });
+  if (hungUp.aborted) stop.abort(hungUp.reason);
   const timer = setTimeout(() => cut(new DeadlinePassed(deadlineMs)), deadlineMs);
   const end = (error: unknown): void => {
     clearTimeout(timer);
