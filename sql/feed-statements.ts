@@ -29,6 +29,12 @@ export interface BundlePart {
 
 const FIELD_COLUMNS = (['logId', ...TEXT_FIELDS] as const).map((name) => column(name));
 
+/** Bytes of an event's texts and its log. */
+const SIZE = joinSql(
+  [...FIELD_COLUMNS, column('log')].map((name) => sql`coalesce(strlen(${name}), 0)`),
+  ' + ',
+);
+
 function inStretch({ zones, after, upTo }: FeedStretch): SqlFragment {
   const inSequence = sql`${column('seq')} > ${int64(after)} AND ${column('seq')} <= ${int64(upTo)}`;
   if (zones === 'all') {
@@ -73,9 +79,9 @@ export function logRowsStatement(segmentPaths: readonly string[], stretch: FeedS
   );
 }
 
-/** The sizes of the first `limit` events. Columns: seq, bytes of the log. */
+/** The sizes of the first `limit` events. Columns: seq, bytes of the texts and the log. */
 export function feedSizesStatement(feed: SqlFragment, limit: number): SqlStatement {
-  return render(sql`SELECT ${column('seq')}, strlen(${column('log')}) FROM ${feed} ORDER BY ${column('seq')} LIMIT ${int64(limit)}`);
+  return render(sql`SELECT ${column('seq')}, ${SIZE} FROM ${feed} ORDER BY ${column('seq')} LIMIT ${int64(limit)}`);
 }
 
 /** Columns: seq, shieldZoneId, timestamp, log, then logId and the text fields (marked text). */
@@ -93,9 +99,12 @@ export const PART_SEPARATOR = '\x1f';
 /** The parts of a line: seq, shieldZoneId, timestamp, logId and the text fields (each marked, empty where there is none), log. */
 export const LINE_PARTS = 3 + FIELD_COLUMNS.length + 1;
 
+/** An event with longer texts is a row of its own in a window. */
+const LARGE_BYTES = 32 * 1024;
+
 /**
- * A table of the feed's events in buckets of `width` sequences, the first of which begins at `first`: a text crosses into JavaScript much faster than its
- * parts. Columns: bucket, events, bytes, lines, in no order.
+ * A table of the feed's events in buckets of `width` sequences, the first of which begins at `first`: one text crosses into JavaScript much faster than
+ * its parts. Columns: bucket, large (NULL, or the sequence of the one event in the row), events, bytes, lines, in no order.
  */
 export function feedWindowStatement(table: string, feed: SqlFragment, first: bigint, width: number): SqlStatement {
   const fields = joinSql(
@@ -103,20 +112,26 @@ export function feedWindowStatement(table: string, feed: SqlFragment, first: big
     ', ',
   );
   const line = sql`concat_ws(chr(31), ${column('seq')}, ${column('shieldZoneId')}, ${column('timestamp')}, ${fields}, ${column('log')}::VARCHAR)`;
+  const large = sql`CASE WHEN ${SIZE} > ${int32(LARGE_BYTES)} THEN ${column('seq')} END`;
   return render(
-    sql`CREATE TABLE ${trusted(table)} AS SELECT bucket, events, strlen(lines) AS bytes, lines FROM (SELECT (${column('seq')} - ${int64(first)}) // ${int64(width)} AS bucket, count(*) AS events, string_agg(${line}, chr(30)) AS lines FROM ${feed} GROUP BY bucket)`,
+    sql`CREATE TABLE ${trusted(table)} AS SELECT bucket, large, events, strlen(lines) AS bytes, lines FROM (SELECT (${column('seq')} - ${int64(first)}) // ${int64(width)} AS bucket, ${large} AS large, count(*) AS events, string_agg(${line}, chr(30)) AS lines FROM ${feed} GROUP BY bucket, large)`,
   );
 }
 
-/** Columns: bucket, events, bytes. */
-export function windowBucketsStatement(table: string): SqlStatement {
-  return render(sql`SELECT bucket, events, bytes FROM ${trusted(table)} ORDER BY bucket`);
+/** Columns: bucket, large, events, bytes. */
+export function windowRowsStatement(table: string): SqlStatement {
+  return render(sql`SELECT bucket, large, events, bytes FROM ${trusted(table)} ORDER BY bucket, large NULLS FIRST`);
 }
 
-/** Columns: events, lines. */
-export function windowLinesStatement(table: string, firstBucket: number, lastBucket: number): SqlStatement {
+/** The rows of some buckets, of the large events only those above `after` and up to `upTo`. Columns: bucket, events, lines. */
+export function windowLinesStatement(
+  table: string,
+  buckets: { readonly first: number; readonly last: number },
+  { after, upTo }: Pick<FeedStretch, 'after' | 'upTo'>,
+): SqlStatement {
+  const wanted = sql`large IS NULL OR (large > ${int64(after)} AND large <= ${int64(upTo)})`;
   return render(
-    sql`SELECT events, lines FROM ${trusted(table)} WHERE bucket BETWEEN ${int64(firstBucket)} AND ${int64(lastBucket)} ORDER BY bucket`,
+    sql`SELECT bucket, events, lines FROM ${trusted(table)} WHERE bucket BETWEEN ${int64(buckets.first)} AND ${int64(buckets.last)} AND (${wanted}) ORDER BY bucket`,
   );
 }
 

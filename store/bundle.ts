@@ -11,6 +11,8 @@ export interface Bundle {
   readonly bytes: number;
   readonly minSequence: bigint;
   readonly maxSequence: bigint;
+  /** What its events had in the journals, fields and logs. */
+  readonly textBytes: number;
   /** When its events were taken in: `packIngestTimes`. */
   readonly ingestTimes: Uint8Array;
 }

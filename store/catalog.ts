@@ -21,7 +21,7 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE bundles (
     number INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
-    min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL, ingest_times BLOB NOT NULL
+    min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL, text_bytes INTEGER NOT NULL, ingest_times BLOB NOT NULL
   ) STRICT;
   CREATE TABLE positions (
     topic TEXT NOT NULL, partition INTEGER NOT NULL, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, partition)
@@ -81,7 +81,7 @@ export class Catalog {
     this.#insertZone = this.#database.prepare('INSERT INTO segment_zones (segment_id, zone_id, rows) VALUES (?, ?, ?)');
     this.#deleteSegment = this.#database.prepare('DELETE FROM segments WHERE id = ?');
     this.#insertBundle = this.#database.prepare(
-      'INSERT INTO bundles (number, file, rows, bytes, min_sequence, max_sequence, ingest_times) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO bundles (number, file, rows, bytes, min_sequence, max_sequence, text_bytes, ingest_times) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     );
     this.#deleteBundle = this.#database.prepare('DELETE FROM bundles WHERE number = ?');
     this.#putPosition = this.#database.prepare('INSERT OR REPLACE INTO positions (topic, partition, next_offset) VALUES (?, ?, ?)');
@@ -121,6 +121,7 @@ export class Catalog {
       bytes: Number(row['bytes']),
       minSequence: row['min_sequence'] as bigint,
       maxSequence: row['max_sequence'] as bigint,
+      textBytes: Number(row['text_bytes']),
       ingestTimes: row['ingest_times'] as Uint8Array,
     }));
   }
@@ -157,8 +158,8 @@ export class Catalog {
         this.#deleteSegment.run(segment.id);
       }
       if (addBundle !== undefined) {
-        const { number, file, rows, bytes, minSequence, maxSequence, ingestTimes } = addBundle;
-        this.#insertBundle.run(number, file, rows, bytes, minSequence, maxSequence, ingestTimes);
+        const { number, file, rows, bytes, minSequence, maxSequence, textBytes, ingestTimes } = addBundle;
+        this.#insertBundle.run(number, file, rows, bytes, minSequence, maxSequence, textBytes, ingestTimes);
       }
       for (const { number } of removeBundles) {
         this.#deleteBundle.run(number);

@@ -3,18 +3,51 @@ import { EVENT_SEPARATOR, LINE_PARTS, PART_SEPARATOR } from '../sql/feed-stateme
 import { unmarkText } from '../sql/marked-text.ts';
 import type { FeedEvent } from './event-store.ts';
 
-/** The events in the lines of a bucket, by ascending sequence; null where one of their texts has a separator in it, so that nobody can tell. */
-export function eventsInLines(lines: string, count: number, ingestedAt: (sequence: bigint) => number): FeedEvent[] | null {
-  const texts = lines.split(EVENT_SEPARATOR);
-  if (texts.length !== count) {
-    return null;
+/** An event in its parts, and the sequence they begin with. */
+interface Split {
+  readonly sequence: number;
+  readonly parts: readonly string[];
+}
+
+/** Lines of so many events, in no order. */
+export interface EventLines {
+  readonly events: number;
+  readonly lines: string;
+}
+
+/**
+ * The events in the lines that have a sequence above `after` and up to `upTo`, in order; null where one of the texts has a separator in it, so that
+ * nobody can tell.
+ */
+export function eventsInLines(
+  texts: readonly EventLines[],
+  { after, upTo }: { readonly after: bigint; readonly upTo: bigint },
+  ingestedAt: (sequence: bigint) => number,
+): FeedEvent[] | null {
+  const events: Split[] = [];
+  for (const text of texts) {
+    const split = splitLines(text);
+    if (split === null) {
+      return null;
+    }
+    events.push(...split);
   }
-  const split = texts.map((text) => text.split(PART_SEPARATOR));
-  if (split.some(({ length }) => length !== LINE_PARTS)) {
-    return null;
+  return events
+    .filter(({ sequence }) => sequence > after && sequence <= upTo)
+    .sort((a, b) => a.sequence - b.sequence)
+    .map(({ parts }) => eventOf(parts, ingestedAt));
+}
+
+function splitLines({ lines, events }: EventLines): Split[] | null {
+  const split: Split[] = [];
+  for (const line of lines.split(EVENT_SEPARATOR)) {
+    const parts = line.split(PART_SEPARATOR);
+    if (parts.length !== LINE_PARTS) {
+      return null;
+    }
+    split.push({ parts, sequence: Number(parts[0]) });
   }
-  const placed = split.map((parts) => ({ parts, sequence: Number(parts[0]) }));
-  return placed.sort((a, b) => a.sequence - b.sequence).map(({ parts }) => eventOf(parts, ingestedAt));
+  return split.length === events ? split : null;
 }
 
 function eventOf(parts: readonly string[], ingestedAt: (sequence: bigint) => number): FeedEvent {

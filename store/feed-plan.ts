@@ -10,8 +10,9 @@ const MOST_BUNDLES = 64;
 
 /** Sealed events that are read together. */
 export interface SealedStretch extends FeedStretch {
-  /** Roughly how many. */
+  /** Roughly how many, and how long their texts are. */
   readonly events: number;
+  readonly bytes: number;
 }
 
 type SealedParts = Pick<Snapshot, 'segments' | 'bundles'>;
@@ -22,7 +23,7 @@ type SealedParts = Pick<Snapshot, 'segments' | 'bundles'>;
  */
 export function nextSealed({ segments, bundles }: SealedParts, zones: FeedStretch['zones'], after: bigint): SealedStretch | undefined {
   const chosen: Bundle[] = [];
-  let events = 0;
+  let [events, bytes] = [0, 0];
   const left = bundles.filter(({ maxSequence }) => maxSequence > after).sort((a, b) => (a.minSequence < b.minSequence ? -1 : 1));
   for (const bundle of left) {
     const within = { after, upTo: bundle.maxSequence };
@@ -35,9 +36,10 @@ export function nextSealed({ segments, bundles }: SealedParts, zones: FeedStretc
     }
     chosen.push(bundle);
     events += Math.min(expected, bundle.rows);
+    bytes += Math.min(expected / bundle.rows, 1) * bundle.textBytes;
   }
   const last = chosen.at(-1);
-  return last && { zones, after, upTo: last.maxSequence, events: Math.ceil(events) };
+  return last && { zones, after, upTo: last.maxSequence, events, bytes };
 }
 
 /** The parts that hold the sealed events of a stretch; undefined where there are none, or none any more. */

@@ -67,7 +67,7 @@ export class FeedReader {
     const { zones, upTo } = window.stretch;
     const { connections } = this.#options;
     const read = await connections.use((connection) => readWindow(window, after, limit, connection, signal), signal);
-    const piece = 'kind' in read ? await this.#readSealed(zones, after, read.upTo, limit, signal) : read;
+    const piece = read ?? (await this.#readSealed(zones, after, upTo, limit, signal));
     if (piece.lastSequence >= upTo) {
       this.#windows.done(zones, after);
     } else if (isHalfRead(window, piece.lastSequence)) {

@@ -7,7 +7,7 @@ import type { FeedEvent } from './event-store.ts';
 import { ingestClock } from './feed-ingest-times.ts';
 import type { FeedSource } from './feed-source.ts';
 
-/** Logs of a page together; one event may be larger. */
+/** Texts and logs of a page together; one event may be larger. */
 export const PAGE_BYTES = 4 * 1024 * 1024;
 const PAGE_EVENTS = 8_192;
 

@@ -33,6 +33,7 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
       bytes,
       minSequence: firstJournal?.firstSequence ?? 0n,
       maxSequence: nextSequence - 1n,
+      textBytes: generation.journalBytes,
       ingestTimes: packIngestTimes(generation.journals.map(({ firstSequence, ingestedAtMs }) => ({ firstSequence, atMs: ingestedAtMs }))),
     };
     await rewriteAsSegments(

@@ -18,7 +18,16 @@ function segmentUpTo(maxTimestamp: number, sequence = 1n): UnpublishedSegment {
 }
 
 function bundleOf(number: number, minSequence: bigint, maxSequence: bigint): Bundle {
-  return { number, file: `${number}-log.parquet`, rows: 1, bytes: 1, minSequence, maxSequence, ingestTimes: new Uint8Array() };
+  return {
+    number,
+    file: `${number}-log.parquet`,
+    rows: 1,
+    bytes: 1,
+    minSequence,
+    maxSequence,
+    textBytes: 1,
+    ingestTimes: new Uint8Array(),
+  };
 }
 
 /** The segments of these tests have no files to look into. */
