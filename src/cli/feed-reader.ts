@@ -74,6 +74,21 @@ function tooOldIn(body: Buffer): CursorTooOld {
   }
 }
 
+/** Whether the ProblemDetails of a 400 say that the cursor is what is wrong. */
+function namesCursor(body: Buffer): boolean {
+  try {
+    const { errors } = JSON.parse(body.toString('utf8')) as { readonly errors?: readonly { readonly field?: unknown }[] };
+    return errors?.some(({ field }) => field === 'cursor') === true;
+  } catch {
+    return false;
+  }
+}
+
+function foreignCursor(error: DeliveryError): DeliveryError {
+  const advice = 'the state is of another program: remove it, or name another with --state';
+  return new DeliveryError('refused', `${error.message}; ${advice}`, { cause: error });
+}
+
 /**
  * Reads the page after a cursor (null: the first one). Where there is nothing new the program waits `waitSeconds` for something. Throws DeliveryError.
  */
@@ -94,6 +109,7 @@ export async function readFeedPage(
   const place = `GET ${target.origin}${target.pathname}`;
   const answer = await client.exchange({ method: 'GET', url: target, headers, signal, silenceMs: waitSeconds * 1_000 + SILENCE_MS });
   if (answer.status === 416) return tooOldIn(answer.body);
+  if (answer.status === 400 && cursor !== null && namesCursor(answer.body)) throw foreignCursor(refusedAnswer(place, answer, now()));
   if (answer.status !== 200) throw refusedAnswer(place, answer, now());
   return pageIn(place, answer.body);
 }

@@ -20,7 +20,7 @@ export interface SinkParts {
 }
 
 const SYSLOG_SILENCE_MS = 30_000;
-const ACK_POLL_MS = 500;
+const ACK_POLL_MS = 1_000;
 
 /** What a syslog header takes of this machine's name. */
 function syslogHostname(): string {

@@ -14,6 +14,7 @@ const gzip = promisify(gzipCallback);
 /** Splunk Cloud takes 1 MiB; what a line gains as an event is little. */
 const CHUNK_BYTES = 768 * 1024;
 const SILENCE_MS = 60_000;
+const FIRST_POLL_MS = 25;
 
 export interface HecSinkOptions {
   /** http: or https:, without `/services/collector`. */
@@ -26,7 +27,7 @@ export interface HecSinkOptions {
   readonly channel: string;
   /** What is not acknowledged after this long is sent again; milliseconds. */
   readonly ackDeadlineMs: number;
-  /** Between two questions for acknowledgements; milliseconds. */
+  /** Between two questions for acknowledgements at most; milliseconds. */
   readonly ackPollMs: number;
   readonly client: HttpClient;
   /** Unix ms UTC. */
@@ -78,7 +79,7 @@ export function hecSink(options: HecSinkOptions): Sink {
   async function untilAcknowledged(sent: ReadonlySet<number>, signal: AbortSignal): Promise<void> {
     const awaited = new Set(sent);
     const giveUpAtMs = now() + ackDeadlineMs;
-    for (;;) {
+    for (let pauseMs = FIRST_POLL_MS; ; pauseMs *= 2) {
       const question = Buffer.from(JSON.stringify({ acks: [...awaited] }));
       const answer = await post(`/ack?channel=${encodeURIComponent(channel)}`, question, signal);
       for (const id of acknowledgedIn(answer)) awaited.delete(id);
@@ -87,7 +88,7 @@ export function hecSink(options: HecSinkOptions): Sink {
         const missing = `${awaited.size} of ${sent.size} acknowledgements of the batch did not come within ${ackDeadlineMs / 1_000} s`;
         throw new DeliveryError('unavailable', `${base}: ${missing}`);
       }
-      await sleep(ackPollMs, undefined, { signal });
+      await sleep(Math.min(pauseMs, ackPollMs), undefined, { signal });
     }
   }
 
