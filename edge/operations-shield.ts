@@ -33,6 +33,8 @@ export const SHIELD_OPERATIONS: readonly Operation[] = [
     body: API_GUARDIAN_INPUT,
     bodyLimitBytes: LARGE_BODY_BYTES,
     bodyTypes: ANY_JSON_BODY,
+    // One specification is read at a time, for 8 s at most; four may wait before it.
+    deadlines: { headersMs: 45_000, bodyMs: 15_000 },
     responses: { 200: API_GUARDIAN, ...errorResponses('problem', BODY_REFUSALS) },
     idempotent: true,
     example: SHIELD_EXAMPLES.updateApiGuardianSpec,

@@ -1,4 +1,5 @@
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { repeatedKey } from '../../repeated-keys.ts';
 import { shown } from '../../shown-value.ts';
 import { isJsonObject, type JsonObject, toJsonTree } from './json-tree.ts';
 import { faultAt, SpecFault } from './spec-fault.ts';
@@ -41,14 +42,22 @@ function parseYaml(text: string): unknown {
   return document.toJS({ maxAliasCount: -1 });
 }
 
+/** Undefined for what is not JSON: a YAML map may be in braces too, and YAML's errors name the line. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 function parseText(text: string): unknown {
-  if (/^\s*\{/.test(text)) {
-    try {
-      return JSON.parse(text);
-    } catch (error) {
-      // A YAML map may be in braces too, and YAML's errors name the line.
-      if (!(error instanceof SyntaxError)) throw error;
-    }
+  const value = /^\s*\{/.test(text) ? parseJson(text) : undefined;
+  if (value !== undefined) {
+    const repeated = repeatedKey(text);
+    if (repeated !== null) throw faultAt('', `the key ${shown(repeated)} is there twice in one object`);
+    return value;
   }
   try {
     return parseYaml(text);

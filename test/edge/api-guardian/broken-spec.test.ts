@@ -193,6 +193,7 @@ test.each([
   ['that ends too early', 'a: {b: [1', 'line 1, column'],
   ['with a key twice', 'a: 1\nb: 2\na: 3', 'line 3, column 1: the key "a" is there twice'],
   ['in braces with a key twice and nothing at its end', '{"a": 1,\n "a": }', 'line 2, column 2: the key "a" is there twice'],
+  ['in JSON with a key twice', '{"a": 1, "b": {"c": 1, "c": 2}}', 'the key "c" is there twice in one object'],
   ['with two documents', 'a: 1\n---\nb: 2', 'multiple documents'],
   ['with an alias of nothing', 'a: *b', 'Unresolved alias'],
   ['with an alias inside of itself', 'a: &a [1, *a]', 'an alias stands for something that it is part of'],
