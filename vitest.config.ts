@@ -29,7 +29,6 @@ const SLOW = [
   'test/src/interruption.test.ts',
   'test/src/launcher.test.ts',
   'test/src/openapi-statuses.test.ts',
-  'test/src/openapi.test.ts',
   'test/src/request-bodies.test.ts',
   'test/src/serve-command.test.ts',
   'test/src/tail-restart.test.ts',

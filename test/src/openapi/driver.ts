@@ -35,5 +35,3 @@ export const whileStopping: Ways = (call) => (sites) => askWhileStopping(sites.o
 export const bodyTooLate = headSent(9);
 /** More than any route with a limit takes. */
 export const bodyTooLarge = headSent(64 * 1024 * 1024);
-/** Uploads may have any length that can be counted. */
-export const bodyUncountable = headSent(Number.MAX_SAFE_INTEGER + 1);

@@ -1,10 +1,9 @@
 import { eventLine, lastHour } from '../running-app.ts';
-import type { Call } from './driven-answer.ts';
+import { type Call, sendAlone } from './driven-answer.ts';
 import {
   answered,
   bodyTooLarge,
   bodyTooLate,
-  bodyUncountable,
   type Drivers,
   JSON_TYPE,
   ofWrongType,
@@ -57,7 +56,7 @@ export const EVENT_DRIVERS: Drivers = {
     403: withKey(KEY_OF_ZONE_8)(EVENTS),
     406: unacceptable(EVENTS),
     408: bodyTooLate(EVENTS),
-    413: bodyUncountable(EVENTS),
+    413: ({ open }) => sendAlone(open, { ...EVENTS, body: `[${' '.repeat(65 * 1024 * 1024)}` }),
     415: ofWrongType(EVENTS),
     500: whileBroken(EVENTS),
     503: whileStopping(EVENTS),
