@@ -11,7 +11,6 @@ export type TailStore = Pick<EventStore, 'readFeed' | 'lastSequence' | 'onEvents
 
 interface TailLogger {
   warn(details: object, message: string): void;
-  error(details: object, message: string): void;
 }
 
 export interface TailHubOptions {
@@ -67,6 +66,7 @@ export class TailHub {
 
   /** Lets a watcher have the events after its place, until it is gone. */
   add(watcher: TailWatcher): void {
+    if (this.#stopped.signal.aborted) watcher.end();
     if (watcher.gone.aborted) return;
     watcher.gone.addEventListener('abort', () => this.#remove(watcher), { once: true });
     this.#stopListening ??= this.#options.store.onEvents(() => this.#wake());
@@ -128,7 +128,7 @@ export class TailHub {
       this.#join(watcher);
     } catch (error) {
       if (watcher.gone.aborted) return;
-      logger.error({ err: error }, 'a live tail could not be brought up to date; its client may come back');
+      logger.warn({ err: error }, 'a live tail could not be brought up to date; its client may come back');
       watcher.end();
     }
   }

@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from './eventually.ts';
 import { type RunningApp, startApp } from './running-app.ts';
-import { metric, openRaw, openTail, take, watchers } from './tail-client.ts';
+import { metric, openRaw, openTail, tailPath, take, watchers } from './tail-client.ts';
 
 let app: RunningApp;
+/** How often the store was asked for something. */
+let asked = 0;
 
 afterEach(() => app.stop());
 
@@ -83,5 +85,41 @@ describe('a stream ends', () => {
     await app.app.close();
     await ended;
     expect(raw().endsWith('0\r\n\r\n')).toBe(true);
+  });
+});
+
+describe('when the store', () => {
+  test('cannot be read for a moment, it is tried again, nothing is missed, and the log says so', async () => {
+    app = await startApp();
+    const tail = await openTail(app);
+    const readFeed = app.store.readFeed.bind(app.store);
+    let failures = 0;
+    app.store.readFeed = (request, options) => {
+      failures += 1;
+      return failures > 1 ? readFeed(request, options) : Promise.reject(new Error('a passing defect'));
+    };
+    await take(app, { logId: 'a' });
+    await eventually('the event', () => tail.rows.length === 1);
+    const told = app.log.filter(({ err }) => (err as Error | undefined)?.message === 'a passing defect');
+    expect(told.map(({ msg }) => msg)).toEqual(['the live tail could not read new events; it tries again']);
+    expect(tail.opened()).toBe(1);
+  });
+
+  test.each([
+    ['cannot be read while a client is brought up to date', 'readFeed', () => Promise.reject(new Error('a defect'))],
+    ['has dropped what a client was about to get', 'forgottenSequence', () => (asked++ === 0 ? 0n : 1_000n)],
+  ] as const)('%s, its stream ends properly, so that it comes back and is told', async (_what, method, instead) => {
+    app = await startApp();
+    const before = await openTail(app);
+    await take(app, { logId: 'a' }, { logId: 'b' });
+    await eventually('both', () => before.rows.length === 2);
+    before.close();
+    await eventually('nobody is left', async () => (await watchers(app)) === 0);
+    asked = 0;
+    Object.assign(app.store, { [method]: instead });
+    const { raw } = await openRaw(app, tailPath({ lastEventId: before.ids[0] ?? '' }));
+    await eventually('the end', () => raw().endsWith('0\r\n\r\n'));
+    expect(raw()).not.toContain('event: event');
+    expect(await watchers(app)).toBe(0);
   });
 });
