@@ -104,7 +104,5 @@ export function errorAnswer(operation: ExampledRoute, status: number, schema: ob
   if (words === undefined) throw new Error(`There are no words for status ${status} of operation ${operation.id}`);
   const { type, value } = exampleOf(operation, status, words);
   const examples = { example: { summary: words.description, value } };
-  // What the database says of its tokens comes without: of an upstream's headers only those of its body are handed on.
-  const headers = operation.key === 'bearer' && status === 401 ? {} : STATUS_HEADERS[status];
-  return { description: words.description, ...headers, content: { [type]: { schema, examples } } };
+  return { description: words.description, ...(STATUS_HEADERS[status] ?? {}), content: { [type]: { schema, examples } } };
 }
