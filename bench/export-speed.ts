@@ -1,0 +1,54 @@
+// Measures how fast all events of a zone are exported over HTTP, and how much memory the program takes for it: node bench/export-speed.ts [--events N] [--memory-limit-mb N]
+import { parseArgs } from 'node:util';
+import { circumstances, circumstancesText } from './circumstances.ts';
+import { inEmptyDataDir } from './data-dir.ts';
+import type { ExportOrder, ExportReport } from './export-order.ts';
+import { forkSubject } from './fork-subject.ts';
+import { integerOption } from './integer-option.ts';
+import { textTable } from './text-table.ts';
+
+const { values } = parseArgs({
+  options: { events: { type: 'string', default: '2500000' }, 'memory-limit-mb': { type: 'string', default: '1024' } },
+});
+const events = integerOption('events', values.events);
+const memoryLimitMb = integerOption('memory-limit-mb', values['memory-limit-mb']);
+
+// As scripts/launch.mjs starts the program.
+process.env['UV_THREADPOOL_SIZE'] ??= '16';
+process.env['MALLOC_ARENA_MAX'] ??= '2';
+
+const RUNS = [
+  { type: 'text/csv', encoding: 'identity' },
+  { type: 'application/x-ndjson', encoding: 'identity' },
+  { type: 'text/csv', encoding: 'gzip' },
+  { type: 'text/csv', encoding: 'zstd' },
+];
+
+const MIB = 1024 * 1024;
+const mib = (bytes: number) => `${(bytes / MIB).toFixed(0)} MiB`;
+
+const { segmentBytes, report } = await inEmptyDataDir('export', async (dataDir) => {
+  const run = <Report>(order: ExportOrder) => forkSubject<Report>('export-subject.ts', order);
+  process.stderr.write(`filling a store with ${events} events of one zone\n`);
+  const filled = await run<{ readonly segmentBytes: number }>({ kind: 'fill', dataDir, events, memoryLimitMb });
+  process.stderr.write('exporting\n');
+  return { ...filled, report: await run<ExportReport>({ kind: 'export', dataDir, events, memoryLimitMb, runs: RUNS }) };
+});
+
+const { openRssBytes, warmRssBytes, exports } = report;
+for (const { type, lines } of exports) {
+  const expected = type === 'text/csv' ? events + 1 : events;
+  if (lines !== expected) throw new Error(`${type}: ${lines} lines instead of ${expected}`);
+}
+const rows = exports.map(({ type, encoding, elapsedMs, toFirstMs, bytes, plainBytes, peakRssBytes }) => [
+  `${type}, ${encoding}`,
+  `${Math.round((events / elapsedMs) * 1000)} events/s`,
+  `${((plainBytes / MIB / elapsedMs) * 1000).toFixed(0)} MiB/s`,
+  mib(bytes),
+  `${toFirstMs.toFixed(0)} ms`,
+  mib(peakRssBytes - warmRssBytes),
+  mib(peakRssBytes - openRssBytes),
+]);
+const heads = ['export', 'rate', 'text', 'on the wire', 'first byte', 'growth', 'from the start'];
+const title = `${events} events, ${mib(segmentBytes)} on disk; resident memory ${mib(openRssBytes)} when open, ${mib(warmRssBytes)} after some searches`;
+process.stdout.write(`${circumstancesText(circumstances({}))}\n\n${textTable(title, heads, rows)}\n`);
