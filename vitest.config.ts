@@ -24,6 +24,7 @@ const SLOW = [
   'test/ingest/kafka-source.test.ts',
   'test/src/access.test.ts',
   'test/src/dead-letters-route.test.ts',
+  'test/src/edge-two-planes.test.ts',
   'test/src/feed-command-kills.test.ts',
   'test/src/feed-command.test.ts',
   'test/src/ingest-command.test.ts',
