@@ -6,6 +6,7 @@ const DATABASE: Texts = { SERVICE_DATABASE_URL: 'https://db.example' };
 /** Values of the variables that say who answers the management operations: taken, and as what. */
 export const EDGE_GOOD: readonly (readonly [name: string, text: string, key: string, value: unknown, besides?: Texts])[] = [
   ['UPSTREAM_URL', 'https://api.example', 'upstreamUrl', 'https://api.example'],
+  ['UPSTREAM_URL', 'https://api.example/a%20b/../c', 'upstreamUrl', 'https://api.example/c'],
   ['UPSTREAM_URL', 'HTTP://127.0.0.1:8081/edge/v1//', 'upstreamUrl', 'http://127.0.0.1:8081/edge/v1'],
   [
     'UPSTREAM_URL_OVERRIDES',
@@ -32,6 +33,8 @@ export const EDGE_BAD: readonly (readonly [name: string, text: string, besides?:
   ['UPSTREAM_URL', 'https://user:pass@api.example'],
   ['UPSTREAM_URL', 'https://api.example/?key=1'],
   ['UPSTREAM_URL', 'https://api.example/#a'],
+  ['UPSTREAM_URL', 'https://api.example/%'],
+  ['UPSTREAM_URL', 'https://api.example/a%2F..%2Fb'],
   ['UPSTREAM_URL_OVERRIDES', '1=https://api.example'],
   ['UPSTREAM_URL_OVERRIDES', '14=https://api.example'],
   ['UPSTREAM_URL_OVERRIDES', '4=https://a.example,4=local'],
