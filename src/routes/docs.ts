@@ -1,6 +1,7 @@
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { withCurrentTimes } from '../openapi-current-times.ts';
 import { OPENAPI_DOCUMENT } from '../openapi-document.ts';
 import { RequestProblem } from '../problem.ts';
 
@@ -29,8 +30,13 @@ async function requirePageFile({ params }: FastifyRequest): Promise<void> {
   throw new RequestProblem('route.not_found', `There is nothing at ${PREFIX}/static/${file}; there are ${[...PAGE_FILES].join(', ')}`);
 }
 
+export interface DocsRoutesOptions {
+  /** Unix ms UTC. */
+  readonly now: () => number;
+}
+
 /** The interface's description as a page that can also try it: Swagger UI, all of it served from here. */
-export async function docsRoutes(app: FastifyInstance): Promise<void> {
+export async function docsRoutes(app: FastifyInstance, { now }: DocsRoutesOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, needsKey: 'never' };
   });
@@ -42,6 +48,8 @@ export async function docsRoutes(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: PREFIX,
     staticCSP: POLICY,
+    transformSpecification: (described) => withCurrentTimes(described, now()),
+    transformSpecificationClone: false,
     theme: { title: 'shieldlog: the HTTP interface' },
     // Without the bar at the top, which would load the description of any other address.
     uiConfig: { layout: 'BaseLayout', deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0, displayRequestDuration: true },

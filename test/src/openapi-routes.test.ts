@@ -1,12 +1,16 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { documentedPath } from '../../src/openapi-operation-path.ts';
 import { DESCRIBED_OPERATIONS } from './openapi/document-check.ts';
 import { type Site, startSite } from './openapi/site.ts';
 
+const WEB_FILES = readdirSync(join(import.meta.dirname, '../../web'));
+
 /** What the pages are made of, which is no interface. */
-const PAGES = /^\/(explorer\.(js|css)|docs(\/.*)?)?$/;
+const isOfPage = (url: string): boolean => url === '/' || /^\/docs(\/.*)?$/.test(url) || WEB_FILES.includes(url.slice(1));
 
 const routes = new Map<FastifyInstance, string[]>();
 let site: Site;
@@ -17,7 +21,7 @@ function watch(message: unknown): void {
   const served: string[] = [];
   routes.set(fastify, served);
   fastify.addHook('onRoute', ({ method, url }) => {
-    for (const name of [method].flat()) if (!PAGES.test(url)) served.push(`${name} ${documentedPath(url)}`);
+    for (const name of [method].flat()) if (!isOfPage(url)) served.push(`${name} ${documentedPath(url)}`);
   });
 }
 
