@@ -29,7 +29,7 @@ const PAGE_EVENTS = 1_024;
 /** A page for one watcher that is catching up; it waits until the client has read it. */
 const CATCH_UP_EVENTS = 256;
 /** Between two reads, so that batches of a few events do not cost a statement each. */
-const PACE_MS = 20;
+const PACE_MS = 40;
 const RETRY_MS = 1_000;
 
 /**
