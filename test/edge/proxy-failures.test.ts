@@ -157,6 +157,17 @@ describe('an upstream that', () => {
     ]);
   });
 
+  test('takes a connection and never says a word of TLS ends in 504, long before the deadline of its answer', {
+    timeout: 8_000,
+  }, async () => {
+    await using upstream = await socketUpstream(() => {});
+    const target = { url: upstream.url.replace('http:', 'https:') };
+    await using proxy = await startProxy({ target, connectMs: 200, deadlines: { headersMs: 3_600_000, bodyMs: 300 } });
+    const answer = await send(proxy.url, exampleOf(13));
+    expect([answer.status, await answer.json()]).toEqual([504, { statusCode: 504 }]);
+    await eventually('the connection is closed', () => upstream.connections() === 0);
+  });
+
   test('has no address ends in 502', async () => {
     await using proxy = await startProxy({ target: { url: 'http://nowhere.invalid' } });
     const answer = await send(proxy.url, exampleOf(4));
