@@ -29,6 +29,7 @@ const SLOW = [
   'test/src/feed-command.test.ts',
   'test/src/ingest-command.test.ts',
   'test/src/ingest-route.test.ts',
+  'test/src/feed-wait.test.ts',
   'test/src/interruption.test.ts',
   'test/src/launcher.test.ts',
   'test/src/openapi-statuses.test.ts',

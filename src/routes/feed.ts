@@ -62,6 +62,8 @@ export async function feedRoutes(app: FastifyInstance, { store, metrics, queryDe
     const encoding = feedEncoding(request.headers['accept-encoding']);
     const type = negotiateAnswer(request.headers.accept, FEED_TYPES);
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    // A connection that is kept for a next request would keep the program.
+    if (stopping.signal.aborted) reply.header('connection', 'close');
     return reply
       .type(`${type}; charset=utf-8`)
       .headers({ vary: 'accept, accept-encoding', 'cache-control': 'no-store' })
