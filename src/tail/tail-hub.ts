@@ -139,27 +139,33 @@ export class TailHub {
 
   /** Reads until nothing new is left. Whatever comes up while it is under way is seen before it ends. */
   async #read(): Promise<void> {
-    const { store, logger } = this.#options;
     this.#isReading = true;
     for (;;) {
       this.#letIn();
-      if (this.#following.size === 0 || this.#position >= store.lastSequence()) break;
+      if (this.#following.size === 0 || this.#position >= this.#options.store.lastSequence()) break;
       const began = performance.now();
-      try {
-        const followers = [...this.#following];
-        const page = await store.readFeed({ zones: zonesOf(followers), afterSequence: this.#position, limit: PAGE_EVENTS });
-        this.#deliver(followers, page);
-      } catch (error) {
-        if (error instanceof StoreError && error.code === 'closed') {
-          this.stop();
-          break;
-        }
-        logger.warn({ err: error }, 'the live tail could not read new events; it tries again');
-        await this.#pause(RETRY_MS);
-      }
-      await this.#pause(PACE_MS - (performance.now() - began));
+      const pauseMs = await this.#readPage();
+      await this.#pause(pauseMs - (performance.now() - began));
     }
     this.#isReading = false;
+  }
+
+  /** Reads and delivers a page; returns how long after its beginning the next one may follow, in milliseconds. */
+  async #readPage(): Promise<number> {
+    const { store, logger } = this.#options;
+    const followers = [...this.#following];
+    try {
+      const page = await store.readFeed({ zones: zonesOf(followers), afterSequence: this.#position, limit: PAGE_EVENTS });
+      this.#deliver(followers, page);
+      return page.more ? 0 : PACE_MS;
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'closed') {
+        this.stop();
+      } else {
+        logger.warn({ err: error }, 'the live tail could not read new events; it tries again');
+      }
+      return RETRY_MS;
+    }
   }
 
   /** Whoever joins may be some events behind: those are read again for him, and the others pass over them. */
