@@ -12,7 +12,7 @@ export type FeedTarget =
 
 export type FeedTargetKind = FeedTarget['kind'];
 
-export const TARGET_FORMS =
+const TARGET_FORMS =
   'FILE, - (standard output), http(s)://HOST/PATH, syslog+tcp://HOST:PORT, syslog+tls://HOST:PORT, splunk-hec+https://HOST:PORT';
 
 function refuse(text: string, wrong: string): never {

@@ -6,7 +6,7 @@ import type { FeedEvent } from '../../store/event-store.ts';
 export const SAMPLE_TIME = Date.UTC(2026, 4, 12, 15, 30, 0, 42);
 
 /** Events `e0`, `e1`… a second apart, with text that is hard to pass on. */
-export function sampleEvents(count: number, first = 0): FeedEvent[] {
+function sampleEvents(count: number, first = 0): FeedEvent[] {
   return Array.from({ length: count }, (_, index) => ({
     sequence: BigInt(first + index + 1),
     zoneId: 7,

@@ -16,7 +16,7 @@ export interface SyslogListener {
 }
 
 /** Takes octet-counted messages (RFC 6587) apart. Throws where the text is not made of whole ones. */
-export function parseOctetCounted(bytes: Buffer): string[] {
+function parseOctetCounted(bytes: Buffer): string[] {
   const messages: string[] = [];
   for (let at = 0; at < bytes.length; ) {
     const blank = bytes.indexOf(0x20, at);

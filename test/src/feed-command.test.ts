@@ -6,6 +6,7 @@ import { expectedIds, idsIn } from '../sinks/sample-events.ts';
 import { type CliProcess, killAll, runCli, startCli } from './cli-process.ts';
 import { eventually } from './eventually.ts';
 import { type FaultyFeed, type FeedFault, faultyFeed } from './feed-faults.ts';
+import { startForgetfulSite } from './openapi/forgetful-site.ts';
 import { eventLine, ingest, type RunningApp, startApp } from './running-app.ts';
 
 const KEY = 'key-of-every-zone-1';
@@ -141,13 +142,20 @@ describe('shieldlog feed', () => {
     expect(written()).toEqual(expectedIds(20));
   });
 
-  test('says so when the retention was faster, and goes on from the oldest cursor named', async () => {
-    await takeIn(3);
-    const body = JSON.stringify({ detail: 'gone', oldestCursor: 'now' });
-    const { status, stderr } = await feedOnce([], { url: await faulty({ status: 416, body }) });
-    expect([status, stderr]).toEqual([0, expect.stringContaining('EVENTS WERE MISSED')]);
-    expect(stderr).toContain('raise RETENTION_HOURS');
-    expect(proxy?.requests[1]).toContain('cursor=now');
+  test('says so when the retention was faster, and goes on from the oldest event there is', async () => {
+    const site = await startForgetfulSite();
+    try {
+      const state = join(folder, 'state.json');
+      writeFileSync(state, JSON.stringify({ url: '', zone: '7', format: 'native', to: '', cursor: site.expiredCursor, position: null }));
+      await ingest(site, eventLine({ logId: 'next', timestamp: Date.now() }));
+      const { status, stderr } = await feedOnce(['--state', state], { url: site.url });
+      expect([status, stderr]).toEqual([0, expect.stringContaining('EVENTS WERE MISSED')]);
+      expect(stderr).toContain('raise RETENTION_HOURS');
+      expect(written().at(-1)).toBe('next');
+      expect((await feedOnce(['--state', state], { url: site.url })).stderr).not.toContain('MISSED');
+    } finally {
+      await site.stop();
+    }
   });
 
   test.each([
