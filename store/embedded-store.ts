@@ -181,8 +181,8 @@ export class EmbeddedStore implements EventStore {
     await sealer.stop();
     await maintenance.stop();
     await pipeline.close();
-    await Promise.allSettled(this.#searches);
     await this.#parts.feed.close(closed);
+    await Promise.allSettled(this.#searches);
     await release();
   }
 }

@@ -6,6 +6,7 @@ import { hotSource, sealedSource } from './feed-source.ts';
 import { buildWindow, type FeedWindow, isHalfRead, readWindow } from './feed-window.ts';
 import { FeedWindows } from './feed-windows.ts';
 import type { LiveSet } from './live-set.ts';
+import type { StoreLogger } from './store-logger.ts';
 
 export interface FeedReaderOptions {
   readonly live: LiveSet;
@@ -13,9 +14,15 @@ export interface FeedReaderOptions {
   /** The feed's own: who reads everything is not to keep searches waiting. */
   readonly connections: ConnectionPool;
   readonly dropTable: (name: string) => void;
+  readonly logger: StoreLogger;
 }
 
 type Zones = FeedRequest['zones'];
+
+/** DuckDB says it in nothing but the message. */
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && /^Out of Memory Error/.test(error.message);
+}
 
 /** Reads the events of a store in the order of their sequence: the sealed ones from windows, the hot ones from their tables. */
 export class FeedReader {
@@ -59,8 +66,20 @@ export class FeedReader {
 
   async #readPiece(zones: Zones, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
     const next = () => this.#nextSealed(zones, after);
-    const piece = await this.#windows.use(zones, after, next, (window) => this.#readWindow(window, after, limit, signal));
-    return piece ?? (await this.#readHot(zones, after, limit, signal));
+    try {
+      const piece = await this.#windows.use(zones, after, next, (window) => this.#readWindow(window, after, limit, signal));
+      return piece ?? (await this.#readHot(zones, after, limit, signal));
+    } catch (error) {
+      const sealed = isOutOfMemory(error) ? next() : undefined;
+      if (sealed === undefined) {
+        throw error;
+      }
+      this.#options.logger.warn(
+        { err: error },
+        'there is no memory to put events of the feed in order; they are read one by one, which is slow',
+      );
+      return await this.#readSealed(zones, after, sealed.upTo, limit, signal);
+    }
   }
 
   async #readWindow(window: FeedWindow, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {

@@ -129,6 +129,7 @@ async function openWithCatalog(
     segmentsFolder: folder.segments,
     connections: feedConnections,
     dropTable: (name) => remover.remove({ hotTables: [{ name }], files: [] }),
+    logger,
   });
   const release = async () => {
     await threads.stop();

@@ -3,6 +3,7 @@ import { ConnectionPool } from '../../store/connection-pool.ts';
 import { startEngine } from '../../store/duckdb-engine.ts';
 import { FeedReader } from '../../store/feed-reader.ts';
 import { LiveSet } from '../../store/live-set.ts';
+import { silentLogger } from '../../store/store-logger.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, NOW } from './stored-events.ts';
@@ -12,7 +13,7 @@ async function readerWithoutDuckdb(live: LiveSet): Promise<FeedReader> {
   const engine = await startEngine({ memoryLimitMb: 64, spillFolder: temporaryFolder() });
   onTestFinished(() => engine.closeSync());
   const connections = await ConnectionPool.open(engine, 0, 0);
-  return new FeedReader({ live, segmentsFolder: '/nowhere', connections, dropTable: () => undefined });
+  return new FeedReader({ live, segmentsFolder: '/nowhere', connections, dropTable: () => undefined, logger: silentLogger });
 }
 
 const { signal } = new AbortController();

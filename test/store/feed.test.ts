@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { silentLogger } from '../../store/store-logger.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { type CanonicalEvent, canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
@@ -141,4 +142,20 @@ test('an event says when its batch was taken in, hot, sealed, and after a restar
   await store.close();
   now += 1_000_000;
   expect(await times(await storeIn(dataDir, { now: () => now }))).toEqual(expected);
+});
+
+test('without the memory to put events in order they are read one by one', async () => {
+  const dataDir = temporaryFolder();
+  const events = Array.from({ length: 30_000 }, (_, index) =>
+    event(`e${index}`, NOW - HOUR + ((index * 7919) % 30_011), { log: { body: `${index}`.padEnd(1_500, 'ab') } }),
+  );
+  const store = await storeIn(dataDir);
+  await store.append(canonicalBatch(events));
+  await store.sealNow();
+  await store.close();
+  const warnings: string[] = [];
+  const warn = (_: object, message: string) => warnings.push(message);
+  const small = await storeIn(dataDir, { memoryLimitMb: 64, logger: { ...silentLogger, warn } });
+  expect(idsOf((await wholeFeed(small, { limit: 10_000 })) as never)).toEqual(idsOf(events));
+  expect(warnings).toContain('there is no memory to put events of the feed in order; they are read one by one, which is slow');
 });
