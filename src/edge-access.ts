@@ -9,6 +9,8 @@ export interface EdgeAccess {
   readonly keys: readonly AccessKey[];
   /** Whether the program sends a database token of its own, which must not serve just anybody. */
   readonly holdsDatabaseToken: boolean;
+  /** Where the database is the local one, whose tokens can be judged here; null: the database judges. */
+  readonly requireDatabaseToken: ((authorization: string | undefined) => void) | null;
 }
 
 function requireScope(has: boolean, name: string): void {
@@ -28,7 +30,11 @@ function requireDatabaseKey(request: FastifyRequest, keys: readonly AccessKey[])
 }
 
 /** Throws RequestProblem where the caller may not use the operation. The `AccessKey` header has been looked at before. */
-export function authorizeOperation(request: FastifyRequest, operation: ProxiedRoute, { keys, holdsDatabaseToken }: EdgeAccess): void {
+export function authorizeOperation(
+  request: FastifyRequest,
+  operation: ProxiedRoute,
+  { keys, holdsDatabaseToken, requireDatabaseToken }: EdgeAccess,
+): void {
   switch (operation.key) {
     case 'access':
     case 'none':
@@ -40,7 +46,9 @@ export function authorizeOperation(request: FastifyRequest, operation: ProxiedRo
       requireZone(request, parseZoneId((request.params as { shieldZoneId: string }).shieldZoneId));
       return;
     case 'bearer':
-      // Otherwise the database itself judges the token. Without keys only this machine gets here.
+      // Nobody without a token makes the program read megabytes. Of an upstream database, only that knows its tokens.
+      requireDatabaseToken?.(request.headers.authorization);
+      // Without keys only this machine gets here.
       if (holdsDatabaseToken && keys.length > 0) requireDatabaseKey(request, keys);
       return;
   }

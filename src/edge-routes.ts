@@ -29,7 +29,11 @@ function translateError(error: unknown, request: FastifyRequest): EdgeError | nu
 
 /** Operations 2 to 14, and what clients ask beside them: checked here, answered by the upstreams that are configured, or by the local control plane. */
 export async function edgeRoutes(app: FastifyInstance, { config, local, bodyDeadlineMs }: EdgeRoutesOptions): Promise<void> {
-  const access = { keys: config.accessKeys, holdsDatabaseToken: config.serviceDatabaseAuthToken !== null };
+  const access = {
+    keys: config.accessKeys,
+    holdsDatabaseToken: config.serviceDatabaseAuthToken !== null,
+    requireDatabaseToken: (config.serviceDatabaseUrl === null ? local.requireDatabaseToken : undefined) ?? null,
+  };
   await app.register(proxy, {
     operations: [...OPERATIONS, ...COMPANION_ROUTES],
     upstreamOf: (operation) => upstreamFor(config, operation, local),

@@ -1,11 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { httpChallengeResolver } from '../edge/local/certificates/challenge-resolver.ts';
 import { type ControlPlane, startControlPlane } from '../edge/local/control-plane.ts';
+import { requireToken } from '../edge/local/database/require-token.ts';
+import { openTokenStore } from '../edge/local/database/token-store.ts';
 import { localResources } from '../edge/local/resources.ts';
 import type { EventStore } from '../store/event-store.ts';
 import type { Config } from './config.ts';
 import { guardianDays } from './edge-guardian-counts.ts';
 import { machineReadings, type ProgramHistory, startProgramHistory } from './edge-program-history.ts';
+import type { LocalPlane } from './edge-upstreams.ts';
 
 const CHALLENGE_DEADLINE_MS = 10_000;
 
@@ -19,7 +22,7 @@ export interface EdgeOptions {
 
 /** The local control plane, and the history of the program that it shows. */
 export interface Edge {
-  readonly plane: ControlPlane;
+  readonly plane: ControlPlane & LocalPlane;
   readonly history: ProgramHistory;
   stop(): Promise<void>;
 }
@@ -27,6 +30,7 @@ export interface Edge {
 /** Starts the local control plane. Rejects where its state cannot be opened or is that of a newer program. */
 export async function startEdge({ config, store, now, logger }: EdgeOptions): Promise<Edge> {
   const { dataDir, queryDeadlineMs: deadlineMs, challengeResolverUrl: url } = config;
+  const tokens = openTokenStore(dataDir, now);
   const history = startProgramHistory(now, machineReadings(dataDir));
   try {
     const plane = await startControlPlane({
@@ -41,11 +45,13 @@ export async function startEdge({ config, store, now, logger }: EdgeOptions): Pr
     });
     const stop = async (): Promise<void> => {
       history.stop();
+      tokens.close();
       await plane.stop();
     };
-    return { plane, history, stop };
+    return { plane: { ...plane, requireDatabaseToken: (authorization) => void requireToken(authorization, tokens) }, history, stop };
   } catch (error) {
     history.stop();
+    tokens.close();
     throw error;
   }
 }

@@ -12,6 +12,8 @@ export type UpstreamConfig = Pick<
 export interface LocalPlane {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Throws EdgeError 401 unless an `Authorization` header has a token of the local database; absent: the plane itself is left to judge. */
+  readonly requireDatabaseToken?: (authorization: string | undefined) => void;
 }
 
 function managementChoice({ upstreamUrl, upstreamOverrides }: UpstreamConfig, id: number): UpstreamChoice {

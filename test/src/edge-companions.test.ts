@@ -78,6 +78,45 @@ test('a program without upstreams speaks for its own database, and serves its ow
   expect(await (await fetch(`${program.url}${FilePath}`)).text()).toBe(FileContent);
 });
 
+/** The answer to the head of a request whose body never comes. */
+async function answerToHead(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<{ readonly status: number | undefined; readonly body: unknown }> {
+  const { hostname, port } = new URL(url);
+  const asked = request({
+    hostname,
+    port,
+    path: '/v2/pipeline',
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'content-length': '8000000', ...headers },
+  });
+  asked.flushHeaders();
+  try {
+    return await new Promise((resolve, reject) => {
+      asked.on('error', reject);
+      asked.on('response', (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+        });
+        response.on('end', () => resolve({ status: response.statusCode, body: JSON.parse(text) }));
+      });
+    });
+  } finally {
+    asked.destroy();
+  }
+}
+
+test.each([
+  ['without a token', {}, 'TOKEN_MISSING'],
+  ['with a token that is none', { authorization: 'Bearer sldb_full_nonsense' }, 'TOKEN_INVALID'],
+])('nobody %s makes the program read a pipeline', async (_what, headers, code) => {
+  await using program = await startWhole();
+  const { status, body } = await answerToHead(program.url, headers as Record<string, string>);
+  expect([status, body]).toMatchObject([401, { error: 'Unauthorized', code }]);
+});
+
 test('a database that is out of reach is told of in the shape of its operation', async () => {
   await using program = await startWhole({ SERVICE_DATABASE_URL: await closedPort() });
   const answer = await fetch(`${program.url}/v2`);

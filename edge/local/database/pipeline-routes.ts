@@ -2,9 +2,9 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { EdgeError } from '../../edge-error.ts';
 import { errorBody } from '../../error-shapes.ts';
 import type { EdgeLogger } from '../local-resource.ts';
-import { bearerToken } from './access-token.ts';
 import type { DatabaseLimits } from './database-limits.ts';
 import type { OpenStreams } from './open-streams.ts';
+import { requireToken } from './require-token.ts';
 import { parsePipelineBody, runPipeline } from './run-pipeline.ts';
 import type { KeptToken, TokenStore } from './token-store.ts';
 
@@ -18,15 +18,6 @@ export interface PipelineRoutesOptions {
 /** @libsql/client reads an error's code only where the type is exactly this; to a string, Fastify would add a charset. */
 function sendJson(reply: FastifyReply, body: string): FastifyReply {
   return reply.header('content-type', 'application/json').send(Buffer.from(body));
-}
-
-function authenticate({ headers }: FastifyRequest, tokens: TokenStore): KeptToken {
-  const token = bearerToken(headers.authorization);
-  const kept = token === null ? null : tokens.find(token);
-  if (kept !== null) return kept;
-  const why =
-    token === null ? 'an access token is required: Authorization: Bearer <token>' : 'the access token is not valid, or was invalidated';
-  throw new EdgeError(401, token === null ? 'TOKEN_MISSING' : 'TOKEN_INVALID', why, { headers: { 'www-authenticate': 'Bearer' } });
 }
 
 function answerError(error: FastifyError | EdgeError, reply: FastifyReply, logger: EdgeLogger): FastifyReply {
@@ -62,10 +53,10 @@ export function pipelineRoutes(app: FastifyInstance, { streams, tokens, limits, 
     bodyLimit: limits.bodyBytes,
     // Before the body is read: whoever has no token does not make the program read eight megabytes.
     onRequest: async (request) => {
-      callers.set(request, authenticate(request, tokens));
+      callers.set(request, requireToken(request.headers.authorization, tokens));
     },
     handler: async (request, reply) => {
-      const token = callers.get(request) ?? authenticate(request, tokens);
+      const token = callers.get(request) ?? requireToken(request.headers.authorization, tokens);
       const hungUp = hangUpSignal(reply);
       const answer = await runPipeline(parsePipelineBody(request.body, limits.requests), token, { streams, limits, hungUp });
       return sendJson(reply, answer);
