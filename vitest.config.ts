@@ -26,6 +26,7 @@ const SLOW = [
   'test/src/dead-letters-route.test.ts',
   'test/src/edge-two-planes.test.ts',
   'test/src/feed-command-kills.test.ts',
+  'test/src/feed-command-sinks.test.ts',
   'test/src/feed-command.test.ts',
   'test/src/ingest-command.test.ts',
   'test/src/ingest-route.test.ts',

@@ -4,7 +4,7 @@ import { DEFAULT_URL } from './server-flags.ts';
 export const FEED_HELP = `Usage: shieldlog feed --zone ZONE[,ZONE…]|all --to TARGET [flags]
 
 Passes the events of a running shieldlog on, in the order in which they came in, and goes on doing so. How far it got is kept in a
-state file, after the target has accepted a batch: whatever is killed, no event is lost, and at most one batch arrives twice.
+state file, after the target has accepted a batch: whatever is killed, no event is lost, and only the batch under way may arrive again.
 
   --to TARGET
       FILE                          appended to; with its state, every event is in it exactly once

@@ -44,8 +44,8 @@ function isStop(error: unknown, signals: readonly AbortSignal[]): boolean {
 }
 
 /**
- * Reads pages and has the sink accept each before the cursor is saved and the next one is read: whatever dies in between, no event is lost, and at most
- * one batch is delivered again. Throws DeliveryError for what cannot heal.
+ * Reads pages and has the sink accept each before the cursor is saved and the next one is read: whatever dies in between, no event is lost, and only the
+ * batch under way is delivered again. Throws DeliveryError for what cannot heal.
  */
 export async function runFeed(options: FeedLoopOptions, delivered: (count: number) => void): Promise<FeedOutcome> {
   const { reader, sink, stateFile, once, stopping, givenUp, retry, tell } = options;
