@@ -30,12 +30,14 @@ export interface EventFacts {
 }
 
 const AUTHORITIES = 4096;
+const ACTIONS = 256;
 
-/** Reads the facts of events, and keeps what it found out about addresses and hosts. */
+/** Reads the facts of events, and keeps what it found out about hosts and actions: of the same one it gives the same object. */
 export function factsReader(): (event: FeedEvent) => EventFacts {
   // The cache cannot hold undefined.
   const authorities = cached(AUTHORITIES, (text) => parseAuthority(text) ?? null);
   const authorityOf = (text: string) => authorities(text) ?? undefined;
+  const actionOf = cached(ACTIONS, shieldAction);
   return (event) => {
     const { fields, zoneId, timestamp, logId } = event;
     const log = logDetails(event.logJson);
@@ -44,7 +46,7 @@ export function factsReader(): (event: FeedEvent) => EventFacts {
     return {
       event,
       uid: `${zoneId}:${timestamp}:${logId}`,
-      action: shieldAction(fields.action ?? ''),
+      action: actionOf(fields.action ?? ''),
       address,
       addressKind: address === '' ? 'none' : addressKind(address),
       asNumber: fields.asn === undefined ? undefined : asNumber(fields.asn),

@@ -1,9 +1,6 @@
 import type { EventFacts } from './event-facts.ts';
-import { expandedAddress } from './expanded-address.ts';
 import { withJson, withObject, withText } from './json-members.ts';
-
-/** The longest text of an address that OCSF takes. */
-const LONGEST_ADDRESS = 40;
+import { type HostTexts, ocsfAddress } from './ocsf-host.ts';
 
 /** The members of `src_endpoint`: who asked. None where nothing names the client. */
 export function source({ address, addressKind, asNumber, countryCode, quote }: EventFacts): string {
@@ -16,23 +13,17 @@ export function source({ address, addressKind, asNumber, countryCode, quote }: E
 }
 
 /** The members of `dst_endpoint`: who was asked. That is the shield zone, whose number is the endpoint's id. */
-export function destination({ event, host, url, quote }: EventFacts): string {
-  let members = `"uid":"${event.zoneId}"`;
-  members = host?.ip === undefined ? withText(members, ',"hostname":', host?.name, quote) : `${members},"ip":"${ocsfAddress(host.ip)}"`;
-  return withJson(members, ',"port":', url?.port);
+export function destination({ event, host, url }: EventFacts, { ofEndpoint }: HostTexts): string {
+  const members = `"uid":"${event.zoneId}"`;
+  return withJson(host === undefined ? members : `${members},${ofEndpoint(host)}`, ',"port":', url?.port);
 }
 
 /** What analysts look other events up by; undefined where the event has none of it. */
-export function observables({ address, addressKind, host, quote }: EventFacts): string | undefined {
-  const client =
-    addressKind === 'none' ? '' : `{"name":"src_endpoint.ip","type_id":2,"type":"IP Address","value":"${ocsfAddress(address)}"}`;
-  if (host === undefined || host.ip !== undefined) {
-    return client === '' ? undefined : `[${client}]`;
+export function observables({ address, addressKind, host }: EventFacts, { observable }: HostTexts): string | undefined {
+  const ofHost = host === undefined ? '' : observable(host);
+  if (addressKind === 'none') {
+    return ofHost === '' ? undefined : `[${ofHost}]`;
   }
-  const hostName = `{"name":"dst_endpoint.hostname","type_id":1,"type":"Hostname","value":${quote(host.name)}}`;
-  return client === '' ? `[${hostName}]` : `[${client},${hostName}]`;
-}
-
-function ocsfAddress(text: string): string {
-  return text.length > LONGEST_ADDRESS ? expandedAddress(text) : text;
+  const client = `[{"name":"src_endpoint.ip","type_id":2,"type":"IP Address","value":"${ocsfAddress(address)}"}`;
+  return ofHost === '' ? `${client}]` : `${client},${ofHost}]`;
 }

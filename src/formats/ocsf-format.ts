@@ -1,11 +1,14 @@
 import type { FeedEvent } from '../../store/event-store.ts';
 import { type EventFacts, factsReader } from './event-facts.ts';
 import { withJson, withObject, withText } from './json-members.ts';
-import type { Quote } from './json-text.ts';
+import { type Quote, quoteJson } from './json-text.ts';
 import { quotedNative } from './native-format.ts';
 import { destination, observables, source } from './ocsf-endpoints.ts';
+import { hostTexts } from './ocsf-host.ts';
 import { httpRequest } from './ocsf-http-request.ts';
 import { PRODUCT } from './product.ts';
+import { remembered } from './remembered-text.ts';
+import type { ShieldAction } from './shield-action.ts';
 
 /** https://schema.ocsf.io/1.8.0/classes/http_activity?profiles=security_control */
 const OCSF_VERSION = '1.8.0';
@@ -22,19 +25,21 @@ const JA4 = /^[a-z][0-9a-z]{9}_[0-9a-f]{12}_[0-9a-f]{12}$/;
 /** Writes events as HTTP Activity (class 4002) of the Open Cybersecurity Schema Framework, with the profile for security controls. */
 export function ocsfWriter(): (event: FeedEvent) => string {
   const factsOf = factsReader();
+  const verdictOf = remembered(verdict);
+  const hosts = hostTexts();
   return (event) => {
     const facts = factsOf(event);
     const { ja4 } = event.fields;
     const { log, quote } = facts;
-    let members = `${CLASS},"time":${event.timestamp},"metadata":{${metadata(facts)}},${verdict(facts)}`;
+    let members = `${CLASS},"time":${event.timestamp},"metadata":{${metadata(facts)}},${verdictOf(facts.action)}`;
     members = withText(members, ',"message":', log.message, quote);
     members = withObject(members, ',"firewall_rule":', firewallRule(facts));
     // Always there, though it may be empty: HTTP Activity is of a request or a response.
-    members += `,"http_request":{${httpRequest(facts)}}`;
+    members += `,"http_request":{${httpRequest(facts, hosts)}}`;
     members = withObject(members, ',"src_endpoint":', source(facts));
-    members += `,"dst_endpoint":{${destination(facts)}}`;
+    members += `,"dst_endpoint":{${destination(facts, hosts)}}`;
     members = withJson(members, ',"ja4_fingerprint_list":', ja4 ? ja4List(ja4, quote) : undefined);
-    members = withJson(members, ',"observables":', observables(facts));
+    members = withJson(members, ',"observables":', observables(facts, hosts));
     return `{${members},"raw_data":${quotedNative(event, quote)},"unmapped":{${unmapped(facts)}}}`;
   };
 }
@@ -46,11 +51,11 @@ function metadata({ event, uid, quote }: EventFacts): string {
   return `${METADATA},"product":{${product}},${ids},"logged_time":${ingestedAtMs},"original_time":"${timestamp}"`;
 }
 
-function verdict({ action: { isAlert, ocsfAction, ocsfDisposition, ocsfSeverity }, quote }: EventFacts): string {
+function verdict({ isAlert, ocsfAction, ocsfDisposition, ocsfSeverity }: ShieldAction): string {
   const [severityId, severity] = ocsfSeverity;
   const [actionId, action] = ocsfAction;
   const [dispositionId, disposition] = ocsfDisposition;
-  const outcome = `"action_id":${actionId},"action":${quote(action)},"disposition_id":${dispositionId},"disposition":${quote(disposition)}`;
+  const outcome = `"action_id":${actionId},"action":${quoteJson(action)},"disposition_id":${dispositionId},"disposition":${quoteJson(disposition)}`;
   return `"severity_id":${severityId},"severity":"${severity}",${outcome},"is_alert":${isAlert}`;
 }
 
