@@ -1,6 +1,6 @@
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { eventually } from './eventually.ts';
@@ -12,10 +12,10 @@ const COLUMNS = ['time', 'timestamp', 'logId', ...TEXT_FIELDS, 'log'];
 
 let app: RunningApp;
 
-afterEach(() => app.stop());
+afterEach(() => app?.stop());
 
-async function exported(body: string, headers: Readonly<Record<string, string>> = {}, path = PATH): Promise<Answer> {
-  return ask(app, path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
+async function exported(body: string, headers: Readonly<Record<string, string>> = {}, path = PATH, asked = app): Promise<Answer> {
+  return ask(asked, path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
 }
 
 type Record_ = Readonly<Record<string, string>>;
@@ -126,22 +126,24 @@ describe('an export', () => {
     expect([records.size, byId.size]).toEqual([hostile.length, hostile.length]);
   });
 
-  test.each([
-    ['=1+1', "'=1+1"],
-    ['+1', "'+1"],
-    ['-1', "'-1"],
-    ['@SUM(A1)', "'@SUM(A1)"],
-    ['=cmd|"/c calc"!A1', `"'=cmd|""/c calc""!A1"`],
-    ["'=1", "'=1"],
-    [' =1', ' =1'],
-    ['\t=1', '\t=1'],
-    ['a=1', 'a=1'],
-    ['1-1', '1-1'],
-  ])('writes the text %j as the cell %s', async (ua, cell) => {
-    await ingest(app, eventLine({ logId: 'a', ua, log: {} }));
-    const { text } = await exported(lastHour());
-    expect(text.split('\r\n')[1]).toMatch(/^[^,]*,\d+,a,,,,,,/);
-    expect(text.split('\r\n')[1]?.replace(/^[^,]*,\d+,a,,,,,,/, '')).toBe(`${cell},,,,,{}`);
+  test('marks the cells that a spreadsheet would take for a formula, and no others', async () => {
+    const cells = [
+      ['=1+1', "'=1+1"],
+      ['+1', "'+1"],
+      ['-1', "'-1"],
+      ['@SUM(A1)', "'@SUM(A1)"],
+      ['=cmd|"/c calc"!A1', `"'=cmd|""/c calc""!A1"`],
+      ["'=1", "'=1"],
+      [' =1', ' =1'],
+      ['\t=1', '\t=1'],
+      ['a=1', 'a=1'],
+      ['1-1', '1-1'],
+    ] as const;
+    await ingest(app, cells.map(([ua], index) => eventLine({ logId: `a${index}`, ua, log: {} })).join(''));
+    const [, ...rows] = (await exported(lastHour())).text.split('\r\n');
+    for (const [index, [text, cell]] of cells.entries()) {
+      expect(rows[index]?.replace(/^[^,]*,\d+,/, ''), text).toBe(`a${index},,,,,,${cell},,,,,{}`);
+    }
   });
 
   test.each([
@@ -180,9 +182,13 @@ describe('an export', () => {
 });
 
 describe('an export is refused with ProblemDetails', () => {
-  beforeEach(async () => {
-    app = await startApp();
+  let refusing: RunningApp;
+
+  beforeAll(async () => {
+    refusing = await startApp();
   });
+
+  afterAll(() => refusing.stop());
 
   test.each([
     ['groups', { groupBy: ['ip'] }, 'groupBy'],
@@ -191,7 +197,7 @@ describe('an export is refused with ProblemDetails', () => {
     ['buckets', { buckets: 5 }, 'buckets'],
     ['what there is not', { limit: 5 }, 'limit'],
   ])('for %s: they are no property of it', async (_what, rest, field) => {
-    const { status, body } = await exported(lastHour(rest));
+    const { status, body } = await exported(lastHour(rest), {}, PATH, refusing);
     expect([status, body.errorKey]).toEqual([400, 'request.invalid']);
     expect(body.errors).toEqual([{ field, message: 'is not a property of this object; allowed are from, to, query, filters' }]);
   });
@@ -208,21 +214,22 @@ describe('an export is refused with ProblemDetails', () => {
     ['no encoding', 406, 'accept.none', PATH, { 'accept-encoding': 'br, identity;q=0' }, lastHour()],
     ['a body past a mebibyte', 413, 'body.too_large', PATH, {}, lastHour({ query: 'x'.repeat(1024 * 1024) })],
   ])('for %s: %i %s', async (_what, status, errorKey, path, headers, body) => {
-    const answer = await exported(body, headers, path);
+    const answer = await exported(body, headers, path, refusing);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/problem+json; charset=utf-8']);
     expect(answer.body).toMatchObject({ status, errorKey, instance: path });
   });
 
   test.each(['GET', 'HEAD'])('with %s: 405', async (method) => {
-    const { status, headers } = await ask(app, PATH, { method });
+    const { status, headers } = await ask(refusing, PATH, { method });
     expect([status, headers.get('allow')]).toEqual([405, 'POST']);
   });
+});
 
-  test('once the store is closed', async () => {
-    await app.store.close();
-    const { status, body } = await exported(lastHour());
-    expect([status, body.errorKey]).toEqual([503, 'program.stopping']);
-  });
+test('an export is refused once the store is closed', async () => {
+  app = await startApp();
+  await app.store.close();
+  const { status, body } = await exported(lastHour());
+  expect([status, body.errorKey]).toEqual([503, 'program.stopping']);
 });
 
 test('a key opens the exports of its own zones only', async () => {

@@ -225,3 +225,20 @@ test('many exports that nobody reads keep no search waiting', async () => {
   const results = await Promise.all(Array.from({ length: 8 }, () => store.search(rowsPlan({ page: { index: 0, size: 1 } }))));
   expect(results.map(({ total }) => total)).toEqual(Array(8).fill(20_000));
 });
+
+test('an export under way waits for its turn where a search would be refused', async () => {
+  const store = await storeIn(temporaryFolder());
+  const events = withLog(eventSeries('e', 9_000, NOW - 30 * HOUR, 1_000));
+  await store.append(canonicalBatch(events));
+  const iterator = store.readAll(rowsPlan())[Symbol.asyncIterator]();
+  const rows: EventRow[] = [];
+  const first = await iterator.next();
+  rows.push(...(first.done === true ? [] : first.value));
+  const searches = Array.from({ length: 300 }, () => store.search(rowsPlan({ page: { index: 0, size: 1 } })));
+  const outcomes = Promise.allSettled(searches);
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+    rows.push(...next.value);
+  }
+  expect(rows.map(({ logId }) => logId)).toEqual(inAnswerOrder(events));
+  expect((await outcomes).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
+});
