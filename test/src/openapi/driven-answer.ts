@@ -35,7 +35,7 @@ export async function sendHead({ url }: Addressed, { method, path, headers = {} 
   const { port, host } = new URL(url);
   const socket = connect(Number(port), '127.0.0.1');
   await once(socket, 'connect');
-  const lines = Object.entries({ Host: host, ...headers, 'Content-Length': String(lengthBytes) }).map(
+  const lines = Object.entries({ Host: host, Connection: 'close', ...headers, 'Content-Length': String(lengthBytes) }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
   socket.write(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);

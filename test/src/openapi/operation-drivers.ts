@@ -8,6 +8,7 @@ import {
   bodyTooLate,
   type Driver,
   type Drivers,
+  FULL_TOKEN,
   fromForeignPage,
   JSON_TYPE,
   ofWrongType,
@@ -19,12 +20,13 @@ import {
 } from './driver.ts';
 
 /** The call that the operation's description shows. */
-export function exampleCall({ method, path, example }: Operation): Call {
+export function exampleCall({ method, path, key, example }: Operation): Call {
   const query = queryText(example.query);
   return {
     method,
     path: `${fillPath(path, example.params)}${query === '' ? '' : `?${query}`}`,
-    ...(example.body === null ? {} : { headers: JSON_TYPE, body: JSON.stringify(example.body) }),
+    headers: { ...(example.body === null ? {} : JSON_TYPE), ...(key === 'bearer' ? { authorization: `Bearer ${FULL_TOKEN}` } : {}) },
+    ...(example.body === null ? {} : { body: JSON.stringify(example.body) }),
   };
 }
 
@@ -36,8 +38,6 @@ function succeed(row: Operation): Driver {
         await send(open, exampleCall(operation(6)));
         return send(open, call);
       };
-    case 'databasePipeline':
-      return ({ open }) => send(open, { ...call, headers: { ...JSON_TYPE, authorization: `Bearer ${open.tokens.full}` } });
     default:
       return answered(call);
   }
@@ -60,13 +60,10 @@ function notFound(row: Operation): Readonly<Record<number, Driver>> {
   return nowhere === undefined ? {} : { 404: answered(exampleCall({ ...row, example: { ...row.example, ...nowhere } })) };
 }
 
-/** One with a token of its own: what is broken comes after it was looked for. */
 function defect(row: Operation): Driver {
   // The made-up application needs nothing that could break.
   const ofProgram = Object.hasOwn(row.example.params, 'appId') ? { ...row.example, params: { appId: 'shieldlog' } } : row.example;
-  const call = exampleCall({ ...row, example: ofProgram });
-  if (row.key !== 'bearer') return whileBroken(call);
-  return ({ broken }) => send(broken, { ...call, headers: { ...JSON_TYPE, authorization: `Bearer ${broken.tokens.full}` } });
+  return whileBroken(exampleCall({ ...row, example: ofProgram }));
 }
 
 function driversOf(row: Operation): Readonly<Record<number, Driver>> {
@@ -76,7 +73,7 @@ function driversOf(row: Operation): Readonly<Record<number, Driver>> {
   return {
     [row.example.status]: succeed(row),
     400: answered(withNonsense),
-    401: withoutKey(call),
+    401: withoutKey({ ...call, headers: JSON_TYPE }),
     403: fromForeignPage(call),
     ...notFound(row),
     ...(row.body === null ? {} : ofBody),
