@@ -4,7 +4,7 @@ const BYTES_PER_UNIT = 3;
  * At most `limit` bytes of a text in UTF-8, cut between two characters. The standard counts characters without saying which; whoever counts otherwise
  * counts fewer.
  */
-export function cutToBytes(text: string, limit: number): string {
+function cutToBytes(text: string, limit: number): string {
   // No unit of UTF-16 takes more than three bytes.
   if (text.length * BYTES_PER_UNIT <= limit || Buffer.byteLength(text) <= limit) {
     return text;
