@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { EventRow } from '../../query/search-result.ts';
 import { eventually } from './eventually.ts';
 import { openConnection } from './raw-connection.ts';
 import { type Answer, ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from './running-app.ts';
@@ -92,7 +93,8 @@ describe('an export under way', () => {
     await ingest(app, eventLine({ logId: 'a' }));
     const { readAll } = app.store;
     app.store.readAll = async function* (plan, options) {
-      const parts = await Array.fromAsync(readAll.call(app.store, plan));
+      const parts: (readonly EventRow[])[] = [];
+      for await (const part of readAll.call(app.store, plan)) parts.push(part);
       while (options?.signal?.aborted === false) yield* parts;
       options?.signal?.throwIfAborted();
     };
