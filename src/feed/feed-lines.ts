@@ -44,13 +44,20 @@ export async function* feedLines({ reading, position, limit, format, firstPage, 
 
 /** As bytes: a socket that is given texts makes them bytes one by one, at twice the cost. */
 function* chunks({ events }: FeedPage, format: FeedFormat): Iterable<Buffer> {
-  let text = '';
+  let lines: string[] = [];
+  let characters = 0;
   for (const event of events) {
-    text += `${format.writeEvent(event)}\n`;
-    if (text.length >= CHUNK_CHARACTERS) {
-      yield Buffer.from(text);
-      text = '';
+    const line = format.writeEvent(event);
+    lines.push(line);
+    characters += line.length;
+    if (characters >= CHUNK_CHARACTERS) {
+      yield bytesOf(lines);
+      [lines, characters] = [[], 0];
     }
   }
-  if (text !== '') yield Buffer.from(text);
+  if (lines.length > 0) yield bytesOf(lines);
+}
+
+function bytesOf(lines: readonly string[]): Buffer {
+  return Buffer.from(`${lines.join('\n')}\n`);
 }
