@@ -44,8 +44,6 @@ function openStream(reply: FastifyReply): FastifyReply['raw'] {
     'cache-control': 'no-store',
     // nginx would hold events back until it has some kilobytes of them.
     'x-accel-buffering': 'no',
-    // Nothing follows on this connection, and a server that stops need not wait for it.
-    connection: 'close',
   });
   return reply.raw;
 }

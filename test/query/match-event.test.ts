@@ -40,6 +40,8 @@ describe('an event matches', () => {
     ['its address in another spelling', filter('ip', 'eq', '2001:0DB8:0:0:0:0:0:1')],
     ['a range that it lies in', filter('ip', 'cidr', '10.0.0.0/8', '2001:db8::/32')],
     ['one of many ranges, some of them inside others', filter('ip', 'cidr', '::/128', '2001::/16', '2001:d00::/24', 'fe80::/10')],
+    ['a range among others that are not in order', filter('ip', 'cidr', 'fe80::/10', '2001:db8::/32', '10.0.0.0/8')],
+    ['the wider of two ranges that begin alike', filter('ip', 'cidr', '2001:db8::/128', '2001:db8::/32', '2001:db8::/127')],
     ['its number with AS', filter('asn', 'eq', 'as0064500')],
     ['an empty text that it has', filter('ja4', 'eq', '')],
     ['a star, with a value that is empty', filter('ja4', 'wildcard', '*')],

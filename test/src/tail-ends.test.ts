@@ -10,23 +10,24 @@ let asked = 0;
 
 afterEach(() => app.stop());
 
-describe('a client that does not read', () => {
-  const PADDING = 'x'.repeat(20_000);
+const PADDING = 'x'.repeat(20_000);
 
+const dropped = (): Promise<number> => metric(app, 'shieldlog_tail_events_total\\{verdict="dropped"\\}');
+
+describe('a client that does not read', () => {
   test('loses events, is told how many when it reads again, and keeps nobody waiting', async () => {
     app = await startApp({ tailLimits: { mostBufferedBytes: 256 * 1024 } });
     const slow = await openRaw(app);
     slow.socket.pause();
     const quick = await openTail(app);
     let sent = 0;
-    const droppedNow = () => metric(app, 'shieldlog_tail_events_total\\{verdict="dropped"\\}');
-    while ((await droppedNow()) === 0 && sent < 2_000) {
+    while ((await dropped()) === 0 && sent < 2_000) {
       await take(app, ...Array.from({ length: 50 }, (_, at) => ({ logId: `e${sent + at}`, log: { PADDING } })));
       sent += 50;
       await eventually('the other one has them all', () => quick.rows.length === sent);
     }
-    const dropped = await droppedNow();
-    expect(dropped).toBeGreaterThan(0);
+    const lost = await dropped();
+    expect(lost).toBeGreaterThan(0);
     slow.socket.resume();
     const told = () =>
       [...slow.text().matchAll(/^event: dropped\ndata: \{"count":(\d+)\}$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
@@ -34,15 +35,15 @@ describe('a client that does not read', () => {
     await take(app, { logId: 'after' });
     await eventually('it goes on', () => slow.text().includes('"logId":"after"'));
     const got = [...slow.text().matchAll(/^data: \{"logId":"e(\d+)"/gm)].map(([, number]) => Number(number));
-    expect(told()).toBe(dropped);
-    expect(got.length + dropped).toBe(sent);
+    expect(told()).toBe(lost);
+    expect(got.length + lost).toBe(sent);
     expect(got).toEqual(got.toSorted((a, b) => a - b));
     expect(quick.dropped).toEqual([]);
     // The id before the gap brings them back.
     const before = /id: (\S+)\nevent: event\ndata: [^\n]+\n\nevent: dropped/.exec(slow.text())?.[1] ?? '';
     const resumed = await openTail(app, { lastEventId: before });
     await eventually('what was left out', () => resumed.logIds().includes('after'));
-    expect(resumed.rows.length).toBeGreaterThan(dropped);
+    expect(resumed.rows.length).toBeGreaterThan(lost);
   });
 
   test('for long is cut off, and its place is free', async () => {
@@ -54,6 +55,27 @@ describe('a client that does not read', () => {
     }
     await eventually('it is gone', async () => (await watchers(app)) === 0);
     slow.socket.destroy();
+  });
+
+  test('gets everything that it resumes for, at its own pace', async () => {
+    app = await startApp({ tailLimits: { mostBufferedBytes: 64 * 1024 } });
+    const first = await openTail(app);
+    await take(app, { logId: 'first' });
+    await eventually('the first', () => first.ids.length === 1);
+    first.close();
+    for (let batch = 0; batch < 11; batch += 1) {
+      await take(app, ...Array.from({ length: 100 }, (_, at) => ({ logId: `e${batch * 100 + at}`, log: { PADDING } })));
+    }
+    const slow = await openRaw(app, tailPath({ lastEventId: first.ids[0] ?? '' }));
+    slow.socket.pause();
+    const quick = await openTail(app);
+    await take(app, { logId: 'after' });
+    await eventually('others do not wait', () => quick.rows.length === 1);
+    slow.socket.resume();
+    await eventually('all of it', () => slow.raw().includes('"logId":"after"'));
+    const got = [...slow.text().matchAll(/^data: \{"logId":"e(\d+)"/gm)].map(([, number]) => Number(number));
+    expect(got).toEqual(Array.from({ length: 1_100 }, (_, at) => at));
+    expect(slow.text()).not.toContain('event: dropped');
   });
 
   test('one event larger than what is kept for a client still reaches it', async () => {
@@ -76,11 +98,15 @@ describe('a stream ends', () => {
     expect(app.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   });
 
-  test('properly when the program stops, which waits for nobody', async () => {
-    app = await startApp();
+  test('properly when the program stops, which does not wait for clients that do not read', async () => {
+    app = await startApp({ tailLimits: { mostBufferedBytes: 64 * 1024 } });
     const { socket, raw } = await openRaw(app);
     const stuck = await openRaw(app);
     stuck.socket.pause();
+    for (let sent = 0; (await dropped()) === 0; sent += 50) {
+      await take(app, ...Array.from({ length: 50 }, (_, at) => ({ logId: `e${sent + at}`, log: { PADDING } })));
+    }
+    await eventually('the other one has read everything', () => raw().endsWith('\n\n\r\n'));
     const ended = once(socket, 'end');
     await app.app.close();
     await ended;

@@ -119,6 +119,29 @@ describe('a live tail', () => {
     expect(got).toEqual(missed.slice(0, got.length));
   });
 
+  test('has what came between its last look at the store and its joining the others', async () => {
+    app = await startApp();
+    const other = await openTail(app);
+    await take(app, { logId: 'a' }, { logId: 'b' });
+    await eventually('both', () => other.rows.length === 2);
+    const readFeed = app.store.readFeed.bind(app.store);
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    // One that is brought up to date can be interrupted; the reading for all is not.
+    app.store.readFeed = async (request, options) => {
+      const page = await readFeed(request, options);
+      if (options?.signal !== undefined) await held;
+      return page;
+    };
+    const resumed = await openTail(app, { lastEventId: other.ids[0] ?? '' });
+    await take(app, { logId: 'c' });
+    await eventually('the other has it', () => other.rows.length === 3);
+    letGo();
+    await take(app, { logId: 'd' });
+    await eventually('all', () => resumed.rows.length >= 3 && other.rows.length === 4);
+    expect(resumed.logIds()).toEqual(['b', 'c', 'd']);
+    expect(other.logIds()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
   test('twenty watchers have what each of them asked for', async () => {
     app = await startApp();
     const tails = await Promise.all(
