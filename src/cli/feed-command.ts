@@ -26,6 +26,9 @@ function trustOf(file: string | null): SecureContext | null {
   }
 }
 
+/** Ten thousand events have some ten MiB; one may have a MiB, and a few times that in a format that quotes it. */
+const LARGEST_PAGE_BYTES = 128 * 1024 * 1024;
+
 interface Running {
   readonly options: FeedOptions;
   readonly stateFile: FeedStateFile;
@@ -52,7 +55,7 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, tell }: Run
   const sink = await openFeedSink(options, { trust, stdout, position, record, now: Date.now, tell });
   const pause = (lengthMs: number, signal: AbortSignal): Promise<void> => timer(lengthMs, undefined, { signal });
   const retry = { stopping, random: Math.random, tell, pause };
-  const reader = { client, url, zone, accessKey, format, limit, now: Date.now };
+  const reader = { client, url, zone, accessKey, format, largestBytes: LARGEST_PAGE_BYTES, now: Date.now };
   let total = 0;
   try {
     const loop = {
@@ -62,6 +65,7 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, tell }: Run
       state: { cursor, position },
       fromNow,
       once,
+      limit,
       waitSeconds,
       stopping,
       givenUp,

@@ -14,6 +14,8 @@ export interface FeedLoopOptions {
   readonly fromNow: boolean;
   /** Ends when there is nothing more. */
   readonly once: boolean;
+  /** Events in a batch at most. */
+  readonly limit: number;
   readonly waitSeconds: number;
   /** Aborted: nothing more is read, and the batch under way is the last. */
   readonly stopping: AbortSignal;
@@ -50,7 +52,20 @@ function isStop(error: unknown, signals: readonly AbortSignal[]): boolean {
 export async function runFeed(options: FeedLoopOptions, delivered: (count: number) => void): Promise<FeedOutcome> {
   const { reader, sink, stateFile, once, stopping, givenUp, retry, tell } = options;
   let { cursor, position } = options.state;
+  let { limit } = options;
   const waitSeconds = once ? 0 : options.waitSeconds;
+
+  /** Events may be large: where a page is too long to be held, the pages from then on are half as long. */
+  async function read(from: string | null): Promise<ReadPage | CursorTooOld> {
+    try {
+      return await readFeedPage(reader, { cursor: from, limit, waitSeconds, signal: stopping });
+    } catch (error) {
+      if (!(error instanceof DeliveryError && error.code === 'oversized') || limit === 1) throw error;
+      limit = Math.ceil(limit / 2);
+      tell(`${error.message}; going on with ${limit} events at a time`);
+      return read(from);
+    }
+  }
 
   const save = async (next: FeedState): Promise<void> => {
     if (next.cursor === cursor && next.position === position) return;
@@ -75,7 +90,7 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
   async function run(): Promise<FeedOutcome> {
     while (!stopping.aborted) {
       const from = cursor ?? (options.fromNow ? 'now' : null);
-      const page = await untilDone(() => readFeedPage(reader, { cursor: from, waitSeconds, signal: stopping }), retry);
+      const page = await untilDone(() => read(from), retry);
       if (page.kind === 'too_old') {
         await goOnFromOldest(page);
         continue;

@@ -12,9 +12,18 @@ export interface FeedReaderOptions {
   readonly zone: string;
   readonly accessKey: string | null;
   readonly format: string;
-  readonly limit: number;
+  /** How long a page may be. */
+  readonly largestBytes: number;
   /** Unix ms UTC. */
   readonly now: () => number;
+}
+
+export interface PageRequest {
+  /** Null: from the beginning. */
+  readonly cursor: string | null;
+  readonly limit: number;
+  readonly waitSeconds: number;
+  readonly signal: AbortSignal;
 }
 
 export interface ReadPage {
@@ -90,13 +99,13 @@ function foreignCursor(error: DeliveryError): DeliveryError {
 }
 
 /**
- * Reads the page after a cursor (null: the first one). Where there is nothing new the program waits `waitSeconds` for something. Throws DeliveryError.
+ * Reads the page after a cursor. Where there is nothing new the program waits `waitSeconds` for something. Throws DeliveryError.
  */
 export async function readFeedPage(
   options: FeedReaderOptions,
-  { cursor, waitSeconds, signal }: { readonly cursor: string | null; readonly waitSeconds: number; readonly signal: AbortSignal },
+  { cursor, limit, waitSeconds, signal }: PageRequest,
 ): Promise<ReadPage | CursorTooOld> {
-  const { client, url, zone, accessKey, format, limit, now } = options;
+  const { client, url, zone, accessKey, format, largestBytes, now } = options;
   const target = new URL(`${url.pathname.replace(/\/$/, '')}/shield/event-logs/${zone}/feed`, url);
   const query = { ...(cursor === null ? {} : { cursor }), limit: String(limit), format, wait: String(waitSeconds) };
   target.search = new URLSearchParams(query).toString();
@@ -107,7 +116,14 @@ export async function readFeedPage(
     ...(accessKey === null ? {} : { accesskey: accessKey }),
   };
   const place = `GET ${target.origin}${target.pathname}`;
-  const answer = await client.exchange({ method: 'GET', url: target, headers, signal, silenceMs: waitSeconds * 1_000 + SILENCE_MS });
+  const answer = await client.exchange({
+    method: 'GET',
+    url: target,
+    headers,
+    signal,
+    silenceMs: waitSeconds * 1_000 + SILENCE_MS,
+    largestBytes,
+  });
   if (answer.status === 416) return tooOldIn(answer.body);
   if (answer.status === 400 && cursor !== null && namesCursor(answer.body)) throw foreignCursor(refusedAnswer(place, answer, now()));
   if (answer.status !== 200) throw refusedAnswer(place, answer, now());

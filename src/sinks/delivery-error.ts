@@ -1,5 +1,8 @@
-/** `unavailable`: it may heal by itself, try again. `refused`: it cannot heal without a person. `closed`: the reader of a pipe has gone. */
-export type DeliveryErrorCode = 'unavailable' | 'refused' | 'closed';
+/**
+ * `unavailable`: it may heal by itself, try again. `refused`: it cannot heal without a person. `oversized`: the answer is longer than what was asked
+ * for may be. `closed`: the reader of a pipe has gone.
+ */
+export type DeliveryErrorCode = 'unavailable' | 'refused' | 'oversized' | 'closed';
 
 interface DeliveryErrorOptions {
   readonly cause?: unknown;

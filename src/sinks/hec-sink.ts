@@ -14,6 +14,7 @@ const gzip = promisify(gzipCallback);
 /** Splunk Cloud takes 1 MiB; what a line gains as an event is little. */
 const CHUNK_BYTES = 768 * 1024;
 const SILENCE_MS = 60_000;
+const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024;
 const FIRST_POLL_MS = 25;
 
 export interface HecSinkOptions {
@@ -64,6 +65,7 @@ export function hecSink(options: HecSinkOptions): Sink {
       body,
       signal,
       silenceMs: SILENCE_MS,
+      largestBytes: LARGEST_ANSWER_BYTES,
     });
     if (answer.status < 200 || answer.status > 299) throw hecRefusal(`POST ${target.origin}${target.pathname}`, answer, now());
     return answer;

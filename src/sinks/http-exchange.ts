@@ -14,6 +14,8 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** How long the other side may be silent: while it is connected to, before it answers, and within its answer. */
   readonly silenceMs: number;
+  /** How long the answer may be, decompressed. */
+  readonly largestBytes: number;
 }
 
 export interface HttpAnswer {
@@ -24,13 +26,10 @@ export interface HttpAnswer {
 
 /** Keeps its connections between requests; follows no redirects. */
 export interface HttpClient {
-  /** The whole answer, decompressed. Throws DeliveryError `unavailable` where there is none, or the signal's reason. */
+  /** The whole answer, decompressed. Throws DeliveryError where there is none or it is too long, or the signal's reason. */
   exchange(request: HttpRequest): Promise<HttpAnswer>;
   close(): void;
 }
-
-/** Whoever answers more than this is not who is meant. */
-const LARGEST_ANSWER_BYTES = 1024 * 1024 * 1024;
 
 function decompressed(response: IncomingMessage): Readable {
   const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
@@ -41,13 +40,14 @@ function decompressed(response: IncomingMessage): Readable {
   return response.pipe(through);
 }
 
-async function wholeBody(response: IncomingMessage): Promise<Buffer> {
+async function wholeBody(response: IncomingMessage, { url, largestBytes }: HttpRequest): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of decompressed(response)) {
     chunks.push(chunk as Buffer);
     size += (chunk as Buffer).length;
-    if (size > LARGEST_ANSWER_BYTES) throw new Error(`its answer is longer than ${LARGEST_ANSWER_BYTES} bytes`);
+    if (size > largestBytes)
+      throw new DeliveryError('oversized', `the answer of ${url.origin}${url.pathname} is longer than ${largestBytes} bytes`);
   }
   return Buffer.concat(chunks, size);
 }
@@ -59,7 +59,8 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
     https: new HttpsAgent({ keepAlive: true, ...(trust === null ? {} : { secureContext: trust }) }),
   };
 
-  async function answerTo({ method, url, headers, body, signal, silenceMs }: HttpRequest): Promise<HttpAnswer> {
+  async function answerTo(asked: HttpRequest): Promise<HttpAnswer> {
+    const { method, url, headers, body, signal, silenceMs } = asked;
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const length = body === undefined ? {} : { 'content-length': String(body.byteLength) };
     const options: RequestOptions = { method, headers: { ...headers, ...length }, signal, timeout: silenceMs };
@@ -72,7 +73,7 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
     request.once('timeout', () => request.destroy(new Error(`it was silent for ${silenceMs / 1_000} s`)));
     request.end(body);
     const response = await promise;
-    return { status: response.statusCode ?? 0, headers: response.headers, body: await wholeBody(response) };
+    return { status: response.statusCode ?? 0, headers: response.headers, body: await wholeBody(response, asked) };
   }
 
   return {
@@ -81,6 +82,7 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
         return await answerTo(request);
       } catch (error) {
         request.signal.throwIfAborted();
+        if (error instanceof DeliveryError) throw error;
         throw new DeliveryError('unavailable', connectionFault(request.url.origin, error as Error), { cause: error });
       }
     },

@@ -10,6 +10,7 @@ const gzip = promisify(gzipCallback);
 /** Collectors limit their bodies, many to some MiB. */
 const LARGEST_BODY_BYTES = 4 * 1024 * 1024;
 const SILENCE_MS = 60_000;
+const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 export interface HttpSinkOptions {
@@ -40,7 +41,15 @@ export function httpSink({ url, token, gzip: compress, client, now }: HttpSinkOp
 
   async function post(lines: Buffer, signal: AbortSignal): Promise<void> {
     const body = compress ? await gzip(lines) : lines;
-    const answer = await client.exchange({ method: 'POST', url, headers, body, signal, silenceMs: SILENCE_MS });
+    const answer = await client.exchange({
+      method: 'POST',
+      url,
+      headers,
+      body,
+      signal,
+      silenceMs: SILENCE_MS,
+      largestBytes: LARGEST_ANSWER_BYTES,
+    });
     if (answer.status >= 200 && answer.status < 300) return;
     const halves = answer.status === 413 ? halved(lines) : null;
     if (halves === null) throw refusedAnswer(`POST ${place}`, answer, now());
