@@ -40,7 +40,8 @@ describe('a statement that never ends', () => {
     let answered = 0;
     for (; !over; answered += 1) expect((await app.run(app.full, "INSERT INTO item (name) VALUES ('a')")).body.results[0].type).toBe('ok');
     expect((await endless).body.results[0].error.code).toBe('SQLITE_INTERRUPT');
-    expect(answered).toBeGreaterThan(5);
+    // Were the others stalled, the first of them would be answered when the endless one is over, and be the last.
+    expect(answered).toBeGreaterThan(1);
     expect(Number(await count())).toBe(answered);
   });
 
