@@ -159,3 +159,17 @@ test('without the memory to put events in order they are read one by one', async
   expect(idsOf((await wholeFeed(small, { limit: 10_000 })) as never)).toEqual(idsOf(events));
   expect(warnings).toContain('there is no memory to put events of the feed in order; they are read one by one, which is slow');
 });
+
+test('a text that looks like the end of its event and the beginning of another is nothing but a text', async () => {
+  const store = await storeIn(temporaryFolder());
+  const endOfEvent = `${'\x1f'.repeat(5)}{}`;
+  const beginning = ['2', '8', '1', '.forged', '', '', '', '', '', ''].join('\x1f');
+  const events = [event('a', NOW), event('b', NOW, { ua: `agent${endOfEvent}\x1e${beginning}` })];
+  await store.append(canonicalBatch(events));
+  await store.sealNow();
+  const read = await wholeFeed(store);
+  expect(read.map(({ logId, zoneId, fields }) => [logId, zoneId, fields.ua])).toEqual([
+    ['a', 7, undefined],
+    ['b', 7, events[1]?.ua],
+  ]);
+});
