@@ -93,15 +93,18 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
       const text = await beginExport({ format, read, response: reply.raw, deadlineMs, idleMs, onRows, onEnd }).catch((error: unknown) => {
         throw asExportProblem(error);
       });
-      if (encoding !== 'identity') reply.header('content-encoding', encoding);
-      return reply
-        .type(format.contentType)
-        .headers({
-          'content-disposition': exportDisposition(plan, format.name),
-          vary: 'accept, accept-encoding',
-          'cache-control': 'no-store',
-        })
-        .send(encoded(text, encoding));
+      const headers = {
+        'content-disposition': exportDisposition(plan, format.name),
+        'cache-control': 'no-store',
+        vary: 'accept, accept-encoding',
+        ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+      };
+      // Where nothing was sent yet the answer becomes that of an error, which is neither packed nor a file.
+      text.once('error', () => {
+        if (reply.raw.headersSent) return;
+        for (const name of Object.keys(headers)) reply.removeHeader(name).raw.removeHeader(name);
+      });
+      return reply.type(format.contentType).headers(headers).send(encoded(text, encoding));
     },
   );
 }

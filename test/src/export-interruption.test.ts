@@ -145,6 +145,19 @@ describe('an export under way', () => {
     expect(await metric('shieldlog_exports_total{format="csv",outcome="failed"}')).toBe(1);
   });
 
+  test('that fails before anything of it was sent is answered 500, as if it had not begun', async () => {
+    app = await startApp();
+    app.store.readAll = async function* () {
+      yield [];
+      throw new Error('a defect');
+    };
+    const headers = { 'content-type': 'application/json', 'accept-encoding': 'gzip' };
+    const answer = await ask(app, PATH, { method: 'POST', headers, body: lastHour() });
+    expect([answer.status, answer.text]).toEqual([500, '']);
+    for (const name of ['content-encoding', 'content-disposition']) expect(answer.headers.get(name)).toBeNull();
+    await eventually('it is counted', async () => (await metric('shieldlog_exports_total{format="csv",outcome="failed"}')) === 1);
+  });
+
   test('that cannot begin in time is answered 503', async () => {
     app = await startApp({ env: { EXPORT_DEADLINE_MS: '50' } });
     const { readAll } = app.store;
