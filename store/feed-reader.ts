@@ -3,7 +3,7 @@ import type { FeedPage, FeedRequest } from './event-store.ts';
 import { nextSealed, type SealedStretch } from './feed-plan.ts';
 import { type FeedPiece, readRows } from './feed-rows.ts';
 import { hotSource, sealedSource } from './feed-source.ts';
-import { buildWindow, type FeedWindow, isHalfRead, readWindow } from './feed-window.ts';
+import { buildWindow, type FeedWindow, isUnderWay, readWindow } from './feed-window.ts';
 import { FeedWindows } from './feed-windows.ts';
 import type { LiveSet } from './live-set.ts';
 import type { StoreLogger } from './store-logger.ts';
@@ -89,7 +89,7 @@ export class FeedReader {
     const piece = read ?? (await this.#readSealed(zones, after, upTo, limit, signal));
     if (piece.lastSequence >= upTo) {
       this.#windows.done(zones, after);
-    } else if (isHalfRead(window, piece.lastSequence)) {
+    } else if (isUnderWay(window, piece.lastSequence)) {
       this.#windows.prepare(zones, upTo, () => this.#nextSealed(zones, upTo));
     }
     return piece;

@@ -73,7 +73,7 @@ async function eventsOf({ table, times }: FeedWindow, page: BucketPage, after: b
   return eventsInLines(texts, wanted, ingestClock(times));
 }
 
-/** Whether a reader behind `after` will soon want what comes behind the window. */
-export function isHalfRead({ stretch }: FeedWindow, after: bigint): boolean {
-  return 2n * after >= stretch.after + stretch.upTo;
+/** Whether a reader behind `after` will soon want what comes behind the window: to make one takes half as long as to send one. */
+export function isUnderWay({ stretch }: FeedWindow, after: bigint): boolean {
+  return 4n * (after - stretch.after) >= stretch.upTo - stretch.after;
 }
