@@ -4,8 +4,10 @@ import type { SinkPosition } from './sink.ts';
 export interface FilePosition {
   /** The file's inode: another file of the same name is another file. */
   readonly inode: string;
-  /** All of it up to here was accepted; what is beyond is the remains of a batch that was not. */
+  /** All of it up to here was accepted. */
   readonly size: number;
+  /** Where the batch ends that is being written: what lies between is the remains of it. Null: nothing is being written, and what lies beyond is of somebody else. */
+  readonly writingTo: number | null;
   /** When the file was begun, Unix ms UTC. */
   readonly sinceMs: number;
   /** Names of the files that were set aside and are still kept, oldest first. */
@@ -21,8 +23,15 @@ export function asSinkPosition(position: FilePosition): SinkPosition {
 /** Reads a recorded position; null where there is none, or it is of another kind of sink. */
 export function filePositionIn(position: SinkPosition): FilePosition | null {
   if (position === null) return null;
-  const { inode, size, sinceMs, rotated, rotatingTo } = position;
+  const { inode, size, writingTo, sinceMs, rotated, rotatingTo } = position;
   if (typeof inode !== 'string' || typeof size !== 'number' || typeof sinceMs !== 'number') return null;
   if (!Array.isArray(rotated) || !rotated.every((name) => typeof name === 'string')) return null;
-  return { inode, size, sinceMs, rotated, rotatingTo: typeof rotatingTo === 'string' ? rotatingTo : null };
+  return {
+    inode,
+    size,
+    writingTo: typeof writingTo === 'number' ? writingTo : null,
+    sinceMs,
+    rotated,
+    rotatingTo: typeof rotatingTo === 'string' ? rotatingTo : null,
+  };
 }

@@ -20,7 +20,7 @@ export interface FileSinkOptions {
 }
 
 /** Of no file: no inode is empty. */
-const UNKNOWN: FilePosition = { inode: '', size: 0, sinceMs: 0, rotated: [], rotatingTo: null };
+const UNKNOWN: FilePosition = { inode: '', size: 0, writingTo: null, sinceMs: 0, rotated: [], rotatingTo: null };
 
 async function exists(path: string): Promise<boolean> {
   return access(path).then(
@@ -34,8 +34,8 @@ async function exists(path: string): Promise<boolean> {
 
 /**
  * Appends batches to a file, on disk before they count as accepted, and sets the file aside by size or time. With the recorded position every event is
- * in the files exactly once, whenever the process dies: what lies beyond the position is cut off at the next start. Throws DeliveryError
- * `refused` where the file cannot be used.
+ * in the files exactly once, whenever the process dies: what a batch left that was not through is cut off at the next start. Throws DeliveryError
+ * `refused` where the file cannot be used, or another process writes to it.
  */
 export async function openFileSink(options: FileSinkOptions): Promise<Sink> {
   const { rotation, record, now, tell } = options;
@@ -63,7 +63,7 @@ export async function openFileSink(options: FileSinkOptions): Promise<Sink> {
     if (position.rotatingTo !== null) position = await finishRotation(position, position.rotatingTo);
     file = await openOutputFile(path, position, tell);
     const same = position.inode === file.inode && file.size > 0;
-    await keepPosition({ ...position, inode: file.inode, size: file.size, sinceMs: same ? position.sinceMs : now() });
+    await keepPosition({ ...position, inode: file.inode, size: file.size, writingTo: null, sinceMs: same ? position.sinceMs : now() });
   }
 
   async function freeName(): Promise<string> {
@@ -94,30 +94,34 @@ export async function openFileSink(options: FileSinkOptions): Promise<Sink> {
     await open();
   }
 
-  /** Somebody else may have moved the file away or emptied it. */
+  /** Somebody else may have moved the file away, emptied it, or written to it. */
   async function isAsRecorded(): Promise<boolean> {
     const found = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return null;
       throw error;
     });
-    return found !== null && String(found.ino) === position.inode && found.size >= BigInt(position.size);
+    return found !== null && String(found.ino) === position.inode && found.size === BigInt(position.size);
   }
 
   async function append({ handle }: OutputFile, bytes: Buffer): Promise<void> {
     let written = 0;
     while (written < bytes.length) {
-      const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position.size + written);
+      const { bytesWritten } = await handle.write(bytes, written, bytes.length - written);
       written += bytesWritten;
     }
     await handle.datasync();
   }
 
   async function deliver(bytes: Buffer): Promise<void> {
-    if (file === null || position.rotatingTo !== null || !(await isAsRecorded())) await open();
+    const isHalfDone = position.rotatingTo !== null || position.writingTo !== null;
+    if (file === null || isHalfDone || !(await isAsRecorded())) await open();
     if (isRotationDue(rotation, position, bytes.length, now())) await rotate();
     if (file === null) throw new Error('it is not open');
+    const end = position.size + bytes.length;
+    // Recorded first, so that a restart can tell the remains of this batch from what another process wrote.
+    await keepPosition({ ...position, writingTo: end });
     await append(file, bytes);
-    position = { ...position, size: position.size + bytes.length };
+    position = { ...position, size: end, writingTo: null };
   }
 
   await open();

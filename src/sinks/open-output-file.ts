@@ -16,7 +16,8 @@ export interface OutputFile {
 
 async function openForWriting(path: string): Promise<FileHandle> {
   try {
-    return await open(path, constants.O_RDWR | constants.O_CREAT, 0o640);
+    // Appending, because should another process write there after all, nothing of it is to be overwritten.
+    return await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o640);
   } catch (error) {
     throw new DeliveryError('refused', `${path} cannot be opened: ${(error as Error).message}`, { cause: error });
   }
@@ -28,8 +29,8 @@ async function endsWithNewline(handle: FileHandle, size: number): Promise<boolea
 }
 
 /**
- * Opens a file to go on behind what was recorded of it, or at its end where the record is of another file. Bytes beyond what was recorded are of a batch that was not
- * accepted, and are cut off. Throws DeliveryError `refused` where lines cannot be added to what is there.
+ * Opens a file to go on behind what was recorded of it, or at its end where the record is of another file. What a batch left that was being
+ * written is cut off. Throws DeliveryError `refused` where lines cannot be added to what is there, or somebody else has added some.
  */
 export async function openOutputFile(path: string, recorded: FilePosition, tell: (message: string) => void): Promise<OutputFile> {
   const handle = await openForWriting(path);
@@ -39,6 +40,10 @@ export async function openOutputFile(path: string, recorded: FilePosition, tell:
     const inode = String(found.ino);
     let size = Number(found.size);
     const known = recorded.inode === inode ? recorded : null;
+    if (known !== null && size > (known.writingTo ?? known.size)) {
+      const added = `${size - known.size} bytes that this feed did not write`;
+      throw new DeliveryError('refused', `${path} has ${added}; give every feed a file of its own, or move this one away`);
+    }
     if (known !== null && size > known.size) {
       tell(`${path}: cut off ${size - known.size} bytes of a batch that was not through`);
       await handle.truncate(known.size);

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_PATTERN, type FileRotation, patternFault } from '../../src/sinks/file-rotation.ts';
@@ -64,8 +64,9 @@ describe('a file', () => {
   test('loses at the next start what a batch left that was not through, a torn line included', async () => {
     const sink = await open();
     await deliver(sink, 3, 0);
+    await sink.deliver(sampleBatch(2, 'native', 3), FOREVER);
     await sink.close();
-    appendFileSync(path, sampleBatch(2, 'native', 3).bytes.subarray(0, -20));
+    truncateSync(path, statSync(path).size - 20);
     await open();
     expect(idsOf('events.ndjson')).toEqual(expectedIds(3));
     expect(told).toEqual([expect.stringMatching(/cut off \d+ bytes/)]);
@@ -196,7 +197,7 @@ describe('a rotation', () => {
   });
 
   // The moments at which a position is kept, and with it those between which a process can die: each is tried.
-  test.each([1, 2])('that is cut short at its step %i leaves every event once', async (step) => {
+  test.each([1, 2, 3])('that is cut short at its step %i leaves every event once', async (step) => {
     const first = await open();
     await deliver(first, 2, 0);
     await first.close();
