@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InvalidSearchError } from '../../query/invalid-search-error.ts';
 import type { SearchPlan } from '../../query/search-plan.ts';
+import type { EventRow } from '../../query/search-result.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { requireZone } from '../access.ts';
 import { isJsonType, JSON_TYPES, negotiateAnswer, requireBodyType, requirePlainBody } from '../content-negotiation.ts';
@@ -47,8 +48,17 @@ function compile(body: unknown, zoneId: number, nowMs: number): SearchPlan {
 
 function asExportProblem(error: unknown): unknown {
   if (!(error instanceof DeadlinePassed)) return asStoreProblem(error);
-  const detail = `The export was interrupted before its first row: ${error.message}; ask for a smaller window or add filters`;
+  const detail = `The export was interrupted before its first byte: ${error.message}; ask for a smaller window or add filters`;
   return new RequestProblem('search.deadline', detail, { headers: { 'retry-after': '5' }, cause: error });
+}
+
+/** The rows; what goes wrong with them, first or later, is thrown as the problem that it is to the caller, who may not have got a byte yet. */
+async function* rowsOf(store: ExportRoutesOptions['store'], plan: SearchPlan, signal: AbortSignal): AsyncGenerator<readonly EventRow[]> {
+  try {
+    yield* store.readAll(plan, { signal });
+  } catch (error) {
+    throw asExportProblem(error);
+  }
 }
 
 function logEnd({ log }: FastifyRequest, outcome: ExportOutcome, reason: unknown): void {
@@ -89,10 +99,8 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
         if (reply.raw.headersSent) logEnd(request, outcome, reason);
       };
       const onRows = (count: number): void => counts.events.inc({ format: format.name }, count);
-      const read = (signal: AbortSignal) => store.readAll(plan, { signal });
-      const text = await beginExport({ format, read, response: reply.raw, deadlineMs, idleMs, onRows, onEnd }).catch((error: unknown) => {
-        throw asExportProblem(error);
-      });
+      const read = (signal: AbortSignal) => rowsOf(store, plan, signal);
+      const text = await beginExport({ format, read, response: reply.raw, deadlineMs, idleMs, onRows, onEnd });
       const headers = {
         'content-disposition': exportDisposition(plan, format.name),
         'cache-control': 'no-store',

@@ -168,4 +168,22 @@ describe('an export under way', () => {
     const { status, headers, body } = await exported(lastHour());
     expect([status, body.errorKey, headers.get('retry-after')]).toEqual([503, 'search.deadline', '5']);
   });
+
+  test.each([
+    ['text/csv', 'identity'],
+    ['text/csv', 'gzip'],
+    ['application/x-ndjson', 'identity'],
+    ['application/x-ndjson', 'gzip'],
+  ])('that has found rows but sent none of them in time is answered 503 (%s, %s)', async (accept, encoding) => {
+    app = await startApp({ env: { EXPORT_DEADLINE_MS: '50' } });
+    app.store.readAll = async function* (_plan, { signal } = {}) {
+      await once(signal as AbortSignal, 'abort');
+      yield [];
+      signal?.throwIfAborted();
+    };
+    const headers = { 'content-type': 'application/json', accept, 'accept-encoding': encoding };
+    const answer = await ask(app, PATH, { method: 'POST', headers, body: lastHour() });
+    expect([answer.status, answer.body.errorKey, answer.headers.get('retry-after')]).toEqual([503, 'search.deadline', '5']);
+    for (const name of ['content-encoding', 'content-disposition']) expect(answer.headers.get(name)).toBeNull();
+  });
 });
