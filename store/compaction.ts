@@ -12,6 +12,18 @@ const SMALL_SEGMENT_ROWS = 100_000;
 /** A slab is quiet when it has been over for this long; what arrives later makes small segments that are merged in turn. */
 const QUIET_AFTER_MS = HOUR_MS;
 
+/**
+ * Quiet slabs of these lengths are put together, the longest first. The steps between an hour and the longest keep the hours of the last day from being
+ * a file or more each, for one more time that every event is written.
+ */
+const QUIET_SLABS_MS = [LONG_SLAB_MS, 3 * HOUR_MS, HOUR_MS];
+
+/** Once the events of a zone are in so many segments of a quiet slab, those are merged, however large they are. */
+const MANY_LAYERS = 3;
+
+/** A zone is never split, so one that has more events in a slab stays in segments of shorter ones: a merge sorts a segment at a time. */
+const LARGEST_ZONE_ROWS = 2_000_000;
+
 /** Segments that are to become as few as possible, all of one time slab. */
 export interface Merge {
   readonly slab: number;
@@ -19,22 +31,35 @@ export interface Merge {
   readonly segments: readonly Segment[];
 }
 
-/** The next merge that is worth its work, or undefined: quiet six-hour slabs first, then busy hours in many pieces. */
+/** The next merge that is worth its work, or undefined: quiet slabs first, then busy hours in many pieces. */
 export function chooseMerge(segments: readonly Segment[], nowMs: number): Merge | undefined {
   return chooseQuietSlab(segments, nowMs) ?? chooseBusyHour(segments);
 }
 
 function chooseQuietSlab(segments: readonly Segment[], nowMs: number): Merge | undefined {
-  for (const [slab, all] of bySlab(segments, LONG_SLAB_MS)) {
-    const small = all.filter(({ rows }) => rows < MAX_SEGMENT_ROWS / 2);
-    const rows = small.reduce((sum, segment) => sum + segment.rows, 0);
-    const isQuiet = (slab + 1) * LONG_SLAB_MS + QUIET_AFTER_MS <= nowMs;
-    // As long as the merged segments are fewer than half of what there was, every event is rewritten a logarithmic number of times.
-    if (isQuiet && small.length > 1 && small.length >= 2 * Math.ceil(rows / MAX_SEGMENT_ROWS) && largestZone(small) <= MAX_SEGMENT_ROWS) {
-      return { slab, slabMs: LONG_SLAB_MS, segments: small };
+  for (const slabMs of QUIET_SLABS_MS) {
+    for (const [slab, all] of bySlab(segments, slabMs)) {
+      const isQuiet = (slab + 1) * slabMs + QUIET_AFTER_MS <= nowMs;
+      const small = all.filter(({ rows }) => rows < MAX_SEGMENT_ROWS / 2);
+      const together = layersOf(all) >= MANY_LAYERS ? all : halvesBySize(small) ? small : [];
+      if (isQuiet && together.length > 1 && largestZone(together) <= LARGEST_ZONE_ROWS) {
+        return { slab, slabMs, segments: together };
+      }
     }
   }
   return undefined;
+}
+
+/** In how many of the segments the zone is that is in most of them. */
+function layersOf(segments: readonly Segment[]): number {
+  const layers = zoneRowsOf(segments.flatMap(({ zoneRows }) => [...zoneRows.keys()].map((zone) => [zone, 1] as const)));
+  return largestOf(layers);
+}
+
+/** As long as the merged segments are fewer than half of what there was, every event is rewritten a logarithmic number of times. */
+function halvesBySize(segments: readonly Segment[]): boolean {
+  const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
+  return segments.length >= 2 * Math.ceil(rows / MAX_SEGMENT_ROWS);
 }
 
 function chooseBusyHour(segments: readonly Segment[]): Merge | undefined {
@@ -69,8 +94,11 @@ function bySlab(segments: readonly Segment[], slabMs: number): Map<number, Segme
 }
 
 function largestZone(segments: readonly Segment[]): number {
-  const rows = zoneRowsOf(segments.flatMap(({ zoneRows }) => [...zoneRows]));
-  return [...rows.values()].reduce((largest, events) => Math.max(largest, events), 0);
+  return largestOf(zoneRowsOf(segments.flatMap(({ zoneRows }) => [...zoneRows])));
+}
+
+function largestOf(numbers: ReadonlyMap<number, number>): number {
+  return [...numbers.values()].reduce((largest, number) => Math.max(largest, number), 0);
 }
 
 /** The logs stay where they are. */

@@ -5,8 +5,8 @@ import { zoneRowsOf } from './zone-rows.ts';
 
 export const HOUR_MS = 3_600_000;
 
-/** Hours that have gone quiet, and ones that hold little, share a segment of this length: fewer, larger segments are faster to search. */
-export const LONG_SLAB_MS = 6 * HOUR_MS;
+/** Hours that have long gone quiet, and ones that hold little, share a segment of this length: fewer, larger segments are faster to search. */
+export const LONG_SLAB_MS = 12 * HOUR_MS;
 
 /** Below this many rows an hour on average, an hour does not get a segment of its own. */
 const SMALL_HOUR_ROWS = 20_000;
@@ -42,7 +42,7 @@ export function slabZone(row: readonly unknown[]): SlabZone {
   };
 }
 
-/** Hourly segments where hours hold enough events, six-hour ones where they do not. `counts` is by hour. */
+/** Hourly segments where hours hold enough events, long ones where they do not. `counts` is by hour. */
 export function planSeal(counts: readonly SlabZone[]): SegmentPlan[] {
   const hours = new Set(counts.map(({ slab }) => slab)).size;
   const rows = counts.reduce((sum, { events }) => sum + events, 0);

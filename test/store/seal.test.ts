@@ -16,10 +16,10 @@ test('sealing moves the events into segments by time and removes their journals'
   await store.append(canonicalBatch(events));
   await store.sealNow();
   expect(await storedIds(store)).toEqual(inAnswerOrder(events));
-  // 24 hours from 15:30 touch five slabs of six hours.
-  expect(store.stats()).toMatchObject({ events: 48, hotEvents: 0, segments: 5, journalBytes: 0 });
+  // 24 hours from 15:30 touch three slabs of twelve hours.
+  expect(store.stats()).toMatchObject({ events: 48, hotEvents: 0, segments: 3, journalBytes: 0 });
   expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
-  expect(segmentFiles(dataDir)).toHaveLength(5);
+  expect(segmentFiles(dataDir)).toHaveLength(3);
   // With all the logs.
   expect(bundleFiles(dataDir)).toHaveLength(1);
 });
@@ -87,12 +87,12 @@ test('merging makes few segments of many and keeps every event', async () => {
     await store.append(canonicalBatch(events.filter((_, index) => index % 10 === part)));
     await store.sealNow();
   }
-  expect(store.stats().segments).toBe(60);
+  expect(store.stats().segments).toBe(40);
   await store.compactNow();
-  expect(store.stats()).toMatchObject({ events: 300, segments: 6 });
+  expect(store.stats()).toMatchObject({ events: 300, segments: 4 });
   expect(await storedIds(store)).toEqual(inAnswerOrder(events));
   await store.close();
-  expect(segmentFiles(dataDir)).toHaveLength(6);
+  expect(segmentFiles(dataDir)).toHaveLength(4);
   expect(await storedIds(await storeIn(dataDir))).toEqual(inAnswerOrder(events));
 });
 

@@ -11,7 +11,7 @@ function countOf(slab: number, zone: number, events: number): SlabZone {
 test('the catalog is told from when to when a segment reaches, its sequences, and the events of each zone', () => {
   const [plan, ...others] = planSeal([countOf(0, 5, 10), countOf(1, 5, 20), countOf(2, 3, 40)]);
   expect(others).toEqual([]);
-  expect(plan?.slice).toEqual({ fromMs: 0, toMs: 6 * HOUR, firstZone: 3, lastZone: 5, rowGroups: 'small' });
+  expect(plan?.slice).toEqual({ fromMs: 0, toMs: 12 * HOUR, firstZone: 3, lastZone: 5, rowGroups: 'small' });
   expect(plan?.content).toEqual({
     rows: 70,
     minTimestamp: 5,
