@@ -3,6 +3,7 @@ import type { GroupsOutput, SearchPlan } from '../query/search-plan.ts';
 import { column, type EventColumnName } from './columns.ts';
 import type { Dialect } from './dialect.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
+import { bucketColumn, factRows, factsSql } from './group-facts.ts';
 import { markText } from './marked-text.ts';
 import { matchSql } from './row-statements.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
@@ -18,39 +19,46 @@ const keyName = (position: number) => trusted(`key${position}`);
  * groups with something missing are put together afterwards.
  */
 export function groupPageStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment, dialect: Dialect): SqlStatement {
-  const list = (write: (dimension: Dimension, name: SqlFragment) => SqlFragment, separator = ', ') =>
-    joinSql(
-      output.by.map((dimension, position) => write(dimension, keyName(position))),
-      separator,
-    );
-  const names = list((_, name) => name);
-  const columns = list((dimension, name) => sql`${column(dimension)} AS ${name}`);
-  const present = list((_, name) => sql`${name} <> ''`, ' AND ');
-  const blanks = list((_, name) => sql`coalesce(${name}, '') AS ${name}`);
-  const marked = list((_, name) => markText(name));
-  const offset = plan.page.index * plan.page.size;
+  const { counted, blank, page, total, names } = pageSql(plan, output, sql`${events} WHERE ${matchSql(plan, plan.window, dialect)}`);
+  const marked = keyList(output, (_, name) => markText(name));
   return renderSql(
-    sql`WITH counted AS MATERIALIZED (SELECT ${columns}, count(*) AS events FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)} GROUP BY ${names}), grouped AS (SELECT ${names}, events FROM counted WHERE ${present} UNION ALL SELECT ${names}, sum(events) FROM (SELECT ${blanks}, events FROM counted WHERE (${present}) IS NOT TRUE) AS blank GROUP BY ${names}), page AS (SELECT * FROM grouped ORDER BY events DESC, ${names} LIMIT ${int64(plan.page.size)} OFFSET ${int64(offset)}) SELECT (SELECT count(*) FROM grouped) AS total, ${marked}, events FROM (SELECT 1) AS one LEFT JOIN page ON true ORDER BY events DESC, ${names}`,
+    sql`WITH counted AS MATERIALIZED (${counted}), blank AS MATERIALIZED (${blank}), page AS (${page}) SELECT ${total} AS total, ${marked}, events FROM (SELECT 1) AS one LEFT JOIN page ON true ORDER BY events DESC, ${names}`,
     dialect.placeholder,
   );
 }
 
-/** What a row of phase two is about, by its `absent`. */
-export const DETAIL_ROWS = {
-  /** All events by sparkline bucket: `listed` is `bucket:events`, comma-separated, in no order, maybe several times the same bucket. */
-  buckets: 0b111,
-  /** The events from one country and asn. */
-  origin: 0b011,
-  /** The events of one action (folded) and feature; the only rows with the first and last time. */
-  verdict: 0b101,
-  /** All distinct rules: `listed` is what the answer says of them (marked text). */
-  rules: 0b110,
-} as const;
+/**
+ * How one page of groups comes about, step by step: every relation selects from the ones before, whose names are those of the members. The groups
+ * without anything missing, of which there may be millions, are gone through as rarely as can be.
+ */
+export function pageSql({ page }: SearchPlan, output: GroupsOutput, matching: SqlFragment) {
+  const names = keyList(output, (_, name) => name);
+  const columns = keyList(output, (dimension, name) => sql`${column(dimension)} AS ${name}`);
+  const present = keyList(output, (_, name) => sql`${name} <> ''`, ' AND ');
+  const blanks = keyList(output, (_, name) => sql`coalesce(${name}, '') AS ${name}`);
+  return {
+    names,
+    counted: sql`SELECT ${columns}, count(*) AS events FROM ${matching} GROUP BY ${names}`,
+    blank: sql`SELECT ${names}, sum(events)::BIGINT AS events, count(*) AS merged FROM (SELECT ${blanks}, events FROM counted WHERE (${present}) IS NOT TRUE) AS parts GROUP BY ${names}`,
+    page: sql`SELECT ${names}, events FROM (SELECT ${names}, events FROM counted WHERE ${present} UNION ALL SELECT ${names}, events FROM blank) AS grouped ORDER BY events DESC, ${names} LIMIT ${int64(page.size)} OFFSET ${int64(page.index * page.size)}`,
+    total: trusted('(SELECT count(*) FROM counted) - (SELECT coalesce(sum(merged), 0)::BIGINT - count(*) FROM blank)'),
+  };
+}
+
+/** Something for each dimension and the name of its key. */
+export function keyList(
+  { by }: GroupsOutput,
+  write: (dimension: Dimension, name: SqlFragment) => SqlFragment,
+  separator = ', ',
+): SqlFragment {
+  return joinSql(
+    by.map((dimension, position) => write(dimension, keyName(position))),
+    separator,
+  );
+}
 
 /**
- * Phase two: everything about one page's groups, in one pass over their events, which are first counted by bucket, origin, verdict and rule.
- * Columns: place, absent ({@link DETAIL_ROWS}), country, asn, action, feature (marked text all four; NULL: the events that lack it), events,
- * firstSeen, lastSeen, listed.
+ * Phase two: everything about one page's groups, in one pass over their events. Columns: those of `factRows`.
  *
  * `place` is the group's position in `keys`, or where the page is `whole`, has every group there is, the one key itself (marked text): then nothing
  * has to be joined.
@@ -62,28 +70,13 @@ export function groupDetailStatement(
   events: SqlFragment,
   dialect: Dialect,
 ): SqlStatement {
-  const { fromMs, toMs } = plan.window;
-  const elapsed = sql`(${column('timestamp')} - ${int64(fromMs)}) * ${int64(output.buckets)}`;
-  const hasBuckets = output.buckets > 0;
-  const bucket = hasBuckets ? sql`, ${dialect.divide(sql`(${elapsed})`, sql`${int64(toMs - fromMs)}`)} AS bucket` : trusted('');
   const direct = isDirect(output, isWhole);
   const groups = direct
     ? { from: column(output.by[0] as Dimension), join: trusted(''), place: markText(trusted("coalesce(place, '')")) }
     : { from: trusted('position'), join: sql` JOIN ${wantedKeys(output.by, keys)}`, place: trusted('place') };
-  const bucketSet = trusted(hasBuckets ? ', (place, bucket)' : '');
-  const bucketColumn = trusted(hasBuckets ? 'bucket, ' : '');
-  const texts = joinSql(
-    [markText(column('country')), markText(column('asn')), markText(dialect.fold(column('action'))), markText(column('feature'))],
-    ', ',
-  );
-  const listed = (row: number, list: SqlFragment) =>
-    sql` UNION ALL SELECT ${groups.place} AS place, any_value(absent), NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${list} FROM facts WHERE absent = ${int32(row)} GROUP BY ${groups.place}`;
-  const buckets = hasBuckets ? listed(DETAIL_ROWS.buckets, trusted("string_agg(bucket || ':' || events, ',')")) : trusted('');
-  const rules = listed(DETAIL_ROWS.rules, markText(trusted(`string_agg(DISTINCT "ruleId", ',' ORDER BY "ruleId")`)));
-  return renderSql(
-    sql`WITH facts AS MATERIALIZED (SELECT place, GROUPING("country", "action", "ruleId") AS absent, ${bucketColumn}"country", "asn", "action", "feature", "ruleId", count(*) AS events, min(${column('timestamp')}) AS "firstSeen", max(${column('timestamp')}) AS "lastSeen" FROM (SELECT ${groups.from} AS place, ${column('timestamp')}, "country", "asn", "action", "feature", "ruleId"${bucket} FROM ${events}${groups.join} WHERE ${matchSql(plan, plan.window, dialect)}) AS matching GROUP BY GROUPING SETS ((place, "country", "asn"), (place, "action", "feature"), (place, "ruleId")${bucketSet})) SELECT ${groups.place} AS place, absent, ${texts}, events, "firstSeen", "lastSeen", NULL AS listed FROM facts WHERE absent IN (${int32(DETAIL_ROWS.origin)}, ${int32(DETAIL_ROWS.verdict)})${buckets}${rules}`,
-    dialect.placeholder,
-  );
+  const matching = sql`(SELECT ${groups.from} AS place, ${column('timestamp')}, "country", "asn", "action", "feature", "ruleId"${bucketColumn(plan, output, dialect)} FROM ${events}${groups.join} WHERE ${matchSql(plan, plan.window, dialect)}) AS matching`;
+  const source = { output, matching, place: groups.place };
+  return renderSql(sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${factRows(source, dialect)}`, dialect.placeholder);
 }
 
 /** One page of group keys. */

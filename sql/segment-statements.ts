@@ -14,7 +14,7 @@ const SEALED_ORDER = joinSql([column('shieldZoneId'), column('timestamp'), colum
 const ROW_GROUPS = { large: 32_768, small: 8_192 } as const;
 
 /** A page of rows reads whole row groups for the sake of a few logs. */
-const BUNDLE_ROW_GROUP = 4_096;
+const BUNDLE_ROW_GROUP = 2_048;
 
 const quotedPath = (path: string) => trusted(`'${path.replaceAll("'", "''")}'`);
 

@@ -16,7 +16,7 @@ import type {
 import { exportRows } from './export-reader.ts';
 import type { Forgotten } from './feed-forgotten.ts';
 import type { FeedReader } from './feed-reader.ts';
-import { searchGroups } from './group-search.ts';
+import { type MostKept, searchGroups } from './group-search.ts';
 import type { LiveSet } from './live-set.ts';
 import type { Maintenance } from './maintenance.ts';
 import type { PositionTable } from './position-table.ts';
@@ -29,6 +29,7 @@ import { StoreError } from './store-error.ts';
 /** The parts of the store, put together by `openStore`. */
 export interface StoreParts {
   readonly segmentsFolder: string;
+  readonly mostKept: MostKept;
   readonly catalog: Catalog;
   readonly live: LiveSet;
   readonly forgotten: Forgotten;
@@ -166,7 +167,7 @@ export class EmbeddedStore implements EventStore {
       const snapshot = live.snapshot();
       try {
         const scope = new SearchScope(plan, snapshot, segmentsFolder, connection, signal);
-        return await (plan.output.kind === 'rows' ? searchRows(scope) : searchGroups(scope, plan.output));
+        return await (plan.output.kind === 'rows' ? searchRows(scope) : searchGroups(scope, plan.output, this.#parts.mostKept));
       } finally {
         snapshot.release();
       }

@@ -9,6 +9,7 @@ import type { DeadLetter } from './event-store.ts';
 import { lastSequencesIn } from './feed-dropped.ts';
 import { Forgotten } from './feed-forgotten.ts';
 import { FeedReader } from './feed-reader.ts';
+import { MOST_KEPT, type MostKept } from './group-search.ts';
 import { LiveSet } from './live-set.ts';
 import { Loader } from './loader.ts';
 import { Maintenance } from './maintenance.ts';
@@ -38,6 +39,8 @@ export interface StoreOptions {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly logger?: StoreLogger;
+  /** How group searches are made, for tests of all ways. */
+  readonly mostKept?: MostKept;
 }
 
 export type OpenStore = EmbeddedStore;
@@ -61,7 +64,7 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
 async function openWithCatalog(
   folder: DataFolder,
   catalog: Catalog,
-  { memoryLimitMb, retentionMs, now, logger = silentLogger }: StoreOptions,
+  { memoryLimitMb, retentionMs, now, logger = silentLogger, mostKept = MOST_KEPT }: StoreOptions,
 ): Promise<OpenStore> {
   await cleanFolder(folder, catalog);
   const { sealedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
@@ -144,6 +147,7 @@ async function openWithCatalog(
   };
   return new EmbeddedStore({
     segmentsFolder: folder.segments,
+    mostKept,
     catalog,
     live,
     forgotten,

@@ -43,6 +43,11 @@ export class SearchScope {
     return found;
   }
 
+  /** How many events of the zone are in the segments; not all of them need lie in the window. */
+  get sealedRows(): number {
+    return this.segments.reduce((sum, { zoneRows }) => sum + (zoneRows.get(this.plan.zoneId) ?? 0), 0);
+  }
+
   /** Those that can hold events of the zone in `window`. */
   segmentsIn({ fromMs, toMs }: TimeWindow, segments: readonly Segment[] = this.segments): Segment[] {
     return segments.filter((segment) => overlaps(segment, fromMs, toMs));

@@ -3,6 +3,7 @@ import type { SearchPlan } from '../../query/search-plan.ts';
 import { column } from '../../sql/columns.ts';
 import { duckdbDialect } from '../../sql/duckdb-dialect.ts';
 import { joinSql, trusted } from '../../sql/fragment.ts';
+import { groupOnceStatement } from '../../sql/group-once-statement.ts';
 import { groupDetailStatement, groupPageStatement } from '../../sql/group-statements.ts';
 import { markText } from '../../sql/marked-text.ts';
 import { rowPageStatement, slotCountStatement } from '../../sql/row-statements.ts';
@@ -21,7 +22,10 @@ const SELECTED = joinSql(
 /** The window is counted in four slots: enough to see the statement. */
 const SLOTS = 4;
 
-/** The two statements that answer a plan over one table called `events`: count and page of rows, or page and details of the expected groups. */
+/**
+ * The statements that answer a plan over one table called `events`: count and page of rows, or page and details of the expected groups, and then the one
+ * statement that is both.
+ */
 export function goldenStatements(plan: SearchPlan, { groups = [], total }: GoldenCase): readonly SqlStatement[] {
   const { window, output, page } = plan;
   if (output.kind === 'rows') {
@@ -34,7 +38,7 @@ export function goldenStatements(plan: SearchPlan, { groups = [], total }: Golde
   }
   const keys = groups.map(({ key }) => key);
   const first = groupPageStatement(plan, output, EVENTS, duckdbDialect);
-  return keys.length === 0
-    ? [first]
-    : [first, groupDetailStatement(plan, output, { keys, isWhole: keys.length === total }, EVENTS, duckdbDialect)];
+  const details =
+    keys.length === 0 ? [] : [groupDetailStatement(plan, output, { keys, isWhole: keys.length === total }, EVENTS, duckdbDialect)];
+  return [first, ...details, groupOnceStatement(plan, output, EVENTS, duckdbDialect)];
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { BatchBuilder } from '../../ingest/batch-builder.ts';
-import { type OpenStore, openStore } from '../../store/open-store.ts';
+import { type OpenStore, openStore, type StoreOptions } from '../../store/open-store.ts';
 import type { RawEvent } from '../oracle/raw-event.ts';
 import { arbitraryEvent } from './arbitrary-event.ts';
 
@@ -28,8 +28,8 @@ export async function appendEvents(store: OpenStore, events: readonly RawEvent[]
   await store.append(builder.take());
 }
 
-export function openStoreIn(dataDir: string): Promise<OpenStore> {
-  return openStore({ dataDir, memoryLimitMb: 512, retentionMs: RETENTION_MS, now: () => NOW_MS });
+export function openStoreIn(dataDir: string, options: Partial<StoreOptions> = {}): Promise<OpenStore> {
+  return openStore({ dataDir, memoryLimitMb: 512, retentionMs: RETENTION_MS, now: () => NOW_MS, ...options });
 }
 
 /** Runs `work` with a folder of its own that is gone afterwards. */
