@@ -58,7 +58,8 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
   /** Events may be large: where a page is too long to be held, the pages from then on are half as long. */
   async function read(from: string | null): Promise<ReadPage | CursorTooOld> {
     try {
-      return await readFeedPage(reader, { cursor: from, limit, waitSeconds, signal: stopping });
+      // Whoever begins with what is to come waits only after the place is saved: nothing that comes meanwhile is lost when either side dies.
+      return await readFeedPage(reader, { cursor: from, limit, waitSeconds: from === 'now' ? 0 : waitSeconds, signal: stopping });
     } catch (error) {
       if (!(error instanceof DeliveryError && error.code === 'oversized') || limit === 1) throw error;
       limit = Math.ceil(limit / 2);
