@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { ProgramMinute, ProgramView } from '../edge/local/program-view.ts';
 
@@ -8,13 +8,18 @@ const MINUTE_MS = 60_000;
 /** Seven days. */
 const MINUTES_KEPT = 7 * 24 * 60;
 
+interface VolumeReading {
+  readonly usedBytes: number;
+  readonly capacityBytes: number;
+}
+
 export interface MachineReadings {
   /** Processor time that the process has used since it began, in ms. */
   cpuMs(): number;
   memoryBytes(): number;
   readonly memoryLimitBytes: number;
-  /** Of the file system that DATA_DIR is on. */
-  volume(): { readonly usedBytes: number; readonly capacityBytes: number };
+  /** Of the file system that DATA_DIR is on. Throws where that cannot be read. */
+  volume(): VolumeReading;
 }
 
 /** This process and this machine. */
@@ -52,7 +57,29 @@ interface OpenMinute {
   sentBytes: number;
 }
 
-export function startProgramHistory(now: () => number, readings: MachineReadings): ProgramHistory {
+/** The volume as it was read last, where it cannot be read now: it is logged when that begins and when it ends. 0 until it was read. */
+function steadyVolume(read: () => VolumeReading, logger: Pick<FastifyBaseLogger, 'info' | 'warn'>): () => VolumeReading {
+  let last: VolumeReading = { usedBytes: 0, capacityBytes: 0 };
+  let isFailing = false;
+  return () => {
+    try {
+      last = read();
+      if (isFailing) logger.info({}, 'the volume of DATA_DIR can be read again');
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) logger.warn({ err: error }, 'the volume of DATA_DIR cannot be read; its history goes on with the last reading');
+      isFailing = true;
+    }
+    return last;
+  };
+}
+
+export function startProgramHistory(
+  now: () => number,
+  readings: MachineReadings,
+  logger: Pick<FastifyBaseLogger, 'info' | 'warn'>,
+): ProgramHistory {
+  const volume = steadyVolume(readings.volume, logger);
   const finished: ProgramMinute[] = [];
   const startedAtMs = now();
   const begin = (): OpenMinute => {
@@ -64,7 +91,7 @@ export function startProgramHistory(now: () => number, readings: MachineReadings
 
   function close(): ProgramMinute {
     const { startMs, beganMs, cpuMs, requests, latencySumMs, sentBytes } = open;
-    const { usedBytes, capacityBytes } = readings.volume();
+    const { usedBytes, capacityBytes } = volume();
     return {
       startMs,
       cpuPercent: (100 * (readings.cpuMs() - cpuMs)) / Math.max(now() - beganMs, 1),

@@ -31,7 +31,7 @@ export interface Edge {
 export async function startEdge({ config, store, now, logger }: EdgeOptions): Promise<Edge> {
   const { dataDir, queryDeadlineMs: deadlineMs, challengeResolverUrl: url } = config;
   const tokens = openTokenStore(dataDir, now);
-  const history = startProgramHistory(now, machineReadings(dataDir));
+  const history = startProgramHistory(now, machineReadings(dataDir), logger);
   try {
     const plane = await startControlPlane({
       dataDir,

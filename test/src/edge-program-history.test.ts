@@ -1,3 +1,6 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type MachineReadings, machineReadings, type ProgramHistory, startProgramHistory } from '../../src/edge-program-history.ts';
 
@@ -10,15 +13,17 @@ afterEach(() => {
 });
 
 /** A history whose clock and machine are turned by hand. */
-function handTurned(): { at: number; cpuMs: number; history: ProgramHistory } {
-  const hand = { at: START_MS, cpuMs: 0 };
+function handTurned() {
+  const log: string[] = [];
+  const hand = { at: START_MS, cpuMs: 0, log, volume: () => ({ usedBytes: 1, capacityBytes: 2 }) };
   const readings: MachineReadings = {
     cpuMs: () => hand.cpuMs,
     memoryBytes: () => 7,
     memoryLimitBytes: 100,
-    volume: () => ({ usedBytes: 1, capacityBytes: 2 }),
+    volume: () => hand.volume(),
   };
-  const history = startProgramHistory(() => hand.at, readings);
+  const logger = pino({ base: null }, { write: (line: string) => log.push(JSON.parse(line).msg) });
+  const history = startProgramHistory(() => hand.at, readings, logger);
   open.push(history);
   return Object.assign(hand, { history });
 }
@@ -64,6 +69,23 @@ describe('the history of the program', () => {
     const minutes = hand.history.view.minutes();
     expect(minutes).toHaveLength(7 * 24 * 60 + 1);
     expect(minutes.at(-1)?.startMs).toBe(hand.at - 30_000);
+  });
+
+  test('goes on with the last reading while the volume cannot be read, and says so once', () => {
+    const hand = handTurned();
+    hand.history.view.minutes();
+    const gone = join(tmpdir(), 'no-such-folder', 'data');
+    hand.volume = () => machineReadings(gone).volume();
+    for (let minute = 0; minute < 2; minute += 1) {
+      hand.at += MINUTE_MS;
+      // As in the middle of an answer.
+      hand.history.answered(10);
+    }
+    expect(hand.history.view.minutes()).toEqual(Array(3).fill(expect.objectContaining({ volumeUsedBytes: 1, volumeCapacityBytes: 2 })));
+    expect(hand.log).toEqual(['the volume of DATA_DIR cannot be read; its history goes on with the last reading']);
+    hand.volume = () => ({ usedBytes: 3, capacityBytes: 4 });
+    expect(hand.history.view.minutes().at(-1)).toMatchObject({ volumeUsedBytes: 3, volumeCapacityBytes: 4 });
+    expect(hand.log.slice(1)).toEqual(['the volume of DATA_DIR can be read again']);
   });
 
   test('reads this machine', () => {
