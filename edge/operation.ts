@@ -48,6 +48,8 @@ export interface ProxiedRoute {
   readonly upstream: Upstream | 'local';
   /** `none`: open to everyone, and no credential of ours goes along. */
   readonly key: KeyKind | 'none';
+  /** Whether it is asked for under host names that are not this program's own. */
+  readonly anyHost?: boolean;
   readonly errorShape: ErrorShape;
   /** An object schema with one property for each placeholder of the path. */
   readonly params: JsonSchema;

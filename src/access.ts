@@ -16,8 +16,11 @@ const ANYBODY: Caller = { opensZone: () => true, opensEveryZone: true, zones: 'a
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `never`: open to everyone. `unless-loopback`: open while the program listens on loopback. Default: a key, where any is configured. */
-    readonly needsKey?: 'never' | 'unless-loopback';
+    /**
+     * `never`: open to everyone. `unless-loopback`: open while the program listens on loopback. Default: a key, where any is configured. Without keys all of
+     * them are closed to web pages of other sites, except `never-by-any-name`: that is open under every host name, to everyone.
+     */
+    readonly needsKey?: 'never' | 'never-by-any-name' | 'unless-loopback';
   }
   interface FastifyRequest {
     caller: Caller | null;
@@ -83,12 +86,13 @@ export const access = fastifyPlugin(async (app: FastifyInstance, { keys, host }:
   const onLoopback = isLoopbackHost(host);
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request) => {
+    const needsKey = request.routeOptions.config?.needsKey;
+    if (needsKey === 'never-by-any-name') return;
     if (keys.length === 0) {
       refuseForeignPages(request);
       request.caller = ANYBODY;
       return;
     }
-    const needsKey = request.routeOptions.config?.needsKey;
     if (needsKey === 'never' || (needsKey === 'unless-loopback' && onLoopback)) return;
     request.caller = identify(keys, request);
   });

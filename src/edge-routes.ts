@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { COMPANION_ROUTES } from '../edge/companion-routes.ts';
 import { EdgeError } from '../edge/edge-error.ts';
+import type { ProxiedRoute } from '../edge/operation.ts';
 import { OPERATIONS } from '../edge/operations.ts';
 import { proxy } from '../edge/proxy.ts';
 import type { AccessKey } from './access-key.ts';
@@ -27,6 +28,12 @@ function translateError(error: unknown, request: FastifyRequest): EdgeError | nu
   return new EdgeError(status, errorKey, message, { headers, cause: error, ...(errors === undefined ? {} : { errors }) });
 }
 
+/** The database's own tokens are not ours to know; some things are for everyone. */
+function routeConfig({ key, anyHost = false }: ProxiedRoute): FastifyContextConfig {
+  if (key === 'none' && anyHost) return { needsKey: 'never-by-any-name' };
+  return key === 'bearer' || key === 'none' ? { needsKey: 'never' } : {};
+}
+
 /** Operations 2 to 14, and what clients ask beside them: checked here, answered by the upstreams that are configured, or by the local control plane. */
 export async function edgeRoutes(app: FastifyInstance, { config, local, bodyDeadlineMs }: EdgeRoutesOptions): Promise<void> {
   const access = {
@@ -40,7 +47,6 @@ export async function edgeRoutes(app: FastifyInstance, { config, local, bodyDead
     authorize: (request, operation) => authorizeOperation(request, operation, access),
     translateError,
     readBody: wholeBodyWithin(bodyDeadlineMs),
-    // The database's own tokens are not ours to know; some things are for everyone.
-    routeConfig: (operation) => (operation.key === 'bearer' || operation.key === 'none' ? { needsKey: 'never' } : {}),
+    routeConfig,
   });
 }

@@ -78,6 +78,16 @@ test('a program without upstreams speaks for its own database, and serves its ow
   expect(await (await fetch(`${program.url}${FilePath}`)).text()).toBe(FileContent);
 });
 
+test('a program without keys serves challenges under the names that they are for, and nothing else', async () => {
+  await using program = await startWhole();
+  const { FilePath, FileContent } = await challengeOf(program.url);
+  expect(await get(program.url, FilePath, 'www.example.com')).toEqual({ status: 200, text: FileContent });
+  expect((await get(program.url, '/.well-known/acme-challenge/unknown', 'www.example.com')).status).toBe(404);
+  for (const path of ['/v2', '/healthz', '/mc/nodes', '/.well-known/other']) {
+    expect([path, (await get(program.url, path, 'www.example.com')).status]).toEqual([path, 403]);
+  }
+});
+
 /** The answer to the head of a request whose body never comes. */
 async function answerToHead(
   url: string,
