@@ -5,6 +5,9 @@ import { retryAfterMs } from './retry-after.ts';
 /** Statuses below 500 that pass by themselves: too slow, too early, too many. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
+/** It does not know the method, and will not learn it. */
+const NOT_IMPLEMENTED = 501;
+
 const LONGEST_REASON = 500;
 
 /** What the body of an answer says, in one line: the `detail` of ProblemDetails, the `text` of Splunk, or its beginning. */
@@ -24,7 +27,7 @@ export function reasonIn(body: Buffer): string {
 export function refusedAnswer(place: string, answer: HttpAnswer, nowMs: number): DeliveryError {
   const reason = reasonIn(answer.body);
   const message = `${place} answered ${answer.status}${reason === '' ? '' : `: ${reason}`}`;
-  const passing = answer.status >= 500 || PASSING.has(answer.status);
+  const passing = (answer.status >= 500 && answer.status !== NOT_IMPLEMENTED) || PASSING.has(answer.status);
   if (!passing) return new DeliveryError('refused', message);
   return new DeliveryError('unavailable', message, { retryAfterMs: retryAfterMs(answer.headers['retry-after'], nowMs) });
 }

@@ -64,6 +64,7 @@ describe('an HTTP receiver', () => {
     [{ status: 404, body: '<h1>Not\n here</h1>' }, 'refused', '404: <h1>Not here</h1>', null],
     [{ status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 'refused', '302', null],
     [{ status: 429, headers: { 'retry-after': '7' } }, 'unavailable', '429', 7_000],
+    [{ status: 501 }, 'refused', '501', null],
     [{ status: 500 }, 'unavailable', '500', null],
     [{ status: 503, headers: { 'retry-after': '2' }, body: 'busy' }, 'unavailable', '503: busy', 2_000],
     ['reset', 'unavailable', 'the connection to', null],
