@@ -1,18 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createRequire } from 'node:module';
 import type { FastifyReplyFromOptions } from '@fastify/reply-from';
+import { Agent } from 'undici';
 import { UpstreamCallFailed } from './proxy-failure.ts';
 
 type Requester = Extract<NonNullable<FastifyReplyFromOptions['undici']>, { request: unknown }>;
-
-interface Agent extends Requester {
-  destroy(): Promise<void>;
-}
-
-/** The undici that @fastify/reply-from has: another version's requests need not fit it. */
-const { Agent: UndiciAgent } = createRequire(import.meta.resolve('@fastify/reply-from'))('undici') as {
-  readonly Agent: new (options: object) => Agent;
-};
 
 export interface UpstreamAgentOptions {
   /** At most so many connections to one upstream; further requests wait until one is free. */
@@ -39,9 +30,10 @@ interface Call {
  */
 export function makeUpstreamAgent({ connections, connectMs }: UpstreamAgentOptions): UpstreamAgent {
   // Given no other TLS options, undici checks certificates; @fastify/reply-from's own agent would take any.
-  const agent = new UndiciAgent({ connections, pipelining: 1, connect: { timeout: connectMs } });
+  // HTTP/1.1 only: over one connection of HTTP/2 all calls would fail together.
+  const agent = new Agent({ connections, pipelining: 1, allowH2: false, connect: { timeout: connectMs } });
   const calls = new AsyncLocalStorage<Call>();
-  // It is only ever called with a callback.
+  // All that @fastify/reply-from, which has an older undici of its own, asks of ours; it is only ever called with a callback.
   const request = (options: object, callback: (error: Error | null, answer: unknown) => void): void => {
     const call = calls.getStore();
     const send = agent.request.bind(agent) as unknown as (
