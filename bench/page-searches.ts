@@ -11,6 +11,7 @@ import { geometricMean, medianMs, type Temperature, timesAsFast } from './race-s
 const TEMPERATURES = [
   { temperature: 'hotMs', name: 'Hot' },
   { temperature: 'coldMs', name: 'Cold' },
+  { temperature: 'rememberedMs', name: 'Remembered' },
 ] as const;
 
 /** How long every search took: the last size as bars and as a table, the smaller ones as tables. */

@@ -29,6 +29,8 @@ export interface SearchFigures {
   /** In a process that has just opened its data, run by run. */
   readonly coldMs: readonly number[];
   readonly hotMs: readonly number[];
+  /** As hot, of an engine that remembers how many events of a segment match. Empty for one that has no such thing. */
+  readonly rememberedMs: readonly number[];
 }
 
 export interface WorkloadFigures {

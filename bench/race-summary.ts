@@ -5,15 +5,19 @@ import type { SizeFigures, WorkloadFigures } from './race-result.ts';
 /** Added to both times before they are divided, as ClickBench does: a difference of a millisecond in two is no difference. */
 const SLACK_MS = 10;
 
-export type Temperature = 'hotMs' | 'coldMs';
+export type Temperature = 'hotMs' | 'coldMs' | 'rememberedMs';
 
 export function medianMs(workload: WorkloadFigures, engine: EngineName, temperature: Temperature): number {
   return percentile(workload.engines[engine]?.[temperature] ?? [], 0.5);
 }
 
-/** How many times as fast as the rival the engine is on one workload; below 1 it is slower. NaN where one of them was not timed. */
+/**
+ * How many times as fast as the rival the engine is on one workload; below 1 it is slower. NaN where one of them was not timed. The rival remembers nothing:
+ * its hot runs are what an engine that does is measured by.
+ */
 export function timesAsFast(workload: WorkloadFigures, engine: EngineName, rival: EngineName, temperature: Temperature): number {
-  return (SLACK_MS + medianMs(workload, rival, temperature)) / (SLACK_MS + medianMs(workload, engine, temperature));
+  const rivals = temperature === 'rememberedMs' ? 'hotMs' : temperature;
+  return (SLACK_MS + medianMs(workload, rival, rivals)) / (SLACK_MS + medianMs(workload, engine, temperature));
 }
 
 /** Over all workloads that both were timed on. */

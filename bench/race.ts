@@ -5,7 +5,7 @@ import { benchOptions, eventFile, liveOptions } from './event-file.ts';
 import { measureConcurrency } from './modes/concurrency.ts';
 import { measureIntake } from './modes/intake.ts';
 import { measureIdle, measureMixed } from './modes/mixed.ts';
-import { raceSearches, timeCold } from './modes/searches.ts';
+import { raceSearches, timeCold, timeRemembered } from './modes/searches.ts';
 import type { ConcurrencyFigures, MixedFigures, RaceResult, SizeFigures } from './race-result.ts';
 import type { Workload } from './workload.ts';
 
@@ -76,12 +76,13 @@ async function measureSize(order: RaceOrder, events: number, isLast: boolean, da
   const { workloads, hotRuns, coldRuns, memoryLimitMb, onStep } = order;
   const race = { dataDirs, workloads, hotRuns: order.modes.includes('hot') ? hotRuns : 0, coldRuns, memoryLimitMb, onStep };
   const searches = await raceSearches(race);
+  const workloadsTimed = await timeRemembered(race, searches.workloads);
   const figures: SizeFigures = {
     events,
     fileBytes: bytes,
     intake,
     searchPeakMemoryBytes: searches.peakMemoryBytes,
-    workloads: isLast && order.modes.includes('cold') ? await timeCold(race, searches.workloads) : searches.workloads,
+    workloads: isLast && order.modes.includes('cold') ? await timeCold(race, workloadsTimed) : workloadsTimed,
   };
   return { figures, differences: searches.differences };
 }

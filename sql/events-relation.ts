@@ -23,17 +23,35 @@ function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>, 
 
 /** The events of hot tables and segments as one relation to select {@link EVENT_COLUMNS} from. `endSequence` hides what hot tables received later. */
 export function eventsRelation(hotTables: readonly HotSource[], segmentPaths: readonly string[], endSequence: bigint): SqlFragment {
+  return relation(hotTables, segmentPaths, endSequence, { hot: '', sealed: '' });
+}
+
+/** The same with a further column `file`: the path of the segment that an event is in, NULL for those in hot tables. */
+export function eventsByFile(hotTables: readonly HotSource[], segmentPaths: readonly string[], endSequence: bigint): SqlFragment {
+  return relation(hotTables, segmentPaths, endSequence, { hot: ', NULL::VARCHAR AS file', sealed: ', filename AS file' });
+}
+
+function relation(
+  hotTables: readonly HotSource[],
+  segmentPaths: readonly string[],
+  endSequence: bigint,
+  further: { readonly hot: string; readonly sealed: string },
+): SqlFragment {
   const behindSequence = EVENT_COLUMNS.filter(({ name }) => name !== 'seq');
+  const moreHot = trusted(further.hot);
   const hot = hotTables.map(({ name, firstSequence }) =>
     firstSequence === null
-      ? sql`SELECT ${selected(COMPUTED)} FROM ${trusted(name)} WHERE ${column('seq')} < ${int64(endSequence)}`
-      : sql`SELECT ${int64(firstSequence)} + rowid AS ${column('seq')}, ${selected(COMPUTED, behindSequence)} FROM ${trusted(name)} WHERE ${column('shieldZoneId')} IS NOT NULL`,
+      ? sql`SELECT ${selected(COMPUTED)}${moreHot} FROM ${trusted(name)} WHERE ${column('seq')} < ${int64(endSequence)}`
+      : sql`SELECT ${int64(firstSequence)} + rowid AS ${column('seq')}, ${selected(COMPUTED, behindSequence)}${moreHot} FROM ${trusted(name)} WHERE ${column('shieldZoneId')} IS NOT NULL`,
   );
-  const sealed = segmentPaths.length === 0 ? [] : [sealedEvents(sql`read_parquet(${textList(segmentPaths)})`)];
+  const sealed =
+    segmentPaths.length === 0
+      ? []
+      : [sql`SELECT ${selected(REBUILT)}${trusted(further.sealed)} FROM read_parquet(${textList(segmentPaths)})`];
   const parts = [...hot, ...sealed];
   if (parts.length === 0) {
     const nothing = EVENT_COLUMNS.map(({ name, duckdbType }) => `NULL::${duckdbType} AS "${name}"`).join(', ');
-    return trusted(`(SELECT ${nothing} WHERE false) AS events`);
+    return trusted(`(SELECT ${nothing}${further.hot} WHERE false) AS events`);
   }
   return sql`(${joinSql(parts, ' UNION ALL ')}) AS events`;
 }

@@ -22,11 +22,28 @@ export function slotCountStatement(
   slotMs: number,
   dialect: Dialect,
 ): SqlStatement {
-  const slot = dialect.divide(sql`(${column('timestamp')} - ${int64(window.fromMs)})`, sql`${int64(slotMs)}`);
   return renderSql(
-    sql`SELECT ${slot} AS slot, count(*) AS events FROM ${events} WHERE ${matchSql(plan, window, dialect)} GROUP BY slot`,
+    sql`SELECT ${slotOf(window, slotMs, dialect)} AS slot, count(*) AS events FROM ${events} WHERE ${matchSql(plan, window, dialect)} GROUP BY slot`,
     dialect.placeholder,
   );
+}
+
+/** The same by `file` as well, which `events` has as a further column. Columns: `file`, `slot`, `events`. */
+export function fileSlotCountStatement(
+  plan: SearchPlan,
+  events: SqlFragment,
+  window: TimeWindow,
+  slotMs: number,
+  dialect: Dialect,
+): SqlStatement {
+  return renderSql(
+    sql`SELECT file, ${slotOf(window, slotMs, dialect)} AS slot, count(*) AS events FROM ${events} WHERE ${matchSql(plan, window, dialect)} GROUP BY file, slot`,
+    dialect.placeholder,
+  );
+}
+
+function slotOf(window: TimeWindow, slotMs: number, dialect: Dialect): SqlFragment {
+  return dialect.divide(sql`(${column('timestamp')} - ${int64(window.fromMs)})`, sql`${int64(slotMs)}`);
 }
 
 /** One slice of the matching events of `window`, newest first, in the order of the answer. Columns: those `selected`. */

@@ -23,6 +23,7 @@ import type { PositionTable } from './position-table.ts';
 import { searchRows } from './row-search.ts';
 import type { Sealer } from './sealer.ts';
 import { SearchScope } from './search-scope.ts';
+import type { SegmentCounts } from './segment-counts.ts';
 import type { StoreCounters } from './store-counters.ts';
 import { StoreError } from './store-error.ts';
 
@@ -30,6 +31,8 @@ import { StoreError } from './store-error.ts';
 export interface StoreParts {
   readonly segmentsFolder: string;
   readonly mostKept: MostKept;
+  /** Undefined: segments are counted anew by every search. */
+  readonly counts: SegmentCounts | undefined;
   readonly catalog: Catalog;
   readonly live: LiveSet;
   readonly forgotten: Forgotten;
@@ -167,7 +170,9 @@ export class EmbeddedStore implements EventStore {
       const snapshot = live.snapshot();
       try {
         const scope = new SearchScope(plan, snapshot, segmentsFolder, connection, signal);
-        return await (plan.output.kind === 'rows' ? searchRows(scope) : searchGroups(scope, plan.output, this.#parts.mostKept));
+        return await (plan.output.kind === 'rows'
+          ? searchRows(scope, this.#parts.counts)
+          : searchGroups(scope, plan.output, this.#parts.mostKept));
       } finally {
         snapshot.release();
       }

@@ -18,6 +18,7 @@ import { PositionTable } from './position-table.ts';
 import { cleanFolder, unsealedJournals } from './recovery.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import { Sealer } from './sealer.ts';
+import { SegmentCounts } from './segment-counts.ts';
 import { type StoreLogger, silentLogger } from './store-logger.ts';
 import { ThreadPolicy } from './thread-policy.ts';
 
@@ -39,6 +40,8 @@ export interface StoreOptions {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly logger?: StoreLogger;
+  /** Whether searches remember how many events of a segment match. Default: true. */
+  readonly remembersCounts?: boolean;
   /** How group searches are made, for tests of all ways. */
   readonly mostKept?: MostKept;
 }
@@ -64,7 +67,7 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
 async function openWithCatalog(
   folder: DataFolder,
   catalog: Catalog,
-  { memoryLimitMb, retentionMs, now, logger = silentLogger, mostKept = MOST_KEPT }: StoreOptions,
+  { memoryLimitMb, retentionMs, now, logger = silentLogger, remembersCounts = true, mostKept = MOST_KEPT }: StoreOptions,
 ): Promise<OpenStore> {
   await cleanFolder(folder, catalog);
   const { sealedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
@@ -148,6 +151,7 @@ async function openWithCatalog(
   return new EmbeddedStore({
     segmentsFolder: folder.segments,
     mostKept,
+    counts: remembersCounts ? new SegmentCounts() : undefined,
     catalog,
     live,
     forgotten,

@@ -6,11 +6,12 @@ import { column } from '../sql/columns.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import { joinSql } from '../sql/fragment.ts';
 import { markText, unmarkText } from '../sql/marked-text.ts';
-import { rowPageStatement, slotCountStatement } from '../sql/row-statements.ts';
+import { fileSlotCountStatement, rowPageStatement, slotCountStatement } from '../sql/row-statements.ts';
 import { type LogSource, readLogs } from './log-reader.ts';
 import { disjointStretches, locatePage, type PageLocation, type Stretch } from './page-location.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { Segment } from './segment.ts';
+import type { SegmentCounts } from './segment-counts.ts';
 
 const SLOTS = 1024;
 
@@ -28,10 +29,11 @@ const SELECTED = joinSql(
 /**
  * One page of rows and the number of all of them. The events are first counted by time slot, which reads no more than the filtered columns;
  * then only the slots that hold the page are sorted, so that a deep page costs what the first one costs. The logs are read for the rows of the page.
+ * With `counts` segments are counted only once for all searches.
  */
-export async function searchRows(scope: SearchScope): Promise<SearchResult> {
-  const { page, window, where } = scope.plan;
-  const stretches = where.kind === 'everything' ? await countUnfiltered(scope) : await countBySlot(scope, window);
+export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Promise<SearchResult> {
+  const { page, where } = scope.plan;
+  const stretches = where.kind === 'everything' ? await countUnfiltered(scope) : await countMatching(scope, counts);
   const total = stretches.reduce((sum, { events }) => sum + events, 0);
   const located = locatePage(stretches, page.index * page.size, page.size);
   if (located === undefined) {
@@ -50,22 +52,50 @@ export async function searchRows(scope: SearchScope): Promise<SearchResult> {
 async function countBySlot(scope: SearchScope, window: TimeWindow, segments?: readonly Segment[]): Promise<Stretch[]> {
   const slotMs = Math.ceil(widthMs(window) / SLOTS);
   const counted = await scope.run(slotCountStatement(scope.plan, scope.events(window, segments), window, slotMs, duckdbDialect));
-  return counted.map(([slot, events]) => {
-    const fromMs = window.fromMs + Number(slot) * slotMs;
-    return { fromMs, toMs: Math.min(window.toMs, fromMs + slotMs), events: Number(events) };
-  });
+  return counted.map(([slot, events]) => slotStretch(window, slotMs, Number(slot), Number(events)));
+}
+
+function slotStretch(window: TimeWindow, slotMs: number, slot: number, events: number): Stretch {
+  const fromMs = window.fromMs + slot * slotMs;
+  return { fromMs, toMs: Math.min(window.toMs, fromMs + slotMs), events };
+}
+
+/** The segments that are counted already are not read. */
+async function countMatching(scope: SearchScope, counts: SegmentCounts | undefined): Promise<Stretch[]> {
+  const { plan, segments } = scope;
+  const { window } = plan;
+  if (counts === undefined) {
+    return await countBySlot(scope, window);
+  }
+  const bySegment = counts.of(plan);
+  const [known, unknown] = partition(segments, (segment) => lies(segment, window) && bySegment.has(segment.id));
+  const slotMs = Math.ceil(widthMs(window) / SLOTS);
+  const counted = await scope.run(fileSlotCountStatement(plan, scope.eventsByFile(unknown), window, slotMs, duckdbDialect));
+  const byFile = Map.groupBy(counted, ([file]) => file);
+  for (const segment of unknown.filter((one) => lies(one, window))) {
+    const inSegment = byFile.get(scope.pathOf(segment)) ?? [];
+    bySegment.set(
+      segment.id,
+      inSegment.reduce((sum, [, , events]) => sum + Number(events), 0),
+    );
+  }
+  const stretches = known.map((segment) => stretchOf(segment, bySegment.get(segment.id) ?? 0)).filter(({ events }) => events > 0);
+  return disjointStretches([...stretches, ...counted.map(([, slot, events]) => slotStretch(window, slotMs, Number(slot), Number(events)))]);
+}
+
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}
+
+function stretchOf({ minTimestamp, maxTimestamp }: Segment, events: number): Stretch {
+  return { fromMs: minTimestamp, toMs: maxTimestamp + 1, events };
 }
 
 /** Without a filter the catalog knows how many events of the zone a segment holds, unless the window cuts through it. */
 async function countUnfiltered(scope: SearchScope): Promise<Stretch[]> {
   const { window, zoneId } = scope.plan;
-  const inside = scope.segments.filter((segment) => lies(segment, window));
-  const cut = scope.segments.filter((segment) => !lies(segment, window));
-  const known = inside.map(({ minTimestamp, maxTimestamp, zoneRows }) => ({
-    fromMs: minTimestamp,
-    toMs: maxTimestamp + 1,
-    events: zoneRows.get(zoneId) ?? 0,
-  }));
+  const [inside, cut] = partition(scope.segments, (segment) => lies(segment, window));
+  const known = inside.map((segment) => stretchOf(segment, segment.zoneRows.get(zoneId) ?? 0));
   return disjointStretches([...(await countBySlot(scope, window, cut)), ...known]);
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
-import { eventsRelation } from '../sql/events-relation.ts';
+import { eventsByFile, eventsRelation } from '../sql/events-relation.ts';
 import type { SqlFragment } from '../sql/fragment.ts';
 import type { SqlStatement } from '../sql/statement.ts';
 import type { Bundle } from './bundle.ts';
@@ -53,12 +53,25 @@ export class SearchScope {
     return segments.filter((segment) => overlaps(segment, fromMs, toMs));
   }
 
+  /** The events of these segments and every hot table that can lie in the plan's window, with the path of their segment as `file`. */
+  eventsByFile(segments: readonly Segment[]): SqlFragment {
+    return eventsByFile(
+      this.#snapshot.hotTables,
+      segments.map((segment) => this.pathOf(segment)),
+      this.#snapshot.endSequence,
+    );
+  }
+
+  pathOf({ file }: Segment): string {
+    return join(this.segmentsFolder, file);
+  }
+
   /** The events that can lie in `window`, from these segments and every hot table. */
   events(window: TimeWindow = this.plan.window, segments: readonly Segment[] = this.segments): SqlFragment {
     const within = this.segmentsIn(window, segments);
     return eventsRelation(
       this.#snapshot.hotTables,
-      within.map(({ file }) => join(this.segmentsFolder, file)),
+      within.map((segment) => this.pathOf(segment)),
       this.#snapshot.endSequence,
     );
   }

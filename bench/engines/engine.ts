@@ -9,6 +9,8 @@ export interface EngineOptions {
   /** A folder of the engine's own; what an earlier process left there is there again. */
   readonly dataDir: string;
   readonly memoryLimitMb: number;
+  /** Whether the engine may remember results of earlier searches. Default: false. */
+  readonly remembers?: boolean;
 }
 
 export interface EventSource {

@@ -1,4 +1,4 @@
-import type { RaceResult, SizeFigures } from '../../bench/race-result.ts';
+import type { RaceResult, SearchFigures, SizeFigures } from '../../bench/race-result.ts';
 
 /** A title that would end an element, begin a script and end an attribute. */
 const AWKWARD = `</title><script>alert('1')</script> "quoted" & 'single'`;
@@ -10,6 +10,7 @@ function sizeOf(events: number, coldRuns: number): SizeFigures {
   const times = (median: number, cold: number) => ({
     hotMs: [median * 2, median, median / 2],
     coldMs: Array.from({ length: coldRuns }, () => median * cold),
+    rememberedMs: [],
   });
   return {
     events,
@@ -20,7 +21,12 @@ function sizeOf(events: number, coldRuns: number): SizeFigures {
     },
     searchPeakMemoryBytes: { shieldlog: 300 * 1024 ** 2, clickhouse: 900 * 1024 ** 2 },
     workloads: [
-      { name: '01', title: 'first page', total: 123_456, engines: { shieldlog: times(10 * share, 2), clickhouse: times(70 * share, 3) } },
+      {
+        name: '01',
+        title: 'first page',
+        total: 123_456,
+        engines: { shieldlog: { ...times(10 * share, 2), rememberedMs: [4 * share] }, clickhouse: times(70 * share, 3) },
+      },
       { name: '02', title: AWKWARD, total: 7, engines: { shieldlog: times(90 * Math.sqrt(share), 2), clickhouse: times(40, 3) } },
     ],
   };
@@ -58,13 +64,15 @@ export const nothing: RaceResult = { ...full, sizes: [], idle: {}, mixed: {}, co
 
 /** The full result with every workload's times changed. */
 export function withTimes(
-  change: (times: { readonly hotMs: readonly number[]; readonly coldMs: readonly number[] }) => typeof times,
+  change: (times: { readonly hotMs: readonly number[]; readonly coldMs: readonly number[] }) => Omit<SearchFigures, 'rememberedMs'>,
 ): RaceResult {
   const sizes = full.sizes.map((size) => ({
     ...size,
     workloads: size.workloads.map((workload) => ({
       ...workload,
-      engines: Object.fromEntries(Object.entries(workload.engines).map(([engine, times]) => [engine, change(times)])),
+      engines: Object.fromEntries(
+        Object.entries(workload.engines).map(([engine, times]) => [engine, { ...change(times), rememberedMs: [] }]),
+      ),
     })),
   }));
   return { ...full, sizes };

@@ -36,7 +36,11 @@ test.each([
 test.each([
   ['nothing measured', nothing, ['Answers']],
   ['hot only', { ...nothing, sizes: hotOnly.sizes.slice(1) }, ['Answers', 'Hot', 'Times as fast', 'Intake']],
-  ['everything', full, ['Answers', 'Hot', 'Cold', 'Times as fast', 'Intake', 'Growth', 'While events come in', 'Several clients']],
+  [
+    'everything',
+    full,
+    ['Answers', 'Hot', 'Cold', 'Remembered', 'Times as fast', 'Intake', 'Growth', 'While events come in', 'Several clients'],
+  ],
 ])('%s: the method speaks of that only', (_, result, names) => {
   const [, method = ''] = raceHtml(result).match(/<section id="method">(.*?)<\/section>/s) ?? [];
   expect([...method.matchAll(/<dt>([^<]+)<\/dt>/g)].map(([, name]) => name)).toEqual(names);
@@ -153,7 +157,7 @@ test('a search in which we are slower is set off, in the bars and in the table',
 
 test('lines that end at the same place have labels below one another', () => {
   const { workloads, ...size } = full.sizes[0] as SizeFigures;
-  const same = { hotMs: [50], coldMs: [] };
+  const same = { hotMs: [50], coldMs: [], rememberedMs: [] };
   const alike = workloads.slice(0, 1).map((workload) => ({ ...workload, engines: { shieldlog: same, clickhouse: same } }));
   const page = raceHtml({ ...full, sizes: [1_000_000, 4_000_000].map((events) => ({ ...size, events, workloads: alike })) });
   const [, plot = ''] = page.match(/<title id="growth-1-title">(.*?)<\/svg>/s) ?? [];

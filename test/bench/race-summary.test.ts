@@ -3,7 +3,15 @@ import type { SizeFigures, WorkloadFigures } from '../../bench/race-result.ts';
 import { geometricMean, growthExponent, timesAsFast } from '../../bench/race-summary.ts';
 
 function workload(name: string, ours: readonly number[], theirs: readonly number[]): WorkloadFigures {
-  return { name, title: name, total: 1, engines: { shieldlog: { hotMs: ours, coldMs: [] }, clickhouse: { hotMs: theirs, coldMs: [] } } };
+  return {
+    name,
+    title: name,
+    total: 1,
+    engines: {
+      shieldlog: { hotMs: ours, coldMs: [], rememberedMs: ours.map((time) => time / 2) },
+      clickhouse: { hotMs: theirs, coldMs: [], rememberedMs: [] },
+    },
+  };
 }
 
 function size(events: number, ms: number): SizeFigures {
@@ -14,6 +22,10 @@ describe('the summary of a race', () => {
   test('compares medians, with ten milliseconds added to both', () => {
     expect(timesAsFast(workload('page', [10, 1000, 5], [30, 30, 1]), 'shieldlog', 'clickhouse', 'hotMs')).toBe(2);
     expect(timesAsFast(workload('page', [30], [10]), 'shieldlog', 'clickhouse', 'hotMs')).toBe(0.5);
+  });
+
+  test('holds what is remembered against the hot runs of the rival', () => {
+    expect(timesAsFast(workload('page', [20], [30]), 'shieldlog', 'clickhouse', 'rememberedMs')).toBe(2);
   });
 
   test('has no ratio where one of them was not timed', () => {

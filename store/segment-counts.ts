@@ -1,0 +1,43 @@
+import { hash } from 'node:crypto';
+import type { Predicate } from '../query/predicate.ts';
+import type { SearchPlan } from '../query/search-plan.ts';
+
+/** Of how many searches the counts are kept: those that were made last. */
+const MOST_SEARCHES = 1_000;
+
+/** Counts of more segments than this are forgotten together: most of these segments are gone, and counting again is no harm. */
+const MOST_SEGMENTS = 10_000;
+
+/** How many events of a segment match, by the segment's id. */
+export type CountBySegment = Map<number, number>;
+
+/**
+ * Remembers how many events of a zone fulfil a predicate in each segment. A segment never changes, so a dashboard that asks the same thing every few
+ * seconds has its segments counted once, wherever its window has moved to, as long as they lie in it.
+ */
+export class SegmentCounts {
+  readonly #bySearch = new Map<string, CountBySegment>();
+
+  /** What is known already; further counts may be added. */
+  of({ zoneId, where }: Pick<SearchPlan, 'zoneId' | 'where'>): CountBySegment {
+    const key = `${zoneId} ${digestOf(where)}`;
+    const known = this.#bySearch.get(key);
+    const counts: CountBySegment = known === undefined || known.size > MOST_SEGMENTS ? new Map() : known;
+    // Behind all others, which makes it the last to be forgotten.
+    this.#bySearch.delete(key);
+    this.#bySearch.set(key, counts);
+    for (const oldest of this.#bySearch.size > MOST_SEARCHES ? this.#bySearch.keys() : []) {
+      this.#bySearch.delete(oldest);
+      break;
+    }
+    return counts;
+  }
+}
+
+/** A predicate can have thousands of values. */
+function digestOf(where: Predicate): string {
+  return hash(
+    'sha256',
+    JSON.stringify(where, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+  );
+}
