@@ -54,6 +54,8 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
   let { cursor, position } = options.state;
   let { limit } = options;
   const waitSeconds = once ? 0 : options.waitSeconds;
+  /** Where to read from while there is no cursor. */
+  let beginning = options.fromNow ? 'now' : null;
 
   /** Events may be large: where a page is too long to be held, the pages from then on are half as long. */
   async function read(from: string | null): Promise<ReadPage | CursorTooOld> {
@@ -79,6 +81,7 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
       throw new DeliveryError('refused', `the feed says of its own oldest cursor that it is too old: ${cursor}`);
     }
     tellTooOld(answer, tell);
+    beginning = null;
     await save({ cursor: answer.oldest, position });
   }
 
@@ -90,7 +93,7 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
 
   async function run(): Promise<FeedOutcome> {
     while (!stopping.aborted) {
-      const from = cursor ?? (options.fromNow ? 'now' : null);
+      const from = cursor ?? beginning;
       const page = await untilDone(() => read(from), retry);
       if (page.kind === 'too_old') {
         await goOnFromOldest(page);

@@ -104,6 +104,13 @@ describe('shieldlog feed', () => {
     expect(written()).toEqual(['e3', 'e4']);
   });
 
+  test('begins with the oldest where it is told that it has missed events, and not from where to go on', async () => {
+    await takeIn(2);
+    const { stderr } = await feedOnce(['--from-now'], { url: await faulty({ status: 416, body: '{}' }) });
+    expect(stderr).toContain('EVENTS WERE MISSED');
+    expect(written()).toEqual(expectedIds(2));
+  });
+
   test('goes on at another address of the program with the same state', async () => {
     const url = await faulty();
     await takeIn(2);
