@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { closeAtLast } from './lingering-close.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
 
 /** Answers with ProblemDetails where there is no response object, and closes the connection. */
@@ -13,6 +14,7 @@ function answerOnSocket(socket: Duplex, statusLine: string, problem: RequestProb
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${statusLine}\r\n${lines.join('')}\r\n${body}`);
+  closeAtLast(socket);
 }
 
 const SOCKET_PROBLEMS: Readonly<Record<string, readonly [string, ErrorKey, string]>> = {
@@ -22,6 +24,8 @@ const SOCKET_PROBLEMS: Readonly<Record<string, readonly [string, ErrorKey, strin
 
 /** Answers bytes that are no HTTP request, before there is a request to speak of. */
 export function answerBrokenConnection(error: Error & { readonly code?: string }, socket: Duplex): void {
+  // Answered already, and what follows is no better: the client is to have the time to read the answer.
+  if (socket.writableEnded && error.code?.startsWith('HPE_')) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

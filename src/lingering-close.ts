@@ -1,5 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** What a client that is still sending gets to see that it was answered. */
 const LINGER_MS = 5_000;
@@ -24,6 +25,11 @@ function closeAfterRest(socket: Socket, request: IncomingMessage): void {
   // Whoever was reading has given up, and would hold the bytes back.
   request.removeAllListeners('readable').removeAllListeners('data');
   request.on('data', () => undefined);
+  closeAtLast(socket);
+}
+
+/** Closes a connection whose client does not, after some seconds. */
+export function closeAtLast(socket: Duplex): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
 }

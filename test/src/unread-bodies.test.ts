@@ -89,6 +89,17 @@ describe('a request that is refused before its body has come whole', () => {
     expect((await nextAnswered)[0].statusCode).toBe(200);
   });
 
+  test('is answered also where the rest breaks the rules of its transfer', async () => {
+    app = await startApp();
+    const socket = await openConnection(app);
+    socket.pause();
+    socket.write('POST /ingest/events HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n');
+    if (!socket.write(BODY)) await once(socket, 'drain');
+    const { head, body } = await answerOn(socket);
+    expect(head).toContain('HTTP/1.1 400');
+    expect(body.errorKey).toBe('request.malformed');
+  });
+
   test('is refused without a key in the same way', async () => {
     app = await startApp({ env: { ACCESS_KEYS: `all:${KEY}:*` } });
     const path = '/ingest/events';
