@@ -11,20 +11,24 @@ import { GroupFacts } from './group-facts.ts';
 import type { SearchScope } from './search-scope.ts';
 
 /**
- * Of how many events of a zone the matching ones are kept while they are grouped. Of more, each phase of a group search reads what it needs by itself.
- * Without a filter all match, so fewer will do.
+ * Of how many events of a zone the matching ones are kept while they are grouped. Of more, each phase of a group search reads what it needs by itself,
+ * which takes less memory, and less time too where most events match.
  */
 export interface MostKept {
+  /** Where a filter leaves some out, and the keys are short. */
   readonly filtered: number;
-  readonly unfiltered: number;
+  readonly otherwise: number;
 }
 
-export const MOST_KEPT: MostKept = { filtered: 4_000_000, unfiltered: 100_000 };
+export const MOST_KEPT: MostKept = { filtered: 4_000_000, otherwise: 100_000 };
+
+const LONG_TEXTS: ReadonlySet<Dimension> = new Set<Dimension>(['url', 'ua']);
 
 /** One page of groups and the number of all. */
-export async function searchGroups(scope: SearchScope, output: GroupsOutput, { filtered, unfiltered }: MostKept): Promise<SearchResult> {
-  const mostKept = scope.plan.where.kind === 'everything' ? unfiltered : filtered;
-  const { total, keys, facts } = scope.sealedRows <= mostKept ? await groupAtOnce(scope, output) : await groupInTwoPhases(scope, output);
+export async function searchGroups(scope: SearchScope, output: GroupsOutput, mostKept: MostKept): Promise<SearchResult> {
+  const isFiltered = scope.plan.where.kind !== 'everything' && !output.by.some((dimension) => LONG_TEXTS.has(dimension));
+  const most = isFiltered ? mostKept.filtered : mostKept.otherwise;
+  const { total, keys, facts } = scope.sealedRows <= most ? await groupAtOnce(scope, output) : await groupInTwoPhases(scope, output);
   const groups = keys.map((key, position) => eventGroup(output, key, facts[position] as GroupFacts));
   return { kind: 'groups', groups, total };
 }

@@ -74,7 +74,7 @@ async function checkRequests(store: OpenStore, events: readonly OracleEvent[], d
 
 describe.each([
   ['whose events are kept while they are grouped', MOST_KEPT],
-  ['that groups in two phases', { filtered: 0, unfiltered: 0 }],
+  ['that groups in two phases', { filtered: 0, otherwise: 0 }],
 ])('any search of a store %s answers what the oracle answers', (_, mostKept) => {
   const known = readFailingSeeds(PROPERTY);
   test.each(known.map((failing) => ({ failing })))('a run that failed before: $failing', async ({ failing }) => {

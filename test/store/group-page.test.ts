@@ -7,7 +7,7 @@ import { event, NOW, rowsPlan } from './stored-events.ts';
 
 /** Groups are looked for in the way that is made for many events. */
 async function storeOf(events: readonly CanonicalEvent[]): Promise<OpenStore> {
-  const store = await storeIn(temporaryFolder(), { mostKept: { filtered: 0, unfiltered: 0 } });
+  const store = await storeIn(temporaryFolder(), { mostKept: { filtered: 0, otherwise: 0 } });
   await store.append(canonicalBatch(events.filter((_, index) => index % 2 === 0)));
   await store.sealNow();
   await store.append(canonicalBatch(events.filter((_, index) => index % 2 === 1)));
