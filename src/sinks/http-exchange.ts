@@ -1,10 +1,12 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { connectionFault } from './connection-fault.ts';
 import { DeliveryError } from './delivery-error.ts';
+import { keepReading } from './keep-reading.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -26,7 +28,10 @@ export interface HttpAnswer {
 
 /** Keeps its connections between requests; follows no redirects. */
 export interface HttpClient {
-  /** The whole answer, decompressed. Throws DeliveryError where there is none or it is too long, or the signal's reason. */
+  /**
+   * The whole answer, decompressed, also where it came before the request was sent whole; then the rest of that is not sent. Throws DeliveryError where
+   * there is no answer or it is too long, or the signal's reason.
+   */
   exchange(request: HttpRequest): Promise<HttpAnswer>;
   close(): void;
 }
@@ -40,8 +45,8 @@ function decompressed(response: IncomingMessage): Readable {
   return response.pipe(through);
 }
 
-async function wholeBody(response: IncomingMessage, { url, largestBytes }: HttpRequest): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+/** Fills `chunks` with the body. */
+async function readBody(response: IncomingMessage, { url, largestBytes }: HttpRequest, chunks: Buffer[]): Promise<void> {
   let size = 0;
   for await (const chunk of decompressed(response)) {
     chunks.push(chunk as Buffer);
@@ -49,14 +54,23 @@ async function wholeBody(response: IncomingMessage, { url, largestBytes }: HttpR
     if (size > largestBytes)
       throw new DeliveryError('oversized', `the answer of ${url.origin}${url.pathname} is longer than ${largestBytes} bytes`);
   }
-  return Buffer.concat(chunks, size);
+}
+
+/** An agent whose connections are read to their end also when they cannot be written any more. */
+function reading<Agent extends HttpAgent>(agent: Agent): Agent {
+  const connect = agent.createConnection.bind(agent);
+  agent.createConnection = (options, callback) => {
+    const connection = connect(options, callback);
+    return connection instanceof Socket ? keepReading(connection) : connection;
+  };
+  return agent;
 }
 
 /** `trust` null: the authorities that Node trusts by itself. */
 export function createHttpClient(trust: SecureContext | null): HttpClient {
   const agents = {
-    http: new HttpAgent({ keepAlive: true }),
-    https: new HttpsAgent({ keepAlive: true, ...(trust === null ? {} : { secureContext: trust }) }),
+    http: reading(new HttpAgent({ keepAlive: true })),
+    https: reading(new HttpsAgent({ keepAlive: true, ...(trust === null ? {} : { secureContext: trust }) })),
   };
 
   async function answerTo(asked: HttpRequest): Promise<HttpAnswer> {
@@ -73,7 +87,19 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
     request.once('timeout', () => request.destroy(new Error(`it was silent for ${silenceMs / 1_000} s`)));
     request.end(body);
     const response = await promise;
-    return { status: response.statusCode ?? 0, headers: response.headers, body: await wholeBody(response, asked) };
+    const status = response.statusCode ?? 0;
+    const chunks: Buffer[] = [];
+    try {
+      await readBody(response, asked, chunks);
+    } catch (error) {
+      // A refusal that cut the request short may be cut short itself by the reset that follows; its status says enough.
+      if (error instanceof DeliveryError || status < 300 || request.writableFinished) throw error;
+    } finally {
+      // Answered before it was sent whole: nobody reads the rest, and the connection is of no use to a next request.
+      if (!request.writableFinished) request.destroy();
+    }
+    signal.throwIfAborted();
+    return { status, headers: response.headers, body: Buffer.concat(chunks) };
   }
 
   return {
