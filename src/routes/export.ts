@@ -4,6 +4,7 @@ import type { SearchPlan } from '../../query/search-plan.ts';
 import type { EventRow } from '../../query/search-result.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { requireZone } from '../access.ts';
+import { encodeStream, negotiateEncoding } from '../content-encoding.ts';
 import { isJsonType, JSON_TYPES, negotiateAnswer, requireBodyType, requirePlainBody } from '../content-negotiation.ts';
 import { DeadlinePassed } from '../deadline.ts';
 import { compileExport } from '../export/compile-export.ts';
@@ -12,7 +13,6 @@ import { EXPORT_TYPES, exportFormat } from '../export/export-format.ts';
 import { createExportMetrics, type ExportOutcome } from '../export/export-metrics.ts';
 import { ExportSlots } from '../export/export-slots.ts';
 import { beginExport } from '../export/running-export.ts';
-import { encoded, feedEncoding } from '../feed/feed-encoding.ts';
 import type { Metrics } from '../metrics.ts';
 import { RequestProblem } from '../problem.ts';
 import { invalidRequest } from '../query-parameters.ts';
@@ -82,7 +82,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
     requireBodyType(request.headers['content-type'], isJsonType, JSON_TYPES.join(', '));
     requirePlainBody(request.headers['content-encoding']);
     negotiateAnswer(request.headers.accept, EXPORT_TYPES);
-    feedEncoding(request.headers['accept-encoding']);
+    negotiateEncoding(request.headers['accept-encoding']);
   };
 
   app.post<ZonePath>(
@@ -91,7 +91,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
     async (request, reply) => {
       const plan = compile(request.body, parseZoneId(request.params.shieldZoneId), now());
       const format = exportFormat(negotiateAnswer(request.headers.accept, EXPORT_TYPES));
-      const encoding = feedEncoding(request.headers['accept-encoding']);
+      const encoding = negotiateEncoding(request.headers['accept-encoding']);
       const giveBack = slots.take();
       const onEnd = (outcome: ExportOutcome, reason: unknown): void => {
         giveBack();
@@ -112,7 +112,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
         if (reply.raw.headersSent) return;
         for (const name of Object.keys(headers)) reply.removeHeader(name).raw.removeHeader(name);
       });
-      return reply.type(format.contentType).headers(headers).send(encoded(text, encoding));
+      return reply.type(format.contentType).headers(headers).send(encodeStream(text, encoding));
     },
   );
 }

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callerOf } from '../access.ts';
+import { encodeStream, negotiateEncoding } from '../content-encoding.ts';
 import { negotiateAnswer } from '../content-negotiation.ts';
 import { DeadlinePassed } from '../deadline.ts';
-import { encoded, feedEncoding } from '../feed/feed-encoding.ts';
 import { feedLines } from '../feed/feed-lines.ts';
 import { feedQuery } from '../feed/feed-query.ts';
 import { awaitPage, type FeedReading, type FeedStore, missedEvents } from '../feed/feed-reading.ts';
@@ -41,7 +41,7 @@ export async function feedRoutes(app: FastifyInstance, { store, metrics, queryDe
   const judge = async (request: FastifyRequest<ZonePath>): Promise<void> => {
     feedZones(request.params.shieldZoneId, callerOf(request));
     negotiateAnswer(request.headers.accept, FEED_TYPES);
-    feedEncoding(request.headers['accept-encoding']);
+    negotiateEncoding(request.headers['accept-encoding']);
   };
 
   app.get<ZonePath>('/shield/event-logs/:shieldZoneId/feed', { onRequest: judge }, async (request, reply) => {
@@ -59,7 +59,7 @@ export async function feedRoutes(app: FastifyInstance, { store, metrics, queryDe
       if (!(error instanceof ClientHungUp))
         request.log.error({ err: error }, 'the feed broke off; its reader goes on from the last cursor');
     });
-    const encoding = feedEncoding(request.headers['accept-encoding']);
+    const encoding = negotiateEncoding(request.headers['accept-encoding']);
     const type = negotiateAnswer(request.headers.accept, FEED_TYPES);
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     // A connection that is kept for a next request would keep the program.
@@ -67,6 +67,6 @@ export async function feedRoutes(app: FastifyInstance, { store, metrics, queryDe
     return reply
       .type(`${type}; charset=utf-8`)
       .headers({ vary: 'accept, accept-encoding', 'cache-control': 'no-store' })
-      .send(encoded(lines, encoding));
+      .send(encodeStream(lines, encoding));
   });
 }
