@@ -44,7 +44,8 @@ export async function feedRoutes(app: FastifyInstance, { store, metrics, queryDe
     negotiateEncoding(request.headers['accept-encoding']);
   };
 
-  app.get<ZonePath>('/shield/event-logs/:shieldZoneId/feed', { onRequest: judge }, async (request, reply) => {
+  // A HEAD would wait, and read a page, for nobody.
+  app.get<ZonePath>('/shield/event-logs/:shieldZoneId/feed', { onRequest: judge, exposeHeadRoute: false }, async (request, reply) => {
     const zones = feedZones(request.params.shieldZoneId, callerOf(request));
     const { position, limit, format, waitMs } = feedQuery(request.query, store);
     const hungUp = hangUpSignal(reply.raw);

@@ -69,6 +69,18 @@ describe('refused with what is wrong and what is allowed:', () => {
   });
 });
 
+test('a HEAD, which would wait for events and read them for nobody, as for other paths that have none', async () => {
+  let pages = 0;
+  const readFeed = app.store.readFeed.bind(app.store);
+  app.store.readFeed = (request, options) => {
+    pages += 1;
+    return readFeed(request, options);
+  };
+  const { status, headers } = await ask(app, '/shield/event-logs/7/feed?wait=30', { method: 'HEAD', headers: { accesskey: ALL } });
+  app.store.readFeed = readFeed;
+  expect([status, headers.get('allow'), pages]).toEqual([405, 'GET', 0]);
+});
+
 describe('an access key', () => {
   test('opens its zones, and `all` means those', async () => {
     const ids = async (zones: string, accesskey: string) => {
