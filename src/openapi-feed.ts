@@ -1,3 +1,4 @@
+import { READERS_AT_ONCE, WAITING_AT_ONCE } from './feed/feed-places.ts';
 import { DEFAULT_EVENTS, LONGEST_WAIT, MOST_EVENTS } from './feed/feed-query.ts';
 import { FEED_FORMATS } from './formats/feed-format.ts';
 import { answer, type DescribedGroup, type Examples, integerIn } from './openapi-content.ts';
@@ -43,7 +44,7 @@ export const FEED_GROUP = {
         operationId: 'readFeed',
         tags: ['Streams'],
         summary: 'Read events in the order in which they were taken in, so that none is missed however late it came',
-        description: 'Accept-Encoding may be zstd or gzip. The last line of a whole answer is its cursor; one without has broken off.',
+        description: `Accept-Encoding may be zstd or gzip. The last line of a whole answer is its cursor; one without has broken off. At most ${READERS_AT_ONCE} requests are answered at once, and ${WAITING_AT_ONCE} more wait for events; one beyond that gets 503 store.busy. A client that reads nothing of what is ready for it is cut off after some minutes.`,
         parameters: [
           ZONES,
           {

@@ -31,13 +31,21 @@ export function missedEvents(position: FeedPosition, { store }: Pick<FeedReading
   return new RequestProblem('feed.cursor_expired', detail, { members: { oldestCursor } });
 }
 
+export interface Waiting {
+  /** How long at most; 0: not at all. */
+  readonly waitMs: number;
+  /** The program stops: nobody is waited for. */
+  readonly stopping: AbortSignal;
+  /** Called before it waits, perhaps several times; what it throws ends the waiting. */
+  readonly onWait: () => void;
+}
+
 /** The first page that has events, or an empty one when the time is up or the program stops. */
 export async function awaitPage(
   position: FeedPosition,
   limit: number,
-  waitMs: number,
+  { waitMs, stopping, onWait }: Waiting,
   reading: FeedReading,
-  stopping: AbortSignal,
 ): Promise<FeedPage | null> {
   if (waitMs === 0) return readPage(position, limit, reading);
   const patience = AbortSignal.any([stopping, AbortSignal.timeout(waitMs)]);
@@ -51,6 +59,7 @@ export async function awaitPage(
       news = Promise.withResolvers<void>();
       const page = await readPage(behind, limit, reading);
       if (page === null || page.events.length > 0 || patience.aborted) return page;
+      onWait();
       await news.promise;
       reading.hungUp.throwIfAborted();
       if (patience.aborted) return page;

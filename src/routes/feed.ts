@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../access.ts';
 import { encodeStream, negotiateEncoding } from '../content-encoding.ts';
 import { negotiateAnswer } from '../content-negotiation.ts';
 import { DeadlinePassed } from '../deadline.ts';
 import { feedLines } from '../feed/feed-lines.ts';
+import { registerFeedMetrics } from '../feed/feed-metrics.ts';
+import { type FeedPlace, FeedPlaces } from '../feed/feed-places.ts';
 import { feedQuery } from '../feed/feed-query.ts';
 import { awaitPage, type FeedReading, type FeedStore, missedEvents } from '../feed/feed-reading.ts';
 import { feedZones } from '../feed/feed-zones.ts';
@@ -22,10 +24,14 @@ interface ZonePath {
 
 export interface FeedRoutesOptions {
   readonly store: FeedStore;
-  readonly metrics: Pick<Metrics, 'feedEvents'>;
+  readonly metrics: Pick<Metrics, 'feedEvents' | 'registry'>;
   /** How long a page may take in the store. */
   readonly queryDeadlineMs: number;
+  /** How long a reader may take no byte of what is ready for it. */
+  readonly idleMs?: number;
 }
+
+const IDLE_MS = 60_000;
 
 function asFeedProblem(error: unknown): unknown {
   if (!(error instanceof DeadlinePassed)) return asStoreProblem(error);
@@ -33,8 +39,23 @@ function asFeedProblem(error: unknown): unknown {
   return new RequestProblem('search.deadline', detail, { headers: { 'retry-after': '5' }, cause: error });
 }
 
+/** Takes a place until the response is through, which it is also where its client keeps it and reads nothing. */
+function takePlace(places: FeedPlaces, { raw, log }: FastifyReply, quietMs: number): FeedPlace {
+  const place = places.take();
+  raw.once('close', place.leave);
+  if (raw.closed) place.leave();
+  raw.setTimeout(quietMs, () => {
+    log.warn({ quietMs }, 'a reader of the feed that read nothing was cut off');
+    raw.destroy();
+  });
+  return place;
+}
+
 /** `GET /shield/event-logs/{shieldZoneId}/feed`: events in the order in which they were taken in. */
-export async function feedRoutes(app: FastifyInstance, { store, metrics, queryDeadlineMs }: FeedRoutesOptions): Promise<void> {
+export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOptions): Promise<void> {
+  const { store, metrics, queryDeadlineMs, idleMs = IDLE_MS } = options;
+  const places = new FeedPlaces();
+  registerFeedMetrics(metrics.registry, places);
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
 
@@ -48,11 +69,16 @@ export async function feedRoutes(app: FastifyInstance, { store, metrics, queryDe
   app.get<ZonePath>('/shield/event-logs/:shieldZoneId/feed', { onRequest: judge, exposeHeadRoute: false }, async (request, reply) => {
     const zones = feedZones(request.params.shieldZoneId, callerOf(request));
     const { position, limit, format, waitMs } = feedQuery(request.query, store);
+    // What passes until bytes are ready is no fault of the reader.
+    const place = takePlace(places, reply, waitMs + queryDeadlineMs + idleMs);
     const hungUp = hangUpSignal(reply.raw);
     const reading: FeedReading = { store, zones, deadlineMs: queryDeadlineMs, hungUp };
-    const firstPage = await awaitPage(position, limit, waitMs, reading, stopping.signal).catch((error: unknown) => {
-      throw asFeedProblem(error);
-    });
+    const firstPage = await awaitPage(position, limit, { waitMs, stopping: stopping.signal, onWait: place.wait }, reading).catch(
+      (error: unknown) => {
+        throw asFeedProblem(error);
+      },
+    );
+    place.read();
     if (firstPage === null) throw missedEvents(position, reading);
     const onEvents = (count: number): void => metrics.feedEvents.inc({ format }, count);
     const lines = Readable.from(feedLines({ reading, position, limit, format: feedFormat(format), firstPage, onEvents }));
