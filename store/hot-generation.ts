@@ -7,6 +7,7 @@ export class CollectingTable implements HotTable {
   readonly name: string;
   readonly firstSequence = null;
   events = 0;
+  readonly zones = new Set<number>();
   journalBytes = 0;
   lastSequence = 0n;
   readonly ingestTimes: IngestTime[] = [];

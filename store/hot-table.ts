@@ -7,6 +7,8 @@ import type { IngestTime } from './feed-ingest-times.ts';
  */
 export interface HotTable extends HotSource {
   readonly events: number;
+  /** Those of its events, and maybe others. */
+  readonly zones: ReadonlySet<number>;
   readonly journalBytes: number;
   /** Of its journals; 0 before the first. */
   readonly lastSequence: bigint;

@@ -94,7 +94,15 @@ async function adoptOrCopy(connection: DuckDBConnection, journal: Journal, name:
   if (allNew && events >= TABLE_OF_ITS_OWN) {
     const ingestTimes = [{ firstSequence, atMs: ingestedAtMs }];
     const lastSequence = firstSequence + BigInt(journal.eventCount) - 1n;
-    const table = { name, firstSequence, events: Number(events), journalBytes: sizeBytes, lastSequence, ingestTimes };
+    const table = {
+      name,
+      firstSequence,
+      events: Number(events),
+      zones: new Set(zones),
+      journalBytes: sizeBytes,
+      lastSequence,
+      ingestTimes,
+    };
     return { loaded: Number(events), duplicates: 0, zones, table };
   }
   const statement = allNew

@@ -84,6 +84,9 @@ export class Loader {
       });
       if (table === undefined) {
         collecting.events += loaded;
+        for (const zone of outcome.zones) {
+          collecting.zones.add(zone);
+        }
         collecting.journalBytes += journal.sizeBytes;
         collecting.lastSequence = journal.firstSequence + BigInt(journal.eventCount) - 1n;
         collecting.ingestTimes.push({ firstSequence: journal.firstSequence, atMs: journal.ingestedAtMs });

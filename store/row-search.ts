@@ -70,7 +70,8 @@ async function countMatching(scope: SearchScope, counts: SegmentCounts | undefin
   const bySegment = counts.of(plan);
   const [known, unknown] = partition(segments, (segment) => lies(segment, window) && bySegment.has(segment.id));
   const slotMs = Math.ceil(widthMs(window) / SLOTS);
-  const counted = await scope.run(fileSlotCountStatement(plan, scope.eventsByFile(unknown), window, slotMs, duckdbDialect));
+  const statement = fileSlotCountStatement(plan, scope.eventsByFile(unknown), window, slotMs, duckdbDialect);
+  const counted = unknown.length === 0 && scope.hotTables.length === 0 ? [] : await scope.run(statement);
   const byFile = Map.groupBy(counted, ([file]) => file);
   for (const segment of unknown.filter((one) => lies(one, window))) {
     const inSegment = byFile.get(scope.pathOf(segment)) ?? [];
@@ -96,7 +97,8 @@ async function countUnfiltered(scope: SearchScope): Promise<Stretch[]> {
   const { window, zoneId } = scope.plan;
   const [inside, cut] = partition(scope.segments, (segment) => lies(segment, window));
   const known = inside.map((segment) => stretchOf(segment, segment.zoneRows.get(zoneId) ?? 0));
-  return disjointStretches([...(await countBySlot(scope, window, cut)), ...known]);
+  const counted = cut.length === 0 && scope.hotTables.length === 0 ? [] : await countBySlot(scope, window, cut);
+  return disjointStretches([...counted, ...known]);
 }
 
 function lies(segment: Segment, window: TimeWindow): boolean {

@@ -6,14 +6,16 @@ import type { SqlFragment } from '../sql/fragment.ts';
 import type { SqlStatement } from '../sql/statement.ts';
 import type { Bundle } from './bundle.ts';
 import { runStatement } from './duckdb-engine.ts';
+import type { HotTable } from './hot-table.ts';
 import type { Snapshot } from './live-set.ts';
 import { overlaps, type Segment } from './segment.ts';
 import { StoreError } from './store-error.ts';
 
-/** What one search may read and how: the segments that can hold events of its zone and window, all hot tables, one connection. */
+/** What one search may read and how: the segments that can hold events of its zone and window, the hot tables that can hold such of its zone, one connection. */
 export class SearchScope {
   readonly plan: SearchPlan;
   readonly segments: readonly Segment[];
+  readonly hotTables: readonly HotTable[];
   readonly segmentsFolder: string;
   readonly #snapshot: Snapshot;
   readonly #connection: DuckDBConnection;
@@ -24,6 +26,7 @@ export class SearchScope {
     this.segments = snapshot.segments.filter(
       (segment) => segment.zoneRows.has(plan.zoneId) && overlaps(segment, plan.window.fromMs, plan.window.toMs),
     );
+    this.hotTables = snapshot.hotTables.filter(({ zones }) => zones.has(plan.zoneId));
     this.#snapshot = snapshot;
     this.segmentsFolder = segmentsFolder;
     this.#connection = connection;
@@ -53,10 +56,10 @@ export class SearchScope {
     return segments.filter((segment) => overlaps(segment, fromMs, toMs));
   }
 
-  /** The events of these segments and every hot table that can lie in the plan's window, with the path of their segment as `file`. */
+  /** The events of these segments and the hot tables that can lie in the plan's window, with the path of their segment as `file`. */
   eventsByFile(segments: readonly Segment[]): SqlFragment {
     return eventsByFile(
-      this.#snapshot.hotTables,
+      this.hotTables,
       segments.map((segment) => this.pathOf(segment)),
       this.#snapshot.endSequence,
     );
@@ -66,11 +69,11 @@ export class SearchScope {
     return join(this.segmentsFolder, file);
   }
 
-  /** The events that can lie in `window`, from these segments and every hot table. */
+  /** The events that can lie in `window`, from these segments and the hot tables. */
   events(window: TimeWindow = this.plan.window, segments: readonly Segment[] = this.segments): SqlFragment {
     const within = this.segmentsIn(window, segments);
     return eventsRelation(
-      this.#snapshot.hotTables,
+      this.hotTables,
       within.map((segment) => this.pathOf(segment)),
       this.#snapshot.endSequence,
     );
