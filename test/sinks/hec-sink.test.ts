@@ -90,6 +90,28 @@ describe("Splunk's event collector", () => {
   });
 
   test.each([
+    ['answers a part of a batch without acknowledgement', (number: number) => (number === 2 ? null : number)],
+    ['answers only the last part with one', (number: number) => (number === 1 || number === 2 ? null : number)],
+    ['gives the same acknowledgement twice', (number: number) => (number === 2 ? 1 : number)],
+  ])('that %s has not accepted the batch, and gets it again', async (_, ackIdOf) => {
+    const parts = 3;
+    const fault = ({ url }: { readonly url: string }, number: number) => {
+      if (number > parts || url.includes('/ack')) return null;
+      const ackId = ackIdOf(number);
+      return { status: 200, body: JSON.stringify({ text: 'Success', code: 0, ...(ackId === null ? {} : { ackId }) }) };
+    };
+    const listener = await listen({ fault });
+    const sink = sinkTo(listener);
+    await expect(sink.deliver(sampleBatch(5_000), FOREVER)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/only \d of the batch's 3 requests have an acknowledgement of their own; behind a load balancer/),
+    });
+    await sink.deliver(sampleBatch(5_000), FOREVER);
+    expect(idsOf(listener)).toEqual(expectedIds(5_000));
+    expect(told).toEqual([]);
+  });
+
+  test.each([
     [null, 'refused', `401, Splunk's code 2 "Token is required": a token is needed: set SHIELDLOG_SINK_TOKEN`],
     ['wrong', 'refused', `403, Splunk's code 4 "Invalid token": SHIELDLOG_SINK_TOKEN is not a token that Splunk knows`],
   ] as const)('with the token %j: %s', async (token, code, words) => {
