@@ -44,7 +44,7 @@ export const FEED_GROUP = {
         operationId: 'readFeed',
         tags: ['Streams'],
         summary: 'Read events in the order in which they were taken in, so that none is missed however late it came',
-        description: `Accept-Encoding may be zstd or gzip. The last line of a whole answer is its cursor; one without has broken off. At most ${READERS_AT_ONCE} requests are answered at once, and ${WAITING_AT_ONCE} more wait for events; one beyond that gets 503 store.busy. A client that reads nothing of what is ready for it is cut off after some minutes.`,
+        description: `Accept-Encoding may be zstd or gzip. The last line of a whole answer is its cursor; one without has broken off. Of all zones, the header Shield-Zones names those that are covered, or all. At most ${READERS_AT_ONCE} requests are answered at once, and ${WAITING_AT_ONCE} more wait for events; one beyond that gets 503 store.busy. A client that reads nothing of what is ready for it is cut off after some minutes.`,
         parameters: [
           ZONES,
           {

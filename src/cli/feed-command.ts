@@ -42,16 +42,16 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, tell }: Run
   const { url, zone, accessKey, format, limit, fromNow, once, waitSeconds, target } = options;
   const trust = trustOf(options.caFile);
   const client = createHttpClient(trust);
-  let { cursor, position } = stateFile.state;
+  let { cursor, position, zones } = stateFile.state;
   // The cursor that a position recorded by the sink stands beside is the one saved last.
   const followed: FeedStateFile = {
     ...stateFile,
     save: async (state) => {
       await stateFile.save(state);
-      ({ cursor, position } = state);
+      ({ cursor, position, zones } = state);
     },
   };
-  const record = (next: SinkPosition): Promise<void> => followed.save({ cursor, position: next });
+  const record = (next: SinkPosition): Promise<void> => followed.save({ cursor, position: next, zones });
   const sink = await openFeedSink(options, { trust, stdout, position, record, now: Date.now, tell });
   const pause = (lengthMs: number, signal: AbortSignal): Promise<void> => timer(lengthMs, undefined, { signal });
   const retry = { stopping, random: Math.random, tell, pause };
@@ -62,7 +62,7 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, tell }: Run
       reader,
       sink,
       stateFile: followed,
-      state: { cursor, position },
+      state: { cursor, position, zones },
       fromNow,
       once,
       limit,

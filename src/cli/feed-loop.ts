@@ -1,5 +1,6 @@
 import { DeliveryError } from '../sinks/delivery-error.ts';
 import type { Sink } from '../sinks/sink.ts';
+import { refuseNewZones } from './feed-coverage.ts';
 import { type CursorTooOld, type FeedReaderOptions, type ReadPage, readFeedPage } from './feed-reader.ts';
 import { type RetryOptions, untilDone } from './feed-retry.ts';
 import type { FeedState, FeedStateFile } from './feed-state.ts';
@@ -51,7 +52,7 @@ function isStop(error: unknown, signals: readonly AbortSignal[]): boolean {
  */
 export async function runFeed(options: FeedLoopOptions, delivered: (count: number) => void): Promise<FeedOutcome> {
   const { reader, sink, stateFile, once, stopping, givenUp, retry, tell } = options;
-  let { cursor, position } = options.state;
+  let { cursor, position, zones } = options.state;
   let { limit } = options;
   const waitSeconds = once ? 0 : options.waitSeconds;
   /** Where to read from while there is no cursor. */
@@ -73,7 +74,7 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
   const save = async (next: FeedState): Promise<void> => {
     if (next.cursor === cursor && next.position === position) return;
     await untilDone(() => stateFile.save(next), retry);
-    ({ cursor, position } = next);
+    ({ cursor, position, zones } = next);
   };
 
   async function goOnFromOldest(answer: CursorTooOld): Promise<void> {
@@ -82,12 +83,13 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
     }
     tellTooOld(answer, tell);
     beginning = null;
-    await save({ cursor: answer.oldest, position });
+    await save({ cursor: answer.oldest, position, zones });
   }
 
-  async function passOn({ batch, cursor: next }: ReadPage): Promise<void> {
+  async function passOn({ batch, cursor: next, zones: covered }: ReadPage): Promise<void> {
+    refuseNewZones(cursor === null ? null : zones, covered, stateFile.path);
     const reached = batch.count === 0 ? position : await untilDone(() => sink.deliver(batch, givenUp), retry);
-    await save({ cursor: next, position: reached });
+    await save({ cursor: next, position: reached, zones: covered ?? zones });
     delivered(batch.count);
   }
 

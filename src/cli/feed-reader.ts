@@ -1,6 +1,6 @@
 import { isLoopbackHost } from '../loopback.ts';
 import { DeliveryError } from '../sinks/delivery-error.ts';
-import type { HttpClient } from '../sinks/http-exchange.ts';
+import type { HttpAnswer, HttpClient } from '../sinks/http-exchange.ts';
 import { refusedAnswer } from '../sinks/refused-answer.ts';
 import type { FeedBatch } from '../sinks/sink.ts';
 
@@ -31,6 +31,8 @@ export interface ReadPage {
   readonly batch: FeedBatch;
   readonly cursor: string;
   readonly more: boolean;
+  /** `all` or zone ids with commas between: what the answer covers; null where it does not say, because they were asked for by number. */
+  readonly zones: string | null;
 }
 
 /** The retention has dropped events behind the cursor before they were read. */
@@ -63,7 +65,8 @@ function countLines(bytes: Buffer): number {
 }
 
 /** A page with its last line taken off. Throws DeliveryError where that line is missing or does not fit: the answer broke off. */
-function pageIn(place: string, body: Buffer): ReadPage {
+function pageIn(place: string, { body, headers }: HttpAnswer): ReadPage {
+  const zones = headers['shield-zones'];
   const whole = body.at(-1) === NEWLINE ? body.subarray(0, -1) : body;
   const begin = whole.lastIndexOf(NEWLINE) + 1;
   const end = endIn(whole.toString('utf8', begin));
@@ -71,7 +74,7 @@ function pageIn(place: string, body: Buffer): ReadPage {
   const bytes = body.subarray(0, begin);
   const count = countLines(bytes);
   if (count !== end.count) throw new DeliveryError('unavailable', `${place} has ${count} lines, but its last line says ${end.count}`);
-  return { kind: 'page', batch: { bytes, count }, cursor: end.cursor, more: end.more };
+  return { kind: 'page', batch: { bytes, count }, cursor: end.cursor, more: end.more, zones: typeof zones === 'string' ? zones : null };
 }
 
 function tooOldIn(body: Buffer): CursorTooOld {
@@ -127,5 +130,5 @@ export async function readFeedPage(
   if (answer.status === 416) return tooOldIn(answer.body);
   if (answer.status === 400 && cursor !== null && namesCursor(answer.body)) throw foreignCursor(refusedAnswer(place, answer, now()));
   if (answer.status !== 200) throw refusedAnswer(place, answer, now());
-  return pageIn(place, answer.body);
+  return pageIn(place, answer);
 }

@@ -22,6 +22,8 @@ export interface FeedState {
   readonly cursor: string | null;
   /** Where the sink of the cursor stood. */
   readonly position: SinkPosition;
+  /** The zones up to the cursor, as the feed's answer named them; null: it did not. */
+  readonly zones: string | null;
 }
 
 /** The state file, locked against other processes until it is closed or the process dies. */
@@ -80,7 +82,7 @@ function readState(path: string, identity: FeedIdentity): FeedState {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { cursor: null, position: null };
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { cursor: null, position: null, zones: null };
     throw new CommandFailed(`the state ${path} cannot be read: ${(error as Error).message}`, { cause: error });
   }
   const found = parseState(path, text);
@@ -91,7 +93,8 @@ function readState(path: string, identity: FeedIdentity): FeedState {
   }
   // Another sink begins in its own place, at the same cursor.
   const position = found['to'] === identity.to ? ((found['position'] ?? null) as SinkPosition) : null;
-  return { cursor: found['cursor'] as string | null, position };
+  const zones = found['zones'];
+  return { cursor: found['cursor'] as string | null, position, zones: typeof zones === 'string' ? zones : null };
 }
 
 /** Locks and reads the state. Throws CommandFailed: in use, unreadable, or of another feed. */
@@ -105,11 +108,11 @@ export function openFeedState(file: string, identity: FeedIdentity): FeedStateFi
     held.close();
     throw error;
   }
-  async function write({ cursor, position }: FeedState): Promise<void> {
+  async function write({ cursor, position, zones }: FeedState): Promise<void> {
     const temporary = `${path}.tmp`;
     const handle = await open(temporary, 'w', 0o600);
     try {
-      await handle.writeFile(`${JSON.stringify({ ...identity, cursor, position })}\n`);
+      await handle.writeFile(`${JSON.stringify({ ...identity, cursor, position, zones })}\n`);
       await handle.sync();
     } finally {
       await handle.close();

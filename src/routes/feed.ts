@@ -88,6 +88,8 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
     });
     const encoding = negotiateEncoding(request.headers['accept-encoding']);
     const type = negotiateAnswer(request.headers.accept, FEED_TYPES);
+    // What all means changes with the key: a reader who goes on can see that zones have come whose events before its cursor it has not.
+    if (request.params.shieldZoneId === 'all') reply.header('shield-zones', zones === 'all' ? zones : zones.join(','));
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     // A connection that is kept for a next request would keep the program.
     if (stopping.signal.aborted) reply.header('connection', 'close');

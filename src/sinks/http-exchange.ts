@@ -8,6 +8,9 @@ import { connectionFault } from './connection-fault.ts';
 import { DeliveryError } from './delivery-error.ts';
 import { keepReading } from './keep-reading.ts';
 
+/** The feed of all zones names those of the key in a header. */
+const LARGEST_HEADERS_BYTES = 256 * 1024;
+
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
@@ -77,7 +80,13 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
     const { method, url, headers, body, signal, silenceMs } = asked;
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const length = body === undefined ? {} : { 'content-length': String(body.byteLength) };
-    const options: RequestOptions = { method, headers: { ...headers, ...length }, signal, timeout: silenceMs };
+    const options: RequestOptions = {
+      method,
+      headers: { ...headers, ...length },
+      signal,
+      timeout: silenceMs,
+      maxHeaderSize: LARGEST_HEADERS_BYTES,
+    };
     const request =
       url.protocol === 'https:'
         ? httpsRequest(url, { ...options, agent: agents.https })
