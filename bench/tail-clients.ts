@@ -6,8 +6,8 @@ export interface WatchedTail {
   readonly events: number;
   /** Events that it was told of as dropped. */
   readonly dropped: number;
-  /** Milliseconds from sending an event until it was here, of those that `sentAt` knows. */
-  readonly latenciesMs: readonly number[];
+  /** Which event was here when, Unix ms. */
+  readonly arrivals: readonly { readonly logId: string; readonly atMs: number }[];
   close(): void;
 }
 
@@ -15,19 +15,19 @@ const EVENT = 'data: {"logId":"';
 const DROPPED = 'event: dropped\ndata: {"count":';
 
 /**
- * Watches a tail without parsing more of it than it must, because it runs on the cores of the program that is measured. `sentAt` gives the time at
- * which an event was sent, by its `logId` of a fixed length.
+ * Watches a tail without parsing more of it than it must, because it runs on the cores of the program that is measured. A `logId` has a fixed
+ * length.
  */
-export async function watchTail(url: string, idLength: number, sentAt: (logId: string) => number | undefined): Promise<WatchedTail> {
+export async function watchTail(url: string, idLength: number): Promise<WatchedTail> {
   const request = get(url, { agent: false });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   if (response.statusCode !== 200) throw new Error(`${url} was answered ${response.statusCode}`);
-  const latenciesMs: number[] = [];
+  const arrivals: { readonly logId: string; readonly atMs: number }[] = [];
   let [events, dropped, rest] = [0, 0, ''];
   response.setEncoding('latin1');
   response.on('error', () => {});
   response.on('data', (chunk: string) => {
-    const now = performance.now();
+    const atMs = performance.timeOrigin + performance.now();
     const text = rest + chunk;
     const end = text.lastIndexOf('\n\n') + 2;
     if (end < 2) {
@@ -38,8 +38,7 @@ export async function watchTail(url: string, idLength: number, sentAt: (logId: s
     rest = text.slice(end);
     for (let at = whole.indexOf(EVENT); at !== -1; at = whole.indexOf(EVENT, at + EVENT.length)) {
       events += 1;
-      const sent = sentAt(whole.slice(at + EVENT.length, at + EVENT.length + idLength));
-      if (sent !== undefined) latenciesMs.push(now - sent);
+      arrivals.push({ logId: whole.slice(at + EVENT.length, at + EVENT.length + idLength), atMs });
     }
     for (let at = whole.indexOf(DROPPED); at !== -1; at = whole.indexOf(DROPPED, at + DROPPED.length)) {
       dropped += Number.parseInt(whole.slice(at + DROPPED.length), 10);
@@ -52,7 +51,7 @@ export async function watchTail(url: string, idLength: number, sentAt: (logId: s
     get dropped() {
       return dropped;
     },
-    latenciesMs,
+    arrivals,
     close: () => request.destroy(),
   };
 }

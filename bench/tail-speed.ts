@@ -1,15 +1,20 @@
 // How far the live tail is behind the intake, and what it costs the intake:
-//   node bench/tail-speed.ts [--events-per-second 20000] [--seconds 20] [--watchers 20] [--events 400000]
+//   node bench/tail-speed.ts [--events-per-second 20000] [--seconds 20] [--watchers 20] [--events 400000] [--batch 500]
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { glob, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { inEmptyDataDir } from './data-dir.ts';
+import { BENCH_DATA } from './event-file.ts';
 import { generateEvents } from './event-generator.ts';
 import { count, line, ms } from './figure-line.ts';
+import { forkSubject } from './fork-subject.ts';
 import { integerOption } from './integer-option.ts';
 import { percentile } from './percentile.ts';
 import { type WatchedTail, watchTail } from './tail-clients.ts';
+import type { TailSenderOrder, TailSenderReport } from './tail-sender-subject.ts';
 
 const { values } = parseArgs({
   options: {
@@ -17,18 +22,18 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '20' },
     watchers: { type: 'string', default: '20' },
     events: { type: 'string', default: '400000' },
+    batch: { type: 'string', default: '500' },
   },
 });
 const rate = integerOption('events-per-second', values['events-per-second']);
 const seconds = integerOption('seconds', values.seconds);
 const watcherCount = integerOption('watchers', values.watchers);
 const burst = integerOption('events', values.events);
+const batch = integerOption('batch', values.batch);
 
 const ZONES = 1_700;
-const BATCHES_PER_SECOND = 20;
-const BURST_BATCH = 2_000;
-const SENDERS = 4;
-const ID = /"logId":"([^"]+)"/;
+const [someEvent = Buffer.alloc(0)] = generateEvents({ seed: 1, count: 1, zones: ZONES, nowMs: Date.now(), spanMs: 1_000 });
+const idLength = /"logId":"([^"]+)"/.exec(someEvent.toString('latin1'))?.[1]?.length ?? 0;
 
 /** What people look for: everything of a small zone, or something of a large one. */
 const SEARCHES: readonly object[] = [
@@ -39,68 +44,19 @@ const SEARCHES: readonly object[] = [
   { query: 'sql mozilla' },
 ];
 
-interface Batch {
-  readonly bytes: Buffer;
-  readonly logIds: readonly string[];
+const tell = (what: string): void => void process.stderr.write(`${what}\n`);
+const show = (text: string): void => void process.stdout.write(`${text}\n`);
+
+function sendFrom(order: Pick<TailSenderOrder, 'url' | 'seed' | 'events' | 'rate'>): Promise<TailSenderReport> {
+  return forkSubject<TailSenderReport>('tail-sender-subject.ts', { ...order, zones: ZONES, batch });
 }
 
-function* batches(seed: number, events: number, size: number): Iterable<Batch> {
-  const nowMs = Date.now();
-  let lines: Buffer[] = [];
-  let logIds: string[] = [];
-  for (const event of generateEvents({ seed, count: events, zones: ZONES, nowMs, spanMs: seconds * 1_000 })) {
-    lines.push(event);
-    logIds.push(ID.exec(event.toString('latin1', 0, 64))?.[1] ?? '');
-    if (lines.length === size) {
-      yield { bytes: Buffer.concat(lines), logIds };
-      [lines, logIds] = [[], []];
-    }
-  }
-}
-
-async function send(url: string, { bytes }: Batch): Promise<void> {
-  const response = await fetch(`${url}/ingest/events`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-ndjson' },
-    body: bytes,
-  });
-  const text = await response.text();
-  if (response.status !== 202) throw new Error(`the intake answered ${response.status}: ${text}`);
-}
-
-/** Events a second, as fast as they are taken. */
-async function sendAll(url: string, seed: number): Promise<number> {
-  const all = [...batches(seed, burst, BURST_BATCH)];
-  const began = performance.now();
-  const queue = all.values();
-  const sender = async () => {
-    for (const batch of queue) await send(url, batch);
-  };
-  await Promise.all(Array.from({ length: SENDERS }, sender));
-  return (all.length * BURST_BATCH) / ((performance.now() - began) / 1000);
-}
-
-/** Sends at a steady rate, and notes when; resolves when all are taken in. */
-async function sendSteadily(url: string, seed: number, sentAt: Map<string, number>): Promise<void> {
-  const all = [...batches(seed, rate * seconds, Math.ceil(rate / BATCHES_PER_SECOND))];
-  const began = performance.now();
-  const sending: Promise<void>[] = [];
-  for (const [index, batch] of all.entries()) {
-    const aheadMs = (index * 1000) / BATCHES_PER_SECOND - (performance.now() - began);
-    if (aheadMs > 0) await delay(aheadMs);
-    const now = performance.now();
-    for (const logId of batch.logIds) sentAt.set(logId, now);
-    sending.push(send(url, batch));
-  }
-  await Promise.all(sending);
-}
-
-function watchAll(url: string, sentAt: ReadonlyMap<string, number>, idLength: number): Promise<WatchedTail[]> {
+function watchAll(url: string): Promise<WatchedTail[]> {
   return Promise.all(
     Array.from({ length: watcherCount }, (_, index) => {
       const search = new URLSearchParams({ search: JSON.stringify(SEARCHES[index % SEARCHES.length]) });
       const zone = 1 + Math.floor(index / SEARCHES.length);
-      return watchTail(`${url}/shield/event-logs/${zone}/tail?${search}`, idLength, (logId) => sentAt.get(logId));
+      return watchTail(`${url}/shield/event-logs/${zone}/tail?${search}`, idLength);
     }),
   );
 }
@@ -137,36 +93,54 @@ async function startProgram(dataDir: string): Promise<{ readonly child: ChildPro
   }
 }
 
-async function measure(dataDir: string): Promise<string> {
+async function measure(dataDir: string): Promise<void> {
   const { child, url } = await startProgram(dataDir);
   try {
-    const idLength = [...batches(1, 1, 1)][0]?.logIds[0]?.length ?? 0;
-    await sendAll(url, 1);
-    const alone = await sendAll(url, 2);
-    const sentAt = new Map<string, number>();
-    const tails = await watchAll(url, sentAt, idLength);
-    await sendSteadily(url, 3, sentAt);
+    tell(`${count(burst)} events, nobody watching: once to warm up, once measured`);
+    await sendFrom({ url, seed: 1, events: burst, rate: null });
+    const alone = await sendFrom({ url, seed: 2, events: burst, rate: null });
+    show(line('intake as fast as it goes, nobody watching', `${count(alone.eventsPerSecond)} events/s`));
+    const tails = await watchAll(url);
+    tell(`${count(rate)} events/s for ${seconds} s, ${watcherCount} watching`);
+    const { sent } = await sendFrom({ url, seed: 3, events: rate * seconds, rate });
     await settled(tails);
-    const latenciesMs = tails.flatMap((tail) => tail.latenciesMs);
+    const sentAt = new Map(sent.flatMap(({ atMs, logIds }) => logIds.map((logId) => [logId, atMs] as const)));
+    const latenciesMs = tails.flatMap(({ arrivals }) =>
+      arrivals.flatMap(({ logId, atMs }) => {
+        const sentMs = sentAt.get(logId);
+        return sentMs === undefined ? [] : [atMs - sentMs];
+      }),
+    );
     const dropped = tails.reduce((sum, tail) => sum + tail.dropped, 0);
-    sentAt.clear();
-    const watched = await sendAll(url, 4);
+    show(line(`${watcherCount} watchers at ${count(rate)} events/s: events seen`, count(latenciesMs.length)));
+    show(line('from sending an event until a watcher has it: p50', ms(percentile(latenciesMs, 0.5))));
+    show(line('  p99', ms(percentile(latenciesMs, 0.99))));
+    show(line('  longest', ms(percentile(latenciesMs, 1))));
+    show(line('  dropped', count(dropped)));
+    tell(`${count(burst)} events, ${watcherCount} watching`);
+    const watched = await sendFrom({ url, seed: 4, events: burst, rate: null });
     await settled(tails);
     const droppedThen = tails.reduce((sum, tail) => sum + tail.dropped, 0) - dropped;
     for (const tail of tails) tail.close();
-    return [
-      line(`${watcherCount} watchers at ${count(rate)} events/s: events seen`, count(latenciesMs.length)),
-      line('from sending an event until a watcher has it: p50', ms(percentile(latenciesMs, 0.5))),
-      line('  p99', ms(percentile(latenciesMs, 0.99))),
-      line('  longest', ms(percentile(latenciesMs, 1))),
-      line('  dropped', count(dropped)),
-      line('intake as fast as it goes, nobody watching', `${count(alone)} events/s`),
-      line(`intake as fast as it goes, ${watcherCount} watching`, `${count(watched)} events/s; ${count(droppedThen)} dropped`),
-    ].join('\n');
+    show(
+      line(
+        `intake as fast as it goes, ${watcherCount} watching`,
+        `${count(watched.eventsPerSecond)} events/s; ${count(droppedThen)} dropped`,
+      ),
+    );
   } finally {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
 }
 
-process.stdout.write(`${await inEmptyDataDir('tail', measure)}\n`);
+/** A run that was killed leaves its folder behind. */
+async function removeLeftovers(): Promise<void> {
+  for await (const folder of glob('tail-*', { cwd: BENCH_DATA })) {
+    tell(`removing ${folder} of an earlier run`);
+    await rm(join(BENCH_DATA, folder), { recursive: true, force: true });
+  }
+}
+
+await removeLeftovers();
+await inEmptyDataDir('tail', measure);

@@ -1,0 +1,60 @@
+// Sends events to a running program, in a process of its own, so that making and sending them is in nobody's way; see tail-speed.ts.
+import { setTimeout as delay } from 'node:timers/promises';
+import { generateEvents } from './event-generator.ts';
+
+export interface TailSenderOrder {
+  readonly url: string;
+  readonly seed: number;
+  readonly events: number;
+  readonly zones: number;
+  /** Events in a request. */
+  readonly batch: number;
+  /** Events a second; null: as fast as they are taken. */
+  readonly rate: number | null;
+}
+
+export interface TailSenderReport {
+  /** From the first request to the last answer. */
+  readonly eventsPerSecond: number;
+  /** The requests in order: when each was sent, Unix ms, and its events. Only where there was a rate. */
+  readonly sent: readonly { readonly atMs: number; readonly logIds: readonly string[] }[];
+}
+
+const AT_ONCE = 4;
+const SPAN_MS = 20_000;
+const ID = /"logId":"([^"]+)"/;
+
+const { url, seed, events, zones, batch, rate } = JSON.parse(process.argv[2] ?? '') as TailSenderOrder;
+
+async function send(bytes: Buffer): Promise<void> {
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const response = await fetch(`${url}/ingest/events`, { method: 'POST', headers, body: new Uint8Array(bytes) });
+  const text = await response.text();
+  if (response.status !== 202) throw new Error(`the intake answered ${response.status}: ${text}`);
+}
+
+const lines = [...generateEvents({ seed, count: events, zones, nowMs: Date.now(), spanMs: SPAN_MS })];
+const batches = Array.from({ length: Math.ceil(events / batch) }, (_, index) => lines.slice(index * batch, (index + 1) * batch));
+const bodies = batches.map((some) => ({
+  bytes: Buffer.concat(some),
+  logIds: rate === null ? [] : some.map((line) => ID.exec(line.toString('latin1', 0, 64))?.[1] ?? ''),
+}));
+const began = performance.now();
+const sent: TailSenderReport['sent'][number][] = [];
+if (rate === null) {
+  const queue = bodies.values();
+  const sender = async (): Promise<void> => {
+    for (const { bytes } of queue) await send(bytes);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, sender));
+} else {
+  const sending: Promise<void>[] = [];
+  for (const [index, { bytes, logIds }] of bodies.entries()) {
+    const aheadMs = (index * batch * 1000) / rate - (performance.now() - began);
+    if (aheadMs > 0) await delay(aheadMs);
+    sent.push({ atMs: performance.timeOrigin + performance.now(), logIds });
+    sending.push(send(bytes));
+  }
+  await Promise.all(sending);
+}
+process.send?.({ eventsPerSecond: events / ((performance.now() - began) / 1000), sent } satisfies TailSenderReport);
