@@ -34,6 +34,7 @@ const SLOW = [
   'test/src/feed-wait.test.ts',
   'test/src/interruption.test.ts',
   'test/src/launcher.test.ts',
+  'test/src/feed-places.test.ts',
   'test/src/openapi-statuses.test.ts',
   'test/src/request-bodies.test.ts',
   'test/src/serve-command.test.ts',

@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<string, Words>> = {
     summary: 'Read the file that shows who holds a hostname, as those do who verify it (RFC 8555, 8.3)',
     params: { token: TOKEN },
     answer: content(['application/octet-stream'], { type: 'string' }, { example: { summary: 'The file', value: FILE } }),
-    errors: [400, 403, 404, 500, 503],
+    errors: [400, 404, 500, 503],
   },
   getDatabaseProtocol: {
     tag: 'Database',

@@ -18,7 +18,6 @@ export const COMPANION_DRIVERS: Drivers = {
   getHttpChallenge: {
     200: pendingFile,
     400: answered({ ...UNKNOWN_FILE, path: `${UNKNOWN_FILE.path}?nonsense=1` }),
-    403: fromForeignPage(UNKNOWN_FILE),
     404: answered(UNKNOWN_FILE),
     500: whileBroken(UNKNOWN_FILE),
     503: whileStopping(UNKNOWN_FILE),
