@@ -9,6 +9,7 @@ import type { OpenStore } from '../../store/open-store.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
+import { wholeFeed } from '../store/whole-feed.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
 import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
@@ -45,9 +46,7 @@ async function withEvents(
       await appendEvents(store, raw.slice(0, EVENTS / 2));
       await store.sealNow();
       await appendEvents(store, raw.slice(EVENTS / 2));
-      const { events, more } = await store.readFeed({ zones: [ZONE], afterSequence: 0n, limit: 10 * EVENTS });
-      expect(more).toBe(false);
-      await work(store, events, raw);
+      await work(store, await wholeFeed(store, { zones: [ZONE], limit: EVENTS }), raw);
     } finally {
       await store.close();
     }
