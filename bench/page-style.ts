@@ -48,6 +48,7 @@ figcaption, .legend { font: .85rem/1.45 var(--sans); color: var(--soft); margin-
 .multiples svg { max-width: 30rem; }
 .multiples.wide { grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: .5rem 2.5rem; }
 .multiples figure { display: flex; flex-direction: column; justify-content: flex-end; margin-bottom: 1rem; }
+.multiples.wide figure { justify-content: flex-start; }
 .multiples figcaption { color: var(--ink); margin-bottom: .2rem; font-size: .78rem; line-height: 1.3; }
 svg { display: block; max-width: 100%; overflow: visible; font: 12px var(--sans); fill: var(--ink); font-variant-numeric: tabular-nums; }
 svg svg { display: inline; overflow: hidden; }
