@@ -49,6 +49,24 @@ const INTERRUPT_EVERY_MS = 10;
 
 /** Runs a statement and returns its rows as arrays in column order. `signal` interrupts it; the call then rejects with the signal's reason. */
 export async function runStatement(connection: DuckDBConnection, statement: SqlStatement, signal?: AbortSignal): Promise<DuckDBValue[][]> {
+  return await interruptible(connection, signal, async () => {
+    const reader = await connection.runAndReadAll(statement.text, ...boundTo(statement));
+    return reader.getRows();
+  });
+}
+
+/** What is bound to a statement, and its types. */
+export function boundTo({ params }: SqlStatement): [values: DuckDBValue[], types: DuckDBType[]] {
+  return [params.map(duckdbValue), params.map(({ type }) => TYPES[type])];
+}
+
+/** DuckDB says it in nothing but the message. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Out of Memory Error');
+}
+
+/** `signal` interrupts whatever the connection runs for `work`; the call then rejects with the signal's reason. */
+export async function interruptible<T>(connection: DuckDBConnection, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   signal?.throwIfAborted();
   let repeated: NodeJS.Timeout | undefined;
   const interrupt = () => {
@@ -57,10 +75,7 @@ export async function runStatement(connection: DuckDBConnection, statement: SqlS
   };
   signal?.addEventListener('abort', interrupt, { once: true });
   try {
-    const values = statement.params.map(duckdbValue);
-    const types = statement.params.map(({ type }) => TYPES[type]);
-    const reader = await connection.runAndReadAll(statement.text, values, types);
-    return reader.getRows();
+    return await work();
   } catch (error) {
     signal?.throwIfAborted();
     throw error;

@@ -1,21 +1,6 @@
-import {
-  BIGINT,
-  type DuckDBConnection,
-  type DuckDBType,
-  type DuckDBValue,
-  INTEGER,
-  LIST,
-  listValue,
-  UBIGINT,
-  VARCHAR,
-} from '@duckdb/node-api';
-import type { SqlParam, SqlType } from '../sql/fragment.ts';
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import type { SqlStatement } from '../sql/statement.ts';
-
-const TYPES: Readonly<Record<SqlType, DuckDBType>> = { VARCHAR, 'VARCHAR[]': LIST(VARCHAR), INTEGER, BIGINT, UBIGINT };
-
-/** An interrupt that comes before the engine has begun the query is lost, so it is repeated until the query has ended. */
-const INTERRUPT_EVERY_MS = 10;
+import { boundTo, interruptible, isOutOfMemory } from './duckdb-engine.ts';
 
 /**
  * The values of a statement, column by column, where their texts have no more than `mostCharacters` together; undefined where they have more, or where DuckDB's own memory does not hold them.
@@ -28,24 +13,13 @@ export async function columnsWithin(
   mostCharacters: number,
   signal: AbortSignal,
 ): Promise<DuckDBValue[][] | undefined> {
-  signal.throwIfAborted();
-  let repeated: NodeJS.Timeout | undefined;
-  const interrupt = () => {
-    connection.interrupt();
-    repeated = setInterval(() => connection.interrupt(), INTERRUPT_EVERY_MS);
-  };
-  signal.addEventListener('abort', interrupt, { once: true });
   try {
-    return await streamedColumns(connection, statement, mostCharacters);
+    return await interruptible(connection, signal, () => streamedColumns(connection, statement, mostCharacters));
   } catch (error) {
-    signal.throwIfAborted();
-    if (isOutOfMemory(error)) {
+    if (!signal.aborted && isOutOfMemory(error)) {
       return undefined;
     }
     throw error;
-  } finally {
-    signal.removeEventListener('abort', interrupt);
-    clearInterval(repeated);
   }
 }
 
@@ -54,8 +28,7 @@ async function streamedColumns(
   statement: SqlStatement,
   mostCharacters: number,
 ): Promise<DuckDBValue[][] | undefined> {
-  const types = statement.params.map(({ type }) => TYPES[type]);
-  const result = await connection.stream(statement.text, statement.params.map(boundValue), types);
+  const result = await connection.stream(statement.text, ...boundTo(statement));
   const columns: DuckDBValue[][] = Array.from({ length: result.columnCount }, () => []);
   let characters = 0;
   for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
@@ -80,12 +53,4 @@ function charactersIn(columns: readonly (readonly DuckDBValue[])[], rows: number
     }
   }
   return characters;
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('Out of Memory Error');
-}
-
-function boundValue({ value }: SqlParam): DuckDBValue {
-  return typeof value === 'object' ? listValue(value as string[]) : value;
 }

@@ -1,4 +1,5 @@
 import type { ConnectionPool } from './connection-pool.ts';
+import { isOutOfMemory } from './duckdb-engine.ts';
 import type { FeedPage, FeedRequest } from './event-store.ts';
 import { nextSealed, type SealedStretch } from './feed-plan.ts';
 import { type FeedPiece, readRows } from './feed-rows.ts';
@@ -18,11 +19,6 @@ export interface FeedReaderOptions {
 }
 
 type Zones = FeedRequest['zones'];
-
-/** DuckDB says it in nothing but the message. */
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && /^Out of Memory Error/.test(error.message);
-}
 
 /** Reads the events of a store in the order of their sequence: the sealed ones from windows, the hot ones from their tables. */
 export class FeedReader {
