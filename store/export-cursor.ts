@@ -1,15 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
-import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import type { RowKey } from '../sql/export-statements.ts';
-import { slotCountStatement } from '../sql/row-statements.ts';
 import { type Piece, type PieceReader, readPiece, rowOf } from './export-piece.ts';
 import type { Snapshot } from './live-set.ts';
 import type { Stretch } from './page-location.ts';
 import { SearchScope } from './search-scope.ts';
+import { countBySlot } from './slot-counts.ts';
 import { StoreError } from './store-error.ts';
-
-const SLOTS = 1024;
 
 /** A piece has no more rows than this, which keep a processor busy for some tens of milliseconds. */
 const MOST_ROWS = 4_096;
@@ -50,11 +47,11 @@ export class ExportCursor {
 
   /** Takes as many of the newest stretches as make a piece. One that holds more is divided first, as far as time can be. */
   async #nextWindow(scope: SearchScope): Promise<boolean> {
-    this.#ahead ??= await countBySlot(scope, this.#plan.window);
+    this.#ahead ??= await countInOrder(scope, this.#plan.window);
     const ahead = this.#ahead;
     for (let newest = ahead.at(-1); newest !== undefined && isDivisible(newest); newest = ahead.at(-1)) {
       ahead.pop();
-      ahead.push(...(await countBySlot(scope, newest)));
+      ahead.push(...(await countInOrder(scope, newest)));
     }
     const newest = ahead.pop();
     if (newest === undefined) {
@@ -111,13 +108,6 @@ function isDivisible({ fromMs, toMs, events }: Stretch): boolean {
 }
 
 /** The parts of the window that have events, the newest last. */
-async function countBySlot(scope: SearchScope, window: TimeWindow): Promise<Stretch[]> {
-  const slotMs = Math.ceil((window.toMs - window.fromMs) / SLOTS);
-  const counted = await scope.run(slotCountStatement(scope.plan, scope.events(window), window, slotMs, duckdbDialect));
-  return counted
-    .map(([slot, events]) => {
-      const fromMs = window.fromMs + Number(slot) * slotMs;
-      return { fromMs, toMs: Math.min(window.toMs, fromMs + slotMs), events: Number(events) };
-    })
-    .sort((a, b) => a.fromMs - b.fromMs);
+async function countInOrder(scope: SearchScope, window: TimeWindow): Promise<Stretch[]> {
+  return (await countBySlot(scope, window)).sort((a, b) => a.fromMs - b.fromMs);
 }

@@ -6,14 +6,13 @@ import { column } from '../sql/columns.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import { joinSql } from '../sql/fragment.ts';
 import { markText, unmarkText } from '../sql/marked-text.ts';
-import { fileSlotCountStatement, rowPageStatement, slotCountStatement } from '../sql/row-statements.ts';
+import { fileSlotCountStatement, rowPageStatement } from '../sql/row-statements.ts';
 import { type LogSource, readLogs } from './log-reader.ts';
 import { disjointStretches, locatePage, type PageLocation, type Stretch } from './page-location.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { Segment } from './segment.ts';
 import type { SegmentCounts } from './segment-counts.ts';
-
-const SLOTS = 1024;
+import { countBySlot, slotMsOf, slotStretch } from './slot-counts.ts';
 
 /** A stretch of time with no more events than this is sorted as it is; a longer one is divided again. */
 const SORTED_AT_ONCE = 20_000;
@@ -49,17 +48,6 @@ export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Pr
   return { kind: 'rows', rows: rows.map((row, index) => eventRow(row, logs[index] as string)), total };
 }
 
-async function countBySlot(scope: SearchScope, window: TimeWindow, segments?: readonly Segment[]): Promise<Stretch[]> {
-  const slotMs = Math.ceil(widthMs(window) / SLOTS);
-  const counted = await scope.run(slotCountStatement(scope.plan, scope.events(window, segments), window, slotMs, duckdbDialect));
-  return counted.map(([slot, events]) => slotStretch(window, slotMs, Number(slot), Number(events)));
-}
-
-function slotStretch(window: TimeWindow, slotMs: number, slot: number, events: number): Stretch {
-  const fromMs = window.fromMs + slot * slotMs;
-  return { fromMs, toMs: Math.min(window.toMs, fromMs + slotMs), events };
-}
-
 /** The segments that are counted already are not read. */
 async function countMatching(scope: SearchScope, counts: SegmentCounts | undefined): Promise<Stretch[]> {
   const { plan, segments } = scope;
@@ -69,7 +57,7 @@ async function countMatching(scope: SearchScope, counts: SegmentCounts | undefin
   }
   const bySegment = counts.of(plan);
   const [known, unknown] = partition(segments, (segment) => lies(segment, window) && bySegment.has(segment.id));
-  const slotMs = Math.ceil(widthMs(window) / SLOTS);
+  const slotMs = slotMsOf(window);
   const statement = fileSlotCountStatement(plan, scope.eventsByFile(unknown), window, slotMs, duckdbDialect);
   const counted = unknown.length === 0 && scope.hotTables.length === 0 ? [] : await scope.run(statement);
   const byFile = Map.groupBy(counted, ([file]) => file);
