@@ -1,6 +1,7 @@
 import { TEXT_FIELDS } from '../query/event-fields.ts';
+import { feedChunks } from '../src/feed/feed-chunks.ts';
 import { FEED_FORMATS, feedFormat } from '../src/formats/feed-format.ts';
-import type { FeedEvent } from '../store/event-store.ts';
+import type { FeedLine } from '../store/event-store.ts';
 import { generateEvents } from './event-generator.ts';
 
 /** How fast events become lines of the feed, without the store: `node bench/format-speed.ts [rounds]`. */
@@ -8,22 +9,15 @@ const EVENTS = 20_000;
 const NOW_MS = 1_767_225_600_000;
 const rounds = Number(process.argv[2] ?? 8);
 
-function feedEvent(line: Buffer, place: number): FeedEvent {
-  const { shieldZoneId, timestamp, logId, log, ...rest } = JSON.parse(line.toString('utf8'));
+function feedLine(wire: Buffer, place: number): FeedLine {
+  const { shieldZoneId, timestamp, logId, log, ...rest } = JSON.parse(wire.toString('utf8'));
   const fields = Object.fromEntries(TEXT_FIELDS.filter((name) => rest[name] !== undefined).map((name) => [name, rest[name] as string]));
-  return {
-    sequence: BigInt(place + 1),
-    zoneId: shieldZoneId,
-    timestamp,
-    ingestedAtMs: NOW_MS,
-    logId,
-    fields,
-    logJson: JSON.stringify(log),
-  };
+  const bytes = Buffer.from(JSON.stringify({ logId, shieldZoneId, timestamp, ...fields, log }));
+  return { sequence: BigInt(place + 1), ingestedAtMs: NOW_MS, bytes, start: 0, end: bytes.length };
 }
 
 const options = { seed: 1, count: EVENTS, zones: 1700, nowMs: NOW_MS, spanMs: 3_600_000 };
-const events = Array.from(generateEvents(options), feedEvent);
+const lines = Array.from(generateEvents(options), feedLine);
 
 for (const name of FEED_FORMATS) {
   let [bestNs, bytes] = [Number.POSITIVE_INFINITY, 0];
@@ -31,9 +25,8 @@ for (const name of FEED_FORMATS) {
     const format = feedFormat(name);
     const start = process.hrtime.bigint();
     bytes = 0;
-    for (const event of events) {
-      // The bytes are made as well: a text put together of many is not one until somebody reads it.
-      bytes += Buffer.from(format.writeEvent(event)).length;
+    for (const chunk of feedChunks(lines, format)) {
+      bytes += chunk.length;
     }
     bestNs = Math.min(bestNs, Number(process.hrtime.bigint() - start) / EVENTS);
   }

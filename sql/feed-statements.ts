@@ -3,7 +3,6 @@ import { column, columnList, HOT_COLUMNS, LOG_ROW_BITS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
 import { eventsRelation, type HotSource, sealedEvents } from './events-relation.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, text, textList, trusted } from './fragment.ts';
-import { markText } from './marked-text.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
 /** How events are read in the order of their sequence. Table names and paths are the store's own. */
@@ -84,37 +83,44 @@ export function feedSizesStatement(feed: SqlFragment, limit: number): SqlStateme
   return render(sql`SELECT ${column('seq')}, ${SIZE} FROM ${feed} ORDER BY ${column('seq')} LIMIT ${int64(limit)}`);
 }
 
-/** Columns: seq, shieldZoneId, timestamp, log, then logId and the text fields (marked text). */
-export function feedRowsStatement(feed: SqlFragment): SqlStatement {
-  const fields = joinSql(FIELD_COLUMNS.map(markText), ', ');
+const jsonOf = (text: SqlFragment) => sql`to_json(${text})::VARCHAR`;
+
+/** Between the sequence and the JSON of an event, and behind each event but the last. JSON on one line has neither. */
+export const SEQUENCE_END = 0x1f;
+export const LINE_END = 0x0a;
+
+/** An event as its sequence and its JSON on one line, members as in a canonical event (`query/event-fields.ts`). A stored log has no line end. */
+const LINE = sql`concat(${column('seq')}, chr(${trusted(String(SEQUENCE_END))}), '{"logId":', ${jsonOf(column('logId'))}, ',"shieldZoneId":', ${column('shieldZoneId')}, ',"timestamp":', ${column('timestamp')}, ${joinSql(
+  // What is NULL adds nothing.
+  TEXT_FIELDS.map((name) => sql`',"${trusted(name)}":' || ${jsonOf(column(name))}`),
+  ', ',
+)}, ',"log":', ${column('log')}::VARCHAR, '}')`;
+
+const LINES = sql`string_agg(${LINE}, chr(${trusted(String(LINE_END))}))`;
+
+/** How much comes behind the reader, of `limit` events at most. Columns: events, bytes of their texts and logs, highest sequence (NULL where nothing comes). */
+export function feedExtentStatement(feed: SqlFragment, limit: number): SqlStatement {
   return render(
-    sql`SELECT ${column('seq')}, ${column('shieldZoneId')}, ${column('timestamp')}, ${column('log')}, ${fields} FROM ${feed} ORDER BY ${column('seq')}`,
+    sql`SELECT count(*), sum(size), max(seq) FROM (SELECT ${column('seq')}, ${SIZE} AS size FROM ${feed} ORDER BY ${column('seq')} LIMIT ${int64(limit)})`,
   );
 }
 
-/** Between the events of a bucket, and between the parts of an event. Neither can be in a log, where JSON wants them escaped. */
-export const EVENT_SEPARATOR = '\x1e';
-export const PART_SEPARATOR = '\x1f';
-
-/** The parts of a line: seq, shieldZoneId, timestamp, logId and the text fields (each marked, empty where there is none), log. */
-export const LINE_PARTS = 3 + FIELD_COLUMNS.length + 1;
+/** All events of the feed as one text in UTF-8, in no order; NULL where there are none. One crosses into JavaScript much faster than many values. */
+export function feedLinesStatement(feed: SqlFragment): SqlStatement {
+  return render(sql`SELECT encode(${LINES}) FROM ${feed}`);
+}
 
 /** An event with longer texts is a row of its own in a window. */
 const LARGE_BYTES = 32 * 1024;
 
 /**
- * A table of the feed's events in buckets of `width` sequences, the first of which begins at `first`: one text crosses into JavaScript much faster than
- * its parts. Columns: bucket, large (NULL, or the sequence of the one event in the row), events, bytes, lines, in no order.
+ * A table of the feed's events in buckets of `width` sequences, the first of which begins at `first`. Columns: bucket, large (NULL, or the sequence of the one event in the row), events,
+ * bytes, lines, in no order.
  */
 export function feedWindowStatement(table: string, feed: SqlFragment, first: bigint, width: number): SqlStatement {
-  const fields = joinSql(
-    FIELD_COLUMNS.map((field) => sql`coalesce(${markText(field)}, '')`),
-    ', ',
-  );
-  const line = sql`concat_ws(chr(31), ${column('seq')}, ${column('shieldZoneId')}, ${column('timestamp')}, ${fields}, ${column('log')}::VARCHAR)`;
   const large = sql`CASE WHEN ${SIZE} > ${int32(LARGE_BYTES)} THEN ${column('seq')} END`;
   return render(
-    sql`CREATE TABLE ${trusted(table)} AS SELECT bucket, large, events, strlen(lines) AS bytes, lines FROM (SELECT (${column('seq')} - ${int64(first)}) // ${int64(width)} AS bucket, ${large} AS large, count(*) AS events, string_agg(${line}, chr(30)) AS lines FROM ${feed} GROUP BY bucket, large)`,
+    sql`CREATE TABLE ${trusted(table)} AS SELECT bucket, large, events, strlen(lines) AS bytes, lines FROM (SELECT (${column('seq')} - ${int64(first)}) // ${int64(width)} AS bucket, ${large} AS large, count(*) AS events, ${LINES} AS lines FROM ${feed} GROUP BY bucket, large)`,
   );
 }
 
@@ -123,7 +129,7 @@ export function windowRowsStatement(table: string): SqlStatement {
   return render(sql`SELECT bucket, large, events, bytes FROM ${trusted(table)} ORDER BY bucket, large NULLS FIRST`);
 }
 
-/** The rows of some buckets, of the large events only those above `after` and up to `upTo`. Columns: bucket, events, lines. */
+/** The rows of some buckets, of the large events only those above `after` and up to `upTo`. Columns: lines in UTF-8. */
 export function windowLinesStatement(
   table: string,
   buckets: { readonly first: number; readonly last: number },
@@ -131,7 +137,7 @@ export function windowLinesStatement(
 ): SqlStatement {
   const wanted = sql`large IS NULL OR (large > ${int64(after)} AND large <= ${int64(upTo)})`;
   return render(
-    sql`SELECT bucket, events, lines FROM ${trusted(table)} WHERE bucket BETWEEN ${int64(buckets.first)} AND ${int64(buckets.last)} AND (${wanted}) ORDER BY bucket`,
+    sql`SELECT encode(lines) FROM ${trusted(table)} WHERE bucket BETWEEN ${int64(buckets.first)} AND ${int64(buckets.last)} AND (${wanted})`,
   );
 }
 

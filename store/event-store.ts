@@ -1,4 +1,3 @@
-import type { TextField } from '../query/event-fields.ts';
 import type { SearchPlan } from '../query/search-plan.ts';
 import type { EventRow, SearchResult } from '../query/search-result.ts';
 
@@ -58,24 +57,20 @@ export interface FeedRequest {
   readonly limit: number;
 }
 
-/** An event as the feed, the tail and their formats see it. */
-export interface FeedEvent {
+/** An event as the feed passes it on: JSON on one line, which most readers need no part of. */
+export interface FeedLine {
   readonly sequence: bigint;
-  readonly zoneId: number;
-  /** Unix ms UTC. */
-  readonly timestamp: number;
   /** Unix ms UTC: when its batch was taken in. */
   readonly ingestedAtMs: number;
-  readonly logId: string;
-  /** Those that the event has. */
-  readonly fields: Readonly<Partial<Record<TextField, string>>>;
-  /** The log, a JSON object, as text. */
-  readonly logJson: string;
+  /** UTF-8. The event is in it from `start` up to `end`, and others of its page around it. */
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
 }
 
 export interface FeedPage {
   /** By ascending sequence. */
-  readonly events: readonly FeedEvent[];
+  readonly lines: readonly FeedLine[];
   /** All events of the zones up to this sequence are in this page or before it: the next request goes on after it. */
   readonly lastSequence: bigint;
   /** Whether more events of the zones were there behind the page. It may end before the limit, so that its bytes stay few. */

@@ -1,71 +1,48 @@
-import { TEXT_FIELDS, type TextField } from '../query/event-fields.ts';
-import { EVENT_SEPARATOR, LINE_PARTS, PART_SEPARATOR } from '../sql/feed-statements.ts';
-import { unmarkText } from '../sql/marked-text.ts';
-import type { FeedEvent } from './event-store.ts';
+import type { DuckDBBlobValue } from '@duckdb/node-api';
+import { LINE_END, SEQUENCE_END } from '../sql/feed-statements.ts';
+import type { FeedLine } from './event-store.ts';
+import { type IngestTime, ingestClock } from './feed-ingest-times.ts';
 
-/** An event in its parts, and the sequence they begin with. */
-interface Split {
-  readonly sequence: number;
-  readonly parts: readonly string[];
+interface Stretch {
+  readonly after: bigint;
+  /** Inclusive. */
+  readonly upTo: bigint;
 }
 
-/** Lines of so many events, in no order. */
-export interface EventLines {
-  readonly events: number;
-  readonly lines: string;
-}
-
-/**
- * The events in the lines that have a sequence above `after` and up to `upTo`, in order; null where one of the texts has a separator in it, so that
- * nobody can tell.
- */
-export function eventsInLines(
-  texts: readonly EventLines[],
-  { after, upTo }: { readonly after: bigint; readonly upTo: bigint },
-  ingestedAt: (sequence: bigint) => number,
-): FeedEvent[] | null {
-  const events: Split[] = [];
-  for (const text of texts) {
-    const split = splitLines(text);
-    if (split === null) {
-      return null;
-    }
-    events.push(...split);
+/** The events in texts of `LINES` that have a sequence above `after` and up to `upTo`, in order. */
+export function linesIn(texts: readonly DuckDBBlobValue[], { after, upTo }: Stretch, times: readonly IngestTime[]): FeedLine[] {
+  const places: Place[] = [];
+  for (const { bytes } of texts) {
+    addPlaces(places, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   }
-  return events
-    .filter(({ sequence }) => sequence > after && sequence <= upTo)
-    .sort((a, b) => a.sequence - b.sequence)
-    .map(({ parts }) => eventOf(parts, ingestedAt));
-}
-
-function splitLines({ lines, events }: EventLines): Split[] | null {
-  const split: Split[] = [];
-  for (const line of lines.split(EVENT_SEPARATOR)) {
-    const parts = line.split(PART_SEPARATOR);
-    if (parts.length !== LINE_PARTS) {
-      return null;
-    }
-    split.push({ parts, sequence: Number(parts[0]) });
-  }
-  return split.length === events ? split : null;
-}
-
-function eventOf(parts: readonly string[], ingestedAt: (sequence: bigint) => number): FeedEvent {
-  const sequence = BigInt(parts[0] as string);
-  const fields: Partial<Record<TextField, string>> = {};
-  for (let place = 0; place < TEXT_FIELDS.length; place += 1) {
-    const marked = parts[4 + place] as string;
-    if (marked !== '') {
-      fields[TEXT_FIELDS[place] as TextField] = unmarkText(marked);
+  const clock = ingestClock(times);
+  const lines: FeedLine[] = [];
+  // As numbers they are sorted twice as fast.
+  for (const { number, bytes, start, end } of places.sort((a, b) => a.number - b.number)) {
+    const sequence = BigInt(number);
+    if (sequence > after && sequence <= upTo) {
+      lines.push({ sequence, ingestedAtMs: clock(sequence), bytes, start, end });
     }
   }
-  return {
-    sequence,
-    zoneId: Number(parts[1]),
-    timestamp: Number(parts[2]),
-    ingestedAtMs: ingestedAt(sequence),
-    logId: unmarkText(parts[3] as string),
-    fields,
-    logJson: parts[LINE_PARTS - 1] as string,
-  };
+  return lines;
+}
+
+interface Place extends Pick<FeedLine, 'bytes' | 'start' | 'end'> {
+  readonly number: number;
+}
+
+function addPlaces(places: Place[], bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) {
+    let number = 0;
+    let digit = bytes[at] as number;
+    while (digit !== SEQUENCE_END) {
+      number = number * 10 + digit - 0x30;
+      at += 1;
+      digit = bytes[at] as number;
+    }
+    const found = bytes.indexOf(LINE_END, at);
+    const end = found === -1 ? bytes.length : found;
+    places.push({ number, bytes, start: at + 1, end });
+    at = end + 1;
+  }
 }

@@ -39,11 +39,11 @@ export class FeedReader {
     for (;;) {
       const last = this.#options.live.endSequence - 1n;
       if (!this.#hasMore(wanted, after)) {
-        return { events: [], lastSequence: after > last ? after : last, more: false };
+        return { lines: [], lastSequence: after > last ? after : last, more: false };
       }
-      const { events, lastSequence } = await this.#readPiece(wanted, after, limit, signal);
-      if (events.length > 0) {
-        return { events, lastSequence, more: this.#hasMore(wanted, lastSequence) };
+      const { lines, lastSequence } = await this.#readPiece(wanted, after, limit, signal);
+      if (lines.length > 0) {
+        return { lines, lastSequence, more: this.#hasMore(wanted, lastSequence) };
       }
       after = lastSequence;
     }
@@ -81,8 +81,7 @@ export class FeedReader {
   async #readWindow(window: FeedWindow, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
     const { zones, upTo } = window.stretch;
     const { connections } = this.#options;
-    const read = await connections.use((connection) => readWindow(window, after, limit, connection, signal), signal);
-    const piece = read ?? (await this.#readSealed(zones, after, upTo, limit, signal));
+    const piece = await connections.use((connection) => readWindow(window, after, limit, connection, signal), signal);
     if (piece.lastSequence >= upTo) {
       this.#windows.done(zones, after);
     } else if (isUnderWay(window, piece.lastSequence)) {
@@ -112,7 +111,7 @@ export class FeedReader {
       try {
         // What was hot may have been sealed while the connection was waited for.
         if (nextSealed(snapshot, zones, after) !== undefined) {
-          return { events: [], lastSequence: after };
+          return { lines: [], lastSequence: after };
         }
         const source = (upTo: bigint) => hotSource(snapshot, { zones, after, upTo });
         return await readRows(source, snapshot.endSequence - 1n, limit, connection, signal);

@@ -1,10 +1,9 @@
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
-import { TEXT_FIELDS, type TextField } from '../query/event-fields.ts';
-import { feedRowsStatement, feedSizesStatement } from '../sql/feed-statements.ts';
-import { unmarkText } from '../sql/marked-text.ts';
+import type { DuckDBBlobValue, DuckDBConnection } from '@duckdb/node-api';
+import { feedExtentStatement, feedLinesStatement, feedSizesStatement } from '../sql/feed-statements.ts';
+import type { SqlFragment } from '../sql/fragment.ts';
 import { runStatement } from './duckdb-engine.ts';
-import type { FeedEvent } from './event-store.ts';
-import { ingestClock } from './feed-ingest-times.ts';
+import type { FeedLine } from './event-store.ts';
+import { linesIn } from './feed-lines.ts';
 import type { FeedSource } from './feed-source.ts';
 
 /** Texts and logs of a page together; one event may be larger. */
@@ -13,14 +12,14 @@ const PAGE_EVENTS = 8_192;
 
 /** A piece of the feed: all events of a stretch up to `lastSequence`. */
 export interface FeedPiece {
-  readonly events: readonly FeedEvent[];
+  readonly lines: readonly FeedLine[];
   readonly lastSequence: bigint;
 }
 
 /** The events behind the reader up to a sequence; undefined where there are none. */
 export type SourceUpTo = (upTo: bigint) => FeedSource | undefined | Promise<FeedSource | undefined>;
 
-/** Reads the beginning of a stretch that ends with `upTo`, row by row. How much of it is a page is asked first, since one log may be longer than a page. */
+/** Reads the beginning of a stretch that ends with `upTo`. How much of it is a page is asked first, since one log may be longer than a page. */
 export async function readRows(
   sourceUpTo: SourceUpTo,
   upTo: bigint,
@@ -29,43 +28,36 @@ export async function readRows(
   signal: AbortSignal,
 ): Promise<FeedPiece> {
   const source = await sourceUpTo(upTo);
-  if (source === undefined) {
-    return { events: [], lastSequence: upTo };
+  const last = source && (await lastOfPage(source.feed, Math.min(limit, PAGE_EVENTS), upTo, connection, signal));
+  if (last === undefined) {
+    return { lines: [], lastSequence: upTo };
   }
-  const most = Math.min(limit, PAGE_EVENTS);
-  const sizes = await runStatement(connection, feedSizesStatement(source.feed, most), signal);
-  let bytes = 0;
-  const over = sizes.findIndex(([, size], index) => {
-    bytes += Number(size);
-    return bytes > PAGE_BYTES && index > 0;
-  });
-  const count = over === -1 ? sizes.length : over;
-  if (count === 0) {
-    return { events: [], lastSequence: upTo };
-  }
-  const isWhole = over === -1 && sizes.length < most;
-  const lastSequence = isWhole ? upTo : (sizes[count - 1]?.[0] as bigint);
-  const { feed, times } = (isWhole ? undefined : await sourceUpTo(lastSequence)) ?? source;
-  const rows = await runStatement(connection, feedRowsStatement(feed), signal);
-  const clock = ingestClock(times);
-  return { events: rows.map((row) => feedEvent(row, clock)), lastSequence };
+  const { feed, times, stretch } = (last === upTo ? undefined : await sourceUpTo(last)) ?? (source as FeedSource);
+  const [[text] = []] = await runStatement(connection, feedLinesStatement(feed), signal);
+  const texts = text === null ? [] : [text as DuckDBBlobValue];
+  return { lines: linesIn(texts, { after: stretch.after, upTo: last }, times), lastSequence: last };
 }
 
-function feedEvent([seq, zone, timestamp, log, logId, ...texts]: readonly DuckDBValue[], clock: (sequence: bigint) => number): FeedEvent {
-  const fields: Partial<Record<TextField, string>> = {};
-  for (const [place, name] of TEXT_FIELDS.entries()) {
-    const value = texts[place];
-    if (typeof value === 'string') {
-      fields[name] = unmarkText(value);
-    }
+/** Up to which sequence a page goes; undefined where there are no events. */
+async function lastOfPage(
+  feed: SqlFragment,
+  most: number,
+  upTo: bigint,
+  connection: DuckDBConnection,
+  signal: AbortSignal,
+): Promise<bigint | undefined> {
+  const [[events, bytes, highest] = []] = await runStatement(connection, feedExtentStatement(feed, most), signal);
+  if (highest === null) {
+    return undefined;
   }
-  return {
-    sequence: seq as bigint,
-    zoneId: Number(zone),
-    timestamp: Number(timestamp),
-    ingestedAtMs: clock(seq as bigint),
-    logId: unmarkText(logId as string),
-    fields,
-    logJson: log as string,
-  };
+  if (Number(bytes) <= PAGE_BYTES) {
+    return Number(events) < most ? upTo : (highest as bigint);
+  }
+  const sizes = await runStatement(connection, feedSizesStatement(feed, most), signal);
+  let sum = 0;
+  const over = sizes.findIndex(([, size], index) => {
+    sum += Number(size);
+    return sum > PAGE_BYTES && index > 0;
+  });
+  return over === -1 ? (highest as bigint) : (sizes[over - 1]?.[0] as bigint);
 }

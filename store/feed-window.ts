@@ -1,9 +1,9 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBBlobValue, DuckDBConnection } from '@duckdb/node-api';
 import { feedWindowStatement, windowLinesStatement, windowRowsStatement } from '../sql/feed-statements.ts';
 import { runStatement } from './duckdb-engine.ts';
-import { type BucketPage, choosePage, type FeedBucket, feedBuckets } from './feed-buckets.ts';
-import { type IngestTime, ingestClock } from './feed-ingest-times.ts';
-import { eventsInLines } from './feed-lines.ts';
+import { choosePage, type FeedBucket, feedBuckets } from './feed-buckets.ts';
+import type { IngestTime } from './feed-ingest-times.ts';
+import { linesIn } from './feed-lines.ts';
 import type { SealedStretch } from './feed-plan.ts';
 import type { FeedPiece } from './feed-rows.ts';
 import { sealedSource } from './feed-source.ts';
@@ -45,32 +45,28 @@ export async function buildWindow(
   return { table, stretch, buckets: feedBuckets(rows, stretch, width), times };
 }
 
-/** The next events of a window behind `after`, `limit` at most; undefined where they cannot be read from the lines. */
+/** The next events of a window behind `after`, `limit` at most. */
 export async function readWindow(
-  window: FeedWindow,
+  { table, buckets, stretch, times }: FeedWindow,
   after: bigint,
   limit: number,
   connection: DuckDBConnection,
   signal: AbortSignal,
-): Promise<FeedPiece | undefined> {
-  const page = choosePage(window.buckets, after, limit);
+): Promise<FeedPiece> {
+  const page = choosePage(buckets, after, limit);
   if (page === undefined) {
-    return { events: [], lastSequence: window.stretch.upTo };
+    return { lines: [], lastSequence: stretch.upTo };
   }
-  const events = await eventsOf(window, page, after, connection, signal);
-  if (events === null) {
-    return undefined;
-  }
-  const isCut = events.length > limit;
-  const shown = isCut ? events.slice(0, limit) : events;
-  return { events: shown, lastSequence: isCut ? (shown.at(-1)?.sequence ?? after) : page.upTo };
-}
-
-async function eventsOf({ table, times }: FeedWindow, page: BucketPage, after: bigint, connection: DuckDBConnection, signal: AbortSignal) {
   const wanted = { after, upTo: page.upTo };
   const rows = await runStatement(connection, windowLinesStatement(table, page, wanted), signal);
-  const texts = rows.map(([, events, lines]) => ({ events: Number(events), lines: lines as string }));
-  return eventsInLines(texts, wanted, ingestClock(times));
+  const lines = linesIn(
+    rows.map(([text]) => text as DuckDBBlobValue),
+    wanted,
+    times,
+  );
+  const isCut = lines.length > limit;
+  const shown = isCut ? lines.slice(0, limit) : lines;
+  return { lines: shown, lastSequence: isCut ? (shown.at(-1)?.sequence ?? after) : page.upTo };
 }
 
 /** Whether a reader behind `after` will soon want what comes behind the window: to make one takes half as long as to send one. */

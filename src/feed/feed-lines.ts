@@ -1,10 +1,8 @@
 import type { FeedPage } from '../../store/event-store.ts';
 import type { FeedFormat } from '../formats/feed-format.ts';
+import { feedChunks } from './feed-chunks.ts';
 import { cursorText, type FeedPosition } from './feed-cursor.ts';
 import { type FeedReading, readPage } from './feed-reading.ts';
-
-/** Text of at least so many characters is handed over at once. */
-const CHUNK_CHARACTERS = 256 * 1024;
 
 interface FeedLinesOptions {
   readonly reading: FeedReading;
@@ -27,37 +25,17 @@ export async function* feedLines({ reading, position, limit, format, firstPage, 
   let { lastSequence: sequence, more } = firstPage;
   let count = 0;
   while (page !== null) {
-    const { events, lastSequence }: FeedPage = page;
-    const left = limit - count - events.length;
+    const { lines, lastSequence }: FeedPage = page;
+    const left = limit - count - lines.length;
     const next: Promise<FeedPage | null> =
       page.more && left > 0 ? readPage({ sequence: lastSequence, afterRuns }, left, reading) : Promise.resolve(null);
     // It is looked at when this page is out; should that be cut short, nobody asks.
     next.catch(() => undefined);
-    yield* chunks(page, format);
-    onEvents(events.length);
-    count += events.length;
+    yield* feedChunks(lines, format);
+    onEvents(lines.length);
+    count += lines.length;
     ({ lastSequence: sequence, more } = page);
     page = await next;
   }
   yield Buffer.from(`${JSON.stringify({ cursor: cursorText({ sequence, afterRuns }, reading.store), more, count })}\n`);
-}
-
-/** As bytes: a socket that is given texts makes them bytes one by one, at twice the cost. */
-function* chunks({ events }: FeedPage, format: FeedFormat): Iterable<Buffer> {
-  let lines: string[] = [];
-  let characters = 0;
-  for (const event of events) {
-    const line = format.writeEvent(event);
-    lines.push(line);
-    characters += line.length;
-    if (characters >= CHUNK_CHARACTERS) {
-      yield bytesOf(lines);
-      [lines, characters] = [[], 0];
-    }
-  }
-  if (lines.length > 0) yield bytesOf(lines);
-}
-
-function bytesOf(lines: readonly string[]): Buffer {
-  return Buffer.from(`${lines.join('\n')}\n`);
 }

@@ -58,7 +58,7 @@ export async function awaitPage(
     for (let behind = position; ; ) {
       news = Promise.withResolvers<void>();
       const page = await readPage(behind, limit, reading);
-      if (page === null || page.events.length > 0 || patience.aborted) return page;
+      if (page === null || page.lines.length > 0 || patience.aborted) return page;
       onWait();
       await news.promise;
       reading.hungUp.throwIfAborted();

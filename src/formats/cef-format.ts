@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { FeedEvent } from '../../store/event-store.ts';
+import type { FeedEvent } from '../../store/feed-event.ts';
 import { extensionText, headerText } from './cef-text.ts';
 import { type EventFacts, factsReader } from './event-facts.ts';
 import { headerValue } from './log-details.ts';

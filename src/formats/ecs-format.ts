@@ -1,10 +1,9 @@
-import type { FeedEvent } from '../../store/event-store.ts';
+import type { FeedEvent } from '../../store/feed-event.ts';
 import { ecsUrl } from './ecs-url.ts';
 import { type EventFacts, factsReader } from './event-facts.ts';
 import { instantWriter } from './iso-instant.ts';
 import { withJson, withObject, withText } from './json-members.ts';
 import { headerValue } from './log-details.ts';
-import { quotedNative } from './native-format.ts';
 import { PRODUCT } from './product.ts';
 import { relatedAddresses } from './related-addresses.ts';
 
@@ -49,7 +48,7 @@ function eventObject({ event, uid, action, quote }: EventFacts, ingested: string
   members = withText(members, ',"action":', fields.action, quote);
   members = withText(members, ',"outcome":', action.ecsOutcome, quote);
   const place = `"id":${quote(uid)},"sequence":${event.sequence},${SOURCE}`;
-  return `{${members},${place},"ingested":"${ingested}","original":${quotedNative(event, quote)}}`;
+  return `{${members},${place},"ingested":"${ingested}","original":${JSON.stringify(event.json)}}`;
 }
 
 function rule({ event: { fields }, quote }: EventFacts): string {

@@ -1,4 +1,4 @@
-import type { FeedEvent } from '../../store/event-store.ts';
+import type { FeedEvent } from '../../store/feed-event.ts';
 import { type AddressKind, addressKind } from './address-kind.ts';
 import { asNumber } from './as-number.ts';
 import { cached } from './bounded-cache.ts';
@@ -40,7 +40,7 @@ export function factsReader(): (event: FeedEvent) => EventFacts {
   const actionOf = cached(ACTIONS, shieldAction);
   return (event) => {
     const { fields, zoneId, timestamp, logId } = event;
-    const log = logDetails(event.logJson);
+    const log = logDetails(event.log);
     const address = fields.ip || log.remoteIp || '';
     const url = fields.url ? urlParts(fields.url, authorityOf) : undefined;
     return {

@@ -1,11 +1,14 @@
-import type { FeedEvent } from '../../store/event-store.ts';
+import type { FeedEvent } from '../../store/feed-event.ts';
 import { cefWriter } from './cef-format.ts';
 import { ecsWriter } from './ecs-format.ts';
-import { writeNative } from './native-format.ts';
 import { ocsfWriter } from './ocsf-format.ts';
 
 const WRITERS = {
-  native: () => writeNative,
+  // What `shieldlog ingest` takes, and what stands in ECS and OCSF as the original.
+  native:
+    () =>
+    ({ json }) =>
+      json,
   ecs: ecsWriter,
   ocsf: ocsfWriter,
   cef: cefWriter,

@@ -1,5 +1,3 @@
-import type { FeedEvent } from '../../store/event-store.ts';
-
 /** Writes a text as a JSON string. */
 export type Quote = (text: string) => string;
 
@@ -19,25 +17,9 @@ function quotePlain(text: string): string {
   return `"${text}"`;
 }
 
-/**
- * How to quote the texts of an event, whole or in parts. Each field is looked at once; a log without a backslash has no text in it that needs one.
- */
-export function quoteOf({ logId, fields, logJson }: FeedEvent): Quote {
-  if (logJson.includes('\\') || !standsForItself(logId)) {
-    return quoteJson;
-  }
-  for (const name in fields) {
-    const text = fields[name as keyof typeof fields];
-    if (text !== undefined && !standsForItself(text)) {
-      return quoteJson;
-    }
-  }
-  return quotePlain;
-}
-
-/** Whether {@link quoteOf} found nothing to escape. */
-export function isPlain(quote: Quote): boolean {
-  return quote === quotePlain;
+/** How to quote the texts of an event, whole or in parts: where its JSON has no backslash, none of them needs one. */
+export function quoteOf({ json }: { readonly json: string }): Quote {
+  return json.includes('\\') ? quoteJson : quotePlain;
 }
 
 function standsForItself(text: string): boolean {
@@ -51,9 +33,4 @@ function standsForItself(text: string): boolean {
     }
   }
   return true;
-}
-
-/** JSON on one line: a line end in JSON text can only stand between its tokens, where a blank means the same. */
-export function onOneLine(json: string): string {
-  return json.includes('\n') || json.includes('\r') ? json.replaceAll(/[\n\r]/g, ' ') : json;
 }

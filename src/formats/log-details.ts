@@ -19,9 +19,8 @@ const NO_DETAILS: LogDetails = { message: undefined, remoteIp: undefined, header
  * Reads `Message`, `RemoteIp`, `Headers[{Name, Value}]` and `TriggerMatch{Key, Value}`; texts only, since JSON.parse may round a number. A member
  * of another shape is left out here and stays in the log.
  */
-export function logDetails(logJson: string): LogDetails {
-  const log = parseObject(logJson);
-  if (log === undefined) {
+export function logDetails(log: unknown): LogDetails {
+  if (!isObject(log)) {
     return NO_DETAILS;
   }
   const match = log['TriggerMatch'];
@@ -55,16 +54,6 @@ function headersOf(value: unknown): readonly LogHeader[] {
     }
   }
   return headers;
-}
-
-function parseObject(json: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? value : undefined;
-  } catch {
-    // The store holds JSON objects only. Should one be damaged, its event must not hold up all those behind it: it is written as it is.
-    return undefined;
-  }
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

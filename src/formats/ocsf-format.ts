@@ -1,8 +1,7 @@
-import type { FeedEvent } from '../../store/event-store.ts';
+import type { FeedEvent } from '../../store/feed-event.ts';
 import { type EventFacts, factsReader } from './event-facts.ts';
 import { withJson, withObject, withText } from './json-members.ts';
 import { type Quote, quoteJson } from './json-text.ts';
-import { quotedNative } from './native-format.ts';
 import { destination, observables, source } from './ocsf-endpoints.ts';
 import { hostTexts } from './ocsf-host.ts';
 import { httpRequest } from './ocsf-http-request.ts';
@@ -40,7 +39,7 @@ export function ocsfWriter(): (event: FeedEvent) => string {
     members += `,"dst_endpoint":{${destination(facts, hosts)}}`;
     members = withJson(members, ',"ja4_fingerprint_list":', ja4 ? ja4List(ja4, quote) : undefined);
     members = withJson(members, ',"observables":', observables(facts, hosts));
-    return `{${members},"raw_data":${quotedNative(event, quote)},"unmapped":{${unmapped(facts)}}}`;
+    return `{${members},"raw_data":${JSON.stringify(event.json)},"unmapped":{${unmapped(facts)}}}`;
   };
 }
 

@@ -1,5 +1,6 @@
 import { type MatchSubject, matchSubject } from '../../query/match-event-subject.ts';
-import type { EventStore, FeedEvent, FeedPage, FeedRequest } from '../../store/event-store.ts';
+import type { EventStore, FeedPage, FeedRequest } from '../../store/event-store.ts';
+import { type FeedEvent, readFields } from '../../store/feed-event.ts';
 import { cursorText } from '../feed/feed-cursor.ts';
 import { eventData, eventFrame } from './tail-frames.ts';
 import type { TailWatcher } from './tail-watcher.ts';
@@ -11,7 +12,8 @@ export function framesFor(
   store: Pick<EventStore, 'storeId'>,
 ): ReadonlyMap<TailWatcher, readonly Buffer[]> {
   const framesOf = new Map<TailWatcher, Buffer[]>();
-  for (const event of page.events) {
+  for (const line of page.lines) {
+    const event = readFields(line);
     const subject = matchSubject(event.fields);
     let frames: EventFrames | undefined;
     for (const watcher of watchers) {

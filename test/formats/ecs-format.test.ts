@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { ecsWriter } from '../../src/formats/ecs-format.ts';
-import { writeNative } from '../../src/formats/native-format.ts';
 import { NOW } from '../fixtures/present.ts';
 import { type EventPart, feedEvent } from './feed-events.ts';
 import { JA4, UA, WHOLE_EVENT, WHOLE_URL } from './whole-event.ts';
@@ -24,7 +23,7 @@ test('an event that has everything becomes a whole document', () => {
       dataset: 'shieldlog.events',
       provider: 'shield',
       ingested: new Date(NOW + 250).toISOString(),
-      original: writeNative(WHOLE_EVENT),
+      original: WHOLE_EVENT.json,
     },
     observer: { vendor: 'shieldlog', product: 'shieldlog', version: '0.1.0', type: 'waf' },
     rule: { id: '942100', name: 'SQL injection', ruleset: 'waf', category: 'waf' },

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { writeNative } from '../../src/formats/native-format.ts';
 import { ocsfWriter } from '../../src/formats/ocsf-format.ts';
 import { NOW } from '../fixtures/present.ts';
 import { type EventPart, feedEvent } from './feed-events.ts';
@@ -62,7 +61,7 @@ test('an event that has everything becomes a whole HTTP Activity', () => {
       { name: 'src_endpoint.ip', type_id: 2, type: 'IP Address', value: '203.0.113.9' },
       { name: 'dst_endpoint.hostname', type_id: 1, type: 'Hostname', value: 'www.shop.example.co.uk' },
     ],
-    raw_data: writeNative(WHOLE_EVENT),
+    raw_data: WHOLE_EVENT.json,
     unmapped: { shield_zone_id: 7, action: 'blocked' },
   });
 });

@@ -4,12 +4,11 @@ import { compileSearch } from '../../query/compile-search.ts';
 import { compileMatcher } from '../../query/match-event.ts';
 import { compileMatchRequest } from '../../query/match-event-request.ts';
 import { matchSubject } from '../../query/match-event-subject.ts';
-import type { FeedEvent } from '../../store/event-store.ts';
 import type { OpenStore } from '../../store/open-store.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
-import { wholeFeed } from '../store/whole-feed.ts';
+import { type FedEvent, wholeFeed } from '../store/whole-feed.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
 import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
@@ -37,7 +36,7 @@ function rawEvents(dataSeed: number): readonly RawEvent[] {
 /** Half of the events are sealed, so that the SQL goes over segments too. */
 async function withEvents(
   dataSeed: number,
-  work: (store: OpenStore, stored: readonly FeedEvent[], raw: readonly RawEvent[]) => Promise<void>,
+  work: (store: OpenStore, stored: readonly FedEvent[], raw: readonly RawEvent[]) => Promise<void>,
 ): Promise<void> {
   await withFolder(async (folder) => {
     const raw = rawEvents(dataSeed);

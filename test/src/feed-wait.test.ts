@@ -96,7 +96,7 @@ test('a client that does not read holds up nothing, and little is read ahead of 
   let events = 0;
   app.store.readFeed = async (request, options) => {
     const page = await readFeed(request, options);
-    events += page.events.length;
+    events += page.lines.length;
     return page;
   };
   const hangUp = new AbortController();

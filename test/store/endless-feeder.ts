@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openStore } from '../../store/open-store.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { eventSeries, HOUR, NOW } from './stored-events.ts';
+import { fedEvent } from './whole-feed.ts';
 
 // Appends batches, each with the last events of the one before once more, seals and merges them, and at the same time reads its own feed from the
 // sequence it is started with and tells its parent of every page, until it is killed.
@@ -22,7 +23,7 @@ async function read(): Promise<never> {
   for (let after = BigInt(behind); ; ) {
     const page = await store.readFeed({ zones: 'all', afterSequence: after, limit: 37 });
     after = page.lastSequence;
-    process.send?.({ ids: page.events.map(({ logId }) => logId), lastSequence: String(after) } satisfies FeederPage);
+    process.send?.({ ids: page.lines.map((line) => fedEvent(line).logId), lastSequence: String(after) } satisfies FeederPage);
     if (!page.more) await delay(1);
   }
 }

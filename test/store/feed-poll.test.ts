@@ -24,11 +24,11 @@ test('a poll with nothing new for its zones needs no DuckDB, and moves on behind
   const live = new LiveSet({ segments: [segment], bundles: [] }, 11n, () => undefined);
   const reader = await readerWithoutDuckdb(live);
   const poll = (zones: readonly number[] | 'all', afterSequence: bigint) => reader.read({ zones, afterSequence, limit: 10 }, signal);
-  expect(await poll('all', 10n)).toEqual({ events: [], lastSequence: 10n, more: false });
-  expect(await poll([7], 10n)).toEqual({ events: [], lastSequence: 10n, more: false });
-  expect(await poll([8], 0n)).toEqual({ events: [], lastSequence: 10n, more: false });
+  expect(await poll('all', 10n)).toEqual({ lines: [], lastSequence: 10n, more: false });
+  expect(await poll([7], 10n)).toEqual({ lines: [], lastSequence: 10n, more: false });
+  expect(await poll([8], 0n)).toEqual({ lines: [], lastSequence: 10n, more: false });
   live.advance(15n, [8]);
-  expect(await poll([7], 10n)).toEqual({ events: [], lastSequence: 14n, more: false });
+  expect(await poll([7], 10n)).toEqual({ lines: [], lastSequence: 14n, more: false });
   for (const zones of [[8], [7, 8], 'all'] as const) await expect(poll(zones, 10n)).rejects.toMatchObject({ code: 'overloaded' });
 });
 

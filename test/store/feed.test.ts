@@ -4,7 +4,7 @@ import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { type CanonicalEvent, canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, idsOf, NOW } from './stored-events.ts';
-import { wholeFeed } from './whole-feed.ts';
+import { fedEvent, wholeFeed } from './whole-feed.ts';
 
 /** Events of many zones whose times have nothing to do with their order. */
 function shuffled(prefix: string, count: number): CanonicalEvent[] {
@@ -101,8 +101,9 @@ test('pages of large events end early, so that they take little memory; a single
     const ids: string[] = [];
     for (let afterSequence = 0n, more = true; more; ) {
       const page = await store.readFeed({ zones: 'all', afterSequence, limit: 100_000 });
-      ids.push(...page.events.map(({ logId }) => logId));
-      pages.push(page.events.reduce((sum, { logJson, fields }) => sum + logJson.length + (fields.url?.length ?? 0), 0));
+      const events = page.lines.map(fedEvent);
+      ids.push(...events.map(({ logId }) => logId));
+      pages.push(events.reduce((sum, { logJson, fields }) => sum + logJson.length + (fields.url?.length ?? 0), 0));
       ({ lastSequence: afterSequence, more } = page);
     }
     expect(ids).toEqual(idsOf(all));
