@@ -8,6 +8,10 @@ import { StoreError } from './store-error.ts';
 
 const RETRY_DELAY_MS = 200;
 
+/** Batches are stored together as long as they have no more than this; one may have more by itself. */
+const MOST_EVENTS = 10_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+
 export interface AppendPipelineOptions {
   readonly journalFolder: string;
   /** Makes what cannot become an event durable; called before the batch's positions are. */
@@ -21,14 +25,15 @@ export interface AppendPipelineOptions {
 interface Append {
   readonly batch: EventBatch;
   readonly sizeBytes: number;
+  readonly stored: PromiseWithResolvers<AppendReceipt>;
   failure: StoreError | undefined;
 }
 
 /**
- * Takes batches through two stages, each one batch at a time and in call order: to the journal, then into the hot table.
- * The stages overlap, so one batch is written while the one before is loaded.
+ * Takes batches through two stages, each in call order: to the journal, then into the hot table. The stages overlap, so one journal is written while the one
+ * before is loaded. A journal and its load cost the same for a few events as for a thousand, so batches that come meanwhile are stored together.
  *
- * A batch that fails takes those behind it along, because their source positions would otherwise pass over its events; appends
+ * A batch that fails takes those with it and behind it along, because their source positions would otherwise pass over its events; appends
  * are refused until what they left on disk is gone.
  */
 export class AppendPipeline {
@@ -36,6 +41,10 @@ export class AppendPipeline {
   readonly #writing = new SerialQueue();
   readonly #loading = new SerialQueue();
   readonly #underWay = new Set<Append>();
+  /** Those of them that are not being written yet. */
+  #waiting: Append[] = [];
+  /** Until the journal that was written last is being loaded, batches wait for company. */
+  #lastLoadBegun: Promise<void> = Promise.resolve();
   #next: AppendPlace;
   #refusal: StoreError | undefined;
   #pendingBytes = 0;
@@ -59,16 +68,13 @@ export class AppendPipeline {
     if (this.#refusal !== undefined) {
       throw this.#refusal;
     }
-    const append: Append = { batch, sizeBytes: sizeOf(batch), failure: undefined };
+    const append: Append = { batch, sizeBytes: sizeOf(batch), stored: Promise.withResolvers(), failure: undefined };
     this.#underWay.add(append);
+    this.#waiting.push(append);
     this.#pendingBytes += append.sizeBytes;
-    const written = this.#writing.run(() => this.#write(append));
-    // The load looks at it in its turn, which may be later than it fails.
-    written.catch(() => undefined);
-    // The queue of loads is entered now, so that batches are loaded in the order of the calls.
-    const loaded = this.#loading.run(async () => this.#load(append, await written));
+    void this.#writing.run(() => this.#writeWaiting());
     try {
-      return await loaded;
+      return await append.stored.promise;
     } finally {
       this.#underWay.delete(append);
       this.#pendingBytes -= append.sizeBytes;
@@ -87,33 +93,74 @@ export class AppendPipeline {
     await this.#loading.idle();
   }
 
-  async #write(append: Append): Promise<Journal> {
-    return await this.#guard(append, async () => {
-      const { batch } = append;
-      const { journalFolder, keepDeadLetters, now } = this.#options;
-      const { journal, sequence } = this.#next;
-      keepDeadLetters(batch.deadLetters);
-      const written = await writeJournal(journalFolder, this.#next, batch, now());
-      this.#next = { journal: journal + 1, sequence: sequence + BigInt(batch.eventCount) };
-      return written;
-    });
-  }
-
-  async #load(append: Append, journal: Journal): Promise<AppendReceipt> {
-    return await this.#guard(append, async () => {
-      await this.#options.loader.load(journal);
-      return { firstSequence: journal.firstSequence, eventCount: journal.eventCount };
-    });
-  }
-
-  async #guard<T>(append: Append, work: () => Promise<T>): Promise<T> {
-    if (append.failure !== undefined) {
-      throw append.failure;
+  async #writeWaiting(): Promise<void> {
+    await this.#lastLoadBegun;
+    const group = this.#takeGroup();
+    if (group.length === 0) {
+      return;
     }
+    const begun = Promise.withResolvers<void>();
+    this.#lastLoadBegun = begun.promise;
     try {
+      const journal = await this.#guard(group, () => this.#write(group));
+      // What is done between loads is queued in the order of the calls, too.
+      void this.#loading.run(async () => {
+        begun.resolve();
+        await this.#load(group, journal);
+      });
+    } catch {
+      begun.resolve();
+    }
+  }
+
+  /** The batches that come next, as many as are one journal. */
+  #takeGroup(): readonly Append[] {
+    let [events, bytes] = [0, 0];
+    const over = this.#waiting.findIndex(({ batch, sizeBytes }, place) => {
+      events += batch.eventCount;
+      bytes += sizeBytes;
+      return place > 0 && (events > MOST_EVENTS || bytes > MOST_BYTES);
+    });
+    return this.#waiting.splice(0, over === -1 ? this.#waiting.length : over);
+  }
+
+  async #write(group: readonly Append[]): Promise<Journal> {
+    const { journalFolder, keepDeadLetters, now } = this.#options;
+    const { journal, sequence } = this.#next;
+    const batch = together(group.map((append) => append.batch));
+    keepDeadLetters(batch.deadLetters);
+    const written = await writeJournal(journalFolder, this.#next, batch, now());
+    this.#next = { journal: journal + 1, sequence: sequence + BigInt(batch.eventCount) };
+    return written;
+  }
+
+  async #load(group: readonly Append[], journal: Journal): Promise<void> {
+    try {
+      await this.#guard(group, () => this.#options.loader.load(journal));
+    } catch {
+      return;
+    }
+    let firstSequence = journal.firstSequence;
+    for (const { batch, stored } of group) {
+      stored.resolve({ firstSequence, eventCount: batch.eventCount });
+      firstSequence += BigInt(batch.eventCount);
+    }
+  }
+
+  /** Rejects the appends of a group that fails, or failed with one before it; the error is for whoever goes on with the group. */
+  async #guard<T>(group: readonly Append[], work: () => Promise<T>): Promise<T> {
+    const [first] = group as [Append];
+    try {
+      if (first.failure !== undefined) {
+        throw first.failure;
+      }
       return await work();
     } catch (error) {
-      throw this.#fail(append, error);
+      const failure = first.failure ?? this.#fail(first, error);
+      for (const { stored } of group) {
+        stored.reject(failure);
+      }
+      throw failure;
     }
   }
 
@@ -155,6 +202,18 @@ export class AppendPipeline {
       }
     }
   }
+}
+
+/** Batches as one, in their order: of a position the last one counts. */
+function together(batches: readonly EventBatch[]): EventBatch {
+  const positions = batches.flatMap((batch) => batch.positions);
+  return {
+    lines: batches.flatMap(({ lines }) => lines),
+    eventCount: batches.reduce((sum, { eventCount }) => sum + eventCount, 0),
+    positions: [...new Map(positions.map((position) => [`${position.partition} ${position.topic}`, position])).values()],
+    deadLetters: batches.flatMap(({ deadLetters }) => deadLetters),
+    expiredCount: batches.reduce((sum, { expiredCount }) => sum + expiredCount, 0),
+  };
 }
 
 /** A batch holds the bytes of its dead letters in memory for as long as those of its events. */

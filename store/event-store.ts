@@ -31,7 +31,7 @@ export interface StoredDeadLetter extends DeadLetter {
 }
 
 /**
- * Events in canonical form and where they came from. It becomes one journal file: all of it is durable, or none.
+ * Events in canonical form and where they came from. It goes into one journal file, maybe with others: all of it is durable, or none.
  * Every line is a JSON object with exactly the stored columns (see `query/event-fields.ts`), no raw newline inside.
  */
 export interface EventBatch {

@@ -24,6 +24,39 @@ test('appends under way at the same time are applied in the order of the calls',
   expect(store.pendingBytes()).toBe(0);
 });
 
+test('batches that come together are one journal, up to ten thousand events, and their positions move as if they were apart', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  const at = (partition: number, nextOffset: bigint) => ({ positions: [{ topic: 'shield', partition, nextOffset }] });
+  const letter = { bytes: Buffer.from('x'), reason: 'no event', source: 'kafka', topic: 'shield', partition: 0, offset: 3n };
+  const batches = [
+    canonicalBatch(eventSeries('a', 3_000, NOW, 1), at(0, 1n)),
+    canonicalBatch(eventSeries('A', 3_000, NOW, 1)),
+    canonicalBatch(eventSeries('b', 4_000, NOW, 1), at(1, 7n)),
+    // One event too many for the first journal.
+    canonicalBatch([...eventSeries('b', 1, NOW, 1)], at(0, 2n)),
+    canonicalBatch([], { ...at(0, 4n), deadLetters: [letter], expiredCount: 5 }),
+    canonicalBatch(eventSeries('c', 20_000, NOW, 1), at(2, 1n)),
+  ];
+  const receipts = await Promise.all(batches.map((batch) => store.append(batch)));
+  expect(receipts.map(({ firstSequence, eventCount }) => [firstSequence, eventCount])).toEqual([
+    [1n, 3_000],
+    [3_001n, 3_000],
+    [6_001n, 4_000],
+    [10_001n, 1],
+    [10_002n, 0],
+    [10_002n, 20_000],
+  ]);
+  expect(readdirSync(join(dataDir, 'journal'))).toHaveLength(3);
+  const expectWhole = (whole: typeof store) => {
+    expect([0, 1, 2].map((partition) => whole.position('shield', partition))).toEqual([4n, 7n, 1n]);
+    expect(whole.stats()).toMatchObject({ events: 30_000, duplicateEvents: 1, expiredEvents: 5, deadLetters: 1 });
+  };
+  expectWhole(store);
+  await store.close();
+  expectWhole(await storeIn(dataDir));
+});
+
 test('the same log id for the same zone and time counts once, within a batch, across batches and across segments', async () => {
   const store = await storeIn(temporaryFolder());
   const first = eventSeries('e', 10, NOW, HOUR);
