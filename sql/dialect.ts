@@ -14,4 +14,6 @@ export interface Dialect {
   wildcard(value: SqlFragment, parts: readonly string[]): SqlFragment;
   /** Integer division towards negative infinity of two non-negative integers. */
   divide(dividend: SqlFragment, divisor: SqlFragment): SqlFragment;
+  /** An aggregate: the texts that are not NULL as the text of a JSON array, in no order; NULL where there are none. */
+  listOf(value: SqlFragment): SqlFragment;
 }

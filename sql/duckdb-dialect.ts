@@ -10,6 +10,7 @@ export const duckdbDialect: Dialect = {
   endsWith: (haystack, needle) => sql`ends_with(${haystack}, ${needle})`,
   wildcard,
   divide: (dividend, divisor) => sql`${dividend} // ${divisor}`,
+  listOf: (value) => sql`to_json(list(${value}) FILTER (${value} IS NOT NULL))::VARCHAR`,
 };
 
 function fold(value: SqlFragment): SqlFragment {

@@ -12,7 +12,7 @@ export const DETAIL_ROWS = {
   origin: 0b011,
   /** The events of one action (folded) and feature; the only rows with the first and last time. */
   verdict: 0b101,
-  /** All distinct rules: `listed` is what the answer says of them (marked text). */
+  /** All rules: `listed` is a JSON array of them, in no order, NULL where there are none. */
   rules: 0b110,
 } as const;
 
@@ -48,6 +48,6 @@ export function factRows({ output, place }: Pick<FactsSource, 'output' | 'place'
   const listed = (row: number, list: SqlFragment) =>
     sql` UNION ALL SELECT ${place} AS place, any_value(absent), NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${list} FROM facts WHERE absent = ${int32(row)} GROUP BY ${place}`;
   const buckets = output.buckets > 0 ? listed(DETAIL_ROWS.buckets, trusted("string_agg(bucket || ':' || events, ',')")) : trusted('');
-  const rules = listed(DETAIL_ROWS.rules, markText(trusted(`string_agg(DISTINCT "ruleId", ',' ORDER BY "ruleId")`)));
+  const rules = listed(DETAIL_ROWS.rules, dialect.listOf(column('ruleId')));
   return sql`SELECT ${place} AS place, absent, ${texts}, events, "firstSeen", "lastSeen", NULL AS listed FROM facts WHERE absent IN (${int32(DETAIL_ROWS.origin)}, ${int32(DETAIL_ROWS.verdict)})${buckets}${rules}`;
 }

@@ -3,7 +3,7 @@ import { column } from './columns.ts';
 import type { Dialect } from './dialect.ts';
 import { int32, joinSql, type SqlFragment, sql, trusted } from './fragment.ts';
 import { bucketColumn, factRows, factsSql } from './group-facts.ts';
-import { keyList, pageSql } from './group-statements.ts';
+import { countedSql, keyList, pageSql } from './group-statements.ts';
 import { markText } from './marked-text.ts';
 import { matchSql } from './row-statements.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
@@ -27,7 +27,8 @@ export function groupOnceStatement(plan: SearchPlan, output: GroupsOutput, event
     ', ',
   );
   const found = sql`SELECT ${keys}${others(output)}${bucketColumn(plan, output, dialect)} FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)}`;
-  const { counted, blank, page, total, names } = pageSql(plan, output, trusted('found'));
+  const { blank, page, total, names } = pageSql(plan, output);
+  const counted = countedSql(output, trusted('found'));
   const ranked = sql`SELECT row_number() OVER (ORDER BY events DESC, ${names}) - 1 AS place, events, ${names} FROM (${page}) AS page`;
   const sameKey = keyList(output, (dimension, name) => sql`coalesce(found.${column(dimension)}, '') = page.${name}`, ' AND ');
   const source = { output, matching: sql`found JOIN page ON ${sameKey}`, place: trusted('place') };

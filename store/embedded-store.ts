@@ -16,6 +16,7 @@ import type {
 import { exportRows } from './export-reader.ts';
 import type { Forgotten } from './feed-forgotten.ts';
 import type { FeedReader } from './feed-reader.ts';
+import type { GroupMemory } from './group-memory.ts';
 import { type MostKept, searchGroups } from './group-search.ts';
 import type { LiveSet } from './live-set.ts';
 import type { Maintenance } from './maintenance.ts';
@@ -33,6 +34,8 @@ export interface StoreParts {
   readonly mostKept: MostKept;
   /** Undefined: segments are counted anew by every search. */
   readonly counts: SegmentCounts | undefined;
+  /** Undefined: so are groups. */
+  readonly groups: GroupMemory | undefined;
   readonly catalog: Catalog;
   readonly live: LiveSet;
   readonly forgotten: Forgotten;
@@ -172,7 +175,7 @@ export class EmbeddedStore implements EventStore {
         const scope = new SearchScope(plan, snapshot, segmentsFolder, connection, signal);
         return await (plan.output.kind === 'rows'
           ? searchRows(scope, this.#parts.counts)
-          : searchGroups(scope, plan.output, this.#parts.mostKept));
+          : searchGroups(scope, plan.output, this.#parts.mostKept, this.#parts.groups));
       } finally {
         snapshot.release();
       }

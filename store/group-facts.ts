@@ -8,13 +8,12 @@ export class GroupFacts {
   count = 0;
   firstSeen = Number.POSITIVE_INFINITY;
   lastSeen = Number.NEGATIVE_INFINITY;
-  /** Distinct, ascending by code point, joined by `,`. */
-  ruleIds = '';
   readonly sparkline: number[];
   readonly #countries: Counts = new Map();
   readonly #asns: Counts = new Map();
   readonly #actions: Counts = new Map();
   readonly #features: Counts = new Map();
+  readonly #ruleIds = new Set<string>();
 
   constructor(buckets: number) {
     this.sparkline = new Array<number>(buckets).fill(0);
@@ -40,6 +39,27 @@ export class GroupFacts {
     add(this.#features, feature, events);
   }
 
+  addRules(ruleIds: Iterable<string>): void {
+    for (const ruleId of ruleIds) {
+      this.#ruleIds.add(ruleId);
+    }
+  }
+
+  /** All that is known of another part of the group's events but its sparkline, which is another one's where the window is. */
+  addAll(other: GroupFacts): void {
+    this.addSpan(other.count, other.firstSeen, other.lastSeen);
+    addEach(this.#countries, other.#countries);
+    addEach(this.#asns, other.#asns);
+    addEach(this.#actions, other.#actions);
+    addEach(this.#features, other.#features);
+    this.addRules(other.#ruleIds);
+  }
+
+  /** How many different values it has of everything, which is what it takes memory for. */
+  get values(): number {
+    return this.#countries.size + this.#asns.size + this.#actions.size + this.#features.size + this.#ruleIds.size;
+  }
+
   context(): GroupContext {
     return {
       country: mostFrequent(this.#countries),
@@ -47,8 +67,8 @@ export class GroupFacts {
       blocked: this.#actions.get('blocked') ?? 0,
       challenged: this.#actions.get('challenged') ?? 0,
       logged: this.#actions.get('logged') ?? 0,
-      features: distinct(this.#features),
-      ruleIds: this.ruleIds,
+      features: distinct(this.#features.keys()),
+      ruleIds: distinct(this.#ruleIds),
     };
   }
 }
@@ -56,6 +76,12 @@ export class GroupFacts {
 function add(counts: Counts, value: string | null, events: number): void {
   if (value !== null) {
     counts.set(value, (counts.get(value) ?? 0) + events);
+  }
+}
+
+function addEach(counts: Counts, others: Counts): void {
+  for (const [value, events] of others) {
+    add(counts, value, events);
   }
 }
 
@@ -72,6 +98,6 @@ function mostFrequent(counts: ReadonlyMap<string, number>): string {
   return best ?? '';
 }
 
-function distinct(counts: ReadonlyMap<string, number>): string {
-  return [...counts.keys()].sort(compareCodePoints).join(',');
+function distinct(values: Iterable<string>): string {
+  return [...values].sort(compareCodePoints).join(',');
 }

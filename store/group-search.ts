@@ -1,13 +1,15 @@
-import type { DuckDBValue } from '@duckdb/node-api';
 import type { Dimension } from '../query/dimensions.ts';
 import type { GroupsOutput } from '../query/search-plan.ts';
 import type { EventGroup, SearchResult } from '../query/search-result.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
-import { DETAIL_ROWS } from '../sql/group-facts.ts';
 import { groupOnceStatement, PAGE_ROWS } from '../sql/group-once-statement.ts';
-import { type GroupPage, groupDetailStatement, groupPageStatement, isDirect } from '../sql/group-statements.ts';
+import { groupDetailStatement, groupPageStatement } from '../sql/group-statements.ts';
 import { unmarkText } from '../sql/marked-text.ts';
-import { GroupFacts } from './group-facts.ts';
+import { collectFacts } from './collect-facts.ts';
+import { type FoundGroups, keysIn } from './found-groups.ts';
+import type { GroupFacts } from './group-facts.ts';
+import type { GroupMemory } from './group-memory.ts';
+import { findRemembered } from './remembered-groups.ts';
 import type { SearchScope } from './search-scope.ts';
 
 /**
@@ -24,20 +26,24 @@ export const MOST_KEPT: MostKept = { filtered: 4_000_000, otherwise: 100_000 };
 
 const LONG_TEXTS: ReadonlySet<Dimension> = new Set<Dimension>(['url', 'ua']);
 
-/** One page of groups and the number of all. */
-export async function searchGroups(scope: SearchScope, output: GroupsOutput, mostKept: MostKept): Promise<SearchResult> {
-  const isFiltered = scope.plan.where.kind !== 'everything' && !output.by.some((dimension) => LONG_TEXTS.has(dimension));
-  const most = isFiltered ? mostKept.filtered : mostKept.otherwise;
-  const { total, keys, facts } = scope.sealedRows <= most ? await groupAtOnce(scope, output) : await groupInTwoPhases(scope, output);
+/** One page of groups and the number of all. With `memory`, what is found in segments is kept for the next time. */
+export async function searchGroups(
+  scope: SearchScope,
+  output: GroupsOutput,
+  mostKept: MostKept,
+  memory?: GroupMemory,
+): Promise<SearchResult> {
+  const remembered = await memory?.use(scope, output, (base) => findRemembered(scope, output, base, memory));
+  const { total, keys, facts } = remembered ?? (await findAnew(scope, output, mostKept));
+  memory?.answered(scope, output, total);
   const groups = keys.map((key, position) => eventGroup(output, key, facts[position] as GroupFacts));
   return { kind: 'groups', groups, total };
 }
 
-/** A page of groups: their keys in the order of the answer, and what is known of each. */
-interface FoundGroups {
-  readonly total: number;
-  readonly keys: readonly (readonly string[])[];
-  readonly facts: readonly GroupFacts[];
+async function findAnew(scope: SearchScope, output: GroupsOutput, mostKept: MostKept): Promise<FoundGroups> {
+  const isFiltered = scope.plan.where.kind !== 'everything' && !output.by.some((dimension) => LONG_TEXTS.has(dimension));
+  const most = isFiltered ? mostKept.filtered : mostKept.otherwise;
+  return scope.sealedRows <= most ? await groupAtOnce(scope, output) : await groupInTwoPhases(scope, output);
 }
 
 async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups> {
@@ -55,9 +61,7 @@ async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<Fo
 /** First the keys of the page, then everything about those keys. */
 async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups> {
   const { plan } = scope;
-  const pageRows = await scope.run(groupPageStatement(plan, output, scope.events(), duckdbDialect));
-  const total = Number(pageRows[0]?.[0] ?? 0);
-  const keys = pageRows.filter((row) => row.at(-1) !== null).map((row) => row.slice(1, -1).map((key) => unmarkText(key as string)));
+  const { total, keys } = keysIn(await scope.run(groupPageStatement(plan, output, scope.events(), duckdbDialect)));
   if (keys.length === 0) {
     return { total, keys, facts: [] };
   }
@@ -73,36 +77,4 @@ function eventGroup(output: GroupsOutput, key: readonly string[], facts: GroupFa
   }
   const { count, firstSeen, lastSeen, sparkline } = facts;
   return { key: named, count, firstSeen, lastSeen, context: facts.context(), ...(output.buckets > 0 ? { sparkline } : {}) };
-}
-
-/** Sorts rows of `factRows` to the groups they are about. */
-function collectFacts(details: readonly DuckDBValue[][], { keys, isWhole }: GroupPage, output: GroupsOutput): GroupFacts[] {
-  const facts = keys.map(() => new GroupFacts(output.buckets));
-  const positions = isDirect(output, isWhole) ? new Map(keys.map(([key], position) => [key, position])) : undefined;
-  for (const [place, absent, country, asn, action, feature, events, firstSeen, lastSeen, listed] of details) {
-    const position = positions === undefined ? Number(place) : positions.get(textOf(place) ?? '');
-    const group = facts[position as number] as GroupFacts;
-    switch (Number(absent)) {
-      case DETAIL_ROWS.origin:
-        group.addOrigin(textOf(country), textOf(asn), Number(events));
-        break;
-      case DETAIL_ROWS.verdict:
-        group.addSpan(Number(events), Number(firstSeen), Number(lastSeen));
-        group.addVerdict(textOf(action), textOf(feature), Number(events));
-        break;
-      case DETAIL_ROWS.buckets:
-        for (const pair of (listed as string).split(',')) {
-          const [bucket, inBucket] = pair.split(':');
-          group.addBucket(Number(bucket), Number(inBucket));
-        }
-        break;
-      default:
-        group.ruleIds = textOf(listed) ?? '';
-    }
-  }
-  return facts;
-}
-
-function textOf(marked: DuckDBValue | undefined): string | null {
-  return typeof marked === 'string' ? unmarkText(marked) : null;
 }

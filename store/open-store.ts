@@ -9,6 +9,7 @@ import type { DeadLetter } from './event-store.ts';
 import { lastSequencesIn } from './feed-dropped.ts';
 import { Forgotten } from './feed-forgotten.ts';
 import { FeedReader } from './feed-reader.ts';
+import { GroupMemory } from './group-memory.ts';
 import { MOST_KEPT, type MostKept } from './group-search.ts';
 import { LiveSet } from './live-set.ts';
 import { Loader } from './loader.ts';
@@ -29,6 +30,12 @@ const WAITING_SEARCHES = 256;
 /** Pages of the feed that are read at the same time, and windows that are prepared. */
 const CONCURRENT_FEEDS = 4;
 
+/** What remembered groups may take, and which part of the engine's memory at most. */
+const GROUP_MEMORY_BYTES = 64 * 1024 * 1024;
+const GROUP_MEMORY_SHARE = 1 / 16;
+/** A search that has more is not remembered: it would take the room of many. */
+const MOST_REMEMBERED_GROUPS = 300_000;
+
 /** How long after the last bulk load searches get every core again. */
 const QUIET_MS = 1_000;
 
@@ -40,7 +47,7 @@ export interface StoreOptions {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly logger?: StoreLogger;
-  /** Whether searches remember how many events of a segment match. Default: true. */
+  /** Whether searches remember what they found in segments. Default: true. */
   readonly remembersCounts?: boolean;
   /** How group searches are made, for tests of all ways. */
   readonly mostKept?: MostKept;
@@ -130,11 +137,13 @@ async function openWithCatalog(
   const compaction = { ...rewriting, connection: merging };
   const maintenance = new Maintenance({ pipeline, loader, sealer, compaction, retention, now, logger });
 
+  const dropTable = (name: string) => remover.remove({ hotTables: [{ name }], files: [] });
+  const budgetBytes = Math.min(GROUP_MEMORY_BYTES, memoryLimitMb * 1024 * 1024 * GROUP_MEMORY_SHARE);
   const feed = new FeedReader({
     live,
     segmentsFolder: folder.segments,
     connections: feedConnections,
-    dropTable: (name) => remover.remove({ hotTables: [{ name }], files: [] }),
+    dropTable,
     logger,
   });
   const release = async () => {
@@ -152,6 +161,7 @@ async function openWithCatalog(
     segmentsFolder: folder.segments,
     mostKept,
     counts: remembersCounts ? new SegmentCounts() : undefined,
+    groups: remembersCounts ? new GroupMemory({ budgetBytes, mostGroups: MOST_REMEMBERED_GROUPS, dropTable }) : undefined,
     catalog,
     live,
     forgotten,

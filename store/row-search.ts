@@ -10,7 +10,7 @@ import { fileSlotCountStatement, rowPageStatement } from '../sql/row-statements.
 import { type LogSource, readLogs } from './log-reader.ts';
 import { disjointStretches, locatePage, type PageLocation, type Stretch } from './page-location.ts';
 import type { SearchScope } from './search-scope.ts';
-import type { Segment } from './segment.ts';
+import { liesWithin, type Segment } from './segment.ts';
 import type { SegmentCounts } from './segment-counts.ts';
 import { countBySlot, slotMsOf, slotStretch } from './slot-counts.ts';
 
@@ -56,12 +56,12 @@ async function countMatching(scope: SearchScope, counts: SegmentCounts | undefin
     return await countBySlot(scope, window);
   }
   const bySegment = counts.of(plan);
-  const [known, unknown] = partition(segments, (segment) => lies(segment, window) && bySegment.has(segment.id));
+  const [known, unknown] = partition(segments, (segment) => liesWithin(segment, window) && bySegment.has(segment.id));
   const slotMs = slotMsOf(window);
   const statement = fileSlotCountStatement(plan, scope.eventsByFile(unknown), window, slotMs, duckdbDialect);
   const counted = unknown.length === 0 && scope.hotTables.length === 0 ? [] : await scope.run(statement);
   const byFile = Map.groupBy(counted, ([file]) => file);
-  for (const segment of unknown.filter((one) => lies(one, window))) {
+  for (const segment of unknown.filter((one) => liesWithin(one, window))) {
     const inSegment = byFile.get(scope.pathOf(segment)) ?? [];
     bySegment.set(
       segment.id,
@@ -83,14 +83,10 @@ function stretchOf({ minTimestamp, maxTimestamp }: Segment, events: number): Str
 /** Without a filter the catalog knows how many events of the zone a segment holds, unless the window cuts through it. */
 async function countUnfiltered(scope: SearchScope): Promise<Stretch[]> {
   const { window, zoneId } = scope.plan;
-  const [inside, cut] = partition(scope.segments, (segment) => lies(segment, window));
+  const [inside, cut] = partition(scope.segments, (segment) => liesWithin(segment, window));
   const known = inside.map((segment) => stretchOf(segment, segment.zoneRows.get(zoneId) ?? 0));
   const counted = cut.length === 0 && scope.hotTables.length === 0 ? [] : await countBySlot(scope, window, cut);
   return disjointStretches([...counted, ...known]);
-}
-
-function lies(segment: Segment, window: TimeWindow): boolean {
-  return segment.minTimestamp >= window.fromMs && segment.maxTimestamp < window.toMs;
 }
 
 async function narrowDown(scope: SearchScope, located: PageLocation): Promise<PageLocation> {

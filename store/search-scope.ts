@@ -5,7 +5,7 @@ import { eventsByFile, eventsRelation } from '../sql/events-relation.ts';
 import type { SqlFragment } from '../sql/fragment.ts';
 import type { SqlStatement } from '../sql/statement.ts';
 import type { Bundle } from './bundle.ts';
-import { runStatement } from './duckdb-engine.ts';
+import { boundTo, interruptible, runStatement } from './duckdb-engine.ts';
 import type { HotTable } from './hot-table.ts';
 import type { Snapshot } from './live-set.ts';
 import { overlaps, type Segment } from './segment.ts';
@@ -37,6 +37,21 @@ export class SearchScope {
     return runStatement(this.#connection, statement, this.#signal);
   }
 
+  /** Hands over a statement's one column of doubles, piece by piece. */
+  streamNumbers(statement: SqlStatement, take: (numbers: readonly number[]) => void): Promise<void> {
+    return interruptible(this.#connection, this.#signal, async () => {
+      const result = await this.#connection.stream(statement.text, ...boundTo(statement));
+      for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+        take(chunk.getColumnValues(0) as number[]);
+      }
+    });
+  }
+
+  /** Those of the snapshot, whatever their zone and time. */
+  get liveSegments(): ReadonlySet<number> {
+    return new Set(this.#snapshot.segments.map(({ id }) => id));
+  }
+
   /** The bundle with this number. Throws `corrupt` where there is none. */
   bundle(number: bigint): Bundle {
     const found = this.#snapshot.bundles.find((bundle) => bundle.number === Number(number));
@@ -48,7 +63,11 @@ export class SearchScope {
 
   /** How many events of the zone are in the segments; not all of them need lie in the window. */
   get sealedRows(): number {
-    return this.segments.reduce((sum, { zoneRows }) => sum + (zoneRows.get(this.plan.zoneId) ?? 0), 0);
+    return this.rowsIn(this.segments);
+  }
+
+  rowsIn(segments: readonly Segment[]): number {
+    return segments.reduce((sum, { zoneRows }) => sum + (zoneRows.get(this.plan.zoneId) ?? 0), 0);
   }
 
   /** Those that can hold events of the zone in `window`. */
@@ -60,6 +79,15 @@ export class SearchScope {
   eventsByFile(segments: readonly Segment[]): SqlFragment {
     return eventsByFile(
       this.hotTables,
+      segments.map((segment) => this.pathOf(segment)),
+      this.#snapshot.endSequence,
+    );
+  }
+
+  /** The events of these segments, and of no hot table. */
+  sealedEvents(segments: readonly Segment[]): SqlFragment {
+    return eventsRelation(
+      [],
       segments.map((segment) => this.pathOf(segment)),
       this.#snapshot.endSequence,
     );

@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto';
-import type { Predicate } from '../query/predicate.ts';
 import type { SearchPlan } from '../query/search-plan.ts';
+import { digestOf } from './predicate-digest.ts';
 
 /** Of how many searches the counts are kept: those that were made last. */
 const MOST_SEARCHES = 1_000;
@@ -32,12 +31,4 @@ export class SegmentCounts {
     }
     return counts;
   }
-}
-
-/** A predicate can have thousands of values. */
-function digestOf(where: Predicate): string {
-  return hash(
-    'sha256',
-    JSON.stringify(where, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
-  );
 }

@@ -1,3 +1,4 @@
+import type { TimeWindow } from '../query/search-plan.ts';
 import type { Extent } from './extent.ts';
 
 /** A published Parquet file: it never changes; it is replaced or dropped as a whole. */
@@ -15,4 +16,9 @@ export type UnpublishedSegment = Omit<Segment, 'id'>;
 
 export function overlaps(segment: Segment, fromMs: number, toMs: number): boolean {
   return segment.maxTimestamp >= fromMs && segment.minTimestamp < toMs;
+}
+
+/** Whether all of its events lie in the half-open range. */
+export function liesWithin(segment: Segment, { fromMs, toMs }: TimeWindow): boolean {
+  return segment.minTimestamp >= fromMs && segment.maxTimestamp < toMs;
 }

@@ -1,0 +1,72 @@
+import { BYTES_OF_A_TIME, type EventTimes } from './event-times.ts';
+import type { GroupFacts } from './group-facts.ts';
+
+/** What is known of one group's events in some segments. */
+export interface KnownGroup {
+  readonly segments: ReadonlySet<number>;
+  /** Without a sparkline. */
+  readonly facts: GroupFacts;
+  /** Undefined where no sparkline was asked for. */
+  readonly times: EventTimes | undefined;
+}
+
+/** By measurement, a value in a map of counts and its text. */
+const BYTES_OF_A_VALUE = 100;
+/** A group with its five maps. */
+const BYTES_OF_A_GROUP = 1_000;
+
+/**
+ * What is remembered of one search: the counts of all groups in some segments, together, in a table of the engine, and what else is known of the groups that
+ * were on a page.
+ */
+export class GroupBase {
+  readonly table: string;
+  /** Their ids. */
+  readonly segments: ReadonlySet<number>;
+  readonly #tableBytes: number;
+  readonly #known = new Map<string, KnownGroup>();
+  #older: ReadonlyMap<string, KnownGroup>;
+  #knownBytes = 0;
+  /** There was no room for the details of a page. */
+  isFull = false;
+  readers = 1;
+  isDropped = false;
+  /** By the order of use. */
+  usedAt = 0;
+
+  /** `older` is the base that this one has more segments than. It begins with a reader: who makes it. */
+  constructor(table: string, tableBytes: number, segments: ReadonlySet<number>, older: GroupBase | undefined) {
+    this.table = table;
+    this.segments = segments;
+    this.#tableBytes = tableBytes;
+    this.#older = older === undefined ? new Map() : older.#known;
+  }
+
+  get bytes(): number {
+    return this.#tableBytes + this.#knownBytes;
+  }
+
+  /** Maybe of fewer segments than the base has. */
+  known(key: readonly string[]): KnownGroup | undefined {
+    const name = JSON.stringify(key);
+    return this.#known.get(name) ?? this.#older.get(name);
+  }
+
+  remember(keys: readonly (readonly string[])[], groups: readonly KnownGroup[]): void {
+    for (const [place, key] of keys.entries()) {
+      const name = JSON.stringify(key);
+      const before = this.#known.get(name);
+      this.#knownBytes += bytesOf(groups[place] as KnownGroup) - (before === undefined ? 0 : bytesOf(before));
+      this.#known.set(name, groups[place] as KnownGroup);
+    }
+  }
+
+  /** What the older base knew has been taken over for the page that is asked for; the rest of it was for pages that nobody may ask for any more. */
+  forgetOlder(): void {
+    this.#older = new Map();
+  }
+}
+
+export function bytesOf({ facts, times }: KnownGroup): number {
+  return BYTES_OF_A_GROUP + facts.values * BYTES_OF_A_VALUE + (times?.offsets.length ?? 0) * BYTES_OF_A_TIME;
+}
