@@ -1,3 +1,4 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan } from '../query/search-plan.ts';
 import type { EventRow, SearchResult } from '../query/search-result.ts';
 import type { AppendPipeline } from './append-pipeline.ts';
@@ -168,18 +169,20 @@ export class EmbeddedStore implements EventStore {
 
   async #search(plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
     signal.throwIfAborted();
-    const { live, searchers, segmentsFolder } = this.#parts;
-    return await searchers.use(async (connection) => {
-      const snapshot = live.snapshot();
-      try {
-        const scope = new SearchScope(plan, snapshot, segmentsFolder, connection, signal);
-        return await (plan.output.kind === 'rows'
-          ? searchRows(scope, this.#parts.counts)
-          : searchGroups(scope, plan.output, this.#parts.mostKept, this.#parts.groups));
-      } finally {
-        snapshot.release();
-      }
-    }, signal);
+    const { searchers, groups } = this.#parts;
+    const search = () => searchers.use((connection) => this.#searchOn(connection, plan, signal), signal);
+    return groups === undefined ? await search() : await groups.makingWay(search);
+  }
+
+  async #searchOn(connection: DuckDBConnection, plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
+    const { live, segmentsFolder, counts, groups, mostKept } = this.#parts;
+    const snapshot = live.snapshot();
+    try {
+      const scope = new SearchScope(plan, snapshot, segmentsFolder, connection, signal);
+      return await (plan.output.kind === 'rows' ? searchRows(scope, counts) : searchGroups(scope, plan.output, mostKept, groups));
+    } finally {
+      snapshot.release();
+    }
   }
 
   async #close(): Promise<void> {

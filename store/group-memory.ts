@@ -2,6 +2,7 @@ import type { GroupsOutput } from '../query/search-plan.ts';
 import { keepCountsStatement, keptSizeStatement } from '../sql/group-memory-statements.ts';
 import { isOutOfMemory } from './duckdb-engine.ts';
 import { GroupBase } from './group-base.ts';
+import type { GroupLimits } from './group-limits.ts';
 import { digestOf } from './predicate-digest.ts';
 import type { SearchScope } from './search-scope.ts';
 import { liesWithin, type Segment } from './segment.ts';
@@ -19,13 +20,11 @@ const IN_USE = 100;
 const BYTES_OF_A_ROW = 8;
 const BYTES_OF_A_KEY = 16;
 
-export interface GroupMemoryOptions {
-  /** What is remembered may take, as it is estimated. */
-  readonly budgetBytes: number;
-  /** A search with more groups is not remembered. */
-  readonly mostGroups: number;
-  /** Frees a table that nobody reads. */
+export interface GroupMemoryOptions extends GroupLimits {
+  /** Frees a table that nobody reads, in time. */
   readonly dropTable: (name: string) => void;
+  /** Resolves when all of them are gone. */
+  readonly dropped: () => Promise<void>;
 }
 
 /** A zone, a predicate, dimensions, and whether there are sparklines. */
@@ -99,8 +98,21 @@ export class GroupMemory {
     return free >= bytes;
   }
 
+  /** Does the work; where the engine's memory is not enough for it, everything is forgotten and it is done again. */
+  async makingWay<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isOutOfMemory(error) || !this.#clear()) {
+        throw error;
+      }
+      await this.#options.dropped();
+      return await work();
+    }
+  }
+
   /** Forgets everything; whether there was anything. */
-  clear(): boolean {
+  #clear(): boolean {
     const had = [...this.#searches.values()].some(({ bases }) => bases.length > 0);
     for (const search of this.#searches.values()) {
       for (const base of search.bases) {
@@ -180,7 +192,7 @@ export class GroupMemory {
       if (!isOutOfMemory(error)) {
         throw error;
       }
-      this.clear();
+      this.#clear();
       return undefined;
     }
     dropTable(table);

@@ -9,6 +9,7 @@ import type { DeadLetter } from './event-store.ts';
 import { lastSequencesIn } from './feed-dropped.ts';
 import { Forgotten } from './feed-forgotten.ts';
 import { FeedReader } from './feed-reader.ts';
+import { type GroupLimits, groupLimitsOf } from './group-limits.ts';
 import { GroupMemory } from './group-memory.ts';
 import { MOST_KEPT, type MostKept } from './group-search.ts';
 import { LiveSet } from './live-set.ts';
@@ -30,12 +31,6 @@ const WAITING_SEARCHES = 256;
 /** Pages of the feed that are read at the same time, and windows that are prepared. */
 const CONCURRENT_FEEDS = 4;
 
-/** What remembered groups may take, and which part of the engine's memory at most. */
-const GROUP_MEMORY_BYTES = 64 * 1024 * 1024;
-const GROUP_MEMORY_SHARE = 1 / 16;
-/** A search that has more is not remembered: it would take the room of many. */
-const MOST_REMEMBERED_GROUPS = 300_000;
-
 /** How long after the last bulk load searches get every core again. */
 const QUIET_MS = 1_000;
 
@@ -51,6 +46,8 @@ export interface StoreOptions {
   readonly remembersCounts?: boolean;
   /** How group searches are made, for tests of all ways. */
   readonly mostKept?: MostKept;
+  /** How much of them is remembered, for tests of the limits. */
+  readonly groupLimits?: GroupLimits;
 }
 
 export type OpenStore = EmbeddedStore;
@@ -74,7 +71,15 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
 async function openWithCatalog(
   folder: DataFolder,
   catalog: Catalog,
-  { memoryLimitMb, retentionMs, now, logger = silentLogger, remembersCounts = true, mostKept = MOST_KEPT }: StoreOptions,
+  {
+    memoryLimitMb,
+    retentionMs,
+    now,
+    logger = silentLogger,
+    remembersCounts = true,
+    mostKept = MOST_KEPT,
+    groupLimits = groupLimitsOf(memoryLimitMb),
+  }: StoreOptions,
 ): Promise<OpenStore> {
   await cleanFolder(folder, catalog);
   const { sealedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
@@ -138,7 +143,7 @@ async function openWithCatalog(
   const maintenance = new Maintenance({ pipeline, loader, sealer, compaction, retention, now, logger });
 
   const dropTable = (name: string) => remover.remove({ hotTables: [{ name }], files: [] });
-  const budgetBytes = Math.min(GROUP_MEMORY_BYTES, memoryLimitMb * 1024 * 1024 * GROUP_MEMORY_SHARE);
+  const groups = new GroupMemory({ ...groupLimits, dropTable, dropped: () => remover.idle() });
   const feed = new FeedReader({
     live,
     segmentsFolder: folder.segments,
@@ -161,7 +166,7 @@ async function openWithCatalog(
     segmentsFolder: folder.segments,
     mostKept,
     counts: remembersCounts ? new SegmentCounts() : undefined,
-    groups: remembersCounts ? new GroupMemory({ budgetBytes, mostGroups: MOST_REMEMBERED_GROUPS, dropTable }) : undefined,
+    groups: remembersCounts ? groups : undefined,
     catalog,
     live,
     forgotten,

@@ -1,0 +1,16 @@
+/** How much of group searches is remembered. */
+export interface GroupLimits {
+  /** What all of it may take, as it is estimated. */
+  readonly budgetBytes: number;
+  /** A search with more groups is not remembered: it would take the room of many. */
+  readonly mostGroups: number;
+}
+
+const MOST_BYTES = 64 * 1024 * 1024;
+/** Of the engine's memory. */
+const LARGEST_SHARE = 1 / 16;
+const MOST_GROUPS = 300_000;
+
+export function groupLimitsOf(memoryLimitMb: number): GroupLimits {
+  return { budgetBytes: Math.min(MOST_BYTES, memoryLimitMb * 1024 * 1024 * LARGEST_SHARE), mostGroups: MOST_GROUPS };
+}

@@ -1,0 +1,168 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Dimension } from '../../query/dimensions.ts';
+import type { SearchPlan } from '../../query/search-plan.ts';
+import type { OpenStore, StoreOptions } from '../../store/open-store.ts';
+import { canonicalBatch } from '../fixtures/canonical-batch.ts';
+import { RETENTION_MS, storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { event, HOUR, NOW, rowsPlan } from './stored-events.ts';
+
+const ACTIONS = ['blocked', 'logged', 'challenged'];
+const FIRST = NOW - 60 * HOUR;
+const LIMITS = { budgetBytes: 1_000_000, mostGroups: 100 };
+
+/** So many events, one a minute, the first of them in the minute `from`. */
+function minutes(from: number, count: number) {
+  return Array.from({ length: count }, (_, index) => {
+    const minute = from + index;
+    const fields = {
+      ip: `192.0.2.${minute % 7}`,
+      ruleId: `${minute % 5},x`,
+      country: minute % 2 === 0 ? 'DE' : 'FR',
+      asn: `${minute % 3}`,
+    };
+    return event(`e${minute}`, FIRST + minute * 60_000, {
+      ...fields,
+      action: ACTIONS[minute % 3],
+      ...(minute % 4 === 0 && { feature: 'waf' }),
+    });
+  });
+}
+
+function groupsPlan(
+  by: readonly Dimension[],
+  buckets: number,
+  fromMinute: number,
+  toMinute: number,
+  more: Partial<SearchPlan> = {},
+): SearchPlan {
+  const window = { fromMs: FIRST + fromMinute * 60_000, toMs: FIRST + toMinute * 60_000 };
+  return rowsPlan({ output: { kind: 'groups', by, buckets }, window, page: { index: 0, size: 5 }, ...more });
+}
+
+async function sealedStore(dataDir: string, events: number, options: Partial<StoreOptions> = {}): Promise<OpenStore> {
+  const store = await storeIn(dataDir, options);
+  await store.append(canonicalBatch(minutes(0, events)));
+  await store.sealNow();
+  return store;
+}
+
+/** What a store answers that has the same events and reads all of them. */
+async function readAnew(events: number, plan: SearchPlan) {
+  const store = await sealedStore(temporaryFolder(), events, { remembersCounts: false });
+  return await store.search(plan);
+}
+
+/** Makes every segment that is there now unreadable. */
+function removeSegments(dataDir: string): void {
+  const folder = join(dataDir, 'segments');
+  for (const file of readdirSync(folder)) {
+    rmSync(join(folder, file));
+  }
+}
+
+test.each([
+  ['groups by one dimension', groupsPlan(['action'], 0, -60, 3_000)],
+  ['groups with sparklines', groupsPlan(['ip'], 17, -60, 3_000)],
+  ['groups with something missing', groupsPlan(['feature', 'country'], 7, -60, 3_000)],
+  ['a later page', groupsPlan(['ip'], 3, -60, 3_000, { page: { index: 1, size: 5 } })],
+  ['a page behind the last', groupsPlan(['ip'], 3, -60, 3_000, { page: { index: 9, size: 5 } })],
+  [
+    'groups that a filter leaves',
+    groupsPlan(['asn'], 5, -60, 3_000, { where: { kind: 'equals', column: 'ip', values: ['192.0.2.3'], folded: false } }),
+  ],
+])('a search that was made twice reads no segment any more: %s', async (_, plan) => {
+  const dataDir = temporaryFolder();
+  const store = await sealedStore(dataDir, 1_000);
+  const answer = await readAnew(1_000, plan);
+  expect(await store.search(plan)).toEqual(answer);
+  expect(await store.search(plan)).toEqual(answer);
+  removeSegments(dataDir);
+  expect(await store.search(plan)).toEqual(answer);
+});
+
+test('a window that moves over the same segments reads none of them, and its sparkline moves with it', async () => {
+  const dataDir = temporaryFolder();
+  const store = await sealedStore(dataDir, 1_000);
+  const plans = [0, 1, 7, 30].map((moved) => groupsPlan(['country', 'action'], 60, -60 + moved, 1_500 + moved));
+  const answers = await Promise.all(plans.map((plan) => readAnew(1_000, plan)));
+  await store.search(plans[0] as SearchPlan);
+  await store.search(plans[1] as SearchPlan);
+  removeSegments(dataDir);
+  for (const [index, plan] of plans.entries()) {
+    expect(await store.search(plan)).toEqual(answers[index]);
+  }
+});
+
+test.each([
+  ['made once', 1, {}],
+  ['of a store that remembers nothing', 3, { remembersCounts: false }],
+  ['with too many groups', 3, { groupLimits: { ...LIMITS, mostGroups: 6 } }],
+  ['whose groups find no room', 3, { groupLimits: { ...LIMITS, budgetBytes: 100 } }],
+])('a search %s reads its segments', async (_, times, options) => {
+  const dataDir = temporaryFolder();
+  const plan = groupsPlan(['ip'], 10, -60, 3_000);
+  const store = await sealedStore(dataDir, 1_000, options);
+  const answer = await readAnew(1_000, plan);
+  for (let time = 0; time < times; time += 1) {
+    expect(await store.search(plan)).toEqual(answer);
+  }
+  removeSegments(dataDir);
+  await expect(store.search(plan)).rejects.toThrow('No files found');
+});
+
+test('where the details of a page find no room, its groups are counted from memory all the same', async () => {
+  const dataDir = temporaryFolder();
+  const plan = groupsPlan(['ip'], 10, -60, 3_000);
+  const store = await sealedStore(dataDir, 1_000, { groupLimits: { ...LIMITS, budgetBytes: 1_000 } });
+  const answer = await readAnew(1_000, plan);
+  for (let time = 0; time < 3; time += 1) {
+    expect(await store.search(plan)).toEqual(answer);
+  }
+  removeSegments(dataDir);
+  const behindAll = { ...plan, page: { index: 9, size: 5 } };
+  expect(await store.search(behindAll)).toEqual({ kind: 'groups', groups: [], total: 7 });
+});
+
+test('of events that were sealed since only those are read, and these once', async () => {
+  const dataDir = temporaryFolder();
+  const plan = groupsPlan(['ip'], 10, -60, 3_000);
+  const store = await sealedStore(dataDir, 1_000);
+  await store.search(plan);
+  await store.search(plan);
+  removeSegments(dataDir);
+  await store.append(canonicalBatch(minutes(1_000, 300)));
+  const answer = await readAnew(1_300, plan);
+  expect(await store.search(plan)).toEqual(answer);
+  await store.sealNow();
+  expect(await store.search(plan)).toEqual(answer);
+  expect(await store.search(plan)).toEqual(answer);
+  removeSegments(dataDir);
+  expect(await store.search(plan)).toEqual(answer);
+});
+
+test('a segment that the window has come to cut is read', async () => {
+  const dataDir = temporaryFolder();
+  const store = await sealedStore(dataDir, 1_000);
+  const whole = groupsPlan(['ip'], 10, -60, 3_000);
+  await store.search(whole);
+  await store.search(whole);
+  for (const cut of [groupsPlan(['ip'], 10, 1, 3_000), groupsPlan(['ip'], 10, -60, 999), groupsPlan(['ip'], 10, 400, 600)]) {
+    expect(await store.search(cut)).toEqual(await readAnew(1_000, cut));
+  }
+});
+
+test('what was in a segment that has expired is in no answer any more', async () => {
+  let now = NOW;
+  const store = await storeIn(temporaryFolder(), { now: () => now });
+  await store.append(canonicalBatch([...minutes(0, 100), event('young', NOW, { ip: '192.0.2.1' })]));
+  await store.sealNow();
+  const plan = groupsPlan(['ip'], 10, -60, 9_000);
+  for (let time = 0; time < 3; time += 1) {
+    expect(await store.search(plan)).toMatchObject({ total: 7 });
+  }
+  now = FIRST + RETENTION_MS + 3 * HOUR;
+  await expect.poll(() => store.stats(), { timeout: 20_000 }).toMatchObject({ events: 1 });
+  expect(await store.search(plan)).toMatchObject({ total: 1, groups: [{ key: { ip: '192.0.2.1' }, count: 1 }] });
+});
