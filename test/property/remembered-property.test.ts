@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { compileSearch } from '../../query/compile-search.ts';
+import { searchResponseJson } from '../../src/search-response.ts';
+import type { OpenStore } from '../../store/open-store.ts';
+import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
+import { type OracleRequest, searchOracle } from '../oracle/search-oracle.ts';
+import { arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
+import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
+
+const DATA_SETS = 3;
+const EVENTS = 700;
+const REQUESTS = 12;
+const ROUNDS = 12;
+/** How often a request is made between two changes of the store, its window a little later each time. */
+const TIMES = 3;
+const NEWEST_MS = NOW_MS + 60_000;
+
+async function answer(store: OpenStore, { zoneId, body }: ZoneRequest): Promise<unknown> {
+  const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId, nowMs: NOW_MS });
+  return JSON.parse(searchResponseJson(await store.search(plan), plan.page));
+}
+
+function moved(body: OracleRequest, byMs: number): OracleRequest {
+  const to = Math.min(NEWEST_MS, body.to + byMs);
+  return { ...body, from: Math.min(to - 1, body.from + byMs), to };
+}
+
+/** Mostly groups, of wide windows in particular: in them whole segments lie. */
+function arbitraryPolls(events: readonly OracleEvent[]): fc.Arbitrary<ZoneRequest> {
+  const groupBy = fc.shuffledSubarray(['ip', 'action', 'country', 'ruleId', 'url', 'feature'], { minLength: 1, maxLength: 3 });
+  const wide = fc.boolean();
+  return fc.tuple(arbitraryRequest(events, NOW_MS), groupBy, wide).map(([{ zoneId, body }, by, isWide]) => ({
+    zoneId,
+    body: { ...body, groupBy: by, ...(isWide && { from: NOW_MS - 72 * 3_600_000, to: NEWEST_MS }) },
+  }));
+}
+
+const steps = fc.array(fc.constantFrom('append', 'append', 'seal', 'seal', 'merge'), { minLength: ROUNDS, maxLength: ROUNDS });
+
+test.each(fc.sample(fc.noBias(fc.integer()), DATA_SETS))(
+  'searches that are made again and again, while events are stored, sealed and merged, answer what the oracle answers: seed %i',
+  async (seed) => {
+    await withFolder(async (folder) => {
+      const raw = generateRawEvents(seed, EVENTS);
+      const polls = fc.sample(arbitraryPolls(oracleEvents(raw)), { seed, numRuns: REQUESTS });
+      const [order = []] = fc.sample(steps, { seed, numRuns: 1 });
+      const store = await openStoreIn(folder);
+      let stored = 0;
+      let movedMs = 0;
+      const append = async () => {
+        await appendEvents(store, raw.slice(stored, stored + 60));
+        stored = Math.min(raw.length, stored + 60);
+      };
+      const change = { append, seal: () => store.sealNow(), merge: () => store.compactNow() };
+      try {
+        await append();
+        await store.sealNow();
+        for (const step of order) {
+          await change[step as keyof typeof change]();
+          const events = oracleEvents(raw.slice(0, stored));
+          for (const { zoneId, body } of polls) {
+            for (let time = 0; time < TIMES; time += 1) {
+              movedMs += 7;
+              const now = moved(body, movedMs);
+              const expected: unknown = JSON.parse(JSON.stringify(searchOracle(events, now, zoneId)));
+              expect(await answer(store, { zoneId, body: now }), JSON.stringify({ zoneId, body: now })).toEqual(expected);
+            }
+          }
+        }
+      } finally {
+        await store.close();
+      }
+    });
+  },
+);
