@@ -1,9 +1,10 @@
 import type { GroupsOutput } from '../query/search-plan.ts';
-import { keepCountsStatement, keptSizeStatement } from '../sql/group-memory-statements.ts';
 import { isOutOfMemory } from './duckdb-engine.ts';
 import { GroupBase } from './group-base.ts';
 import type { GroupLimits } from './group-limits.ts';
+import { keepGroups } from './keep-groups.ts';
 import { digestOf } from './predicate-digest.ts';
+import { RepeatedSearch } from './repeated-search.ts';
 import type { SearchScope } from './search-scope.ts';
 import { liesWithin, type Segment } from './segment.ts';
 
@@ -11,14 +12,8 @@ import { liesWithin, type Segment } from './segment.ts';
 const MOST_SEARCHES = 1_000;
 /** Of one search, for windows of several lengths. */
 const MOST_BASES = 3;
-/** How many sets of segments of a search are known to have been asked for. */
-const MOST_ASKED = 8;
 /** Who was used within so many group searches does not make room for another: searches that take turns would each throw out the next. */
 const IN_USE = 100;
-
-/** A table of groups takes this much for a row and its count, and for each key beside the text. */
-const BYTES_OF_A_ROW = 8;
-const BYTES_OF_A_KEY = 16;
 
 export interface GroupMemoryOptions extends GroupLimits {
   /** Frees a table that nobody reads, in time. */
@@ -27,25 +22,14 @@ export interface GroupMemoryOptions extends GroupLimits {
   readonly dropped: () => Promise<void>;
 }
 
-/** A zone, a predicate, dimensions, and whether there are sparklines. */
-interface Search {
-  bases: readonly GroupBase[];
-  /** The segments that were asked for, the last ones behind. */
-  asked: readonly string[];
-  /** Segments whose groups are too many, or found no room. */
-  refused: string | undefined;
-  /** In the last answer. */
-  groups: number;
-  isBeingFilled: boolean;
-}
-
 /**
  * Remembers the groups of searches that are made again. Segments never change, so what a group search found in those that lie wholly in its window holds for
  * every later one, wherever the window has moved to, as long as they still lie in it. A search that is made once pays nothing.
  */
 export class GroupMemory {
   readonly #options: GroupMemoryOptions;
-  readonly #searches = new Map<string, Search>();
+  /** The one that was made last is the last. */
+  readonly #searches = new Map<string, RepeatedSearch>();
   #made = 0;
   #uses = 0;
 
@@ -56,18 +40,16 @@ export class GroupMemory {
   /** Works with the groups of as many segments as are remembered; undefined where none are. What is known of them may be added to. */
   async use<T>(scope: SearchScope, output: GroupsOutput, work: (base: GroupBase) => Promise<T>): Promise<T | undefined> {
     const inside = scope.segments.filter((segment) => liesWithin(segment, scope.plan.window));
-    if (2 * scope.rowsIn(inside) < scope.sealedRows || inside.length === 0) {
+    if (inside.length === 0 || 2 * scope.rowsIn(inside) < scope.sealedRows) {
       return undefined;
     }
     this.#uses += 1;
     const search = this.#searchOf(scope, output);
     this.#dropGone(search, scope.liveSegments);
-    const best = this.#hold(largestOf(search.bases, inside));
+    const best = this.#hold(search.largestBase(inside));
     try {
-      const base =
-        best?.segments.size === inside.length
-          ? this.#hold(best)
-          : ((await this.#extend(search, scope, output, inside, best)) ?? this.#hold(best));
+      const isWhole = best?.segments.size === inside.length;
+      const base = isWhole ? this.#hold(best) : ((await this.#extend(search, scope, output, inside, best)) ?? this.#hold(best));
       try {
         return base === undefined ? undefined : await work(base);
       } finally {
@@ -113,20 +95,16 @@ export class GroupMemory {
 
   /** Forgets everything; whether there was anything. */
   #clear(): boolean {
-    const had = [...this.#searches.values()].some(({ bases }) => bases.length > 0);
-    for (const search of this.#searches.values()) {
-      for (const base of search.bases) {
-        this.#drop(search, base);
-      }
+    const all = [...this.#searches.values()].flatMap((search) => search.bases.map((base) => ({ search, base })));
+    for (const { search, base } of all) {
+      this.#drop(search, base);
     }
-    this.#searches.clear();
-    return had;
+    return all.length > 0;
   }
 
-  #searchOf({ plan }: SearchScope, { by, buckets }: GroupsOutput): Search {
+  #searchOf({ plan }: SearchScope, { by, buckets }: GroupsOutput): RepeatedSearch {
     const key = `${plan.zoneId} ${digestOf(plan.where)} ${by} ${buckets > 0}`;
-    const search = this.#searches.get(key) ?? { bases: [], asked: [], refused: undefined, groups: 0, isBeingFilled: false };
-    // Behind all others, which makes it the last to be forgotten.
+    const search = this.#searches.get(key) ?? new RepeatedSearch();
     this.#searches.delete(key);
     this.#searches.set(key, search);
     for (const [oldest, { bases, isBeingFilled }] of this.#searches.size > MOST_SEARCHES ? this.#searches : []) {
@@ -138,19 +116,22 @@ export class GroupMemory {
     return search;
   }
 
-  /** Makes a base of all the segments when they are asked for again; undefined where it is not worth it. */
-  async #extend(search: Search, scope: SearchScope, output: GroupsOutput, inside: readonly Segment[], from: GroupBase | undefined) {
-    const name = inside.map(({ id }) => id).join(' ');
-    const isAgain = search.asked.includes(name);
-    search.asked = [...search.asked.filter((other) => other !== name), name].slice(-MOST_ASKED);
-    if (!isAgain || search.isBeingFilled || search.refused === name || search.groups > this.#options.mostGroups) {
+  /** Makes a base of all the segments when they are asked for again, and holds it; undefined where it is not worth it. */
+  async #extend(
+    search: RepeatedSearch,
+    scope: SearchScope,
+    output: GroupsOutput,
+    inside: readonly Segment[],
+    from: GroupBase | undefined,
+  ): Promise<GroupBase | undefined> {
+    if (!search.askAgain(inside) || search.isBeingFilled || search.groups > this.#options.mostGroups) {
       return undefined;
     }
     search.isBeingFilled = true;
     try {
       const base = await this.#make(scope, output, inside, from);
       if (base === undefined) {
-        search.refused = name;
+        search.refuse(inside);
         return undefined;
       }
       search.bases = [...search.bases, base];
@@ -163,40 +144,33 @@ export class GroupMemory {
     }
   }
 
-  async #make(
-    scope: SearchScope,
-    output: GroupsOutput,
-    inside: readonly Segment[],
-    from: GroupBase | undefined,
-  ): Promise<GroupBase | undefined> {
+  async #make(scope: SearchScope, output: GroupsOutput, inside: readonly Segment[], from?: GroupBase): Promise<GroupBase | undefined> {
     const { mostGroups, dropTable } = this.#options;
+    const live = scope.liveSegments;
     for (const search of this.#searches.values()) {
-      this.#dropGone(search, scope.liveSegments);
+      this.#dropGone(search, live);
     }
     this.#made += 1;
     const table = `groups_${this.#made}`;
-    const unread = inside.filter(({ id }) => from?.segments.has(id) !== true);
+    let base: GroupBase | undefined;
     try {
-      await scope.run(
-        keepCountsStatement(scope.plan, output, table, { table: from?.table, events: scope.sealedEvents(unread) }, mostGroups),
-      );
-      const [[groups, texts] = []] = await scope.run(keptSizeStatement(output, table));
-      const bytes = Number(groups) * (BYTES_OF_A_ROW + output.by.length * BYTES_OF_A_KEY) + Number(texts);
-      if (Number(groups) <= mostGroups && this.makeRoom(bytes)) {
-        const base = new GroupBase(table, bytes, new Set(inside.map(({ id }) => id)), from);
+      const { groups, bytes } = await keepGroups(scope, output, table, inside, from, mostGroups);
+      if (groups <= mostGroups && this.makeRoom(bytes)) {
+        base = new GroupBase(table, bytes, new Set(inside.map(({ id }) => id)), from);
         base.usedAt = this.#uses;
-        return base;
       }
+      return base;
     } catch (error) {
-      dropTable(table);
       if (!isOutOfMemory(error)) {
         throw error;
       }
       this.#clear();
       return undefined;
+    } finally {
+      if (base === undefined) {
+        dropTable(table);
+      }
     }
-    dropTable(table);
-    return undefined;
   }
 
   #hold<B extends GroupBase | undefined>(base: B): B {
@@ -214,14 +188,13 @@ export class GroupMemory {
     }
   }
 
-  /** What was found in a segment that has been merged or dropped is of no use any more. */
-  #dropGone(search: Search, live: ReadonlySet<number>): void {
-    for (const base of search.bases.filter(({ segments }) => !isWithin(segments, live))) {
+  #dropGone(search: RepeatedSearch, live: ReadonlySet<number>): void {
+    for (const base of search.basesBeside(live)) {
       this.#drop(search, base);
     }
   }
 
-  #drop(search: Search, base: GroupBase): void {
+  #drop(search: RepeatedSearch, base: GroupBase): void {
     search.bases = search.bases.filter((other) => other !== base);
     base.isDropped = true;
     this.#freeIfDropped(base);
@@ -232,14 +205,4 @@ export class GroupMemory {
       this.#options.dropTable(table);
     }
   }
-}
-
-/** The base of the most of these segments, among those of no others. */
-function largestOf(bases: readonly GroupBase[], inside: readonly Segment[]): GroupBase | undefined {
-  const ids = new Set(inside.map(({ id }) => id));
-  return bases.filter(({ segments }) => isWithin(segments, ids)).sort((a, b) => b.segments.size - a.segments.size)[0];
-}
-
-function isWithin(some: ReadonlySet<number>, all: ReadonlySet<number>): boolean {
-  return [...some].every((one) => all.has(one));
 }

@@ -153,6 +153,17 @@ test('a segment that the window has come to cut is read', async () => {
   }
 });
 
+test('windows of several lengths and places in turn are answered from the segments that lie in each', async () => {
+  const [store, other] = await Promise.all([
+    sealedStore(temporaryFolder(), 3_000),
+    sealedStore(temporaryFolder(), 3_000, { remembersCounts: false }),
+  ]);
+  const windows = [0, 360, 720, 1_080].flatMap((from) => [from + 1_500, from + 1_900].map((to) => groupsPlan(['ip'], 10, from, to)));
+  for (const plan of [...windows, ...windows, ...windows, ...windows.toReversed(), ...windows]) {
+    expect(await store.search(plan)).toEqual(await other.search(plan));
+  }
+});
+
 test('what was in a segment that has expired is in no answer any more', async () => {
   let now = NOW;
   const store = await storeIn(temporaryFolder(), { now: () => now });

@@ -1,0 +1,31 @@
+import type { GroupsOutput } from '../query/search-plan.ts';
+import { keepCountsStatement, keptSizeStatement } from '../sql/group-memory-statements.ts';
+import type { GroupBase } from './group-base.ts';
+import type { SearchScope } from './search-scope.ts';
+import type { Segment } from './segment.ts';
+
+/** A table of groups takes this much for a row and its count, and for each key beside the text. */
+const BYTES_OF_A_ROW = 8;
+const BYTES_OF_A_KEY = 16;
+
+export interface KeptGroups {
+  /** One more than `mostGroups` where there are more. */
+  readonly groups: number;
+  /** What the table takes, as it is estimated. */
+  readonly bytes: number;
+}
+
+/** Counts the groups of segments that lie wholly in the window into a new table. Those of the base `from` are not read again. */
+export async function keepGroups(
+  scope: SearchScope,
+  output: GroupsOutput,
+  table: string,
+  segments: readonly Segment[],
+  from: GroupBase | undefined,
+  mostGroups: number,
+): Promise<KeptGroups> {
+  const events = scope.sealedEvents(segments.filter(({ id }) => from?.segments.has(id) !== true));
+  await scope.run(keepCountsStatement(scope.plan, output, table, { table: from?.table, events }, mostGroups));
+  const [[groups, textBytes] = []] = await scope.run(keptSizeStatement(output, table));
+  return { groups: Number(groups), bytes: Number(groups) * (BYTES_OF_A_ROW + output.by.length * BYTES_OF_A_KEY) + Number(textBytes) };
+}

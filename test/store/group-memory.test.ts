@@ -1,0 +1,150 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Dimension } from '../../query/dimensions.ts';
+import type { GroupsOutput } from '../../query/search-plan.ts';
+import { Catalog } from '../../store/catalog.ts';
+import { startEngine } from '../../store/duckdb-engine.ts';
+import type { GroupBase } from '../../store/group-base.ts';
+import { GroupMemory } from '../../store/group-memory.ts';
+import { LiveSet } from '../../store/live-set.ts';
+import { SearchScope } from '../../store/search-scope.ts';
+import { canonicalBatch } from '../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { eventSeries, HOUR, NOW, rowsPlan } from './stored-events.ts';
+
+const EVENTS = 2_000;
+const by = (...dimensions: Dimension[]): GroupsOutput => ({ kind: 'groups', by: dimensions, buckets: 0 });
+
+/** The segments of a store, an engine to read them, and a memory that drops its tables at once. */
+async function remembering(limits: { readonly budgetBytes: number; readonly mostGroups: number }) {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  const events = eventSeries('e', EVENTS, NOW - 40 * HOUR, 60_000).map((one, index) => ({
+    ...one,
+    ip: `ip ${index % 50}`,
+    url: `url ${index}`,
+  }));
+  await store.append(canonicalBatch(events));
+  await store.sealNow();
+  await store.close();
+  const catalog = new Catalog(join(dataDir, 'catalog.sqlite'));
+  const spillFolder = join(dataDir, 'spill');
+  mkdirSync(spillFolder, { recursive: true });
+  const engine = await startEngine({ memoryLimitMb: 256, spillFolder });
+  const [connection, dropping] = await Promise.all([engine.connect(), engine.connect()]);
+  const live = new LiveSet({ segments: catalog.segments(), bundles: [] }, BigInt(EVENTS + 1), () => undefined);
+  const drops: Promise<unknown>[] = [];
+  const dropTable = (name: string) => {
+    drops.push(dropping.run(`DROP TABLE IF EXISTS ${name}`));
+  };
+  const dropped = async () => {
+    await Promise.all(drops);
+  };
+  const memory = new GroupMemory({ ...limits, dropTable, dropped });
+  onTestFinished(() => {
+    connection.closeSync();
+    dropping.closeSync();
+    engine.closeSync();
+    catalog.close();
+  });
+  const scopeOf = (zoneId = 7) => new SearchScope(rowsPlan({ zoneId }), live.snapshot(), join(dataDir, 'segments'), connection, undefined);
+  const use = (output: GroupsOutput, work: (base: GroupBase) => Promise<string> = ({ table }) => Promise.resolve(table)) =>
+    memory.use(scopeOf(), output, work);
+  const tables = async () => {
+    await dropped();
+    const rows = (await connection.runAndReadAll('SELECT table_name FROM duckdb_tables() ORDER BY table_name')).getRows();
+    return rows.map(([name]) => String(name));
+  };
+  const limitMemory = (limit: string) => dropping.run(`SET GLOBAL memory_limit = '${limit}'`);
+  return { memory, live, use, tables, scopeOf, limitMemory };
+}
+
+const ROOM = { budgetBytes: 1_000_000, mostGroups: 1_000 };
+
+test('a search is remembered when it is made for the second time, and from then on', async () => {
+  const { use, tables } = await remembering(ROOM);
+  expect(await use(by('ip'))).toBeUndefined();
+  expect(await tables()).toEqual([]);
+  expect(await use(by('ip'))).toBe('groups_1');
+  expect(await use(by('ip'))).toBe('groups_1');
+  expect(await use({ ...by('ip'), buckets: 3 })).toBeUndefined();
+  expect(await tables()).toEqual(['groups_1']);
+});
+
+test('what two searches find out at the same time is kept once', async () => {
+  const { use, tables } = await remembering(ROOM);
+  await use(by('ip'));
+  expect(await Promise.all([use(by('ip')), use(by('ip'))])).toEqual(['groups_1', undefined]);
+  expect(await tables()).toEqual(['groups_1']);
+});
+
+test('too many groups are counted once, and not at all where the answer said how many there are', async () => {
+  const { memory, use, tables, scopeOf } = await remembering(ROOM);
+  await use(by('url'));
+  expect(await use(by('url'))).toBeUndefined();
+  expect(await tables()).toEqual([]);
+  expect(await use(by('url'))).toBeUndefined();
+  await use(by('ip', 'url'));
+  memory.answered(scopeOf(), by('ip', 'url'), EVENTS);
+  expect(await use(by('ip', 'url'))).toBeUndefined();
+  await use(by('ip'));
+  // The second table there ever was: one for the urls, none for the addresses with their urls.
+  expect(await use(by('ip'))).toBe('groups_2');
+});
+
+test('what is in use makes no room for others, and what was not used for long does', async () => {
+  const { use, tables } = await remembering({ ...ROOM, budgetBytes: 2_500 });
+  await use(by('ip'));
+  expect(await use(by('ip'))).toBe('groups_1');
+  await use(by('ip', 'country'));
+  expect(await use(by('ip', 'country'))).toBeUndefined();
+  expect(await tables()).toEqual(['groups_1']);
+  for (let other = 0; other < 100; other += 1) {
+    await use(by('country', 'asn'));
+  }
+  await use(by('ip', 'action'));
+  expect(await use(by('ip', 'action'))).toBe('groups_4');
+  expect(await tables()).toEqual(['groups_3', 'groups_4']);
+});
+
+test('a table that is being read goes when it has been read', async () => {
+  const { live, use, tables } = await remembering(ROOM);
+  await use(by('ip'));
+  const { promise: reading, resolve: read } = Promise.withResolvers<string>();
+  const reader = use(by('ip'), () => reading);
+  await expect.poll(tables).toEqual(['groups_1']);
+  live.exchange({ removeSegments: live.segments.slice(0, 1) });
+  expect(await use(by('ip'))).toBeUndefined();
+  expect(await tables()).toEqual(['groups_1']);
+  read('done');
+  expect(await reader).toBe('done');
+  expect(await tables()).toEqual([]);
+});
+
+test('a search for whose groups the engine has no memory is made without', async () => {
+  const { use, tables, limitMemory } = await remembering(ROOM);
+  await use(by('ip'));
+  await limitMemory('100KiB');
+  expect(await use(by('ip'))).toBeUndefined();
+  await limitMemory('256MiB');
+  expect(await tables()).toEqual([]);
+});
+
+test('where the engine has no memory left for a search, what is remembered is forgotten and the search made again', async () => {
+  const { memory, use, tables, limitMemory, scopeOf } = await remembering(ROOM);
+  await use(by('ip'));
+  await use(by('ip'));
+  let times = 0;
+  const search = async () => {
+    times += 1;
+    await limitMemory(times === 1 ? '100KiB' : '256MiB');
+    const rows = await scopeOf().run({ text: 'SELECT count(*) FROM (SELECT DISTINCT range FROM range(1000000))', params: [] });
+    return Number(rows[0]?.[0]);
+  };
+  expect(await memory.makingWay(search)).toBe(1_000_000);
+  expect(times).toBe(2);
+  expect(await tables()).toEqual([]);
+  times = 0;
+  await expect(memory.makingWay(search)).rejects.toThrow('Out of Memory Error');
+});
