@@ -21,21 +21,39 @@ function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>, 
   return trusted(columns.map(({ name }) => (computed[name] === undefined ? `"${name}"` : `${computed[name]} AS "${name}"`)).join(', '));
 }
 
-/** The events of hot tables and segments as one relation to select {@link EVENT_COLUMNS} from. `endSequence` hides what hot tables received later. */
-export function eventsRelation(hotTables: readonly HotSource[], segmentPaths: readonly string[], endSequence: bigint): SqlFragment {
-  return relation(hotTables, segmentPaths, endSequence, { hot: '', sealed: '' });
+/**
+ * The events of hot tables and segments as one relation to select {@link EVENT_COLUMNS} from. `endSequence` hides what hot tables received later.
+ * `sealedTables` are names of tables with rows of segments.
+ */
+export function eventsRelation(
+  hotTables: readonly HotSource[],
+  segmentPaths: readonly string[],
+  endSequence: bigint,
+  sealedTables: readonly string[] = [],
+): SqlFragment {
+  return relation(hotTables, segmentPaths, endSequence, sealedTables, { hot: '', sealed: '', table: () => '' });
 }
 
-/** The same with a further column `file`: the path of the segment that an event is in, NULL for those in hot tables. */
-export function eventsByFile(hotTables: readonly HotSource[], segmentPaths: readonly string[], endSequence: bigint): SqlFragment {
-  return relation(hotTables, segmentPaths, endSequence, { hot: ', NULL::VARCHAR AS file', sealed: ', filename AS file' });
+/** The same with a further column `file`: the path of the segment, or the name of the sealed table, that an event is in, NULL for those in hot tables. */
+export function eventsByFile(
+  hotTables: readonly HotSource[],
+  segmentPaths: readonly string[],
+  endSequence: bigint,
+  sealedTables: readonly string[],
+): SqlFragment {
+  return relation(hotTables, segmentPaths, endSequence, sealedTables, {
+    hot: ', NULL::VARCHAR AS file',
+    sealed: ', filename AS file',
+    table: (name) => `, '${name}' AS file`,
+  });
 }
 
 function relation(
   hotTables: readonly HotSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
-  further: { readonly hot: string; readonly sealed: string },
+  sealedTables: readonly string[],
+  further: { readonly hot: string; readonly sealed: string; readonly table: (name: string) => string },
 ): SqlFragment {
   const behindSequence = EVENT_COLUMNS.filter(({ name }) => name !== 'seq');
   const moreHot = trusted(further.hot);
@@ -48,7 +66,8 @@ function relation(
     segmentPaths.length === 0
       ? []
       : [sql`SELECT ${selected(REBUILT)}${trusted(further.sealed)} FROM read_parquet(${textList(segmentPaths)})`];
-  const parts = [...hot, ...sealed];
+  const inTables = sealedTables.map((name) => sql`SELECT ${selected(REBUILT)}${trusted(further.table(name))} FROM ${trusted(name)}`);
+  const parts = [...hot, ...inTables, ...sealed];
   if (parts.length === 0) {
     const nothing = EVENT_COLUMNS.map(({ name, duckdbType }) => `NULL::${duckdbType} AS "${name}"`).join(', ');
     return trusted(`(SELECT ${nothing}${further.hot} WHERE false) AS events`);

@@ -4,6 +4,7 @@ import type { EventRow, SearchResult } from '../query/search-result.ts';
 import type { AppendPipeline } from './append-pipeline.ts';
 import type { Catalog } from './catalog.ts';
 import type { ConnectionPool } from './connection-pool.ts';
+import { isOutOfMemory } from './duckdb-engine.ts';
 import type {
   AppendReceipt,
   EventBatch,
@@ -28,6 +29,7 @@ import { SearchScope } from './search-scope.ts';
 import type { SegmentCounts } from './segment-counts.ts';
 import type { StoreCounters } from './store-counters.ts';
 import { StoreError } from './store-error.ts';
+import type { ZoneTables } from './zone-tables.ts';
 
 /** The parts of the store, put together by `openStore`. */
 export interface StoreParts {
@@ -46,6 +48,7 @@ export interface StoreParts {
   readonly sealer: Sealer;
   readonly maintenance: Maintenance;
   readonly searchers: ConnectionPool;
+  readonly zoneTables: ZoneTables;
   readonly feed: FeedReader;
   /** Closes the engine and what else is open, when nothing runs any more. */
   readonly release: () => Promise<void>;
@@ -127,7 +130,7 @@ export class EmbeddedStore implements EventStore {
   }
 
   stats(): StoreStats {
-    const { live, catalog, counters } = this.#parts;
+    const { live, catalog, counters, zoneTables } = this.#parts;
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
     const hotEvents = sum(live.hotTables.map(({ events }) => events));
     return {
@@ -137,6 +140,8 @@ export class EmbeddedStore implements EventStore {
       segmentBytes: sum([...live.segments, ...live.bundles].map(({ bytes }) => bytes)),
       journalBytes: sum(live.hotTables.map(({ journalBytes }) => journalBytes)),
       deadLetters: catalog.deadLetters.count(),
+      zoneTables: zoneTables.count,
+      zoneTableBytes: zoneTables.bytes,
       ...counters,
       nextSequence: live.endSequence,
     };
@@ -150,6 +155,11 @@ export class EmbeddedStore implements EventStore {
   /** Merges small segments now; for tests and tools, since it happens by itself. */
   compactNow(): Promise<void> {
     return this.#parts.maintenance.compact();
+  }
+
+  /** Resolves when no zone is being read into memory; for tests and tools. */
+  zoneTablesMade(): Promise<void> {
+    return this.#parts.zoneTables.idle();
   }
 
   close(): Promise<void> {
@@ -175,18 +185,25 @@ export class EmbeddedStore implements EventStore {
   }
 
   async #searchOn(connection: DuckDBConnection, plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
-    const { live, segmentsFolder, counts, groups, mostKept } = this.#parts;
+    const { live, segmentsFolder, counts, groups, mostKept, zoneTables } = this.#parts;
     const snapshot = live.snapshot();
+    const zone = zoneTables.lend(plan, snapshot);
     try {
-      const scope = new SearchScope(plan, snapshot, segmentsFolder, connection, signal);
+      const scope = new SearchScope(plan, snapshot, segmentsFolder, connection, signal, zone);
       return await (plan.output.kind === 'rows' ? searchRows(scope, counts) : searchGroups(scope, plan.output, mostKept, groups));
+    } catch (error) {
+      if (isOutOfMemory(error)) {
+        zoneTables.giveWay();
+      }
+      throw error;
     } finally {
+      zone?.release();
       snapshot.release();
     }
   }
 
   async #close(): Promise<void> {
-    const { pipeline, maintenance, sealer, release } = this.#parts;
+    const { pipeline, maintenance, sealer, zoneTables, release } = this.#parts;
     const closed = new StoreError('closed', 'the store is closed');
     this.#closing.abort(closed);
     // First: the others may be waiting for it.
@@ -194,6 +211,7 @@ export class EmbeddedStore implements EventStore {
     await maintenance.stop();
     await pipeline.close();
     await this.#parts.feed.close(closed);
+    await zoneTables.close();
     await Promise.allSettled(this.#searches);
     await release();
   }

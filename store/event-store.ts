@@ -126,6 +126,9 @@ export interface StoreStats {
   readonly segmentBytes: number;
   readonly journalBytes: number;
   readonly deadLetters: number;
+  /** Small zones whose sealed events are in memory as well, and what that is estimated to take. */
+  readonly zoneTables: number;
+  readonly zoneTableBytes: number;
   readonly expiredEvents: number;
   readonly duplicateEvents: number;
   readonly nextSequence: bigint;

@@ -6,6 +6,7 @@ import type { Sealer } from './sealer.ts';
 import type { RewriteOptions } from './segment-rewrite.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
+import type { ZoneTables } from './zone-tables.ts';
 
 const INTERVAL_MS = 5_000;
 
@@ -15,11 +16,12 @@ export interface MaintenanceOptions {
   readonly sealer: Sealer;
   readonly compaction: RewriteOptions;
   readonly retention: RetentionOptions;
+  readonly zoneTables: ZoneTables;
   readonly now: () => number;
   readonly logger: StoreLogger;
 }
 
-/** What the store does for itself from time to time: close an old hot table, drop expired segments, merge small ones while it is quiet. */
+/** What the store does for itself from time to time: close an old hot table, drop expired segments and unused zone tables, merge small ones while it is quiet. */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #queue = new SerialQueue();
@@ -67,7 +69,8 @@ export class Maintenance {
   }
 
   async #work(): Promise<void> {
-    const { pipeline, loader, sealer, retention, now } = this.#options;
+    const { pipeline, loader, sealer, retention, zoneTables, now } = this.#options;
+    zoneTables.dropUnused();
     // First: it makes room on a disk that may be too full for the rest.
     await dropExpiredSegments(retention, now());
     await pipeline.betweenLoads(() => loader.closeIfOld());

@@ -23,6 +23,8 @@ import { Sealer } from './sealer.ts';
 import { SegmentCounts } from './segment-counts.ts';
 import { type StoreLogger, silentLogger } from './store-logger.ts';
 import { ThreadPolicy } from './thread-policy.ts';
+import { type ZoneTableLimits, zoneTableLimits } from './zone-table-limits.ts';
+import { ZoneTables } from './zone-tables.ts';
 
 /** Searches that run at the same time; more would only share the same cores. */
 const CONCURRENT_SEARCHES = 4;
@@ -48,6 +50,8 @@ export interface StoreOptions {
   readonly mostKept?: MostKept;
   /** How much of them is remembered, for tests of the limits. */
   readonly groupLimits?: GroupLimits;
+  /** Which zones are read into memory, where that is to differ from what suits the memory limit. */
+  readonly zoneTables?: Partial<ZoneTableLimits>;
 }
 
 export type OpenStore = EmbeddedStore;
@@ -68,19 +72,9 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
   }
 }
 
-async function openWithCatalog(
-  folder: DataFolder,
-  catalog: Catalog,
-  {
-    memoryLimitMb,
-    retentionMs,
-    now,
-    logger = silentLogger,
-    remembersCounts = true,
-    mostKept = MOST_KEPT,
-    groupLimits = groupLimitsOf(memoryLimitMb),
-  }: StoreOptions,
-): Promise<OpenStore> {
+async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: StoreOptions): Promise<OpenStore> {
+  const { memoryLimitMb, retentionMs, now, logger = silentLogger, remembersCounts = true, mostKept = MOST_KEPT } = options;
+  const { groupLimits = groupLimitsOf(memoryLimitMb) } = options;
   await cleanFolder(folder, catalog);
   const { sealedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
   const journals = await unsealedJournals(folder, sealedJournal);
@@ -88,7 +82,7 @@ async function openWithCatalog(
   const cores = availableParallelism();
   const engine = await startEngine({ memoryLimitMb, spillFolder: folder.spill, threads: cores });
   const [loading, sealing, merging] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
-  const [removing, settings] = await Promise.all([engine.connect(), engine.connect()]);
+  const [removing, settings, zoneReading] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
   const searchers = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES);
 
   const feedConnections = await ConnectionPool.open(engine, CONCURRENT_FEEDS, WAITING_SEARCHES);
@@ -140,7 +134,15 @@ async function openWithCatalog(
     now,
   });
   const compaction = { ...rewriting, connection: merging };
-  const maintenance = new Maintenance({ pipeline, loader, sealer, compaction, retention, now, logger });
+  const zoneTables = new ZoneTables({
+    live,
+    segmentsFolder: folder.segments,
+    connection: zoneReading,
+    limits: { ...zoneTableLimits(memoryLimitMb), ...options.zoneTables },
+    now,
+    logger,
+  });
+  const maintenance = new Maintenance({ pipeline, loader, sealer, compaction, retention, zoneTables, now, logger });
 
   const dropTable = (name: string) => remover.remove({ hotTables: [{ name }], files: [] });
   const groups = new GroupMemory({ ...groupLimits, dropTable, dropped: () => remover.idle() });
@@ -156,7 +158,7 @@ async function openWithCatalog(
     await remover.idle();
     searchers.close();
     feedConnections.close();
-    for (const connection of [loading, sealing, merging, removing, settings]) {
+    for (const connection of [loading, sealing, merging, removing, settings, zoneReading]) {
       connection.closeSync();
     }
     engine.closeSync();
@@ -176,6 +178,7 @@ async function openWithCatalog(
     sealer,
     maintenance,
     searchers,
+    zoneTables,
     feed,
     release,
   });

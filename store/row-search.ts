@@ -9,8 +9,8 @@ import { markText, unmarkText } from '../sql/marked-text.ts';
 import { fileSlotCountStatement, rowPageStatement } from '../sql/row-statements.ts';
 import { type LogSource, readLogs } from './log-reader.ts';
 import { disjointStretches, locatePage, type PageLocation, type Stretch } from './page-location.ts';
-import type { SearchScope } from './search-scope.ts';
-import { liesWithin, type Segment } from './segment.ts';
+import type { SealedPart, SearchScope } from './search-scope.ts';
+import { liesWithin } from './segment.ts';
 import type { SegmentCounts } from './segment-counts.ts';
 import { countBySlot, slotMsOf, slotStretch } from './slot-counts.ts';
 
@@ -50,25 +50,25 @@ export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Pr
 
 /** The segments that are counted already are not read. */
 async function countMatching(scope: SearchScope, counts: SegmentCounts | undefined): Promise<Stretch[]> {
-  const { plan, segments } = scope;
+  const { plan, sealed } = scope;
   const { window } = plan;
   if (counts === undefined) {
     return await countBySlot(scope, window);
   }
   const bySegment = counts.of(plan);
-  const [known, unknown] = partition(segments, (segment) => liesWithin(segment, window) && bySegment.has(segment.id));
+  const [known, unknown] = partition(sealed, (part) => liesWithin(part, window) && bySegment.has(part.id));
   const slotMs = slotMsOf(window);
   const statement = fileSlotCountStatement(plan, scope.eventsByFile(unknown), window, slotMs, duckdbDialect);
   const counted = unknown.length === 0 && scope.hotTables.length === 0 ? [] : await scope.run(statement);
   const byFile = Map.groupBy(counted, ([file]) => file);
-  for (const segment of unknown.filter((one) => liesWithin(one, window))) {
-    const inSegment = byFile.get(scope.pathOf(segment)) ?? [];
+  for (const part of unknown.filter((one) => liesWithin(one, window))) {
+    const inSegment = byFile.get(scope.fileOf(part)) ?? [];
     bySegment.set(
-      segment.id,
+      part.id,
       inSegment.reduce((sum, [, , events]) => sum + Number(events), 0),
     );
   }
-  const stretches = known.map((segment) => stretchOf(segment, bySegment.get(segment.id) ?? 0)).filter(({ events }) => events > 0);
+  const stretches = known.map((part) => stretchOf(part, bySegment.get(part.id) ?? 0)).filter(({ events }) => events > 0);
   return disjointStretches([...stretches, ...counted.map(([, slot, events]) => slotStretch(window, slotMs, Number(slot), Number(events)))]);
 }
 
@@ -76,22 +76,22 @@ function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[],
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-function stretchOf({ minTimestamp, maxTimestamp }: Segment, events: number): Stretch {
+function stretchOf({ minTimestamp, maxTimestamp }: SealedPart, events: number): Stretch {
   return { fromMs: minTimestamp, toMs: maxTimestamp + 1, events };
 }
 
 /** Without a filter the catalog knows how many events of the zone a segment holds, unless the window cuts through it. */
 async function countUnfiltered(scope: SearchScope): Promise<Stretch[]> {
   const { window, zoneId } = scope.plan;
-  const [inside, cut] = partition(scope.segments, (segment) => liesWithin(segment, window));
-  const known = inside.map((segment) => stretchOf(segment, segment.zoneRows.get(zoneId) ?? 0));
+  const [inside, cut] = partition(scope.sealed, (part) => liesWithin(part, window));
+  const known = inside.map((part) => stretchOf(part, part.zoneRows.get(zoneId) ?? 0));
   const counted = cut.length === 0 && scope.hotTables.length === 0 ? [] : await countBySlot(scope, window, cut);
   return disjointStretches([...counted, ...known]);
 }
 
 async function narrowDown(scope: SearchScope, located: PageLocation): Promise<PageLocation> {
   const { page } = scope.plan;
-  const isShort = located.events <= SORTED_AT_ONCE && scope.segmentsIn(located).length <= READ_AT_ONCE;
+  const isShort = located.events <= SORTED_AT_ONCE && scope.sealedIn(located).length <= READ_AT_ONCE;
   if (isShort || located.events <= page.size || widthMs(located) === 1) {
     return located;
   }

@@ -10,22 +10,45 @@ import type { HotTable } from './hot-table.ts';
 import type { Snapshot } from './live-set.ts';
 import { overlaps, type Segment } from './segment.ts';
 import { StoreError } from './store-error.ts';
+import type { ZoneTable } from './zone-table.ts';
+
+/** Sealed events that never change: a segment, or what the zone has in several of them, read into memory. */
+export type SealedPart = Segment | ZoneTable;
+
+/** A zone table, and the segments whose rows of the zone are in it. */
+export interface ReadZone {
+  readonly table: ZoneTable;
+  readonly segments: ReadonlySet<Segment>;
+}
 
 /** What one search may read and how: the segments that can hold events of its zone and window, the hot tables that can hold such of its zone, one connection. */
 export class SearchScope {
   readonly plan: SearchPlan;
   readonly segments: readonly Segment[];
+  /** What those of the segments' events are read from that can lie in the window. */
+  readonly sealed: readonly SealedPart[];
   readonly hotTables: readonly HotTable[];
   readonly segmentsFolder: string;
   readonly #snapshot: Snapshot;
   readonly #connection: DuckDBConnection;
   readonly #signal: AbortSignal | undefined;
+  readonly #zone: ReadZone | undefined;
 
-  constructor(plan: SearchPlan, snapshot: Snapshot, segmentsFolder: string, connection: DuckDBConnection, signal: AbortSignal | undefined) {
+  /** With `zone` its table is read instead of its segments, all of which are in the snapshot. */
+  constructor(
+    plan: SearchPlan,
+    snapshot: Snapshot,
+    segmentsFolder: string,
+    connection: DuckDBConnection,
+    signal: AbortSignal | undefined,
+    zone?: ReadZone,
+  ) {
     this.plan = plan;
     this.segments = snapshot.segments.filter(
       (segment) => segment.zoneRows.has(plan.zoneId) && overlaps(segment, plan.window.fromMs, plan.window.toMs),
     );
+    this.#zone = zone;
+    this.sealed = this.sealedIn(plan.window, this.#inMemory(this.segments, plan.window));
     this.hotTables = snapshot.hotTables.filter(({ zones }) => zones.has(plan.zoneId));
     this.#snapshot = snapshot;
     this.segmentsFolder = segmentsFolder;
@@ -71,39 +94,46 @@ export class SearchScope {
   }
 
   /** Those that can hold events of the zone in `window`. */
-  segmentsIn({ fromMs, toMs }: TimeWindow, segments: readonly Segment[] = this.segments): Segment[] {
-    return segments.filter((segment) => overlaps(segment, fromMs, toMs));
+  sealedIn({ fromMs, toMs }: TimeWindow, sealed: readonly SealedPart[] = this.sealed): SealedPart[] {
+    return sealed.filter((part) => overlaps(part, fromMs, toMs));
   }
 
-  /** The events of these segments and the hot tables that can lie in the plan's window, with the path of their segment as `file`. */
-  eventsByFile(segments: readonly Segment[]): SqlFragment {
-    return eventsByFile(
-      this.hotTables,
-      segments.map((segment) => this.pathOf(segment)),
-      this.#snapshot.endSequence,
-    );
+  /** The events of these parts and the hot tables that can lie in the plan's window, with the `fileOf` their part as `file`. */
+  eventsByFile(sealed: readonly SealedPart[]): SqlFragment {
+    const { paths, tables } = this.#sources(sealed);
+    return eventsByFile(this.hotTables, paths, this.#snapshot.endSequence, tables);
   }
 
-  /** The events of these segments, and of no hot table. */
+  /** The events of these segments that can lie in the plan's window, and of no hot table. */
   sealedEvents(segments: readonly Segment[]): SqlFragment {
-    return eventsRelation(
-      [],
-      segments.map((segment) => this.pathOf(segment)),
-      this.#snapshot.endSequence,
-    );
+    const { paths, tables } = this.#sources(this.#inMemory(segments, this.plan.window));
+    return eventsRelation([], paths, this.#snapshot.endSequence, tables);
   }
 
-  pathOf({ file }: Segment): string {
-    return join(this.segmentsFolder, file);
+  /** The path of a segment, the name of a table. */
+  fileOf(part: SealedPart): string {
+    return 'file' in part ? join(this.segmentsFolder, part.file) : part.table;
   }
 
-  /** The events that can lie in `window`, from these segments and the hot tables. */
-  events(window: TimeWindow = this.plan.window, segments: readonly Segment[] = this.segments): SqlFragment {
-    const within = this.segmentsIn(window, segments);
-    return eventsRelation(
-      this.hotTables,
-      within.map((segment) => this.pathOf(segment)),
-      this.#snapshot.endSequence,
-    );
+  /** The events that can lie in `window`, from these parts and the hot tables. */
+  events(window: TimeWindow = this.plan.window, sealed: readonly SealedPart[] = this.sealed): SqlFragment {
+    const { paths, tables } = this.#sources(this.sealedIn(window, this.#inMemory(sealed, window)));
+    return eventsRelation(this.hotTables, paths, this.#snapshot.endSequence, tables);
+  }
+
+  /** The zone table in the place of its segments, where all of them are wanted that can hold anything in the window; else what is wanted, as it is. */
+  #inMemory(sealed: readonly SealedPart[], { fromMs, toMs }: TimeWindow): readonly SealedPart[] {
+    const zone = this.#zone;
+    const held = [...(zone?.segments ?? [])].filter((segment) => overlaps(segment, fromMs, toMs));
+    if (zone === undefined || held.length === 0 || !held.every((segment) => sealed.includes(segment))) {
+      return sealed;
+    }
+    return [zone.table, ...sealed.filter((part) => !('file' in part && zone.segments.has(part)))];
+  }
+
+  #sources(sealed: readonly SealedPart[]): { readonly paths: string[]; readonly tables: string[] } {
+    const paths = sealed.filter((part) => 'file' in part).map((part) => this.fileOf(part));
+    const tables = sealed.filter((part) => 'table' in part).map(({ table }) => table);
+    return { paths, tables };
   }
 }

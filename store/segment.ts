@@ -14,11 +14,11 @@ export interface Segment extends Extent {
 /** A segment that the catalog has not numbered yet. */
 export type UnpublishedSegment = Omit<Segment, 'id'>;
 
-export function overlaps(segment: Segment, fromMs: number, toMs: number): boolean {
-  return segment.maxTimestamp >= fromMs && segment.minTimestamp < toMs;
+export function overlaps(part: Pick<Extent, 'minTimestamp' | 'maxTimestamp'>, fromMs: number, toMs: number): boolean {
+  return part.maxTimestamp >= fromMs && part.minTimestamp < toMs;
 }
 
 /** Whether all of its events lie in the half-open range. */
-export function liesWithin(segment: Segment, { fromMs, toMs }: TimeWindow): boolean {
-  return segment.minTimestamp >= fromMs && segment.maxTimestamp < toMs;
+export function liesWithin(part: Pick<Extent, 'minTimestamp' | 'maxTimestamp'>, { fromMs, toMs }: TimeWindow): boolean {
+  return part.minTimestamp >= fromMs && part.maxTimestamp < toMs;
 }

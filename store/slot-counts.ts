@@ -2,8 +2,7 @@ import type { TimeWindow } from '../query/search-plan.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import { slotCountStatement } from '../sql/row-statements.ts';
 import type { Stretch } from './page-location.ts';
-import type { SearchScope } from './search-scope.ts';
-import type { Segment } from './segment.ts';
+import type { SealedPart, SearchScope } from './search-scope.ts';
 
 const SLOTS = 1024;
 
@@ -13,9 +12,9 @@ export function slotMsOf({ fromMs, toMs }: TimeWindow): number {
 }
 
 /** The parts of the window that have matching events, in no order. */
-export async function countBySlot(scope: SearchScope, window: TimeWindow, segments?: readonly Segment[]): Promise<Stretch[]> {
+export async function countBySlot(scope: SearchScope, window: TimeWindow, sealed?: readonly SealedPart[]): Promise<Stretch[]> {
   const slotMs = slotMsOf(window);
-  const counted = await scope.run(slotCountStatement(scope.plan, scope.events(window, segments), window, slotMs, duckdbDialect));
+  const counted = await scope.run(slotCountStatement(scope.plan, scope.events(window, sealed), window, slotMs, duckdbDialect));
   return counted.map(([slot, events]) => slotStretch(window, slotMs, Number(slot), Number(events)));
 }
 

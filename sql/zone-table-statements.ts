@@ -1,0 +1,42 @@
+import { column, columnList, SEGMENT_COLUMNS } from './columns.ts';
+import { duckdbDialect } from './duckdb-dialect.ts';
+import { int32, type SqlFragment, sql, textList, trusted } from './fragment.ts';
+import { renderSql, type SqlStatement } from './statement.ts';
+
+/**
+ * How the sealed rows of one zone get into memory. Each zone has a database of its own, because DuckDB compresses a table in memory only when its
+ * database is checkpointed, and nothing else is written there that would have to wait for that. Names are the store's own.
+ */
+
+const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duckdbDialect.placeholder);
+
+/** The table in a zone's database. */
+export function zoneTableName(database: string): string {
+  return `${database}.events`;
+}
+
+export function attachZoneStatement(database: string): SqlStatement {
+  return render(trusted(`ATTACH ':memory:' AS ${database} (COMPRESS)`));
+}
+
+/** The rows of the zone in these segments, in the order of a page, as they are in segments. */
+export function zoneTableStatement(database: string, segmentPaths: readonly string[], zoneId: number): SqlStatement {
+  return render(
+    sql`CREATE TABLE ${trusted(zoneTableName(database))} AS SELECT ${columnList(SEGMENT_COLUMNS)} FROM read_parquet(${textList(segmentPaths)}) WHERE ${column('shieldZoneId')} = ${int32(zoneId)} ORDER BY ${column('timestamp')} DESC, ${column('logId')}`,
+  );
+}
+
+/** A seventh of the memory, and read as fast. */
+export function compressZoneStatement(database: string): SqlStatement {
+  return render(trusted(`CHECKPOINT ${database}`));
+}
+
+/** Columns: rows, and when the first and the last event happened. */
+export function zoneExtentStatement(database: string): SqlStatement {
+  return render(sql`SELECT count(*), min(${column('timestamp')}), max(${column('timestamp')}) FROM ${trusted(zoneTableName(database))}`);
+}
+
+/** Frees all of it. */
+export function detachZoneStatement(database: string): SqlStatement {
+  return render(trusted(`DETACH DATABASE IF EXISTS ${database}`));
+}

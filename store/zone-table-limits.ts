@@ -1,0 +1,46 @@
+import type { Segment } from './segment.ts';
+
+/** Which zones are worth a table in memory, and how much memory all tables may take. */
+export interface ZoneTableLimits {
+  /** A zone with more sealed events has none: reading its rows is most of what its searches cost, wherever they lie. */
+  readonly mostRows: number;
+  /** What all tables may take, as `estimateBytes` has it. */
+  readonly mostBytes: number;
+  /** So many files that a search reads are worth a table. */
+  readonly manyFiles: number;
+  /** So many zones wait for their table at most. */
+  readonly mostWaiting: number;
+  /** How long a table stays that no search uses, and how far two searches of a zone may be apart to ask for one. */
+  readonly keptMs: number;
+  /** A table that was used more recently does not have to make room for another one: too many zones would take turns. */
+  readonly inUseMs: number;
+  /** How long none is made after something went wrong. */
+  readonly pauseMs: number;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+/** The more memory DuckDB may have, the more tables, up to what some sixty zones of 10,000 events take. While a table is made it takes seven times as much as later. */
+export function zoneTableLimits(memoryLimitMb: number): ZoneTableLimits {
+  return {
+    mostRows: Math.min(50_000, 50 * memoryLimitMb),
+    mostBytes: Math.min(64, memoryLimitMb / 16) * MEBIBYTE,
+    manyFiles: 3,
+    mostWaiting: 16,
+    keptMs: 5 * 60_000,
+    inUseMs: 30_000,
+    pauseMs: 60_000,
+  };
+}
+
+/** DuckDB gives memory in blocks of this. */
+const BLOCK_BYTES = MEBIBYTE / 4;
+
+/** Compressed in memory, rows take up to twice what they take in a file. */
+const TIMES_AS_IN_FILES = 2;
+
+/** What the rows of a zone in these segments will take in memory, compressed. */
+export function estimateBytes(zoneId: number, segments: readonly Segment[]): number {
+  const inFiles = segments.reduce((sum, { bytes, rows, zoneRows }) => sum + (bytes * (zoneRows.get(zoneId) ?? 0)) / rows, 0);
+  return Math.round(BLOCK_BYTES + TIMES_AS_IN_FILES * inFiles);
+}

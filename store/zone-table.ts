@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { SqlStatement } from '../sql/statement.ts';
+import {
+  attachZoneStatement,
+  compressZoneStatement,
+  detachZoneStatement,
+  zoneExtentStatement,
+  zoneTableName,
+  zoneTableStatement,
+} from '../sql/zone-table-statements.ts';
+import { runStatement } from './duckdb-engine.ts';
+import type { Segment } from './segment.ts';
+
+/**
+ * All rows that one zone has in some segments, in memory. Like a segment it never changes, and searches count and locate its events as they do those of
+ * a segment.
+ */
+export interface ZoneTable {
+  /** Below 0, so that it is none of a segment. */
+  readonly id: number;
+  /** Its name in SQL. */
+  readonly table: string;
+  readonly zoneRows: ReadonlyMap<number, number>;
+  /** When the first and the last of its events happened. */
+  readonly minTimestamp: number;
+  readonly maxTimestamp: number;
+}
+
+/** What a zone table is to be made of. */
+export interface ZoneTableOrder {
+  readonly id: number;
+  readonly zoneId: number;
+  /** At least one, all with rows of the zone. */
+  readonly segments: readonly Segment[];
+}
+
+const databaseOf = (id: number) => `zone_table_${-id}`;
+
+/** Reads the rows; `signal` interrupts that. When this rejects, nothing is left in memory. */
+export async function buildZoneTable(
+  { id, zoneId, segments }: ZoneTableOrder,
+  segmentsFolder: string,
+  connection: DuckDBConnection,
+  signal: AbortSignal,
+): Promise<ZoneTable> {
+  const database = databaseOf(id);
+  const run = (statement: SqlStatement) => runStatement(connection, statement, signal);
+  const paths = segments.map(({ file }) => join(segmentsFolder, file));
+  await run(attachZoneStatement(database));
+  try {
+    await run(zoneTableStatement(database, paths, zoneId));
+    await run(compressZoneStatement(database));
+    const [[rows, minTimestamp, maxTimestamp] = []] = await run(zoneExtentStatement(database));
+    return {
+      id,
+      table: zoneTableName(database),
+      zoneRows: new Map([[zoneId, Number(rows)]]),
+      minTimestamp: Number(minTimestamp),
+      maxTimestamp: Number(maxTimestamp),
+    };
+  } catch (error) {
+    await runStatement(connection, detachZoneStatement(database));
+    throw error;
+  }
+}
+
+/** Frees the memory of a table that nobody reads. */
+export async function dropZoneTable({ id }: ZoneTable, connection: DuckDBConnection): Promise<void> {
+  await runStatement(connection, detachZoneStatement(databaseOf(id)));
+}

@@ -1,0 +1,237 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { SearchPlan } from '../query/search-plan.ts';
+import type { LiveSet, Snapshot } from './live-set.ts';
+import type { ReadZone } from './search-scope.ts';
+import { overlaps, type Segment } from './segment.ts';
+import { SerialQueue } from './serial-queue.ts';
+import type { StoreLogger } from './store-logger.ts';
+import { buildZoneTable, dropZoneTable } from './zone-table.ts';
+import { estimateBytes, type ZoneTableLimits } from './zone-table-limits.ts';
+
+export interface ZoneTablesOptions {
+  readonly live: LiveSet;
+  readonly segmentsFolder: string;
+  /** Of its own: tables are made on it while searches go on. */
+  readonly connection: DuckDBConnection;
+  readonly limits: ZoneTableLimits;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly logger: StoreLogger;
+}
+
+/** A zone table that a search may read until it is released. */
+export interface ZoneLoan extends ReadZone {
+  release(): void;
+}
+
+interface Entry extends ReadZone {
+  readonly bytes: number;
+  usedAtMs: number;
+  readers: number;
+  isLeaving: boolean;
+}
+
+/**
+ * The rows of small zones that are searched again and again, in memory: their segments are many and hold few of their rows, and what a search of them
+ * costs is opening and decompressing. No answer is kept; every search still looks at the rows.
+ *
+ * A table has all rows that its zone has in some segments, and is read in the place of those segments by searches whose snapshot has all of them. Segments that
+ * came later are read beside it. A table is made in the background by the second search that reads several files, and again once there are several beside it
+ * or one of its own is gone; the search itself never waits for that.
+ */
+export class ZoneTables {
+  readonly #options: ZoneTablesOptions;
+  readonly #entries = new Map<number, Entry>();
+  /** When a zone was last searched in several files. */
+  readonly #asked = new Map<number, number>();
+  readonly #building = new Set<number>();
+  readonly #queue = new SerialQueue();
+  readonly #closing = new AbortController();
+  #lastId = 0;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ZoneTablesOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#entries.size;
+  }
+
+  /** What all of them are estimated to take. */
+  get bytes(): number {
+    return [...this.#entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** The table that this search may read, or undefined: then it reads files. Takes note of the search either way. */
+  lend({ zoneId, window }: Pick<SearchPlan, 'zoneId' | 'window'>, snapshot: Snapshot): ZoneLoan | undefined {
+    const { now, limits } = this.#options;
+    const segments = segmentsOf(zoneId, snapshot);
+    const entry = this.#fitting(zoneId, segments);
+    const files = segments.filter((segment) => !entry?.segments.has(segment) && overlaps(segment, window.fromMs, window.toMs));
+    if (files.length >= limits.manyFiles) {
+      this.#note(zoneId, segments);
+    }
+    if (entry === undefined) {
+      return undefined;
+    }
+    entry.usedAtMs = now();
+    entry.readers += 1;
+    const release = () => {
+      entry.readers -= 1;
+      this.#dropIfUnread(entry);
+    };
+    return { table: entry.table, segments: entry.segments, release };
+  }
+
+  /** Resolves when no table is being made or dropped; for tests and tools. */
+  async idle(): Promise<void> {
+    await this.#queue.idle();
+  }
+
+  /** Lets go of the tables that no search has used for a while. */
+  dropUnused(): void {
+    const { now, limits } = this.#options;
+    const oldest = now() - limits.keptMs;
+    for (const [zoneId, { usedAtMs }] of this.#entries) {
+      if (usedAtMs < oldest) {
+        this.#drop(zoneId);
+      }
+    }
+    for (const [zoneId, askedAtMs] of this.#asked) {
+      if (askedAtMs < oldest) {
+        this.#asked.delete(zoneId);
+      }
+    }
+  }
+
+  /** Lets go of all tables and makes none for a while: memory is short, or something is wrong. */
+  giveWay(): void {
+    const { now, limits } = this.#options;
+    this.#pausedUntilMs = now() + limits.pauseMs;
+    for (const zoneId of this.#entries.keys()) {
+      this.#drop(zoneId);
+    }
+  }
+
+  /** Interrupts what is being made and waits for its end. No table is dropped any more: they go with the engine. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#queue.idle();
+  }
+
+  /** A table some segments of which are gone is dropped, and counts as a search in files. */
+  #fitting(zoneId: number, segments: readonly Segment[]): Entry | undefined {
+    const entry = this.#entries.get(zoneId);
+    if (entry === undefined || fits(entry, segments)) {
+      return entry;
+    }
+    this.#drop(zoneId);
+    return undefined;
+  }
+
+  #note(zoneId: number, segments: readonly Segment[]): void {
+    const { now, limits } = this.#options;
+    if (rowsOf(zoneId, segments) > limits.mostRows || this.#building.has(zoneId) || now() < this.#pausedUntilMs) {
+      return;
+    }
+    const askedAtMs = this.#asked.get(zoneId);
+    this.#asked.set(zoneId, now());
+    if (askedAtMs === undefined || now() - askedAtMs > limits.keptMs || this.#building.size >= limits.mostWaiting) {
+      return;
+    }
+    this.#asked.delete(zoneId);
+    this.#building.add(zoneId);
+    void this.#queue.run(() => this.#build(zoneId)).finally(() => this.#building.delete(zoneId));
+  }
+
+  /** Never rejects: without a table a search reads files. */
+  async #build(zoneId: number): Promise<void> {
+    const { live, segmentsFolder, connection, limits, now, logger } = this.#options;
+    const snapshot = live.snapshot();
+    const segments = segmentsOf(zoneId, snapshot);
+    const bytes = estimateBytes(zoneId, segments);
+    try {
+      if (
+        this.#closing.signal.aborted ||
+        segments.length === 0 ||
+        rowsOf(zoneId, segments) > limits.mostRows ||
+        !this.#makeRoom(zoneId, bytes)
+      ) {
+        return;
+      }
+      this.#lastId -= 1;
+      const order = { id: this.#lastId, zoneId, segments };
+      const table = await buildZoneTable(order, segmentsFolder, connection, this.#closing.signal);
+      const entry = { table, segments: new Set(segments), bytes, usedAtMs: now(), readers: 0, isLeaving: false };
+      this.#drop(zoneId);
+      this.#entries.set(zoneId, entry);
+    } catch (error) {
+      if (!this.#closing.signal.aborted) {
+        logger.warn({ err: error, zoneId }, 'the events of a zone could not be read into memory; its files are searched');
+        this.giveWay();
+      }
+    } finally {
+      snapshot.release();
+    }
+  }
+
+  /** False where that would drop tables that are in use. */
+  #makeRoom(zoneId: number, bytes: number): boolean {
+    const { limits, now } = this.#options;
+    const others = [...this.#entries].filter(([id]) => id !== zoneId).sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
+    let total = others.reduce((sum, [, entry]) => sum + entry.bytes, bytes);
+    const least: number[] = [];
+    for (const [id, entry] of others) {
+      if (total <= limits.mostBytes || now() - entry.usedAtMs < limits.inUseMs) {
+        break;
+      }
+      total -= entry.bytes;
+      least.push(id);
+    }
+    if (total > limits.mostBytes) {
+      return false;
+    }
+    for (const id of least) {
+      this.#drop(id);
+    }
+    return true;
+  }
+
+  #drop(zoneId: number): void {
+    const entry = this.#entries.get(zoneId);
+    if (entry !== undefined) {
+      this.#entries.delete(zoneId);
+      entry.isLeaving = true;
+      this.#dropIfUnread(entry);
+    }
+  }
+
+  #dropIfUnread({ table, readers, isLeaving }: Entry): void {
+    const { connection, logger } = this.#options;
+    if (!isLeaving || readers > 0) {
+      return;
+    }
+    this.#queue
+      .run(async () => {
+        if (!this.#closing.signal.aborted) {
+          await dropZoneTable(table, connection);
+        }
+      })
+      .catch((error: unknown) => {
+        logger.error({ err: error }, 'a table that is not needed any more could not be dropped; it stays in memory until a restart');
+      });
+  }
+}
+
+function segmentsOf(zoneId: number, { segments }: Snapshot): Segment[] {
+  return segments.filter(({ zoneRows }) => zoneRows.has(zoneId));
+}
+
+function rowsOf(zoneId: number, segments: readonly Segment[]): number {
+  return segments.reduce((sum, { zoneRows }) => sum + (zoneRows.get(zoneId) ?? 0), 0);
+}
+
+function fits(entry: ReadZone, segments: readonly Segment[]): boolean {
+  return segments.filter((segment) => entry.segments.has(segment)).length === entry.segments.size;
+}
