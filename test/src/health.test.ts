@@ -75,6 +75,8 @@ describe('/metrics', () => {
       'shieldlog_duplicate_events_total',
       'shieldlog_dead_letters',
       'shieldlog_segments',
+      'shieldlog_zone_tables',
+      'shieldlog_zone_table_bytes',
       'shieldlog_pending_bytes',
       'nodejs_eventloop_lag_seconds',
       'process_resident_memory_bytes',

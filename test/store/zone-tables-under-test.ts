@@ -1,0 +1,87 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { SEGMENT_COLUMNS } from '../../sql/columns.ts';
+import { startEngine } from '../../store/duckdb-engine.ts';
+import { LiveSet } from '../../store/live-set.ts';
+import type { Segment } from '../../store/segment.ts';
+import { type StoreLogger, silentLogger } from '../../store/store-logger.ts';
+import { type ZoneTableLimits, zoneTableLimits } from '../../store/zone-table-limits.ts';
+import { type ZoneLoan, ZoneTables } from '../../store/zone-tables.ts';
+import { temporaryFolder } from '../fixtures/temporary-store.ts';
+
+const EVER = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
+
+/** Zone tables over segments of the test's own, without the rest of a store. The clock stands still until the test moves it. */
+export async function zoneTablesUnderTest(limits: Partial<ZoneTableLimits> = {}, logger: StoreLogger = silentLogger) {
+  const folder = temporaryFolder();
+  const engine = await startEngine({ memoryLimitMb: 256, spillFolder: join(folder, 'spill'), threads: 1 });
+  onTestFinished(() => engine.closeSync());
+  const [connection, looking] = await Promise.all([engine.connect(), engine.connect()]);
+  const live = new LiveSet({ segments: [], bundles: [] }, 1n, () => {});
+  const clock = { nowMs: 1_000_000 };
+  const all = { ...zoneTableLimits(256), ...limits };
+  const tables = new ZoneTables({ live, segmentsFolder: folder, connection, limits: all, now: () => clock.nowMs, logger });
+  let segments = 0;
+
+  const rowsIn = async (sql: string): Promise<unknown[][]> => (await looking.runAndReadAll(sql)).getRows();
+  return {
+    tables,
+    live,
+    clock,
+    folder,
+    rowsIn,
+    /** A live segment with so many rows of each zone, a millisecond apart; its file is there already. */
+    addSegment: async (zones: Readonly<Record<number, number>>, firstTime = 1_000): Promise<Segment> => {
+      segments += 1;
+      const file = `${segments}.parquet`;
+      const zoneRows = new Map(Object.entries(zones).map(([zone, rows]) => [Number(zone), rows]));
+      const given: Readonly<Record<string, string>> = {
+        seq: 'i',
+        shieldZoneId: 'zone',
+        timestamp: `${firstTime} + i`,
+        logId: `'s${segments}-' || i`,
+      };
+      const columns = SEGMENT_COLUMNS.map(({ name, duckdbType }) => `(${given[name] ?? 'NULL'})::${duckdbType} AS "${name}"`);
+      const counted = [...zoneRows].map(([zone, rows]) => `SELECT ${zone} AS zone, i FROM range(${rows}) AS r(i)`);
+      await rowsIn(`COPY (SELECT ${columns.join(', ')} FROM (${counted.join(' UNION ALL ')})) TO '${join(folder, file)}' (FORMAT parquet)`);
+      const rows = [...zoneRows.values()].reduce((sum, count) => sum + count, 0);
+      const times = { minTimestamp: firstTime, maxTimestamp: firstTime + Math.max(...zoneRows.values()) - 1 };
+      const segment = {
+        id: segments,
+        file,
+        rows,
+        bytes: statSync(join(folder, file)).size,
+        zoneRows,
+        ...times,
+        minSequence: 0n,
+        maxSequence: 0n,
+      };
+      live.exchange({ addSegments: [segment] });
+      return segment;
+    },
+    /** What a search of the zone is lent, without giving it back. */
+    borrow: (zoneId: number, window = EVER): ZoneLoan | undefined => {
+      const snapshot = live.snapshot();
+      const loan = tables.lend({ zoneId, window }, snapshot);
+      snapshot.release();
+      return loan;
+    },
+    /** Searches the zone; whether from a table, and waits for what that sets going. */
+    search: async (zoneId: number, window = EVER): Promise<boolean> => {
+      const snapshot = live.snapshot();
+      const loan = tables.lend({ zoneId, window }, snapshot);
+      loan?.release();
+      snapshot.release();
+      await tables.idle();
+      return loan !== undefined;
+    },
+    /** How many tables take memory, whoever still knows of them. */
+    inMemory: async (): Promise<number> => {
+      const [[count] = []] = await rowsIn(
+        `SELECT count(*) FROM duckdb_databases() WHERE database_name LIKE 'zone\\_table\\_%' ESCAPE '\\'`,
+      );
+      return Number(count);
+    },
+  };
+}
