@@ -157,6 +157,11 @@ export class EmbeddedStore implements EventStore {
     return this.#parts.maintenance.compact();
   }
 
+  /** Drops expired segments now; for tests and tools, since it happens by itself. */
+  dropExpiredNow(): Promise<void> {
+    return this.#parts.maintenance.dropExpired();
+  }
+
   /** Resolves when no zone is being read into memory; for tests and tools. */
   zoneTablesMade(): Promise<void> {
     return this.#parts.zoneTables.idle();

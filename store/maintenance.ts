@@ -46,6 +46,12 @@ export class Maintenance {
     await this.#queue.run(() => this.#compact(() => true));
   }
 
+  /** Drops the segments that have expired by now. */
+  async dropExpired(): Promise<void> {
+    const { retention, now } = this.#options;
+    await this.#queue.run(() => dropExpiredSegments(retention, now()));
+  }
+
   /** Finishes the merge that is being written. */
   async stop(): Promise<void> {
     this.#stopped = true;

@@ -12,13 +12,13 @@ export const RETENTION_MS = 72 * 3_600_000;
 /** The clock of every property: the data and the windows are relative to it, so that a seed means the same for ever. */
 export const NOW_MS = 1_760_002_345_678;
 
-export function generateRawEvents(seed: number, count: number): RawEvent[] {
-  return fc.sample(arbitraryEvent(NOW_MS), { seed, numRuns: count });
+export function generateRawEvents(seed: number, count: number, nowMs = NOW_MS): RawEvent[] {
+  return fc.sample(arbitraryEvent(nowMs), { seed, numRuns: count });
 }
 
 /** Takes events in as an intake does. All of them are valid, so one that is refused is a defect. */
-export async function appendEvents(store: OpenStore, events: readonly RawEvent[]): Promise<void> {
-  const builder = new BatchBuilder({ now: () => NOW_MS, retentionMs: RETENTION_MS });
+export async function appendEvents(store: OpenStore, events: readonly RawEvent[], nowMs = NOW_MS): Promise<void> {
+  const builder = new BatchBuilder({ now: () => nowMs, retentionMs: RETENTION_MS });
   for (const event of events) {
     const verdict = builder.addEvent('http', Buffer.from(JSON.stringify(event)));
     if (verdict.kind !== 'accepted') {

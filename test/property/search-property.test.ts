@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileSearch } from '../../query/compile-search.ts';
-import { searchResponseJson } from '../../src/search-response.ts';
-import { MOST_KEPT, type MostKept } from '../../store/group-search.ts';
-import type { OpenStore } from '../../store/open-store.ts';
+import type { OpenStore, StoreOptions } from '../../store/open-store.ts';
 import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
-import { arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
+import { ZONES } from './arbitrary-event.ts';
+import { arbitraryRequest } from './arbitrary-request.ts';
 import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
-import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
+import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, RETENTION_MS, withFolder } from './filled-store.ts';
+import { answer } from './search-answer.ts';
 
 const PROPERTY = 'search';
 const DATA_SETS = 2;
@@ -16,24 +15,18 @@ const EVENTS = 700;
 /** In each of the two states of the store that {@link withFilledStore} goes through. */
 const REQUESTS = 350;
 
-/** The answer over the wire, without the wire: request bytes to a plan, the plan to a result, the result to the response's text. */
-async function answer(store: OpenStore, { zoneId, body }: ZoneRequest): Promise<unknown> {
-  const plan = compileSearch(Buffer.from(JSON.stringify(body)), { zoneId, nowMs: NOW_MS });
-  return JSON.parse(searchResponseJson(await store.search(plan), plan.page));
-}
-
 /**
  * Hands `work` the same store twice: with events in new segments of many hours, in compacted ones and in hot tables, and again after all of
  * that was sealed and compacted and more came on top. Later parts hold events of old hours, and twins of events that are sealed already.
  */
 async function withFilledStore(
   dataSeed: number,
-  mostKept: MostKept,
+  options: Partial<StoreOptions>,
   work: (store: OpenStore, events: readonly OracleEvent[]) => Promise<void>,
 ): Promise<void> {
   await withFolder(async (folder) => {
     const raw = generateRawEvents(dataSeed, EVENTS);
-    const store = await openStoreIn(folder, { mostKept });
+    const store = await openStoreIn(folder, options);
     const append = (from: number, to: number) => appendEvents(store, raw.slice(from, to));
     try {
       await append(0, 150);
@@ -46,10 +39,12 @@ async function withFilledStore(
       await store.sealNow();
       await append(450, 500);
       await append(500, 600);
+      await searchEveryZone(store);
       await work(store, oracleEvents(raw.slice(0, 600)));
       await store.sealNow();
       await store.compactNow();
       await append(600, EVENTS);
+      await searchEveryZone(store);
       await work(store, oracleEvents(raw));
     } finally {
       await store.close();
@@ -57,10 +52,19 @@ async function withFilledStore(
   });
 }
 
+/** As often as it takes to have zones read into memory, where the store does that. */
+async function searchEveryZone(store: OpenStore): Promise<void> {
+  const body = { from: NOW_MS - RETENTION_MS, to: NOW_MS };
+  for (const zoneId of [...ZONES, ...ZONES]) {
+    await answer(store, { zoneId, body }, NOW_MS);
+  }
+  await store.zoneTablesMade();
+}
+
 /** Checks random requests, or only the one that `known` leads to; a failure is kept for the next run. */
 async function checkRequests(store: OpenStore, events: readonly OracleEvent[], dataSeed: number, known?: FailingSeed): Promise<void> {
   const property = fc.asyncProperty(arbitraryRequest(events, NOW_MS), async (request) => {
-    expect(await answer(store, request)).toEqual(JSON.parse(JSON.stringify(searchOracle(events, request.body, request.zoneId))));
+    expect(await answer(store, request, NOW_MS)).toEqual(JSON.parse(JSON.stringify(searchOracle(events, request.body, request.zoneId))));
   });
   const parameters = known === undefined ? { numRuns: REQUESTS } : { seed: known.seed, path: known.path, numRuns: 1, endOnFailure: true };
   const details = await fc.check(property, parameters);
@@ -72,17 +76,21 @@ async function checkRequests(store: OpenStore, events: readonly OracleEvent[], d
   }
 }
 
-describe.each([
-  ['whose events are kept while they are grouped', MOST_KEPT],
-  ['that groups in two phases', { filtered: 0, otherwise: 0 }],
-])('any search of a store %s answers what the oracle answers', (_, mostKept) => {
+const FILES_ONLY = { mostRows: 0 };
+const TWO_PHASES = { filtered: 0, otherwise: 0 };
+
+describe.each<[string, Partial<StoreOptions>]>([
+  ['whose events are kept while they are grouped', { zoneTables: FILES_ONLY }],
+  ['that groups in two phases', { mostKept: TWO_PHASES, zoneTables: FILES_ONLY }],
+  ['whose zones are in memory', { zoneTables: { manyFiles: 1 } }],
+])('any search of a store %s answers what the oracle answers', (_, options) => {
   const known = readFailingSeeds(PROPERTY);
   test.each(known.map((failing) => ({ failing })))('a run that failed before: $failing', async ({ failing }) => {
-    await withFilledStore(failing.dataSeed, mostKept, (store, events) => checkRequests(store, events, failing.dataSeed, failing));
+    await withFilledStore(failing.dataSeed, options, (store, events) => checkRequests(store, events, failing.dataSeed, failing));
   });
 
   const dataSeeds = fc.sample(fc.noBias(fc.integer()), DATA_SETS);
   test.each(dataSeeds)(`${2 * REQUESTS} random requests over the events of seed %i`, async (dataSeed) => {
-    await withFilledStore(dataSeed, mostKept, (store, events) => checkRequests(store, events, dataSeed));
+    await withFilledStore(dataSeed, options, (store, events) => checkRequests(store, events, dataSeed));
   });
 });
