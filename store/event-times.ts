@@ -58,7 +58,7 @@ export function bucketStarts({ fromMs, toMs }: TimeWindow, buckets: number): num
 /** Counts the events by bucket. `starts`: see {@link bucketStarts}; no event may lie outside of them. */
 export function addToSparkline(facts: GroupFacts, { originMs, offsets }: EventTimes, starts: readonly number[]): void {
   let counted = 0;
-  for (let bucket = 0; counted < offsets.length; bucket += 1) {
+  for (let bucket = 0; bucket + 1 < starts.length; bucket += 1) {
     const end = firstFrom(offsets, counted, (starts[bucket + 1] as number) - originMs);
     facts.addBucket(bucket, end - counted);
     counted = end;

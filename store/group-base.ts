@@ -27,7 +27,7 @@ export class GroupBase {
   readonly #known = new Map<string, KnownGroup>();
   #older: ReadonlyMap<string, KnownGroup>;
   #knownBytes = 0;
-  /** There was no room for the details of a page. */
+  /** There was no room for the details of a page, or they could not be read in time: a page is read as if nothing were known of its groups. */
   isFull = false;
   readers = 1;
   isDropped = false;

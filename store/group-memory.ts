@@ -55,6 +55,10 @@ export class GroupMemory {
       } finally {
         this.#release(base);
       }
+    } catch (error) {
+      // Finding out more than the answer needs may be what took too long, or too much memory: the next one is found as if nothing were remembered.
+      search.refuse(inside);
+      throw error;
     } finally {
       this.#release(best);
     }

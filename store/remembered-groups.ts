@@ -68,7 +68,10 @@ async function knownGroups(
     }
     const wanted = { keys: behind.map((place) => keys[place] as readonly string[]), isWhole: isWhole && behind.length === keys.length };
     const unread = segments.filter(({ id }) => before?.has(id) !== true);
-    const read = await readGroups(scope, output, wanted, unread);
+    const read = await readGroups(scope, output, wanted, unread).catch((error: unknown) => {
+      base.isFull = true;
+      throw error;
+    });
     const learned = behind.map((place, index) => together(groups[place], read[index] as GroupPart, base.segments));
     if (memory.makeRoom(learned.reduce((sum, group) => sum + bytesOf(group), 0))) {
       base.remember(wanted.keys, learned);

@@ -33,7 +33,7 @@ export class RepeatedSearch {
     return isAgain && this.#refused !== name;
   }
 
-  /** Their groups are too many, or found no room: it is not tried again while the search is made of the same segments. */
+  /** Their groups are too many, found no room, or made the search fail: it is not tried again while the search is made of the same segments. */
   refuse(segments: readonly Segment[]): void {
     this.#refused = nameOf(segments);
   }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Dimension } from '../../query/dimensions.ts';
@@ -8,6 +8,7 @@ import { startEngine } from '../../store/duckdb-engine.ts';
 import type { GroupBase } from '../../store/group-base.ts';
 import { GroupMemory } from '../../store/group-memory.ts';
 import { LiveSet } from '../../store/live-set.ts';
+import { findRemembered } from '../../store/remembered-groups.ts';
 import { SearchScope } from '../../store/search-scope.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
@@ -16,7 +17,7 @@ import { eventSeries, HOUR, NOW, rowsPlan } from './stored-events.ts';
 const EVENTS = 2_000;
 const by = (...dimensions: Dimension[]): GroupsOutput => ({ kind: 'groups', by: dimensions, buckets: 0 });
 
-/** The segments of a store, an engine to read them, and a memory that drops its tables at once. */
+/** The segments of a store, an engine to read them, and a memory whose tables are dropped when somebody waits for that. */
 async function remembering(limits: { readonly budgetBytes: number; readonly mostGroups: number }) {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
@@ -34,12 +35,14 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder });
   const [connection, dropping] = await Promise.all([engine.connect(), engine.connect()]);
   const live = new LiveSet({ segments: catalog.segments(), bundles: [] }, BigInt(EVENTS + 1), () => undefined);
-  const drops: Promise<unknown>[] = [];
+  const toDrop: string[] = [];
   const dropTable = (name: string) => {
-    drops.push(dropping.run(`DROP TABLE IF EXISTS ${name}`));
+    toDrop.push(name);
   };
   const dropped = async () => {
-    await Promise.all(drops);
+    for (const name of toDrop.splice(0)) {
+      await dropping.run(`DROP TABLE IF EXISTS ${name}`);
+    }
   };
   const memory = new GroupMemory({ ...limits, dropTable, dropped });
   onTestFinished(() => {
@@ -48,16 +51,20 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
     engine.closeSync();
     catalog.close();
   });
-  const scopeOf = (zoneId = 7) => new SearchScope(rowsPlan({ zoneId }), live.snapshot(), join(dataDir, 'segments'), connection, undefined);
+  const segmentsFolder = join(dataDir, 'segments');
+  const scopeOf = (signal?: AbortSignal) => new SearchScope(rowsPlan(), live.snapshot(), segmentsFolder, connection, signal);
   const use = (output: GroupsOutput, work: (base: GroupBase) => Promise<string> = ({ table }) => Promise.resolve(table)) =>
     memory.use(scopeOf(), output, work);
   const tables = async () => {
     await dropped();
+    return await tablesNow();
+  };
+  const tablesNow = async () => {
     const rows = (await connection.runAndReadAll('SELECT table_name FROM duckdb_tables() ORDER BY table_name')).getRows();
     return rows.map(([name]) => String(name));
   };
   const limitMemory = (limit: string) => dropping.run(`SET GLOBAL memory_limit = '${limit}'`);
-  return { memory, live, use, tables, scopeOf, limitMemory };
+  return { memory, live, segmentsFolder, use, tables, tablesNow, scopeOf, limitMemory };
 }
 
 const ROOM = { budgetBytes: 1_000_000, mostGroups: 1_000 };
@@ -132,12 +139,13 @@ test('a search for whose groups the engine has no memory is made without', async
 });
 
 test('where the engine has no memory left for a search, what is remembered is forgotten and the search made again', async () => {
-  const { memory, use, tables, limitMemory, scopeOf } = await remembering(ROOM);
+  const { memory, use, tables, tablesNow, limitMemory, scopeOf } = await remembering(ROOM);
   await use(by('ip'));
   await use(by('ip'));
   let times = 0;
   const search = async () => {
     times += 1;
+    expect(await tablesNow()).toEqual(times === 1 ? ['groups_1'] : []);
     await limitMemory(times === 1 ? '100KiB' : '256MiB');
     const rows = await scopeOf().run({ text: 'SELECT count(*) FROM (SELECT DISTINCT range FROM range(1000000))', params: [] });
     return Number(rows[0]?.[0]);
@@ -145,6 +153,26 @@ test('where the engine has no memory left for a search, what is remembered is fo
   expect(await memory.makingWay(search)).toBe(1_000_000);
   expect(times).toBe(2);
   expect(await tables()).toEqual([]);
-  times = 0;
-  await expect(memory.makingWay(search)).rejects.toThrow('Out of Memory Error');
+  const outOfMemory = new Error('Out of Memory Error: nothing is remembered that could make way');
+  await expect(memory.makingWay(() => Promise.reject(outOfMemory))).rejects.toBe(outOfMemory);
+});
+
+test('a search that was interrupted while its groups were to be remembered is made without from then on', async () => {
+  const { memory, use, tables, scopeOf } = await remembering(ROOM);
+  await use(by('ip'));
+  const deadline = new Error('too slow');
+  const signal = AbortSignal.abort(deadline);
+  await expect(memory.use(scopeOf(signal), by('ip'), ({ table }) => Promise.resolve(table))).rejects.toBe(deadline);
+  expect(await use(by('ip'))).toBeUndefined();
+  expect(await tables()).toEqual([]);
+});
+
+test('where the details of a page could not be read they are not read for remembering again', async () => {
+  const { memory, use, scopeOf, segmentsFolder } = await remembering(ROOM);
+  await use(by('ip'));
+  await use(by('ip'));
+  rmSync(segmentsFolder, { recursive: true });
+  const find = () => memory.use(scopeOf(), by('ip'), (base) => findRemembered(scopeOf(), by('ip'), base, memory));
+  await expect(find()).rejects.toThrow('No files found');
+  expect(await memory.use(scopeOf(), by('ip'), ({ isFull }) => Promise.resolve(isFull))).toBe(true);
 });
