@@ -31,9 +31,9 @@ export function compressZoneStatement(database: string): SqlStatement {
   return render(trusted(`CHECKPOINT ${database}`));
 }
 
-/** Columns: rows, and when the first and the last event happened. */
-export function zoneExtentStatement(database: string): SqlStatement {
-  return render(sql`SELECT count(*), min(${column('timestamp')}), max(${column('timestamp')}) FROM ${trusted(zoneTableName(database))}`);
+/** When each event of the zone happened, newest first. Column: `time`, a double. */
+export function zoneTimesStatement(database: string): SqlStatement {
+  return render(sql`SELECT ${column('timestamp')}::DOUBLE AS time FROM ${trusted(zoneTableName(database))} ORDER BY time DESC`);
 }
 
 /** Frees all of it. */

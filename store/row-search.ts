@@ -7,6 +7,7 @@ import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import { joinSql } from '../sql/fragment.ts';
 import { markText, unmarkText } from '../sql/marked-text.ts';
 import { fileSlotCountStatement, rowPageStatement } from '../sql/row-statements.ts';
+import { stretchesOf } from './known-times.ts';
 import { type LogSource, readLogs } from './log-reader.ts';
 import { disjointStretches, locatePage, type PageLocation, type Stretch } from './page-location.ts';
 import type { SealedPart, SearchScope } from './search-scope.ts';
@@ -80,11 +81,18 @@ function stretchOf({ minTimestamp, maxTimestamp }: SealedPart, events: number): 
   return { fromMs: minTimestamp, toMs: maxTimestamp + 1, events };
 }
 
-/** Without a filter the catalog knows how many events of the zone a segment holds, unless the window cuts through it. */
+/**
+ * Without a filter the catalog knows how many events of the zone a segment holds, unless the window cuts through it, and of a zone table everything is
+ * known.
+ */
 async function countUnfiltered(scope: SearchScope): Promise<Stretch[]> {
   const { window, zoneId } = scope.plan;
-  const [inside, cut] = partition(scope.sealed, (part) => liesWithin(part, window));
-  const known = inside.map((part) => stretchOf(part, part.zoneRows.get(zoneId) ?? 0));
+  const [tables, files] = partition(scope.sealed, (part) => 'times' in part);
+  const [inside, cut] = partition(files, (part) => liesWithin(part, window));
+  const known = [
+    ...tables.flatMap((part) => ('times' in part ? stretchesOf(part.times, window) : [])),
+    ...inside.map((part) => stretchOf(part, part.zoneRows.get(zoneId) ?? 0)),
+  ];
   const counted = cut.length === 0 && scope.hotTables.length === 0 ? [] : await countBySlot(scope, window, cut);
   return disjointStretches([...counted, ...known]);
 }

@@ -39,8 +39,10 @@ const BLOCK_BYTES = MEBIBYTE / 4;
 /** Compressed in memory, rows take up to twice what they take in a file. */
 const TIMES_AS_IN_FILES = 2;
 
-/** What the rows of a zone in these segments will take in memory, compressed. */
+/** What the rows of a zone in these segments will take in memory, compressed, and their times once more. */
 export function estimateBytes(zoneId: number, segments: readonly Segment[]): number {
-  const inFiles = segments.reduce((sum, { bytes, rows, zoneRows }) => sum + (bytes * (zoneRows.get(zoneId) ?? 0)) / rows, 0);
-  return Math.round(BLOCK_BYTES + TIMES_AS_IN_FILES * inFiles);
+  const rowsOf = ({ zoneRows }: Segment) => zoneRows.get(zoneId) ?? 0;
+  const inFiles = segments.reduce((sum, segment) => sum + (segment.bytes * rowsOf(segment)) / segment.rows, 0);
+  const times = segments.reduce((sum, segment) => sum + Float64Array.BYTES_PER_ELEMENT * rowsOf(segment), 0);
+  return Math.round(BLOCK_BYTES + TIMES_AS_IN_FILES * inFiles + times);
 }

@@ -5,16 +5,16 @@ import {
   attachZoneStatement,
   compressZoneStatement,
   detachZoneStatement,
-  zoneExtentStatement,
   zoneTableName,
   zoneTableStatement,
+  zoneTimesStatement,
 } from '../sql/zone-table-statements.ts';
-import { runStatement } from './duckdb-engine.ts';
+import { interruptible, runStatement } from './duckdb-engine.ts';
 import type { Segment } from './segment.ts';
 
 /**
  * All rows that one zone has in some segments, in memory. Like a segment it never changes, and searches count and locate its events as they do those of
- * a segment.
+ * a segment, but for those that want all events of a window: how many those are, and where they lie, is known without looking.
  */
 export interface ZoneTable {
   /** Below 0, so that it is none of a segment. */
@@ -25,6 +25,8 @@ export interface ZoneTable {
   /** When the first and the last of its events happened. */
   readonly minTimestamp: number;
   readonly maxTimestamp: number;
+  /** When each event happened, newest first. */
+  readonly times: Float64Array;
 }
 
 /** What a zone table is to be made of. */
@@ -51,13 +53,18 @@ export async function buildZoneTable(
   try {
     await run(zoneTableStatement(database, paths, zoneId));
     await run(compressZoneStatement(database));
-    const [[rows, minTimestamp, maxTimestamp] = []] = await run(zoneExtentStatement(database));
+    const times = await interruptible(connection, signal, async () => {
+      const { text } = zoneTimesStatement(database);
+      const [column = []] = (await connection.runAndReadAll(text)).getColumns();
+      return Float64Array.from(column as number[]);
+    });
     return {
       id,
       table: zoneTableName(database),
-      zoneRows: new Map([[zoneId, Number(rows)]]),
-      minTimestamp: Number(minTimestamp),
-      maxTimestamp: Number(maxTimestamp),
+      zoneRows: new Map([[zoneId, times.length]]),
+      minTimestamp: times.at(-1) as number,
+      maxTimestamp: times[0] as number,
+      times,
     };
   } catch (error) {
     await runStatement(connection, detachZoneStatement(database));

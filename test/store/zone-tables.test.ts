@@ -223,7 +223,7 @@ test('what a zone takes is estimated from its part of the files', () => {
     ...{ id: 1, file: '1.parquet', minTimestamp: 0, maxTimestamp: 0, minSequence: 0n, maxSequence: 0n },
     ...{ bytes, rows, zoneRows: new Map([[ZONE, ofZone]]) },
   });
-  expect(estimateBytes(ZONE, [segment(1_000_000, 1_000, 100), segment(500_000, 500, 500)])).toBe(262_144 + 2 * 600_000);
+  expect(estimateBytes(ZONE, [segment(1_000_000, 1_000, 100), segment(500_000, 500, 500)])).toBe(262_144 + 2 * 600_000 + 8 * 600);
 });
 
 test.each([
