@@ -12,6 +12,8 @@ export interface ZoneTableLimits {
   readonly mostWaiting: number;
   /** How long a table stays that no search uses, and how far two searches of a zone may be apart to ask for one. */
   readonly keptMs: number;
+  /** How soon the table of a zone may be made anew. */
+  readonly remadeAfterMs: number;
   /** A table that was used more recently does not have to make room for another one: too many zones would take turns. */
   readonly inUseMs: number;
   /** How long none is made after something went wrong. */
@@ -28,6 +30,7 @@ export function zoneTableLimits(memoryLimitMb: number): ZoneTableLimits {
     manyFiles: 3,
     mostWaiting: 16,
     keptMs: 5 * 60_000,
+    remadeAfterMs: 60_000,
     inUseMs: 30_000,
     pauseMs: 60_000,
   };

@@ -5,6 +5,7 @@ import type { ReadZone } from './search-scope.ts';
 import { overlaps, type Segment } from './segment.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
+import { ZoneDemand } from './zone-demand.ts';
 import { buildZoneTable, dropZoneTable } from './zone-table.ts';
 import { estimateBytes, type ZoneTableLimits } from './zone-table-limits.ts';
 
@@ -37,21 +38,20 @@ interface Entry extends ReadZone {
  *
  * A table has all rows that its zone has in some segments, and is read in the place of those segments by searches whose snapshot has all of them. Segments that
  * came later are read beside it. A table is made in the background by the second search that reads several files, and again once there are several beside it
- * or one of its own is gone; the search itself never waits for that.
+ * or one of its own is gone, but not more often than once a minute: where events come in fast, segments do too. The search itself never waits for that.
  */
 export class ZoneTables {
   readonly #options: ZoneTablesOptions;
   readonly #entries = new Map<number, Entry>();
-  /** When a zone was last searched in several files. */
-  readonly #asked = new Map<number, number>();
+  readonly #demand: ZoneDemand;
   readonly #building = new Set<number>();
   readonly #queue = new SerialQueue();
   readonly #closing = new AbortController();
   #lastId = 0;
-  #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ZoneTablesOptions) {
     this.#options = options;
+    this.#demand = new ZoneDemand(options.limits, options.now);
   }
 
   get count(): number {
@@ -70,7 +70,7 @@ export class ZoneTables {
     const entry = this.#fitting(zoneId, segments);
     const files = segments.filter((segment) => !entry?.segments.has(segment) && overlaps(segment, window.fromMs, window.toMs));
     if (files.length >= limits.manyFiles) {
-      this.#note(zoneId, segments);
+      this.#want(zoneId, segments);
     }
     if (entry === undefined) {
       return undefined;
@@ -98,17 +98,12 @@ export class ZoneTables {
         this.#drop(zoneId);
       }
     }
-    for (const [zoneId, askedAtMs] of this.#asked) {
-      if (askedAtMs < oldest) {
-        this.#asked.delete(zoneId);
-      }
-    }
+    this.#demand.forgetOld();
   }
 
   /** Lets go of all tables and makes none for a while: memory is short, or something is wrong. */
   giveWay(): void {
-    const { now, limits } = this.#options;
-    this.#pausedUntilMs = now() + limits.pauseMs;
+    this.#demand.pause();
     for (const zoneId of this.#entries.keys()) {
       this.#drop(zoneId);
     }
@@ -130,19 +125,13 @@ export class ZoneTables {
     return undefined;
   }
 
-  #note(zoneId: number, segments: readonly Segment[]): void {
-    const { now, limits } = this.#options;
-    if (rowsOf(zoneId, segments) > limits.mostRows || this.#building.has(zoneId) || now() < this.#pausedUntilMs) {
-      return;
+  #want(zoneId: number, segments: readonly Segment[]): void {
+    const { mostRows, mostWaiting } = this.#options.limits;
+    const canHave = rowsOf(zoneId, segments) <= mostRows && !this.#building.has(zoneId) && this.#building.size < mostWaiting;
+    if (canHave && this.#demand.isWorthTable(zoneId)) {
+      this.#building.add(zoneId);
+      void this.#queue.run(() => this.#build(zoneId)).finally(() => this.#building.delete(zoneId));
     }
-    const askedAtMs = this.#asked.get(zoneId);
-    this.#asked.set(zoneId, now());
-    if (askedAtMs === undefined || now() - askedAtMs > limits.keptMs || this.#building.size >= limits.mostWaiting) {
-      return;
-    }
-    this.#asked.delete(zoneId);
-    this.#building.add(zoneId);
-    void this.#queue.run(() => this.#build(zoneId)).finally(() => this.#building.delete(zoneId));
   }
 
   /** Never rejects: without a table a search reads files. */

@@ -82,7 +82,7 @@ const TWO_PHASES = { filtered: 0, otherwise: 0 };
 describe.each<[string, Partial<StoreOptions>]>([
   ['whose events are kept while they are grouped', { zoneTables: FILES_ONLY }],
   ['that groups in two phases', { mostKept: TWO_PHASES, zoneTables: FILES_ONLY }],
-  ['whose zones are in memory', { zoneTables: { manyFiles: 1 } }],
+  ['whose zones are in memory', { zoneTables: { manyFiles: 1, remadeAfterMs: 0 } }],
 ])('any search of a store %s answers what the oracle answers', (_, options) => {
   const known = readFailingSeeds(PROPERTY);
   test.each(known.map((failing) => ({ failing })))('a run that failed before: $failing', async ({ failing }) => {

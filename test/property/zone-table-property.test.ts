@@ -32,7 +32,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 /** Takes the steps, and holds every answer against the oracle's; returns how many searches found a table. */
 async function live(folder: string, dataSeed: number, steps: readonly Step[]): Promise<number> {
   const clock = { nowMs: NOW_MS };
-  const store = await openStoreIn(folder, { now: () => clock.nowMs, zoneTables: { manyFiles: 1 } });
+  const store = await openStoreIn(folder, { now: () => clock.nowMs, zoneTables: { manyFiles: 1, remadeAfterMs: 0 } });
   const raw: RawEvent[] = [];
   let fromTables = 0;
   const append = async (count: number) => {

@@ -63,7 +63,7 @@ test.each([
 });
 
 test('searches see every event that is stored, and each once, while events are sealed and merged and tables come and go', async () => {
-  const store = await filledStore(temporaryFolder());
+  const store = await filledStore(temporaryFolder(), { zoneTables: { remadeAfterMs: 0 } });
   const stored = [...EVENTS, event('hot', NOW - 3 * HOUR)];
   await withTable(store);
   let tables = 0;

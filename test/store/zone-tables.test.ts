@@ -76,12 +76,17 @@ test('searches at the same time have one table made', async () => {
 });
 
 test('segments that came later are read beside a table, and when they are many it is made anew with them', async () => {
-  const { addSegment, search, borrow, inMemory, segments } = await withTable();
+  const { addSegment, search, borrow, clock, inMemory, segments } = await withTable();
   const later = [await addSegment({ [ZONE]: 1 }), await addSegment({ [ZONE]: 2 })];
   await search(ZONE);
   await search(ZONE);
   expect(borrow(ZONE)?.segments).toEqual(new Set(segments));
   later.push(await addSegment({ [ZONE]: 3 }));
+  await search(ZONE);
+  await search(ZONE);
+  // Not so soon after it was made.
+  expect(await inMemory()).toBe(1);
+  clock.nowMs += zoneTableLimits(256).remadeAfterMs;
   expect(await search(ZONE)).toBe(true);
   expect(await search(ZONE)).toBe(true);
   const loan = borrow(ZONE);
@@ -92,12 +97,14 @@ test('segments that came later are read beside a table, and when they are many i
 });
 
 test('a table goes once one of its segments is gone, and the next search but one makes another', async () => {
-  const { live, addSegment, search, inMemory, segments } = await withTable();
+  const { live, addSegment, search, clock, inMemory, segments } = await withTable();
   await addSegment({ [ZONE]: 60 });
   await addSegment({ [ZONE]: 60 });
   live.exchange({ removeSegments: [segments[1] as (typeof segments)[number]] });
   expect(await search(ZONE)).toBe(false);
   expect(await inMemory()).toBe(0);
+  clock.nowMs += zoneTableLimits(256).remadeAfterMs;
+  expect(await search(ZONE)).toBe(false);
   expect(await search(ZONE)).toBe(false);
   expect(await search(ZONE)).toBe(true);
 });
@@ -129,7 +136,7 @@ test('a table that is dropped stays for those who read it', async () => {
 
 test('the table that was used least recently makes room, unless it is in use', async () => {
   const limits = zoneTableLimits(256);
-  const under = await zoneTablesUnderTest({ mostBytes: 600_000 });
+  const under = await zoneTablesUnderTest({ mostBytes: 600_000, remadeAfterMs: 0 });
   const { addSegment, search, tables, clock, inMemory } = under;
   for (let segment = 0; segment < 3; segment += 1) {
     await addSegment({ 1: 10, 2: 10, 3: 10 });
