@@ -164,6 +164,34 @@ test('windows of several lengths and places in turn are answered from the segmen
   }
 });
 
+test('searches at the same time, of more than finds room, see every event once while all is sealed and merged', async () => {
+  const store = await storeIn(temporaryFolder(), { groupLimits: { budgetBytes: 60_000, mostGroups: 100 } });
+  const plans = [groupsPlan(['ip'], 10, -60, 3_000), groupsPlan(['ip', 'action'], 10, -60, 3_000), groupsPlan(['asn'], 0, -60, 3_000)];
+  const answers = await Promise.all(plans.map((plan) => readAnew(1_000, plan)));
+  const parts = Array.from({ length: 10 }, (_, part) => canonicalBatch(minutes(part * 100, 100)));
+  for (const part of parts) {
+    await store.append(part);
+    await store.sealNow();
+  }
+  let isDone = false;
+  const merging = (async () => {
+    for (let time = 0; time < 10; time += 1) {
+      await store.compactNow();
+      await Promise.all(plans.map((plan) => store.search(plan)));
+    }
+    isDone = true;
+  })();
+  const searching = plans.flatMap((plan, index) =>
+    [1, 2, 3].map(async () => {
+      while (!isDone) {
+        expect(await store.search(plan)).toEqual(answers[index]);
+      }
+    }),
+  );
+  await Promise.all([merging, ...searching]);
+  expect(store.stats().segments).toBeLessThan(10);
+});
+
 test('what was in a segment that has expired is in no answer any more', async () => {
   let now = NOW;
   const store = await storeIn(temporaryFolder(), { now: () => now });
