@@ -67,11 +67,11 @@ test('searches see every event that is stored, and each once, while events are s
   const stored = [...EVENTS, event('hot', NOW - 3 * HOUR)];
   await withTable(store);
   let tables = 0;
-  for (let round = 0; round < 16; round += 1) {
+  for (let round = 0; round < 10; round += 1) {
     const more = eventSeries(`more${round}-`, 20, NOW - 10 * HOUR + round * 60_000, 1_000);
     await store.append(canonicalBatch(more));
     stored.push(...more);
-    const upkeep = round % 8 === 7 ? store.compactNow() : round % 2 === 0 ? store.sealNow() : Promise.resolve();
+    const upkeep = round % 5 === 4 ? store.compactNow() : round % 2 === 0 ? store.sealNow() : Promise.resolve();
     const found = await Promise.all([storedIds(store), storedIds(store), storedIds(store)]);
     await upkeep;
     const expected = inAnswerOrder(stored);
