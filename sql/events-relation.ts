@@ -75,6 +75,17 @@ function relation(
   return sql`(${joinSql(parts, ' UNION ALL ')}) AS events`;
 }
 
+/** Those of the events that are before a time, Unix milliseconds. */
+export function eventsBefore(events: SqlFragment, beforeMs: number): SqlFragment {
+  return sql`(SELECT * FROM ${events} WHERE ${column('timestamp')} < ${int64(beforeMs)}) AS events`;
+}
+
+/** The events of several relations. */
+export function allEvents(relations: readonly SqlFragment[]): SqlFragment {
+  const parts = relations.map((events) => sql`SELECT * FROM ${events}`);
+  return sql`(${joinSql(parts, ' UNION ALL ')}) AS events`;
+}
+
 /** Rows of segments as events. */
 export function sealedEvents(rows: SqlFragment): SqlFragment {
   return sql`SELECT ${selected(REBUILT)} FROM ${rows}`;

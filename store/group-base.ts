@@ -1,4 +1,5 @@
 import { BYTES_OF_A_TIME, type EventTimes } from './event-times.ts';
+import type { Coverage } from './group-coverage.ts';
 import type { GroupFacts } from './group-facts.ts';
 
 /** What is known of one group's events in some segments. */
@@ -16,12 +17,13 @@ const BYTES_OF_A_VALUE = 100;
 const BYTES_OF_A_GROUP = 1_000;
 
 /**
- * What is remembered of one search: the counts of all groups in some segments, together, in a table of the engine, and what else is known of the groups that
+ * What is remembered of one search: the counts of all groups in what is covered of some segments, together, in a table of the engine, and what else is known of the groups that
  * were on a page.
  */
 export class GroupBase {
   readonly table: string;
-  /** Their ids. */
+  readonly coverage: Coverage;
+  /** The ids of those that are covered. */
   readonly segments: ReadonlySet<number>;
   readonly #tableBytes: number;
   readonly #known = new Map<string, KnownGroup>();
@@ -34,10 +36,11 @@ export class GroupBase {
   /** By the order of use. */
   usedAt = 0;
 
-  /** `older` is the base that this one has more segments than. It begins with a reader: who makes it. */
-  constructor(table: string, tableBytes: number, segments: ReadonlySet<number>, older: GroupBase | undefined) {
+  /** `older` is a base that this one has more segments than. It begins with a reader: who makes it. */
+  constructor(table: string, tableBytes: number, coverage: Coverage, older: GroupBase | undefined) {
     this.table = table;
-    this.segments = segments;
+    this.coverage = coverage;
+    this.segments = new Set(coverage.segments.map(({ id }) => id));
     this.#tableBytes = tableBytes;
     this.#older = older === undefined ? new Map() : older.#known;
   }

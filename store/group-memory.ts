@@ -1,12 +1,12 @@
 import type { GroupsOutput } from '../query/search-plan.ts';
 import { isOutOfMemory } from './duckdb-engine.ts';
 import { GroupBase } from './group-base.ts';
+import { type Coverage, coverageOf, coversAll, isPartOf } from './group-coverage.ts';
 import type { GroupLimits } from './group-limits.ts';
 import { keepGroups } from './keep-groups.ts';
 import { digestOf } from './predicate-digest.ts';
 import { RepeatedSearch } from './repeated-search.ts';
 import type { SearchScope } from './search-scope.ts';
-import { liesWithin, type Segment } from './segment.ts';
 
 /** Of how many searches it is known that they were made: those that were made last. */
 const MOST_SEARCHES = 1_000;
@@ -23,8 +23,8 @@ export interface GroupMemoryOptions extends GroupLimits {
 }
 
 /**
- * Remembers the groups of searches that are made again. Segments never change, so what a group search found in those that lie wholly in its window holds for
- * every later one, wherever the window has moved to, as long as they still lie in it. A search that is made once pays nothing.
+ * Remembers the groups of searches that are made again. Segments never change, so what a group search found in those that lie in its window holds for
+ * every later one, wherever the window has moved to, as long as they still lie in it; of those that it cuts, for a while. A search that is made once pays nothing.
  */
 export class GroupMemory {
   readonly #options: GroupMemoryOptions;
@@ -39,17 +39,17 @@ export class GroupMemory {
 
   /** Works with the groups of as many segments as are remembered; undefined where none are. What is known of them may be added to. */
   async use<T>(scope: SearchScope, output: GroupsOutput, work: (base: GroupBase) => Promise<T>): Promise<T | undefined> {
-    const inside = scope.segments.filter((segment) => liesWithin(segment, scope.plan.window));
-    if (inside.length === 0 || 2 * scope.rowsIn(inside) < scope.sealedRows) {
+    const coverage = coverageOf(scope);
+    if (coverage.segments.length === 0 || 2 * scope.rowsIn(coverage.segments) < scope.sealedRows) {
       return undefined;
     }
     this.#uses += 1;
     const search = this.#searchOf(scope, output);
     this.#dropGone(search, scope.liveSegments);
-    const best = this.#hold(search.largestBase(inside));
+    const best = this.#hold(search.largestBase(scope.plan.window));
     try {
-      const isWhole = best?.segments.size === inside.length;
-      const base = isWhole ? this.#hold(best) : ((await this.#extend(search, scope, output, inside, best)) ?? this.#hold(best));
+      const isWhole = best !== undefined && coversAll(best.coverage, coverage);
+      const base = isWhole ? this.#hold(best) : ((await this.#extend(search, scope, output, coverage, best)) ?? this.#hold(best));
       try {
         return base === undefined ? undefined : await work(base);
       } finally {
@@ -57,7 +57,7 @@ export class GroupMemory {
       }
     } catch (error) {
       // Finding out more than the answer needs may be what took too long, or too much memory: the next one is found as if nothing were remembered.
-      search.refuse(inside);
+      search.refuse(coverage);
       throw error;
     } finally {
       this.#release(best);
@@ -120,22 +120,22 @@ export class GroupMemory {
     return search;
   }
 
-  /** Makes a base of all the segments when they are asked for again, and holds it; undefined where it is not worth it. */
+  /** Makes a base of the whole coverage when it is asked for again, and holds it; undefined where it is not worth it. */
   async #extend(
     search: RepeatedSearch,
     scope: SearchScope,
     output: GroupsOutput,
-    inside: readonly Segment[],
-    from: GroupBase | undefined,
+    coverage: Coverage,
+    best: GroupBase | undefined,
   ): Promise<GroupBase | undefined> {
-    if (!search.askAgain(inside) || search.isBeingFilled || search.groups > this.#options.mostGroups) {
+    if (!search.askAgain(coverage) || search.isBeingFilled || search.groups > this.#options.mostGroups) {
       return undefined;
     }
     search.isBeingFilled = true;
     try {
-      const base = await this.#make(scope, output, inside, from);
+      const base = await this.#make(scope, output, coverage, best);
       if (base === undefined) {
-        search.refuse(inside);
+        search.refuse(coverage);
         return undefined;
       }
       search.bases = [...search.bases, base];
@@ -148,7 +148,7 @@ export class GroupMemory {
     }
   }
 
-  async #make(scope: SearchScope, output: GroupsOutput, inside: readonly Segment[], from?: GroupBase): Promise<GroupBase | undefined> {
+  async #make(scope: SearchScope, output: GroupsOutput, coverage: Coverage, best?: GroupBase): Promise<GroupBase | undefined> {
     const { mostGroups, dropTable } = this.#options;
     const live = scope.liveSegments;
     for (const search of this.#searches.values()) {
@@ -156,11 +156,12 @@ export class GroupMemory {
     }
     this.#made += 1;
     const table = `groups_${this.#made}`;
+    const from = best !== undefined && isPartOf(best.coverage, coverage) ? best : undefined;
     let base: GroupBase | undefined;
     try {
-      const { groups, bytes } = await keepGroups(scope, output, table, inside, from, mostGroups);
+      const { groups, bytes } = await keepGroups(scope, output, table, coverage, from, mostGroups);
       if (groups <= mostGroups && this.makeRoom(bytes)) {
-        base = new GroupBase(table, bytes, new Set(inside.map(({ id }) => id)), from);
+        base = new GroupBase(table, bytes, coverage, from);
         base.usedAt = this.#uses;
       }
       return base;

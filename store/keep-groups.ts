@@ -1,8 +1,8 @@
 import type { GroupsOutput } from '../query/search-plan.ts';
 import { keepCountsStatement, keptSizeStatement } from '../sql/group-memory-statements.ts';
 import type { GroupBase } from './group-base.ts';
+import type { Coverage } from './group-coverage.ts';
 import type { SearchScope } from './search-scope.ts';
-import type { Segment } from './segment.ts';
 
 /** A table of groups takes this much for a row and its count, and for each key beside the text. */
 const BYTES_OF_A_ROW = 8;
@@ -15,17 +15,18 @@ export interface KeptGroups {
   readonly bytes: number;
 }
 
-/** Counts the groups of segments that lie wholly in the window into a new table. Those of the base `from` are not read again. */
+/** Counts the groups of what is covered, all of which lies in the window, into a new table. The segments of the base `from`, a part of it, are not read again. */
 export async function keepGroups(
   scope: SearchScope,
   output: GroupsOutput,
   table: string,
-  segments: readonly Segment[],
+  coverage: Coverage,
   from: GroupBase | undefined,
   mostGroups: number,
 ): Promise<KeptGroups> {
-  const events = scope.sealedEvents(segments.filter(({ id }) => from?.segments.has(id) !== true));
-  await scope.run(keepCountsStatement(scope.plan, output, table, { table: from?.table, events }, mostGroups));
+  const covered = scope.during({ ...scope.plan.window, fromMs: coverage.fromMs });
+  const events = covered.sealedEvents(coverage.segments.filter(({ id }) => from?.segments.has(id) !== true));
+  await scope.run(keepCountsStatement(covered.plan, output, table, { table: from?.table, events }, mostGroups));
   const [[groups, textBytes] = []] = await scope.run(keptSizeStatement(output, table));
   return { groups: Number(groups), bytes: Number(groups) * (BYTES_OF_A_ROW + output.by.length * BYTES_OF_A_KEY) + Number(textBytes) };
 }

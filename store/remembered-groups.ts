@@ -1,11 +1,14 @@
 import type { GroupsOutput } from '../query/search-plan.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
+import { allEvents, eventsBefore } from '../sql/events-relation.ts';
+import type { SqlFragment } from '../sql/fragment.ts';
 import { countedPageStatement, groupTimesStatement, TIMES_BELOW } from '../sql/group-memory-statements.ts';
 import { groupDetailStatement } from '../sql/group-statements.ts';
 import { collectFacts } from './collect-facts.ts';
 import { addToSparkline, BYTES_OF_A_TIME, bucketStarts, type EventTimes, mergeTimes, TimesCollector } from './event-times.ts';
 import { type FoundGroups, keysIn } from './found-groups.ts';
 import { bytesOf, type GroupBase, type KnownGroup } from './group-base.ts';
+import { segmentsCut } from './group-coverage.ts';
 import { GroupFacts } from './group-facts.ts';
 import type { GroupMemory } from './group-memory.ts';
 import type { SearchScope } from './search-scope.ts';
@@ -14,8 +17,7 @@ import type { Segment } from './segment.ts';
 /** One page of a group search, read from what is remembered of its segments, from the others, and from the hot tables. */
 export async function findRemembered(scope: SearchScope, output: GroupsOutput, base: GroupBase, memory: GroupMemory): Promise<FoundGroups> {
   const { plan } = scope;
-  const rest = scope.segments.filter(({ id }) => !base.segments.has(id));
-  const events = rest.length + scope.hotTables.length === 0 ? undefined : scope.events(plan.window, rest);
+  const events = eventsBeside(scope, base);
   const found = keysIn(await scope.run(countedPageStatement(plan, output, { table: base.table, events }, duckdbDialect)));
   if (found.keys.length === 0) {
     return { ...found, facts: [] };
@@ -39,6 +41,19 @@ export async function findRemembered(scope: SearchScope, output: GroupsOutput, b
   return { ...found, facts: events === undefined ? facts : collectFacts(await details(events), page, output, facts) };
 }
 
+/** What is not covered: the hot tables, other segments, and what those that are cut have before. Undefined: nothing. */
+function eventsBeside(scope: SearchScope, { segments, coverage }: GroupBase): SqlFragment | undefined {
+  const { window } = scope.plan;
+  const rest = scope.segments.filter(({ id }) => !segments.has(id));
+  const beside = rest.length + scope.hotTables.length === 0 ? undefined : scope.events(window, rest);
+  const cut = coverage.fromMs === window.fromMs ? [] : segmentsCut(coverage);
+  if (cut.length === 0) {
+    return beside;
+  }
+  const before = eventsBefore(scope.during({ ...window, toMs: coverage.fromMs }).sealedEvents(cut), coverage.fromMs);
+  return beside === undefined ? before : allEvents([beside, before]);
+}
+
 interface CountedPage {
   readonly keys: readonly (readonly string[])[];
   /** How many events each has; there may be others that are not of the base. */
@@ -46,7 +61,7 @@ interface CountedPage {
   readonly isWhole: boolean;
 }
 
-/** What is known of the page's groups in the segments of the base. What is not known yet is read; undefined where there is no room for it. */
+/** What is known of the page's groups in what the base covers. What is not known yet is read; undefined where there is no room for it. */
 async function knownGroups(
   scope: SearchScope,
   output: GroupsOutput,
@@ -54,7 +69,8 @@ async function knownGroups(
   base: GroupBase,
   memory: GroupMemory,
 ): Promise<readonly KnownGroup[] | undefined> {
-  const segments = scope.segments.filter(({ id }) => base.segments.has(id));
+  const { segments, fromMs } = base.coverage;
+  const covered = scope.during({ ...scope.plan.window, fromMs });
   const groups = keys.map((key) => base.known(key));
   const places = Map.groupBy(keys.keys(), (place) => groups[place]?.segments);
   for (const [before, behind] of places) {
@@ -68,7 +84,7 @@ async function knownGroups(
     }
     const wanted = { keys: behind.map((place) => keys[place] as readonly string[]), isWhole: isWhole && behind.length === keys.length };
     const unread = segments.filter(({ id }) => before?.has(id) !== true);
-    const read = await readGroups(scope, output, wanted, unread).catch((error: unknown) => {
+    const read = await readGroups(covered, output, wanted, unread).catch((error: unknown) => {
       base.isFull = true;
       throw error;
     });

@@ -56,6 +56,11 @@ export class SearchScope {
     this.#signal = signal;
   }
 
+  /** The same search within a part of its window. */
+  during(window: TimeWindow): SearchScope {
+    return new SearchScope({ ...this.plan, window }, this.#snapshot, this.segmentsFolder, this.#connection, this.#signal, this.#zone);
+  }
+
   run(statement: SqlStatement): Promise<DuckDBValue[][]> {
     return runStatement(this.#connection, statement, this.#signal);
   }

@@ -10,6 +10,8 @@ import { event, HOUR, NOW, rowsPlan } from './stored-events.ts';
 
 const ACTIONS = ['blocked', 'logged', 'challenged'];
 const FIRST = NOW - 60 * HOUR;
+/** What is read is read from files. */
+const FILES_ONLY: Partial<StoreOptions> = { zoneTables: { mostRows: 0 } };
 const LIMITS = { budgetBytes: 1_000_000, mostGroups: 100 };
 
 /** So many events, one a minute, the first of them in the minute `from`. */
@@ -42,7 +44,7 @@ function groupsPlan(
 }
 
 async function sealedStore(dataDir: string, events: number, options: Partial<StoreOptions> = {}): Promise<OpenStore> {
-  const store = await storeIn(dataDir, options);
+  const store = await storeIn(dataDir, { ...FILES_ONLY, ...options });
   await store.append(canonicalBatch(minutes(0, events)));
   await store.sealNow();
   return store;
@@ -151,6 +153,23 @@ test('a segment that the window has come to cut is read', async () => {
   for (const cut of [groupsPlan(['ip'], 10, 1, 3_000), groupsPlan(['ip'], 10, -60, 999), groupsPlan(['ip'], 10, 400, 600)]) {
     expect(await store.search(cut)).toEqual(await readAnew(1_000, cut));
   }
+});
+
+/** The step of windows of 55 hours, in minutes. */
+const STEP = 2 ** 23 / 60_000;
+
+test('what a segment has behind the next step of a window that cuts it is read no more', async () => {
+  const dataDir = temporaryFolder();
+  const store = await sealedStore(dataDir, 3_000);
+  const step = (Math.ceil((FIRST + 100 * 60_000) / (STEP * 60_000)) * STEP * 60_000 - FIRST) / 60_000;
+  const plans = [-20, -5, -1, 0].map((before) => groupsPlan(['ip', 'action'], 10, step + before, 3_300 + step + before));
+  const answers = await Promise.all(plans.map((plan) => readAnew(3_000, plan)));
+  for (const [index, plan] of [...plans, ...plans].entries()) {
+    expect(await store.search(plan)).toEqual(answers[index % plans.length]);
+  }
+  removeSegments(dataDir);
+  expect(await store.search(plans.at(-1) as SearchPlan)).toEqual(answers.at(-1));
+  await expect(store.search(plans[0] as SearchPlan)).rejects.toThrow('No files found');
 });
 
 test('windows of several lengths and places in turn are answered from the segments that lie in each', async () => {
