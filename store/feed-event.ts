@@ -40,11 +40,6 @@ export function readFields(line: FeedLine): FeedEvent {
   return eventOf(line, json, membersBeforeLog(json));
 }
 
-/** The log of an event's JSON, as it is stored. */
-export function logJsonOf(json: string): string {
-  return json.slice(json.indexOf(LOG_KEY) + LOG_KEY.length, -1);
-}
-
 function jsonOf({ bytes, start, end }: FeedLine): string {
   return bytes.toString('utf8', start, end);
 }
