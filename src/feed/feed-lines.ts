@@ -1,14 +1,15 @@
-import type { FeedPage } from '../../store/event-store.ts';
-import type { FeedFormat } from '../formats/feed-format.ts';
-import { feedChunks } from './feed-chunks.ts';
+import type { FeedLine, FeedPage } from '../../store/event-store.ts';
+import type { FeedFormatName } from '../formats/feed-format.ts';
 import { cursorText, type FeedPosition } from './feed-cursor.ts';
 import { type FeedReading, readPage } from './feed-reading.ts';
+import type { FormatThreads } from './format-threads.ts';
 
 interface FeedLinesOptions {
   readonly reading: FeedReading;
   readonly position: FeedPosition;
   readonly limit: number;
-  readonly format: FeedFormat;
+  readonly format: FeedFormatName;
+  readonly threads: Pick<FormatThreads, 'write'>;
   /** What was read already. */
   readonly firstPage: FeedPage;
   /** Called with the number of events that were handed over. */
@@ -16,26 +17,42 @@ interface FeedLinesOptions {
 }
 
 /**
- * The body of an answer: up to `limit` events, a line each, and the line with the cursor. A page is read from the store while the one before it goes
- * out. When this throws the answer has no last line, and nobody takes it for whole.
+ * The body of an answer: up to `limit` events, a line each, and the line with the cursor. When this throws the answer has no last line, and nobody takes
+ * it for whole.
  */
-export async function* feedLines({ reading, position, limit, format, firstPage, onEvents }: FeedLinesOptions): AsyncGenerator<Buffer> {
+export async function* feedLines(options: FeedLinesOptions): AsyncGenerator<Buffer> {
+  const { reading, position, format, threads, firstPage } = options;
+  const progress = { sequence: position.sequence, more: firstPage.more, count: 0 };
+  yield* threads.write(pages(options, progress), format);
+  const { sequence, more, count } = progress;
+  yield Buffer.from(`${JSON.stringify({ cursor: cursorText({ ...position, sequence }, reading.store), more, count })}\n`);
+}
+
+/** How far the pages have come. */
+interface Progress {
+  sequence: bigint;
+  more: boolean;
+  count: number;
+}
+
+/** A page is read from the store while the one before it goes out. */
+async function* pages(
+  { reading, position, limit, firstPage, onEvents }: FeedLinesOptions,
+  progress: Progress,
+): AsyncGenerator<readonly FeedLine[]> {
   const { afterRuns } = position;
-  let page: FeedPage | null = firstPage;
-  let { lastSequence: sequence, more } = firstPage;
-  let count = 0;
-  while (page !== null) {
-    const { lines, lastSequence }: FeedPage = page;
-    const left = limit - count - lines.length;
+  for (let page: FeedPage | null = firstPage; page !== null; ) {
+    const { lines, lastSequence, more }: FeedPage = page;
+    progress.count += lines.length;
+    const left = limit - progress.count;
     const next: Promise<FeedPage | null> =
-      page.more && left > 0 ? readPage({ sequence: lastSequence, afterRuns }, left, reading) : Promise.resolve(null);
+      more && left > 0 ? readPage({ sequence: lastSequence, afterRuns }, left, reading) : Promise.resolve(null);
     // It is looked at when this page is out; should that be cut short, nobody asks.
     next.catch(() => undefined);
-    yield* feedChunks(lines, format);
+    yield lines;
     onEvents(lines.length);
-    count += lines.length;
-    ({ lastSequence: sequence, more } = page);
+    progress.sequence = lastSequence;
+    progress.more = more;
     page = await next;
   }
-  yield Buffer.from(`${JSON.stringify({ cursor: cursorText({ sequence, afterRuns }, reading.store), more, count })}\n`);
 }

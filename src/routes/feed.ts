@@ -10,7 +10,7 @@ import { type FeedPlace, FeedPlaces } from '../feed/feed-places.ts';
 import { feedQuery } from '../feed/feed-query.ts';
 import { awaitPage, type FeedReading, type FeedStore, missedEvents } from '../feed/feed-reading.ts';
 import { feedZones } from '../feed/feed-zones.ts';
-import { feedFormat } from '../formats/feed-format.ts';
+import { FormatThreads } from '../feed/format-threads.ts';
 import { ClientHungUp, hangUpSignal } from '../hang-up.ts';
 import type { Metrics } from '../metrics.ts';
 import { RequestProblem } from '../problem.ts';
@@ -56,6 +56,8 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
   const { store, metrics, queryDeadlineMs, idleMs = IDLE_MS } = options;
   const places = new FeedPlaces();
   registerFeedMetrics(metrics.registry, places);
+  const threads = new FormatThreads();
+  app.addHook('onClose', () => threads.close());
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
 
@@ -81,7 +83,7 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
     place.read();
     if (firstPage === null) throw missedEvents(position, reading);
     const onEvents = (count: number): void => metrics.feedEvents.inc({ format }, count);
-    const lines = Readable.from(feedLines({ reading, position, limit, format: feedFormat(format), firstPage, onEvents }));
+    const lines = Readable.from(feedLines({ reading, position, limit, format, threads, firstPage, onEvents }));
     lines.once('error', (error) => {
       if (!(error instanceof ClientHungUp))
         request.log.error({ err: error }, 'the feed broke off; its reader goes on from the last cursor');

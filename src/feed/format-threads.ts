@@ -1,0 +1,74 @@
+import { availableParallelism } from 'node:os';
+import { Piscina } from 'piscina';
+import type { FeedLine } from '../../store/event-store.ts';
+import { type FeedFormat, type FeedFormatName, feedFormat } from '../formats/feed-format.ts';
+import { copiedChunk, pieces, writtenChunks } from './feed-chunks.ts';
+import { type FormatTask, formatTask, transferredWith } from './format-task.ts';
+
+/** Fewer events are written where they are: a thread that has gone to sleep takes longer to wake, and a new one longer still. */
+const FEW_EVENTS = 50;
+const MOST_THREADS = 4;
+const IDLE_MS = 60_000;
+/** Beyond the threads, pieces that are being written or wait to be handed over: so many that no thread waits for the others. */
+const MOST_AHEAD = 4;
+
+/**
+ * Writes events in a format other than their own, which takes ten times as long as to send them. Threads beside the one that everybody shares take what
+ * they can, and that one the rest. They start when there is much to do, and end when there has been nothing for a minute.
+ */
+export class FormatThreads {
+  readonly #count = Math.max(1, Math.min(MOST_THREADS, availableParallelism() - 1));
+  readonly #formats = new Map<FeedFormatName, FeedFormat>();
+  #pool: Piscina<FormatTask, Uint8Array> | undefined;
+
+  /** The events of all pages in order, a line each, as bytes. */
+  async *write(pages: AsyncIterable<readonly FeedLine[]>, name: FeedFormatName): AsyncGenerator<Buffer> {
+    const ahead: Promise<Buffer>[] = [];
+    const waiting = { pieces: 0 };
+    for await (const lines of pages) {
+      for (const piece of pieces(lines)) {
+        ahead.push(...this.#begin(piece, name, waiting));
+        while (ahead.length > this.#count + MOST_AHEAD) yield await (ahead.shift() as Promise<Buffer>);
+      }
+    }
+    for (const written of ahead) yield await written;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool?.destroy();
+  }
+
+  #begin(piece: readonly FeedLine[], name: FeedFormatName, waiting: { pieces: number }): Promise<Buffer>[] {
+    if (name === 'native') {
+      return [Promise.resolve(copiedChunk(piece))];
+    }
+    if (piece.length < FEW_EVENTS || waiting.pieces > this.#count) {
+      return Array.from(writtenChunks(piece, this.#format(name)), (chunk) => Promise.resolve(chunk));
+    }
+    waiting.pieces += 1;
+    const written = this.#writeBeside(piece, name).finally(() => {
+      waiting.pieces -= 1;
+    });
+    // It is looked at in its turn; should the answer be cut short, nobody asks.
+    written.catch(() => undefined);
+    return [written];
+  }
+
+  async #writeBeside(piece: readonly FeedLine[], name: FeedFormatName): Promise<Buffer> {
+    this.#pool ??= new Piscina({
+      filename: new URL('./format-worker.ts', import.meta.url).href,
+      minThreads: 0,
+      maxThreads: this.#count,
+      idleTimeout: IDLE_MS,
+    });
+    const task = formatTask(name, piece);
+    const { buffer, byteOffset, byteLength } = await this.#pool.run(task, { transferList: transferredWith(task) });
+    return Buffer.from(buffer, byteOffset, byteLength);
+  }
+
+  #format(name: FeedFormatName): FeedFormat {
+    const format = this.#formats.get(name) ?? feedFormat(name);
+    this.#formats.set(name, format);
+    return format;
+  }
+}
