@@ -12,6 +12,16 @@ const IDLE_MS = 60_000;
 /** Beyond the threads, pieces that are being written or wait to be handed over: so many that no thread waits for the others. */
 const MOST_AHEAD = 4;
 
+/** A piece of the answer. */
+interface Written {
+  readonly chunk: Promise<Buffer>;
+  isThere: boolean;
+}
+
+function there(chunk: Buffer): Written {
+  return { chunk: Promise.resolve(chunk), isThere: true };
+}
+
 /**
  * Writes events in a format other than their own, which takes ten times as long as to send them. Threads beside the one that everybody shares take what
  * they can, and that one the rest. They start when there is much to do, and end when there has been nothing for a minute.
@@ -23,34 +33,38 @@ export class FormatThreads {
 
   /** The events of all pages in order, a line each, as bytes. */
   async *write(pages: AsyncIterable<readonly FeedLine[]>, name: FeedFormatName): AsyncGenerator<Buffer> {
-    const ahead: Promise<Buffer>[] = [];
+    const ahead: Written[] = [];
     const waiting = { pieces: 0 };
     for await (const lines of pages) {
       for (const piece of pieces(lines)) {
         ahead.push(...this.#begin(piece, name, waiting));
-        while (ahead.length > this.#count + MOST_AHEAD) yield await (ahead.shift() as Promise<Buffer>);
+        while (ahead.length > this.#count + MOST_AHEAD) yield await (ahead.shift() as Written).chunk;
       }
+      // What is there goes out before the next page is waited for.
+      while (ahead[0]?.isThere) yield await (ahead.shift() as Written).chunk;
     }
-    for (const written of ahead) yield await written;
+    for (const { chunk } of ahead) yield await chunk;
   }
 
   async close(): Promise<void> {
     await this.#pool?.destroy();
   }
 
-  #begin(piece: readonly FeedLine[], name: FeedFormatName, waiting: { pieces: number }): Promise<Buffer>[] {
+  #begin(piece: readonly FeedLine[], name: FeedFormatName, waiting: { pieces: number }): Written[] {
     if (name === 'native') {
-      return [Promise.resolve(copiedChunk(piece))];
+      return [there(copiedChunk(piece))];
     }
     if (piece.length < FEW_EVENTS || waiting.pieces > this.#count) {
-      return Array.from(writtenChunks(piece, this.#format(name)), (chunk) => Promise.resolve(chunk));
+      return Array.from(writtenChunks(piece, this.#format(name)), there);
     }
     waiting.pieces += 1;
-    const written = this.#writeBeside(piece, name).finally(() => {
+    const chunk = this.#writeBeside(piece, name).finally(() => {
       waiting.pieces -= 1;
+      written.isThere = true;
     });
+    const written: Written = { chunk, isThere: false };
     // It is looked at in its turn; should the answer be cut short, nobody asks.
-    written.catch(() => undefined);
+    chunk.catch(() => undefined);
     return [written];
   }
 
