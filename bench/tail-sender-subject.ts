@@ -16,8 +16,8 @@ export interface TailSenderOrder {
 export interface TailSenderReport {
   /** From the first request to the last answer. */
   readonly eventsPerSecond: number;
-  /** The requests in order: when each was sent, Unix ms, and its events. Only where there was a rate. */
-  readonly sent: readonly { readonly atMs: number; readonly logIds: readonly string[] }[];
+  /** The requests in order: when each was sent and answered, Unix ms, and its events. Only where there was a rate. */
+  readonly sent: readonly { readonly atMs: number; readonly answeredAtMs: number; readonly logIds: readonly string[] }[];
 }
 
 const AT_ONCE = 4;
@@ -52,8 +52,12 @@ if (rate === null) {
   for (const [index, { bytes, logIds }] of bodies.entries()) {
     const aheadMs = (index * batch * 1000) / rate - (performance.now() - began);
     if (aheadMs > 0) await delay(aheadMs);
-    sent.push({ atMs: performance.timeOrigin + performance.now(), logIds });
-    sending.push(send(bytes));
+    const atMs = performance.timeOrigin + performance.now();
+    sending.push(
+      send(bytes).then(() => {
+        sent.push({ atMs, answeredAtMs: performance.timeOrigin + performance.now(), logIds });
+      }),
+    );
   }
   await Promise.all(sending);
 }

@@ -22,7 +22,7 @@ import { overlaps } from './segment.ts';
 const END_OF_SEQUENCE = (1n << 63n) - 1n;
 
 /** Fewer events are copied into a table with others: searching a great many tables costs more than copying. */
-export const TABLE_OF_ITS_OWN = 4_000;
+const TABLE_OF_ITS_OWN = 4_000;
 
 export interface LoadOutcome {
   /** Events that are searchable once the load counts, and were not before. */

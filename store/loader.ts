@@ -6,7 +6,7 @@ import { runStatement } from './duckdb-engine.ts';
 import type { DeadLetter } from './event-store.ts';
 import { CollectingTable, HotGeneration } from './hot-generation.ts';
 import type { Journal } from './journal.ts';
-import { loadJournal, TABLE_OF_ITS_OWN } from './journal-loader.ts';
+import { loadJournal } from './journal-loader.ts';
 import type { LiveSet } from './live-set.ts';
 import type { PositionTable } from './position-table.ts';
 import type { StoreCounters } from './store-counters.ts';
@@ -34,8 +34,8 @@ export interface LoaderOptions {
   readonly now: () => number;
   readonly keepUnreadable: (letters: readonly DeadLetter[]) => void;
   readonly onClosed: (closed: ClosedGeneration) => void;
-  /** Called for every journal that is large enough for a table of its own. */
-  readonly onBulkLoad: () => void;
+  /** Called before a journal with so many events is loaded. */
+  readonly onLoad: (events: number) => void;
   /** Resolves when hot tables may be closed: they wait in memory until they are sealed. */
   readonly roomToClose: () => Promise<void>;
 }
@@ -65,10 +65,8 @@ export class Loader {
 
   /** What can fail comes first: when this rejects, nothing of the journal is searchable and no position has moved. */
   async load(journal: Journal): Promise<void> {
-    const { connection, segmentsFolder, live, positions, counters, keepUnreadable, onBulkLoad } = this.#options;
-    if (journal.eventCount >= TABLE_OF_ITS_OWN) {
-      onBulkLoad();
-    }
+    const { connection, segmentsFolder, live, positions, counters, keepUnreadable, onLoad } = this.#options;
+    onLoad(journal.eventCount);
     if (this.#isFull()) {
       await this.close();
     }

@@ -116,7 +116,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
       now,
       keepUnreadable: keepDeadLetters,
       onClosed: (closed) => sealer.enqueue(closed),
-      onBulkLoad: () => threads.bulkLoad(),
+      onLoad: (events) => threads.load(events),
       roomToClose: () => sealer.room(),
     },
     { journal: sealedJournal + 1, sequence: nextSequence },

@@ -12,11 +12,15 @@ export interface ThreadPolicyOptions {
   readonly logger: StoreLogger;
 }
 
+/** So many events within a second are a bulk, in one load or in many. */
+const BULK_EVENTS = 4_000;
+const SECOND_MS = 1_000;
+
 /** The main thread, and the load or the seal that runs beside a query, each keep a core busy. */
 const CORES_OF_INGEST = 2;
 
 /**
- * How many threads DuckDB gives a query. A thread that waits for another one's part of a query spins, and while events come in bulk several
+ * How many threads DuckDB gives a query, a seal too. A thread that waits for another one's part of a query spins, and while events come in bulk several
  * statements run at the same time anyway: then fewer threads do more work. Otherwise a query gets every core.
  */
 export class ThreadPolicy {
@@ -25,6 +29,7 @@ export class ThreadPolicy {
   #set: number;
   #setting: Promise<void> | undefined;
   #quiet: NodeJS.Timeout | undefined;
+  #second = { beganMs: 0, events: 0 };
 
   constructor(options: ThreadPolicyOptions) {
     this.#options = options;
@@ -32,19 +37,30 @@ export class ThreadPolicy {
     this.#set = options.cores;
   }
 
-  /** To be called for every large load. */
-  bulkLoad(): void {
-    const { cores, quietMs } = this.#options;
-    clearTimeout(this.#quiet);
-    this.#quiet = setTimeout(() => this.#want(cores), quietMs);
-    this.#quiet.unref();
-    this.#want(Math.max(1, cores - CORES_OF_INGEST));
+  /** To be called for every load. */
+  load(events: number): void {
+    const now = performance.now();
+    if (now - this.#second.beganMs >= SECOND_MS) {
+      this.#second = { beganMs: now, events: 0 };
+    }
+    this.#second.events += events;
+    if (this.#second.events >= BULK_EVENTS) {
+      this.#bulk();
+    }
   }
 
   async stop(): Promise<void> {
     clearTimeout(this.#quiet);
     this.#wanted = this.#set;
     await this.#setting;
+  }
+
+  #bulk(): void {
+    const { cores, quietMs } = this.#options;
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => this.#want(cores), quietMs);
+    this.#quiet.unref();
+    this.#want(Math.max(1, cores - CORES_OF_INGEST));
   }
 
   #want(threads: number): void {

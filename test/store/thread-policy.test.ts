@@ -18,19 +18,20 @@ test.each([
   [8, 6],
 ])('with %d cores a query has %d threads while events come in bulk, and every core again soon after', async (cores, inBulk) => {
   const { policy, threads } = await engineWithPolicy(cores);
+  policy.load(3_000);
   expect(await threads()).toBe(cores);
-  policy.bulkLoad();
+  policy.load(1_000);
   await expect.poll(threads, { interval: 1, timeout: 10_000 }).toBe(inBulk);
   await expect.poll(threads, { timeout: 10_000 }).toBe(cores);
   await policy.stop();
 });
 
-test('bulk loads one after the other keep it at that', async () => {
+test('loads one after the other keep it at that', async () => {
   const { policy, threads } = await engineWithPolicy(4);
-  policy.bulkLoad();
+  policy.load(4_000);
   await expect.poll(threads, { interval: 1, timeout: 10_000 }).toBe(2);
   for (let load = 0; load < 20; load += 1) {
-    policy.bulkLoad();
+    policy.load(4_000);
     expect(await threads()).toBe(2);
   }
   await policy.stop();
