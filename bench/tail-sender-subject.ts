@@ -21,7 +21,10 @@ export interface TailSenderReport {
 }
 
 const AT_ONCE = 4;
-const SPAN_MS = 20_000;
+/** An event is up to so old when it is sent. */
+const OLDEST_MS = 2_000;
+/** Of bursts, as if this were their rate. */
+const BURST_PER_SECOND = 20_000;
 const ID = /"logId":"([^"]+)"/;
 
 const { url, seed, events, zones, batch, rate } = JSON.parse(process.argv[2] ?? '') as TailSenderOrder;
@@ -33,7 +36,17 @@ async function send(bytes: Buffer): Promise<void> {
   if (response.status !== 202) throw new Error(`the intake answered ${response.status}: ${text}`);
 }
 
-const lines = [...generateEvents({ seed, count: events, zones, nowMs: Date.now(), spanMs: SPAN_MS })];
+/** The events of each second, one after the other. */
+function* eventsInTime(): Iterable<Buffer> {
+  const beganMs = Date.now();
+  const perSecond = rate ?? BURST_PER_SECOND;
+  for (let second = 0; second * perSecond < events; second += 1) {
+    const count = Math.min(perSecond, events - second * perSecond);
+    yield* generateEvents({ seed: seed * 10_000 + second, count, zones, nowMs: beganMs + second * 1_000, spanMs: OLDEST_MS });
+  }
+}
+
+const lines = [...eventsInTime()];
 const batches = Array.from({ length: Math.ceil(events / batch) }, (_, index) => lines.slice(index * batch, (index + 1) * batch));
 const bodies = batches.map((some) => ({
   bytes: Buffer.concat(some),

@@ -25,11 +25,11 @@ export interface TailTotals {
   readonly dropped: number;
 }
 
-const PAGE_EVENTS = 1_024;
+const PAGE_EVENTS = 4_096;
 /** A page for one watcher that is catching up; it waits until the client has read it. */
 const CATCH_UP_EVENTS = 256;
 /** Between two reads, so that batches of a few events do not cost a statement each. */
-const PACE_MS = 40;
+const PACE_MS = 80;
 const RETRY_MS = 1_000;
 
 /**
