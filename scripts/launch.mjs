@@ -138,7 +138,8 @@ export async function launch(name, args, callersFolder) {
   let status = 0;
   for (const [index, [program, ...own]] of script.commands.entries()) {
     const last = index === script.commands.length - 1;
-    const [command, first] = program === 'node' ? [node, [...NODE_OPTIONS, resolve(root, own[0]), ...own.slice(1)]] : [join(bin, program), own];
+    const [command, first] =
+      program === 'node' ? [node, [...NODE_OPTIONS, resolve(root, own[0]), ...own.slice(1)]] : [join(bin, program), own];
     const cwd = script.callersFolder ? callersFolder : root;
     status = await run(command, last ? [...first, ...args] : first, { cwd, env, leash: program === 'node' });
     if (status !== 0) break;
