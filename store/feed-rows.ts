@@ -19,7 +19,7 @@ export interface FeedPiece {
 /** The events behind the reader up to a sequence; undefined where there are none. */
 export type SourceUpTo = (upTo: bigint) => FeedSource | undefined | Promise<FeedSource | undefined>;
 
-/** Reads the beginning of a stretch that ends with `upTo`. How much of it is a page is asked first, since one log may be longer than a page. */
+/** Reads the beginning of a stretch that ends with `upTo`. How much of it is a page is asked first where it may be more: one log may be longer than a page. */
 export async function readRows(
   sourceUpTo: SourceUpTo,
   upTo: bigint,
@@ -28,7 +28,8 @@ export async function readRows(
   signal: AbortSignal,
 ): Promise<FeedPiece> {
   const source = await sourceUpTo(upTo);
-  const last = source && (await lastOfPage(source.feed, Math.min(limit, PAGE_EVENTS), upTo, connection, signal));
+  const most = Math.min(limit, PAGE_EVENTS);
+  const last = source && (isPage(source, most) ? upTo : await lastOfPage(source.feed, most, upTo, connection, signal));
   if (last === undefined) {
     return { lines: [], lastSequence: upTo };
   }
@@ -36,6 +37,11 @@ export async function readRows(
   const [[text] = []] = await runStatement(connection, feedLinesStatement(feed), signal);
   const texts = text === null ? [] : [text as DuckDBBlobValue];
   return { lines: linesIn(texts, { after: stretch.after, upTo: last }, times), lastSequence: last };
+}
+
+/** Whether the stretch is a page at most, whatever is in it. */
+function isPage({ stretch, mostBytes }: FeedSource, mostEvents: number): boolean {
+  return mostBytes <= PAGE_BYTES && stretch.upTo - stretch.after <= BigInt(mostEvents);
 }
 
 /** Up to which sequence a page goes; undefined where there are no events. */

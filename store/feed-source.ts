@@ -5,6 +5,7 @@ import type { SqlFragment } from '../sql/fragment.ts';
 import { runStatement } from './duckdb-engine.ts';
 import { type IngestTime, unpackIngestTimes } from './feed-ingest-times.ts';
 import { partsOf } from './feed-plan.ts';
+import type { HotTable } from './hot-table.ts';
 import type { Snapshot } from './live-set.ts';
 
 /** Where a stretch of the feed is read from, and when its events were taken in. */
@@ -12,6 +13,8 @@ export interface FeedSource {
   readonly stretch: FeedStretch;
   readonly feed: SqlFragment;
   readonly times: readonly IngestTime[];
+  /** Texts and logs of the stretch are no longer than this together. */
+  readonly mostBytes: number;
 }
 
 /** For so many zones it is worth asking where in a bundle each of them lies. */
@@ -19,7 +22,16 @@ const ZONES_APART = 4;
 
 export function hotSource({ hotTables }: Pick<Snapshot, 'hotTables'>, stretch: FeedStretch): FeedSource {
   const tables = hotTables.filter(({ lastSequence }) => lastSequence > stretch.after);
-  return { stretch, feed: hotFeed(tables, stretch), times: tables.flatMap(({ ingestTimes }) => ingestTimes) };
+  const mostBytes = tables.reduce((sum, table) => sum + bytesWithin(table, stretch), 0);
+  return { stretch, feed: hotFeed(tables, stretch), times: tables.flatMap(({ journals }) => journals), mostBytes };
+}
+
+/** Of all journals that have events of the stretch. */
+function bytesWithin({ journals, lastSequence }: HotTable, { after, upTo }: FeedStretch): number {
+  return journals.reduce((sum, { firstSequence, sizeBytes }, place) => {
+    const end = (journals[place + 1]?.firstSequence ?? lastSequence + 1n) - 1n;
+    return end > after && firstSequence <= upTo ? sum + sizeBytes : sum;
+  }, 0);
 }
 
 /** Undefined where nothing of the stretch is there. Of the bundles no more is read than the rows between the first and the last that are wanted. */
@@ -53,5 +65,5 @@ export async function sealedSource(
     return undefined;
   }
   const times = bundles.flatMap(({ ingestTimes }) => unpackIngestTimes(ingestTimes));
-  return { stretch, feed: sealedFeed(paths, parts, stretch), times };
+  return { stretch, feed: sealedFeed(paths, parts, stretch), times, mostBytes: Number.POSITIVE_INFINITY };
 }

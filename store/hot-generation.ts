@@ -1,5 +1,4 @@
-import type { IngestTime } from './feed-ingest-times.ts';
-import type { HotTable } from './hot-table.ts';
+import type { HotJournal, HotTable } from './hot-table.ts';
 import type { Journal } from './journal.ts';
 
 /** A hot table that takes in small batches. */
@@ -10,7 +9,7 @@ export class CollectingTable implements HotTable {
   readonly zones = new Set<number>();
   journalBytes = 0;
   lastSequence = 0n;
-  readonly ingestTimes: IngestTime[] = [];
+  readonly journals: HotJournal[] = [];
 
   constructor(name: string) {
     this.name = name;

@@ -12,6 +12,12 @@ export interface HotTable extends HotSource {
   readonly journalBytes: number;
   /** Of its journals; 0 before the first. */
   readonly lastSequence: bigint;
-  /** Of the journals in it, in their order. */
-  readonly ingestTimes: readonly IngestTime[];
+  /** Those that are in it, in their order. */
+  readonly journals: readonly HotJournal[];
+}
+
+/** A journal whose events are hot. */
+export interface HotJournal extends IngestTime {
+  /** No less than the texts and logs of its events. */
+  readonly sizeBytes: number;
 }

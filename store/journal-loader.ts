@@ -92,7 +92,6 @@ async function adoptOrCopy(connection: DuckDBConnection, journal: Journal, name:
   // The lines that are no events have one hash together, so as many distinct hashes as events and one more means: no duplicates.
   const allNew = knownAlready === 0n && distinct === events + 1n;
   if (allNew && events >= TABLE_OF_ITS_OWN) {
-    const ingestTimes = [{ firstSequence, atMs: ingestedAtMs }];
     const lastSequence = firstSequence + BigInt(journal.eventCount) - 1n;
     const table = {
       name,
@@ -101,7 +100,7 @@ async function adoptOrCopy(connection: DuckDBConnection, journal: Journal, name:
       zones: new Set(zones),
       journalBytes: sizeBytes,
       lastSequence,
-      ingestTimes,
+      journals: [{ firstSequence, atMs: ingestedAtMs, sizeBytes }],
     };
     return { loaded: Number(events), duplicates: 0, zones, table };
   }

@@ -87,7 +87,7 @@ export class Loader {
         }
         collecting.journalBytes += journal.sizeBytes;
         collecting.lastSequence = journal.firstSequence + BigInt(journal.eventCount) - 1n;
-        collecting.ingestTimes.push({ firstSequence: journal.firstSequence, atMs: journal.ingestedAtMs });
+        collecting.journals.push({ firstSequence: journal.firstSequence, atMs: journal.ingestedAtMs, sizeBytes: journal.sizeBytes });
       } else {
         tables.push(table);
         live.exchange({ addHot: table });
