@@ -134,7 +134,7 @@ describe('Dockerfile', () => {
     expect(instructions('EXPOSE')).toEqual(['8080']);
     expect(instructions('HEALTHCHECK')).toHaveLength(1);
     const command = JSON.parse(instructions('CMD')[0] ?? '[]') as string[];
-    expect(command).toEqual(['node', 'src/main.ts', 'serve']);
+    expect(command).toEqual(['node', '--initial-old-space-size=128', 'src/main.ts', 'serve']);
     expect(existsSync(join(root, command[1] ?? ''))).toBe(true);
   });
 
