@@ -135,7 +135,7 @@ describe('Dockerfile', () => {
     expect(instructions('HEALTHCHECK')).toHaveLength(1);
     const command = JSON.parse(instructions('CMD')[0] ?? '[]') as string[];
     expect(command).toEqual(['node', '--initial-old-space-size=128', 'src/main.ts', 'serve']);
-    expect(existsSync(join(root, command[1] ?? ''))).toBe(true);
+    expect(existsSync(join(root, command[2] ?? ''))).toBe(true);
   });
 
   test('sets only variables that the program or Node knows', () => {
