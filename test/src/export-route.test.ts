@@ -139,7 +139,9 @@ describe('an export', () => {
       ['a=1', 'a=1'],
       ['1-1', '1-1'],
     ] as const;
-    await ingest(app, cells.map(([ua], index) => eventLine({ logId: `a${index}`, ua, log: {} })).join(''));
+    // Of one time, so that they are in the order of their ids.
+    const timestamp = Date.now();
+    await ingest(app, cells.map(([ua], index) => eventLine({ logId: `a${index}`, timestamp, ua, log: {} })).join(''));
     const [, ...rows] = (await exported(lastHour())).text.split('\r\n');
     for (const [index, [text, cell]] of cells.entries()) {
       expect(rows[index]?.replace(/^[^,]*,\d+,/, ''), text).toBe(`a${index},,,,,,${cell},,,,,{}`);
