@@ -1,16 +1,14 @@
 import type { DuckDBBlobValue } from '@duckdb/node-api';
-import { LINE_END, SEQUENCE_END } from '../sql/feed-statements.ts';
+import { type FeedStretch, LINE_END, SEQUENCE_END } from '../sql/feed-statements.ts';
 import type { FeedLine } from './event-store.ts';
 import { type IngestTime, ingestClock } from './feed-ingest-times.ts';
 
-interface Stretch {
-  readonly after: bigint;
-  /** Inclusive. */
-  readonly upTo: bigint;
-}
-
 /** The events in texts of `LINES` that have a sequence above `after` and up to `upTo`, in order. */
-export function linesIn(texts: readonly DuckDBBlobValue[], { after, upTo }: Stretch, times: readonly IngestTime[]): FeedLine[] {
+export function linesIn(
+  texts: readonly DuckDBBlobValue[],
+  { after, upTo }: Omit<FeedStretch, 'zones'>,
+  times: readonly IngestTime[],
+): FeedLine[] {
   const places: Place[] = [];
   for (const { bytes } of texts) {
     addPlaces(places, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));

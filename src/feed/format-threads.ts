@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import type { FeedLine } from '../../store/event-store.ts';
-import { type FeedFormat, type FeedFormatName, feedFormat } from '../formats/feed-format.ts';
+import { cached } from '../formats/bounded-cache.ts';
+import { FEED_FORMATS, type FeedFormatName, feedFormat } from '../formats/feed-format.ts';
 import { copiedChunk, pieces, writtenChunks } from './feed-chunks.ts';
 import { type FormatTask, formatTask, transferredWith } from './format-task.ts';
 
@@ -28,7 +29,7 @@ function there(chunk: Buffer): Written {
  */
 export class FormatThreads {
   readonly #count = Math.max(1, Math.min(MOST_THREADS, availableParallelism() - 1));
-  readonly #formats = new Map<FeedFormatName, FeedFormat>();
+  readonly #format = cached(FEED_FORMATS.length, feedFormat);
   #pool: Piscina<FormatTask, Uint8Array> | undefined;
 
   /** The events of all pages in order, a line each, as bytes. */
@@ -78,11 +79,5 @@ export class FormatThreads {
     const task = formatTask(name, piece);
     const { buffer, byteOffset, byteLength } = await this.#pool.run(task, { transferList: transferredWith(task) });
     return Buffer.from(buffer, byteOffset, byteLength);
-  }
-
-  #format(name: FeedFormatName): FeedFormat {
-    const format = this.#formats.get(name) ?? feedFormat(name);
-    this.#formats.set(name, format);
-    return format;
   }
 }
