@@ -19,12 +19,30 @@ export function writeCanonicalLine(
 ): void {
   if (event.isPlain) {
     const logId = derivedLogId === null ? '' : `,"logId":${JSON.stringify(derivedLogId)}`;
-    lines.copy(scanner.text, scanner.openAt, scanner.closeAt);
-    lines.write(`${addressOf(scanner, event, addresses)}${logId}}`);
+    copyFields(scanner, event.memberOf[LOG]!, lines);
+    lines.write(`${addressOf(scanner, event, addresses)}${logId},"log":`);
+    copyValue(scanner, event.memberOf[LOG]!, lines);
+    lines.write('}');
   } else {
     compose(scanner, event, derivedLogId, addresses, lines);
   }
   lines.endLine();
+}
+
+/** The event's text without its closing brace and without its log, which is never the only member. */
+function copyFields(scanner: MemberScanner, log: number, lines: LineBuffer): void {
+  const { text, openAt, closeAt, members } = scanner;
+  if (log === 0) {
+    lines.copy(text, openAt, openAt + 1);
+    lines.copy(text, members.keyStart[1]! - 1, closeAt);
+  } else {
+    lines.copy(text, openAt, members.valueEnd[log - 1]!);
+    lines.copy(text, members.valueEnd[log]!, closeAt);
+  }
+}
+
+function copyValue({ text, members }: MemberScanner, member: number, lines: LineBuffer): void {
+  lines.copy(text, members.valueStart[member]!, members.valueEnd[member]!);
 }
 
 function addressOf(scanner: MemberScanner, event: WireEvent, addresses: AddressMembers): string {
@@ -45,11 +63,9 @@ function compose(
   addresses: AddressMembers,
   lines: LineBuffer,
 ): void {
-  const { text, members } = scanner;
-  const copyValue = (member: number) => lines.copy(text, members.valueStart[member]!, members.valueEnd[member]!);
   lines.write(`{"shieldZoneId":${event.zoneId},"timestamp":${event.timestampMs},"logId":`);
   if (derivedLogId === null) {
-    copyValue(event.memberOf[LOG_ID]!);
+    copyValue(scanner, event.memberOf[LOG_ID]!, lines);
   } else {
     lines.write(JSON.stringify(derivedLogId));
   }
@@ -61,7 +77,7 @@ function compose(
       if (field === ASN && event.asn !== '') {
         lines.write(`"${event.asn}"`);
       } else {
-        copyValue(member);
+        copyValue(scanner, member, lines);
       }
     }
   }

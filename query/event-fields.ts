@@ -12,6 +12,6 @@ export type TextField = (typeof TEXT_FIELDS)[number];
  * - the text fields: strings, absent when the event has none (an empty text is a value); `asn` is one or more decimal digits
  * - `ipHigh`, `ipLow`: the upper and lower 64 bits of `ip` as an IPv6 number (IPv4 as `::ffff:a.b.c.d`), unsigned JSON integers;
  *   both absent when `ip` is absent or is not an address
- * - `log`: a JSON object
+ * - `log`: a JSON object; in the line it comes last, directly between `,"log":` and the closing brace, and nothing before it nests
  */
 export const CANONICAL_FIELDS = ['logId', 'shieldZoneId', 'timestamp', ...TEXT_FIELDS, 'ipHigh', 'ipLow', 'log'] as const;

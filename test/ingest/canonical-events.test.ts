@@ -116,3 +116,23 @@ test('events as large as they may be load beside others, also when the event is 
     Array.from({ length: 4 }, () => largest.map((event) => (JSON.parse(event).url as string | undefined)?.length)).flat(),
   );
 });
+
+test.each([
+  ['first', '{"log":{"x":",\\"log\\":{}"},"shieldZoneId":7,"timestamp":TIME,"logId":"a","ip":"::1"}'],
+  ['first, among blanks', '{ "log" : {"x":",\\"log\\":{}"} , "shieldZoneId" : 7 ,"timestamp":TIME,"logId":"a","ip":"::1" }'],
+  ['in the middle', '{"shieldZoneId":7,"log":{"x":",\\"log\\":{}"},"timestamp":TIME,"logId":"a","ip":"::1"}'],
+  ['in the middle, among blanks', '{"shieldZoneId":7 , "log" : {"x":",\\"log\\":{}"} , "timestamp":TIME,"logId":"a","ip":"::1"}'],
+  ['last', '{"shieldZoneId":7,"timestamp":TIME,"logId":"a","ip":"::1","log":{"x":",\\"log\\":{}"}}'],
+  ['last, without an id', '{"shieldZoneId":7,"timestamp":TIME,"ip":"::1","log":{"x":",\\"log\\":{}"}}'],
+  [
+    'beside a member that has no other place',
+    '{"log":{"x":",\\"log\\":{}"},"shieldZoneId":7,"timestamp":TIME,"logId":",\\"log\\":","more":1}',
+  ],
+])('the log is the last member of a line, found by the first `,"log":` in it, where it came %s', (_where, event) => {
+  const builder = new BatchBuilder(RULES);
+  expect(builder.addEvent('http', Buffer.from(event.replace('TIME', String(NOW))))).toEqual({ kind: 'accepted' });
+  const line = Buffer.concat(builder.take().lines).toString().trimEnd();
+  const log = line.slice(line.indexOf(',"log":') + ',"log":'.length, -1);
+  expect(JSON.parse(log)).toEqual((JSON.parse(line) as { log: unknown }).log);
+  expect(JSON.parse(log)).toMatchObject({ x: ',"log":{}' });
+});
