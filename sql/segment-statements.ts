@@ -16,11 +16,14 @@ const ROW_GROUPS = { large: 32_768, small: 8_192 } as const;
 /** A page of rows reads whole row groups for the sake of a few logs. */
 const BUNDLE_ROW_GROUP = 2_048;
 
+/** Hardly two logs are the same: looking for those that are takes a tenth of the time and finds none. */
+const NO_DICTIONARY = 0;
+
 const quotedPath = (path: string) => trusted(`'${path.replaceAll("'", "''")}'`);
 
-const parquetOptions = (rowGroup: number) =>
+const parquetOptions = (rowGroup: number, dictionarySize: number) =>
   trusted(
-    `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${rowGroup / 2}`,
+    `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${dictionarySize}`,
   );
 
 /** How many events of each zone lie in each time slab. Columns: slab (number since the epoch), zone, events, and the bounds of time and sequence. */
@@ -30,26 +33,46 @@ export function slabZoneCountStatement(events: SqlFragment, slabMs: number): Sql
   );
 }
 
-/** Writes the logs of the events, and nothing else, as a Parquet file in the order of {@link sealingTableStatement}. */
+/** Writes the logs of the events, and nothing else, as a Parquet file in the order of {@link rowsInOrder}. */
 export function writeBundleStatement(events: SqlFragment, path: string): SqlStatement {
   return render(
-    sql`COPY (SELECT ${column('log')} FROM ${events} ORDER BY ${SEALED_ORDER}) TO ${quotedPath(path)} (${parquetOptions(BUNDLE_ROW_GROUP)})`,
+    sql`COPY (SELECT ${column('log')} FROM ${events} ORDER BY ${SEALED_ORDER}) TO ${quotedPath(path)} (${parquetOptions(BUNDLE_ROW_GROUP, NO_DICTIONARY)})`,
   );
 }
 
-/** A table of the events without their logs: the row of each is the row of its log in the bundle. */
-export function sealingTableStatement(table: string, events: SqlFragment): SqlStatement {
+/** Rows of segments, and whether they come in the order that segments have. */
+export interface SegmentRows {
+  readonly rows: SqlFragment;
+  readonly inOrder: boolean;
+}
+
+const numbered = (bundle: number, row: SqlFragment) =>
+  sql`${int64(BigInt(bundle) << BigInt(LOG_ROW_BITS))} + ${row} AS ${column('logPlace')}`;
+
+/** The events without their logs, sorted. The row of each is the row of its log in the bundle. */
+function sorted(events: SqlFragment): SqlFragment {
   const columns = columnList(SEGMENT_COLUMNS.filter(({ name }) => name !== 'unfolded' && name !== 'logPlace'));
   const changes = (name: 'ip' | 'urlTail') => sql`coalesce(lower(${column(name)}) <> ${column(name)}, false)`;
-  return render(
-    sql`CREATE OR REPLACE TABLE ${trusted(table)} AS SELECT ${columns}, ${changes('ip')} OR ${changes('urlTail')} AS ${column('unfolded')} FROM ${events} ORDER BY ${SEALED_ORDER}`,
-  );
+  return sql`SELECT ${columns}, ${changes('ip')} OR ${changes('urlTail')} AS ${column('unfolded')} FROM ${events} ORDER BY ${SEALED_ORDER}`;
 }
 
-/** The rows of such a table as rows of a segment. */
-export function sealingRows(table: string, bundle: number): SqlFragment {
-  const first = BigInt(bundle) << BigInt(LOG_ROW_BITS);
-  return sql`(SELECT *, ${int64(first)} + rowid AS ${column('logPlace')} FROM ${trusted(table)}) AS events`;
+/** The events, whose logs are in the bundle, as rows of one segment, sorted on the way into its file. */
+export function rowsInOrder(events: SqlFragment, bundle: number): SegmentRows {
+  // A window without an order numbers the rows as they come.
+  return {
+    rows: sql`(SELECT *, ${numbered(bundle, sql`row_number() OVER () - 1`)} FROM (${sorted(events)}) AS sorted) AS events`,
+    inOrder: true,
+  };
+}
+
+/** Sorts the events once, into a table, for several segments. */
+export function sealingTableStatement(table: string, events: SqlFragment): SqlStatement {
+  return render(sql`CREATE OR REPLACE TABLE ${trusted(table)} AS ${sorted(events)}`);
+}
+
+/** The rows of such a table as rows of segments. */
+export function sealingRows(table: string, bundle: number): SegmentRows {
+  return { rows: sql`(SELECT *, ${numbered(bundle, trusted('rowid'))} FROM ${trusted(table)}) AS events`, inOrder: true };
 }
 
 export interface SegmentSlice {
@@ -63,10 +86,12 @@ export interface SegmentSlice {
   readonly rowGroups: keyof typeof ROW_GROUPS;
 }
 
-/** Writes a slice of the events as a segment. */
-export function writeSegmentStatement(events: SqlFragment, slice: SegmentSlice, path: string): SqlStatement {
+/** Writes a slice of the rows as a segment. */
+export function writeSegmentStatement({ rows, inOrder }: SegmentRows, slice: SegmentSlice, path: string): SqlStatement {
+  const rowGroup = ROW_GROUPS[slice.rowGroups];
+  const order = inOrder ? trusted('') : sql` `;
   return render(
-    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${events} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)} ORDER BY ${SEALED_ORDER}) TO ${quotedPath(path)} (${parquetOptions(ROW_GROUPS[slice.rowGroups])})`,
+    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)}${order}) TO ${quotedPath(path)} (${parquetOptions(rowGroup, rowGroup / 2)})`,
   );
 }
 

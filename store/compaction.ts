@@ -104,9 +104,11 @@ function largestOf(numbers: ReadonlyMap<number, number>): number {
 /** The logs stay where they are. */
 export async function runMerge({ slab, slabMs, segments }: Merge, options: RewriteOptions): Promise<void> {
   const paths = segments.map(({ file }) => join(options.segmentsFolder, file));
+  const events = segmentRows(paths);
   const rewrite = {
     stem: `c${segments[0]?.id ?? 0}-${options.now().toString(36)}`,
-    events: segmentRows(paths),
+    events,
+    rows: () => ({ rows: events, inOrder: false }),
     hotTables: [],
     segments,
     slabMs,

@@ -1,6 +1,6 @@
 import { eventsRelation } from '../sql/events-relation.ts';
 import { dropTableStatement } from '../sql/journal-statements.ts';
-import { sealingRows, sealingTableStatement, writeBundleStatement } from '../sql/segment-statements.ts';
+import { rowsInOrder, sealingRows, sealingTableStatement, writeBundleStatement } from '../sql/segment-statements.ts';
 import type { Bundle } from './bundle.ts';
 import { runStatement } from './duckdb-engine.ts';
 import { packIngestTimes } from './feed-ingest-times.ts';
@@ -9,7 +9,7 @@ import { removeFiles, writeWhole } from './published-file.ts';
 import { HOUR_MS, planSeal } from './segment-plan.ts';
 import { type RewriteOptions, rewriteAsSegments } from './segment-rewrite.ts';
 
-/** The events that are being sealed, without their logs. There is one seal at a time. */
+/** The events that are being sealed, without their logs, where they become several segments. There is one seal at a time. */
 const SEALING_TABLE = 'sealing';
 
 /**
@@ -23,7 +23,6 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
   const stem = `j${sealedJournal}-${now().toString(36)}`;
   const bundleFile = `${stem}-log.parquet`;
   try {
-    await runStatement(connection, sealingTableStatement(SEALING_TABLE, hotEvents));
     const bytes = await writeWhole(connection, segmentsFolder, bundleFile, (path) => writeBundleStatement(hotEvents, path));
     const [firstJournal] = generation.journals;
     const bundle: Bundle = {
@@ -39,7 +38,14 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
     await rewriteAsSegments(
       {
         stem,
-        events: sealingRows(SEALING_TABLE, sealedJournal),
+        events: hotEvents,
+        rows: async (segments) => {
+          if (segments === 1) {
+            return rowsInOrder(hotEvents, sealedJournal);
+          }
+          await runStatement(connection, sealingTableStatement(SEALING_TABLE, hotEvents));
+          return sealingRows(SEALING_TABLE, sealedJournal);
+        },
         hotTables: generation.tables,
         segments: [],
         slabMs: HOUR_MS,

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SqlFragment } from '../sql/fragment.ts';
-import { slabZoneCountStatement } from '../sql/segment-statements.ts';
+import { type SegmentRows, slabZoneCountStatement } from '../sql/segment-statements.ts';
 import type { Bundle } from './bundle.ts';
 import type { Catalog, CatalogProgress } from './catalog.ts';
 import { runStatement } from './duckdb-engine.ts';
@@ -15,8 +15,10 @@ import { writeSegments } from './segment-writer.ts';
 export interface Rewrite {
   /** Begins the names of the new files: no two rewrites that succeed have the same. */
   readonly stem: string;
-  /** All events of the parts, as rows of segments. */
+  /** All events of the parts. */
   readonly events: SqlFragment;
+  /** The same as rows of segments, so many of which are to be written. */
+  readonly rows: (segments: number) => SegmentRows | Promise<SegmentRows>;
   readonly hotTables: readonly HotTable[];
   readonly segments: readonly Segment[];
   /** The length of the slabs by which `plan` gets the events counted. */
@@ -42,9 +44,10 @@ export interface RewriteOptions {
  * only then do the new ones take the place of all parts. When this rejects, everything is as it was.
  */
 export async function rewriteAsSegments(rewrite: Rewrite, { connection, segmentsFolder, catalog, live }: RewriteOptions): Promise<void> {
-  const { stem, events, hotTables, segments, slabMs, plan, bundle, progress } = rewrite;
+  const { stem, events, rows, hotTables, segments, slabMs, plan, bundle, progress } = rewrite;
   const counts = (await runStatement(connection, slabZoneCountStatement(events, slabMs))).map(slabZone);
-  const written = await writeSegments(connection, segmentsFolder, stem, plan(counts), events);
+  const plans = plan(counts);
+  const written = await writeSegments(connection, segmentsFolder, stem, plans, await rows(plans.length));
   try {
     const change = { add: written, remove: segments, ...(bundle && { addBundle: bundle }), ...(progress && { progress }) };
     const addSegments = catalog.apply(change);

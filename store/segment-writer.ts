@@ -1,13 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { SqlFragment } from '../sql/fragment.ts';
-import { writeSegmentStatement } from '../sql/segment-statements.ts';
+import { type SegmentRows, writeSegmentStatement } from '../sql/segment-statements.ts';
 import { syncFolder } from './data-folder.ts';
 import { removeFiles, writeWhole } from './published-file.ts';
 import type { UnpublishedSegment } from './segment.ts';
 import type { SegmentPlan } from './segment-plan.ts';
 
 /**
- * Writes the planned slices of `events` as Parquet files. None of them counts before the catalog has it. `stem` makes the names; it must never
+ * Writes the planned slices of `rows` as Parquet files. None of them counts before the catalog has it. `stem` makes the names; it must never
  * come twice.
  */
 export async function writeSegments(
@@ -15,13 +14,13 @@ export async function writeSegments(
   folder: string,
   stem: string,
   plans: readonly SegmentPlan[],
-  events: SqlFragment,
+  rows: SegmentRows,
 ): Promise<UnpublishedSegment[]> {
   const written: UnpublishedSegment[] = [];
   try {
     for (const [index, plan] of plans.entries()) {
       const file = `${stem}-${index}.parquet`;
-      const bytes = await writeWhole(connection, folder, file, (path) => writeSegmentStatement(events, plan.slice, path));
+      const bytes = await writeWhole(connection, folder, file, (path) => writeSegmentStatement(rows, plan.slice, path));
       written.push({ ...plan.content, file, bytes });
     }
   } catch (error) {

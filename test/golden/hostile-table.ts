@@ -21,7 +21,7 @@ const ZONE = 9;
 /** The same events as they are in a hot table, and as they are in a segment. */
 const LAYOUTS = [
   eventsRelation([{ name: 'hot_1', firstSequence: null }], [], 1n << 62n),
-  sql`(${sealedEvents(sealingRows('sealed_1', 1))}) AS events`,
+  sql`(${sealedEvents(sealingRows('sealed_1', 1).rows)}) AS events`,
 ] as const;
 
 /** The columns that hold an event's text: compared exactly, with case ignored, and as an address that it is not. */

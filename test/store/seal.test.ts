@@ -1,10 +1,24 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from './stored-events.ts';
+
+/** Some columns of the rows of a file, all of them BIGINT, as they follow each other in it. */
+async function readParquet(path: string, columns: string): Promise<bigint[][]> {
+  const engine = await DuckDBInstance.create(':memory:');
+  const connection = await engine.connect();
+  try {
+    const reader = await connection.runAndReadAll(`SELECT ${columns} FROM read_parquet('${path}') ORDER BY file_row_number`);
+    return reader.getRows() as bigint[][];
+  } finally {
+    connection.closeSync();
+    engine.closeSync();
+  }
+}
 
 const filesIn = (dataDir: string) => readdirSync(join(dataDir, 'segments'));
 const segmentFiles = (dataDir: string) => filesIn(dataDir).filter((name) => !name.endsWith('-log.parquet'));
@@ -98,6 +112,41 @@ test('merging makes few segments of many and keeps every event', async () => {
   expect(segmentFiles(dataDir)).toHaveLength(4);
   expect(await storedIds(await storeIn(dataDir))).toEqual(inAnswerOrder(events));
 });
+
+test.each([
+  ['one segment', 1, HOUR / 2],
+  ['several segments', 3, 24 * HOUR],
+])('%s of a seal, and of a merge, are in the order of zone and time, and every event has its own log', async (_what, segments, spanMs) => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir, { now: () => NOW });
+  const count = 10_000;
+  const shuffled = (index: number) => (index * 7_919) % count;
+  const events = Array.from({ length: count }, (_, index) => {
+    const logId = `e${shuffled(index)}`;
+    const timestamp = NOW - 23 * HOUR + Math.floor((shuffled(index) * spanMs) / count);
+    return event(logId, timestamp, { shieldZoneId: index % 5, log: { of: logId } });
+  });
+  await store.append(canonicalBatch(events.slice(0, count / 2)));
+  await store.append(canonicalBatch(events.slice(count / 2)));
+  for (const change of [() => store.sealNow(), () => store.compactNow()]) {
+    await change();
+    expect(store.stats()).toMatchObject({ events: count, segments });
+    for (const file of segmentFiles(dataDir)) {
+      const rows = await readParquet(join(dataDir, 'segments', file), '"shieldZoneId"::BIGINT, "timestamp", "seq"');
+      expect(rows.filter((row, place) => place > 0 && isBefore(row, rows[place - 1] as bigint[]))).toEqual([]);
+    }
+    const page = await store.search(rowsPlan({ zoneId: 3, page: { index: 0, size: 2_000 } }));
+    const rows = page.kind === 'rows' ? page.rows : [];
+    expect(rows).toHaveLength(2_000);
+    expect(rows.filter(({ logId, logJson }) => logJson !== `{"of":"${logId}"}`)).toEqual([]);
+  }
+});
+
+/** By the first number that is not the same. */
+function isBefore(row: readonly bigint[], other: readonly bigint[]): boolean {
+  const place = row.findIndex((value, index) => value !== other[index]);
+  return place >= 0 && (row[place] as bigint) < (other[place] as bigint);
+}
 
 test('what is known of a zone by its segments alone agrees with what is in them', async () => {
   const store = await storeIn(temporaryFolder());
