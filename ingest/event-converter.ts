@@ -1,36 +1,26 @@
-import { hash } from 'node:crypto';
-import { AddressMembers } from './address-members.ts';
-import { writeCanonicalLine } from './canonical-line.ts';
+import { EventKernel } from './event-kernel.ts';
+import { CLOCK_TOLERANCE_MS, type EventRules } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
 import type { LineBuffer } from './line-buffer.ts';
-import { MemberScanner } from './member-scanner.ts';
-import { WireEvent } from './wire-event.ts';
-import { LOG_ID } from './wire-fields.ts';
+import { ScannedEvents } from './scanned-events.ts';
 
-const LARGEST_EVENT_BYTES = 1024 * 1024;
-/** How far ahead of the clock here an event may be. */
-const CLOCK_TOLERANCE_MS = 10 * 60_000;
+export type ConverterOptions = EventRules;
 
-export interface ConverterOptions {
-  /** Unix milliseconds. */
-  readonly now: () => number;
-  readonly retentionMs: number;
-}
+/** A kernel takes as long to make as it saves on this many events; many inputs have fewer. */
+const EVENTS_BEFORE_KERNEL = 20;
 
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
-const EXPIRED: EventVerdict = { kind: 'expired' };
 
-/** Turns events as they come over the wire into canonical lines. */
+/** Turns events as they come over the wire into canonical lines: the usual ones by the kernel, the others by scanning them here. */
 export class EventConverter {
-  readonly #now: () => number;
-  readonly #retentionMs: number;
-  readonly #scanner = new MemberScanner();
-  readonly #event = new WireEvent();
-  readonly #addresses = new AddressMembers();
+  readonly #rules: EventRules;
+  readonly #scanned: ScannedEvents;
+  #kernel: EventKernel | undefined;
+  #events = 0;
 
-  constructor({ now, retentionMs }: ConverterOptions) {
-    this.#now = now;
-    this.#retentionMs = retentionMs;
+  constructor(options: ConverterOptions) {
+    this.#rules = options;
+    this.#scanned = new ScannedEvents(options);
   }
 
   /**
@@ -38,35 +28,22 @@ export class EventConverter {
    * or the start of the SHA-256 over its bytes if that is null.
    */
   convert(bytes: Uint8Array, place: (() => string) | null, lines: LineBuffer): EventVerdict {
-    if (bytes.length > LARGEST_EVENT_BYTES) {
-      return rejected(`the event has ${bytes.length} bytes: at most ${LARGEST_EVENT_BYTES} are allowed`);
+    const kernel = this.#kernel ?? this.#nextKernel();
+    if (kernel !== undefined) {
+      const now = this.#rules.now();
+      const length = kernel.convert(bytes, now - this.#rules.retentionMs, now + CLOCK_TOLERANCE_MS);
+      if (length > 0) {
+        lines.appendLine(kernel.memory, kernel.lineAt, kernel.lineAt + length);
+        return ACCEPTED;
+      }
     }
-    const scanner = this.#scanner;
-    const event = this.#event;
-    if (!scanner.scan(bytes)) {
-      return rejected(scanner.reason());
-    }
-    const wrong = event.read(scanner);
-    if (wrong !== null) {
-      return rejected(wrong);
-    }
-    const now = this.#now();
-    if (event.timestampMs > now + CLOCK_TOLERANCE_MS) {
-      return rejected(`timestamp is ${event.timestampMs}: at most 10 minutes after now, which is ${now}, is allowed`);
-    }
-    if (event.timestampMs < now - this.#retentionMs) {
-      return EXPIRED;
-    }
-    const derivedLogId = event.memberOf[LOG_ID]! < 0 ? (place?.() ?? digestOf(bytes.subarray(scanner.openAt, scanner.closeAt + 1))) : null;
-    writeCanonicalLine(scanner, event, derivedLogId, this.#addresses, lines);
-    return ACCEPTED;
+    return this.#scanned.convert(bytes, place, lines);
   }
-}
 
-function rejected(reason: string): EventVerdict {
-  return { kind: 'rejected', reason };
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'hex').slice(0, 32);
+  #nextKernel(): EventKernel | undefined {
+    if (++this.#events > EVENTS_BEFORE_KERNEL) {
+      this.#kernel = new EventKernel();
+    }
+    return this.#kernel;
+  }
 }

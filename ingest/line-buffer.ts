@@ -33,6 +33,12 @@ export class LineBuffer {
     this.#lineStart = this.#used;
   }
 
+  /** Appends `source[start, end)`, a whole line that ends in a newline. None may be under way. */
+  appendLine(source: Buffer, start: number, end: number): void {
+    this.copy(source, start, end);
+    this.#lineStart = this.#used;
+  }
+
   /** The lines so far; the buffer is empty afterwards. */
   take(): Uint8Array[] {
     const chunks = this.#chunks;

@@ -1,0 +1,9 @@
+/** Which times an event may have. */
+export interface EventRules {
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly retentionMs: number;
+}
+
+/** How far ahead of the clock here an event may be. */
+export const CLOCK_TOLERANCE_MS = 10 * 60_000;

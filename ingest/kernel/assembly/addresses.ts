@@ -1,0 +1,119 @@
+import { hexValue } from './escapes';
+import { COLON, DIGIT_0, DOT, digitOf } from './json-bytes';
+
+/** The halves of the address that was read last, IPv4 as `::ffff:a.b.c.d`. */
+let high: u64 = 0;
+let low: u64 = 0;
+
+export function lastHigh(): u64 {
+  return high;
+}
+
+export function lastLow(): u64 {
+  return low;
+}
+
+/**
+ * True where the bytes up to `end`, a quote, are an address: a dotted quad without leading zeros, or IPv6 as hexadecimal groups alone.
+ * Other ways of writing one, and what is none, are not decided here.
+ */
+export function readAddress(at: usize, end: usize): bool {
+  return readDottedQuad(at, end) || readGroups(at, end);
+}
+
+function readDottedQuad(at: usize, end: usize): bool {
+  let address: u32 = 0;
+  let octets = 0;
+  while (true) {
+    const start = at;
+    let octet = digitOf(load<u8>(at));
+    if (octet > 9) {
+      return false;
+    }
+    at++;
+    for (let digit = digitOf(load<u8>(at)); digit < 10; digit = digitOf(load<u8>(at))) {
+      octet = octet * 10 + digit;
+      at++;
+      if (octet > 255 || load<u8>(start) === DIGIT_0) {
+        return false;
+      }
+    }
+    address = (address << 8) | octet;
+    octets++;
+    if (octets === 4) {
+      high = 0;
+      low = 0xffff_0000_0000 | u64(address);
+      return at === end;
+    }
+    if (load<u8>(at) !== DOT) {
+      return false;
+    }
+    at++;
+  }
+}
+
+const GROUPS: i32 = 8;
+/** The groups as they are written, 16 bits each. */
+const WRITTEN: usize = memory.data(2 * 8, 2);
+
+/** Two colons, as they lie in memory. */
+const GAP: u32 = 0x3a3a;
+
+/** Eight groups of up to four digits; one `::` stands for at least one group of zeros. */
+function readGroups(at: usize, end: usize): bool {
+  let count = 0;
+  let gapAt = -1;
+  if (load<u16>(at) === GAP) {
+    gapAt = 0;
+    at += 2;
+  }
+  while (at < end) {
+    at = count < GROUPS ? readGroup(at, count) : 0;
+    if (at === 0) {
+      return false;
+    }
+    count++;
+    if (gapAt < 0 && load<u16>(at) === GAP) {
+      gapAt = count;
+      at += 2;
+    } else if (at !== end) {
+      // One colon, which another group has to follow.
+      at = load<u8>(at) === COLON ? at + 1 : end;
+      if (at === end) {
+        return false;
+      }
+    }
+  }
+  const zeros = GROUPS - count;
+  if (gapAt < 0 ? zeros !== 0 : zeros < 1) {
+    return false;
+  }
+  high = fourGroups(0, gapAt, zeros);
+  low = fourGroups(4, gapAt, zeros);
+  return true;
+}
+
+/** Reads the group that begins at `at` into its place in `WRITTEN`; the place behind it, or 0 where there is none. */
+function readGroup(at: usize, place: i32): usize {
+  const start = at;
+  let group: u32 = 0;
+  let digit = hexValue(load<u8>(at));
+  while (digit < 16 && at - start < 4) {
+    group = (group << 4) | digit;
+    at++;
+    digit = hexValue(load<u8>(at));
+  }
+  store<u16>(WRITTEN + 2 * place, <u16>group);
+  return at === start ? 0 : at;
+}
+
+/** The groups from `first` on, where `zeros` groups stand in the place of the gap. */
+function fourGroups(first: i32, gapAt: i32, zeros: i32): u64 {
+  let word: u64 = 0;
+  for (let place = first; place < first + 4; place++) {
+    const isWritten = zeros === 0 || place < gapAt || place >= gapAt + zeros;
+    const written = zeros === 0 || place < gapAt ? place : place - zeros;
+    word = (word << 16) | (isWritten ? u64(load<u16>(WRITTEN + 2 * written)) : 0);
+  }
+  return word;
+}

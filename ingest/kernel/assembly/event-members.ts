@@ -1,0 +1,138 @@
+import { readAddress } from './addresses';
+import { skipBlanks } from './blanks';
+import { fieldAt, IP, LOG, LOG_ID, NO_FIELD, nameLength, TIMESTAMP, URL, ZONE_ID } from './fields';
+import { CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE } from './json-bytes';
+import { lastInteger, readInteger } from './numbers';
+import { skipColon, skipObject } from './objects';
+import { skipPlainString, skipString } from './strings';
+
+const LONGEST_LOG_ID_BYTES: usize = 512;
+const LARGEST_INT32: u64 = 0x7fff_ffff;
+/** As many digits as every number has that a double holds exactly. */
+const MOST_TIMESTAMP_DIGITS: usize = 15;
+const MOST_ASN_DIGITS: usize = 9;
+
+const REQUIRED: u32 = (1 << LOG_ID) | (1 << ZONE_ID) | (1 << TIMESTAMP) | (1 << LOG);
+
+/** What was found in an event. Ranges end before their `end`. */
+class EventMembers {
+  /** The event's braces. */
+  openAt: usize = 0;
+  closeAt: usize = 0;
+  /** The log. */
+  logStart: usize = 0;
+  logEnd: usize = 0;
+  /** The log with its name and the comma that goes with it: what the event is written without, to begin with. */
+  cutStart: usize = 0;
+  cutEnd: usize = 0;
+  timestampMs: f64 = 0;
+  /** A bit for each field that was there. */
+  seen: u32 = 0;
+
+  has(field: u32): bool {
+    return (this.seen & (1 << field)) !== 0;
+  }
+}
+
+export const members = new EventMembers();
+
+/** True where the bytes from `at` on are an event that the kernel takes, up to the NUL at `end`; `members` then tells what it has. */
+export function readMembers(at: usize, end: usize): bool {
+  at = skipBlanks(at);
+  members.openAt = at;
+  members.seen = 0;
+  if (load<u8>(at) !== OPEN_BRACE) {
+    return false;
+  }
+  // Behind the opening brace or the member before.
+  let cutStart = at + 1;
+  do {
+    at = skipBlanks(at + 1);
+    if (members.seen === 1 << LOG) {
+      // The log came first: the comma behind it goes with it.
+      members.cutEnd = at;
+    }
+    at = readMember(at, cutStart);
+    if (at === 0) {
+      return false;
+    }
+    cutStart = at;
+    at = skipBlanks(at);
+  } while (load<u8>(at) === COMMA);
+  members.closeAt = at;
+  return load<u8>(at) === CLOSE_BRACE && (members.seen & REQUIRED) === REQUIRED && skipBlanks(at + 1) === end;
+}
+
+/** The place behind the member that begins at `at`, or 0 where it is none that the kernel takes. `cutStart` is where it is cut from, if it is the log. */
+function readMember(at: usize, cutStart: usize): usize {
+  if (load<u8>(at) !== QUOTE) {
+    return 0;
+  }
+  const length = nameLength(at + 1);
+  const field = fieldAt(at + 1, length);
+  if (field === NO_FIELD || members.has(field)) {
+    return 0;
+  }
+  members.seen |= 1 << field;
+  const valueStart = skipColon(at + length + 2);
+  if (valueStart === 0) {
+    return 0;
+  }
+  if (field !== LOG) {
+    return field <= URL ? readText(valueStart) : readValue(field, valueStart);
+  }
+  const end = load<u8>(valueStart) === OPEN_BRACE ? skipObject(valueStart) : 0;
+  members.logStart = valueStart;
+  members.logEnd = end;
+  members.cutStart = cutStart;
+  members.cutEnd = end;
+  return end;
+}
+
+/** The place behind the value of the field, or 0 where it is none that the kernel takes. */
+function readValue(field: u32, at: usize): usize {
+  switch (field) {
+    case LOG_ID:
+      return readLogId(at);
+    case ZONE_ID:
+      return readZoneId(at);
+    case TIMESTAMP:
+      return readTimestamp(at);
+    case IP:
+      return readIp(at);
+    default:
+      return readAsn(at);
+  }
+}
+
+function readText(at: usize): usize {
+  return load<u8>(at) === QUOTE ? skipString(at + 1) : 0;
+}
+
+function readLogId(at: usize): usize {
+  const end = load<u8>(at) === QUOTE ? skipPlainString(at + 1) : 0;
+  // Where there is none, this is far more than allowed.
+  const bytes = end - at - 2;
+  return bytes >= 1 && bytes <= LONGEST_LOG_ID_BYTES ? end : 0;
+}
+
+function readZoneId(at: usize): usize {
+  const end = readInteger(at, 10);
+  return lastInteger() <= LARGEST_INT32 ? end : 0;
+}
+
+function readTimestamp(at: usize): usize {
+  const end = readInteger(at, MOST_TIMESTAMP_DIGITS);
+  members.timestampMs = <f64>lastInteger();
+  return end;
+}
+
+function readIp(at: usize): usize {
+  const end = load<u8>(at) === QUOTE ? skipPlainString(at + 1) : 0;
+  return end !== 0 && readAddress(at + 1, end - 1) ? end : 0;
+}
+
+function readAsn(at: usize): usize {
+  const end = load<u8>(at) === QUOTE ? readInteger(at + 1, MOST_ASN_DIGITS) : 0;
+  return end !== 0 && load<u8>(end) === QUOTE ? end + 1 : 0;
+}

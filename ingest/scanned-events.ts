@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import { AddressMembers } from './address-members.ts';
+import { writeCanonicalLine } from './canonical-line.ts';
+import { CLOCK_TOLERANCE_MS, type EventRules } from './event-rules.ts';
+import type { EventVerdict } from './event-verdict.ts';
+import type { LineBuffer } from './line-buffer.ts';
+import { MemberScanner } from './member-scanner.ts';
+import { WireEvent } from './wire-event.ts';
+import { LOG_ID } from './wire-fields.ts';
+
+const LARGEST_EVENT_BYTES = 1024 * 1024;
+
+const ACCEPTED: EventVerdict = { kind: 'accepted' };
+const EXPIRED: EventVerdict = { kind: 'expired' };
+
+/** Turns events of every form into canonical lines, and says of the others which rule they break: the one place that knows all rules. */
+export class ScannedEvents {
+  readonly #rules: EventRules;
+  readonly #scanner = new MemberScanner();
+  readonly #event = new WireEvent();
+  readonly #addresses = new AddressMembers();
+
+  constructor(rules: EventRules) {
+    this.#rules = rules;
+  }
+
+  /** As `EventConverter.convert`. */
+  convert(bytes: Uint8Array, place: (() => string) | null, lines: LineBuffer): EventVerdict {
+    if (bytes.length > LARGEST_EVENT_BYTES) {
+      return rejected(`the event has ${bytes.length} bytes: at most ${LARGEST_EVENT_BYTES} are allowed`);
+    }
+    const scanner = this.#scanner;
+    const event = this.#event;
+    if (!scanner.scan(bytes)) {
+      return rejected(scanner.reason());
+    }
+    const wrong = event.read(scanner);
+    if (wrong !== null) {
+      return rejected(wrong);
+    }
+    const now = this.#rules.now();
+    if (event.timestampMs > now + CLOCK_TOLERANCE_MS) {
+      return rejected(`timestamp is ${event.timestampMs}: at most 10 minutes after now, which is ${now}, is allowed`);
+    }
+    if (event.timestampMs < now - this.#rules.retentionMs) {
+      return EXPIRED;
+    }
+    const derivedLogId = event.memberOf[LOG_ID]! < 0 ? (place?.() ?? digestOf(bytes.subarray(scanner.openAt, scanner.closeAt + 1))) : null;
+    writeCanonicalLine(scanner, event, derivedLogId, this.#addresses, lines);
+    return ACCEPTED;
+  }
+}
+
+function rejected(reason: string): EventVerdict {
+  return { kind: 'rejected', reason };
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'hex').slice(0, 32);
+}

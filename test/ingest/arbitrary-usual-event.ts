@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { TEXT_FIELDS } from '../../query/event-fields.ts';
+import { anyObject } from './arbitrary-raw-event.ts';
+import { HOUR, NOW } from './raw-events.ts';
+
+const blank = fc.constantFrom('', '', '', '', ' ', '\t', '  ');
+
+/** Texts around the length that is read at once, some with characters of several bytes and escapes. */
+const text = fc
+  .array(fc.oneof({ weight: 6, arbitrary: fc.string({ maxLength: 20 }) }, fc.string({ unit: 'grapheme', maxLength: 8 })), { maxLength: 3 })
+  .map((parts) => JSON.stringify(parts.join('')));
+
+const address = fc.oneof(
+  fc.ipV4(),
+  fc.ipV6().filter((ip) => !ip.includes('.')),
+  fc.ipV6().map((ip) => (ip.includes('.') ? '::' : ip.toUpperCase())),
+);
+
+const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  logId: fc.string({ minLength: 1, maxLength: 40 }).map((id) => `"${id.replaceAll(/["\\]/g, '_')}"`),
+  shieldZoneId: fc.nat().map(String),
+  timestamp: fc.integer({ min: NOW - 72 * HOUR, max: NOW + 600_000 }).map(String),
+  log: anyObject.map((object) => object.replaceAll(/[\r\n]/g, ' ')),
+  ip: address.map((ip) => `"${ip}"`),
+  asn: fc.nat(999_999_999).map((digits) => `"${digits}"`),
+};
+
+const member = (name: string) =>
+  fc.tuple(blank, blank, blank, VALUES[name] ?? text, blank).map(([a, b, c, value, d]) => `${a}"${name}"${b}:${c}${value}${d}`);
+
+/** An event as producers usually send it: the fields in any order, no rule broken, nothing that has to be put together anew. */
+export const arbitraryUsualEvent: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.tuple(...['logId', 'shieldZoneId', 'timestamp', 'log'].map(member)),
+    fc.subarray([...TEXT_FIELDS]).chain((names) => fc.tuple(...names.map(member))),
+    fc.tuple(blank, blank),
+  )
+  .chain(([required, texts, [before, after]]) => {
+    const members = [...required, ...texts];
+    const shuffled = fc.shuffledSubarray(members, { minLength: members.length });
+    return shuffled.map((inOrder) => `${before}{${inOrder.join(',')}}${after}`);
+  });

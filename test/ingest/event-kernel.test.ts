@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { generateEvents } from '../../bench/event-generator.ts';
+import { demoEvent } from '../../ingest/demo-event.ts';
+import { seededRandom } from '../../ingest/demo-random.ts';
+import { WIRE_FIELDS } from '../../ingest/wire-fields.ts';
+import { LONGEST_KERNEL_EVENT, nested, ofBytes, withIp, withLog } from './kernel-events.ts';
+import { kernelLine, scannedLine } from './kernel-lines.ts';
+import { HOUR, NOW, RULES, rawEvent, rawEventWith } from './raw-events.ts';
+
+const everyField = rawEvent({
+  ...Object.fromEntries(WIRE_FIELDS.map((name) => [name, `of ${name}`])),
+  shieldZoneId: 7,
+  timestamp: NOW,
+  ip: '203.0.113.9',
+  asn: '64500',
+  log: { a: 1 },
+});
+/** The log first, in the middle, last: what is cut out of the event differs. */
+const withLogAt = (place: number) => {
+  const members = ['"logId":"a"', '"shieldZoneId":7', `"timestamp":${NOW}`, '"ip":"1.2.3.4"'];
+  return `{${members.toSpliced(place, 0, '"log":{"a":["",{}]}').join(',')}}`;
+};
+
+describe('the kernel writes the same line as the scanner of an event', () => {
+  test.each<[what: string, event: string]>([
+    ['with the least there can be', rawEvent()],
+    ['with every field', everyField],
+    ['with the fields the other way round', JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(everyField)).reverse()))],
+    ['with the log first', withLogAt(0)],
+    ['with the log second', withLogAt(1)],
+    ['with the log in the middle', withLogAt(2)],
+    ['with the log last', withLogAt(4)],
+    ['with blanks and tabs everywhere', withLogAt(2).replaceAll(/[{}:,]/g, '\t $& \t ')],
+    ['with the log first, among blanks', withLogAt(0).replaceAll(/[{}:,]/g, ' $& ')],
+    ['with blanks around it', `\t ${rawEvent()} \t`],
+    ['of the largest zone', rawEvent({ shieldZoneId: 2 ** 31 - 1 })],
+    ['of zone 0', rawEvent({ shieldZoneId: 0 })],
+    ['10 minutes ahead', rawEvent({ timestamp: NOW + 600_000 })],
+    ['as old as the retention', rawEvent({ timestamp: NOW - RULES.retentionMs })],
+    ['with the shortest logId', rawEvent({ logId: 'x' })],
+    ['with the longest logId', rawEvent({ logId: 'x'.repeat(512) })],
+    ['with empty texts', rawEvent({ feature: '', ruleId: '', ruleName: '', ja4: '', ua: '', url: '', country: '', action: '' })],
+    ['with every escape in a text', rawEventWith('"url":"\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000\\u00E9\\uffff\\uD7FF\\ue000"')],
+    ['with DEL in a text', rawEvent({ url: '\x7f' })],
+    ['with characters of two, three and four bytes', rawEvent({ url: '\x80é߿ࠀ\ud7ff\ue000\uffff😀\u{10ffff}', log: { ü: 'ü' } })],
+    ['with the first and the last asn', rawEvent({ asn: '0' })],
+    ['with the longest asn', rawEvent({ asn: '999999999' })],
+    ['with words, numbers and empty values in its log', withLog('{"a":[true,false,null,-0,0.5,-1.25e+10,1E-7,12e3,{},[],""],"":{}}')],
+    ['with blanks in its log', withLog('{ "a" : [ 1 ,\t{ } , [ ] , { "b" : null } ] }')],
+    ['with names in escapes in its log', withLog('{"\\u0061\\"":1}')],
+    ['that has in its texts what ends members', rawEvent({ url: '"},{:[]', log: { a: '",\\"log\\":{}' } })],
+    ['63 levels deep in its log', nested(63)],
+    ['as long as the kernel takes', ofBytes(LONGEST_KERNEL_EVENT)],
+  ])('%s', (_what, event) => {
+    const line = kernelLine(Buffer.from(event));
+    expect(line).not.toBeNull();
+    expect(line).toBe(scannedLine(Buffer.from(event)));
+  });
+
+  test.each([
+    '0.0.0.0',
+    '9.10.99.100',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '1::',
+    '1:2:3:4:5:6:7:8',
+    '1::8',
+    '1:2:3::6:7:8',
+    '::2:3:4:5:6:7:8',
+    '1:2:3:4:5:6:7::',
+    '2001:db8::1:0:0:1',
+    '2001:DB8::aBcD',
+    'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+    '::ffff:ffff:ffff:ffff',
+    '0:0:0:1::',
+    '::3b9a:ca00',
+    '::ffff:102:304',
+  ])('from %s', (ip) => {
+    const line = kernelLine(Buffer.from(withIp(ip)));
+    expect(line).toMatch(/,"ipHigh":\d+,"ipLow":\d+,"log":/);
+    expect(line).toBe(scannedLine(Buffer.from(withIp(ip))));
+  });
+
+  test.each([1, 2, 3, 4, 7, 14, 15, 16, 17, 30, 31, 32, 33, 63, 64, 65])(
+    'with texts of %i bytes, which are read 16 at a time',
+    (length) => {
+      for (const text of ['x'.repeat(length), `${'x'.repeat(length - 1)}\\n`, `${'x'.repeat(length - 1)}é`]) {
+        const event = Buffer.from(rawEvent({ url: '' }).replace('""', `"${text}"`));
+        expect(kernelLine(event)).toBe(scannedLine(event) ?? 'nothing');
+      }
+    },
+  );
+});
+
+test('the kernel takes every event of the benchmarks', () => {
+  const events = [...generateEvents({ seed: 3, count: 2000, zones: 50, nowMs: NOW, spanMs: HOUR })];
+  for (const event of events.map((line) => line.subarray(0, -1))) {
+    expect(kernelLine(event)).toBe(scannedLine(event) ?? 'nothing');
+  }
+});
+
+test('the kernel takes every event of the demo', () => {
+  const random = seededRandom(1, 2);
+  for (const campaign of [null, 'scan', 'stuffing', 'bot net'] as const) {
+    for (let place = 0; place < 200; place++) {
+      const event = Buffer.from(demoEvent(`demo-${place}`, NOW - place, campaign, random));
+      expect(kernelLine(event)).toBe(scannedLine(event) ?? 'nothing');
+    }
+  }
+});

@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const folder = join(import.meta.dirname, '../../ingest/kernel');
+
+test('the kernel in the repository is what its source compiles to', () => {
+  const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { scripts: { build: string } };
+  const [, ...args] = scripts.build.split(' ');
+  const made = mkdtempSync(join(tmpdir(), 'shieldlog-kernel-'));
+  try {
+    const compiler = join(folder, 'node_modules/assemblyscript/bin/asc.js');
+    const elsewhere = args.map((arg) => (arg === 'event-kernel.wasm' ? join(made, arg) : arg));
+    execFileSync(process.execPath, [compiler, ...elsewhere], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    const [compiled, committed] = [made, folder].map((place) => readFileSync(join(place, 'event-kernel.wasm')));
+    expect(committed?.equals(compiled ?? new Uint8Array(0))).toBe(true);
+  } finally {
+    rmSync(made, { recursive: true });
+  }
+});
