@@ -34,7 +34,7 @@ const list = (open: string, items: fc.Arbitrary<string[]>, close: string) =>
 const member = (key: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
   fc.tuple(key, blank, blank, value).map(([name, before, after, text]) => `${name}${before}:${after}${text}`);
 
-export const { object: anyObject, value: anyValue } = fc.letrec<{ value: string; object: string }>((tie) => ({
+const { object: anyObject, value: anyValue } = fc.letrec<{ value: string; object: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     written(plainText),
@@ -45,6 +45,8 @@ export const { object: anyObject, value: anyValue } = fc.letrec<{ value: string;
   ),
   object: list('{', fc.array(member(written(nameText), tie('value')), { maxLength: 4 }), '}'),
 }));
+
+export { anyObject };
 
 const address = fc.oneof(
   fc.ipV4(),
