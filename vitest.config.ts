@@ -46,6 +46,7 @@ const SLOW = [
   'test/store/feed-kill.test.ts',
   'test/store/feed-retention.test.ts',
   'test/store/feed.test.ts',
+  'test/store/packed-log.test.ts',
   'test/store/recovery.test.ts',
   'test/store/retention.test.ts',
   'test/store/row-search.test.ts',

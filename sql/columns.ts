@@ -4,7 +4,7 @@ import { type SqlFragment, trusted } from './fragment.ts';
 /** A column of the event table: its name is also its identifier in SQL, the only place identifiers come from. */
 export interface EventColumn {
   readonly name: EventColumnName;
-  readonly duckdbType: 'BIGINT' | 'INTEGER' | 'VARCHAR' | 'UBIGINT' | 'JSON' | 'BOOLEAN';
+  readonly duckdbType: 'BIGINT' | 'INTEGER' | 'VARCHAR' | 'UBIGINT' | 'JSON' | 'BOOLEAN' | 'BLOB';
 }
 
 /** The columns of a canonical event, as they are read from a journal. */
@@ -40,9 +40,19 @@ const TEXT_AIDS: readonly EventColumn[] = [
   { name: 'unfolded', duckdbType: 'BOOLEAN' },
 ];
 
+/**
+ * The `logId` of a sealed event: an id of 32 hexadecimal digits, or a UUID, in 16 bytes, and `logIdText` is NULL, or `-` where there are hyphens between the
+ * digits; any other id as it is in `logIdText`.
+ */
+export const LOG_ID_PARTS: readonly EventColumn[] = [
+  { name: 'logIdBytes', duckdbType: 'BLOB' },
+  { name: 'logIdText', duckdbType: 'VARCHAR' },
+];
+
 /** The columns of a segment. */
 export const SEGMENT_COLUMNS: readonly EventColumn[] = [
-  ...HOT_COLUMNS.filter(({ name }) => name !== 'log' && name !== 'url'),
+  ...HOT_COLUMNS.filter(({ name }) => name !== 'log' && name !== 'logId' && name !== 'url'),
+  ...LOG_ID_PARTS,
   ...TEXT_AIDS,
   LOG_PLACE,
 ];
@@ -55,6 +65,8 @@ export type EventColumnName =
   | 'shieldZoneId'
   | 'timestamp'
   | 'logId'
+  | 'logIdBytes'
+  | 'logIdText'
   | TextField
   | 'urlHead'
   | 'urlTail'

@@ -1,5 +1,6 @@
 import { column, columnList, EVENT_COLUMNS, type EventColumnName, SEGMENT_COLUMNS } from './columns.ts';
 import { int64, joinSql, type SqlFragment, sql, textList, trusted } from './fragment.ts';
+import { REBUILT_LOG_ID } from './log-id-parts.ts';
 
 /** A table in memory that events are searched in. */
 export interface HotSource {
@@ -15,7 +16,11 @@ const COMPUTED: Readonly<Partial<Record<EventColumnName, string>>> = {
   unfolded: 'true',
   logPlace: 'NULL::BIGINT',
 };
-const REBUILT: Readonly<Partial<Record<EventColumnName, string>>> = { url: '"urlHead" || "urlTail"', log: 'NULL::JSON' };
+const REBUILT: Readonly<Partial<Record<EventColumnName, string>>> = {
+  logId: REBUILT_LOG_ID,
+  url: '"urlHead" || "urlTail"',
+  log: 'NULL::JSON',
+};
 
 function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>, columns = EVENT_COLUMNS): SqlFragment {
   return trusted(columns.map(({ name }) => (computed[name] === undefined ? `"${name}"` : `${computed[name]} AS "${name}"`)).join(', '));

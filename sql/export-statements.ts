@@ -49,7 +49,7 @@ export interface BundleStretch {
   readonly lastRow: bigint;
 }
 
-/** The logs at `places`, all of which lie in the stretches. Columns: the position in `places`, from 1; log. In no order. */
+/** The logs at `places`, all of which lie in the stretches. Columns: the position in `places`, from 1; log as it is packed. In no order. */
 export function exportLogsStatement(places: readonly bigint[], stretches: readonly BundleStretch[]): SqlStatement {
   const logs = stretches.map(({ bundle, path, firstRow, lastRow }) => {
     const first = bundle << BigInt(LOG_ROW_BITS);

@@ -1,6 +1,8 @@
-import { column, columnList, LOG_ROW_BITS, SEGMENT_COLUMNS } from './columns.ts';
+import { column, columnList, LOG_ID_PARTS, LOG_ROW_BITS, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
+import { logIdParts, withLogIdForm } from './log-id-parts.ts';
+import { packedLog } from './packed-log.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
 /** How hot tables become files, and how those are read one by one. Table names and paths are the store's own. */
@@ -13,17 +15,24 @@ const SEALED_ORDER = joinSql([column('shieldZoneId'), column('timestamp'), colum
 /** A large zone is searched faster in large row groups; of a small one every search reads a whole row group, which had better be small. */
 const ROW_GROUPS = { large: 32_768, small: 8_192 } as const;
 
-/** A page of rows reads whole row groups for the sake of a few logs. */
-const BUNDLE_ROW_GROUP = 2_048;
+/**
+ * A page of rows reads whole row groups for the sake of a few logs. DuckDB ends a row group where a vector of this many rows ends, so vectors are cut into
+ * parts on the way.
+ */
+const VECTOR_ROWS = 2_048;
+const BUNDLE_ROW_GROUP = 512;
 
 /** Hardly two logs are the same: looking for those that are takes a tenth of the time and finds none. */
 const NO_DICTIONARY = 0;
 
 const quotedPath = (path: string) => trusted(`'${path.replaceAll("'", "''")}'`);
 
-const parquetOptions = (rowGroup: number, dictionarySize: number) =>
+/** Logs are large and seldom read, segments are read again and again. */
+const COMPRESSION = { log: 'zstd, COMPRESSION_LEVEL 1', segment: 'lz4_raw' } as const;
+
+const parquetOptions = (compression: keyof typeof COMPRESSION, rowGroup: number, dictionarySize: number) =>
   trusted(
-    `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${dictionarySize}`,
+    `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION ${COMPRESSION[compression]}, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${dictionarySize}`,
   );
 
 /** How many events of each zone lie in each time slab. Columns: slab (number since the epoch), zone, events, and the bounds of time and sequence. */
@@ -33,10 +42,14 @@ export function slabZoneCountStatement(events: SqlFragment, slabMs: number): Sql
   );
 }
 
-/** Writes the logs of the events, and nothing else, as a Parquet file in the order of {@link rowsInOrder}. */
+/** Writes the logs of the events, packed, and nothing else, as a Parquet file in the order of {@link rowsInOrder}. */
 export function writeBundleStatement(events: SqlFragment, path: string): SqlStatement {
+  const numbered = sql`SELECT log, row_number() OVER () - 1 AS row FROM (SELECT ${packedLog} AS log FROM ${events} ORDER BY ${SEALED_ORDER}) AS logs`;
+  const parts = int32(VECTOR_ROWS / BUNDLE_ROW_GROUP);
+  // Not written as an equation of row and part, which would become a hash join and leave the vectors whole.
+  const inPart = sql`(row % ${int32(VECTOR_ROWS)}) // ${int32(BUNDLE_ROW_GROUP)} - part = 0`;
   return render(
-    sql`COPY (SELECT ${column('log')} FROM ${events} ORDER BY ${SEALED_ORDER}) TO ${quotedPath(path)} (${parquetOptions(BUNDLE_ROW_GROUP, NO_DICTIONARY)})`,
+    sql`COPY (SELECT ${column('log')} FROM (${numbered}) AS logs, (SELECT unnest(range(${parts})) AS part) AS parts WHERE ${inPart}) TO ${quotedPath(path)} (${parquetOptions('log', BUNDLE_ROW_GROUP, NO_DICTIONARY)})`,
   );
 }
 
@@ -51,9 +64,11 @@ const numbered = (bundle: number, row: SqlFragment) =>
 
 /** The events without their logs, sorted. The row of each is the row of its log in the bundle. */
 function sorted(events: SqlFragment): SqlFragment {
-  const columns = columnList(SEGMENT_COLUMNS.filter(({ name }) => name !== 'unfolded' && name !== 'logPlace'));
+  const columns = columnList(
+    SEGMENT_COLUMNS.filter((one) => one.name !== 'unfolded' && one.name !== 'logPlace' && !LOG_ID_PARTS.includes(one)),
+  );
   const changes = (name: 'ip' | 'urlTail') => sql`coalesce(lower(${column(name)}) <> ${column(name)}, false)`;
-  return sql`SELECT ${columns}, ${changes('ip')} OR ${changes('urlTail')} AS ${column('unfolded')} FROM ${events} ORDER BY ${SEALED_ORDER}`;
+  return sql`SELECT ${columns}, ${logIdParts}, ${changes('ip')} OR ${changes('urlTail')} AS ${column('unfolded')} FROM ${withLogIdForm(events)} ORDER BY ${SEALED_ORDER}`;
 }
 
 /** The events, whose logs are in the bundle, as rows of one segment, sorted on the way into its file. */
@@ -91,7 +106,7 @@ export function writeSegmentStatement({ rows, inOrder }: SegmentRows, slice: Seg
   const rowGroup = ROW_GROUPS[slice.rowGroups];
   const order = inOrder ? trusted('') : sql` `;
   return render(
-    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)}${order}) TO ${quotedPath(path)} (${parquetOptions(rowGroup, rowGroup / 2)})`,
+    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)}${order}) TO ${quotedPath(path)} (${parquetOptions('segment', rowGroup, rowGroup / 2)})`,
   );
 }
 
@@ -111,7 +126,7 @@ export function logRow(logPlace: bigint): { readonly bundle: bigint; readonly ro
 /** Of more rows than this of one bundle, everything between the first and the last is read: the list would take longer than the rows. */
 const LISTED_ROWS = 1_000;
 
-/** The logs in these rows of bundles, of which there is at least one, and maybe others. Columns: logPlace, log. */
+/** The logs in these rows of bundles, of which there is at least one, and maybe others. Columns: logPlace, log as it is packed. */
 export function readLogsStatement(wanted: readonly BundleRows[]): SqlStatement {
   const parts = wanted.map(({ bundle, path, rows }) => {
     const first = bundle << BigInt(LOG_ROW_BITS);

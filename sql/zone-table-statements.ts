@@ -1,6 +1,7 @@
 import { column, columnList, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
 import { int32, type SqlFragment, sql, textList, trusted } from './fragment.ts';
+import { REBUILT_LOG_ID } from './log-id-parts.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
 /**
@@ -22,7 +23,7 @@ export function attachZoneStatement(database: string): SqlStatement {
 /** The rows of the zone in these segments, in the order of a page, as they are in segments. */
 export function zoneTableStatement(database: string, segmentPaths: readonly string[], zoneId: number): SqlStatement {
   return render(
-    sql`CREATE TABLE ${trusted(zoneTableName(database))} AS SELECT ${columnList(SEGMENT_COLUMNS)} FROM read_parquet(${textList(segmentPaths)}) WHERE ${column('shieldZoneId')} = ${int32(zoneId)} ORDER BY ${column('timestamp')} DESC, ${column('logId')}`,
+    sql`CREATE TABLE ${trusted(zoneTableName(database))} AS SELECT ${columnList(SEGMENT_COLUMNS)} FROM read_parquet(${textList(segmentPaths)}) WHERE ${column('shieldZoneId')} = ${int32(zoneId)} ORDER BY ${column('timestamp')} DESC, ${trusted(REBUILT_LOG_ID)}`,
   );
 }
 

@@ -8,6 +8,7 @@ import { logRow } from '../sql/segment-statements.ts';
 import { columnsWithin } from './export-stream.ts';
 import type { SearchScope } from './search-scope.ts';
 import { StoreError } from './store-error.ts';
+import { unpackLog } from './unpack-log.ts';
 
 /** Which rows of an export to read next. */
 export interface PieceOrder {
@@ -31,7 +32,7 @@ export interface PieceReader {
 export interface Piece {
   /** The JSON texts of `exportRowsStatement`. */
   readonly rows: readonly string[];
-  /** Null where the row has its log. */
+  /** As they are packed; null where the row has its log. */
   readonly logs: readonly (string | null)[];
 }
 
@@ -59,10 +60,12 @@ export function rowOf({ rows, logs }: Piece, index: number): EventRow {
       fields[name] = text;
     }
   }
-  return { logId: logId as string, timestamp: Number(timestamp), logJson: (logs[index] ?? log) as string, fields };
+  const packed = logs[index] ?? null;
+  const logJson = packed === null ? (log as string) : unpackLog(packed, fields);
+  return { logId: logId as string, timestamp: Number(timestamp), logJson, fields };
 }
 
-/** The logs at the places; null for a null one. Undefined where they have more characters than allowed. */
+/** The logs at the places, packed; null for a null one. Undefined where they have more characters than allowed. */
 async function readLogs(
   { scope, connection, signal }: PieceReader,
   places: readonly (bigint | null)[],

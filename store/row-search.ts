@@ -8,12 +8,13 @@ import { joinSql } from '../sql/fragment.ts';
 import { markText, unmarkText } from '../sql/marked-text.ts';
 import { fileSlotCountStatement, rowPageStatement } from '../sql/row-statements.ts';
 import { stretchesOf } from './known-times.ts';
-import { type LogSource, readLogs } from './log-reader.ts';
+import { readLogs } from './log-reader.ts';
 import { disjointStretches, locatePage, type PageLocation, type Stretch } from './page-location.ts';
 import type { SealedPart, SearchScope } from './search-scope.ts';
 import { liesWithin } from './segment.ts';
 import type { SegmentCounts } from './segment-counts.ts';
 import { countBySlot, slotMsOf, slotStretch } from './slot-counts.ts';
+import { unpackLog } from './unpack-log.ts';
 
 /** A stretch of time with no more events than this is sorted as it is; a longer one is divided again. */
 const SORTED_AT_ONCE = 20_000;
@@ -44,9 +45,9 @@ export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Pr
   const rows = await scope.run(rowPageStatement(scope.plan, scope.events(narrow), narrow, slice, SELECTED, duckdbDialect));
   const logs = await readLogs(
     scope,
-    rows.map(([, log, logPlace]) => ({ log, logPlace }) as LogSource),
+    rows.map(([, , logPlace]) => logPlace as bigint | null),
   );
-  return { kind: 'rows', rows: rows.map((row, index) => eventRow(row, logs[index] as string)), total };
+  return { kind: 'rows', rows: rows.map((row, index) => eventRow(row, logs[index])), total };
 }
 
 /** The segments that are counted already are not read. */
@@ -112,7 +113,8 @@ function widthMs({ fromMs, toMs }: TimeWindow): number {
   return toMs - fromMs;
 }
 
-function eventRow([timestamp, , , logId, ...texts]: readonly DuckDBValue[], logJson: string): EventRow {
+/** With its `packedLog`, where it is sealed. */
+function eventRow([timestamp, log, , logId, ...texts]: readonly DuckDBValue[], packedLog: string | undefined): EventRow {
   const fields: Record<string, string> = {};
   for (const [place, name] of TEXT_FIELDS.entries()) {
     const value = texts[place];
@@ -120,5 +122,6 @@ function eventRow([timestamp, , , logId, ...texts]: readonly DuckDBValue[], logJ
       fields[name] = unmarkText(value);
     }
   }
+  const logJson = packedLog === undefined ? (log as string) : unpackLog(packedLog, fields);
   return { logId: unmarkText(logId as string), timestamp: Number(timestamp), logJson, fields };
 }

@@ -40,7 +40,7 @@ export async function zoneTablesUnderTest(limits: Partial<ZoneTableLimits> = {},
         seq: 'i',
         shieldZoneId: 'zone',
         timestamp: `${firstTime} + i`,
-        logId: `'s${segments}-' || i`,
+        logIdText: `'s${segments}-' || i`,
       };
       const columns = SEGMENT_COLUMNS.map(({ name, duckdbType }) => `(${given[name] ?? 'NULL'})::${duckdbType} AS "${name}"`);
       const counted = [...zoneRows].map(([zone, rows]) => `SELECT ${zone} AS zone, i FROM range(${rows}) AS r(i)`);

@@ -30,7 +30,9 @@ test('the second search of many files makes a table, which the third one reads i
   const loan = borrow(ZONE);
   expect(loan?.segments).toEqual(new Set(segments));
   expect(loan?.table).toMatchObject({ zoneRows: new Map([[ZONE, 60]]), minTimestamp: 1_000, maxTimestamp: 5_029 });
-  const [[rows, zones, id] = []] = await rowsIn(`SELECT count(*), count(DISTINCT "shieldZoneId"), min("logId") FROM ${loan?.table.table}`);
+  const [[rows, zones, id] = []] = await rowsIn(
+    `SELECT count(*), count(DISTINCT "shieldZoneId"), min("logIdText") FROM ${loan?.table.table}`,
+  );
   expect([Number(rows), Number(zones), id]).toEqual([60, 1, 's1-0']);
 });
 
