@@ -55,24 +55,30 @@ async function readEveryWay(store: EventStore): Promise<Readonly<Record<string, 
   return { searched: searched.map(textOf), exported: exported.map(textOf), fed: fed.map(textOf) };
 }
 
-/** What is read is the same before and after the events are sealed, and after segments are merged. */
+/** What is read is the same before and after the events are sealed, and after segments are merged; a store that was just opened remembers nothing of what it read. */
 async function expectSameSealed(events: readonly CanonicalEvent[]): Promise<void> {
-  await using disposal = new AsyncDisposableStack();
   const dataDir = temporaryFolder();
-  const store = await storeIn(dataDir, { now: () => NOW });
-  disposal.defer(() => store.close());
   const half = Math.ceil(events.length / 2);
-  await store.append(canonicalBatch(events.slice(0, half)));
-  const hotHalf = await readEveryWay(store);
-  await store.sealNow();
-  expect(await readEveryWay(store)).toEqual(hotHalf);
-  await store.append(canonicalBatch(events.slice(half)));
-  const hot = await readEveryWay(store);
-  expect(hot['searched']).toHaveLength(events.length);
-  await store.sealNow();
-  expect(await readEveryWay(store)).toEqual(hot);
-  await store.compactNow();
-  expect(await readEveryWay(store)).toEqual(hot);
+  await using hot = await opened(temporaryFolder());
+  await hot.store.append(canonicalBatch(events));
+  const expected = await readEveryWay(hot.store);
+  expect(expected['searched']).toHaveLength(events.length);
+  {
+    await using filled = await opened(dataDir);
+    for (const part of [events.slice(0, half), events.slice(half)]) {
+      await filled.store.append(canonicalBatch(part));
+      await filled.store.sealNow();
+    }
+    expect(await readEveryWay(filled.store)).toEqual(expected);
+    await filled.store.compactNow();
+  }
+  await using merged = await opened(dataDir);
+  expect(await readEveryWay(merged.store)).toEqual(expected);
+}
+
+async function opened(dataDir: string) {
+  const store = await storeIn(dataDir, { now: () => NOW });
+  return { store, [Symbol.asyncDispose]: () => store.close() };
 }
 
 test('a log that repeats the values of its event comes out as it went in, whatever they are', async () => {
@@ -81,7 +87,8 @@ test('a log that repeats the values of its event comes out as it went in, whatev
     fc.asyncProperty(events, async (given) => {
       await expectSameSealed(given.map((one, index) => event(`e${index}`, NOW - index, { ...one.fields, log: one.log })));
     }),
-    { numRuns: 40 },
+    // Only undone in the order opposite to that in which it was packed.
+    { numRuns: 25, examples: [[[{ fields: { url: 'a', ip: 'x\u0001', ruleName: 'y\u0002', ruleId: '\u0003' }, log: { k: 'yxa' } }]]] },
   );
 });
 
