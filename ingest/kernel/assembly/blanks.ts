@@ -1,16 +1,9 @@
-import { SPACE, TAB } from './json-bytes';
+import { SPACE } from './json-bytes';
 
-/** The place of the first byte from `at` on that is no blank. A raw newline counts as none: the kernel does not take it. */
+/** The place of the first byte from `at` on that is no blank. Tabs and newlines, control characters, count as none: the kernel takes no event with one. */
 export function skipBlanks(at: usize): usize {
-  return load<u8>(at) > SPACE ? at : skipMoreBlanks(at);
-}
-
-function skipMoreBlanks(at: usize): usize {
-  while (true) {
-    const byte: u32 = load<u8>(at);
-    if (byte !== SPACE && byte !== TAB) {
-      return at;
-    }
+  while (load<u8>(at) === SPACE) {
     at++;
   }
+  return at;
 }

@@ -1,13 +1,7 @@
 import { members, readMembers } from './event-members';
+import { input, LONGEST_EVENT, output } from './event-memory';
 import { writeLine } from './line';
-
-/** A longer event is left to the slower path. */
-const LONGEST_EVENT: usize = 256 * 1024;
-/** Steps of 16 bytes look past the end, and a line has more than its event by the two halves of an address. */
-const SLACK: usize = 256;
-
-const input: usize = heap.alloc(LONGEST_EVENT + SLACK);
-const output: usize = heap.alloc(LONGEST_EVENT + SLACK);
+import { findStrings } from './strings';
 
 export function longestEvent(): usize {
   return LONGEST_EVENT;
@@ -29,9 +23,10 @@ export function outputAt(): usize {
  */
 export function convert(length: usize, earliestMs: f64, latestMs: f64): usize {
   const end = input + length;
-  // Valid nowhere in JSON: no step has to look at where the event ends.
-  store<u8>(end, 0);
-  if (!readMembers(input, end) || members.timestampMs < earliestMs || members.timestampMs > latestMs) {
+  if (!findStrings(input, end) || !readMembers(input, end)) {
+    return 0;
+  }
+  if (members.timestampMs < earliestMs || members.timestampMs > latestMs) {
     return 0;
   }
   return writeLine(output) - output;

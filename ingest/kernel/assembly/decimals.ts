@@ -1,31 +1,53 @@
 import { DIGIT_0 } from './json-bytes';
 
 const LONGEST: usize = 20;
-/** The digits from the last to the first, at the end of this. */
+/** The digits, the last one at the end of this. */
 const DIGITS: usize = memory.data(24);
+/** Two zeros. */
+const DIGITS_00: u32 = 0x3030;
 
 /** Writes `value` as decimal digits at `at`; the place behind them. */
 export function writeDecimal(at: usize, value: u64): usize {
   let first = DIGITS + LONGEST;
-  // Words of 32 bits are divided faster: nine digits at a time.
+  // Words of 32 bits are divided faster: eight digits at a time.
   while (value > 0xffff_ffff) {
-    const rest = <u32>(value % 1_000_000_000);
-    value /= 1_000_000_000;
-    first = writeBackwards(first, rest, 9);
+    const rest = value / 100_000_000;
+    first = writePairs(first, <u32>(value - rest * 100_000_000));
+    value = rest;
   }
-  first = writeBackwards(first, <u32>value, 1);
+  first = writeShort(first, <u32>value);
   const length = DIGITS + LONGEST - first;
   memory.copy(at, first, length);
   return at + length;
 }
 
-/** Writes at least `leastDigits` digits that end before `end`; the place of the first. */
-function writeBackwards(end: usize, value: u32, leastDigits: usize): usize {
-  let at = end;
-  while (value !== 0 || end - at < leastDigits) {
-    at--;
-    store<u8>(at, DIGIT_0 + (value % 10));
-    value /= 10;
+/** Writes eight digits that end before `end`; the place of the first. */
+function writePairs(end: usize, value: u32): usize {
+  const first = end - 8;
+  while (end !== first) {
+    end -= 2;
+    writePair(end, value % 100);
+    value /= 100;
   }
-  return at;
+  return first;
+}
+
+/** Writes as many digits as the value has, which end before `end`; the place of the first. */
+function writeShort(end: usize, value: u32): usize {
+  while (value > 9) {
+    end -= 2;
+    writePair(end, value % 100);
+    value /= 100;
+    if (value === 0) {
+      return end;
+    }
+  }
+  end--;
+  store<u8>(end, DIGIT_0 + value);
+  return end;
+}
+
+function writePair(at: usize, value: u32): void {
+  const tens = value / 10;
+  store<u16>(at, DIGITS_00 + tens + ((value - tens * 10) << 8));
 }

@@ -1,10 +1,10 @@
 import { readAddress } from './addresses';
 import { skipBlanks } from './blanks';
-import { fieldAt, IP, LOG, LOG_ID, NO_FIELD, nameLength, TIMESTAMP, URL, ZONE_ID } from './fields';
+import { fieldAt, IP, LOG, LOG_ID, NO_FIELD, TIMESTAMP, URL, ZONE_ID } from './fields';
 import { CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE } from './json-bytes';
 import { lastInteger, readInteger } from './numbers';
 import { skipColon, skipObject } from './objects';
-import { skipPlainString, skipString } from './strings';
+import { skipString } from './strings';
 
 const LONGEST_LOG_ID_BYTES: usize = 512;
 const LARGEST_INT32: u64 = 0x7fff_ffff;
@@ -68,13 +68,13 @@ function readMember(at: usize, cutStart: usize): usize {
   if (load<u8>(at) !== QUOTE) {
     return 0;
   }
-  const length = nameLength(at + 1);
-  const field = fieldAt(at + 1, length);
+  const nameEnd = skipString();
+  const field = nameEnd === 0 ? NO_FIELD : fieldAt(at + 1, nameEnd - at - 2);
   if (field === NO_FIELD || members.has(field)) {
     return 0;
   }
   members.seen |= 1 << field;
-  const valueStart = skipColon(at + length + 2);
+  const valueStart = skipColon(nameEnd);
   if (valueStart === 0) {
     return 0;
   }
@@ -106,11 +106,11 @@ function readValue(field: u32, at: usize): usize {
 }
 
 function readText(at: usize): usize {
-  return load<u8>(at) === QUOTE ? skipString(at + 1) : 0;
+  return load<u8>(at) === QUOTE ? skipString() : 0;
 }
 
 function readLogId(at: usize): usize {
-  const end = load<u8>(at) === QUOTE ? skipPlainString(at + 1) : 0;
+  const end = readText(at);
   // Where there is none, this is far more than allowed.
   const bytes = end - at - 2;
   return bytes >= 1 && bytes <= LONGEST_LOG_ID_BYTES ? end : 0;
@@ -127,12 +127,13 @@ function readTimestamp(at: usize): usize {
   return end;
 }
 
+/** Neither an address nor a number can hold an escape. */
 function readIp(at: usize): usize {
-  const end = load<u8>(at) === QUOTE ? skipPlainString(at + 1) : 0;
+  const end = readText(at);
   return end !== 0 && readAddress(at + 1, end - 1) ? end : 0;
 }
 
 function readAsn(at: usize): usize {
-  const end = load<u8>(at) === QUOTE ? readInteger(at + 1, MOST_ASN_DIGITS) : 0;
-  return end !== 0 && load<u8>(end) === QUOTE ? end + 1 : 0;
+  const end = readText(at);
+  return end !== 0 && readInteger(at + 1, MOST_ASN_DIGITS) === end - 1 ? end : 0;
 }

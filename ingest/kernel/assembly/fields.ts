@@ -15,7 +15,7 @@ export const ASN: u32 = 12;
 export const LOG: u32 = 13;
 export const NO_FIELD: u32 = 14;
 
-/** A name and what else is read together with it take no more than 16 bytes. */
+/** A name in 16 bytes, its length, its field. */
 const SLOT_BYTES: usize = 32;
 const LENGTH_AT: usize = 16;
 const FIELD_AT: usize = 20;
@@ -51,12 +51,7 @@ function enter(name: string, field: u32): void {
   store<u32>(slot, field, FIELD_AT);
 }
 
-/** How many of the 16 bytes from `at` on come before the first quote; 32 where there is none. */
-export function nameLength(at: usize): usize {
-  return ctz(i8x16.bitmask(i8x16.eq(v128.load(at), i8x16.splat(0x22))));
-}
-
-/** The field whose name is the `length` bytes from `at` on, which end at a quote; `NO_FIELD` where it is none. */
+/** The field whose name is the `length` bytes from `at` on, behind a quote; `NO_FIELD` where it is none. */
 export function fieldAt(at: usize, length: usize): u32 {
   const slot = slotOf(length, load<u8>(at + length - 1));
   if (load<usize>(slot, LENGTH_AT) !== length) {

@@ -11,7 +11,6 @@ export const MINUS: u32 = 0x2d;
 export const DOT: u32 = 0x2e;
 export const DIGIT_0: u32 = 0x30;
 export const SPACE: u32 = 0x20;
-export const TAB: u32 = 0x09;
 export const NEWLINE: u32 = 0x0a;
 
 /** The value of a decimal digit; more than 9 where the byte is none. */

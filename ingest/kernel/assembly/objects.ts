@@ -37,7 +37,7 @@ function enter(at: usize, isObject: bool): usize {
 
 /** The place where the next value begins; where there is none, behind the outermost bracket. */
 function skipScalar(at: usize, first: u32): usize {
-  at = first === QUOTE ? skipString(at + 1) : skipWordOrNumber(at);
+  at = first === QUOTE ? skipString() : skipWordOrNumber(at);
   return at === 0 ? 0 : leave(skipBlanks(at));
 }
 
@@ -66,7 +66,7 @@ function skipName(at: usize): usize {
   if (load<u8>(at) !== QUOTE) {
     return 0;
   }
-  at = skipString(at + 1);
+  at = skipString();
   return at === 0 ? 0 : skipColon(at);
 }
 
