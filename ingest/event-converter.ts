@@ -7,7 +7,7 @@ import { ScannedEvents } from './scanned-events.ts';
 export type ConverterOptions = EventRules;
 
 /** A kernel takes as long to make as it saves on this many events; many inputs have fewer. */
-const EVENTS_BEFORE_KERNEL = 20;
+const EVENTS_BEFORE_KERNEL = 50;
 
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 
@@ -15,8 +15,8 @@ const ACCEPTED: EventVerdict = { kind: 'accepted' };
 export class EventConverter {
   readonly #rules: EventRules;
   readonly #scanned: ScannedEvents;
-  #kernel: EventKernel | undefined;
-  #events = 0;
+  #kernel: EventKernel | null = null;
+  #eventsBeforeKernel = EVENTS_BEFORE_KERNEL;
 
   constructor(options: ConverterOptions) {
     this.#rules = options;
@@ -28,8 +28,11 @@ export class EventConverter {
    * or the start of the SHA-256 over its bytes if that is null.
    */
   convert(bytes: Uint8Array, place: (() => string) | null, lines: LineBuffer): EventVerdict {
-    const kernel = this.#kernel ?? this.#nextKernel();
-    if (kernel !== undefined) {
+    if (this.#kernel === null && this.#eventsBeforeKernel-- === 0) {
+      this.#kernel = kernelIfThereIsRoom();
+    }
+    const kernel = this.#kernel;
+    if (kernel !== null) {
       const now = this.#rules.now();
       const length = kernel.convert(bytes, now - this.#rules.retentionMs, now + CLOCK_TOLERANCE_MS);
       if (length > 0) {
@@ -39,11 +42,16 @@ export class EventConverter {
     }
     return this.#scanned.convert(bytes, place, lines);
   }
+}
 
-  #nextKernel(): EventKernel | undefined {
-    if (++this.#events > EVENTS_BEFORE_KERNEL) {
-      this.#kernel = new EventKernel();
+/** Null where the process may have no more address space (`ulimit -v`), of which a kernel takes 10 GB: then everything is scanned. */
+function kernelIfThereIsRoom(): EventKernel | null {
+  try {
+    return new EventKernel();
+  } catch (error) {
+    if (error instanceof RangeError) {
+      return null;
     }
-    return this.#kernel;
+    throw error;
   }
 }

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { generateEvents } from '../../bench/event-generator.ts';
 import { EventConverter } from '../../ingest/event-converter.ts';
@@ -43,4 +45,23 @@ test('no line of an event is spread over two chunks', () => {
     expect(chunk.at(0)).toBe('{'.charCodeAt(0));
     expect(chunk.at(-1)).toBe('\n'.charCodeAt(0));
   }
+});
+
+test('where there is no address space for a kernel, events are converted all the same', () => {
+  const ingest = JSON.stringify(join(import.meta.dirname, '../../ingest/'));
+  const program = `
+    const { EventKernel } = await import(${ingest} + 'event-kernel.ts');
+    const { EventConverter } = await import(${ingest} + 'event-converter.ts');
+    const { LineBuffer } = await import(${ingest} + 'line-buffer.ts');
+    const kernels = [];
+    let hasRoom = true;
+    while (hasRoom) try { kernels.push(new EventKernel()); } catch { hasRoom = false; }
+    const converter = new EventConverter({ now: () => ${NOW}, retentionMs: ${HOUR} });
+    const lines = new LineBuffer();
+    const event = Buffer.from(${JSON.stringify(rawEvent())});
+    for (let place = 0; place < 200; place++) converter.convert(event, null, lines);
+    console.log(hasRoom, Buffer.concat(lines.take()).toString().split('\\n').length - 1);`;
+  const limited = ['-c', 'ulimit -v 30000000 && exec "$0" --input-type=module -e "$1"', process.execPath, program];
+  const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
+  expect({ stdout, stderr }).toEqual({ stdout: 'false 200\n', stderr: '' });
 });

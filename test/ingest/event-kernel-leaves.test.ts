@@ -43,6 +43,7 @@ describe('the kernel leaves to the scanner an event', () => {
     ['with a logId that is too long', rawEvent({ logId: 'x'.repeat(513) })],
     ['with a logId that is a number', rawEvent({ logId: 5 })],
     ['with an asn that is a number', rawEvent({ asn: 5 })],
+    ['with an asn of a digit and a letter', rawEvent({ asn: '5x' })],
     ['with an empty asn', rawEvent({ asn: '' })],
     ['with an asn that begins with AS', rawEvent({ asn: 'AS5' })],
     ['with an asn that has a leading zero', rawEvent({ asn: '05' })],
@@ -166,4 +167,12 @@ describe('the kernel leaves to the scanner an event', () => {
     expect(scannedLine(event)).toBeNull();
     expect(kernelLine(event)).toBeNull();
   });
+});
+
+test('a text without an end is not taken to end where one of the event before did', () => {
+  for (let length = 0; length < 130; length++) {
+    const event = rawEvent({ url: 'x'.repeat(length) });
+    expect(kernelLine(Buffer.from(event))).not.toBeNull();
+    expect(kernelLine(Buffer.from(event.replace(/"}$/, 'x}')))).toBeNull();
+  }
 });

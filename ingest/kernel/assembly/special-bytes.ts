@@ -2,14 +2,9 @@ import { skipCharacter } from './characters';
 import { skipEscape } from './escapes';
 import { BACKSLASH, QUOTE, SPACE } from './json-bytes';
 
-/** Bits for the bytes of the block under way, and for those of the next one, that are quotes in escapes. */
+/** Bits for the bytes of the block under way, and for those of the next one, that are quotes in escapes. The last block of an event leaves none. */
 let escapedHere: u64 = 0;
 let escapedNext: u64 = 0;
-
-/** To be called before the first block of an event. */
-export function resetEscapedQuotes(): void {
-  escapedNext = 0;
-}
 
 /** Goes on to the next block: the quotes in it that belong to an escape which began in the block before. */
 export function nextEscapedQuotes(): u64 {

@@ -1,15 +1,15 @@
 import { BLOCK, LONGEST_EVENT } from './event-memory';
-import { checkSpecials, escapedQuotes, nextEscapedQuotes, resetEscapedQuotes } from './special-bytes';
+import { checkSpecials, escapedQuotes, nextEscapedQuotes } from './special-bytes';
 
 /** What is written behind an event: no token begins like that, and no escape or character goes on so. */
 const FILLER: i8 = 0x7f;
 
-/** Sixteen of one byte. They are loaded, because V8 (14) makes a constant anew at every use. */
+/** Sixteen of one byte. They are loaded, because V8 (13.6) makes a constant anew at every use. */
 const QUOTES: usize = sixteen(0x22);
 const BACKSLASHES: usize = sixteen(0x5c);
 const SPACES: usize = sixteen(0x20);
 
-/** Where the quotes of the event are, in order, but for those in escapes; two of `NOWHERE` behind the last, for a string without an end. */
+/** Where the quotes of the event are, in order, but for those in escapes; `NOWHERE` behind the last, for a string without an end. */
 const PLACE_BYTES: usize = 4;
 const NOWHERE: usize = <usize>-1;
 const places: usize = heap.alloc(PLACE_BYTES * (LONGEST_EVENT + BLOCK));
@@ -28,7 +28,6 @@ function sixteen(byte: i8): usize {
  */
 export function findStrings(at: usize, end: usize): bool {
   fillBehind(end);
-  resetEscapedQuotes();
   const quote = v128.load(QUOTES);
   const backslash = v128.load(BACKSLASHES);
   const space = v128.load(SPACES);
@@ -55,7 +54,6 @@ export function findStrings(at: usize, end: usize): bool {
     place = writePlaces(place, at, quotes);
   }
   store<usize>(place, NOWHERE);
-  store<usize>(place, NOWHERE, PLACE_BYTES);
   return true;
 }
 
