@@ -171,7 +171,7 @@ describe('the kernel leaves to the scanner an event', () => {
 
 test('a text without an end is not taken to end where one of the event before did', () => {
   for (let length = 0; length < 130; length++) {
-    const event = rawEvent({ url: 'x'.repeat(length) });
+    const event = rawEvent({ ua: 'x'.repeat(length), url: 'x' });
     expect(kernelLine(Buffer.from(event))).not.toBeNull();
     expect(kernelLine(Buffer.from(event.replace(/"}$/, 'x}')))).toBeNull();
   }
