@@ -81,7 +81,12 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
 
   const cores = availableParallelism();
   const engine = await startEngine({ memoryLimitMb, spillFolder: folder.spill, threads: cores });
-  const [loading, sealing, merging] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
+  const [loading, sealing, sealingLogs, merging] = await Promise.all([
+    engine.connect(),
+    engine.connect(),
+    engine.connect(),
+    engine.connect(),
+  ]);
   const [removing, settings, zoneReading] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
   const searchers = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES);
 
@@ -104,7 +109,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
   const rewriting = { segmentsFolder: folder.segments, catalog, live, now };
-  const sealer = new Sealer({ ...rewriting, connection: sealing, journalFolder: folder.journal, logger });
+  const sealer = new Sealer({ ...rewriting, connection: sealing, logConnection: sealingLogs, journalFolder: folder.journal, logger });
   const threads = new ThreadPolicy({ connection: settings, cores, quietMs: QUIET_MS, logger });
   const loader = await Loader.start(
     {
@@ -158,7 +163,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     await remover.idle();
     searchers.close();
     feedConnections.close();
-    for (const connection of [loading, sealing, merging, removing, settings, zoneReading]) {
+    for (const connection of [loading, sealing, sealingLogs, merging, removing, settings, zoneReading]) {
       connection.closeSync();
     }
     engine.closeSync();

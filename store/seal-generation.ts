@@ -1,3 +1,4 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { eventsRelation } from '../sql/events-relation.ts';
 import { dropTableStatement } from '../sql/journal-statements.ts';
 import { rowsInOrder, sealingRows, sealingTableStatement, writeBundleStatement } from '../sql/segment-statements.ts';
@@ -12,20 +13,25 @@ import { type RewriteOptions, rewriteAsSegments } from './segment-rewrite.ts';
 /** The events that are being sealed, without their logs, where they become several segments. There is one seal at a time. */
 const SEALING_TABLE = 'sealing';
 
+export interface SealOptions extends RewriteOptions {
+  /** Writes the logs, while `connection` writes the segments. */
+  readonly logConnection: DuckDBConnection;
+}
+
 /**
  * Turns hot tables into one bundle with their logs and into segments with everything else, and publishes all of it in one step. When this rejects,
  * everything is as it was.
  */
-export async function sealGeneration({ generation, progress }: ClosedGeneration, options: RewriteOptions): Promise<void> {
-  const { connection, segmentsFolder, now } = options;
+export async function sealGeneration({ generation, progress }: ClosedGeneration, options: SealOptions): Promise<void> {
+  const { connection, logConnection, segmentsFolder, now } = options;
   const { sealedJournal, nextSequence } = progress;
   const hotEvents = eventsRelation(generation.tables, [], nextSequence);
   const stem = `j${sealedJournal}-${now().toString(36)}`;
   const bundleFile = `${stem}-log.parquet`;
-  try {
-    const bytes = await writeWhole(connection, segmentsFolder, bundleFile, (path) => writeBundleStatement(hotEvents, path));
+  const writeBundle = async (): Promise<Bundle> => {
+    const bytes = await writeWhole(logConnection, segmentsFolder, bundleFile, (path) => writeBundleStatement(hotEvents, path));
     const [firstJournal] = generation.journals;
-    const bundle: Bundle = {
+    return {
       number: sealedJournal,
       file: bundleFile,
       rows: generation.events,
@@ -35,6 +41,12 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
       textBytes: generation.journalBytes,
       ingestTimes: packIngestTimes(generation.journals.map(({ firstSequence, ingestedAtMs }) => ({ firstSequence, atMs: ingestedAtMs }))),
     };
+  };
+  // Journals may hold nothing but expired events and positions.
+  const bundle = generation.events > 0 ? writeBundle() : undefined;
+  // It may fail before the segments are written; whoever waits for it then is told.
+  bundle?.catch(() => {});
+  try {
     await rewriteAsSegments(
       {
         stem,
@@ -50,13 +62,13 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
         segments: [],
         slabMs: HOUR_MS,
         plan: planSeal,
-        // Journals may hold nothing but expired events and positions.
-        ...(generation.events > 0 && { bundle }),
+        ...(bundle && { bundle }),
         progress,
       },
       options,
     );
   } catch (error) {
+    await Promise.allSettled([bundle]);
     await removeFiles(segmentsFolder, [{ file: bundleFile }]);
     throw error;
   } finally {

@@ -1,7 +1,6 @@
 import { removeJournals } from './journal.ts';
 import type { ClosedGeneration } from './loader.ts';
-import { sealGeneration } from './seal-generation.ts';
-import type { RewriteOptions } from './segment-rewrite.ts';
+import { type SealOptions, sealGeneration } from './seal-generation.ts';
 import { StoreError } from './store-error.ts';
 import type { StoreLogger } from './store-logger.ts';
 
@@ -9,7 +8,7 @@ import type { StoreLogger } from './store-logger.ts';
 const MAX_WAITING = 2;
 const RETRY_DELAY_MS = 2_000;
 
-export interface SealerOptions extends RewriteOptions {
+export interface SealerOptions extends SealOptions {
   readonly journalFolder: string;
   readonly logger: StoreLogger;
 }

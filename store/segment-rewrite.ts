@@ -24,8 +24,8 @@ export interface Rewrite {
   /** The length of the slabs by which `plan` gets the events counted. */
   readonly slabMs: number;
   readonly plan: (counts: readonly SlabZone[]) => SegmentPlan[];
-  /** With the logs of the events, where they are not in published ones: on disk already, and to be published with the segments. */
-  readonly bundle?: Bundle;
+  /** With the logs of the events, where they are not in published ones: resolves once it is on disk, to be published with the segments. */
+  readonly bundle?: Promise<Bundle>;
   /** How far the store has come once the new segments are published; unset when they hold nothing new. */
   readonly progress?: CatalogProgress;
 }
@@ -44,11 +44,12 @@ export interface RewriteOptions {
  * only then do the new ones take the place of all parts. When this rejects, everything is as it was.
  */
 export async function rewriteAsSegments(rewrite: Rewrite, { connection, segmentsFolder, catalog, live }: RewriteOptions): Promise<void> {
-  const { stem, events, rows, hotTables, segments, slabMs, plan, bundle, progress } = rewrite;
+  const { stem, events, rows, hotTables, segments, slabMs, plan, bundle: bundleWritten, progress } = rewrite;
   const counts = (await runStatement(connection, slabZoneCountStatement(events, slabMs))).map(slabZone);
   const plans = plan(counts);
   const written = await writeSegments(connection, segmentsFolder, stem, plans, await rows(plans.length));
   try {
+    const bundle = await bundleWritten;
     const change = { add: written, remove: segments, ...(bundle && { addBundle: bundle }), ...(progress && { progress }) };
     const addSegments = catalog.apply(change);
     live.exchange({ addSegments, removeHot: hotTables, removeSegments: segments, ...(bundle && { addBundle: bundle }) });
