@@ -34,9 +34,7 @@ export class EventConverter {
     const kernel = this.#kernel;
     if (kernel !== null) {
       const now = this.#rules.now();
-      const length = kernel.convert(bytes, now - this.#rules.retentionMs, now + CLOCK_TOLERANCE_MS);
-      if (length > 0) {
-        lines.appendLine(kernel.memory, kernel.lineAt, kernel.lineAt + length);
+      if (kernel.convert(bytes, place, now - this.#rules.retentionMs, now + CLOCK_TOLERANCE_MS, lines)) {
         return ACCEPTED;
       }
     }

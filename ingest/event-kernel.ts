@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { digestId } from './digest-id.ts';
+import type { LineBuffer } from './line-buffer.ts';
 
 interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly longestEvent: () => number;
   readonly inputAt: () => number;
   readonly outputAt: () => number;
+  readonly idAt: () => number;
+  readonly eventStart: () => number;
+  readonly eventEnd: () => number;
   readonly convert: (length: number, earliestMs: number, latestMs: number) => number;
 }
 
@@ -17,34 +22,50 @@ declare const WebAssembly: {
 const MODULE = new WebAssembly.Module(readFileSync(new URL('./kernel/event-kernel.wasm', import.meta.url)));
 
 /**
- * Writes the canonical line of an event in its usual form, in WebAssembly (the source is in `kernel/assembly/`). Of any other event, also of one that
- * breaks a rule, it says nothing: that is for `ScannedEvents`, and where this one gives a line, that one gives the same.
+ * Writes the canonical lines of events in their usual form, in WebAssembly (the source is in `kernel/assembly/`). Of any other event, also of one that
+ * breaks a rule, it says nothing: that is for `ScannedEvents`, and where this one writes a line, that one writes the same.
  * An instance takes some 130 µs to make and 10 GB of address space, though next to no memory.
  */
 export class EventKernel {
-  /** The kernel's memory, in which the line of the last event begins at `lineAt`. It never grows. */
-  readonly memory: Buffer;
-  readonly lineAt: number;
+  readonly #exports: KernelExports;
+  /** Of the kernel; it never grows. */
+  readonly #memory: Buffer;
   readonly #inputAt: number;
+  readonly #outputAt: number;
   readonly #longestEvent: number;
-  readonly #convert: KernelExports['convert'];
 
   /** Throws a `RangeError` where there is no more address space. */
   constructor() {
-    const exports = new WebAssembly.Instance(MODULE).exports;
-    this.#inputAt = exports.inputAt();
-    this.lineAt = exports.outputAt();
-    this.#longestEvent = exports.longestEvent();
-    this.#convert = exports.convert;
-    this.memory = Buffer.from(exports.memory.buffer);
+    this.#exports = new WebAssembly.Instance(MODULE).exports;
+    this.#memory = Buffer.from(this.#exports.memory.buffer);
+    this.#inputAt = this.#exports.inputAt();
+    this.#outputAt = this.#exports.outputAt();
+    this.#longestEvent = this.#exports.longestEvent();
   }
 
-  /** The length of the event's line, newline included, or 0 where the event is not for the kernel. Its time has to be within the two, Unix milliseconds. */
-  convert(bytes: Uint8Array, earliestMs: number, latestMs: number): number {
+  /**
+   * Adds the event's line to `lines`; false where the event is not for the kernel, and `lines` are left alone. The time of the event has to be
+   * within the two, Unix milliseconds. `place` is as for `EventConverter`.
+   */
+  convert(bytes: Uint8Array, place: (() => string) | null, earliestMs: number, latestMs: number, lines: LineBuffer): boolean {
     if (bytes.length > this.#longestEvent) {
-      return 0;
+      return false;
     }
-    this.memory.set(bytes, this.#inputAt);
-    return this.#convert(bytes.length, earliestMs, latestMs);
+    this.#memory.set(bytes, this.#inputAt);
+    const length = this.#exports.convert(bytes.length, earliestMs, latestMs);
+    if (length > 0) {
+      lines.appendLine(this.#memory, this.#outputAt, this.#outputAt + length);
+    } else if (length < 0) {
+      this.#appendWithId(place, -length, lines);
+    }
+    return length !== 0;
+  }
+
+  #appendWithId(place: (() => string) | null, length: number, lines: LineBuffer): void {
+    const { idAt, eventStart, eventEnd } = this.#exports;
+    const logId = place?.() ?? digestId(this.#memory.subarray(eventStart(), eventEnd()));
+    lines.copy(this.#memory, this.#outputAt, idAt());
+    lines.write(`,"logId":${JSON.stringify(logId)}`);
+    lines.appendLine(this.#memory, idAt(), this.#outputAt + length);
   }
 }

@@ -33,7 +33,7 @@ export class LineBuffer {
     this.#lineStart = this.#used;
   }
 
-  /** Appends `source[start, end)`, a whole line that ends in a newline. None may be under way. */
+  /** Appends `source[start, end)`, which ends in a newline: with it the line under way ends. */
   appendLine(source: Buffer, start: number, end: number): void {
     this.copy(source, start, end);
     this.#lineStart = this.#used;

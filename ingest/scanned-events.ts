@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { AddressMembers } from './address-members.ts';
 import { writeCanonicalLine } from './canonical-line.ts';
+import { digestId } from './digest-id.ts';
 import { CLOCK_TOLERANCE_MS, type EventRules } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
 import type { LineBuffer } from './line-buffer.ts';
@@ -45,7 +45,7 @@ export class ScannedEvents {
     if (event.timestampMs < now - this.#rules.retentionMs) {
       return EXPIRED;
     }
-    const derivedLogId = event.memberOf[LOG_ID]! < 0 ? (place?.() ?? digestOf(bytes.subarray(scanner.openAt, scanner.closeAt + 1))) : null;
+    const derivedLogId = event.memberOf[LOG_ID]! < 0 ? (place?.() ?? digestId(bytes.subarray(scanner.openAt, scanner.closeAt + 1))) : null;
     writeCanonicalLine(scanner, event, derivedLogId, this.#addresses, lines);
     return ACCEPTED;
   }
@@ -53,8 +53,4 @@ export class ScannedEvents {
 
 function rejected(reason: string): EventVerdict {
   return { kind: 'rejected', reason };
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'hex').slice(0, 32);
 }

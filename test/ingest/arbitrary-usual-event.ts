@@ -31,12 +31,12 @@ const member = (name: string) =>
 /** An event as producers usually send it: the fields in any order, no rule broken, nothing that has to be put together anew. */
 export const arbitraryUsualEvent: fc.Arbitrary<string> = fc
   .tuple(
-    fc.tuple(...['logId', 'shieldZoneId', 'timestamp', 'log'].map(member)),
-    fc.subarray([...TEXT_FIELDS]).chain((names) => fc.tuple(...names.map(member))),
+    fc.tuple(...['shieldZoneId', 'timestamp', 'log'].map(member)),
+    fc.subarray(['logId', ...TEXT_FIELDS]).chain((names) => fc.tuple(...names.map(member))),
     fc.tuple(blank, blank),
   )
-  .chain(([required, texts, [before, after]]) => {
-    const members = [...required, ...texts];
+  .chain(([required, others, [before, after]]) => {
+    const members = [...required, ...others];
     const shuffled = fc.shuffledSubarray(members, { minLength: members.length });
     return shuffled.map((inOrder) => `${before}{${inOrder.join(',')}}${after}`);
   });

@@ -14,6 +14,7 @@ function* mixedEvents(count: number): Iterable<Buffer> {
     yield line.subarray(0, -1);
     if (place++ % 7 === 0) {
       yield Buffer.from(rawEvent({ logId: undefined, ip: 'nowhere' }));
+      yield Buffer.from(rawEvent({ logId: undefined, ip: '::1' }));
       yield Buffer.from(rawEvent({ asn: 5, more: place }));
       yield Buffer.from(rawEvent({ timestamp: 0 }));
       yield Buffer.from(rawEvent({ shieldZoneId: 'no zone' }));
@@ -22,11 +23,13 @@ function* mixedEvents(count: number): Iterable<Buffer> {
   }
 }
 
-test('events of all kinds together give the lines and the verdicts that scanning every one gives', () => {
+test.each([
+  ['from Kafka', () => 'topic-"0-1'],
+  ['without a place', null],
+])('events of all kinds together, %s, give the lines and the verdicts that scanning every one gives', (_from, place) => {
   const [converter, scanned] = [new EventConverter(RULES), new ScannedEvents(RULES)];
   const [lines, expected] = [new LineBuffer(), new LineBuffer()];
   for (const event of mixedEvents(200)) {
-    const place = () => 'topic-0-1';
     expect(converter.convert(event, place, lines)).toEqual(scanned.convert(event, place, expected));
   }
   expect(lines.byteLength).toBe(expected.byteLength);

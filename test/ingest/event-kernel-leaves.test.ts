@@ -9,7 +9,7 @@ describe('the kernel leaves to the scanner an event', () => {
     ['of blanks', '  '],
     ['without members', '{}'],
     ['that is an array', `[${rawEvent()}]`],
-    ['without a logId', rawEvent({ logId: undefined })],
+    ['with a logId that is null', rawEvent({ logId: null })],
     ['without a zone', rawEvent({ shieldZoneId: undefined })],
     ['without a time', rawEvent({ timestamp: undefined })],
     ['without a log', rawEvent({ log: undefined })],

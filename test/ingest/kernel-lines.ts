@@ -9,8 +9,9 @@ const scanned = new ScannedEvents(RULES);
 
 /** What the kernel makes of an event at the time of the tests: its line, or null where it leaves it to others. One and the same kernel for all. */
 export function kernelLine(bytes: Uint8Array): string | null {
-  const length = kernel.convert(bytes, NOW - RULES.retentionMs, NOW + CLOCK_TOLERANCE_MS);
-  return length === 0 ? null : kernel.memory.toString('latin1', kernel.lineAt, kernel.lineAt + length);
+  const lines = new LineBuffer();
+  const isTaken = kernel.convert(bytes, null, NOW - RULES.retentionMs, NOW + CLOCK_TOLERANCE_MS, lines);
+  return isTaken ? Buffer.concat(lines.take()).toString('latin1') : null;
 }
 
 /** What the scanner makes of it: its line, or null where it accepts none. */

@@ -1,6 +1,7 @@
 import { members, readMembers } from './event-members';
 import { input, LONGEST_EVENT, output } from './event-memory';
-import { writeLine } from './line';
+import { LOG_ID } from './fields';
+import { lastLogName, writeLine } from './line';
 import { findStrings } from './strings';
 
 export function longestEvent(): usize {
@@ -17,11 +18,26 @@ export function outputAt(): usize {
   return output;
 }
 
+/** Where in the last line the id belongs that its event lacks. */
+export function idAt(): usize {
+  return lastLogName();
+}
+
+/** Where the last event begins and ends in the input, without the blanks around it. */
+export function eventStart(): usize {
+  return members.openAt;
+}
+
+export function eventEnd(): usize {
+  return members.closeAt + 1;
+}
+
 /**
  * The length of the canonical line of the event that lies in the input with `length` bytes, or 0 where it is none that the kernel takes:
- * then nothing is said about it. Its time must be from `earliestMs` to `latestMs`, Unix milliseconds.
+ * then nothing is said about it. Where the event has no id, the line has none, and its length comes with a minus.
+ * The event's time must be from `earliestMs` to `latestMs`, Unix milliseconds.
  */
-export function convert(length: usize, earliestMs: f64, latestMs: f64): usize {
+export function convert(length: usize, earliestMs: f64, latestMs: f64): i32 {
   const end = input + length;
   if (!findStrings(input, end) || !readMembers(input, end)) {
     return 0;
@@ -29,5 +45,6 @@ export function convert(length: usize, earliestMs: f64, latestMs: f64): usize {
   if (members.timestampMs < earliestMs || members.timestampMs > latestMs) {
     return 0;
   }
-  return writeLine(output) - output;
+  const written: i32 = <i32>(writeLine(output) - output);
+  return members.has(LOG_ID) ? written : -written;
 }

@@ -12,7 +12,7 @@ const LARGEST_INT32: u64 = 0x7fff_ffff;
 const MOST_TIMESTAMP_DIGITS: usize = 15;
 const MOST_ASN_DIGITS: usize = 9;
 
-const REQUIRED: u32 = (1 << LOG_ID) | (1 << ZONE_ID) | (1 << TIMESTAMP) | (1 << LOG);
+const REQUIRED: u32 = (1 << ZONE_ID) | (1 << TIMESTAMP) | (1 << LOG);
 
 /** What was found in an event. Ranges end before their `end`. */
 class EventMembers {

@@ -20,6 +20,13 @@ function asciiOf(text: string): usize {
   return at;
 }
 
+let logName: usize = 0;
+
+/** Where the name of the log begins in the line that was written last, its comma included. */
+export function lastLogName(): usize {
+  return logName;
+}
+
 /** Writes the canonical line of the event that `members` tells of, its newline included. The place behind it. */
 export function writeLine(at: usize): usize {
   at = writeBytes(at, members.openAt, members.cutStart);
@@ -30,6 +37,7 @@ export function writeLine(at: usize): usize {
     v128.store(at, v128.load(LOW_BYTES));
     at = writeDecimal(at + LOW.length, lastLow());
   }
+  logName = at;
   v128.store(at, v128.load(LOG_BYTES));
   at = writeBytes(at + LOG.length, members.logStart, members.logEnd);
   store<u8>(at, <u8>CLOSE_BRACE);
