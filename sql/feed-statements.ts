@@ -3,7 +3,7 @@ import { column, columnList, HOT_COLUMNS, LOG_ROW_BITS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
 import { eventsRelation, type HotSource, sealedEvents } from './events-relation.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, text, textList, trusted } from './fragment.ts';
-import { unpackedLog } from './packed-log.ts';
+import { unpacked } from './packed-log.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
 /** How events are read in the order of their sequence. Table names and paths are the store's own. */
@@ -66,7 +66,8 @@ export function sealedFeed(segmentPaths: readonly string[], parts: readonly Bund
     return sql`SELECT ${firstPlace(bundle)} + file_row_number AS place, ${column('log')} AS read_log FROM read_parquet(${text(path)}, file_row_number = true)${within}`;
   });
   const columns = columnList(HOT_COLUMNS.filter(({ name }) => name !== 'log'));
-  return sql`(SELECT ${columns}, ${unpackedLog(trusted('read_log'))} AS ${column('log')} FROM ${sealedStretch(segmentPaths, stretch)} JOIN (${joinSql(logs, ' UNION ALL ')}) AS logs ON ${column('logPlace')} = place) AS feed`;
+  const packed = sql`(SELECT ${columns}, read_log AS ${column('log')} FROM ${sealedStretch(segmentPaths, stretch)} JOIN (${joinSql(logs, ' UNION ALL ')}) AS logs ON ${column('logPlace')} = place) AS packed`;
+  return sql`(SELECT ${columnList(HOT_COLUMNS)} FROM ${unpacked(packed)}) AS feed`;
 }
 
 /** Where in their bundles the logs of a stretch are. Columns: bundle, zone (NULL unless `byZone`), first and last row. */
