@@ -10,7 +10,7 @@ import { sealedSource } from './feed-source.ts';
 import type { Snapshot } from './live-set.ts';
 
 /** About so many events, or so many bytes of them, are handled as one text. */
-const BUCKET_EVENTS = 1_024;
+const BUCKET_EVENTS = 384;
 const BUCKET_BYTES = 2 * 1024 * 1024;
 
 /**
