@@ -12,8 +12,18 @@ const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duck
 /** Zone by zone, so that row groups can be skipped by zone and by time; `seq` makes it one order only. */
 const SEALED_ORDER = joinSql([column('shieldZoneId'), column('timestamp'), column('seq')], ', ');
 
-/** A large zone is searched faster in large row groups; of a small one every search reads a whole row group, which had better be small. */
-const ROW_GROUPS = { large: 32_768, small: 8_192 } as const;
+/** As small as can be, and as quickly read as can be. */
+const SMALL = 'zstd, COMPRESSION_LEVEL 1';
+const QUICK = 'lz4_raw';
+
+/**
+ * What suits a segment of large zones, and one of small zones. Of a large zone many rows are searched: in large row groups, quickly decompressed, for a quarter more room. Of a
+ * small one every search reads a whole row group, which had better be small, and there are many of them.
+ */
+const LAYOUTS = {
+  large: { rowGroup: 32_768, compression: QUICK },
+  small: { rowGroup: 8_192, compression: SMALL },
+} as const;
 
 /** A page of rows reads whole row groups for the sake of a few logs. */
 const BUNDLE_ROW_GROUP = 2_048;
@@ -21,17 +31,11 @@ const BUNDLE_ROW_GROUP = 2_048;
 /** Hardly two logs are the same: looking for those that are takes a tenth of the time and finds none. */
 const NO_DICTIONARY = 0;
 
-/** That often a search for one value reads a row group without it. A tenth as often would take twice the room. */
-const BLOOM_MISTAKES = 0.2;
-
 const quotedPath = (path: string) => trusted(`'${path.replaceAll("'", "''")}'`);
 
-/** Logs are large and seldom read, segments are read again and again. */
-const COMPRESSION = { log: 'zstd, COMPRESSION_LEVEL 1', segment: 'lz4_raw' } as const;
-
-const parquetOptions = (compression: keyof typeof COMPRESSION, rowGroup: number, dictionarySize: number) =>
+const parquetOptions = (compression: string, rowGroup: number, dictionarySize: number) =>
   trusted(
-    `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION ${COMPRESSION[compression]}, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${dictionarySize}, BLOOM_FILTER_FALSE_POSITIVE_RATIO ${BLOOM_MISTAKES}`,
+    `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION ${compression}, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${dictionarySize}`,
   );
 
 /** How many events of each zone lie in each time slab. Columns: slab (number since the epoch), zone, events, and the bounds of time and sequence. */
@@ -44,7 +48,7 @@ export function slabZoneCountStatement(events: SqlFragment, slabMs: number): Sql
 /** Writes the logs of the events, packed, and nothing else, as a Parquet file in the order of {@link rowsInOrder}. */
 export function writeBundleStatement(events: SqlFragment, path: string): SqlStatement {
   return render(
-    sql`COPY (SELECT ${packedLog} AS ${column('log')} FROM ${events} ORDER BY ${SEALED_ORDER}) TO ${quotedPath(path)} (${parquetOptions('log', BUNDLE_ROW_GROUP, NO_DICTIONARY)})`,
+    sql`COPY (SELECT ${packedLog} AS ${column('log')} FROM ${events} ORDER BY ${SEALED_ORDER}) TO ${quotedPath(path)} (${parquetOptions(SMALL, BUNDLE_ROW_GROUP, NO_DICTIONARY)})`,
   );
 }
 
@@ -92,16 +96,16 @@ export interface SegmentSlice {
   readonly firstZone: number;
   /** Inclusive. */
   readonly lastZone: number;
-  /** What suits the zones in it. */
-  readonly rowGroups: keyof typeof ROW_GROUPS;
+  /** What is in it mostly. */
+  readonly zones: keyof typeof LAYOUTS;
 }
 
 /** Writes a slice of the rows as a segment. */
 export function writeSegmentStatement({ rows, inOrder }: SegmentRows, slice: SegmentSlice, path: string): SqlStatement {
-  const rowGroup = ROW_GROUPS[slice.rowGroups];
+  const { rowGroup, compression } = LAYOUTS[slice.zones];
   const order = inOrder ? trusted('') : sql` `;
   return render(
-    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)}${order}) TO ${quotedPath(path)} (${parquetOptions('segment', rowGroup, rowGroup / 2)})`,
+    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)}${order}) TO ${quotedPath(path)} (${parquetOptions(compression, rowGroup, rowGroup / 2)})`,
   );
 }
 

@@ -59,7 +59,7 @@ export function planSlab(slab: number, slabMs: number, counts: readonly SlabZone
       toMs: (slab + 1) * slabMs,
       firstZone: part[0]?.zone ?? 0,
       lastZone: part.at(-1)?.zone ?? 0,
-      rowGroups: hasLargeZones(part) ? 'large' : 'small',
+      zones: hasLargeZones(part) ? 'large' : 'small',
     },
     content: contentOf(part),
   }));

@@ -11,7 +11,7 @@ function countOf(slab: number, zone: number, events: number): SlabZone {
 test('the catalog is told from when to when a segment reaches, its sequences, and the events of each zone', () => {
   const [plan, ...others] = planSeal([countOf(0, 5, 10), countOf(1, 5, 20), countOf(2, 3, 40)]);
   expect(others).toEqual([]);
-  expect(plan?.slice).toEqual({ fromMs: 0, toMs: 12 * HOUR, firstZone: 3, lastZone: 5, rowGroups: 'small' });
+  expect(plan?.slice).toEqual({ fromMs: 0, toMs: 12 * HOUR, firstZone: 3, lastZone: 5, zones: 'small' });
   expect(plan?.content).toEqual({
     rows: 70,
     minTimestamp: 5,
@@ -51,7 +51,7 @@ test('a segment can hold events of very many zones', () => {
 
 test('segments of large zones get large row groups, those of small zones small ones', () => {
   const plans = planSeal([countOf(0, 1, 500_000), ...Array.from({ length: 1_000 }, (_, zone) => countOf(0, 2 + zone, 30))]);
-  expect(plans.map(({ slice }) => [slice.firstZone, slice.rowGroups])).toEqual([
+  expect(plans.map(({ slice }) => [slice.firstZone, slice.zones])).toEqual([
     [1, 'large'],
     [2, 'small'],
   ]);
