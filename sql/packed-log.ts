@@ -1,6 +1,6 @@
 import type { TextField } from '../query/event-fields.ts';
 import { column } from './columns.ts';
-import { type SqlFragment, sql, trusted } from './fragment.ts';
+import { int32, type SqlFragment, sql, trusted } from './fragment.ts';
 
 /**
  * A log in a bundle has a control character wherever it repeats one of these fields of its event, which are stored in a segment anyway. JSON has none of its
@@ -11,15 +11,24 @@ export const PACKED_FIELDS: readonly TextField[] = ['url', 'ip', 'ruleName', 'ru
 /** Stands for the nth of the {@link PACKED_FIELDS}, from 0. */
 export const markOf = (place: number) => String.fromCharCode(place + 1);
 
+/** A log is split wherever the value is, and each part takes 16 bytes: a long log full of a short value would be many times as large for a moment. */
+const LONGEST_PACKED_LOG = 64 * 1024;
+const SHORTEST_VALUE = 6;
+
 const chr = (code: number) => trusted(`chr(${code})`);
 /** In no log, and no mark. */
 const NOWHERE = chr(31);
 
-/** The log of an event as it is in a bundle. Splitting and joining takes a fifth of the time that `replace` does. */
-export const packedLog: SqlFragment = PACKED_FIELDS.reduce(
-  (log, name, place) => sql`array_to_string(str_split(${log}, coalesce(nullif(${column(name)}, ''), ${NOWHERE})), ${chr(place + 1)})`,
-  sql`${column('log')}::VARCHAR`,
-);
+const LOG = sql`${column('log')}::VARCHAR`;
+
+/** Splitting and joining takes a fifth of the time that `replace` does. */
+const exchanged = PACKED_FIELDS.reduce((log, name, place) => {
+  const value = sql`CASE WHEN strlen(${column(name)}) >= ${int32(SHORTEST_VALUE)} THEN ${column(name)} ELSE ${NOWHERE} END`;
+  return sql`array_to_string(str_split(${log}, ${value}), ${chr(place + 1)})`;
+}, LOG);
+
+/** The log of an event as it is in a bundle. */
+export const packedLog: SqlFragment = sql`CASE WHEN strlen(${LOG}) <= ${int32(LONGEST_PACKED_LOG)} THEN ${exchanged} ELSE ${LOG} END`;
 
 /**
  * The relation `packed` with its column `log` unpacked. What was put in last is taken out first, so that whatever stands in the fields, each step undoes one.

@@ -14,23 +14,25 @@ import { wholeFeed } from './whole-feed.ts';
 const VALUES = [
   '',
   '\u0001',
-  '\u0002',
-  'x\u0001',
-  '\u0003\u0004',
+  '\u0001'.repeat(6),
+  '\u0002'.repeat(7),
+  'abcdef\u0001',
+  '\u0003\u0004'.repeat(3),
   'a',
-  'aa',
-  '$&',
-  '$1',
-  '"',
-  '\\',
-  '%',
-  '\u001f',
+  'aaaaaa',
+  'aaaaaaaaaaaa',
+  '$&$&$&',
+  '$1$1$1',
+  '"'.repeat(6),
+  '\\'.repeat(6),
+  '%%%%%%',
+  '\u001f'.repeat(6),
   '203.0.113.9',
   '920000',
-  'é',
-  '😀',
+  'ééé',
+  '😀😀',
 ];
-const value = fc.oneof(fc.constantFrom(...VALUES), fc.string({ maxLength: 3 }));
+const value = fc.oneof(fc.constantFrom(...VALUES), fc.string({ maxLength: 8 }));
 const fields = fc.record({ url: value, ip: value, ruleName: value, ruleId: value }, { requiredKeys: [] });
 /** Made of the fields' own values, so that they are found in it again and again. */
 const log = fc.dictionary(
@@ -88,8 +90,19 @@ test('a log that repeats the values of its event comes out as it went in, whatev
       await expectSameSealed(given.map((one, index) => event(`e${index}`, NOW - index, { ...one.fields, log: one.log })));
     }),
     // Only undone in the order opposite to that in which it was packed.
-    { numRuns: 25, examples: [[[{ fields: { url: 'a', ip: 'x\u0001', ruleName: 'y\u0002', ruleId: '\u0003' }, log: { k: 'yxa' } }]]] },
+    {
+      numRuns: 25,
+      examples: [[[{ fields: { url: 'aaaaaa', ip: 'xxxxxx\u0001', ruleName: 'yyyyyy\u0002' }, log: { k: 'yyyyyyxxxxxxaaaaaa' } }]]],
+    },
   );
+});
+
+test('a long log that is full of a value comes out as it went in', async () => {
+  const body = '123456'.repeat(50_000);
+  await expectSameSealed([
+    event('long', NOW, { ruleId: '123456', log: { body } }),
+    event('short', NOW, { ruleId: '123456', log: { body: '123456' } }),
+  ]);
 });
 
 test('what a log repeats of its event takes no room in the file of logs', async () => {
