@@ -19,16 +19,14 @@ const chr = (code: number) => trusted(`chr(${code})`);
 /** In no log, and no mark. */
 const NOWHERE = chr(31);
 
-const LOG = sql`${column('log')}::VARCHAR`;
-
-/** Splitting and joining takes a fifth of the time that `replace` does. */
-const exchanged = PACKED_FIELDS.reduce((log, name, place) => {
-  const value = sql`CASE WHEN strlen(${column(name)}) >= ${int32(SHORTEST_VALUE)} THEN ${column(name)} ELSE ${NOWHERE} END`;
-  return sql`array_to_string(str_split(${log}, ${value}), ${chr(place + 1)})`;
-}, LOG);
-
-/** The log of an event as it is in a bundle. */
-export const packedLog: SqlFragment = sql`CASE WHEN strlen(${LOG}) <= ${int32(LONGEST_PACKED_LOG)} THEN ${exchanged} ELSE ${LOG} END`;
+/** The log of an event as it is in a bundle. Splitting and joining takes a fifth of the time that `replace` does, and none of it may be within a `CASE`, which takes three times as long. */
+export const packedLog: SqlFragment = PACKED_FIELDS.reduce(
+  (log, name, place) => {
+    const isWorthIt = sql`strlen(${column(name)}) >= ${int32(SHORTEST_VALUE)} AND strlen(${column('log')}) <= ${int32(LONGEST_PACKED_LOG)}`;
+    return sql`array_to_string(str_split(${log}, CASE WHEN ${isWorthIt} THEN ${column(name)} ELSE ${NOWHERE} END), ${chr(place + 1)})`;
+  },
+  sql`${column('log')}::VARCHAR`,
+);
 
 /**
  * The relation `packed` with its column `log` unpacked. What was put in last is taken out first, so that whatever stands in the fields, each step undoes one.
