@@ -103,7 +103,7 @@ export interface SegmentSlice {
 /** Writes a slice of the rows as a segment. */
 export function writeSegmentStatement({ rows, inOrder }: SegmentRows, slice: SegmentSlice, path: string): SqlStatement {
   const { rowGroup, compression } = LAYOUTS[slice.zones];
-  const order = inOrder ? trusted('') : sql` `;
+  const order = inOrder ? trusted('') : sql` ORDER BY ${SEALED_ORDER}`;
   return render(
     sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)}${order}) TO ${quotedPath(path)} (${parquetOptions(compression, rowGroup, rowGroup / 2)})`,
   );

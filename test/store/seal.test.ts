@@ -123,14 +123,21 @@ test.each([
   const shuffled = (index: number) => (index * 7_919) % count;
   const events = Array.from({ length: count }, (_, index) => {
     const logId = `e${shuffled(index)}`;
-    const timestamp = NOW - 23 * HOUR + Math.floor((shuffled(index) * spanMs) / count);
+    const timestamp = NOW - 50 * HOUR + Math.floor((shuffled(index) * spanMs) / count);
     return event(logId, timestamp, { shieldZoneId: index % 5, log: { of: logId } });
   });
-  await store.append(canonicalBatch(events.slice(0, count / 2)));
+  await store.append(canonicalBatch(events.slice(0, count / 4)));
+  await store.append(canonicalBatch(events.slice(count / 4, count / 2)));
+  await store.sealNow();
   await store.append(canonicalBatch(events.slice(count / 2)));
-  for (const change of [() => store.sealNow(), () => store.compactNow()]) {
+  for (const [change, expected] of [
+    [() => store.sealNow(), 2 * segments],
+    [() => store.compactNow(), segments],
+  ] as const) {
     await change();
-    expect(store.stats()).toMatchObject({ events: count, segments });
+    expect(store.stats()).toMatchObject({ events: count, segments: expected });
+    // Those that were merged go a little later.
+    await expect.poll(() => segmentFiles(dataDir)).toHaveLength(expected);
     for (const file of segmentFiles(dataDir)) {
       const rows = await readParquet(join(dataDir, 'segments', file), '"shieldZoneId"::BIGINT, "timestamp", "seq"');
       expect(rows.filter((row, place) => place > 0 && isBefore(row, rows[place - 1] as bigint[]))).toEqual([]);
