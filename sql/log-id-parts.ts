@@ -1,13 +1,6 @@
-import { column, LOG_ID_PARTS } from './columns.ts';
-import { joinSql, type SqlFragment, sql, trusted } from './fragment.ts';
+import { type SqlFragment, sql, trusted } from './fragment.ts';
 
-/** How the `logId` of an event becomes the {@link LOG_ID_PARTS} of a sealed one, and back. Compression does not find out that a digit is half a byte. */
-
-/** Of a relation of events that {@link withLogIdForm} has looked at. */
-const PARTS: Readonly<Record<string, string>> = {
-  logIdBytes: `CASE "logIdForm" WHEN 1 THEN unhex("logId") WHEN 2 THEN unhex(replace("logId", '-', '')) END`,
-  logIdText: `CASE "logIdForm" WHEN 1 THEN NULL WHEN 2 THEN '-' ELSE "logId" END`,
-};
+/** How the `logId` of an event becomes the `LOG_ID_PARTS` of a sealed one, and back. Compression does not find out that a digit is half a byte. */
 
 /** Only lower case: an id comes back as it was. */
 const HEX = 'regexp_full_match("logId", \'[0-9a-f]{32}\')';
@@ -15,13 +8,12 @@ const UUID = 'regexp_full_match("logId", \'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[
 
 /** The events with a further column `logIdForm`. */
 export function withLogIdForm(events: SqlFragment): SqlFragment {
-  return sql`(SELECT *, ${trusted(`CASE strlen("logId") WHEN 32 THEN CASE WHEN ${HEX} THEN 1 END WHEN 36 THEN CASE WHEN ${UUID} THEN 2 END END AS "logIdForm"`)} FROM ${events}) AS events`;
+  return sql`(SELECT *, ${trusted(`CASE WHEN ${HEX} THEN 1 WHEN ${UUID} THEN 2 END AS "logIdForm"`)} FROM ${events}) AS events`;
 }
 
-/** The {@link LOG_ID_PARTS} of such events. */
-export const logIdParts: SqlFragment = joinSql(
-  LOG_ID_PARTS.map(({ name }) => sql`${trusted(PARTS[name] as string)} AS ${column(name)}`),
-  ', ',
+/** The `LOG_ID_PARTS` of such events. */
+export const logIdParts: SqlFragment = trusted(
+  `CASE "logIdForm" WHEN 1 THEN unhex("logId") WHEN 2 THEN unhex(replace("logId", '-', '')) END AS "logIdBytes", CASE "logIdForm" WHEN 1 THEN NULL WHEN 2 THEN '-' ELSE "logId" END AS "logIdText"`,
 );
 
 /** The `logId` from its parts. */

@@ -52,7 +52,7 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
         stem,
         events: hotEvents,
         rows: async (segments) => {
-          if (segments === 1) {
+          if (segments <= 1) {
             return rowsInOrder(hotEvents, sealedJournal);
           }
           await runStatement(connection, sealingTableStatement(SEALING_TABLE, hotEvents));
