@@ -1,5 +1,6 @@
 import type { DeadLetter, EventBatch, SourcePosition } from '../store/event-store.ts';
-import { type ConverterOptions, EventConverter } from './event-converter.ts';
+import { EventConverter } from './event-converter.ts';
+import type { EventRules } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
 import { LineBuffer } from './line-buffer.ts';
 
@@ -25,7 +26,7 @@ export class BatchBuilder {
   #place: Place = { topic: '', partition: -1, offset: 0n };
   readonly #placeName = () => `${this.#place.topic}-${this.#place.partition}-${this.#place.offset}`;
 
-  constructor(options: ConverterOptions) {
+  constructor(options: EventRules) {
     this.#converter = new EventConverter(options);
   }
 

@@ -4,8 +4,6 @@ import type { EventVerdict } from './event-verdict.ts';
 import type { LineBuffer } from './line-buffer.ts';
 import { ScannedEvents } from './scanned-events.ts';
 
-export type ConverterOptions = EventRules;
-
 /** A kernel takes as long to make as it saves on this many events; many inputs have fewer. */
 const EVENTS_BEFORE_KERNEL = 50;
 
@@ -18,7 +16,7 @@ export class EventConverter {
   #kernel: EventKernel | null = null;
   #eventsBeforeKernel = EVENTS_BEFORE_KERNEL;
 
-  constructor(options: ConverterOptions) {
+  constructor(options: EventRules) {
     this.#rules = options;
     this.#scanned = new ScannedEvents(options);
   }
