@@ -1,6 +1,6 @@
 /**
  * The names in a canonical event: one NDJSON line as `ingest/` writes it and the store loads it.
- * Everything else that an event carried on the wire lies inside `log`.
+ * Everything else that an event carried on the wire lies inside its log, which is kept apart from the line.
  */
 export const TEXT_FIELDS = ['feature', 'ruleId', 'ruleName', 'ip', 'ja4', 'ua', 'url', 'asn', 'country', 'action'] as const;
 
@@ -12,6 +12,7 @@ export type TextField = (typeof TEXT_FIELDS)[number];
  * - the text fields: strings, absent when the event has none (an empty text is a value); `asn` is one or more decimal digits
  * - `ipHigh`, `ipLow`: the upper and lower 64 bits of `ip` as an IPv6 number (IPv4 as `::ffff:a.b.c.d`), unsigned JSON integers;
  *   both absent when `ip` is absent or is not an address
- * - `log`: a JSON object; in the line it comes last, directly between `,"log":` and the closing brace, and nothing before it nests
+ *
+ * Nothing in the line nests. The event's log, a JSON object, is another line: see `query/packed-log.ts`.
  */
-export const CANONICAL_FIELDS = ['logId', 'shieldZoneId', 'timestamp', ...TEXT_FIELDS, 'ipHigh', 'ipLow', 'log'] as const;
+export const CANONICAL_FIELDS = ['logId', 'shieldZoneId', 'timestamp', ...TEXT_FIELDS, 'ipHigh', 'ipLow'] as const;

@@ -31,12 +31,14 @@ export interface StoredDeadLetter extends DeadLetter {
 }
 
 /**
- * Events in canonical form and where they came from. It goes into one journal file, maybe with others: all of it is durable, or none.
+ * Events in canonical form and where they came from. It goes into one journal, maybe with others: all of it is durable, or none.
  * Every line is a JSON object with exactly the stored columns (see `query/event-fields.ts`), no raw newline inside.
  */
 export interface EventBatch {
-  /** Newline-terminated canonical events, back to back. */
+  /** Newline-terminated canonical events without their logs, back to back. */
   readonly lines: readonly Uint8Array[];
+  /** Their logs in the same order, newline-terminated, packed (see `query/packed-log.ts`). */
+  readonly logs: readonly Uint8Array[];
   readonly eventCount: number;
   readonly positions: readonly SourcePosition[];
   readonly deadLetters: readonly DeadLetter[];
