@@ -4,7 +4,7 @@ import { type SqlFragment, trusted } from './fragment.ts';
 /** A column of the event table: its name is also its identifier in SQL, the only place identifiers come from. */
 export interface EventColumn {
   readonly name: EventColumnName;
-  readonly duckdbType: 'BIGINT' | 'INTEGER' | 'VARCHAR' | 'UBIGINT' | 'JSON' | 'BOOLEAN' | 'BLOB';
+  readonly duckdbType: 'BIGINT' | 'INTEGER' | 'VARCHAR' | 'UBIGINT' | 'BOOLEAN' | 'BLOB';
 }
 
 /** The columns of a canonical event, as they are read from a journal. */
@@ -15,15 +15,14 @@ export const CANONICAL_COLUMNS: readonly EventColumn[] = [
   ...TEXT_FIELDS.map((name) => ({ name, duckdbType: 'VARCHAR' }) as const),
   { name: 'ipHigh', duckdbType: 'UBIGINT' },
   { name: 'ipLow', duckdbType: 'UBIGINT' },
-  { name: 'log', duckdbType: 'JSON' },
 ];
 
 /** The columns of a hot table: `seq` is the ingest sequence that the feed is ordered by. */
 export const HOT_COLUMNS: readonly EventColumn[] = [{ name: 'seq', duckdbType: 'BIGINT' }, ...CANONICAL_COLUMNS];
 
 /**
- * Where the log of a sealed event is: the number of the bundle in the upper bits, its row in there, from 0, in the lower. As one number it grows by one
- * from row to row, and takes a tenth of a byte.
+ * Where the log of an event is. Of a sealed one: the number of the bundle in the upper bits, its row in there, from 0, in the lower. As one number it grows by
+ * one from row to row, and takes a tenth of a byte. Of a hot one: its sequence with a minus.
  */
 const LOG_PLACE: EventColumn = { name: 'logPlace', duckdbType: 'BIGINT' };
 
@@ -51,13 +50,13 @@ export const LOG_ID_PARTS: readonly EventColumn[] = [
 
 /** The columns of a segment. */
 export const SEGMENT_COLUMNS: readonly EventColumn[] = [
-  ...HOT_COLUMNS.filter(({ name }) => name !== 'log' && name !== 'logId' && name !== 'url'),
+  ...HOT_COLUMNS.filter(({ name }) => name !== 'logId' && name !== 'url'),
   ...LOG_ID_PARTS,
   ...TEXT_AIDS,
   LOG_PLACE,
 ];
 
-/** The columns of events wherever they are: hot ones have their log and no place, sealed ones a place and no log. */
+/** The columns of events wherever they are. */
 export const EVENT_COLUMNS: readonly EventColumn[] = [...HOT_COLUMNS, ...TEXT_AIDS, LOG_PLACE];
 
 export type EventColumnName =
@@ -73,7 +72,6 @@ export type EventColumnName =
   | 'unfolded'
   | 'ipHigh'
   | 'ipLow'
-  | 'log'
   | 'logPlace';
 
 /** The quoted identifier of a column. */

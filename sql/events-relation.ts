@@ -14,12 +14,10 @@ const COMPUTED: Readonly<Partial<Record<EventColumnName, string>>> = {
   urlTail: `CASE WHEN contains("url", '?') THEN substr("url", strpos("url", '?') + 1) WHEN "url" IS NOT NULL THEN '' END`,
   // It may be: whoever asks looks at lower case then.
   unfolded: 'true',
-  logPlace: 'NULL::BIGINT',
 };
 const REBUILT: Readonly<Partial<Record<EventColumnName, string>>> = {
   logId: REBUILT_LOG_ID,
   url: '"urlHead" || "urlTail"',
-  log: 'NULL::JSON',
 };
 
 function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>, columns = EVENT_COLUMNS): SqlFragment {
@@ -60,13 +58,13 @@ function relation(
   sealedTables: readonly string[],
   further: { readonly hot: string; readonly sealed: string; readonly table: (name: string) => string },
 ): SqlFragment {
-  const behindSequence = EVENT_COLUMNS.filter(({ name }) => name !== 'seq');
+  const between = EVENT_COLUMNS.filter(({ name }) => name !== 'seq' && name !== 'logPlace');
   const moreHot = trusted(further.hot);
-  const hot = hotTables.map(({ name, firstSequence }) =>
-    firstSequence === null
-      ? sql`SELECT ${selected(COMPUTED)}${moreHot} FROM ${trusted(name)} WHERE ${column('seq')} < ${int64(endSequence)}`
-      : sql`SELECT ${int64(firstSequence)} + rowid AS ${column('seq')}, ${selected(COMPUTED, behindSequence)}${moreHot} FROM ${trusted(name)} WHERE ${column('shieldZoneId')} IS NOT NULL`,
-  );
+  const hot = hotTables.map(({ name, firstSequence }) => {
+    const sequence = firstSequence === null ? column('seq') : sql`(${int64(firstSequence)} + rowid)`;
+    const visible = firstSequence === null ? sql`${column('seq')} < ${int64(endSequence)}` : sql`${column('shieldZoneId')} IS NOT NULL`;
+    return sql`SELECT ${sequence} AS ${column('seq')}, ${selected(COMPUTED, between)}, -${sequence} AS ${column('logPlace')}${moreHot} FROM ${trusted(name)} WHERE ${visible}`;
+  });
   const sealed =
     segmentPaths.length === 0
       ? []

@@ -3,8 +3,9 @@ import { column, columnList, HOT_COLUMNS, LOG_ROW_BITS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
 import { eventsRelation, type HotSource, sealedEvents } from './events-relation.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, text, textList, trusted } from './fragment.ts';
-import { unpacked } from './packed-log.ts';
+
 import { renderSql, type SqlStatement } from './statement.ts';
+import { unpacked } from './unpacked-log.ts';
 
 /** How events are read in the order of their sequence. Table names and paths are the store's own. */
 
@@ -31,7 +32,7 @@ const FIELD_COLUMNS = (['logId', ...TEXT_FIELDS] as const).map((name) => column(
 
 /** Bytes of an event's texts and its log. */
 const SIZE = joinSql(
-  [...FIELD_COLUMNS, column('log')].map((name) => sql`coalesce(strlen(${name}), 0)`),
+  [...FIELD_COLUMNS, trusted('log')].map((name) => sql`coalesce(strlen(${name}), 0)`),
   ' + ',
 );
 
@@ -47,10 +48,13 @@ function inStretch({ zones, after, upTo }: FeedStretch): SqlFragment {
   return sql`${inSequence} AND ${column('shieldZoneId')} IN (${listed})`;
 }
 
-/** The events of a stretch that are in hot tables, with their logs. */
+/** What a feed is made of: the columns of a hot table, and `log`, a text. */
+const FEED_COLUMNS = sql`${columnList(HOT_COLUMNS)}, log`;
+
+/** The events of a stretch that are in hot tables. Their logs are kept elsewhere: they are NULL. */
 export function hotFeed(tables: readonly HotSource[], stretch: FeedStretch): SqlFragment {
   const events = eventsRelation(tables, [], stretch.upTo + 1n);
-  return sql`(SELECT ${columnList(HOT_COLUMNS)} FROM ${events} WHERE ${inStretch(stretch)}) AS feed`;
+  return sql`(SELECT ${columnList(HOT_COLUMNS)}, NULL::VARCHAR AS log FROM ${events} WHERE ${inStretch(stretch)}) AS feed`;
 }
 
 function sealedStretch(segmentPaths: readonly string[], stretch: FeedStretch): SqlFragment {
@@ -63,11 +67,10 @@ const firstPlace = (bundle: number) => int64(BigInt(bundle) << BigInt(LOG_ROW_BI
 export function sealedFeed(segmentPaths: readonly string[], parts: readonly BundlePart[], stretch: FeedStretch): SqlFragment {
   const logs = parts.map(({ bundle, path, rows }) => {
     const within = rows === null ? trusted('') : sql` WHERE file_row_number BETWEEN ${int64(rows[0])} AND ${int64(rows[1])}`;
-    return sql`SELECT ${firstPlace(bundle)} + file_row_number AS place, ${column('log')} AS read_log FROM read_parquet(${text(path)}, file_row_number = true)${within}`;
+    return sql`SELECT ${firstPlace(bundle)} + file_row_number AS place, log FROM read_parquet(${text(path)}, file_row_number = true)${within}`;
   });
-  const columns = columnList(HOT_COLUMNS.filter(({ name }) => name !== 'log'));
-  const packed = sql`(SELECT ${columns}, read_log AS ${column('log')} FROM ${sealedStretch(segmentPaths, stretch)} JOIN (${joinSql(logs, ' UNION ALL ')}) AS logs ON ${column('logPlace')} = place) AS packed`;
-  return sql`(SELECT ${columnList(HOT_COLUMNS)} FROM ${unpacked(packed)}) AS feed`;
+  const packed = sql`(SELECT ${FEED_COLUMNS} FROM ${sealedStretch(segmentPaths, stretch)} JOIN (${joinSql(logs, ' UNION ALL ')}) AS logs ON ${column('logPlace')} = place) AS packed`;
+  return sql`(SELECT ${FEED_COLUMNS} FROM ${unpacked(packed)}) AS feed`;
 }
 
 /** Where in their bundles the logs of a stretch are. Columns: bundle, zone (NULL unless `byZone`), first and last row. */
@@ -91,12 +94,12 @@ const jsonOf = (text: SqlFragment) => sql`to_json(${text})::VARCHAR`;
 export const SEQUENCE_END = 0x1f;
 export const LINE_END = 0x0a;
 
-/** An event as its sequence and its JSON on one line, members as in a canonical event (`query/event-fields.ts`). A stored log has no line end. */
+/** An event as its sequence and its JSON on one line, members as in a canonical event (`query/event-fields.ts`), then its log, which has no line end. */
 const LINE = sql`concat(${column('seq')}, chr(${trusted(String(SEQUENCE_END))}), '{"logId":', ${jsonOf(column('logId'))}, ',"shieldZoneId":', ${column('shieldZoneId')}, ',"timestamp":', ${column('timestamp')}, ${joinSql(
   // What is NULL adds nothing.
   TEXT_FIELDS.map((name) => sql`',"${trusted(name)}":' || ${jsonOf(column(name))}`),
   ', ',
-)}, ',"log":', ${column('log')}::VARCHAR, '}')`;
+)}, ',"log":', log, '}')`;
 
 const LINES = sql`string_agg(${LINE}, chr(${trusted(String(LINE_END))}))`;
 

@@ -1,8 +1,7 @@
 import { column, columnList, LOG_ID_PARTS, LOG_ROW_BITS, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
-import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
+import { int32, int64, joinSql, type SqlFragment, sql, trusted } from './fragment.ts';
 import { logIdParts, withLogIdForm } from './log-id-parts.ts';
-import { packedLog } from './packed-log.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
 /** How hot tables become files, and how those are read one by one. Table names and paths are the store's own. */
@@ -25,17 +24,11 @@ const LAYOUTS = {
   small: { rowGroup: 8_192, compression: SMALL },
 } as const;
 
-/** A page of rows reads whole row groups for the sake of a few logs. */
-const BUNDLE_ROW_GROUP = 2_048;
-
-/** Hardly two logs are the same: looking for those that are takes a tenth of the time and finds none. */
-const NO_DICTIONARY = 0;
-
 const quotedPath = (path: string) => trusted(`'${path.replaceAll("'", "''")}'`);
 
-const parquetOptions = (compression: string, rowGroup: number, dictionarySize: number) =>
+const parquetOptions = ({ rowGroup, compression }: (typeof LAYOUTS)[keyof typeof LAYOUTS]) =>
   trusted(
-    `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION ${compression}, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${dictionarySize}`,
+    `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION ${compression}, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${rowGroup / 2}`,
   );
 
 /** How many events of each zone lie in each time slab. Columns: slab (number since the epoch), zone, events, and the bounds of time and sequence. */
@@ -45,11 +38,9 @@ export function slabZoneCountStatement(events: SqlFragment, slabMs: number): Sql
   );
 }
 
-/** Writes the logs of the events, packed, and nothing else, as a Parquet file in the order of {@link rowsInOrder}. */
-export function writeBundleStatement(events: SqlFragment, path: string): SqlStatement {
-  return render(
-    sql`COPY (SELECT ${packedLog} AS ${column('log')} FROM ${events} ORDER BY ${SEALED_ORDER}) TO ${quotedPath(path)} (${parquetOptions(SMALL, BUNDLE_ROW_GROUP, NO_DICTIONARY)})`,
-  );
+/** The events in the order of {@link rowsInOrder}: a double each, how far its sequence is from `first`. */
+export function sealedOrderStatement(events: SqlFragment, first: bigint): SqlStatement {
+  return render(sql`SELECT (${column('seq')} - ${int64(first)})::DOUBLE FROM ${events} ORDER BY ${SEALED_ORDER}`);
 }
 
 /** Rows of segments, and whether they come in the order that segments have. */
@@ -102,46 +93,13 @@ export interface SegmentSlice {
 
 /** Writes a slice of the rows as a segment. */
 export function writeSegmentStatement({ rows, inOrder }: SegmentRows, slice: SegmentSlice, path: string): SqlStatement {
-  const { rowGroup, compression } = LAYOUTS[slice.zones];
   const order = inOrder ? trusted('') : sql` ORDER BY ${SEALED_ORDER}`;
   return render(
-    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)}${order}) TO ${quotedPath(path)} (${parquetOptions(compression, rowGroup, rowGroup / 2)})`,
+    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)}${order}) TO ${quotedPath(path)} (${parquetOptions(LAYOUTS[slice.zones])})`,
   );
 }
 
-/** Rows of one bundle. */
-export interface BundleRows {
-  readonly bundle: bigint;
-  readonly path: string;
-  /** At least one. */
-  readonly rows: readonly bigint[];
-}
-
-/** The bundle and the row in it that a `logPlace` stands for. */
-export function logRow(logPlace: bigint): { readonly bundle: bigint; readonly row: bigint } {
-  return { bundle: logPlace >> BigInt(LOG_ROW_BITS), row: BigInt.asUintN(LOG_ROW_BITS, logPlace) };
-}
-
-/** Of more rows than this of one bundle, everything between the first and the last is read: the list would take longer than the rows. */
-const LISTED_ROWS = 1_000;
-
-/** The logs in these rows of bundles, of which there is at least one, and maybe others. Columns: logPlace, log as it is packed. */
-export function readLogsStatement(wanted: readonly BundleRows[]): SqlStatement {
-  const parts = wanted.map(({ bundle, path, rows }) => {
-    const first = bundle << BigInt(LOG_ROW_BITS);
-    return sql`SELECT ${int64(first)} + file_row_number, ${column('log')} FROM read_parquet(${text(path)}, file_row_number = true) WHERE ${isOneOf(rows)}`;
-  });
-  return render(joinSql(parts, ' UNION ALL '));
-}
-
-function isOneOf(rows: readonly bigint[]): SqlFragment {
-  if (rows.length <= LISTED_ROWS) {
-    const listed = joinSql(
-      rows.map((row) => sql`${int64(row)}`),
-      ', ',
-    );
-    return sql`file_row_number IN (${listed})`;
-  }
-  const sorted = rows.toSorted((a, b) => Number(a - b));
-  return sql`file_row_number BETWEEN ${int64(sorted[0] as bigint)} AND ${int64(sorted.at(-1) as bigint)}`;
+/** The bundle and the row in it that the `logPlace` of a sealed event stands for. */
+export function logRow(logPlace: bigint): { readonly bundle: number; readonly row: number } {
+  return { bundle: Number(logPlace >> BigInt(LOG_ROW_BITS)), row: Number(BigInt.asUintN(LOG_ROW_BITS, logPlace)) };
 }

@@ -136,7 +136,8 @@ export class AppendPipeline {
 
   async #load(group: readonly Append[], journal: Journal): Promise<void> {
     try {
-      await this.#guard(group, () => this.#options.loader.load(journal));
+      const logs = group.flatMap(({ batch }) => batch.logs);
+      await this.#guard(group, () => this.#options.loader.load(journal, logs));
     } catch {
       return;
     }
@@ -209,6 +210,7 @@ function together(batches: readonly EventBatch[]): EventBatch {
   const positions = batches.flatMap((batch) => batch.positions);
   return {
     lines: batches.flatMap(({ lines }) => lines),
+    logs: batches.flatMap(({ logs }) => logs),
     eventCount: batches.reduce((sum, { eventCount }) => sum + eventCount, 0),
     positions: [...new Map(positions.map((position) => [`${position.partition} ${position.topic}`, position])).values()],
     deadLetters: batches.flatMap(({ deadLetters }) => deadLetters),
@@ -217,7 +219,7 @@ function together(batches: readonly EventBatch[]): EventBatch {
 }
 
 /** A batch holds the bytes of its dead letters in memory for as long as those of its events. */
-function sizeOf({ lines, deadLetters }: EventBatch): number {
-  const eventBytes = lines.reduce((sum, line) => sum + line.byteLength, 0);
+function sizeOf({ lines, logs, deadLetters }: EventBatch): number {
+  const eventBytes = [...lines, ...logs].reduce((sum, chunk) => sum + chunk.byteLength, 0);
   return deadLetters.reduce((sum, { bytes }) => sum + bytes.byteLength, eventBytes);
 }

@@ -1,13 +1,11 @@
-import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { TEXT_FIELDS } from '../query/event-fields.ts';
 import type { TimeWindow } from '../query/search-plan.ts';
 import type { EventRow } from '../query/search-result.ts';
-import { exportLogsStatement, exportRowsStatement, type RowKey } from '../sql/export-statements.ts';
-import { logRow } from '../sql/segment-statements.ts';
+import { exportRowsStatement, type RowKey } from '../sql/export-statements.ts';
 import { columnsWithin } from './export-stream.ts';
+import { readLogs } from './log-reader.ts';
 import type { SearchScope } from './search-scope.ts';
-import { StoreError } from './store-error.ts';
 import { unpackLog } from './unpack-log.ts';
 
 /** Which rows of an export to read next. */
@@ -17,7 +15,7 @@ export interface PieceOrder {
   readonly after: RowKey | undefined;
   /** At least 1. */
   readonly limit: number;
-  /** How many characters the rows may have together, and their sealed logs by themselves. */
+  /** How many characters the rows may have together, and their logs by themselves. */
   readonly mostCharacters: number;
 }
 
@@ -32,8 +30,8 @@ export interface PieceReader {
 export interface Piece {
   /** The JSON texts of `exportRowsStatement`. */
   readonly rows: readonly string[];
-  /** As they are packed; null where the row has its log. */
-  readonly logs: readonly (string | null)[];
+  /** As they are packed. */
+  readonly logs: readonly string[];
 }
 
 /** A piece, in the order of an export; undefined where it has more characters than ordered. */
@@ -45,14 +43,14 @@ export async function readPiece(reader: PieceReader, order: PieceOrder): Promise
   if (columns === undefined) {
     return undefined;
   }
-  const [rows = [], places = []] = columns as [string[], (bigint | null)[]];
-  const logs = await readLogs(reader, places, mostCharacters);
+  const [rows = [], places = []] = columns as [string[], bigint[]];
+  const logs = await readLogs(scope, places, mostCharacters);
   return logs && { rows, logs };
 }
 
 /** The row at an index of a piece. */
 export function rowOf({ rows, logs }: Piece, index: number): EventRow {
-  const [timestamp, logId, log, ...texts] = JSON.parse(rows[index] as string) as (string | null)[];
+  const [timestamp, logId, ...texts] = JSON.parse(rows[index] as string) as (string | null)[];
   const fields: Record<string, string> = {};
   for (const [place, name] of TEXT_FIELDS.entries()) {
     const text = texts[place];
@@ -60,48 +58,5 @@ export function rowOf({ rows, logs }: Piece, index: number): EventRow {
       fields[name] = text;
     }
   }
-  const packed = logs[index] ?? null;
-  const logJson = packed === null ? (log as string) : unpackLog(packed, fields);
-  return { logId: logId as string, timestamp: Number(timestamp), logJson, fields };
-}
-
-/** The logs at the places, packed; null for a null one. Undefined where they have more characters than allowed. */
-async function readLogs(
-  { scope, connection, signal }: PieceReader,
-  places: readonly (bigint | null)[],
-  mostCharacters: number,
-): Promise<(string | null)[] | undefined> {
-  const sealed = places.filter((place) => place !== null);
-  if (sealed.length === 0) {
-    return places.map(() => null);
-  }
-  const stretches = [...Map.groupBy(sealed.map(logRow), ({ bundle }) => bundle)].map(([bundle, inBundle]) => ({
-    bundle,
-    path: join(scope.segmentsFolder, scope.bundle(bundle).file),
-    ...bounds(inBundle.map(({ row }) => row)),
-  }));
-  const columns = await columnsWithin(connection, exportLogsStatement(sealed, stretches), mostCharacters, signal);
-  if (columns === undefined) {
-    return undefined;
-  }
-  const [positions = [], logs = []] = columns as [number[], string[]];
-  const inOrder = new Array<string | undefined>(sealed.length).fill(undefined);
-  for (const [index, position] of positions.entries()) {
-    inOrder[position - 1] = logs[index];
-  }
-  const missing = inOrder.indexOf(undefined);
-  if (missing >= 0) {
-    throw new StoreError('corrupt', `there is no log at the place ${sealed[missing]}`);
-  }
-  const found = inOrder.values();
-  return places.map((place) => (place === null ? null : (found.next().value as string)));
-}
-
-function bounds(rows: readonly bigint[]): { readonly firstRow: bigint; readonly lastRow: bigint } {
-  let [firstRow, lastRow] = [Number.POSITIVE_INFINITY, 0];
-  for (const row of rows) {
-    firstRow = Math.min(firstRow, Number(row));
-    lastRow = Math.max(lastRow, Number(row));
-  }
-  return { firstRow: BigInt(firstRow), lastRow: BigInt(lastRow) };
+  return { logId: logId as string, timestamp: Number(timestamp), logJson: unpackLog(logs[index] as string, fields), fields };
 }

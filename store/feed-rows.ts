@@ -1,8 +1,8 @@
 import type { DuckDBBlobValue, DuckDBConnection } from '@duckdb/node-api';
 import { feedExtentStatement, feedLinesStatement, feedSizesStatement } from '../sql/feed-statements.ts';
-import type { SqlFragment } from '../sql/fragment.ts';
 import { runStatement } from './duckdb-engine.ts';
 import type { FeedLine } from './event-store.ts';
+import { withLogs } from './feed-hot-lines.ts';
 import { linesIn } from './feed-lines.ts';
 import type { FeedSource } from './feed-source.ts';
 
@@ -29,14 +29,15 @@ export async function readRows(
 ): Promise<FeedPiece> {
   const source = await sourceUpTo(upTo);
   const most = Math.min(limit, PAGE_EVENTS);
-  const last = source && (isPage(source, most) ? upTo : await lastOfPage(source.feed, most, upTo, connection, signal));
+  const last = source && (isPage(source, most) ? upTo : await lastOfPage(source, most, upTo, connection, signal));
   if (last === undefined) {
     return { lines: [], lastSequence: upTo };
   }
-  const { feed, times, stretch } = (last === upTo ? undefined : await sourceUpTo(last)) ?? (source as FeedSource);
+  const { feed, times, stretch, logOf } = (last === upTo ? undefined : await sourceUpTo(last)) ?? (source as FeedSource);
   const [[text] = []] = await runStatement(connection, feedLinesStatement(feed), signal);
   const texts = text === null ? [] : [text as DuckDBBlobValue];
-  return { lines: linesIn(texts, { after: stretch.after, upTo: last }, times), lastSequence: last };
+  const lines = linesIn(texts, { after: stretch.after, upTo: last }, times);
+  return { lines: logOf === undefined ? lines : withLogs(lines, logOf), lastSequence: last };
 }
 
 /** Whether the stretch is a page at most, whatever is in it. */
@@ -46,7 +47,7 @@ function isPage({ stretch, mostBytes }: FeedSource, mostEvents: number): boolean
 
 /** Up to which sequence a page goes; undefined where there are no events. */
 async function lastOfPage(
-  feed: SqlFragment,
+  { feed, logOf }: FeedSource,
   most: number,
   upTo: bigint,
   connection: DuckDBConnection,
@@ -56,14 +57,17 @@ async function lastOfPage(
   if (highest === null) {
     return undefined;
   }
-  if (Number(bytes) <= PAGE_BYTES) {
+  if (logOf === undefined && Number(bytes) <= PAGE_BYTES) {
     return Number(events) < most ? upTo : (highest as bigint);
   }
   const sizes = await runStatement(connection, feedSizesStatement(feed, most), signal);
   let sum = 0;
-  const over = sizes.findIndex(([, size], index) => {
-    sum += Number(size);
+  const over = sizes.findIndex(([sequence, size], index) => {
+    sum += Number(size) + (logOf?.(sequence as bigint).length ?? 0);
     return sum > PAGE_BYTES && index > 0;
   });
-  return over === -1 ? (highest as bigint) : (sizes[over - 1]?.[0] as bigint);
+  if (over === -1) {
+    return Number(events) < most ? upTo : (highest as bigint);
+  }
+  return sizes[over - 1]?.[0] as bigint;
 }

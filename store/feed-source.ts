@@ -7,6 +7,7 @@ import { type IngestTime, unpackIngestTimes } from './feed-ingest-times.ts';
 import { partsOf } from './feed-plan.ts';
 import type { HotTable } from './hot-table.ts';
 import type { Snapshot } from './live-set.ts';
+import { StoreError } from './store-error.ts';
 
 /** Where a stretch of the feed is read from, and when its events were taken in. */
 export interface FeedSource {
@@ -15,6 +16,8 @@ export interface FeedSource {
   readonly times: readonly IngestTime[];
   /** Texts and logs of the stretch are no longer than this together. */
   readonly mostBytes: number;
+  /** The packed log of an event by its sequence, where the feed has none. */
+  readonly logOf?: (sequence: bigint) => Buffer;
 }
 
 /** For so many zones it is worth asking where in a bundle each of them lies. */
@@ -23,7 +26,14 @@ const ZONES_APART = 4;
 export function hotSource({ hotTables }: Pick<Snapshot, 'hotTables'>, stretch: FeedStretch): FeedSource {
   const tables = hotTables.filter(({ lastSequence }) => lastSequence > stretch.after);
   const mostBytes = tables.reduce((sum, table) => sum + bytesWithin(table, stretch), 0);
-  return { stretch, feed: hotFeed(tables, stretch), times: tables.flatMap(({ journals }) => journals), mostBytes };
+  const logOf = (sequence: bigint) => {
+    const table = tables.find(({ logs }) => logs.has(sequence));
+    if (table === undefined) {
+      throw new StoreError('corrupt', `there is no log of the event ${sequence} in memory`);
+    }
+    return table.logs.at(sequence);
+  };
+  return { stretch, feed: hotFeed(tables, stretch), times: tables.flatMap(({ journals }) => journals), mostBytes, logOf };
 }
 
 /** Of all journals that have events of the stretch. */

@@ -1,3 +1,4 @@
+import type { HotLogs } from './hot-logs.ts';
 import type { HotJournal, HotTable } from './hot-table.ts';
 import type { Journal } from './journal.ts';
 
@@ -10,9 +11,11 @@ export class CollectingTable implements HotTable {
   journalBytes = 0;
   lastSequence = 0n;
   readonly journals: HotJournal[] = [];
+  readonly logs: HotLogs;
 
-  constructor(name: string) {
+  constructor(name: string, logs: HotLogs) {
     this.name = name;
+    this.logs = logs;
   }
 }
 

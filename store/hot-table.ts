@@ -1,5 +1,6 @@
 import type { HotSource } from '../sql/events-relation.ts';
 import type { IngestTime } from './feed-ingest-times.ts';
+import type { HotLogs } from './hot-logs.ts';
 
 /**
  * A table in memory. It either is a journal as it was read, or the rows of many small journals put together: those have a `seq` of their own,
@@ -14,6 +15,8 @@ export interface HotTable extends HotSource {
   readonly lastSequence: bigint;
   /** Those that are in it, in their order. */
   readonly journals: readonly HotJournal[];
+  /** Those of its events, and of others. */
+  readonly logs: HotLogs;
 }
 
 /** A journal whose events are hot. */

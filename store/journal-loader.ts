@@ -13,6 +13,7 @@ import {
 } from '../sql/journal-statements.ts';
 import { runStatement } from './duckdb-engine.ts';
 import type { DeadLetter } from './event-store.ts';
+import type { HotLogs } from './hot-logs.ts';
 import type { HotTable } from './hot-table.ts';
 import type { Journal } from './journal.ts';
 import type { Snapshot } from './live-set.ts';
@@ -80,7 +81,7 @@ async function adoptOrCopy(connection: DuckDBConnection, journal: Journal, name:
   ];
   const zones = (zoneList?.items ?? []) as number[];
   if (lines - events > 1n || Number(events) !== journal.eventCount) {
-    keepUnreadable(await findUnreadable(connection, journal, name));
+    keepUnreadable(await findUnreadable(connection, journal, name, collecting.logs));
   }
   if (firstMs === null || lastMs === null) {
     return { loaded: 0, duplicates: 0, zones: [] };
@@ -100,6 +101,7 @@ async function adoptOrCopy(connection: DuckDBConnection, journal: Journal, name:
       zones: new Set(zones),
       journalBytes: sizeBytes,
       lastSequence,
+      logs: collecting.logs,
       journals: [{ firstSequence, atMs: ingestedAtMs, sizeBytes }],
     };
     return { loaded: Number(events), duplicates: 0, zones, table };
@@ -112,14 +114,15 @@ async function adoptOrCopy(connection: DuckDBConnection, journal: Journal, name:
   return { loaded, duplicates: Number(events) - loaded, zones };
 }
 
-async function findUnreadable(connection: DuckDBConnection, journal: Journal, table: string): Promise<DeadLetter[]> {
+async function findUnreadable(connection: DuckDBConnection, journal: Journal, table: string, logs: HotLogs): Promise<DeadLetter[]> {
   const places = await runStatement(connection, unreadableLinesStatement(table));
   const lines = (await readFile(journal.path)).toString('utf8').split('\n');
   return places
     .map(([place]) => Number(place))
     .filter((place) => place < journal.eventCount)
     .map((place) => ({
-      bytes: Buffer.from(lines[place] ?? ''),
+      // What the log leaves out may be just what cannot be read: it stays as it is.
+      bytes: Buffer.concat([Buffer.from(`${lines[place] ?? ''}\n`), logs.at(journal.firstSequence + BigInt(place))]),
       reason: `the event reader of DuckDB takes this line for no event (journal ${journal.number}, line ${place + 1})`,
       source: 'journal',
       topic: null,

@@ -14,7 +14,7 @@ export interface Snapshot {
 }
 
 export interface Retired {
-  readonly hotTables: readonly Pick<HotTable, 'name'>[];
+  readonly hotTables: readonly (Pick<HotTable, 'name'> & Partial<Pick<HotTable, 'logs'>>)[];
   /** Files of the segments folder. */
   readonly files: readonly (Segment | Bundle)[];
 }

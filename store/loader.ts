@@ -5,9 +5,11 @@ import type { CatalogProgress } from './catalog.ts';
 import { runStatement } from './duckdb-engine.ts';
 import type { DeadLetter } from './event-store.ts';
 import { CollectingTable, HotGeneration } from './hot-generation.ts';
+import { HotLogs } from './hot-logs.ts';
 import type { Journal } from './journal.ts';
 import { loadJournal } from './journal-loader.ts';
 import type { LiveSet } from './live-set.ts';
+import type { LogMemory } from './log-memory.ts';
 import type { PositionTable } from './position-table.ts';
 import type { StoreCounters } from './store-counters.ts';
 
@@ -28,6 +30,7 @@ export interface ClosedGeneration {
 export interface LoaderOptions {
   readonly connection: DuckDBConnection;
   readonly segmentsFolder: string;
+  readonly logMemory: LogMemory;
   readonly live: LiveSet;
   readonly positions: PositionTable;
   readonly counters: StoreCounters;
@@ -63,8 +66,11 @@ export class Loader {
     return this.#end;
   }
 
-  /** What can fail comes first: when this rejects, nothing of the journal is searchable and no position has moved. */
-  async load(journal: Journal): Promise<void> {
+  /**
+   * Loads a journal with its logs, newline-terminated. What can fail comes first: when this rejects, nothing of the journal is searchable and no position
+   * has moved.
+   */
+  async load(journal: Journal, logs: readonly Uint8Array[]): Promise<void> {
     const { connection, segmentsFolder, live, positions, counters, keepUnreadable, onLoad } = this.#options;
     onLoad(journal.eventCount);
     if (this.#isFull()) {
@@ -73,6 +79,7 @@ export class Loader {
     const { collecting, tables, journals } = this.#open;
     const known = live.snapshot();
     let zones: readonly number[];
+    collecting.logs.append(journal.firstSequence, logs);
     try {
       const { loaded, duplicates, table, ...outcome } = await loadJournal(connection, journal, {
         collecting,
@@ -90,10 +97,14 @@ export class Loader {
         collecting.journals.push({ firstSequence: journal.firstSequence, atMs: journal.ingestedAtMs, sizeBytes: journal.sizeBytes });
       } else {
         tables.push(table);
+        table.logs.hold();
         live.exchange({ addHot: table });
       }
       counters.duplicateEvents += duplicates;
       zones = outcome.zones;
+    } catch (error) {
+      collecting.logs.truncate(journal.firstSequence);
+      throw error;
     } finally {
       known.release();
     }
@@ -131,9 +142,10 @@ export class Loader {
   }
 }
 
-async function openGeneration({ connection, live, now }: LoaderOptions, number: number): Promise<HotGeneration> {
-  const collecting = new CollectingTable(`collecting_${number}`);
+async function openGeneration({ connection, live, logMemory, now }: LoaderOptions, number: number): Promise<HotGeneration> {
+  const collecting = new CollectingTable(`collecting_${number}`, new HotLogs(logMemory));
   await runStatement(connection, createHotTableStatement(collecting.name));
+  collecting.logs.hold();
   live.exchange({ addHot: collecting });
   return new HotGeneration(collecting, now());
 }

@@ -1,23 +1,38 @@
-import { join } from 'node:path';
-import { logRow, readLogsStatement } from '../sql/segment-statements.ts';
+import { logRow } from '../sql/segment-statements.ts';
+import { readBundleRows } from './bundle-reader.ts';
 import type { SearchScope } from './search-scope.ts';
-import { StoreError } from './store-error.ts';
 
-/** What bundles hold at the places, packed; undefined for a place that is null, where an event is not sealed. */
-export async function readLogs(scope: SearchScope, places: readonly (bigint | null)[]): Promise<(string | undefined)[]> {
-  const sealed = places.filter((place) => place !== null).map(logRow);
-  const wanted = [...Map.groupBy(sealed, ({ bundle }) => bundle)].map(([bundle, inBundle]) => ({
-    bundle,
-    path: join(scope.segmentsFolder, scope.bundle(bundle).file),
-    rows: inBundle.map(({ row }) => row),
-  }));
-  const read = wanted.length === 0 ? [] : await scope.run(readLogsStatement(wanted));
-  const logs = new Map(read.map(([logPlace, log]) => [logPlace, log as string]));
-  return places.map((place) => {
-    const found = place === null ? undefined : logs.get(place);
-    if (place !== null && found === undefined) {
-      throw new StoreError('corrupt', `there is no log at the place ${place}`);
+/**
+ * The packed logs of events, by their `logPlace`. Undefined where they have more bytes than `mostBytes` together.
+ * Rejects with `StoreError` (`corrupt`) where one is not there.
+ */
+export async function readLogs(
+  scope: SearchScope,
+  places: readonly bigint[],
+  mostBytes = Number.POSITIVE_INFINITY,
+): Promise<string[] | undefined> {
+  const logs = new Array<string>(places.length);
+  let bytes = 0;
+  const keep = (index: number, log: Buffer) => {
+    bytes += log.length;
+    logs[index] = bytes > mostBytes ? '' : log.toString();
+  };
+  const sealed: { readonly index: number; readonly bundle: number; readonly row: number }[] = [];
+  for (const [index, place] of places.entries()) {
+    if (place < 0n) {
+      keep(index, scope.hotLog(-place));
+    } else {
+      sealed.push({ index, ...logRow(place) });
     }
-    return found;
-  });
+  }
+  for (const [number, rows] of Map.groupBy(sealed, ({ bundle }) => bundle)) {
+    scope.signal?.throwIfAborted();
+    if (bytes > mostBytes) {
+      return undefined;
+    }
+    const indexOf = new Map(rows.map(({ row, index }) => [row, index]));
+    const ascending = [...indexOf.keys()].sort((a, b) => a - b);
+    await readBundleRows(scope.bundle(number), scope.segmentsFolder, ascending, (row, log) => keep(indexOf.get(row) as number, log));
+  }
+  return bytes > mostBytes ? undefined : logs;
 }

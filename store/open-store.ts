@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { AppendPipeline } from './append-pipeline.ts';
+import { BundleWriter } from './bundle-writer.ts';
 import { Catalog } from './catalog.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type DataFolder, prepareDataFolder } from './data-folder.ts';
@@ -12,8 +13,10 @@ import { FeedReader } from './feed-reader.ts';
 import { type GroupLimits, groupLimitsOf } from './group-limits.ts';
 import { GroupMemory } from './group-memory.ts';
 import { MOST_KEPT, type MostKept } from './group-search.ts';
+import { readJournalLogs } from './journal.ts';
 import { LiveSet } from './live-set.ts';
 import { Loader } from './loader.ts';
+import { LogMemory } from './log-memory.ts';
 import { Maintenance } from './maintenance.ts';
 import { PartRemover } from './part-remover.ts';
 import { PositionTable } from './position-table.ts';
@@ -81,12 +84,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
 
   const cores = availableParallelism();
   const engine = await startEngine({ memoryLimitMb, spillFolder: folder.spill, threads: cores });
-  const [loading, sealing, sealingLogs, merging] = await Promise.all([
-    engine.connect(),
-    engine.connect(),
-    engine.connect(),
-    engine.connect(),
-  ]);
+  const [loading, sealing, merging] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
   const [removing, settings, zoneReading] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
   const searchers = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES);
 
@@ -109,12 +107,14 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
   const rewriting = { segmentsFolder: folder.segments, catalog, live, now };
-  const sealer = new Sealer({ ...rewriting, connection: sealing, logConnection: sealingLogs, journalFolder: folder.journal, logger });
+  const bundles = new BundleWriter();
+  const sealer = new Sealer({ ...rewriting, connection: sealing, bundles, journalFolder: folder.journal, logger });
   const threads = new ThreadPolicy({ connection: settings, cores, quietMs: QUIET_MS, logger });
   const loader = await Loader.start(
     {
       connection: loading,
       segmentsFolder: folder.segments,
+      logMemory: new LogMemory(),
       live,
       positions,
       counters,
@@ -127,7 +127,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     { journal: sealedJournal + 1, sequence: nextSequence },
   );
   for (const journal of journals) {
-    await loader.load(journal);
+    await loader.load(journal, [await readJournalLogs(folder.journal, journal.number)]);
   }
   if (journals.length > 0) {
     logger.info({ journals: journals.length, events: live.hotTables.reduce((sum, { events }) => sum + events, 0) }, 'journals reloaded');
@@ -160,10 +160,11 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   });
   const release = async () => {
     await threads.stop();
+    await bundles.close();
     await remover.idle();
     searchers.close();
     feedConnections.close();
-    for (const connection of [loading, sealing, sealingLogs, merging, removing, settings, zoneReading]) {
+    for (const connection of [loading, sealing, merging, removing, settings, zoneReading]) {
       connection.closeSync();
     }
     engine.closeSync();

@@ -22,7 +22,8 @@ export class PartRemover {
   remove({ hotTables, files }: Retired): void {
     this.#queue
       .run(async () => {
-        for (const { name } of hotTables) {
+        for (const { name, logs } of hotTables) {
+          logs?.letGo();
           await runStatement(this.#connection, dropTableStatement(name));
         }
         await removeFiles(this.#segmentsFolder, files);

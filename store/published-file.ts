@@ -1,23 +1,14 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DuckDBConnection } from '@duckdb/node-api';
-import type { SqlStatement } from '../sql/statement.ts';
-import { runStatement } from './duckdb-engine.ts';
-
 /**
- * Writes a file of the segments folder under a temporary name and gives it its own once it is whole and on disk; resolves with its size in bytes.
+ * Has a file of the segments folder written under a temporary name and gives it its own once it is whole and on disk; resolves with its size in bytes.
  * The folder is still to be synced. Nothing is left of it when this rejects.
  */
-export async function writeWhole(
-  connection: DuckDBConnection,
-  folder: string,
-  file: string,
-  statement: (path: string) => SqlStatement,
-): Promise<number> {
+export async function writeWhole(folder: string, file: string, write: (path: string) => Promise<unknown>): Promise<number> {
   const path = join(folder, file);
   const temporary = `${path}.tmp`;
   try {
-    await runStatement(connection, statement(temporary));
+    await write(temporary);
     const bytes = await syncFile(temporary);
     await rename(temporary, path);
     return bytes;

@@ -23,7 +23,7 @@ const SORTED_AT_ONCE = 20_000;
 const READ_AT_ONCE = 2;
 
 const SELECTED = joinSql(
-  [column('timestamp'), column('log'), column('logPlace'), ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name)))],
+  [column('timestamp'), column('logPlace'), ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name)))],
   ', ',
 );
 
@@ -45,9 +45,9 @@ export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Pr
   const rows = await scope.run(rowPageStatement(scope.plan, scope.events(narrow), narrow, slice, SELECTED, duckdbDialect));
   const logs = await readLogs(
     scope,
-    rows.map(([, , logPlace]) => logPlace as bigint | null),
+    rows.map(([, logPlace]) => logPlace as bigint),
   );
-  return { kind: 'rows', rows: rows.map((row, index) => eventRow(row, logs[index])), total };
+  return { kind: 'rows', rows: rows.map((row, index) => eventRow(row, logs?.[index] as string)), total };
 }
 
 /** The segments that are counted already are not read. */
@@ -113,8 +113,7 @@ function widthMs({ fromMs, toMs }: TimeWindow): number {
   return toMs - fromMs;
 }
 
-/** With its `packedLog`, where it is sealed. */
-function eventRow([timestamp, log, , logId, ...texts]: readonly DuckDBValue[], packedLog: string | undefined): EventRow {
+function eventRow([timestamp, , logId, ...texts]: readonly DuckDBValue[], packedLog: string): EventRow {
   const fields: Record<string, string> = {};
   for (const [place, name] of TEXT_FIELDS.entries()) {
     const value = texts[place];
@@ -122,6 +121,5 @@ function eventRow([timestamp, log, , logId, ...texts]: readonly DuckDBValue[], p
       fields[name] = unmarkText(value);
     }
   }
-  const logJson = packedLog === undefined ? (log as string) : unpackLog(packedLog, fields);
-  return { logId: unmarkText(logId as string), timestamp: Number(timestamp), logJson, fields };
+  return { logId: unmarkText(logId as string), timestamp: Number(timestamp), logJson: unpackLog(packedLog, fields), fields };
 }

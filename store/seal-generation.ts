@@ -1,8 +1,9 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { eventsRelation } from '../sql/events-relation.ts';
+import type { SqlFragment } from '../sql/fragment.ts';
 import { dropTableStatement } from '../sql/journal-statements.ts';
-import { rowsInOrder, sealingRows, sealingTableStatement, writeBundleStatement } from '../sql/segment-statements.ts';
+import { rowsInOrder, sealedOrderStatement, sealingRows, sealingTableStatement } from '../sql/segment-statements.ts';
 import type { Bundle } from './bundle.ts';
+import type { BundleWriter } from './bundle-writer.ts';
 import { runStatement } from './duckdb-engine.ts';
 import { packIngestTimes } from './feed-ingest-times.ts';
 import type { ClosedGeneration } from './loader.ts';
@@ -15,7 +16,7 @@ const SEALING_TABLE = 'sealing';
 
 export interface SealOptions extends RewriteOptions {
   /** Writes the logs, while `connection` writes the segments. */
-  readonly logConnection: DuckDBConnection;
+  readonly bundles: BundleWriter;
 }
 
 /**
@@ -23,13 +24,14 @@ export interface SealOptions extends RewriteOptions {
  * everything is as it was.
  */
 export async function sealGeneration({ generation, progress }: ClosedGeneration, options: SealOptions): Promise<void> {
-  const { connection, logConnection, segmentsFolder, now } = options;
+  const { connection, bundles, segmentsFolder, now } = options;
   const { sealedJournal, nextSequence } = progress;
   const hotEvents = eventsRelation(generation.tables, [], nextSequence);
   const stem = `j${sealedJournal}-${now().toString(36)}`;
   const bundleFile = `${stem}-log.parquet`;
-  const writeBundle = async (): Promise<Bundle> => {
-    const bytes = await writeWhole(logConnection, segmentsFolder, bundleFile, (path) => writeBundleStatement(hotEvents, path));
+  const { logs } = generation.collecting;
+  const writeBundle = async (rows: Float64Array): Promise<Bundle> => {
+    const bytes = await writeWhole(segmentsFolder, bundleFile, (path) => bundles.write({ path, logs: logs.places, rows }));
     const [firstJournal] = generation.journals;
     return {
       number: sealedJournal,
@@ -43,7 +45,7 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
     };
   };
   // Journals may hold nothing but expired events and positions.
-  const bundle = generation.events > 0 ? writeBundle() : undefined;
+  const bundle = generation.events > 0 ? writeBundle(await orderOf(hotEvents, logs.firstSequence, options)) : undefined;
   // It may fail before the segments are written; whoever waits for it then is told.
   bundle?.catch(() => {});
   try {
@@ -74,4 +76,11 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
   } finally {
     await runStatement(connection, dropTableStatement(SEALING_TABLE));
   }
+}
+
+/** The places of the events' logs among those from `firstSequence` on, in the order of the segments' rows. */
+async function orderOf(events: SqlFragment, firstSequence: bigint, { connection }: SealOptions): Promise<Float64Array> {
+  const { text } = sealedOrderStatement(events, firstSequence);
+  const [places = []] = (await connection.runAndReadAll(text)).getColumns();
+  return Float64Array.from(places as number[]);
 }

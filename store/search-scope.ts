@@ -31,7 +31,7 @@ export class SearchScope {
   readonly segmentsFolder: string;
   readonly #snapshot: Snapshot;
   readonly #connection: DuckDBConnection;
-  readonly #signal: AbortSignal | undefined;
+  readonly signal: AbortSignal | undefined;
   readonly #zone: ReadZone | undefined;
 
   /** With `zone` its table is read instead of its segments, all of which are in the snapshot. */
@@ -53,21 +53,21 @@ export class SearchScope {
     this.#snapshot = snapshot;
     this.segmentsFolder = segmentsFolder;
     this.#connection = connection;
-    this.#signal = signal;
+    this.signal = signal;
   }
 
   /** The same search within a part of its window. */
   during(window: TimeWindow): SearchScope {
-    return new SearchScope({ ...this.plan, window }, this.#snapshot, this.segmentsFolder, this.#connection, this.#signal, this.#zone);
+    return new SearchScope({ ...this.plan, window }, this.#snapshot, this.segmentsFolder, this.#connection, this.signal, this.#zone);
   }
 
   run(statement: SqlStatement): Promise<DuckDBValue[][]> {
-    return runStatement(this.#connection, statement, this.#signal);
+    return runStatement(this.#connection, statement, this.signal);
   }
 
   /** Hands over a statement's one column of doubles, piece by piece. */
   streamNumbers(statement: SqlStatement, take: (numbers: readonly number[]) => void): Promise<void> {
-    return interruptible(this.#connection, this.#signal, async () => {
+    return interruptible(this.#connection, this.signal, async () => {
       const result = await this.#connection.stream(statement.text, ...boundTo(statement));
       for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
         take(chunk.getColumnValues(0) as number[]);
@@ -81,12 +81,21 @@ export class SearchScope {
   }
 
   /** The bundle with this number. Throws `corrupt` where there is none. */
-  bundle(number: bigint): Bundle {
-    const found = this.#snapshot.bundles.find((bundle) => bundle.number === Number(number));
+  bundle(number: number): Bundle {
+    const found = this.#snapshot.bundles.find((bundle) => bundle.number === number);
     if (found === undefined) {
       throw new StoreError('corrupt', `bundle ${number} is not in the catalog`);
     }
     return found;
+  }
+
+  /** The packed log of a hot event. Throws `corrupt` where there is none. */
+  hotLog(sequence: bigint): Buffer {
+    const table = this.#snapshot.hotTables.find(({ logs }) => logs.has(sequence));
+    if (table === undefined) {
+      throw new StoreError('corrupt', `there is no log of the event ${sequence} in memory`);
+    }
+    return table.logs.at(sequence);
   }
 
   /** How many events of the zone are in the segments; not all of them need lie in the window. */

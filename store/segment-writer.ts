@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type SegmentRows, writeSegmentStatement } from '../sql/segment-statements.ts';
 import { syncFolder } from './data-folder.ts';
+import { runStatement } from './duckdb-engine.ts';
 import { removeFiles, writeWhole } from './published-file.ts';
 import type { UnpublishedSegment } from './segment.ts';
 import type { SegmentPlan } from './segment-plan.ts';
@@ -20,7 +21,7 @@ export async function writeSegments(
   try {
     for (const [index, plan] of plans.entries()) {
       const file = `${stem}-${index}.parquet`;
-      const bytes = await writeWhole(connection, folder, file, (path) => writeSegmentStatement(rows, plan.slice, path));
+      const bytes = await writeWhole(folder, file, (path) => runStatement(connection, writeSegmentStatement(rows, plan.slice, path)));
       written.push({ ...plan.content, file, bytes });
     }
   } catch (error) {

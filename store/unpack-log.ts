@@ -1,7 +1,7 @@
 import type { TextField } from '../query/event-fields.ts';
-import { markOf, PACKED_FIELDS } from '../sql/packed-log.ts';
+import { markOf, PACKED_FIELDS } from '../query/packed-log.ts';
 
-/** The log of an event with these fields, as it was before it was packed for its bundle. */
+/** The log of an event with these fields, as it was before it was packed. */
 export function unpackLog(packed: string, fields: Readonly<Partial<Record<TextField, string>>>): string {
   return PACKED_FIELDS.reduceRight((log, name, place) => log.replaceAll(markOf(place), () => fields[name] ?? ''), packed);
 }

@@ -1,0 +1,210 @@
+import { closeSync, openSync, writevSync } from 'node:fs';
+import { constants, crc32, zstdCompressSync } from 'node:zlib';
+import type { ColumnMetaData, OffsetIndex, RowGroup, SchemaElement } from 'hyparquet';
+import { ByteWriter } from 'hyparquet-writer';
+import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
+import { writeIndexes } from 'hyparquet-writer/src/indexes.js';
+import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
+import type { LogPlaces } from './hot-logs.ts';
+
+/** To read one log is to decompress so much, which takes a tenth of a millisecond. Smaller pages compress worse. */
+const PAGE_BYTES = 64 * 1024;
+
+/** The feed reads whole row groups for the sake of a few zones; each takes some bytes at the end of the file. */
+const GROUP_ROWS = 4_096;
+
+/** Written to the file together. */
+const WRITE_BYTES = 1024 * 1024;
+
+/** The logs do not get smaller with more effort: most of what they hold is in no other log. */
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: PAGE_BYTES };
+
+const MAGIC = Buffer.from('PAR1');
+/** Each value of a page comes behind its length, in so many bytes. */
+export const LENGTH_BYTES = 4;
+
+const SCHEMA: SchemaElement[] = [
+  { name: 'logs', num_children: 1 },
+  { name: 'log', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', converted_type: 'UTF8' },
+];
+
+/** What is to be written into a bundle. */
+export interface BundleOrder {
+  readonly path: string;
+  readonly logs: LogPlaces;
+  /** Which of the logs, row by row. */
+  readonly rows: Float64Array;
+}
+
+/**
+ * Writes logs as a Parquet file of one column, `log`. Any engine can read it; what it is written for is to find single rows: it has small pages, and says where each of them is (the OffsetIndex of
+ * the format). Not synced.
+ */
+export function writeBundleFile({ path, logs, rows }: BundleOrder): void {
+  const file = new BundleFile(path);
+  try {
+    for (const index of rows) {
+      file.add(logs.pieces[logs.pieceOf[index] as number] as Uint8Array, logs.starts[index] as number, logs.ends[index] as number);
+    }
+    file.end();
+  } finally {
+    file.close();
+  }
+}
+
+class BundleFile {
+  readonly #handle: number;
+  readonly #groups: RowGroup[] = [];
+  #rows = 0;
+  #offset = 0;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  /** The page under way. */
+  #page = Buffer.allocUnsafeSlow(2 * PAGE_BYTES);
+  #used = 0;
+  #pageRows = 0;
+  /** The row group under way. */
+  #locations: OffsetIndex['page_locations'] = [];
+  #groupStart = 0;
+  #groupRows = 0;
+  #groupBytes = 0;
+  readonly #indexes: { readonly chunk: RowGroup['columns'][number]; readonly offsetIndex: OffsetIndex }[] = [];
+
+  constructor(path: string) {
+    this.#handle = openSync(path, 'wx');
+    this.#put(MAGIC);
+    this.#groupStart = this.#offset;
+  }
+
+  add(piece: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    this.#makeRoom(LENGTH_BYTES + length);
+    this.#page.writeUInt32LE(length, this.#used);
+    this.#page.set(piece.subarray(start, end), this.#used + LENGTH_BYTES);
+    this.#used += LENGTH_BYTES + length;
+    this.#pageRows += 1;
+    this.#rows += 1;
+    if (this.#used >= PAGE_BYTES) {
+      this.#endPage();
+    }
+    if (this.#groupRows + this.#pageRows === GROUP_ROWS) {
+      this.#endGroup();
+    }
+  }
+
+  end(): void {
+    this.#endGroup();
+    const footer = new ByteWriter();
+    // What is written into it has to know how far it is from the start of the file.
+    footer.offset = this.#offset;
+    writeIndexes(footer, this.#indexes);
+    writeMetadata(footer, {
+      version: 1,
+      created_by: 'shieldlog',
+      schema: SCHEMA,
+      num_rows: BigInt(this.#rows),
+      row_groups: this.#groups,
+      metadata_length: 0,
+    });
+    this.#put(footer.getBytes());
+    this.#put(MAGIC);
+    this.#write();
+  }
+
+  close(): void {
+    closeSync(this.#handle);
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#used + bytes > this.#page.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#page.length, this.#used + bytes));
+      this.#page.copy(larger, 0, 0, this.#used);
+      this.#page = larger;
+    }
+  }
+
+  #endPage(): void {
+    if (this.#pageRows === 0) {
+      return;
+    }
+    const body = zstdCompressSync(this.#page.subarray(0, this.#used), ZSTD);
+    const header = new ByteWriter(64);
+    writePageHeader(header, {
+      type: 'DATA_PAGE',
+      uncompressed_page_size: this.#used,
+      compressed_page_size: body.length,
+      // A signed number in the format.
+      crc: crc32(body) | 0,
+      data_page_header: {
+        num_values: this.#pageRows,
+        encoding: 'PLAIN',
+        definition_level_encoding: 'RLE',
+        repetition_level_encoding: 'RLE',
+      },
+    });
+    const bytes = header.offset + body.length;
+    this.#locations.push({
+      offset: BigInt(this.#offset),
+      compressed_page_size: bytes,
+      first_row_index: BigInt(this.#groupRows),
+    });
+    this.#put(header.getBytes());
+    this.#put(body);
+    this.#groupBytes += header.offset + this.#used;
+    this.#groupRows += this.#pageRows;
+    this.#used = 0;
+    this.#pageRows = 0;
+  }
+
+  #endGroup(): void {
+    this.#endPage();
+    if (this.#groupRows === 0) {
+      return;
+    }
+    const [rows, bytes, compressedBytes] = [this.#groupRows, this.#groupBytes, this.#offset - this.#groupStart].map(BigInt) as [
+      bigint,
+      bigint,
+      bigint,
+    ];
+    const metadata: ColumnMetaData = {
+      type: 'BYTE_ARRAY',
+      encodings: ['PLAIN'],
+      path_in_schema: ['log'],
+      codec: 'ZSTD',
+      num_values: rows,
+      total_uncompressed_size: bytes,
+      total_compressed_size: compressedBytes,
+      data_page_offset: BigInt(this.#groupStart),
+    };
+    const chunk = { file_offset: BigInt(this.#groupStart), meta_data: metadata };
+    this.#groups.push({ columns: [chunk], total_byte_size: bytes, num_rows: rows, total_compressed_size: compressedBytes });
+    this.#indexes.push({ chunk, offsetIndex: { page_locations: this.#locations } });
+    this.#locations = [];
+    this.#groupStart = this.#offset;
+    this.#groupRows = 0;
+    this.#groupBytes = 0;
+  }
+
+  #put(bytes: Uint8Array): void {
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    this.#offset += bytes.length;
+    if (this.#waitingBytes >= WRITE_BYTES) {
+      this.#write();
+    }
+  }
+
+  #write(): void {
+    let left = this.#waiting.filter(({ length }) => length > 0);
+    while (left.length > 0) {
+      let written = writevSync(this.#handle, left);
+      left = left.flatMap((bytes) => {
+        const skipped = Math.min(written, bytes.length);
+        written -= skipped;
+        return skipped === bytes.length ? [] : [bytes.subarray(skipped)];
+      });
+    }
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+}

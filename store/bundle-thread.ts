@@ -1,0 +1,4 @@
+import { writeBundleFile } from './bundle-file.ts';
+
+// What the thread of `bundle-writer.ts` does.
+export default writeBundleFile;
