@@ -7,7 +7,7 @@ import type { WireEvent } from './wire-event.ts';
 import { ASN, FIRST_TEXT, IP, LOG, LOG_ID } from './wire-fields.ts';
 
 /**
- * Writes an event as one canonical line (see `query/event-fields.ts`). Values are copied as they are written, never parsed and written
+ * Writes an event without its log as one canonical line (see `query/event-fields.ts`). Values are copied as they are written, never parsed and written
  * anew, so that no digit of a number is lost. `derivedLogId` is used where the event has no id of its own.
  */
 export function writeCanonicalLine(
@@ -20,9 +20,7 @@ export function writeCanonicalLine(
   if (event.isPlain) {
     const logId = derivedLogId === null ? '' : `,"logId":${JSON.stringify(derivedLogId)}`;
     copyFields(scanner, event.memberOf[LOG]!, lines);
-    lines.write(`${addressOf(scanner, event, addresses)}${logId},"log":`);
-    copyValue(scanner, event.memberOf[LOG]!, lines);
-    lines.write('}');
+    lines.write(`${addressOf(scanner, event, addresses)}${logId}}`);
   } else {
     compose(scanner, event, derivedLogId, addresses, lines);
   }
@@ -81,41 +79,5 @@ function compose(
       }
     }
   }
-  lines.write(`${addressOf(scanner, event, addresses)},"log":`);
-  writeLog(scanner, event, lines);
-  lines.write('}');
-}
-
-/** The event's log with the members that have no other place added to it; the whole event where it has no log. */
-function writeLog(scanner: MemberScanner, event: WireEvent, lines: LineBuffer): void {
-  const { text, members } = scanner;
-  const log = event.memberOf[LOG]!;
-  if (log < 0) {
-    lines.copy(text, scanner.openAt, scanner.closeAt + 1);
-    return;
-  }
-  const [start, end] = [members.valueStart[log]!, members.valueEnd[log]!];
-  if (event.homeless.length === 0) {
-    lines.copy(text, start, end);
-    return;
-  }
-  const homeless = homelessMembers(scanner, event);
-  const logMembers = scanner.membersAt(start);
-  for (let member = 0; member < logMembers.count; member++) {
-    homeless.delete(scanner.keyOf(member, logMembers));
-  }
-  lines.copy(text, start, end - 1);
-  let separator = logMembers.count === 0 ? '' : ',';
-  for (const member of homeless.values()) {
-    lines.write(separator);
-    separator = ',';
-    // The key's quotes, the colon and what is between them are copied as they are.
-    lines.copy(text, members.keyStart[member]! - 1, members.valueEnd[member]!);
-  }
-  lines.write('}');
-}
-
-/** By name, the members that are no field of an event; of those with the same name the last. */
-function homelessMembers(scanner: MemberScanner, event: WireEvent): Map<string, number> {
-  return new Map(event.homeless.map((member) => [scanner.keyOf(member), member]));
+  lines.write(`${addressOf(scanner, event, addresses)}}`);
 }

@@ -1,7 +1,7 @@
+import type { ConvertedEvents } from './converted-events.ts';
 import { EventKernel } from './event-kernel.ts';
 import { CLOCK_TOLERANCE_MS, type EventRules } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
-import type { LineBuffer } from './line-buffer.ts';
 import { ScannedEvents } from './scanned-events.ts';
 
 /** A kernel takes as long to make as it saves on this many events; many inputs have fewer. */
@@ -9,7 +9,7 @@ const EVENTS_BEFORE_KERNEL = 50;
 
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 
-/** Turns events as they come over the wire into canonical lines: the usual ones by the kernel, the others by scanning them here. */
+/** Turns events as they come over the wire into canonical lines and packed logs: the usual ones by the kernel, the others by scanning them here. */
 export class EventConverter {
   readonly #rules: EventRules;
   readonly #scanned: ScannedEvents;
@@ -22,21 +22,21 @@ export class EventConverter {
   }
 
   /**
-   * Adds an accepted event to `lines`; any other leaves them alone. An event without an id gets `place`, where it stands in Kafka,
+   * Adds an accepted event to `events`; any other leaves them alone. An event without an id gets `place`, where it stands in Kafka,
    * or the start of the SHA-256 over its bytes if that is null.
    */
-  convert(bytes: Uint8Array, place: (() => string) | null, lines: LineBuffer): EventVerdict {
+  convert(bytes: Uint8Array, place: (() => string) | null, events: ConvertedEvents): EventVerdict {
     if (this.#kernel === null && this.#eventsBeforeKernel-- === 0) {
       this.#kernel = kernelIfThereIsRoom();
     }
     const kernel = this.#kernel;
     if (kernel !== null) {
       const now = this.#rules.now();
-      if (kernel.convert(bytes, place, now - this.#rules.retentionMs, now + CLOCK_TOLERANCE_MS, lines)) {
+      if (kernel.convert(bytes, place, now - this.#rules.retentionMs, now + CLOCK_TOLERANCE_MS, events)) {
         return ACCEPTED;
       }
     }
-    return this.#scanned.convert(bytes, place, lines);
+    return this.#scanned.convert(bytes, place, events);
   }
 }
 

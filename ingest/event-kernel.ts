@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { ConvertedEvents } from './converted-events.ts';
 import { digestId } from './digest-id.ts';
-import type { LineBuffer } from './line-buffer.ts';
 
 interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -18,6 +18,8 @@ declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: KernelExports };
 };
+
+const LOG_NAME = ',"log":';
 
 const MODULE = new WebAssembly.Module(readFileSync(new URL('./kernel/event-kernel.wasm', import.meta.url)));
 
@@ -44,28 +46,35 @@ export class EventKernel {
   }
 
   /**
-   * Adds the event's line to `lines`; false where the event is not for the kernel, and `lines` are left alone. The time of the event has to be
+   * Adds the event to `events`; false where it is not for the kernel, and they are left alone. The time of the event has to be
    * within the two, Unix milliseconds. `place` is as for `EventConverter`.
    */
-  convert(bytes: Uint8Array, place: (() => string) | null, earliestMs: number, latestMs: number, lines: LineBuffer): boolean {
+  convert(
+    bytes: Uint8Array,
+    place: (() => string) | null,
+    earliestMs: number,
+    latestMs: number,
+    { lines, logs }: ConvertedEvents,
+  ): boolean {
     if (bytes.length > this.#longestEvent) {
       return false;
     }
     this.#memory.set(bytes, this.#inputAt);
     const length = this.#exports.convert(bytes.length, earliestMs, latestMs);
-    if (length > 0) {
-      lines.appendLine(this.#memory, this.#outputAt, this.#outputAt + length);
-    } else if (length < 0) {
-      this.#appendWithId(place, -length, lines);
+    if (length === 0) {
+      return false;
     }
-    return length !== 0;
-  }
-
-  #appendWithId(place: (() => string) | null, length: number, lines: LineBuffer): void {
     const { idAt, eventStart, eventEnd } = this.#exports;
-    const logId = place?.() ?? digestId(this.#memory.subarray(eventStart(), eventEnd()));
-    lines.copy(this.#memory, this.#outputAt, idAt());
-    lines.write(`,"logId":${JSON.stringify(logId)}`);
-    lines.appendLine(this.#memory, idAt(), this.#outputAt + length);
+    const [fieldsEnd, end] = [idAt(), this.#outputAt + Math.abs(length)];
+    lines.copy(this.#memory, this.#outputAt, fieldsEnd);
+    if (length < 0) {
+      const logId = place?.() ?? digestId(this.#memory.subarray(eventStart(), eventEnd()));
+      lines.write(`,"logId":${JSON.stringify(logId)}`);
+    }
+    lines.write('}');
+    lines.endLine();
+    logs.copy(this.#memory, fieldsEnd + LOG_NAME.length, end - 2);
+    logs.endLine();
+    return true;
   }
 }

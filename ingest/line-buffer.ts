@@ -27,9 +27,13 @@ export class LineBuffer {
     this.#used += this.#chunk.write(text, this.#used);
   }
 
-  endLine(): void {
+  writeByte(byte: number): void {
     this.#makeRoom(1);
-    this.#chunk[this.#used++] = NEWLINE;
+    this.#chunk[this.#used++] = byte;
+  }
+
+  endLine(): void {
+    this.writeByte(NEWLINE);
     this.#lineStart = this.#used;
   }
 

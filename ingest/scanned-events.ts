@@ -1,10 +1,12 @@
 import { AddressMembers } from './address-members.ts';
 import { writeCanonicalLine } from './canonical-line.ts';
+import { canonicalLog, packedValues } from './canonical-log.ts';
+import type { ConvertedEvents } from './converted-events.ts';
 import { digestId } from './digest-id.ts';
 import { CLOCK_TOLERANCE_MS, type EventRules } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
-import type { LineBuffer } from './line-buffer.ts';
 import { MemberScanner } from './member-scanner.ts';
+import { packLog } from './pack-log.ts';
 import { WireEvent } from './wire-event.ts';
 import { LOG_ID } from './wire-fields.ts';
 
@@ -13,7 +15,7 @@ const LARGEST_EVENT_BYTES = 1024 * 1024;
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 const EXPIRED: EventVerdict = { kind: 'expired' };
 
-/** Turns events of every form into canonical lines, and says of the others which rule they break: the one place that knows all rules. */
+/** Turns events of every form into canonical lines and packed logs, and says of the others which rule they break: the one place that knows all rules. */
 export class ScannedEvents {
   readonly #rules: EventRules;
   readonly #scanner = new MemberScanner();
@@ -25,7 +27,7 @@ export class ScannedEvents {
   }
 
   /** As `EventConverter.convert`. */
-  convert(bytes: Uint8Array, place: (() => string) | null, lines: LineBuffer): EventVerdict {
+  convert(bytes: Uint8Array, place: (() => string) | null, events: ConvertedEvents): EventVerdict {
     if (bytes.length > LARGEST_EVENT_BYTES) {
       return rejected(`the event has ${bytes.length} bytes: at most ${LARGEST_EVENT_BYTES} are allowed`);
     }
@@ -46,7 +48,8 @@ export class ScannedEvents {
       return EXPIRED;
     }
     const derivedLogId = event.memberOf[LOG_ID]! < 0 ? (place?.() ?? digestId(bytes.subarray(scanner.openAt, scanner.closeAt + 1))) : null;
-    writeCanonicalLine(scanner, event, derivedLogId, this.#addresses, lines);
+    writeCanonicalLine(scanner, event, derivedLogId, this.#addresses, events.lines);
+    packLog(canonicalLog(scanner, event), packedValues(scanner, event), events.logs);
     return ACCEPTED;
   }
 }
