@@ -4,7 +4,7 @@ import { dropTableStatement } from '../sql/journal-statements.ts';
 import { rowsInOrder, sealedOrderStatement, sealingRows, sealingTableStatement } from '../sql/segment-statements.ts';
 import type { Bundle } from './bundle.ts';
 import type { BundleWriter } from './bundle-writer.ts';
-import { runStatement } from './duckdb-engine.ts';
+import { boundTo, runStatement } from './duckdb-engine.ts';
 import { packIngestTimes } from './feed-ingest-times.ts';
 import type { ClosedGeneration } from './loader.ts';
 import { removeFiles, writeWhole } from './published-file.ts';
@@ -80,7 +80,7 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
 
 /** The places of the events' logs among those from `firstSequence` on, in the order of the segments' rows. */
 async function orderOf(events: SqlFragment, firstSequence: bigint, { connection }: SealOptions): Promise<Float64Array> {
-  const { text } = sealedOrderStatement(events, firstSequence);
-  const [places = []] = (await connection.runAndReadAll(text)).getColumns();
+  const statement = sealedOrderStatement(events, firstSequence);
+  const [places = []] = (await connection.runAndReadAll(statement.text, ...boundTo(statement))).getColumns();
   return Float64Array.from(places as number[]);
 }

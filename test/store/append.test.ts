@@ -12,7 +12,7 @@ test('an append resolves when its events can be searched and its journal is on d
   const receipt = await store.append(canonicalBatch([event('a', NOW), event('b', NOW + 1)]));
   expect(receipt).toEqual({ firstSequence: 1n, eventCount: 2 });
   expect(await storedIds(store)).toEqual(['b', 'a']);
-  expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000001.ndjson']);
+  expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000001.logs', '000000000001.ndjson']);
 });
 
 test('appends under way at the same time are applied in the order of the calls', async () => {
@@ -47,7 +47,7 @@ test('batches that come together are one journal, up to ten thousand events, and
     [10_002n, 0],
     [10_002n, 20_000],
   ]);
-  expect(readdirSync(join(dataDir, 'journal'))).toHaveLength(3);
+  expect(readdirSync(join(dataDir, 'journal'))).toHaveLength(2 * 3);
   const expectWhole = (whole: typeof store) => {
     expect([0, 1, 2].map((partition) => whole.position('shield', partition))).toEqual([4n, 7n, 1n]);
     expect(whole.stats()).toMatchObject({ events: 30_000, duplicateEvents: 1, expiredEvents: 5, deadLetters: 1 });
@@ -105,7 +105,7 @@ test('the bytes of events and of dead letters are pending until the batch is sto
   const store = await storeIn(temporaryFolder());
   const letter = { bytes: Buffer.alloc(1_000), reason: 'no event', source: 'http', topic: null, partition: null, offset: null };
   const events = canonicalBatch([event('a', NOW)]);
-  const eventBytes = Buffer.concat(events.lines).byteLength;
+  const eventBytes = Buffer.concat([...events.lines, ...events.logs]).byteLength;
   const stored = [
     store.append({ ...events, deadLetters: [letter, { ...letter, bytes: Buffer.alloc(500) }] }),
     store.append(canonicalBatch([], { deadLetters: [letter] })),
@@ -119,9 +119,9 @@ test('a line that is no canonical event becomes a dead letter and does not hold 
   const store = await storeIn(temporaryFolder());
   const good = canonicalBatch([event('a', NOW), event('b', NOW + 1)]);
   const lines = [...good.lines, Buffer.from('{"shieldZoneId":\n')];
-  await store.append({ ...good, lines, eventCount: 3 });
+  await store.append({ ...good, lines, logs: [...good.logs, Buffer.from('{"a":1}\n')], eventCount: 3 });
   expect(await storedIds(store)).toEqual(['b', 'a']);
-  expect(store.listDeadLetters({ limit: 10 }).map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['{"shieldZoneId":']);
+  expect(store.listDeadLetters({ limit: 10 }).map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['{"shieldZoneId":\n{"a":1}']);
 });
 
 test('a batch that cannot be written takes those behind it along, stores nothing of them, and later ones go on without a gap', async () => {
