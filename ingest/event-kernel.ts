@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { ConvertedEvents } from './converted-events.ts';
 import { digestId } from './digest-id.ts';
+import type { LineBuffer } from './line-buffer.ts';
 
 interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly longestEvent: () => number;
   readonly inputAt: () => number;
   readonly outputAt: () => number;
-  readonly idAt: () => number;
+  readonly logAt: () => number;
+  readonly logLength: () => number;
   readonly eventStart: () => number;
   readonly eventEnd: () => number;
   readonly convert: (length: number, earliestMs: number, latestMs: number) => number;
@@ -18,8 +20,6 @@ declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: KernelExports };
 };
-
-const LOG_NAME = ',"log":';
 
 const MODULE = new WebAssembly.Module(readFileSync(new URL('./kernel/event-kernel.wasm', import.meta.url)));
 
@@ -34,6 +34,7 @@ export class EventKernel {
   readonly #memory: Buffer;
   readonly #inputAt: number;
   readonly #outputAt: number;
+  readonly #logAt: number;
   readonly #longestEvent: number;
 
   /** Throws a `RangeError` where there is no more address space. */
@@ -42,6 +43,7 @@ export class EventKernel {
     this.#memory = Buffer.from(this.#exports.memory.buffer);
     this.#inputAt = this.#exports.inputAt();
     this.#outputAt = this.#exports.outputAt();
+    this.#logAt = this.#exports.logAt();
     this.#longestEvent = this.#exports.longestEvent();
   }
 
@@ -64,17 +66,22 @@ export class EventKernel {
     if (length === 0) {
       return false;
     }
-    const { idAt, eventStart, eventEnd } = this.#exports;
-    const [fieldsEnd, end] = [idAt(), this.#outputAt + Math.abs(length)];
-    lines.copy(this.#memory, this.#outputAt, fieldsEnd);
-    if (length < 0) {
-      const logId = place?.() ?? digestId(this.#memory.subarray(eventStart(), eventEnd()));
-      lines.write(`,"logId":${JSON.stringify(logId)}`);
+    if (length > 0) {
+      lines.appendLine(this.#memory, this.#outputAt, this.#outputAt + length);
+    } else {
+      this.#appendWithId(place, this.#outputAt - length, lines);
     }
-    lines.write('}');
-    lines.endLine();
-    logs.copy(this.#memory, fieldsEnd + LOG_NAME.length, end - 2);
-    logs.endLine();
+    logs.appendLine(this.#memory, this.#logAt, this.#logAt + this.#exports.logLength());
     return true;
+  }
+
+  /** The line that ends at `lineEnd`, with an id before its closing brace. */
+  #appendWithId(place: (() => string) | null, lineEnd: number, lines: LineBuffer): void {
+    const { eventStart, eventEnd } = this.#exports;
+    const logId = place?.() ?? digestId(this.#memory.subarray(eventStart(), eventEnd()));
+    const braceAt = lineEnd - '}\n'.length;
+    lines.copy(this.#memory, this.#outputAt, braceAt);
+    lines.write(`,"logId":${JSON.stringify(logId)}`);
+    lines.appendLine(this.#memory, braceAt, lineEnd);
   }
 }

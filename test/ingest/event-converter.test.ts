@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { generateEvents } from '../../bench/event-generator.ts';
+import { ConvertedEvents } from '../../ingest/converted-events.ts';
 import { EventConverter } from '../../ingest/event-converter.ts';
-import { LineBuffer } from '../../ingest/line-buffer.ts';
 import { ScannedEvents } from '../../ingest/scanned-events.ts';
 import { HOUR, NOW, RULES, rawEvent } from './raw-events.ts';
 
@@ -26,25 +26,27 @@ function* mixedEvents(count: number): Iterable<Buffer> {
 test.each([
   ['from Kafka', () => 'topic-"0-1'],
   ['without a place', null],
-])('events of all kinds together, %s, give the lines and the verdicts that scanning every one gives', (_from, place) => {
+])('events of all kinds together, %s, give the lines, the logs and the verdicts that scanning every one gives', (_from, place) => {
   const [converter, scanned] = [new EventConverter(RULES), new ScannedEvents(RULES)];
-  const [lines, expected] = [new LineBuffer(), new LineBuffer()];
+  const [events, expected] = [new ConvertedEvents(), new ConvertedEvents()];
   for (const event of mixedEvents(200)) {
-    expect(converter.convert(event, place, lines)).toEqual(scanned.convert(event, place, expected));
+    expect(converter.convert(event, place, events)).toEqual(scanned.convert(event, place, expected));
   }
-  expect(lines.byteLength).toBe(expected.byteLength);
-  expect(Buffer.concat(lines.take()).equals(Buffer.concat(expected.take()))).toBe(true);
+  expect(events.byteLength).toBe(expected.byteLength);
+  const [converted, wanted] = [events.take(), expected.take()];
+  expect(Buffer.concat(converted.lines).equals(Buffer.concat(wanted.lines))).toBe(true);
+  expect(Buffer.concat(converted.logs).equals(Buffer.concat(wanted.logs))).toBe(true);
 });
 
-test('no line of an event is spread over two chunks', () => {
+test('no line or log of an event is spread over two chunks', () => {
   const converter = new EventConverter(RULES);
-  const lines = new LineBuffer();
+  const events = new ConvertedEvents();
   for (const event of mixedEvents(3000)) {
-    converter.convert(event, null, lines);
+    converter.convert(event, null, events);
   }
-  const chunks = lines.take();
-  expect(chunks.length).toBeGreaterThan(3);
-  for (const chunk of chunks) {
+  const { lines, logs } = events.take();
+  expect(Math.min(lines.length, logs.length)).toBeGreaterThan(3);
+  for (const chunk of [...lines, ...logs]) {
     expect(chunk.at(0)).toBe('{'.charCodeAt(0));
     expect(chunk.at(-1)).toBe('\n'.charCodeAt(0));
   }
@@ -55,15 +57,15 @@ test('where there is no address space for a kernel, events are converted all the
   const program = `
     const { EventKernel } = await import(${ingest} + 'event-kernel.ts');
     const { EventConverter } = await import(${ingest} + 'event-converter.ts');
-    const { LineBuffer } = await import(${ingest} + 'line-buffer.ts');
+    const { ConvertedEvents } = await import(${ingest} + 'converted-events.ts');
     const kernels = [];
     let hasRoom = true;
     while (hasRoom) try { kernels.push(new EventKernel()); } catch { hasRoom = false; }
     const converter = new EventConverter({ now: () => ${NOW}, retentionMs: ${HOUR} });
-    const lines = new LineBuffer();
+    const events = new ConvertedEvents();
     const event = Buffer.from(${JSON.stringify(rawEvent())});
-    for (let place = 0; place < 200; place++) converter.convert(event, null, lines);
-    console.log(hasRoom, Buffer.concat(lines.take()).toString().split('\\n').length - 1);`;
+    for (let place = 0; place < 200; place++) converter.convert(event, null, events);
+    console.log(hasRoom, Buffer.concat(events.take().lines).toString().split('\\n').length - 1);`;
   const limited = ['-c', 'ulimit -v 30000000 && exec "$0" --input-type=module -e "$1"', process.execPath, program];
   const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
   expect({ stdout, stderr }).toEqual({ stdout: 'false 200\n', stderr: '' });

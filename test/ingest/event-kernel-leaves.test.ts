@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LONGEST_KERNEL_EVENT, nested, ofBytes, withIp, withLog } from './kernel-events.ts';
-import { kernelLine, scannedLine } from './kernel-lines.ts';
+import { kernelLines, scannedLines } from './kernel-lines.ts';
 import { HOUR, NOW, rawEvent, rawEventWith } from './raw-events.ts';
 
 describe('the kernel leaves to the scanner an event', () => {
@@ -72,7 +72,7 @@ describe('the kernel leaves to the scanner an event', () => {
     ['that ends in an escape', `${rawEvent().slice(0, -1)},"url":"\\`],
     ['longer than the kernel takes', ofBytes(LONGEST_KERNEL_EVENT + 1)],
   ])('%s', (_what, event) => {
-    expect(kernelLine(Buffer.from(event))).toBeNull();
+    expect(kernelLines(Buffer.from(event))).toBeNull();
   });
 
   test.each([
@@ -106,8 +106,8 @@ describe('the kernel leaves to the scanner an event', () => {
     '{1:1}',
   ])('with a log of %s', (log) => {
     const event = Buffer.from(withLog(log));
-    expect(scannedLine(event)).toBeNull();
-    expect(kernelLine(event)).toBeNull();
+    expect(scannedLines(event)).toBeNull();
+    expect(kernelLines(event)).toBeNull();
   });
 
   test.each([
@@ -145,7 +145,7 @@ describe('the kernel leaves to the scanner an event', () => {
     'localhost',
     '\\u0031.2.3.4',
   ])('from the ip "%s"', (ip) => {
-    expect(kernelLine(Buffer.from(withIp(ip)))).toBeNull();
+    expect(kernelLines(Buffer.from(withIp(ip)))).toBeNull();
   });
 
   test.each<[what: string, bytes: readonly number[]]>([
@@ -164,15 +164,15 @@ describe('the kernel leaves to the scanner an event', () => {
   ])('with %s in a text, which is no UTF-8', (_what, bytes) => {
     const event = Buffer.from(rawEvent({ url: '@@@@@'.slice(0, bytes.length) }));
     event.set(bytes, event.indexOf('@'));
-    expect(scannedLine(event)).toBeNull();
-    expect(kernelLine(event)).toBeNull();
+    expect(scannedLines(event)).toBeNull();
+    expect(kernelLines(event)).toBeNull();
   });
 });
 
 test('a text without an end is not taken to end where one of the event before did', () => {
   for (let length = 0; length < 130; length++) {
     const event = rawEvent({ ua: 'x'.repeat(length), url: 'x' });
-    expect(kernelLine(Buffer.from(event))).not.toBeNull();
-    expect(kernelLine(Buffer.from(event.replace(/"}$/, 'x}')))).toBeNull();
+    expect(kernelLines(Buffer.from(event))).not.toBeNull();
+    expect(kernelLines(Buffer.from(event.replace(/"}$/, 'x}')))).toBeNull();
   }
 });

@@ -2,22 +2,45 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseAddress } from '../../query/parse-address.ts';
 import { arbitraryRawEvent } from '../ingest/arbitrary-raw-event.ts';
+import { arbitraryRepeatingEvent } from '../ingest/arbitrary-repeating-event.ts';
 import { arbitraryUsualEvent } from '../ingest/arbitrary-usual-event.ts';
-import { kernelLine, scannedLine } from '../ingest/kernel-lines.ts';
+import { kernelLines, scannedLines } from '../ingest/kernel-lines.ts';
+import { plainlyPacked, unpacked } from '../ingest/plain-packing.ts';
 import { rawEvent } from '../ingest/raw-events.ts';
 
 /** Surrogates in escapes are left to the scanner. */
 const hasEscapedSurrogate = (event: string) => /\\u[dD][89a-fA-F]/.test(event);
 
-test('the kernel takes usual events and writes the line that the scanner writes', () => {
+test('the kernel takes usual events and writes the line and the log that the scanner writes', () => {
   fc.assert(
     fc.property(arbitraryUsualEvent, (event) => {
       fc.pre(!hasEscapedSurrogate(event));
       const bytes = Buffer.from(event);
-      expect(kernelLine(bytes)).toBe(scannedLine(bytes) ?? 'nothing');
+      expect(kernelLines(bytes)).toBe(scannedLines(bytes) ?? 'nothing');
     }),
     { numRuns: 5000 },
   );
+});
+
+test('logs that repeat values of their events are packed as the definition says, by the kernel and by the scanner, and unpacked again are what they were', () => {
+  let [marked, all] = [0, 0];
+  fc.assert(
+    fc.property(arbitraryRepeatingEvent, ({ event, log, values }) => {
+      const bytes = Buffer.from(event);
+      const lines = scannedLines(bytes);
+      expect(kernelLines(bytes)).toBe(lines);
+      const [, packed] = Buffer.from(lines ?? '', 'latin1')
+        .toString('utf8')
+        .split('\n');
+      expect(packed).toBe(plainlyPacked(log, values));
+      expect(unpacked(packed ?? '', values)).toBe(log);
+      all++;
+      marked += packed === log ? 0 : 1;
+    }),
+    { numRuns: 20_000 },
+  );
+  // Otherwise nothing was packed.
+  expect(marked).toBeGreaterThan(all / 3);
 });
 
 /** One byte flipped, left out, put in; or the end cut off. */
@@ -50,15 +73,16 @@ function damaged(bytes: Buffer, [at, kind, byte]: Damage): Buffer {
 
 test('of events of every kind, damaged and whole, the kernel takes none that the scanner refuses or writes otherwise', () => {
   let [taken, all] = [0, 0];
-  const events = fc.oneof({ weight: 3, arbitrary: arbitraryUsualEvent }, arbitraryRawEvent);
+  const repeating = arbitraryRepeatingEvent.map(({ event }) => event);
+  const events = fc.oneof({ weight: 3, arbitrary: arbitraryUsualEvent }, repeating, arbitraryRawEvent);
   fc.assert(
     fc.property(events, fc.array(damage, { maxLength: 3 }), (event, damages) => {
       const bytes = damages.reduce(damaged, Buffer.from(event));
-      const line = kernelLine(bytes);
+      const lines = kernelLines(bytes);
       all++;
-      if (line !== null) {
+      if (lines !== null) {
         taken++;
-        expect(line).toBe(scannedLine(bytes));
+        expect(lines).toBe(scannedLines(bytes));
       }
     }),
     { numRuns: 20_000 },
@@ -83,7 +107,7 @@ test('the kernel takes an address in its usual forms exactly where the search re
     fc.property(addresses, (ip) => {
       const bytes = Buffer.from(rawEvent({ ip }));
       const isMixed = ip.includes(':') && ip.includes('.');
-      expect(kernelLine(bytes)).toBe(parseAddress(ip) === null || isMixed ? null : scannedLine(bytes));
+      expect(kernelLines(bytes)).toBe(parseAddress(ip) === null || isMixed ? null : scannedLines(bytes));
     }),
     { numRuns: 20_000 },
   );

@@ -1,7 +1,8 @@
 import { members, readMembers } from './event-members';
-import { input, LONGEST_EVENT, output } from './event-memory';
+import { input, LONGEST_EVENT, logOutput, output } from './event-memory';
 import { LOG_ID } from './fields';
-import { lastLogName, writeLine } from './line';
+import { writeLine } from './line';
+import { packLog } from './pack-log';
 import { findStrings } from './strings';
 
 export function longestEvent(): usize {
@@ -18,9 +19,16 @@ export function outputAt(): usize {
   return output;
 }
 
-/** Where in the last line the id belongs that its event lacks. */
-export function idAt(): usize {
-  return lastLogName();
+/** Where its packed log is found. */
+export function logAt(): usize {
+  return logOutput;
+}
+
+let logBytes: usize = 0;
+
+/** The length of the packed log of the last event. */
+export function logLength(): usize {
+  return logBytes;
 }
 
 /** Where the last event begins and ends in the input, without the blanks around it. */
@@ -45,6 +53,11 @@ export function convert(length: usize, earliestMs: f64, latestMs: f64): i32 {
   if (members.timestampMs < earliestMs || members.timestampMs > latestMs) {
     return 0;
   }
+  const logEnd = packLog(members.logStart, members.logEnd, logOutput);
+  if (logEnd === 0) {
+    return 0;
+  }
+  logBytes = logEnd - logOutput;
   const written: i32 = <i32>(writeLine(output) - output);
   return members.has(LOG_ID) ? written : -written;
 }

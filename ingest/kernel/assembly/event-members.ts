@@ -14,6 +14,9 @@ const MOST_ASN_DIGITS: usize = 9;
 
 const REQUIRED: u32 = (1 << ZONE_ID) | (1 << TIMESTAMP) | (1 << LOG);
 
+/** Where the value of each field begins and ends, four bytes for each. */
+const VALUES: usize = memory.data(8 * 16, 8);
+
 /** What was found in an event. Ranges end before their `end`. */
 class EventMembers {
   /** The event's braces. */
@@ -31,6 +34,16 @@ class EventMembers {
 
   has(field: u32): bool {
     return (this.seen & (1 << field)) !== 0;
+  }
+
+  /** Where the text of a field that was there begins, behind the quote. */
+  valueStart(field: u32): usize {
+    return load<usize>(VALUES + 8 * field) + 1;
+  }
+
+  /** Where it ends, at the quote. */
+  valueEnd(field: u32): usize {
+    return load<usize>(VALUES + 8 * field, 4) - 1;
   }
 }
 
@@ -79,7 +92,10 @@ function readMember(at: usize, cutStart: usize): usize {
     return 0;
   }
   if (field !== LOG) {
-    return field <= URL ? readText(valueStart) : readValue(field, valueStart);
+    const valueEnd = field <= URL ? readText(valueStart) : readValue(field, valueStart);
+    store<usize>(VALUES + 8 * field, valueStart);
+    store<usize>(VALUES + 8 * field, valueEnd, 4);
+    return valueEnd;
   }
   const end = load<u8>(valueStart) === OPEN_BRACE ? skipObject(valueStart) : 0;
   members.logStart = valueStart;

@@ -9,3 +9,6 @@ export const input: usize = heap.alloc(LONGEST_EVENT + BLOCK);
 
 /** Where its line is written, which is longer by the two halves of an address, and in steps of 16 bytes. */
 export const output: usize = heap.alloc(LONGEST_EVENT + 2 * BLOCK);
+
+/** Where its log is written. */
+export const logOutput: usize = heap.alloc(LONGEST_EVENT + 2 * BLOCK);

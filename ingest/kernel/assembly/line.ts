@@ -6,11 +6,9 @@ import { CLOSE_BRACE, NEWLINE } from './json-bytes';
 
 const HIGH: string = ',"ipHigh":';
 const LOW: string = ',"ipLow":';
-const LOG: string = ',"log":';
 /** The same as ASCII, 16 bytes each. */
 const HIGH_BYTES: usize = asciiOf(HIGH);
 const LOW_BYTES: usize = asciiOf(LOW);
-const LOG_BYTES: usize = asciiOf(LOG);
 
 function asciiOf(text: string): usize {
   const at = heap.alloc(16);
@@ -18,13 +16,6 @@ function asciiOf(text: string): usize {
     store<u8>(at + index, <u8>text.charCodeAt(index));
   }
   return at;
-}
-
-let logName: usize = 0;
-
-/** Where the name of the log begins in the line that was written last, its comma included. */
-export function lastLogName(): usize {
-  return logName;
 }
 
 /** Writes the canonical line of the event that `members` tells of, its newline included. The place behind it. */
@@ -37,9 +28,6 @@ export function writeLine(at: usize): usize {
     v128.store(at, v128.load(LOW_BYTES));
     at = writeDecimal(at + LOW.length, lastLow());
   }
-  logName = at;
-  v128.store(at, v128.load(LOG_BYTES));
-  at = writeBytes(at + LOG.length, members.logStart, members.logEnd);
   store<u8>(at, <u8>CLOSE_BRACE);
   store<u8>(at, <u8>NEWLINE, 1);
   return at + 2;
