@@ -48,24 +48,25 @@ function nextField(found: readonly Occurrences[], at: number): number {
 /** By Knuth, Morris and Pratt: a search that begins anew behind each place takes the square of the length for texts that repeat themselves. */
 function placesOf(value: Buffer, log: Buffer): number[] {
   const places: number[] = [];
-  const start = log.indexOf(value.subarray(0, SHORTEST_PACKED_BYTES));
-  if (start < 0) {
+  const head = value.subarray(0, SHORTEST_PACKED_BYTES);
+  let at = log.indexOf(head);
+  if (at < 0) {
     return places;
   }
   const borders = bordersOf(value);
   let matched = 0;
-  for (let at = start; at < log.length; at++) {
-    const byte = log[at];
-    while (matched > 0 && value[matched] !== byte) {
+  while (at >= 0 && at < log.length) {
+    while (matched > 0 && value[matched] !== log[at]) {
       matched = borders[matched]!;
     }
-    if (value[matched] === byte) {
+    if (value[matched] === log[at]) {
       matched++;
     }
     if (matched === value.length) {
       places.push(at + 1 - matched);
       matched = borders[matched]!;
     }
+    at = matched === 0 ? log.indexOf(head, at + 1) : at + 1;
   }
   return places;
 }

@@ -1,6 +1,6 @@
 import { IP, RULE_ID, RULE_NAME, URL } from './fields';
 import { NEWLINE } from './json-bytes';
-import { allowEffort, isTooMuchEffort, PackedValue } from './packed-value';
+import { allowEffort, isTooMuchEffort, PackedValue, SHORTEST } from './packed-value';
 
 /** The values that a log is packed by, in the order of `PACKED_FIELDS`. */
 const url = new PackedValue();
@@ -26,24 +26,21 @@ export function packLog(at: usize, end: usize, out: usize): usize {
   ruleId.read(RULE_ID);
   allowEffort(end - at);
   const urlFirst = url.first;
-  const urlLast = url.last;
-  const urlStep = url.length - 1;
+  const urlSixth = url.sixth;
   const ipFirst = ip.first;
-  const ipLast = ip.last;
-  const ipStep = ip.length - 1;
+  const ipSixth = ip.sixth;
   const nameFirst = ruleName.first;
-  const nameLast = ruleName.last;
-  const nameStep = ruleName.length - 1;
+  const nameSixth = ruleName.sixth;
   const idFirst = ruleId.first;
-  const idLast = ruleId.last;
-  const idStep = ruleId.length - 1;
+  const idSixth = ruleId.sixth;
   while (at < end) {
     const block = v128.load(at);
-    // Where the first and the last byte of a value are as far apart as they have to be.
-    const urls = v128.and(i8x16.eq(block, urlFirst), i8x16.eq(v128.load(at + urlStep), urlLast));
-    const ips = v128.and(i8x16.eq(block, ipFirst), i8x16.eq(v128.load(at + ipStep), ipLast));
-    const names = v128.and(i8x16.eq(block, nameFirst), i8x16.eq(v128.load(at + nameStep), nameLast));
-    const ids = v128.and(i8x16.eq(block, idFirst), i8x16.eq(v128.load(at + idStep), idLast));
+    const behind = v128.load(at, SHORTEST - 1);
+    // Where two of a value's bytes are as far apart as they have to be.
+    const urls = v128.and(i8x16.eq(block, urlFirst), i8x16.eq(behind, urlSixth));
+    const ips = v128.and(i8x16.eq(block, ipFirst), i8x16.eq(behind, ipSixth));
+    const names = v128.and(i8x16.eq(block, nameFirst), i8x16.eq(behind, nameSixth));
+    const ids = v128.and(i8x16.eq(block, idFirst), i8x16.eq(behind, idSixth));
     const any = v128.or(v128.or(urls, ips), v128.or(names, ids));
     v128.store(out, block);
     let step: usize = 16;
@@ -71,7 +68,12 @@ export function packLog(at: usize, end: usize, out: usize): usize {
 function findValue(block: usize, end: usize, candidates: i32): usize {
   for (; candidates !== 0; candidates &= candidates - 1) {
     const place = <usize>ctz(candidates);
-    if (isValue(url, URL_MARK, block + place, end) || isValue(ip, IP_MARK, block + place, end) || isValue(ruleName, RULE_NAME_MARK, block + place, end) || isValue(ruleId, RULE_ID_MARK, block + place, end)) {
+    if (
+      isValue(url, URL_MARK, block + place, end) ||
+      isValue(ip, IP_MARK, block + place, end) ||
+      isValue(ruleName, RULE_NAME_MARK, block + place, end) ||
+      isValue(ruleId, RULE_ID_MARK, block + place, end)
+    ) {
       return place;
     }
   }

@@ -2,9 +2,9 @@ import { members } from './event-members';
 import { BACKSLASH } from './json-bytes';
 
 /** A shorter value is left in the log; this is `SHORTEST_PACKED_BYTES`. */
-const SHORTEST: usize = 6;
+export const SHORTEST: usize = 6;
 
-/** A byte that stands in no log. */
+/** NULs, which stand in no log. */
 const NOWHERE: usize = memory.data(16, 16);
 
 /** How many bytes may still be compared in vain in this log. */
@@ -27,36 +27,38 @@ export function isTooMuchEffort(): bool {
 @final
 export class PackedValue {
   start: usize = NOWHERE;
-  length: usize = 1;
+  length: usize = SHORTEST;
 
-  /** Takes the field's value from `members`; one that is not there or does not count as NUL, which stands nowhere. */
+  /** Takes over the field's value from `members`; where there is none, or a shorter one, something that stands in no log. */
   read(field: u32): void {
     const start = members.valueStart(field);
     const length = members.valueEnd(field) - start;
-    const counts = members.has(field) && length >= SHORTEST && !hasEscape(start, length);
+    const counts = members.has(field) && length >= SHORTEST;
     this.start = counts ? start : NOWHERE;
-    this.length = counts ? length : 1;
+    this.length = counts ? length : SHORTEST;
   }
 
-  /** Sixteen times its first byte. */
+  /** Sixteen times the first byte. */
   @inline
   get first(): v128 {
     return v128.load8_splat(this.start);
   }
 
-  /** Sixteen times its last byte. */
+  /** Sixteen times the last of the bytes that every value has. */
   @inline
-  get last(): v128 {
-    return v128.load8_splat(this.start + this.length - 1);
+  get sixth(): v128 {
+    return v128.load8_splat(this.start + SHORTEST - 1);
   }
 
-  /** Whether the value is what stands from `at` on, before `end`. */
+  /** Whether the value is what stands from `at` on, before `end`. One with escapes stands nowhere: its backslashes are taken to differ. */
   standsAt(at: usize, end: usize): bool {
     if (at + this.length > end) {
       return false;
     }
+    const backslash = i8x16.splat(<i8>BACKSLASH);
     for (let offset: usize = 0; offset < this.length; offset += 16) {
-      const differing = i8x16.bitmask(i8x16.ne(v128.load(at + offset), v128.load(this.start + offset)));
+      const here = v128.load(this.start + offset);
+      const differing = i8x16.bitmask(v128.or(i8x16.ne(v128.load(at + offset), here), i8x16.eq(here, backslash)));
       if (differing !== 0 && offset + <usize>ctz(differing) < this.length) {
         effort -= <i32>offset;
         return false;
@@ -64,15 +66,4 @@ export class PackedValue {
     }
     return true;
   }
-}
-
-function hasEscape(start: usize, length: usize): bool {
-  const backslash = i8x16.splat(<i8>BACKSLASH);
-  for (let offset: usize = 0; offset < length; offset += 16) {
-    const escapes = i8x16.bitmask(i8x16.eq(v128.load(start + offset), backslash));
-    if (escapes !== 0 && offset + <usize>ctz(escapes) < length) {
-      return true;
-    }
-  }
-  return false;
 }
