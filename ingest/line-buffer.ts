@@ -5,12 +5,17 @@ const FIRST_CHUNK_BYTES = 64 * 1024;
 
 /** Collects lines in chunks of memory; a line is never spread over two chunks. */
 export class LineBuffer {
-  readonly #pool = new ChunkPool();
+  readonly #pool: ChunkPool;
   #chunks: Uint8Array[] = [];
   #chunk = Buffer.alloc(0);
   #used = 0;
   #lineStart = 0;
   #closedBytes = 0;
+
+  /** Takes chunks from the pool, which several may share, and gives them back to it. */
+  constructor(pool = new ChunkPool()) {
+    this.#pool = pool;
+  }
 
   get byteLength(): number {
     return this.#closedBytes + this.#used;

@@ -77,7 +77,7 @@ test('numbers of any length keep their digits on the way into the log', () => {
   const numbers = '"n":[123456789012345678901234567890,1.10,-0,1e999,0.1234567890123456789]';
   const builder = new BatchBuilder(RULES);
   builder.addEvent('http', Buffer.from(rawEventWith(numbers)));
-  expect(Buffer.concat(builder.take().lines).toString()).toContain(`"log":{${numbers}}`);
+  expect(Buffer.concat(builder.take().logs).toString()).toBe(`{${numbers}}\n`);
 });
 
 describe('an event without an id gets', () => {
@@ -118,21 +118,30 @@ test('events as large as they may be load beside others, also when the event is 
 });
 
 test.each([
-  ['first', '{"log":{"x":",\\"log\\":{}"},"shieldZoneId":7,"timestamp":TIME,"logId":"a","ip":"::1"}'],
-  ['first, among blanks', '{ "log" : {"x":",\\"log\\":{}"} , "shieldZoneId" : 7 ,"timestamp":TIME,"logId":"a","ip":"::1" }'],
-  ['in the middle', '{"shieldZoneId":7,"log":{"x":",\\"log\\":{}"},"timestamp":TIME,"logId":"a","ip":"::1"}'],
-  ['in the middle, among blanks', '{"shieldZoneId":7 , "log" : {"x":",\\"log\\":{}"} , "timestamp":TIME,"logId":"a","ip":"::1"}'],
-  ['last', '{"shieldZoneId":7,"timestamp":TIME,"logId":"a","ip":"::1","log":{"x":",\\"log\\":{}"}}'],
-  ['last, without an id', '{"shieldZoneId":7,"timestamp":TIME,"ip":"::1","log":{"x":",\\"log\\":{}"}}'],
-  [
-    'beside a member that has no other place',
-    '{"log":{"x":",\\"log\\":{}"},"shieldZoneId":7,"timestamp":TIME,"logId":",\\"log\\":","more":1}',
-  ],
-])('the log is the last member of a line, found by the first `,"log":` in it, where it came %s', (_where, event) => {
+  ['first', '{"log":LOG,"shieldZoneId":7,"timestamp":TIME,"logId":"a","ip":"::1"}'],
+  ['first, among blanks', '{ "log" : LOG , "shieldZoneId" : 7 ,"timestamp":TIME,"logId":"a","ip":"::1" }'],
+  ['in the middle', '{"shieldZoneId":7,"log":LOG,"timestamp":TIME,"logId":"a","ip":"::1"}'],
+  ['in the middle, among blanks', '{"shieldZoneId":7 , "log" : LOG , "timestamp":TIME,"logId":"a","ip":"::1"}'],
+  ['last', '{"shieldZoneId":7,"timestamp":TIME,"logId":"a","ip":"::1","log":LOG}'],
+  ['last, without an id', '{"shieldZoneId":7,"timestamp":TIME,"ip":"::1","log":LOG}'],
+  ['in an event that is put together anew', '{"log":LOG,"shieldZoneId":7,"timestamp":TIME,"logId":"a","ip":"::1","asn":5}'],
+])('the log is no part of the line but written as it was, blanks and all, where it came %s', async (_where, event) => {
+  const log = '{ "x" : ",\\"log\\":{}" ,\t"y":[1.0, 2]}';
   const builder = new BatchBuilder(RULES);
-  expect(builder.addEvent('http', Buffer.from(event.replace('TIME', String(NOW))))).toEqual({ kind: 'accepted' });
-  const line = Buffer.concat(builder.take().lines).toString().trimEnd();
-  const log = line.slice(line.indexOf(',"log":') + ',"log":'.length, -1);
-  expect(JSON.parse(log)).toEqual((JSON.parse(line) as { log: unknown }).log);
-  expect(JSON.parse(log)).toMatchObject({ x: ',"log":{}' });
+  expect(builder.addEvent('http', Buffer.from(event.replace('TIME', String(NOW)).replace('LOG', log)))).toEqual({ kind: 'accepted' });
+  const batch = builder.take();
+  expect(Buffer.concat(batch.logs).toString()).toBe(`${log}\n`);
+  expect(Buffer.concat(batch.lines).toString()).not.toContain('"log"');
+  expect(await loader.load(batch)).toMatchObject([{ shieldZoneId: 7, timestamp: BigInt(NOW), ip: '::1', ipLow: 1n }]);
+});
+
+test('raw newlines in the blanks of a log, which would end its line, become blanks, and tabs stay', () => {
+  const builder = new BatchBuilder(RULES);
+  for (const log of ['{\n"a":\r\n\t[1 ,\n2]\n}', '{\r}']) {
+    builder.addEvent('http', Buffer.from(rawEvent().replace('{}', log)));
+  }
+  builder.addEvent('http', Buffer.from(rawEvent({ log: undefined }).replaceAll(',', '\n,\n')));
+  expect(Buffer.concat(builder.take().logs).toString()).toBe(
+    `{ "a":  \t[1 , 2] }\n{ }\n${rawEvent({ log: undefined }).replaceAll(',', ' , ')}\n`,
+  );
 });

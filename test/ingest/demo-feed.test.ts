@@ -151,11 +151,11 @@ test('live events use the memory of those before them again', async () => {
   const memory: ArrayBufferLike[] = [];
   const watched = alteredStore(store, {
     append: (batch) => {
-      memory.push(...batch.lines.map(({ buffer }) => buffer));
+      memory.push(...[...batch.lines, ...batch.logs].map(({ buffer }) => buffer));
       return store.append(batch);
     },
   });
-  const feed = feedInto(watched, () => now, { backfillEvents: 0, liveEventsPerSecond: 3000 });
+  const feed = feedInto(watched, () => now, { backfillEvents: 0, liveEventsPerSecond: 6000 });
   await feed.filled;
   const before = memory.length;
   for (let second = 1; second <= 2; second++) {

@@ -107,8 +107,8 @@ describe('an event is rejected, naming the field, its value and what is allowed:
     const bytes = typeof event === 'string' ? Buffer.from(event) : event;
     const verdict = builder.addEvent('http', bytes);
     expect(verdict).toEqual({ kind: 'rejected', reason: expect.stringMatching(reason) });
-    const { lines, eventCount, deadLetters } = builder.take();
-    expect({ lines, eventCount }).toEqual({ lines: [], eventCount: 0 });
+    const { lines, logs, eventCount, deadLetters } = builder.take();
+    expect({ lines, logs, eventCount }).toEqual({ lines: [], logs: [], eventCount: 0 });
     expect(deadLetters).toHaveLength(1);
     expect(Buffer.from(deadLetters[0]?.bytes ?? []).equals(bytes)).toBe(true);
     expect(deadLetters[0]).toMatchObject({ source: 'http', topic: null, partition: null, offset: null });
@@ -137,6 +137,6 @@ test('an event older than the retention is counted and not kept', () => {
     expect(builder.addEvent('file', Buffer.from(rawEvent({ timestamp })))).toEqual({ kind: 'expired' });
   }
   expect(builder.isEmpty).toBe(false);
-  expect(builder.take()).toEqual({ lines: [], eventCount: 0, positions: [], deadLetters: [], expiredCount: 4 });
+  expect(builder.take()).toEqual({ lines: [], logs: [], eventCount: 0, positions: [], deadLetters: [], expiredCount: 4 });
   expect(builder.isEmpty).toBe(true);
 });

@@ -7,12 +7,13 @@ import { CANONICAL_FIELDS } from '../../query/event-fields.ts';
 import { readJournalStatement } from '../../sql/journal-statements.ts';
 import { runStatement, startEngine } from '../../store/duckdb-engine.ts';
 import type { EventBatch } from '../../store/event-store.ts';
+import { unpacked } from './plain-packing.ts';
 
-/** An event as DuckDB has it after loading; columns that are NULL are left out, `log` is parsed. */
+/** An event as DuckDB has it after loading, and its log, unpacked and parsed; columns that are NULL are left out. */
 export type LoadedEvent = Readonly<Record<string, unknown>>;
 
 export interface EventLoader {
-  /** Loads the batch's lines as the store does. Throws if a line becomes a row of NULLs or is not exactly the canonical columns. */
+  /** Loads the batch's lines as the store does. Throws if a line becomes a row of NULLs or is not exactly the canonical columns, and if a log is not one line. */
   load(batch: EventBatch): Promise<LoadedEvent[]>;
 }
 
@@ -30,9 +31,10 @@ export async function eventLoader(): Promise<EventLoader> {
 }
 
 async function loadWith(connection: DuckDBConnection, path: string, batch: EventBatch): Promise<LoadedEvent[]> {
-  const content = Buffer.concat(batch.lines);
-  checkLines(content, batch.eventCount);
-  writeFileSync(path, content);
+  const lines = checkedLines(batch.lines, batch.eventCount);
+  const logs = checkedLines(batch.logs, batch.eventCount);
+  checkMembers(lines);
+  writeFileSync(path, Buffer.concat(batch.lines));
   await runStatement(connection, readJournalStatement('arrived', path));
   const names = CANONICAL_FIELDS.map((name) => `"${name}"`).join(', ');
   const rows = await runStatement(connection, { text: `SELECT ${names} FROM arrived`, params: [] });
@@ -42,18 +44,22 @@ async function loadWith(connection: DuckDBConnection, path: string, batch: Event
   return rows.map((values, place) => {
     const event = Object.fromEntries(CANONICAL_FIELDS.map((name, column) => [name, values[column]]).filter(([, value]) => value !== null));
     if (event['shieldZoneId'] === undefined) {
-      throw new Error(`line ${place} became NULLs: ${content.toString('utf8').split('\n')[place]}`);
+      throw new Error(`line ${place} became NULLs: ${lines[place]}`);
     }
-    return { ...event, log: JSON.parse(String(event['log'])) };
+    return { ...event, log: JSON.parse(unpacked(logs[place] ?? '', event)) };
   });
 }
 
-function checkLines(content: Buffer, eventCount: number): void {
-  const lines = content.toString('utf8').split('\n');
+function checkedLines(chunks: readonly Uint8Array[], eventCount: number): string[] {
+  const lines = Buffer.concat(chunks).toString('utf8').split('\n');
   if (lines.length !== eventCount + 1 || lines.at(-1) !== '') {
     throw new Error(`${lines.length - 1} whole lines for ${eventCount} events, then ${lines.at(-1)}`);
   }
-  for (const line of lines.slice(0, -1)) {
+  return lines.slice(0, -1);
+}
+
+function checkMembers(lines: readonly string[]): void {
+  for (const line of lines) {
     const strange = Object.keys(JSON.parse(line) as object).filter((name) => !(CANONICAL_FIELDS as readonly string[]).includes(name));
     if (strange.length > 0) {
       throw new Error(`a canonical line has other members (${strange.join(', ')}): ${line}`);
