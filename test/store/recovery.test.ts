@@ -7,6 +7,7 @@ import { event, eventSeries, HOUR, inAnswerOrder, NOW, storedIds } from './store
 import { killedWhile, startWriter } from './writer-process.ts';
 
 const journalFile = (dataDir: string, number: number) => join(dataDir, 'journal', `${String(number).padStart(12, '0')}.ndjson`);
+const logsFile = (dataDir: string, number: number) => join(dataDir, 'journal', `${String(number).padStart(12, '0')}.logs`);
 
 test('an empty folder is made ready, missing parents included', async () => {
   const store = await storeIn(join(temporaryFolder(), 'a', 'b'));
@@ -53,8 +54,18 @@ test('a last journal that a crash tore is taken away: its batch was never acknow
 
 describe('a folder that lost something is refused with the place, and nothing in it is touched', () => {
   test.each([
-    ['a journal in between is missing', (dataDir: string) => rmSync(journalFile(dataDir, 2)), /journal 2 is missing, journal 3 is there/],
+    [
+      'a journal in between is missing',
+      (dataDir: string) => {
+        rmSync(journalFile(dataDir, 2));
+        rmSync(logsFile(dataDir, 2));
+      },
+      /journal 2 is missing, journal 3 is there/,
+    ],
+    ['the events of a journal in between are missing', (dataDir: string) => rmSync(journalFile(dataDir, 2)), /journal 2 is torn/],
+    ['the logs of a journal in between are missing', (dataDir: string) => rmSync(logsFile(dataDir, 2)), /journal 2 is torn/],
     ['a journal in between is torn', (dataDir: string) => truncateSync(journalFile(dataDir, 2), 10), /journal 2 is torn/],
+    ['the logs of a journal in between are torn', (dataDir: string) => truncateSync(logsFile(dataDir, 2), 2), /journal 2 is torn/],
   ])('%s', async (_, damage, message) => {
     const dataDir = temporaryFolder();
     const store = await storeIn(dataDir);

@@ -40,13 +40,14 @@ test('the window takes its start in and leaves its end out, also where it cuts t
 
 test('a row has the log as it was and the fields the event has', async () => {
   const store = await storeIn(temporaryFolder());
-  const line = `{"logId":"a","shieldZoneId":7,"timestamp":${NOW},"ip":"::1","ruleName":"","log":{"n":12345678901234567890123,"s":"\\u0000"}}\n`;
-  await store.append({ ...canonicalBatch([]), lines: [Buffer.from(line)], eventCount: 1 });
+  const line = `{"logId":"a","shieldZoneId":7,"timestamp":${NOW},"ip":"::1","ruleName":""}\n`;
+  const log = '{"n":12345678901234567890123,"s":"\\u0000"}';
+  await store.append({ ...canonicalBatch([]), lines: [Buffer.from(line)], logs: [Buffer.from(`${log}\n`)], eventCount: 1 });
   const result = await store.search(rowsPlan());
   expect(result.kind === 'rows' && result.rows[0]).toEqual({
     logId: 'a',
     timestamp: NOW,
-    logJson: '{"n":12345678901234567890123,"s":"\\u0000"}',
+    logJson: log,
     fields: { ip: '::1', ruleName: '' },
   });
 });
