@@ -70,6 +70,10 @@ describe('the kernel leaves to the scanner an event', () => {
     ['with a text that does not end', rawEvent().replace('"timestamp"', '"timestamp')],
     ['with a name that does not end', rawEvent().replace(/"log.*/, '"log')],
     ['that ends in an escape', `${rawEvent().slice(0, -1)},"url":"\\`],
+    [
+      'whose url and log repeat themselves a lot',
+      rawEvent({ url: `${'a'.repeat(1000)}b${'a'.repeat(1000)}`, log: { a: 'a'.repeat(3000) } }),
+    ],
     ['longer than the kernel takes', ofBytes(LONGEST_KERNEL_EVENT + 1)],
   ])('%s', (_what, event) => {
     expect(kernelLines(Buffer.from(event))).toBeNull();
