@@ -47,7 +47,15 @@ export function expectedOf(text: string, derivedLogId: string): Expected {
   }
   const texts = Object.fromEntries(TEXTS.map((name) => [name, event[name] ?? undefined]));
   const homeless = log === event ? {} : Object.fromEntries(Object.entries(event).filter(([name]) => !KNOWN.includes(name)));
-  const all = { logId, shieldZoneId: zone, timestamp: BigInt(time), ...texts, asn, ...numberOf(texts['ip']), log: { ...homeless, ...log } };
+  const all = {
+    logId,
+    shieldZoneId: zone | 0,
+    timestamp: BigInt(time),
+    ...texts,
+    asn,
+    ...numberOf(texts['ip']),
+    log: { ...homeless, ...log },
+  };
   return { kind: 'accepted', event: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null)) };
 }
 
