@@ -1,7 +1,7 @@
 import { BatchBuilder } from '../ingest/batch-builder.ts';
 
 /**
- * How fast raw events become canonical lines, without the store: `node bench/intake-speed.ts [rounds]`.
+ * How fast raw events become canonical lines and packed logs, without the store: `node bench/intake-speed.ts [rounds]`.
  * "plain" events are canonical already; "composed" ones have a text timestamp, a numeric asn and members that belong into the log.
  */
 const HOUR_MS = 3_600_000;

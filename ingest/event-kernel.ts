@@ -24,8 +24,8 @@ declare const WebAssembly: {
 const MODULE = new WebAssembly.Module(readFileSync(new URL('./kernel/event-kernel.wasm', import.meta.url)));
 
 /**
- * Writes the canonical lines of events in their usual form, in WebAssembly (the source is in `kernel/assembly/`). Of any other event, also of one that
- * breaks a rule, it says nothing: that is for `ScannedEvents`, and where this one writes a line, that one writes the same.
+ * Writes the canonical lines and packed logs of events in their usual form, in WebAssembly (the source is in `kernel/assembly/`). Of any other event, also of one that
+ * breaks a rule, it says nothing: that is for `ScannedEvents`, and what this one writes, that one writes too.
  * An instance takes some 130 µs to make and 10 GB of address space, though next to no memory.
  */
 export class EventKernel {
