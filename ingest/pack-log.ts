@@ -72,8 +72,8 @@ function placesOf(value: Buffer, log: Buffer): number[] {
 }
 
 /** For each number of bytes at the start of the value, how many of them at most are also its end, but not all. */
-function bordersOf(value: Buffer): Int32Array {
-  const borders = new Int32Array(value.length + 1);
+function bordersOf(value: Buffer): number[] {
+  const borders = [0, 0];
   let matched = 0;
   for (let at = 1; at < value.length; at++) {
     while (matched > 0 && value[matched] !== value[at]) {
@@ -82,7 +82,7 @@ function bordersOf(value: Buffer): Int32Array {
     if (value[matched] === value[at]) {
       matched++;
     }
-    borders[at + 1] = matched;
+    borders.push(matched);
   }
   return borders;
 }
