@@ -7,8 +7,8 @@ import { renderSql, type SqlStatement } from './statement.ts';
  * How journals become hot tables: loading them, finding duplicates. Table names are the store's own; file paths are bound.
  */
 
-/** An event is at most 1 MiB on the wire. One without a log is its own log, which makes the line twice as long and a little. */
-const LONGEST_LINE_BYTES = 2.5 * 1024 * 1024;
+/** An event is at most 1 MiB on the wire. Its line is that without the log, and a little more. */
+const LONGEST_LINE_BYTES = 1.25 * 1024 * 1024;
 
 /** What makes two events the same one. */
 const IDENTITY = joinSql([column('shieldZoneId'), column('timestamp'), column('logId')], ', ');

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AppendPlace } from './append-place.ts';
 import type { AppendReceipt, DeadLetter, EventBatch } from './event-store.ts';
-import { type Journal, removeJournals, writeJournal } from './journal.ts';
+import type { Journal } from './journal.ts';
+import type { JournalFolder } from './journal-folder.ts';
 import type { Loader } from './loader.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { StoreError } from './store-error.ts';
@@ -13,7 +14,7 @@ const MOST_EVENTS = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 export interface AppendPipelineOptions {
-  readonly journalFolder: string;
+  readonly journals: JournalFolder;
   /** Makes what cannot become an event durable; called before the batch's positions are. */
   readonly keepDeadLetters: (letters: readonly DeadLetter[]) => void;
   /** Makes a journal on disk searchable, one at a time, in order, and knows the place behind the last one. */
@@ -125,11 +126,11 @@ export class AppendPipeline {
   }
 
   async #write(group: readonly Append[]): Promise<Journal> {
-    const { journalFolder, keepDeadLetters, now } = this.#options;
+    const { journals, keepDeadLetters, now } = this.#options;
     const { journal, sequence } = this.#next;
     const batch = together(group.map((append) => append.batch));
     keepDeadLetters(batch.deadLetters);
-    const written = await writeJournal(journalFolder, this.#next, batch, now());
+    const written = await journals.write(this.#next, batch, now());
     this.#next = { journal: journal + 1, sequence: sequence + BigInt(batch.eventCount) };
     return written;
   }
@@ -193,7 +194,7 @@ export class AppendPipeline {
     const numbers = Array.from({ length: count }, (_, place) => this.#next.journal - place);
     while (this.#refusal?.code === 'append_failed') {
       try {
-        await removeJournals(this.#options.journalFolder, numbers);
+        await this.#options.journals.remove(numbers);
         this.#next = loaded;
         this.#refusal = undefined;
       } catch (error) {

@@ -13,7 +13,7 @@ import { FeedReader } from './feed-reader.ts';
 import { type GroupLimits, groupLimitsOf } from './group-limits.ts';
 import { GroupMemory } from './group-memory.ts';
 import { MOST_KEPT, type MostKept } from './group-search.ts';
-import { readJournalLogs } from './journal.ts';
+import { JournalFolder } from './journal-folder.ts';
 import { LiveSet } from './live-set.ts';
 import { Loader } from './loader.ts';
 import { LogMemory } from './log-memory.ts';
@@ -80,7 +80,8 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const { groupLimits = groupLimitsOf(memoryLimitMb) } = options;
   await cleanFolder(folder, catalog);
   const { sealedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
-  const journals = await unsealedJournals(folder, sealedJournal);
+  const journalFolder = new JournalFolder(folder.journal);
+  const journals = await unsealedJournals(journalFolder, sealedJournal);
 
   const cores = availableParallelism();
   const engine = await startEngine({ memoryLimitMb, spillFolder: folder.spill, threads: cores });
@@ -108,7 +109,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
   const rewriting = { segmentsFolder: folder.segments, catalog, live, now };
   const bundles = new BundleWriter();
-  const sealer = new Sealer({ ...rewriting, connection: sealing, bundles, journalFolder: folder.journal, logger });
+  const sealer = new Sealer({ ...rewriting, connection: sealing, bundles, journals: journalFolder, logger });
   const threads = new ThreadPolicy({ connection: settings, cores, quietMs: QUIET_MS, logger });
   const loader = await Loader.start(
     {
@@ -127,13 +128,13 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     { journal: sealedJournal + 1, sequence: nextSequence },
   );
   for (const journal of journals) {
-    await loader.load(journal, [await readJournalLogs(folder.journal, journal.number)]);
+    await loader.load(journal, [await journalFolder.readLogs(journal.number)]);
   }
   if (journals.length > 0) {
     logger.info({ journals: journals.length, events: live.hotTables.reduce((sum, { events }) => sum + events, 0) }, 'journals reloaded');
   }
   const pipeline = new AppendPipeline({
-    journalFolder: folder.journal,
+    journals: journalFolder,
     keepDeadLetters,
     loader,
     now,

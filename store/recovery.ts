@@ -2,7 +2,8 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Catalog } from './catalog.ts';
 import type { DataFolder } from './data-folder.ts';
-import { type Journal, listJournals, readJournal, removeJournals } from './journal.ts';
+import type { Journal } from './journal.ts';
+import type { JournalFolder } from './journal-folder.ts';
 import { StoreError } from './store-error.ts';
 
 /** Removes what a crash left: segments and bundles that were never published, and whatever was spilled. Throws `corrupt` when a published one is missing. */
@@ -33,23 +34,24 @@ export async function cleanFolder(folder: DataFolder, catalog: Catalog): Promise
  * The journals that are in no published segment, in order. Removes those that are, and a torn last one, whose batch nobody was told of.
  * Throws `StoreError` (`corrupt`) when one in between is missing or torn.
  */
-export async function unsealedJournals(folder: DataFolder, sealedJournal: number): Promise<Journal[]> {
-  const numbers = await listJournals(folder.journal);
+export async function unsealedJournals(folder: JournalFolder, sealedJournal: number): Promise<Journal[]> {
+  await folder.removeSpare();
+  const numbers = await folder.list();
   const sealed = numbers.filter((number) => number <= sealedJournal);
-  await removeJournals(folder.journal, sealed);
+  await folder.remove(sealed);
   const journals: Journal[] = [];
   for (const number of numbers.slice(sealed.length)) {
     const expected = sealedJournal + journals.length + 1;
     if (number !== expected) {
-      throw new StoreError('corrupt', `${JSON.stringify(folder.journal)}: journal ${expected} is missing, journal ${number} is there`);
+      throw new StoreError('corrupt', `${JSON.stringify(folder.path)}: journal ${expected} is missing, journal ${number} is there`);
     }
-    const journal = await readJournal(folder.journal, number);
+    const journal = await folder.read(number);
     if (journal !== undefined) {
       journals.push(journal);
     } else if (number === numbers.at(-1)) {
-      await removeJournals(folder.journal, [number]);
+      await folder.remove([number]);
     } else {
-      throw new StoreError('corrupt', `${JSON.stringify(folder.journal)}: journal ${number} is torn, and later ones are there`);
+      throw new StoreError('corrupt', `${JSON.stringify(folder.path)}: journal ${number} is torn, and later ones are there`);
     }
   }
   return journals;

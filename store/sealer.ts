@@ -1,4 +1,4 @@
-import { removeJournals } from './journal.ts';
+import type { JournalFolder } from './journal-folder.ts';
 import type { ClosedGeneration } from './loader.ts';
 import { type SealOptions, sealGeneration } from './seal-generation.ts';
 import { StoreError } from './store-error.ts';
@@ -9,7 +9,7 @@ const MAX_WAITING = 2;
 const RETRY_DELAY_MS = 2_000;
 
 export interface SealerOptions extends SealOptions {
-  readonly journalFolder: string;
+  readonly journals: JournalFolder;
   readonly logger: StoreLogger;
 }
 
@@ -95,7 +95,7 @@ export class Sealer {
   /** The segments have taken the journals' place; what cannot be removed now is removed at the next start. */
   async #removeJournals({ generation }: ClosedGeneration): Promise<void> {
     const numbers = generation.journals.map(({ number }) => number);
-    await removeJournals(this.#options.journalFolder, numbers).catch((error: unknown) => {
+    await this.#options.journals.retire(numbers).catch((error: unknown) => {
       this.#options.logger.warn({ err: error, first: numbers[0], last: numbers.at(-1) }, 'journals that are sealed could not be removed');
     });
   }

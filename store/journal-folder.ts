@@ -1,0 +1,125 @@
+import { type FileHandle, open, readdir, readFile, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AppendPlace } from './append-place.ts';
+import { syncFolder } from './data-folder.ts';
+import type { EventBatch } from './event-store.ts';
+import type { Journal } from './journal.ts';
+import { journalOf, trailerOf } from './journal-trailer.ts';
+import { SpareFiles } from './spare-files.ts';
+
+const KINDS = ['ndjson', 'logs'] as const;
+
+const nameOf = (number: number, kind: (typeof KINDS)[number]) => `${String(number).padStart(12, '0')}.${kind}`;
+
+/**
+ * The journals on disk. Each is a file with the events of a batch, as NDJSON, and one with their logs. The last line of the events, the trailer, says what both hold and by that marks them whole: where it
+ * does not, they are the torn remains of a crash.
+ */
+export class JournalFolder {
+  readonly path: string;
+  readonly #spare: SpareFiles;
+
+  constructor(path: string) {
+    this.path = path;
+    this.#spare = new SpareFiles(path);
+  }
+
+  /** Returns once the batch is on disk. */
+  async write({ journal: number, sequence: firstSequence }: AppendPlace, batch: EventBatch, ingestedAtMs: number): Promise<Journal> {
+    const path = join(this.path, nameOf(number, 'ndjson'));
+    const { trailer, sizeBytes } = trailerOf(batch, { number, firstSequence, ingestedAtMs });
+    const written = await Promise.allSettled([
+      this.#writeFile(join(this.path, nameOf(number, 'logs')), batch.logs),
+      this.#writeFile(path, [...batch.lines, trailer]),
+    ]);
+    for (const result of written) {
+      if (result.status === 'rejected') {
+        throw result.reason;
+      }
+    }
+    await syncFolder(this.path);
+    const { eventCount, expiredCount, positions } = batch;
+    return { number, path, firstSequence, eventCount, expiredCount, positions, sizeBytes, ingestedAtMs };
+  }
+
+  /** The numbers of the journals, ascending. */
+  async list(): Promise<number[]> {
+    const names = await readdir(this.path);
+    const numbers = names.filter((name) => /^\d{12}\.(ndjson|logs)$/.test(name)).map((name) => Number(name.slice(0, 12)));
+    return [...new Set(numbers)].sort((a, b) => a - b);
+  }
+
+  /** A journal by its trailer; undefined where it was torn by a crash before it was whole. */
+  async read(number: number): Promise<Journal | undefined> {
+    const path = join(this.path, nameOf(number, 'ndjson'));
+    const [events, logs] = await Promise.all([readIfThere(path), readIfThere(join(this.path, nameOf(number, 'logs')))]);
+    return events && logs && journalOf(number, path, events, logs);
+  }
+
+  /** The logs of a whole journal, newline-terminated. */
+  async readLogs(number: number): Promise<Buffer> {
+    return await readFile(join(this.path, nameOf(number, 'logs')));
+  }
+
+  /** Removes journals for good; one that is gone already is no error. */
+  async remove(numbers: readonly number[]): Promise<void> {
+    for (const name of namesOf(numbers)) {
+      await unlink(join(this.path, name)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') {
+          throw error;
+        }
+      });
+    }
+    await syncFolder(this.path);
+  }
+
+  /** The same; their files may become those of later ones. */
+  async retire(numbers: readonly number[]): Promise<void> {
+    for (const name of namesOf(numbers)) {
+      await this.#spare.keep(join(this.path, name));
+    }
+    await syncFolder(this.path);
+  }
+
+  /** Removes what an earlier process kept for later journals. */
+  async removeSpare(): Promise<void> {
+    await this.#spare.removeAll();
+  }
+
+  async #writeFile(path: string, chunks: readonly Uint8Array[]): Promise<void> {
+    const file = (await this.#spare.take(path)) ?? (await open(path, 'wx'));
+    try {
+      await file.truncate(await writeAll(file, chunks));
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+function namesOf(numbers: readonly number[]): string[] {
+  return numbers.flatMap((number) => KINDS.map((kind) => nameOf(number, kind)));
+}
+
+/** Undefined where there is no such file. */
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  return await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') {
+      return undefined;
+    }
+    throw error;
+  });
+}
+
+/** From the start of the file on. Resolves with the number of bytes. */
+async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<number> {
+  let place = 0;
+  for (const chunk of chunks) {
+    for (let written = 0; written < chunk.byteLength; ) {
+      const { bytesWritten } = await file.write(chunk, written, chunk.byteLength - written, place);
+      written += bytesWritten;
+      place += bytesWritten;
+    }
+  }
+  return place;
+}
