@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
@@ -50,6 +50,64 @@ test('a last journal that a crash tore is taken away: its batch was never acknow
     await again.append(canonicalBatch([event('b', NOW)]));
     expect(await storedIds(again)).toEqual(['a', 'b']);
   }
+});
+
+describe('a journal that was being written over an older one', () => {
+  const large = (first: number) =>
+    Array.from({ length: 4_000 }, (_, n) => event(`${first + n}`, NOW + n)).map((one) => ({
+      ...one,
+      log: { text: `${one.logId} `.repeat(120) },
+    }));
+  const names = ['000000000002.ndjson', '000000000002.logs'];
+
+  /** The files of the first journal, and of the second, which are the same ones, and the folder with the second. */
+  async function writtenOver() {
+    const dataDir = temporaryFolder();
+    const folder = join(dataDir, 'journal');
+    const store = await storeIn(dataDir);
+    await store.append(canonicalBatch(large(10_000)));
+    const files = readdirSync(folder).map((name) => ({
+      inode: statSync(join(folder, name)).ino,
+      content: readFileSync(join(folder, name)),
+    }));
+    await store.sealNow();
+    await store.append(canonicalBatch(large(20_000)));
+    const pairs = names.map((name) => {
+      const { ino } = statSync(join(folder, name));
+      const old = files.find(({ inode }) => inode === ino)?.content ?? Buffer.alloc(0);
+      return { name, old, content: readFileSync(join(folder, name)) };
+    });
+    await store.close();
+    return { dataDir, pairs };
+  }
+
+  test('has its files, and is whole', async () => {
+    const { dataDir, pairs } = await writtenOver();
+    expect(pairs.map(({ old }) => old.length > 1_000_000)).toEqual([true, true]);
+    const again = await storeIn(dataDir);
+    expect(again.stats()).toMatchObject({ events: 8_000, hotEvents: 4_000 });
+    expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000002.logs', '000000000002.ndjson']);
+  });
+
+  test.each([
+    ['nothing was written yet', (_: Buffer, old: Buffer) => old],
+    ['a half was written', (content: Buffer, old: Buffer) => Buffer.concat([content.subarray(0, 500_000), old.subarray(500_000)])],
+    [
+      'a page was not',
+      (content: Buffer, old: Buffer) => Buffer.concat([content.subarray(0, 4_096), old.subarray(4_096, 8_192), content.subarray(8_192)]),
+    ],
+    ['it was not cut to its length', (content: Buffer, old: Buffer) => Buffer.concat([content, old.subarray(0, 1_000)])],
+  ])('is torn if a crash came when %s', async (_, left) => {
+    const { dataDir, pairs } = await writtenOver();
+    for (const { name, old, content } of pairs) {
+      const copy = temporaryFolder();
+      cpSync(dataDir, copy, { recursive: true });
+      writeFileSync(join(copy, 'journal', name), left(content, old));
+      const again = await storeIn(copy);
+      expect(again.stats()).toMatchObject({ events: 4_000, hotEvents: 0 });
+      expect(readdirSync(join(copy, 'journal'))).toEqual([]);
+    }
+  });
 });
 
 describe('a folder that lost something is refused with the place, and nothing in it is touched', () => {
