@@ -56,7 +56,8 @@ describe('a journal that was being written over an older one', () => {
   const large = (first: number) =>
     Array.from({ length: 4_000 }, (_, n) => event(`${first + n}`, NOW + n)).map((one) => ({
       ...one,
-      log: { text: `${one.logId} `.repeat(120) },
+      ua: `${one.logId} `.repeat(60),
+      log: { text: `${one.logId} `.repeat(60) },
     }));
   const names = ['000000000002.ndjson', '000000000002.logs'];
 
