@@ -7,22 +7,23 @@ const CLOSE_BRACE = 0x7d;
 /** What comes before the value of a packed field in the line of an event, whose first member is none of them. */
 const MEMBERS = PACKED_FIELDS.map((name) => Buffer.from(`,"${name}":"`));
 
-/** Lines that end in `,"log":}`, with the log of each put in, whose packed bytes `logOf` knows. */
-export function withLogs(lines: readonly FeedLine[], logOf: (sequence: bigint) => Buffer): FeedLine[] {
+/** Lines that end in `,"log":}`, with the log of each put in, whose packed bytes `logOf` knows: the first of them that have `mostBytes` together, at least one. */
+export function withLogs(lines: readonly FeedLine[], logOf: (sequence: bigint) => Buffer, mostBytes: number): FeedLine[] {
   const writer = new LineWriter(lines.reduce((sum, { start, end }) => sum + 3 * (end - start), 0));
-  const places = lines.map((line) => {
-    const start = writer.used;
+  const ends: number[] = [];
+  for (const line of lines) {
     writer.copy(line.bytes, line.start, line.end - 1);
     copyUnpacked(logOf(line.sequence), line, writer);
     writer.put(CLOSE_BRACE);
-    return { start, end: writer.used };
+    if (writer.used > mostBytes && ends.length > 0) {
+      break;
+    }
+    ends.push(writer.used);
+  }
+  return ends.map((end, index) => {
+    const { sequence, ingestedAtMs } = lines[index] as FeedLine;
+    return { sequence, ingestedAtMs, bytes: writer.bytes, start: ends[index - 1] ?? 0, end };
   });
-  return lines.map(({ sequence, ingestedAtMs }, index) => ({
-    sequence,
-    ingestedAtMs,
-    bytes: writer.bytes,
-    ...(places[index] as { readonly start: number; readonly end: number }),
-  }));
 }
 
 /** A value that was packed stands in JSON as it is, so its bytes are those in the line. */

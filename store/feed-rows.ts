@@ -37,7 +37,11 @@ export async function readRows(
   const [[text] = []] = await runStatement(connection, feedLinesStatement(feed), signal);
   const texts = text === null ? [] : [text as DuckDBBlobValue];
   const lines = linesIn(texts, { after: stretch.after, upTo: last }, times);
-  return { lines: logOf === undefined ? lines : withLogs(lines, logOf), lastSequence: last };
+  if (logOf === undefined) {
+    return { lines, lastSequence: last };
+  }
+  const whole = withLogs(lines, logOf, PAGE_BYTES);
+  return { lines: whole, lastSequence: whole.length < lines.length ? (whole.at(-1)?.sequence ?? last) : last };
 }
 
 /** Whether the stretch is a page at most, whatever is in it. */
@@ -63,6 +67,7 @@ async function lastOfPage(
   const sizes = await runStatement(connection, feedSizesStatement(feed, most), signal);
   let sum = 0;
   const over = sizes.findIndex(([sequence, size], index) => {
+    // As it is packed: what it is more is found out when it is unpacked.
     sum += Number(size) + (logOf?.(sequence as bigint).length ?? 0);
     return sum > PAGE_BYTES && index > 0;
   });

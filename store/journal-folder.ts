@@ -81,9 +81,14 @@ export class JournalFolder {
     await syncFolder(this.path);
   }
 
-  /** Removes what an earlier process kept for later journals. */
+  /** Removes what is kept for later journals. */
   async removeSpare(): Promise<void> {
-    await this.#spare.removeAll();
+    await this.#spare.removeKept();
+  }
+
+  /** Removes what an earlier process kept. To be called before anything else. */
+  async removeLeft(): Promise<void> {
+    await this.#spare.removeLeft();
   }
 
   async #writeFile(path: string, chunks: readonly Uint8Array[]): Promise<void> {

@@ -2,6 +2,9 @@ import { logRow } from '../sql/segment-statements.ts';
 import { readBundleRows } from './bundle-reader.ts';
 import type { SearchScope } from './search-scope.ts';
 
+/** So many bundles are read at the same time: most of it is waiting. */
+const BUNDLES_AT_ONCE = 4;
+
 /**
  * The packed logs of events, by their `logPlace`. Undefined where they have more bytes than `mostBytes` together.
  * Rejects with `StoreError` (`corrupt`) where one is not there.
@@ -25,14 +28,18 @@ export async function readLogs(
       sealed.push({ index, ...logRow(place) });
     }
   }
-  for (const [number, rows] of Map.groupBy(sealed, ({ bundle }) => bundle)) {
-    scope.signal?.throwIfAborted();
-    if (bytes > mostBytes) {
-      return undefined;
+  const bundles = [...Map.groupBy(sealed, ({ bundle }) => bundle)].values();
+  const readOn = async () => {
+    for (const [number, rows] of bundles) {
+      scope.signal?.throwIfAborted();
+      if (bytes > mostBytes) {
+        return;
+      }
+      const indexOf = new Map(rows.map(({ row, index }) => [row, index]));
+      const ascending = [...indexOf.keys()].sort((a, b) => a - b);
+      await readBundleRows(scope.bundle(number), scope.segmentsFolder, ascending, (row, log) => keep(indexOf.get(row) as number, log));
     }
-    const indexOf = new Map(rows.map(({ row, index }) => [row, index]));
-    const ascending = [...indexOf.keys()].sort((a, b) => a - b);
-    await readBundleRows(scope.bundle(number), scope.segmentsFolder, ascending, (row, log) => keep(indexOf.get(row) as number, log));
-  }
+  };
+  await Promise.all(Array.from({ length: BUNDLES_AT_ONCE }, readOn));
   return bytes > mostBytes ? undefined : logs;
 }

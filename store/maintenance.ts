@@ -1,5 +1,6 @@
 import type { AppendPipeline } from './append-pipeline.ts';
 import { chooseMerge, runMerge } from './compaction.ts';
+import type { JournalFolder } from './journal-folder.ts';
 import type { Loader } from './loader.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import type { Sealer } from './sealer.ts';
@@ -14,6 +15,7 @@ export interface MaintenanceOptions {
   readonly pipeline: AppendPipeline;
   readonly loader: Loader;
   readonly sealer: Sealer;
+  readonly journals: JournalFolder;
   readonly compaction: RewriteOptions;
   readonly retention: RetentionOptions;
   readonly zoneTables: ZoneTables;
@@ -60,6 +62,9 @@ export class Maintenance {
   }
 
   #tick(): void {
+    this.#giveRoomBack().catch((error: unknown) => {
+      this.#options.logger.warn({ err: error }, 'files of old journals could not be removed; they are removed at the next start');
+    });
     if (this.#due) {
       return;
     }
@@ -72,6 +77,14 @@ export class Maintenance {
       .finally(() => {
         this.#due = false;
       });
+  }
+
+  /** While nothing comes in, no journal has a use for the files of older ones. */
+  async #giveRoomBack(): Promise<void> {
+    const { pipeline, sealer, journals } = this.#options;
+    if (sealer.isIdle && pipeline.pendingBytes === 0) {
+      await journals.removeSpare();
+    }
   }
 
   async #work(): Promise<void> {

@@ -148,7 +148,17 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     now,
     logger,
   });
-  const maintenance = new Maintenance({ pipeline, loader, sealer, compaction, retention, zoneTables, now, logger });
+  const maintenance = new Maintenance({
+    pipeline,
+    loader,
+    sealer,
+    journals: journalFolder,
+    compaction,
+    retention,
+    zoneTables,
+    now,
+    logger,
+  });
 
   const dropTable = (name: string) => remover.remove({ hotTables: [{ name }], files: [] });
   const groups = new GroupMemory({ ...groupLimits, dropTable, dropped: () => remover.idle() });

@@ -35,7 +35,7 @@ export async function cleanFolder(folder: DataFolder, catalog: Catalog): Promise
  * Throws `StoreError` (`corrupt`) when one in between is missing or torn.
  */
 export async function unsealedJournals(folder: JournalFolder, sealedJournal: number): Promise<Journal[]> {
-  await folder.removeSpare();
+  await folder.removeLeft();
   const numbers = await folder.list();
   const sealed = numbers.filter((number) => number <= sealedJournal);
   await folder.remove(sealed);

@@ -52,10 +52,17 @@ export class SpareFiles {
     return await open(path, 'r+');
   }
 
-  /** Removes all that are in the folder, also those of earlier processes. */
-  async removeAll(): Promise<void> {
-    this.#spare.length = 0;
+  /** Removes those that are kept now. */
+  async removeKept(): Promise<void> {
+    const spare = this.#spare.splice(0);
     this.#bytes = 0;
+    for (const { path } of spare) {
+      await unlink(path);
+    }
+  }
+
+  /** Removes those of earlier processes. To be called before any is kept. */
+  async removeLeft(): Promise<void> {
     const names = await readdir(this.#folder);
     for (const name of names.filter((one) => one.startsWith('spare-'))) {
       await unlink(join(this.#folder, name));

@@ -90,10 +90,16 @@ test('pages of large events end early, so that they take little memory; a single
   const store = await storeIn(temporaryFolder());
   const large = Array.from({ length: 60 }, (_, index) => event(`l${index}`, NOW - index, { log: { body: 'x'.repeat(900_000), index } }));
   const wide = Array.from({ length: 20 }, (_, index) => event(`w${index}`, NOW - index, { url: `${'u'.repeat(900_000)}${index}` }));
+  // Of their logs next to nothing is stored.
+  const repeating = Array.from({ length: 40 }, (_, index) => {
+    const url = `${'r'.repeat(8_000)}${index}`;
+    return event(`r${index}`, NOW - index, { url, log: { body: url.repeat(100) } });
+  });
   const all = [
     ...eventSeries('s', 500, NOW - HOUR, 1),
     ...large,
     ...wide,
+    ...repeating,
     event('giant', NOW, { log: { body: 'y'.repeat(5_000_000 / 2) } }),
   ];
   const sizes = async (): Promise<number[]> => {

@@ -82,6 +82,18 @@ describe('a journal that was being written over an older one', () => {
     return { dataDir, pairs };
   }
 
+  test('is one of few: while nothing comes in, files that are not needed do not stay', async () => {
+    const dataDir = temporaryFolder();
+    const store = await storeIn(dataDir);
+    await store.append(canonicalBatch(large(10_000)));
+    await store.sealNow();
+    const names = () => readdirSync(join(dataDir, 'journal'));
+    expect(names()).toEqual(['spare-1', 'spare-2']);
+    await expect.poll(names, { timeout: 20_000 }).toEqual([]);
+    await store.append(canonicalBatch(large(20_000)));
+    expect(names()).toEqual(['000000000002.logs', '000000000002.ndjson']);
+  });
+
   test('has its files, and is whole', async () => {
     const { dataDir, pairs } = await writtenOver();
     expect(pairs.map(({ old }) => old.length > 1_000_000)).toEqual([true, true]);
