@@ -15,7 +15,7 @@ export interface PieceOrder {
   readonly after: RowKey | undefined;
   /** At least 1. */
   readonly limit: number;
-  /** How many characters the rows may have together, and their logs by themselves. */
+  /** How many characters the rows may have together, and how many bytes their packed logs. */
   readonly mostCharacters: number;
 }
 

@@ -1,7 +1,7 @@
 /** A log may be longer than most of it; the longest has as many bytes as there are in here, or a piece of its own. */
 export const LOG_PIECE_BYTES = 1024 * 1024;
 
-/** So much free memory is kept for the logs that come next. */
+/** So many free pieces are kept for the logs that come next. */
 const MOST_FREE = 128;
 
 /** A piece of memory that threads can read. */
@@ -15,6 +15,11 @@ export class LogMemory {
   take(bytes: number): LogPiece {
     const used = bytes <= LOG_PIECE_BYTES ? this.#free.pop() : undefined;
     return used ?? Buffer.from(new SharedArrayBuffer(Math.max(bytes, LOG_PIECE_BYTES)));
+  }
+
+  /** Gives what is free back to the system. */
+  giveRoomBack(): void {
+    this.#free.length = 0;
   }
 
   /** Takes back what nobody reads any more. */

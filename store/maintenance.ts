@@ -2,6 +2,7 @@ import type { AppendPipeline } from './append-pipeline.ts';
 import { chooseMerge, runMerge } from './compaction.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Loader } from './loader.ts';
+import type { LogMemory } from './log-memory.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import type { Sealer } from './sealer.ts';
 import type { RewriteOptions } from './segment-rewrite.ts';
@@ -16,6 +17,7 @@ export interface MaintenanceOptions {
   readonly loader: Loader;
   readonly sealer: Sealer;
   readonly journals: JournalFolder;
+  readonly logMemory: LogMemory;
   readonly compaction: RewriteOptions;
   readonly retention: RetentionOptions;
   readonly zoneTables: ZoneTables;
@@ -79,10 +81,11 @@ export class Maintenance {
       });
   }
 
-  /** While nothing comes in, no journal has a use for the files of older ones. */
+  /** While nothing comes in, no journal has a use for the files and the memory of older ones. */
   async #giveRoomBack(): Promise<void> {
-    const { pipeline, sealer, journals } = this.#options;
+    const { pipeline, sealer, journals, logMemory } = this.#options;
     if (sealer.isIdle && pipeline.pendingBytes === 0) {
+      logMemory.giveRoomBack();
       await journals.removeSpare();
     }
   }

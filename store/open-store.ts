@@ -111,11 +111,12 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const bundles = new BundleWriter();
   const sealer = new Sealer({ ...rewriting, connection: sealing, bundles, journals: journalFolder, logger });
   const threads = new ThreadPolicy({ connection: settings, cores, quietMs: QUIET_MS, logger });
+  const logMemory = new LogMemory();
   const loader = await Loader.start(
     {
       connection: loading,
       segmentsFolder: folder.segments,
-      logMemory: new LogMemory(),
+      logMemory,
       live,
       positions,
       counters,
@@ -153,6 +154,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     loader,
     sealer,
     journals: journalFolder,
+    logMemory,
     compaction,
     retention,
     zoneTables,
