@@ -15,7 +15,7 @@ const EVENTS = trusted('events');
 
 /** As the store reads a row: the texts are marked. */
 const SELECTED = joinSql(
-  [column('timestamp'), trusted('log'), ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name)))],
+  [column('timestamp'), column('logPlace'), ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name)))],
   ', ',
 );
 

@@ -119,7 +119,7 @@ describe('an export', () => {
         logId: cell,
         ua: cell,
         ruleName: cell,
-        log: JSON.stringify({ text }).replace('\\u001b', '\\u001B'),
+        log: JSON.stringify({ text }),
       });
       expect(byId.get(text), name).toMatchObject({ fields: { ua: text, ruleName: text }, log: { text } });
     }

@@ -60,3 +60,11 @@ test('memory is used again once the last table that the logs belong to is gone, 
   expect(hot.has(FIRST)).toBe(false);
   expect(memory.take(1).buffer).toBe(piece?.buffer);
 });
+
+test('memory that is free can be given back', () => {
+  const memory = new LogMemory();
+  const piece = memory.take(1);
+  memory.giveBack([piece]);
+  memory.giveRoomBack();
+  expect(memory.take(1).buffer).not.toBe(piece.buffer);
+});
