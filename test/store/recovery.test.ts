@@ -121,6 +121,16 @@ describe('a journal that was being written over an older one', () => {
       expect(readdirSync(join(copy, 'journal'))).toEqual([]);
     }
   });
+
+  test('is torn if a crash came before anything of it was written: the older journal does not count again', async () => {
+    const { dataDir, pairs } = await writtenOver();
+    for (const { name, old } of pairs) {
+      writeFileSync(join(dataDir, 'journal', name), old);
+    }
+    const again = await storeIn(dataDir);
+    expect(again.stats()).toMatchObject({ events: 4_000, hotEvents: 0, duplicateEvents: 0 });
+    expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
+  });
 });
 
 describe('a folder that lost something is refused with the place, and nothing in it is touched', () => {
