@@ -163,11 +163,9 @@ class BundleFile {
     if (this.#groupRows === 0) {
       return;
     }
-    const [rows, bytes, compressedBytes] = [this.#groupRows, this.#groupBytes, this.#offset - this.#groupStart].map(BigInt) as [
-      bigint,
-      bigint,
-      bigint,
-    ];
+    const rows = BigInt(this.#groupRows);
+    const bytes = BigInt(this.#groupBytes);
+    const compressedBytes = BigInt(this.#offset - this.#groupStart);
     const metadata: ColumnMetaData = {
       type: 'BYTE_ARRAY',
       encodings: ['PLAIN'],

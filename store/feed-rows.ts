@@ -57,12 +57,12 @@ async function lastOfPage(
   connection: DuckDBConnection,
   signal: AbortSignal,
 ): Promise<bigint | undefined> {
-  const [[events, bytes, highest] = []] = await runStatement(connection, feedExtentStatement(feed, most), signal);
-  if (highest === null) {
-    return undefined;
-  }
-  if (logOf === undefined && Number(bytes) <= PAGE_BYTES) {
-    return Number(events) < most ? upTo : (highest as bigint);
+  // Without its logs the extent of a feed says little.
+  if (logOf === undefined) {
+    const [[events, bytes, highest] = []] = await runStatement(connection, feedExtentStatement(feed, most), signal);
+    if (highest === null || Number(bytes) <= PAGE_BYTES) {
+      return pageEnd(Number(events), most, highest as bigint | null, upTo);
+    }
   }
   const sizes = await runStatement(connection, feedSizesStatement(feed, most), signal);
   let sum = 0;
@@ -71,8 +71,14 @@ async function lastOfPage(
     sum += Number(size) + (logOf?.(sequence as bigint).length ?? 0);
     return sum > PAGE_BYTES && index > 0;
   });
-  if (over === -1) {
-    return Number(events) < most ? upTo : (highest as bigint);
+  const highest = (sizes.at(-1)?.[0] ?? null) as bigint | null;
+  return over === -1 ? pageEnd(sizes.length, most, highest, upTo) : (sizes[over - 1]?.[0] as bigint);
+}
+
+/** Where a page of so many events ends, which has room for all of them. Fewer than `most` are all that there are. */
+function pageEnd(events: number, most: number, highest: bigint | null, upTo: bigint): bigint | undefined {
+  if (highest === null) {
+    return undefined;
   }
-  return sizes[over - 1]?.[0] as bigint;
+  return events < most ? upTo : highest;
 }

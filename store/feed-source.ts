@@ -5,9 +5,8 @@ import type { SqlFragment } from '../sql/fragment.ts';
 import { runStatement } from './duckdb-engine.ts';
 import { type IngestTime, unpackIngestTimes } from './feed-ingest-times.ts';
 import { partsOf } from './feed-plan.ts';
-import type { HotTable } from './hot-table.ts';
+import { type HotTable, hotLogOf } from './hot-table.ts';
 import type { Snapshot } from './live-set.ts';
-import { StoreError } from './store-error.ts';
 
 /** Where a stretch of the feed is read from, and when its events were taken in. */
 export interface FeedSource {
@@ -26,13 +25,7 @@ const ZONES_APART = 4;
 export function hotSource({ hotTables }: Pick<Snapshot, 'hotTables'>, stretch: FeedStretch): FeedSource {
   const tables = hotTables.filter(({ lastSequence }) => lastSequence > stretch.after);
   const mostBytes = tables.reduce((sum, table) => sum + bytesWithin(table, stretch), 0);
-  const logOf = (sequence: bigint) => {
-    const table = tables.find(({ logs }) => logs.has(sequence));
-    if (table === undefined) {
-      throw new StoreError('corrupt', `there is no log of the event ${sequence} in memory`);
-    }
-    return table.logs.at(sequence);
-  };
+  const logOf = (sequence: bigint) => hotLogOf(tables, sequence);
   return { stretch, feed: hotFeed(tables, stretch), times: tables.flatMap(({ journals }) => journals), mostBytes, logOf };
 }
 

@@ -70,8 +70,12 @@ export class HotLogs {
   }
 
   get places(): LogPlaces {
-    const [pieceOf, starts, ends] = [this.#pieceOf, this.#starts, this.#ends].map((places) => places.slice(0, this.#count));
-    return { pieces: this.#pieces, pieceOf, starts, ends } as LogPlaces;
+    return {
+      pieces: this.#pieces,
+      pieceOf: this.#pieceOf.slice(0, this.#count),
+      starts: this.#starts.slice(0, this.#count),
+      ends: this.#ends.slice(0, this.#count),
+    };
   }
 
   /** A table that the logs belong to is there now. */

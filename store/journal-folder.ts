@@ -92,9 +92,13 @@ export class JournalFolder {
   }
 
   async #writeFile(path: string, chunks: readonly Uint8Array[]): Promise<void> {
-    const file = (await this.#spare.take(path)) ?? (await open(path, 'wx'));
+    const spare = await this.#spare.take(path);
+    const file = spare ?? (await open(path, 'wx'));
     try {
-      await file.truncate(await writeAll(file, chunks));
+      const bytes = await writeAll(file, chunks);
+      if (spare !== undefined) {
+        await file.truncate(bytes);
+      }
       await file.datasync();
     } finally {
       await file.close();

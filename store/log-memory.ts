@@ -1,4 +1,4 @@
-/** A log may be longer than most of it; the longest has as many bytes as there are in here, or a piece of its own. */
+/** A log that is longer has a piece of its own. */
 export const LOG_PIECE_BYTES = 1024 * 1024;
 
 /** So many free pieces are kept for the logs that come next. */

@@ -6,7 +6,7 @@ import type { SqlFragment } from '../sql/fragment.ts';
 import type { SqlStatement } from '../sql/statement.ts';
 import type { Bundle } from './bundle.ts';
 import { boundTo, interruptible, runStatement } from './duckdb-engine.ts';
-import type { HotTable } from './hot-table.ts';
+import { type HotTable, hotLogOf } from './hot-table.ts';
 import type { Snapshot } from './live-set.ts';
 import { overlaps, type Segment } from './segment.ts';
 import { StoreError } from './store-error.ts';
@@ -91,11 +91,7 @@ export class SearchScope {
 
   /** The packed log of a hot event. Throws `corrupt` where there is none. */
   hotLog(sequence: bigint): Buffer {
-    const table = this.#snapshot.hotTables.find(({ logs }) => logs.has(sequence));
-    if (table === undefined) {
-      throw new StoreError('corrupt', `there is no log of the event ${sequence} in memory`);
-    }
-    return table.logs.at(sequence);
+    return hotLogOf(this.#snapshot.hotTables, sequence);
   }
 
   /** How many events of the zone are in the segments; not all of them need lie in the window. */
