@@ -101,14 +101,12 @@ export class HotLogs {
   #copy(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
       let piece = this.#pieces.at(-1);
-      const room = piece === undefined ? 0 : piece.length - this.#used;
-      let end = chunk.length - at <= room ? chunk.length : room === 0 ? at : Math.max(at, chunk.lastIndexOf(NEWLINE, at + room - 1) + 1);
+      let end = piece === undefined ? at : endOfLogs(chunk, at, piece.length - this.#used);
       if (piece === undefined || end === at) {
-        const longest = chunk.indexOf(NEWLINE, at) + 1 - at;
-        piece = this.#memory.take(Math.max(longest, LOG_PIECE_BYTES));
+        piece = this.#memory.take(Math.max(chunk.indexOf(NEWLINE, at) + 1 - at, LOG_PIECE_BYTES));
         this.#pieces.push(piece);
         this.#used = 0;
-        end = chunk.length - at <= piece.length ? chunk.length : chunk.lastIndexOf(NEWLINE, at + piece.length - 1) + 1;
+        end = endOfLogs(chunk, at, piece.length);
       }
       chunk.copy(piece, this.#used, at, end);
       this.#note(piece, this.#used, this.#used + end - at);
@@ -142,4 +140,12 @@ export class HotLogs {
     this.#starts = larger(this.#starts);
     this.#ends = larger(this.#ends);
   }
+}
+
+/** Behind the whole logs of a chunk from `at` on that have no more bytes than `room`; `at` where not even the first has. */
+function endOfLogs(chunk: Buffer, at: number, room: number): number {
+  if (chunk.length - at <= room) {
+    return chunk.length;
+  }
+  return room === 0 ? at : Math.max(at, chunk.lastIndexOf(NEWLINE, at + room - 1) + 1);
 }
