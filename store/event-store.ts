@@ -1,3 +1,4 @@
+import type { FieldColumns } from '../query/batch-columns.ts';
 import type { SearchPlan } from '../query/search-plan.ts';
 import type { EventRow, SearchResult } from '../query/search-result.ts';
 
@@ -31,12 +32,11 @@ export interface StoredDeadLetter extends DeadLetter {
 }
 
 /**
- * Events in canonical form and where they came from. It goes into one journal, maybe with others: all of it is durable, or none.
- * Every line is a JSON object with exactly the stored columns (see `query/event-fields.ts`), no raw newline inside.
+ * Events as columns and where they came from. It goes into one journal, maybe with others: all of it is durable, or none.
  */
 export interface EventBatch {
-  /** Newline-terminated canonical events without their logs, back to back. */
-  readonly lines: readonly Uint8Array[];
+  /** The events without their logs. */
+  readonly fields: FieldColumns;
   /** Their logs in the same order, newline-terminated, packed (see `query/packed-log.ts`). */
   readonly logs: readonly Uint8Array[];
   readonly eventCount: number;
