@@ -1,26 +1,39 @@
-/** One MiB: large enough that a batch is few chunks. */
-export const CHUNK_BYTES = 1024 * 1024;
+/** The sizes of chunks, in bytes, by which a batch of one event takes little memory and one of many is few chunks. */
+export const CHUNK_SIZES = [1, 4, 16, 64, 256, 1024].map((kib) => kib * 1024);
 
 /** Enough for the batches that are under way at one time. */
-const MOST_KEPT = 64;
+const MOST_KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Chunks of memory that are used again. V8 starts a collection of the whole heap for every 64 MB of buffers that come and go, which at
  * 100 MB/s took a twentieth of the processor.
  */
 export class ChunkPool {
-  readonly #free: ArrayBuffer[] = [];
+  readonly #free = new Map<number, ArrayBuffer[]>(CHUNK_SIZES.map((size) => [size, []]));
+  #keptBytes = 0;
 
-  /** A chunk that was given back, or undefined. Its content is whatever was in it. */
-  take(): Buffer<ArrayBuffer> | undefined {
-    const memory = this.#free.pop();
-    return memory === undefined ? undefined : Buffer.from(memory, 0, CHUNK_BYTES);
+  /** A chunk of the smallest of the sizes that has room for so many bytes, or of just so many where none has. Its content is whatever was in it. */
+  take(atLeast: number): Buffer<ArrayBuffer> {
+    const size = CHUNK_SIZES.find((one) => one >= atLeast) ?? atLeast;
+    const memory = this.#free.get(size)?.pop();
+    if (memory === undefined) {
+      return Buffer.allocUnsafeSlow(size);
+    }
+    this.#keptBytes -= size;
+    return Buffer.from(memory, 0, size);
   }
 
-  /** Takes memory back that nobody reads any more; what is not a whole chunk is left to the garbage collector. */
+  /** Takes memory back that nobody reads any more; what is no chunk of one of the sizes, or too much, is left to the garbage collector. */
   giveBack({ buffer }: Uint8Array): void {
-    if (buffer instanceof ArrayBuffer && buffer.byteLength === CHUNK_BYTES && this.#free.length < MOST_KEPT) {
-      this.#free.push(buffer);
+    const free = this.#free.get(buffer.byteLength);
+    if (free !== undefined && buffer instanceof ArrayBuffer && this.#keptBytes + buffer.byteLength <= MOST_KEPT_BYTES) {
+      free.push(buffer);
+      this.#keptBytes += buffer.byteLength;
     }
   }
+}
+
+/** The size of the chunk that comes behind one of `size` bytes, 0 for the first: each is four times as large as the one before, up to the largest. */
+export function nextChunkSize(size: number): number {
+  return CHUNK_SIZES.find((one) => one > size) ?? CHUNK_SIZES.at(-1)!;
 }

@@ -1,91 +1,28 @@
-import { BATCH_COLUMNS, type FieldColumns } from '../query/batch-columns.ts';
-import { CHUNK_BYTES, ChunkPool } from './chunk-pool.ts';
+import { BATCH_COLUMNS, type FieldColumns, placeOf, UNFOLDED_BIT } from '../query/batch-columns.ts';
+import { ChunkPool } from './chunk-pool.ts';
+import { ColumnBytes } from './column-bytes.ts';
+import { QUESTION_MARK } from './json-bytes.ts';
+import { readLogId, UUID_TEXT } from './log-id-form.ts';
 
-const FIRST_CHUNK_BYTES = 1024;
+const ZONE_ID = placeOf('shieldZoneId');
+const TIMESTAMP = placeOf('timestamp');
+const ID_BYTES = placeOf('logIdBytes');
+const ID_TEXT = placeOf('logIdText');
+const IP = placeOf('ip');
+const URL_HEAD = placeOf('urlHead');
+const URL_TAIL = placeOf('urlTail');
+const IP_HIGH = placeOf('ipHigh');
+const IP_LOW = placeOf('ipLow');
 
-/** Bytes in chunks of memory, one behind the other. */
-export class ColumnBytes {
-  readonly #pool: ChunkPool;
-  #chunks: Uint8Array[] = [];
-  #chunk = Buffer.alloc(0);
-  #used = 0;
-  #closedBytes = 0;
-
-  constructor(pool: ChunkPool) {
-    this.#pool = pool;
-  }
-
-  get byteLength(): number {
-    return this.#closedBytes + this.#used;
-  }
-
-  /** Appends `source[start, end)`. */
-  copy(source: Buffer, start: number, end: number): void {
-    this.#makeRoom(end - start);
-    this.#used += source.copy(this.#chunk, this.#used, start, end);
-  }
-
-  /** A text behind its length. */
-  copyText(source: Buffer, start: number, end: number): void {
-    this.uint32(end - start);
-    this.copy(source, start, end);
-  }
-
-  uint32(value: number): void {
-    this.#makeRoom(4);
-    this.#used = this.#chunk.writeUInt32LE(value, this.#used);
-  }
-
-  int32(value: number): void {
-    this.uint32(value >>> 0);
-  }
-
-  uint64(value: bigint): void {
-    this.#makeRoom(8);
-    this.#used = this.#chunk.writeBigUInt64LE(value, this.#used);
-  }
-
-  int64(value: bigint): void {
-    this.uint64(BigInt.asUintN(64, value));
-  }
-
-  take(): Uint8Array[] {
-    const chunks = this.#chunks;
-    if (this.#used > 0) {
-      chunks.push(this.#chunk.subarray(0, this.#used));
-    }
-    this.#chunks = [];
-    this.#chunk = Buffer.alloc(0);
-    this.#used = 0;
-    this.#closedBytes = 0;
-    return chunks;
-  }
-
-  #makeRoom(bytes: number): void {
-    if (this.#used + bytes <= this.#chunk.length) {
-      return;
-    }
-    if (this.#used > 0) {
-      this.#chunks.push(this.#chunk.subarray(0, this.#used));
-      this.#closedBytes += this.#used;
-    }
-    this.#chunk = this.#newChunk(bytes);
-    this.#used = 0;
-  }
-
-  #newChunk(atLeast: number): Buffer<ArrayBuffer> {
-    const usual = Math.min(CHUNK_BYTES, Math.max(FIRST_CHUNK_BYTES, this.#chunk.length * 4));
-    const used = usual === CHUNK_BYTES && atLeast <= CHUNK_BYTES ? this.#pool.take() : undefined;
-    return used ?? Buffer.allocUnsafeSlow(Math.max(usual, atLeast));
-  }
-}
-
-/** Collects the fields of events column by column. */
+/** Collects the fields of events column by column. The values of an event are written in any order, each at most once; then `endEvent` has to follow. Texts are UTF-8. */
 export class ColumnWriter {
   readonly #pool: ChunkPool;
   /** By their places in `BATCH_COLUMNS`. */
   readonly columns: readonly ColumnBytes[];
   readonly masks: ColumnBytes;
+  /** Of the event under way. */
+  #mask = 0;
+  readonly #id = new Uint8Array(16);
 
   constructor(pool = new ChunkPool()) {
     this.#pool = pool;
@@ -97,6 +34,59 @@ export class ColumnWriter {
     return this.columns.reduce((sum, column) => sum + column.byteLength, this.masks.byteLength);
   }
 
+  shieldZoneId(zoneId: number): void {
+    this.#columnAt(ZONE_ID).uint32(zoneId);
+  }
+
+  /** Unix milliseconds. */
+  timestamp(timestampMs: number): void {
+    this.#columnAt(TIMESTAMP).int64(timestampMs);
+  }
+
+  logId(text: Uint8Array, start: number, end: number): void {
+    const form = readLogId(text, start, end, this.#id);
+    if (form === 'text') {
+      this.#columnAt(ID_TEXT).copyText(text, start, end);
+      return;
+    }
+    this.#columnAt(ID_BYTES).copyText(this.#id, 0, this.#id.length);
+    if (form === 'uuid') {
+      this.#columnAt(ID_TEXT).copyText(UUID_TEXT, 0, UUID_TEXT.length);
+    }
+  }
+
+  /** A text field other than the two below, by its place in `BATCH_COLUMNS`. */
+  text(place: number, text: Uint8Array, start: number, end: number): void {
+    this.#columnAt(place).copyText(text, start, end);
+  }
+
+  url(text: Uint8Array, start: number, end: number): void {
+    let tailAt = start;
+    while (tailAt < end && text[tailAt] !== QUESTION_MARK) {
+      tailAt++;
+    }
+    tailAt = Math.min(tailAt + 1, end);
+    this.#columnAt(URL_HEAD).copyText(text, start, tailAt);
+    this.#columnAt(URL_TAIL).copyText(text, tailAt, end);
+    this.#noteUnfolded(text, tailAt, end);
+  }
+
+  ip(text: Uint8Array, start: number, end: number): void {
+    this.#columnAt(IP).copyText(text, start, end);
+    this.#noteUnfolded(text, start, end);
+  }
+
+  /** The number of the event's `ip`, 64 bits in each half. */
+  address(high: bigint, low: bigint): void {
+    this.#columnAt(IP_HIGH).uint64(high);
+    this.#columnAt(IP_LOW).uint64(low);
+  }
+
+  endEvent(): void {
+    this.masks.uint32(this.#mask);
+    this.#mask = 0;
+  }
+
   /** The fields so far; there are none afterwards. */
   take(): FieldColumns {
     return { values: this.columns.map((column) => column.take()), masks: this.masks.take() };
@@ -106,6 +96,21 @@ export class ColumnWriter {
   release({ values, masks }: FieldColumns): void {
     for (const chunk of [...values.flat(), ...masks]) {
       this.#pool.giveBack(chunk);
+    }
+  }
+
+  #columnAt(place: number): ColumnBytes {
+    this.#mask |= 1 << place;
+    return this.columns[place]!;
+  }
+
+  #noteUnfolded(text: Uint8Array, start: number, end: number): void {
+    for (let at = start; at < end; at++) {
+      const byte = text[at]!;
+      if (byte >= 0x80 || (byte >= 0x41 && byte <= 0x5a)) {
+        this.#mask |= 1 << UNFOLDED_BIT;
+        return;
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 /** The bytes that JSON's grammar (RFC 8259) is made of. */
 export const QUOTE = 0x22;
+export const QUESTION_MARK = 0x3f;
 export const BACKSLASH = 0x5c;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;

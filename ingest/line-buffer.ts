@@ -1,7 +1,5 @@
-import { CHUNK_BYTES, ChunkPool } from './chunk-pool.ts';
+import { ChunkPool, nextChunkSize } from './chunk-pool.ts';
 import { NEWLINE } from './json-bytes.ts';
-
-const FIRST_CHUNK_BYTES = 64 * 1024;
 
 /** Collects lines in chunks of memory; a line is never spread over two chunks. */
 export class LineBuffer {
@@ -74,7 +72,8 @@ export class LineBuffer {
       return;
     }
     const line = this.#chunk.subarray(this.#lineStart, this.#used);
-    const chunk = this.#newChunk(2 * (line.length + bytes));
+    // Room for twice as much, so that what a long line has so far is not copied again and again.
+    const chunk = this.#pool.take(Math.max(nextChunkSize(this.#chunk.length), 2 * (line.length + bytes)));
     chunk.set(line);
     if (this.#lineStart > 0) {
       this.#chunks.push(this.#chunk.subarray(0, this.#lineStart));
@@ -83,11 +82,5 @@ export class LineBuffer {
     this.#chunk = chunk;
     this.#used = line.length;
     this.#lineStart = 0;
-  }
-
-  #newChunk(atLeast: number): Buffer<ArrayBuffer> {
-    const used = atLeast <= CHUNK_BYTES ? this.#pool.take() : undefined;
-    const usual = Math.min(CHUNK_BYTES, Math.max(FIRST_CHUNK_BYTES, this.#chunk.length * 2));
-    return used ?? Buffer.allocUnsafeSlow(Math.max(usual, atLeast));
   }
 }
