@@ -1,3 +1,4 @@
+import { BATCH_COLUMNS, type BatchColumn } from '../query/batch-columns.ts';
 import { TEXT_FIELDS, type TextField } from '../query/event-fields.ts';
 import { type SqlFragment, trusted } from './fragment.ts';
 
@@ -7,8 +8,9 @@ export interface EventColumn {
   readonly duckdbType: 'BIGINT' | 'INTEGER' | 'VARCHAR' | 'UBIGINT' | 'BOOLEAN' | 'BLOB';
 }
 
-/** The columns of a canonical event, as they are read from a journal. */
-export const CANONICAL_COLUMNS: readonly EventColumn[] = [
+/** What is asked for of an event: what a page, a filter, a feed knows it by. */
+export const FIELD_COLUMNS: readonly EventColumn[] = [
+  { name: 'seq', duckdbType: 'BIGINT' },
   { name: 'shieldZoneId', duckdbType: 'INTEGER' },
   { name: 'timestamp', duckdbType: 'BIGINT' },
   { name: 'logId', duckdbType: 'VARCHAR' },
@@ -17,8 +19,17 @@ export const CANONICAL_COLUMNS: readonly EventColumn[] = [
   { name: 'ipLow', duckdbType: 'UBIGINT' },
 ];
 
-/** The columns of a hot table: `seq` is the ingest sequence that the feed is ordered by. */
-export const HOT_COLUMNS: readonly EventColumn[] = [{ name: 'seq', duckdbType: 'BIGINT' }, ...CANONICAL_COLUMNS];
+const DUCKDB_TYPES = { int32: 'INTEGER', int64: 'BIGINT', uint64: 'UBIGINT', text: 'VARCHAR', bytes: 'BLOB' } as const;
+
+/** Whether lower case changes `ip` or `urlTail`, or may do so. */
+const UNFOLDED: EventColumn = { name: 'unfolded', duckdbType: 'BOOLEAN' };
+
+/** The columns of a journal and of a hot table. `seq` is the ingest sequence that the feed is ordered by; see `query/batch-columns.ts` for the others. */
+export const JOURNAL_COLUMNS: readonly EventColumn[] = [
+  { name: 'seq', duckdbType: 'BIGINT' },
+  ...BATCH_COLUMNS.map(({ name, type }) => ({ name, duckdbType: DUCKDB_TYPES[type] })),
+  UNFOLDED,
+];
 
 /**
  * Where the log of an event is. Of a sealed one: the number of the bundle in the upper bits, its row in there, from 0, in the lower. As one number it grows by
@@ -29,50 +40,20 @@ const LOG_PLACE: EventColumn = { name: 'logPlace', duckdbType: 'BIGINT' };
 /** A bundle has fewer rows than 2 to the power of this. */
 export const LOG_ROW_BITS = 32;
 
-/**
- * What makes texts fast to search. A `url` is split behind its first `?`: what comes before repeats, what comes after hardly ever does. `unfolded` is
- * whether lower case changes `ip` or `urlTail` at all.
- */
+/** What makes texts fast to search, of an event wherever it is. What comes before the first `?` of a url repeats, what comes after hardly ever does. */
 const TEXT_AIDS: readonly EventColumn[] = [
   { name: 'urlHead', duckdbType: 'VARCHAR' },
   { name: 'urlTail', duckdbType: 'VARCHAR' },
-  { name: 'unfolded', duckdbType: 'BOOLEAN' },
-];
-
-/**
- * The `logId` of a sealed event: an id of 32 hexadecimal digits, or a UUID, in 16 bytes, and `logIdText` is NULL, or `-` where there are hyphens between the
- * digits; any other id as it is in `logIdText`.
- */
-export const LOG_ID_PARTS: readonly EventColumn[] = [
-  { name: 'logIdBytes', duckdbType: 'BLOB' },
-  { name: 'logIdText', duckdbType: 'VARCHAR' },
+  UNFOLDED,
 ];
 
 /** The columns of a segment. */
-export const SEGMENT_COLUMNS: readonly EventColumn[] = [
-  ...HOT_COLUMNS.filter(({ name }) => name !== 'logId' && name !== 'url'),
-  ...LOG_ID_PARTS,
-  ...TEXT_AIDS,
-  LOG_PLACE,
-];
+export const SEGMENT_COLUMNS: readonly EventColumn[] = [...JOURNAL_COLUMNS, LOG_PLACE];
 
 /** The columns of events wherever they are. */
-export const EVENT_COLUMNS: readonly EventColumn[] = [...HOT_COLUMNS, ...TEXT_AIDS, LOG_PLACE];
+export const EVENT_COLUMNS: readonly EventColumn[] = [...FIELD_COLUMNS, ...TEXT_AIDS, LOG_PLACE];
 
-export type EventColumnName =
-  | 'seq'
-  | 'shieldZoneId'
-  | 'timestamp'
-  | 'logId'
-  | 'logIdBytes'
-  | 'logIdText'
-  | TextField
-  | 'urlHead'
-  | 'urlTail'
-  | 'unfolded'
-  | 'ipHigh'
-  | 'ipLow'
-  | 'logPlace';
+export type EventColumnName = BatchColumn | TextField | 'seq' | 'logId' | 'unfolded' | 'logPlace';
 
 /** The quoted identifier of a column. */
 export function column(name: EventColumnName): SqlFragment {

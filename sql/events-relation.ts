@@ -1,50 +1,45 @@
-import { column, columnList, EVENT_COLUMNS, type EventColumnName, SEGMENT_COLUMNS } from './columns.ts';
+import { column, columnList, EVENT_COLUMNS, type EventColumnName, JOURNAL_COLUMNS, SEGMENT_COLUMNS } from './columns.ts';
 import { int64, joinSql, type SqlFragment, sql, textList, trusted } from './fragment.ts';
-import { REBUILT_LOG_ID } from './log-id-parts.ts';
+import { REBUILT_LOG_ID } from './rebuilt-log-id.ts';
 
-/** A table in memory that events are searched in. */
-export interface HotSource {
-  readonly name: string;
-  /** The sequence of the first row of a table as it was read from a journal; null for one whose rows have a `seq`. */
-  readonly firstSequence: bigint | null;
-}
+/** Where events are that are not sealed: in a table in memory, by its name, or in the file of a journal. */
+export type HotSource = { readonly table: string } | { readonly path: string };
 
-const COMPUTED: Readonly<Partial<Record<EventColumnName, string>>> = {
-  urlHead: `CASE WHEN contains("url", '?') THEN left("url", strpos("url", '?')) ELSE "url" END`,
-  urlTail: `CASE WHEN contains("url", '?') THEN substr("url", strpos("url", '?') + 1) WHEN "url" IS NOT NULL THEN '' END`,
-  // It may be: whoever asks looks at lower case then.
-  unfolded: 'true',
-};
 const REBUILT: Readonly<Partial<Record<EventColumnName, string>>> = {
   logId: REBUILT_LOG_ID,
   url: '"urlHead" || "urlTail"',
 };
 
-function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>, columns = EVENT_COLUMNS): SqlFragment {
-  return trusted(columns.map(({ name }) => (computed[name] === undefined ? `"${name}"` : `${computed[name]} AS "${name}"`)).join(', '));
+/** Of a hot event, `logPlace` is its sequence with a minus. */
+const HOT = { ...REBUILT, logPlace: '-"seq"' };
+
+function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>): SqlFragment {
+  return trusted(
+    EVENT_COLUMNS.map(({ name }) => (computed[name] === undefined ? `"${name}"` : `${computed[name]} AS "${name}"`)).join(', '),
+  );
 }
 
 /**
- * The events of hot tables and segments as one relation to select {@link EVENT_COLUMNS} from. `endSequence` hides what hot tables received later.
+ * The events of hot sources and segments as one relation to select {@link EVENT_COLUMNS} from. `endSequence` hides what hot tables received later.
  * `sealedTables` are names of tables with rows of segments.
  */
 export function eventsRelation(
-  hotTables: readonly HotSource[],
+  hot: readonly HotSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
   sealedTables: readonly string[] = [],
 ): SqlFragment {
-  return relation(hotTables, segmentPaths, endSequence, sealedTables, { hot: '', sealed: '', table: () => '' });
+  return relation(hot, segmentPaths, endSequence, sealedTables, { hot: '', sealed: '', table: () => '' });
 }
 
-/** The same with a further column `file`: the path of the segment, or the name of the sealed table, that an event is in, NULL for those in hot tables. */
+/** The same with a further column `file`: the path of the segment, or the name of the sealed table, that an event is in, NULL for those that are hot. */
 export function eventsByFile(
-  hotTables: readonly HotSource[],
+  hot: readonly HotSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
   sealedTables: readonly string[],
 ): SqlFragment {
-  return relation(hotTables, segmentPaths, endSequence, sealedTables, {
+  return relation(hot, segmentPaths, endSequence, sealedTables, {
     hot: ', NULL::VARCHAR AS file',
     sealed: ', filename AS file',
     table: (name) => `, '${name}' AS file`,
@@ -52,29 +47,41 @@ export function eventsByFile(
 }
 
 function relation(
-  hotTables: readonly HotSource[],
+  hot: readonly HotSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
   sealedTables: readonly string[],
   further: { readonly hot: string; readonly sealed: string; readonly table: (name: string) => string },
 ): SqlFragment {
-  const between = EVENT_COLUMNS.filter(({ name }) => name !== 'seq' && name !== 'logPlace');
-  const moreHot = trusted(further.hot);
-  const hot = hotTables.map(({ name, firstSequence }) => {
-    const sequence = firstSequence === null ? column('seq') : sql`(${int64(firstSequence)} + rowid)`;
-    const visible = firstSequence === null ? sql`${column('seq')} < ${int64(endSequence)}` : sql`${column('shieldZoneId')} IS NOT NULL`;
-    return sql`SELECT ${sequence} AS ${column('seq')}, ${selected(COMPUTED, between)}, -${sequence} AS ${column('logPlace')}${moreHot} FROM ${trusted(name)} WHERE ${visible}`;
-  });
+  const hotEvents = hotRelations(hot, endSequence).map((rows) => sql`SELECT ${selected(HOT)}${trusted(further.hot)} FROM ${rows}`);
   const sealed =
     segmentPaths.length === 0
       ? []
       : [sql`SELECT ${selected(REBUILT)}${trusted(further.sealed)} FROM read_parquet(${textList(segmentPaths)})`];
   const inTables = sealedTables.map((name) => sql`SELECT ${selected(REBUILT)}${trusted(further.table(name))} FROM ${trusted(name)}`);
-  const parts = [...hot, ...inTables, ...sealed];
+  const parts = [...hotEvents, ...inTables, ...sealed];
   if (parts.length === 0) {
     const nothing = EVENT_COLUMNS.map(({ name, duckdbType }) => `NULL::${duckdbType} AS "${name}"`).join(', ');
     return trusted(`(SELECT ${nothing}${further.hot} WHERE false) AS events`);
   }
+  return sql`(${joinSql(parts, ' UNION ALL ')}) AS events`;
+}
+
+/** Their rows, with `JOURNAL_COLUMNS`: of each table, and of all files. */
+function hotRelations(hot: readonly HotSource[], endSequence: bigint): SqlFragment[] {
+  const tables = hot.flatMap((source) => ('table' in source ? [source.table] : []));
+  const paths = hot.flatMap((source) => ('path' in source ? [source.path] : []));
+  return [
+    // A table goes on to receive events, a file never changes.
+    ...tables.map((table) => sql`${trusted(table)} WHERE ${column('seq')} < ${int64(endSequence)}`),
+    ...(paths.length === 0 ? [] : [sql`read_parquet(${textList(paths)})`]),
+  ];
+}
+
+/** The rows of hot sources and segments as they are in journals. There is at least one of them. */
+export function journalRows(hot: readonly HotSource[], segmentPaths: readonly string[], endSequence: bigint): SqlFragment {
+  const sealed = segmentPaths.length === 0 ? [] : [sql`read_parquet(${textList(segmentPaths)})`];
+  const parts = [...hotRelations(hot, endSequence), ...sealed].map((rows) => sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows}`);
   return sql`(${joinSql(parts, ' UNION ALL ')}) AS events`;
 }
 

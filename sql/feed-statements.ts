@@ -1,5 +1,5 @@
 import { TEXT_FIELDS } from '../query/event-fields.ts';
-import { column, columnList, HOT_COLUMNS, LOG_ROW_BITS } from './columns.ts';
+import { column, columnList, FIELD_COLUMNS, LOG_ROW_BITS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
 import { eventsRelation, type HotSource, sealedEvents } from './events-relation.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, text, textList, trusted } from './fragment.ts';
@@ -28,11 +28,11 @@ export interface BundlePart {
   readonly rows: readonly [first: bigint, last: bigint] | null;
 }
 
-const FIELD_COLUMNS = (['logId', ...TEXT_FIELDS] as const).map((name) => column(name));
+const TEXT_COLUMNS = (['logId', ...TEXT_FIELDS] as const).map((name) => column(name));
 
 /** Bytes of an event's texts and its log. */
 const SIZE = joinSql(
-  [...FIELD_COLUMNS, trusted('log')].map((name) => sql`coalesce(strlen(${name}), 0)`),
+  [...TEXT_COLUMNS, trusted('log')].map((name) => sql`coalesce(strlen(${name}), 0)`),
   ' + ',
 );
 
@@ -48,13 +48,13 @@ function inStretch({ zones, after, upTo }: FeedStretch): SqlFragment {
   return sql`${inSequence} AND ${column('shieldZoneId')} IN (${listed})`;
 }
 
-/** What a feed is made of: the columns of a hot table, and `log`, a text. */
-const FEED_COLUMNS = sql`${columnList(HOT_COLUMNS)}, log`;
+/** What a feed is made of: the fields of an event, and `log`, a text. */
+const FEED_COLUMNS = sql`${columnList(FIELD_COLUMNS)}, log`;
 
-/** The events of a stretch that are in hot tables. Their logs are kept elsewhere: they are NULL. */
-export function hotFeed(tables: readonly HotSource[], stretch: FeedStretch): SqlFragment {
-  const events = eventsRelation(tables, [], stretch.upTo + 1n);
-  return sql`(SELECT ${columnList(HOT_COLUMNS)}, NULL::VARCHAR AS log FROM ${events} WHERE ${inStretch(stretch)}) AS feed`;
+/** The events of a stretch that are hot. Their logs are kept elsewhere: they are NULL. */
+export function hotFeed(hot: readonly HotSource[], stretch: FeedStretch): SqlFragment {
+  const events = eventsRelation(hot, [], stretch.upTo + 1n);
+  return sql`(SELECT ${columnList(FIELD_COLUMNS)}, NULL::VARCHAR AS log FROM ${events} WHERE ${inStretch(stretch)}) AS feed`;
 }
 
 function sealedStretch(segmentPaths: readonly string[], stretch: FeedStretch): SqlFragment {

@@ -1,7 +1,6 @@
-import { column, columnList, LOG_ID_PARTS, LOG_ROW_BITS, SEGMENT_COLUMNS } from './columns.ts';
+import { column, columnList, JOURNAL_COLUMNS, LOG_ROW_BITS, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
-import { int32, int64, joinSql, type SqlFragment, sql, trusted } from './fragment.ts';
-import { logIdParts, withLogIdForm } from './log-id-parts.ts';
+import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
 /** How hot tables become files, and how those are read one by one. Table names and paths are the store's own. */
@@ -38,9 +37,17 @@ export function slabZoneCountStatement(events: SqlFragment, slabMs: number): Sql
   );
 }
 
-/** The events in the order of {@link rowsInOrder}: a double each, how far its sequence is from `first`. */
-export function sealedOrderStatement(events: SqlFragment, first: bigint): SqlStatement {
-  return render(sql`SELECT (${column('seq')} - ${int64(first)})::DOUBLE FROM ${events} ORDER BY ${SEALED_ORDER}`);
+/** For the rows of a table or of a relation, in their order: a double each, how far its sequence is from `first`. */
+function placesOf(rows: SqlFragment, first: bigint): SqlStatement {
+  return render(sql`SELECT (${column('seq')} - ${int64(first)})::DOUBLE FROM ${rows}`);
+}
+
+export function placesInTableStatement(table: string, first: bigint): SqlStatement {
+  return placesOf(trusted(table), first);
+}
+
+export function placesInSegmentStatement(path: string, first: bigint): SqlStatement {
+  return placesOf(sql`read_parquet(${text(path)})`, first);
 }
 
 /** Rows of segments, and whether they come in the order that segments have. */
@@ -52,27 +59,23 @@ export interface SegmentRows {
 const numbered = (bundle: number, row: SqlFragment) =>
   sql`${int64(BigInt(bundle) << BigInt(LOG_ROW_BITS))} + ${row} AS ${column('logPlace')}`;
 
-/** The events without their logs, sorted. The row of each is the row of its log in the bundle. */
-function sorted(events: SqlFragment): SqlFragment {
-  const columns = columnList(
-    SEGMENT_COLUMNS.filter((one) => one.name !== 'unfolded' && one.name !== 'logPlace' && !LOG_ID_PARTS.includes(one)),
-  );
-  const changes = (name: 'ip' | 'urlTail') => sql`coalesce(lower(${column(name)}) <> ${column(name)}, false)`;
-  return sql`SELECT ${columns}, ${logIdParts}, ${changes('ip')} OR ${changes('urlTail')} AS ${column('unfolded')} FROM ${withLogIdForm(events)} ORDER BY ${SEALED_ORDER}`;
+/** Rows of journals, sorted. The row of each is the row of its log in the bundle. */
+function sorted(rows: SqlFragment): SqlFragment {
+  return sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows} ORDER BY ${SEALED_ORDER}`;
 }
 
-/** The events, whose logs are in the bundle, as rows of one segment, sorted on the way into its file. */
-export function rowsInOrder(events: SqlFragment, bundle: number): SegmentRows {
+/** Rows of journals, whose logs are to be in the bundle, as rows of one segment, sorted on the way into its file. */
+export function rowsInOrder(rows: SqlFragment, bundle: number): SegmentRows {
   // A window without an order numbers the rows as they come.
   return {
-    rows: sql`(SELECT *, ${numbered(bundle, sql`row_number() OVER () - 1`)} FROM (${sorted(events)}) AS sorted) AS events`,
+    rows: sql`(SELECT *, ${numbered(bundle, sql`row_number() OVER () - 1`)} FROM (${sorted(rows)}) AS sorted) AS events`,
     inOrder: true,
   };
 }
 
-/** Sorts the events once, into a table, for several segments. */
-export function sealingTableStatement(table: string, events: SqlFragment): SqlStatement {
-  return render(sql`CREATE OR REPLACE TABLE ${trusted(table)} AS ${sorted(events)}`);
+/** Sorts rows of journals once, into a table, for several segments. */
+export function sealingTableStatement(table: string, rows: SqlFragment): SqlStatement {
+  return render(sql`CREATE OR REPLACE TABLE ${trusted(table)} AS ${sorted(rows)}`);
 }
 
 /** The rows of such a table as rows of segments. */

@@ -1,7 +1,7 @@
 import { column, columnList, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
 import { int32, type SqlFragment, sql, textList, trusted } from './fragment.ts';
-import { REBUILT_LOG_ID } from './log-id-parts.ts';
+import { REBUILT_LOG_ID } from './rebuilt-log-id.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
 /**

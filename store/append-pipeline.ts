@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { BATCH_COLUMNS } from '../query/batch-columns.ts';
 import type { AppendPlace } from './append-place.ts';
 import type { AppendReceipt, DeadLetter, EventBatch } from './event-store.ts';
 import type { Journal } from './journal.ts';
@@ -31,7 +32,7 @@ interface Append {
 }
 
 /**
- * Takes batches through two stages, each in call order: to the journal, then into the hot table. The stages overlap, so one journal is written while the one
+ * Takes batches through two stages, each in call order: to the journal, then among what is searched. The stages overlap, so one journal is written while the one
  * before is loaded. A journal and its load cost the same for a few events as for a thousand, so batches that come meanwhile are stored together.
  *
  * A batch that fails takes those with it and behind it along, because their source positions would otherwise pass over its events; appends
@@ -210,7 +211,10 @@ export class AppendPipeline {
 function together(batches: readonly EventBatch[]): EventBatch {
   const positions = batches.flatMap((batch) => batch.positions);
   return {
-    lines: batches.flatMap(({ lines }) => lines),
+    fields: {
+      values: BATCH_COLUMNS.map((_, place) => batches.flatMap(({ fields }) => fields.values[place] ?? [])),
+      masks: batches.flatMap(({ fields }) => fields.masks),
+    },
     logs: batches.flatMap(({ logs }) => logs),
     eventCount: batches.reduce((sum, { eventCount }) => sum + eventCount, 0),
     positions: [...new Map(positions.map((position) => [`${position.partition} ${position.topic}`, position])).values()],
@@ -220,7 +224,7 @@ function together(batches: readonly EventBatch[]): EventBatch {
 }
 
 /** A batch holds the bytes of its dead letters in memory for as long as those of its events. */
-function sizeOf({ lines, logs, deadLetters }: EventBatch): number {
-  const eventBytes = [...lines, ...logs].reduce((sum, chunk) => sum + chunk.byteLength, 0);
+function sizeOf({ fields, logs, deadLetters }: EventBatch): number {
+  const eventBytes = [...fields.values.flat(), ...fields.masks, ...logs].reduce((sum, chunk) => sum + chunk.byteLength, 0);
   return deadLetters.reduce((sum, { bytes }) => sum + bytes.byteLength, eventBytes);
 }

@@ -6,6 +6,9 @@ export interface AppendPlace {
   readonly sequence: bigint;
 }
 
+/** Behind every sequence. */
+export const END_OF_SEQUENCE = (1n << 63n) - 1n;
+
 export function placeAfter(journal: Journal): AppendPlace {
   return { journal: journal.number + 1, sequence: journal.firstSequence + BigInt(journal.eventCount) };
 }

@@ -8,7 +8,7 @@ import type { Segment, UnpublishedSegment } from './segment.ts';
 import { inTransaction } from './sqlite-transaction.ts';
 import { StoreError } from './store-error.ts';
 
-const SCHEMA_VERSION = 5;
+const SCHEMA_VERSION = 6;
 
 const SCHEMA = `
   CREATE TABLE segments (

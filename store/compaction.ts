@@ -109,7 +109,7 @@ export async function runMerge({ slab, slabMs, segments }: Merge, options: Rewri
     stem: `c${segments[0]?.id ?? 0}-${options.now().toString(36)}`,
     events,
     rows: () => ({ rows: events, inOrder: false }),
-    hotTables: [],
+    hotParts: [],
     segments,
     slabMs,
     plan: (counts: readonly SlabZone[]) => planSlab(slab, slabMs, counts),

@@ -6,7 +6,7 @@ import { StoreError } from './store-error.ts';
 /** Where the store keeps what, under DATA_DIR. */
 export interface DataFolder {
   readonly root: string;
-  /** An NDJSON file, and another with the logs, per batch that is not yet in a published segment. */
+  /** A Parquet file, and another with the logs, per batch that is not yet in a published segment. */
   readonly journal: string;
   /** Parquet files; those the catalog names are the truth, others are remains. */
   readonly segments: string;

@@ -57,6 +57,24 @@ export async function runStatement(connection: DuckDBConnection, statement: SqlS
   });
 }
 
+/** Runs a statement whose columns are doubles and never NULL, and returns them column by column. */
+export async function runForNumbers(connection: DuckDBConnection, statement: SqlStatement): Promise<Float64Array[]> {
+  const result = await connection.run(statement.text, ...boundTo(statement));
+  const chunks = await result.fetchAllChunks();
+  const rows = chunks.reduce((sum, { rowCount }) => sum + rowCount, 0);
+  return Array.from({ length: result.columnCount }, (_, column) => {
+    const numbers = new Float64Array(rows);
+    let row = 0;
+    for (const chunk of chunks) {
+      const vector = chunk.getColumnVector(column);
+      for (let item = 0; item < chunk.rowCount; item += 1, row += 1) {
+        numbers[row] = vector.getItem(item) as number;
+      }
+    }
+    return numbers;
+  });
+}
+
 /** What is bound to a statement, and its types. */
 export function boundTo({ params }: SqlStatement): [values: DuckDBValue[], types: DuckDBType[]] {
   return [params.map(duckdbValue), params.map(({ type }) => TYPES[type])];

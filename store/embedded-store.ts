@@ -132,13 +132,13 @@ export class EmbeddedStore implements EventStore {
   stats(): StoreStats {
     const { live, catalog, counters, zoneTables } = this.#parts;
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-    const hotEvents = sum(live.hotTables.map(({ events }) => events));
+    const hotEvents = sum(live.hotParts.map(({ events }) => events));
     return {
       events: hotEvents + sum(live.segments.map(({ rows }) => rows)),
       hotEvents,
       segments: live.segments.length,
       segmentBytes: sum([...live.segments, ...live.bundles].map(({ bytes }) => bytes)),
-      journalBytes: sum(live.hotTables.map(({ journalBytes }) => journalBytes)),
+      journalBytes: sum(live.hotParts.map(({ journalBytes }) => journalBytes)),
       deadLetters: catalog.deadLetters.count(),
       zoneTables: zoneTables.count,
       zoneTableBytes: zoneTables.bytes,

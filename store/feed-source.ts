@@ -5,7 +5,7 @@ import type { SqlFragment } from '../sql/fragment.ts';
 import { runStatement } from './duckdb-engine.ts';
 import { type IngestTime, unpackIngestTimes } from './feed-ingest-times.ts';
 import { partsOf } from './feed-plan.ts';
-import { type HotTable, hotLogOf } from './hot-table.ts';
+import { type HotPart, hotLogOf, sourcesOf } from './hot-part.ts';
 import type { Snapshot } from './live-set.ts';
 
 /** Where a stretch of the feed is read from, and when its events were taken in. */
@@ -22,15 +22,15 @@ export interface FeedSource {
 /** For so many zones it is worth asking where in a bundle each of them lies. */
 const ZONES_APART = 4;
 
-export function hotSource({ hotTables }: Pick<Snapshot, 'hotTables'>, stretch: FeedStretch): FeedSource {
-  const tables = hotTables.filter(({ lastSequence }) => lastSequence > stretch.after);
-  const mostBytes = tables.reduce((sum, table) => sum + bytesWithin(table, stretch), 0);
-  const logOf = (sequence: bigint) => hotLogOf(tables, sequence);
-  return { stretch, feed: hotFeed(tables, stretch), times: tables.flatMap(({ journals }) => journals), mostBytes, logOf };
+export function hotSource({ hotParts }: Pick<Snapshot, 'hotParts'>, stretch: FeedStretch): FeedSource {
+  const parts = hotParts.filter(({ lastSequence }) => lastSequence > stretch.after);
+  const mostBytes = parts.reduce((sum, part) => sum + bytesWithin(part, stretch), 0);
+  const logOf = (sequence: bigint) => hotLogOf(parts, sequence);
+  return { stretch, feed: hotFeed(sourcesOf(parts), stretch), times: parts.flatMap(({ journals }) => journals), mostBytes, logOf };
 }
 
 /** Of all journals that have events of the stretch. */
-function bytesWithin({ journals, lastSequence }: HotTable, { after, upTo }: FeedStretch): number {
+function bytesWithin({ journals, lastSequence }: HotPart, { after, upTo }: FeedStretch): number {
   return journals.reduce((sum, { firstSequence, sizeBytes }, place) => {
     const end = (journals[place + 1]?.firstSequence ?? lastSequence + 1n) - 1n;
     return end > after && firstSequence <= upTo ? sum + sizeBytes : sum;

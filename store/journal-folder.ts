@@ -4,15 +4,16 @@ import type { AppendPlace } from './append-place.ts';
 import { syncFolder } from './data-folder.ts';
 import type { EventBatch } from './event-store.ts';
 import type { Journal } from './journal.ts';
-import { journalOf, trailerOf } from './journal-trailer.ts';
+import { journalFileOf } from './journal-file.ts';
+import { journalOf, trailerOf, withoutTrailer } from './journal-trailer.ts';
 import { SpareFiles } from './spare-files.ts';
 
-const KINDS = ['ndjson', 'logs'] as const;
+const KINDS = ['parquet', 'logs'] as const;
 
 const nameOf = (number: number, kind: (typeof KINDS)[number]) => `${String(number).padStart(12, '0')}.${kind}`;
 
 /**
- * The journals on disk. Each is a file with the events of a batch, as NDJSON, and one with their logs. The last line of the events, the trailer, says what both hold and by that marks them whole: where it
+ * The journals on disk. Each is a Parquet file with the events of a batch, and a file with their logs, a line each. The last line of the logs, the trailer, says what both hold and by that marks them whole: where it
  * does not, they are the torn remains of a crash.
  */
 export class JournalFolder {
@@ -26,11 +27,12 @@ export class JournalFolder {
 
   /** Returns once the batch is on disk. */
   async write({ journal: number, sequence: firstSequence }: AppendPlace, batch: EventBatch, ingestedAtMs: number): Promise<Journal> {
-    const path = join(this.path, nameOf(number, 'ndjson'));
-    const { trailer, sizeBytes } = trailerOf(batch, { number, firstSequence, ingestedAtMs });
+    const path = join(this.path, nameOf(number, 'parquet'));
+    const events = journalFileOf(batch.fields, batch.eventCount, firstSequence);
+    const { trailer, sizeBytes } = trailerOf(batch, events, { number, firstSequence, ingestedAtMs });
     const written = await Promise.allSettled([
-      this.#writeFile(join(this.path, nameOf(number, 'logs')), batch.logs),
-      this.#writeFile(path, [...batch.lines, trailer]),
+      this.#writeFile(path, events),
+      this.#writeFile(join(this.path, nameOf(number, 'logs')), [...batch.logs, trailer]),
     ]);
     for (const result of written) {
       if (result.status === 'rejected') {
@@ -45,20 +47,20 @@ export class JournalFolder {
   /** The numbers of the journals, ascending. */
   async list(): Promise<number[]> {
     const names = await readdir(this.path);
-    const numbers = names.filter((name) => /^\d{12}\.(ndjson|logs)$/.test(name)).map((name) => Number(name.slice(0, 12)));
+    const numbers = names.filter((name) => /^\d{12}\.(parquet|logs)$/.test(name)).map((name) => Number(name.slice(0, 12)));
     return [...new Set(numbers)].sort((a, b) => a - b);
   }
 
   /** A journal by its trailer; undefined where it was torn by a crash before it was whole. */
   async read(number: number): Promise<Journal | undefined> {
-    const path = join(this.path, nameOf(number, 'ndjson'));
+    const path = join(this.path, nameOf(number, 'parquet'));
     const [events, logs] = await Promise.all([readIfThere(path), readIfThere(join(this.path, nameOf(number, 'logs')))]);
     return events && logs && journalOf(number, path, events, logs);
   }
 
   /** The logs of a whole journal, newline-terminated. */
   async readLogs(number: number): Promise<Buffer> {
-    return await readFile(join(this.path, nameOf(number, 'logs')));
+    return withoutTrailer(await readFile(join(this.path, nameOf(number, 'logs'))));
   }
 
   /** Removes journals for good; one that is gone already is no error. */

@@ -2,7 +2,9 @@ import { crc32 } from 'node:zlib';
 import type { EventBatch } from './event-store.ts';
 import type { Journal } from './journal.ts';
 
-/** The last line of a journal's events says what its files hold. */
+const NEWLINE = 0x0a;
+
+/** The last line of a journal's logs says what its files hold. */
 interface Trailer {
   readonly number: number;
   readonly firstSequence: string;
@@ -27,9 +29,10 @@ function contentOf(chunks: readonly Uint8Array[]): Content {
   };
 }
 
-/** The trailer of a journal with this batch, and how long its files are with it. */
+/** The trailer of a journal with this batch, whose file of events consists of these pieces, and how long its files are with it. */
 export function trailerOf(
   batch: EventBatch,
+  events: readonly Uint8Array[],
   { number, firstSequence, ingestedAtMs }: Pick<Journal, 'number' | 'firstSequence' | 'ingestedAtMs'>,
 ): { readonly trailer: Buffer; readonly sizeBytes: number } {
   const content: Trailer = {
@@ -37,7 +40,7 @@ export function trailerOf(
     firstSequence: String(firstSequence),
     eventCount: batch.eventCount,
     expiredCount: batch.expiredCount,
-    events: contentOf(batch.lines),
+    events: contentOf(events),
     logs: contentOf(batch.logs),
     ingestedAtMs,
     positions: batch.positions.map(({ topic, partition, nextOffset }) => [topic, partition, String(nextOffset)]),
@@ -48,9 +51,9 @@ export function trailerOf(
 
 /** What the journal of this number is, whose files have this content; undefined where that is not what its trailer says, or there is none. */
 export function journalOf(number: number, path: string, events: Buffer, logs: Buffer): Journal | undefined {
-  const start = events.lastIndexOf(0x0a, -2) + 1;
-  const trailer = events.at(-1) === 0x0a ? parseTrailer(events.toString('utf8', start)) : undefined;
-  if (trailer?.number !== number || !isWhole(events.subarray(0, start), trailer.events) || !isWhole(logs, trailer.logs)) {
+  const content = withoutTrailer(logs);
+  const trailer = logs.at(-1) === NEWLINE ? parseTrailer(logs.toString('utf8', content.length)) : undefined;
+  if (trailer?.number !== number || !isWhole(events, trailer.events) || !isWhole(content, trailer.logs)) {
     return undefined;
   }
   return {
@@ -65,6 +68,11 @@ export function journalOf(number: number, path: string, events: Buffer, logs: Bu
   };
 }
 
+/** The lines of a file of logs but for the last one. */
+export function withoutTrailer(logs: Buffer): Buffer {
+  return logs.subarray(0, logs.lastIndexOf(NEWLINE, -2) + 1);
+}
+
 function isWhole(content: Buffer, expected: Content): boolean {
   return content.byteLength === expected.bytes && crc32(content) === expected.crc32;
 }
@@ -73,7 +81,7 @@ function parseTrailer(line: string): Trailer | undefined {
   try {
     return (JSON.parse(line) as { journalTrailer?: Trailer }).journalTrailer;
   } catch {
-    // Not JSON: the file ends in the middle of an event, which is what a torn journal looks like.
+    // Not JSON: the file ends in the middle of a line, which is what a torn journal looks like.
     return undefined;
   }
 }

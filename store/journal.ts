@@ -3,7 +3,7 @@ import type { SourcePosition } from './event-store.ts';
 /** One batch on disk. `number` counts up by one from journal to journal, for ever. */
 export interface Journal {
   readonly number: number;
-  /** Of its events. */
+  /** Of the file with its events. */
   readonly path: string;
   readonly firstSequence: bigint;
   readonly eventCount: number;

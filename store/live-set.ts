@@ -1,32 +1,32 @@
 import type { Bundle } from './bundle.ts';
 import { ZoneEnds } from './feed-zone-ends.ts';
-import type { HotTable } from './hot-table.ts';
+import type { HotPart } from './hot-part.ts';
 import type { Segment } from './segment.ts';
 
 /** What a search reads: it stays readable until released, whatever is sealed, compacted or dropped meanwhile. */
 export interface Snapshot {
-  readonly hotTables: readonly HotTable[];
+  readonly hotParts: readonly HotPart[];
   readonly segments: readonly Segment[];
   readonly bundles: readonly Bundle[];
-  /** Events with this sequence or a higher one in a hot table came after the snapshot. */
+  /** Hot events with this sequence or a higher one came after the snapshot. */
   readonly endSequence: bigint;
   release(): void;
 }
 
 export interface Retired {
-  readonly hotTables: readonly (Pick<HotTable, 'name'> & Partial<Pick<HotTable, 'logs'>>)[];
+  readonly hotParts: readonly Pick<HotPart, 'source' | 'logs' | 'journals'>[];
   /** Files of the segments folder. */
   readonly files: readonly (Segment | Bundle)[];
 }
 
-type Part = HotTable | Segment | Bundle;
+type Part = HotPart | Segment | Bundle;
 
 /**
- * The hot tables and segments that hold the events right now, each event in exactly one of them, and the bundles with the logs of the sealed ones. Parts are exchanged in one step;
+ * The hot parts and segments that hold the events right now, each event in exactly one of them, and the bundles with the logs of the sealed ones. Parts are exchanged in one step;
  * a part that was taken out is handed to `onRetired` once no snapshot holds it any more.
  */
 export class LiveSet {
-  #hotTables: readonly HotTable[] = [];
+  #hotParts: readonly HotPart[] = [];
   #segments: readonly Segment[];
   #bundles: readonly Bundle[];
   #endSequence: bigint;
@@ -49,8 +49,8 @@ export class LiveSet {
     this.#onRetired = onRetired;
   }
 
-  get hotTables(): readonly HotTable[] {
-    return this.#hotTables;
+  get hotParts(): readonly HotPart[] {
+    return this.#hotParts;
   }
 
   get endSequence(): bigint {
@@ -83,8 +83,8 @@ export class LiveSet {
   }
 
   exchange(change: {
-    readonly addHot?: HotTable;
-    readonly removeHot?: readonly HotTable[];
+    readonly addHot?: HotPart;
+    readonly removeHot?: readonly HotPart[];
     readonly addSegments?: readonly Segment[];
     readonly removeSegments?: readonly Segment[];
     readonly addBundle?: Bundle;
@@ -92,7 +92,7 @@ export class LiveSet {
   }): void {
     const { addHot, removeHot = [], addSegments = [], removeSegments = [], addBundle, removeBundles = [] } = change;
     const gone = new Set<Part>([...removeSegments, ...removeHot, ...removeBundles]);
-    this.#hotTables = [...this.#hotTables, ...(addHot ? [addHot] : [])].filter((table) => !gone.has(table));
+    this.#hotParts = [...this.#hotParts, ...(addHot ? [addHot] : [])].filter((table) => !gone.has(table));
     this.#segments = [...this.#segments, ...addSegments].filter((segment) => !gone.has(segment));
     this.#bundles = [...this.#bundles, ...(addBundle ? [addBundle] : [])].filter((bundle) => !gone.has(bundle));
     for (const part of gone) {
@@ -102,8 +102,8 @@ export class LiveSet {
   }
 
   snapshot(): Snapshot {
-    const [hotTables, segments, bundles, endSequence] = [this.#hotTables, this.#segments, this.#bundles, this.#endSequence];
-    const parts: Part[] = [...hotTables, ...segments, ...bundles];
+    const [hotParts, segments, bundles, endSequence] = [this.#hotParts, this.#segments, this.#bundles, this.#endSequence];
+    const parts: Part[] = [...hotParts, ...segments, ...bundles];
     for (const part of parts) {
       this.#readers.set(part, (this.#readers.get(part) ?? 0) + 1);
     }
@@ -117,7 +117,7 @@ export class LiveSet {
         this.#leave(part);
       }
     };
-    return { hotTables, segments, bundles, endSequence, release };
+    return { hotParts, segments, bundles, endSequence, release };
   }
 
   #leave(part: Part): void {
@@ -134,6 +134,6 @@ export class LiveSet {
     if (this.#readers.has(part) || !this.#leaving.delete(part)) {
       return;
     }
-    this.#onRetired('file' in part ? { hotTables: [], files: [part] } : { hotTables: [part], files: [] });
+    this.#onRetired('file' in part ? { hotParts: [], files: [part] } : { hotParts: [part], files: [] });
   }
 }

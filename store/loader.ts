@@ -3,7 +3,7 @@ import { createHotTableStatement } from '../sql/journal-statements.ts';
 import { type AppendPlace, placeAfter } from './append-place.ts';
 import type { CatalogProgress } from './catalog.ts';
 import { runStatement } from './duckdb-engine.ts';
-import type { DeadLetter } from './event-store.ts';
+import { DuplicateCheck } from './duplicate-check.ts';
 import { CollectingTable, HotGeneration } from './hot-generation.ts';
 import { HotLogs } from './hot-logs.ts';
 import type { Journal } from './journal.ts';
@@ -14,14 +14,14 @@ import type { PositionTable } from './position-table.ts';
 import type { StoreCounters } from './store-counters.ts';
 
 /**
- * Hot tables are closed together once they hold this many events, or bytes of journal, or are this old. One set is open and two wait to be sealed while a third is
- * sorted: together they must fit into the smaller memory limits, because a table that spills costs several times as much.
+ * Hot parts are closed together once they hold this many events, or bytes of journal, or are this old. They are sorted together when they are sealed, which must fit into the smaller memory limits, because a sort
+ * that spills costs several times as much.
  */
 const CLOSE_AT_EVENTS = 100_000;
 const CLOSE_AT_BYTES = 128 * 1024 * 1024;
 const CLOSE_AT_AGE_MS = 5 * 60_000;
 
-/** Hot tables that take in no more, and how far the store had come when they were closed. */
+/** Hot parts that take in no more, and how far the store had come when they were closed. */
 export interface ClosedGeneration {
   readonly generation: HotGeneration;
   readonly progress: CatalogProgress;
@@ -34,24 +34,26 @@ export interface LoaderOptions {
   readonly live: LiveSet;
   readonly positions: PositionTable;
   readonly counters: StoreCounters;
+  readonly memoryLimitMb: number;
   readonly now: () => number;
-  readonly keepUnreadable: (letters: readonly DeadLetter[]) => void;
   readonly onClosed: (closed: ClosedGeneration) => void;
   /** Called before a journal with so many events is loaded. */
   readonly onLoad: (events: number) => void;
-  /** Resolves when hot tables may be closed: they wait in memory until they are sealed. */
+  /** Resolves when hot parts may be closed: their logs wait in memory until they are sealed. */
   readonly roomToClose: () => Promise<void>;
 }
 
-/** Brings journals into hot tables, one at a time, and starts over with new tables when those are full. */
+/** Makes journals searchable, one at a time, and starts over with new hot parts when there is enough in those to be sealed. */
 export class Loader {
   readonly #options: LoaderOptions;
+  readonly #duplicates: DuplicateCheck;
   #open: HotGeneration;
   #generations = 1;
   #end: AppendPlace;
 
   private constructor(options: LoaderOptions, open: HotGeneration, start: AppendPlace) {
     this.#options = options;
+    this.#duplicates = new DuplicateCheck(options);
     this.#open = open;
     this.#end = start;
   }
@@ -71,34 +73,27 @@ export class Loader {
    * has moved.
    */
   async load(journal: Journal, logs: readonly Uint8Array[]): Promise<void> {
-    const { connection, segmentsFolder, live, positions, counters, keepUnreadable, onLoad } = this.#options;
+    const { connection, segmentsFolder, live, positions, counters, onLoad } = this.#options;
     onLoad(journal.eventCount);
     if (this.#isFull()) {
       await this.close();
     }
-    const { collecting, tables, journals } = this.#open;
+    const { collecting, parts, journals } = this.#open;
     const known = live.snapshot();
     let zones: readonly number[];
     collecting.logs.append(journal.firstSequence, logs);
     try {
-      const { loaded, duplicates, table, ...outcome } = await loadJournal(connection, journal, {
-        collecting,
-        known,
-        segmentsFolder,
-        keepUnreadable,
-      });
-      if (table === undefined) {
-        collecting.events += loaded;
-        for (const zone of outcome.zones) {
-          collecting.zones.add(zone);
-        }
-        collecting.journalBytes += journal.sizeBytes;
-        collecting.lastSequence = journal.firstSequence + BigInt(journal.eventCount) - 1n;
-        collecting.journals.push({ firstSequence: journal.firstSequence, atMs: journal.ingestedAtMs, sizeBytes: journal.sizeBytes });
+      const target = { collecting, known, segmentsFolder, duplicates: this.#duplicates };
+      const { loaded, duplicates, part, arrived, ...outcome } = await loadJournal(connection, journal, target);
+      if (part === undefined) {
+        collecting.add(journal, loaded, arrived);
       } else {
-        tables.push(table);
-        table.logs.hold();
-        live.exchange({ addHot: table });
+        parts.push(part);
+        part.logs.hold();
+        live.exchange({ addHot: part });
+      }
+      if (arrived !== undefined) {
+        this.#duplicates.note(arrived);
       }
       counters.duplicateEvents += duplicates;
       zones = outcome.zones;
@@ -121,7 +116,7 @@ export class Loader {
     }
   }
 
-  /** Hands the open hot tables over for sealing and opens others. */
+  /** Hands the open hot parts over for sealing and opens others. */
   async close(): Promise<void> {
     const { positions, counters, onClosed, roomToClose } = this.#options;
     if (this.#open.journals.length === 0) {
@@ -144,7 +139,7 @@ export class Loader {
 
 async function openGeneration({ connection, live, logMemory, now }: LoaderOptions, number: number): Promise<HotGeneration> {
   const collecting = new CollectingTable(`collecting_${number}`, new HotLogs(logMemory));
-  await runStatement(connection, createHotTableStatement(collecting.name));
+  await runStatement(connection, createHotTableStatement(collecting.table));
   collecting.logs.hold();
   live.exchange({ addHot: collecting });
   return new HotGeneration(collecting, now());

@@ -91,7 +91,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
 
   const feedConnections = await ConnectionPool.open(engine, CONCURRENT_FEEDS, WAITING_SEARCHES);
 
-  const remover = new PartRemover(removing, folder.segments, logger);
+  const remover = new PartRemover(removing, folder.segments, journalFolder, logger);
   const live = new LiveSet({ segments: catalog.segments(), bundles: catalog.bundles() }, nextSequence, (retired) =>
     remover.remove(retired),
   );
@@ -109,7 +109,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
   const rewriting = { segmentsFolder: folder.segments, catalog, live, now };
   const bundles = new BundleWriter();
-  const sealer = new Sealer({ ...rewriting, connection: sealing, bundles, journals: journalFolder, logger });
+  const sealer = new Sealer({ ...rewriting, connection: sealing, bundles, logger });
   const threads = new ThreadPolicy({ connection: settings, cores, quietMs: QUIET_MS, logger });
   const logMemory = new LogMemory();
   const loader = await Loader.start(
@@ -121,7 +121,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
       positions,
       counters,
       now,
-      keepUnreadable: keepDeadLetters,
+      memoryLimitMb,
       onClosed: (closed) => sealer.enqueue(closed),
       onLoad: (events) => threads.load(events),
       roomToClose: () => sealer.room(),
@@ -132,7 +132,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     await loader.load(journal, [await journalFolder.readLogs(journal.number)]);
   }
   if (journals.length > 0) {
-    logger.info({ journals: journals.length, events: live.hotTables.reduce((sum, { events }) => sum + events, 0) }, 'journals reloaded');
+    logger.info({ journals: journals.length, events: live.hotParts.reduce((sum, { events }) => sum + events, 0) }, 'journals reloaded');
   }
   const pipeline = new AppendPipeline({
     journals: journalFolder,
@@ -162,7 +162,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     logger,
   });
 
-  const dropTable = (name: string) => remover.remove({ hotTables: [{ name }], files: [] });
+  const dropTable = (name: string) => remover.dropTable(name);
   const groups = new GroupMemory({ ...groupLimits, dropTable, dropped: () => remover.idle() });
   const feed = new FeedReader({
     live,

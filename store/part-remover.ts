@@ -1,36 +1,51 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { dropTableStatement } from '../sql/journal-statements.ts';
 import { runStatement } from './duckdb-engine.ts';
+import type { JournalFolder } from './journal-folder.ts';
 import type { Retired } from './live-set.ts';
 import { removeFiles } from './published-file.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
 
-/** Frees the memory and the files of what left the live set and is read by nobody. */
+/** Frees the memory and the files of what left the live set and is read by nobody: the journals of hot events, too. */
 export class PartRemover {
   readonly #queue = new SerialQueue();
   readonly #connection: DuckDBConnection;
   readonly #segmentsFolder: string;
+  readonly #journals: Pick<JournalFolder, 'retire'>;
   readonly #logger: StoreLogger;
 
-  constructor(connection: DuckDBConnection, segmentsFolder: string, logger: StoreLogger) {
+  constructor(connection: DuckDBConnection, segmentsFolder: string, journals: Pick<JournalFolder, 'retire'>, logger: StoreLogger) {
     this.#connection = connection;
     this.#segmentsFolder = segmentsFolder;
+    this.#journals = journals;
     this.#logger = logger;
   }
 
-  remove({ hotTables, files }: Retired): void {
-    this.#queue
-      .run(async () => {
-        for (const { name, logs } of hotTables) {
-          logs?.letGo();
-          await runStatement(this.#connection, dropTableStatement(name));
+  remove({ hotParts, files }: Retired): void {
+    this.#run(async () => {
+      for (const { source, logs, journals } of hotParts) {
+        logs.letGo();
+        if ('table' in source) {
+          await runStatement(this.#connection, dropTableStatement(source.table));
         }
-        await removeFiles(this.#segmentsFolder, files);
-      })
-      .catch((error: unknown) => {
-        this.#logger.error({ err: error }, 'what is not needed any more could not be removed; a restart removes it');
-      });
+        // Those that were copied into a table are not read any more either.
+        await this.#journals.retire(journals.map(({ number }) => number));
+      }
+      await removeFiles(this.#segmentsFolder, files);
+    });
+  }
+
+  dropTable(name: string): void {
+    this.#run(async () => {
+      await runStatement(this.#connection, dropTableStatement(name));
+    });
+  }
+
+  #run(work: () => Promise<void>): void {
+    this.#queue.run(work).catch((error: unknown) => {
+      this.#logger.error({ err: error }, 'what is not needed any more could not be removed; a restart removes it');
+    });
   }
 
   async idle(): Promise<void> {

@@ -45,7 +45,7 @@ export async function findRemembered(scope: SearchScope, output: GroupsOutput, b
 function eventsBeside(scope: SearchScope, { segments, coverage }: GroupBase): SqlFragment | undefined {
   const { window } = scope.plan;
   const rest = scope.segments.filter(({ id }) => !segments.has(id));
-  const beside = rest.length + scope.hotTables.length === 0 ? undefined : scope.events(window, rest);
+  const beside = rest.length + scope.hotParts.length === 0 ? undefined : scope.events(window, rest);
   const cut = coverage.fromMs === window.fromMs ? [] : segmentsCut(coverage);
   if (cut.length === 0) {
     return beside;

@@ -1,4 +1,3 @@
-import type { JournalFolder } from './journal-folder.ts';
 import type { ClosedGeneration } from './loader.ts';
 import { type SealOptions, sealGeneration } from './seal-generation.ts';
 import { StoreError } from './store-error.ts';
@@ -9,13 +8,12 @@ const MAX_WAITING = 2;
 const RETRY_DELAY_MS = 2_000;
 
 export interface SealerOptions extends SealOptions {
-  readonly journals: JournalFolder;
   readonly logger: StoreLogger;
 }
 
 /**
- * Turns closed generations of hot tables into published segments, one after the other. One catalog transaction adds the segments and moves the stored
- * positions; only then do the segments take the tables' place, and only then do their journals go.
+ * Turns closed generations of hot parts into published segments, one after the other. One catalog transaction adds the segments and moves the stored
+ * positions; only then do the segments take the parts' place, whose journals go with the last search that reads them.
  */
 export class Sealer {
   readonly #options: SealerOptions;
@@ -78,7 +76,6 @@ export class Sealer {
       }
       try {
         await sealGeneration(closed, this.#options);
-        await this.#removeJournals(closed);
         this.#failure = undefined;
         this.#waiting.shift();
         this.#letWaitersOn();
@@ -90,14 +87,6 @@ export class Sealer {
       }
     }
     this.#running = undefined;
-  }
-
-  /** The segments have taken the journals' place; what cannot be removed now is removed at the next start. */
-  async #removeJournals({ generation }: ClosedGeneration): Promise<void> {
-    const numbers = generation.journals.map(({ number }) => number);
-    await this.#options.journals.retire(numbers).catch((error: unknown) => {
-      this.#options.logger.warn({ err: error, first: numbers[0], last: numbers.at(-1) }, 'journals that are sealed could not be removed');
-    });
   }
 
   #letWaitersOn(): void {

@@ -6,7 +6,7 @@ import type { SqlFragment } from '../sql/fragment.ts';
 import type { SqlStatement } from '../sql/statement.ts';
 import type { Bundle } from './bundle.ts';
 import { boundTo, interruptible, runStatement } from './duckdb-engine.ts';
-import { type HotTable, hotLogOf } from './hot-table.ts';
+import { type HotPart, hotLogOf, sourcesOf } from './hot-part.ts';
 import type { Snapshot } from './live-set.ts';
 import { overlaps, type Segment } from './segment.ts';
 import { StoreError } from './store-error.ts';
@@ -21,13 +21,13 @@ export interface ReadZone {
   readonly segments: ReadonlySet<Segment>;
 }
 
-/** What one search may read and how: the segments that can hold events of its zone and window, the hot tables that can hold such of its zone, one connection. */
+/** What one search may read and how: the segments that can hold events of its zone and window, the hot parts that can hold such of its zone, one connection. */
 export class SearchScope {
   readonly plan: SearchPlan;
   readonly segments: readonly Segment[];
   /** What those of the segments' events are read from that can lie in the window. */
   readonly sealed: readonly SealedPart[];
-  readonly hotTables: readonly HotTable[];
+  readonly hotParts: readonly HotPart[];
   readonly segmentsFolder: string;
   readonly #snapshot: Snapshot;
   readonly #connection: DuckDBConnection;
@@ -49,7 +49,7 @@ export class SearchScope {
     );
     this.#zone = zone;
     this.sealed = this.sealedIn(plan.window, this.#inMemory(this.segments, plan.window));
-    this.hotTables = snapshot.hotTables.filter(({ zones }) => zones.has(plan.zoneId));
+    this.hotParts = snapshot.hotParts.filter(({ zones }) => zones.has(plan.zoneId));
     this.#snapshot = snapshot;
     this.segmentsFolder = segmentsFolder;
     this.#connection = connection;
@@ -91,7 +91,7 @@ export class SearchScope {
 
   /** The packed log of a hot event. Throws `corrupt` where there is none. */
   hotLog(sequence: bigint): Buffer {
-    return hotLogOf(this.#snapshot.hotTables, sequence);
+    return hotLogOf(this.#snapshot.hotParts, sequence);
   }
 
   /** How many events of the zone are in the segments; not all of them need lie in the window. */
@@ -111,7 +111,7 @@ export class SearchScope {
   /** The events of these parts and the hot tables that can lie in the plan's window, with the `fileOf` their part as `file`. */
   eventsByFile(sealed: readonly SealedPart[]): SqlFragment {
     const { paths, tables } = this.#sources(sealed);
-    return eventsByFile(this.hotTables, paths, this.#snapshot.endSequence, tables);
+    return eventsByFile(sourcesOf(this.hotParts), paths, this.#snapshot.endSequence, tables);
   }
 
   /** The events of these segments that can lie in the plan's window, and of no hot table. */
@@ -128,7 +128,7 @@ export class SearchScope {
   /** The events that can lie in `window`, from these parts and the hot tables. */
   events(window: TimeWindow = this.plan.window, sealed: readonly SealedPart[] = this.sealed): SqlFragment {
     const { paths, tables } = this.#sources(this.sealedIn(window, this.#inMemory(sealed, window)));
-    return eventsRelation(this.hotTables, paths, this.#snapshot.endSequence, tables);
+    return eventsRelation(sourcesOf(this.hotParts), paths, this.#snapshot.endSequence, tables);
   }
 
   /** The zone table in the place of its segments, where all of them are wanted that can hold anything in the window; else what is wanted, as it is. */

@@ -4,10 +4,10 @@ import { type SegmentRows, slabZoneCountStatement } from '../sql/segment-stateme
 import type { Bundle } from './bundle.ts';
 import type { Catalog, CatalogProgress } from './catalog.ts';
 import { runStatement } from './duckdb-engine.ts';
-import type { HotTable } from './hot-table.ts';
+import type { HotPart } from './hot-part.ts';
 import type { LiveSet } from './live-set.ts';
 import { removeFiles } from './published-file.ts';
-import type { Segment } from './segment.ts';
+import type { Segment, UnpublishedSegment } from './segment.ts';
 import { type SegmentPlan, type SlabZone, slabZone } from './segment-plan.ts';
 import { writeSegments } from './segment-writer.ts';
 
@@ -19,13 +19,13 @@ export interface Rewrite {
   readonly events: SqlFragment;
   /** The same as rows of segments, so many of which are to be written. */
   readonly rows: (segments: number) => SegmentRows | Promise<SegmentRows>;
-  readonly hotTables: readonly HotTable[];
+  readonly hotParts: readonly HotPart[];
   readonly segments: readonly Segment[];
   /** The length of the slabs by which `plan` gets the events counted. */
   readonly slabMs: number;
   readonly plan: (counts: readonly SlabZone[]) => SegmentPlan[];
-  /** With the logs of the events, where they are not in published ones: resolves once it is on disk, to be published with the segments. */
-  readonly bundle?: Promise<Bundle>;
+  /** Writes a bundle with the logs of the events, where they are not in published ones, to be published with the segments, which have been written. */
+  readonly bundle?: (written: readonly UnpublishedSegment[]) => Promise<Bundle>;
   /** How far the store has come once the new segments are published; unset when they hold nothing new. */
   readonly progress?: CatalogProgress;
 }
@@ -44,15 +44,15 @@ export interface RewriteOptions {
  * only then do the new ones take the place of all parts. When this rejects, everything is as it was.
  */
 export async function rewriteAsSegments(rewrite: Rewrite, { connection, segmentsFolder, catalog, live }: RewriteOptions): Promise<void> {
-  const { stem, events, rows, hotTables, segments, slabMs, plan, bundle: bundleWritten, progress } = rewrite;
+  const { stem, events, rows, hotParts, segments, slabMs, plan, bundle: writeBundle, progress } = rewrite;
   const counts = (await runStatement(connection, slabZoneCountStatement(events, slabMs))).map(slabZone);
   const plans = plan(counts);
   const written = await writeSegments(connection, segmentsFolder, stem, plans, await rows(plans.length));
   try {
-    const bundle = await bundleWritten;
+    const bundle = await writeBundle?.(written);
     const change = { add: written, remove: segments, ...(bundle && { addBundle: bundle }), ...(progress && { progress }) };
     const addSegments = catalog.apply(change);
-    live.exchange({ addSegments, removeHot: hotTables, removeSegments: segments, ...(bundle && { addBundle: bundle }) });
+    live.exchange({ addSegments, removeHot: hotParts, removeSegments: segments, ...(bundle && { addBundle: bundle }) });
   } catch (error) {
     await removeFiles(segmentsFolder, written);
     throw error;

@@ -34,7 +34,7 @@ async function twoSegments() {
   const segmentsFolder = join(dataDir, 'segments');
   const events = segmentRows(segments.map(({ file }) => join(segmentsFolder, file)));
   const rows = () => ({ rows: events, inOrder: false });
-  const rewrite = { stem: 'together', events, rows, hotTables: [], segments, slabMs: HOUR_MS, plan: planSeal };
+  const rewrite = { stem: 'together', events, rows, hotParts: [], segments, slabMs: HOUR_MS, plan: planSeal };
   const run = () => rewriteAsSegments(rewrite, { connection, segmentsFolder, catalog, live, now: () => NOW });
   return {
     catalog,

@@ -3,14 +3,15 @@ import type { IngestTime } from './feed-ingest-times.ts';
 import type { HotLogs } from './hot-logs.ts';
 import { StoreError } from './store-error.ts';
 
-/**
- * A table in memory. It either is a journal as it was read, or the rows of many small journals put together: those have a `seq` of their own,
- * since duplicates were left out.
- */
-export interface HotTable extends HotSource {
+/** Events that are searchable and not sealed: a journal, whose file is searched, or a table in memory into which small journals were copied. */
+export interface HotPart {
+  readonly source: HotSource;
   readonly events: number;
   /** Those of its events, and maybe others. */
   readonly zones: ReadonlySet<number>;
+  /** Of its events. */
+  readonly minTimestamp: number;
+  readonly maxTimestamp: number;
   readonly journalBytes: number;
   /** Of its journals; 0 before the first. */
   readonly lastSequence: bigint;
@@ -22,15 +23,20 @@ export interface HotTable extends HotSource {
 
 /** A journal whose events are hot. */
 export interface HotJournal extends IngestTime {
+  readonly number: number;
   /** No less than the texts and logs of its events. */
   readonly sizeBytes: number;
 }
 
-/** The packed log of an event of these tables. Throws `corrupt` where there is none. */
-export function hotLogOf(tables: readonly Pick<HotTable, 'logs'>[], sequence: bigint): Buffer {
-  const table = tables.find(({ logs }) => logs.has(sequence));
-  if (table === undefined) {
+export function sourcesOf(parts: readonly Pick<HotPart, 'source'>[]): HotSource[] {
+  return parts.map(({ source }) => source);
+}
+
+/** The packed log of an event of these parts. Throws `corrupt` where there is none. */
+export function hotLogOf(parts: readonly Pick<HotPart, 'logs'>[], sequence: bigint): Buffer {
+  const part = parts.find(({ logs }) => logs.has(sequence));
+  if (part === undefined) {
     throw new StoreError('corrupt', `there is no log of the event ${sequence} in memory`);
   }
-  return table.logs.at(sequence);
+  return part.logs.at(sequence);
 }

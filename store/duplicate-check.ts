@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { journalRows } from '../sql/events-relation.ts';
+import { identitiesBetweenStatement, identitiesStatement } from '../sql/journal-statements.ts';
+import { END_OF_SEQUENCE } from './append-place.ts';
+import { runForNumbers } from './duckdb-engine.ts';
+import { sourcesOf } from './hot-part.ts';
+import { type EventIdentities, KnownEvents, type MissingMinutes } from './known-events.ts';
+import type { Snapshot } from './live-set.ts';
+import { overlaps } from './segment.ts';
+
+/** What the set of known events takes at most for each of them, grown just now. */
+const BYTES_AN_EVENT = 24;
+const PART_OF_MEMORY = 16;
+
+export interface ArrivedEvents extends EventIdentities {
+  readonly zones: readonly number[];
+  readonly minTimestamp: number;
+  readonly maxTimestamp: number;
+}
+
+export interface DuplicateCheckOptions {
+  readonly connection: DuckDBConnection;
+  readonly segmentsFolder: string;
+  readonly memoryLimitMb: number;
+}
+
+/**
+ * Finds out whether events that arrive are in the store already, from memory: of the minutes that events come from at the time it knows what tells all stored events apart. What it does not know yet of a minute it reads
+ * from the hot events and segments once.
+ */
+export class DuplicateCheck {
+  readonly #options: DuplicateCheckOptions;
+  readonly #known: KnownEvents;
+  readonly #mostEvents: number;
+
+  constructor(options: DuplicateCheckOptions) {
+    this.#options = options;
+    this.#mostEvents = (options.memoryLimitMb * 1024 * 1024) / PART_OF_MEMORY / BYTES_AN_EVENT;
+    this.#known = new KnownEvents(this.#mostEvents);
+  }
+
+  /** The events of a journal that has some. */
+  async arrived(path: string): Promise<ArrivedEvents> {
+    const [identities, times, zones] = await runForNumbers(this.#options.connection, identitiesStatement(path));
+    let [minTimestamp, maxTimestamp] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const time of times as Float64Array) {
+      minTimestamp = Math.min(minTimestamp, time);
+      maxTimestamp = Math.max(maxTimestamp, time);
+    }
+    return {
+      identities: identities as Float64Array,
+      times: times as Float64Array,
+      zones: [...new Set(zones)],
+      minTimestamp,
+      maxTimestamp,
+    };
+  }
+
+  /** False where none of the events is stored already, and none comes twice; true where that may be so, or would cost too much to know. */
+  async mayFindSome(arrived: ArrivedEvents, stored: Snapshot): Promise<boolean> {
+    const missing = this.#known.missing(arrived);
+    if (missing !== undefined && !(await this.#read(missing, stored))) {
+      return true;
+    }
+    return this.#known.holdsSome(arrived);
+  }
+
+  /** The events are stored now. */
+  note(arrived: ArrivedEvents): void {
+    this.#known.add(arrived);
+  }
+
+  /** False where there would be more to read than there is room for. */
+  async #read({ minutes, fromMs, toMs }: MissingMinutes, { hotParts, segments }: Snapshot): Promise<boolean> {
+    const hot = hotParts.filter((part) => part.events > 0 && overlaps(part, fromMs, toMs));
+    const sealed = segments.filter((segment) => overlaps(segment, fromMs, toMs));
+    if (hot.length + sealed.length === 0) {
+      this.#known.begin(minutes, { identities: new Float64Array(0), times: new Float64Array(0) });
+      return true;
+    }
+    const sizes = [...hot, ...sealed.map(({ rows, ...segment }) => ({ ...segment, events: rows }))];
+    const expected = sizes.reduce((sum, part) => sum + part.events * shareOf(part, fromMs, toMs), 0);
+    if (expected > this.#mostEvents / 4) {
+      return false;
+    }
+    const { connection, segmentsFolder } = this.#options;
+    const paths = sealed.map(({ file }) => join(segmentsFolder, file));
+    const rows = journalRows(sourcesOf(hot), paths, END_OF_SEQUENCE);
+    const [identities, times] = await runForNumbers(connection, identitiesBetweenStatement(rows, fromMs, toMs));
+    this.#known.begin(minutes, { identities: identities as Float64Array, times: times as Float64Array });
+    return true;
+  }
+}
+
+/** How much of a part's time lies in the range. */
+function shareOf(part: { readonly minTimestamp: number; readonly maxTimestamp: number }, fromMs: number, toMs: number): number {
+  const common = Math.min(part.maxTimestamp + 1, toMs) - Math.max(part.minTimestamp, fromMs);
+  return common / (part.maxTimestamp + 1 - part.minTimestamp);
+}

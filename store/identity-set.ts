@@ -1,0 +1,64 @@
+const FEWEST_PLACES = 64;
+
+/** A set of whole numbers from 0 to 2^53 - 1 that are as good as chance, eleven bytes to each. */
+export class IdentitySet {
+  /** A number lies at the place that its lowest bits name, or at the next free one. 0 is free. */
+  #places: Float64Array;
+  #size = 0;
+
+  constructor(expected = 0) {
+    this.#places = new Float64Array(placesFor(expected));
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(identity: number): boolean {
+    return this.#places[this.#find(nonZero(identity))] !== 0;
+  }
+
+  /** False where it is in the set already. */
+  add(identity: number): boolean {
+    const number = nonZero(identity);
+    const place = this.#find(number);
+    if (this.#places[place] !== 0) {
+      return false;
+    }
+    this.#places[place] = number;
+    this.#size += 1;
+    if (this.#size * 4 > this.#places.length * 3) {
+      this.#grow();
+    }
+    return true;
+  }
+
+  #find(number: number): number {
+    const last = this.#places.length - 1;
+    let place = number & last;
+    for (let found = this.#places[place]; found !== 0 && found !== number; found = this.#places[place]) {
+      place = (place + 1) & last;
+    }
+    return place;
+  }
+
+  #grow(): void {
+    const numbers = this.#places;
+    this.#places = new Float64Array(numbers.length * 2);
+    for (const number of numbers) {
+      if (number !== 0) {
+        this.#places[this.#find(number)] = number;
+      }
+    }
+  }
+}
+
+/** A power of two. */
+function placesFor(expected: number): number {
+  return Math.max(FEWEST_PLACES, 2 ** Math.ceil(Math.log2(Math.max(1, expected * 1.5))));
+}
+
+/** One in 2^53 becomes another: two events are not the same for having the same number, but are looked at. */
+function nonZero(identity: number): number {
+  return identity === 0 ? 1 : identity;
+}
