@@ -1,5 +1,4 @@
 import type { DeadLetter, EventBatch, SourcePosition } from '../store/event-store.ts';
-import { ConvertedEvents } from './converted-events.ts';
 import { EventConverter } from './event-converter.ts';
 import type { EventRules } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
@@ -14,10 +13,9 @@ interface Place {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Collects raw events into a batch for the store: good ones as canonical lines and packed logs, bad ones as dead letters, old ones as a count. */
+/** Collects raw events into a batch for the store: good ones as columns and packed logs, bad ones as dead letters, old ones as a count. */
 export class BatchBuilder {
   readonly #converter: EventConverter;
-  readonly #events = new ConvertedEvents();
   #eventCount = 0;
   #expiredCount = 0;
   #deadLetters: DeadLetter[] = [];
@@ -41,7 +39,7 @@ export class BatchBuilder {
 
   /** An event that comes without a place in a source. The bytes are copied. */
   addEvent(source: 'http' | 'file', bytes: Uint8Array): EventVerdict {
-    const verdict = this.#count(this.#converter.convert(bytes, null, this.#events));
+    const verdict = this.#count(this.#converter.convert(bytes, null));
     if (verdict.kind === 'rejected') {
       this.#addDeadLetter({ bytes, reason: verdict.reason, source, topic: null, partition: null, offset: null });
     }
@@ -54,7 +52,7 @@ export class BatchBuilder {
    */
   addDeadLetterAgain({ bytes, topic, partition, offset }: DeadLetter): EventVerdict {
     const place = topic === null ? null : () => `${topic}-${partition}-${offset}`;
-    return this.#count(this.#converter.convert(bytes, place, this.#events));
+    return this.#count(this.#converter.convert(bytes, place));
   }
 
   /** What could not be read as an event at all. The bytes are copied. */
@@ -72,9 +70,9 @@ export class BatchBuilder {
     return this.#eventCount;
   }
 
-  /** Memory that the batch holds: lines, logs and dead letters. */
+  /** Memory that the batch holds: columns, logs and dead letters. */
   get byteLength(): number {
-    return this.#events.byteLength + this.#deadLetterBytes;
+    return this.#converter.byteLength + this.#deadLetterBytes;
   }
 
   /** Nothing would be lost if the batch were not appended. */
@@ -85,7 +83,7 @@ export class BatchBuilder {
   /** What was collected so far; the builder is empty afterwards. */
   take(): EventBatch {
     const batch: EventBatch = {
-      ...this.#events.take(),
+      ...this.#converter.take(),
       eventCount: this.#eventCount,
       positions: this.#positions(),
       deadLetters: this.#deadLetters,
@@ -102,7 +100,7 @@ export class BatchBuilder {
 
   /** Takes back the memory of a batch that was taken and that nobody reads any more. */
   release(batch: EventBatch): void {
-    this.#events.release(batch);
+    this.#converter.release(batch);
   }
 
   #convertKafka(value: Uint8Array | null): EventVerdict {
@@ -110,7 +108,7 @@ export class BatchBuilder {
       const what = value === null ? 'no value (a tombstone)' : 'an empty value';
       return { kind: 'rejected', reason: `the message has ${what}: a JSON object is required` };
     }
-    return this.#count(this.#converter.convert(value, this.#placeName, this.#events));
+    return this.#count(this.#converter.convert(value, this.#placeName));
   }
 
   #count(verdict: EventVerdict): EventVerdict {

@@ -1,53 +1,37 @@
-import type { ConvertedEvents } from './converted-events.ts';
-import { EventKernel } from './event-kernel.ts';
-import { CLOCK_TOLERANCE_MS, type EventRules } from './event-rules.ts';
+import { ConvertedEvents } from './converted-events.ts';
+import type { EventRules } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
 import { ScannedEvents } from './scanned-events.ts';
 
-/** A kernel takes as long to make as it saves on this many events; many inputs have fewer. */
-const EVENTS_BEFORE_KERNEL = 50;
-
-const ACCEPTED: EventVerdict = { kind: 'accepted' };
-
-/** Turns events as they come over the wire into canonical lines and packed logs: the usual ones by the kernel, the others by scanning them here. */
+/** Turns events as they come over the wire into columns and packed logs and collects them. */
 export class EventConverter {
-  readonly #rules: EventRules;
   readonly #scanned: ScannedEvents;
-  #kernel: EventKernel | null = null;
-  #eventsBeforeKernel = EVENTS_BEFORE_KERNEL;
+  readonly #events = new ConvertedEvents();
 
   constructor(options: EventRules) {
-    this.#rules = options;
     this.#scanned = new ScannedEvents(options);
   }
 
   /**
-   * Adds an accepted event to `events`; any other leaves them alone. An event without an id gets `place`, where it stands in Kafka,
+   * Adds an accepted event to those that were collected. One without an id gets `place`, where it stands in Kafka,
    * or the start of the SHA-256 over its bytes if that is null.
    */
-  convert(bytes: Uint8Array, place: (() => string) | null, events: ConvertedEvents): EventVerdict {
-    if (this.#kernel === null && this.#eventsBeforeKernel-- === 0) {
-      this.#kernel = kernelIfThereIsRoom();
-    }
-    const kernel = this.#kernel;
-    if (kernel !== null) {
-      const now = this.#rules.now();
-      if (kernel.convert(bytes, place, now - this.#rules.retentionMs, now + CLOCK_TOLERANCE_MS, events)) {
-        return ACCEPTED;
-      }
-    }
-    return this.#scanned.convert(bytes, place, events);
+  convert(bytes: Uint8Array, place: (() => string) | null): EventVerdict {
+    return this.#scanned.convert(bytes, place, this.#events);
   }
-}
 
-/** Null where the process may have no more address space (`ulimit -v`), of which a kernel takes 10 GB: then everything is scanned. */
-function kernelIfThereIsRoom(): EventKernel | null {
-  try {
-    return new EventKernel();
-  } catch (error) {
-    if (error instanceof RangeError) {
-      return null;
-    }
-    throw error;
+  /** Of the events that were collected. */
+  get byteLength(): number {
+    return this.#events.byteLength;
+  }
+
+  /** The events that were collected; there are none afterwards. */
+  take(): ReturnType<ConvertedEvents['take']> {
+    return this.#events.take();
+  }
+
+  /** Takes back the memory of events that were taken and that nobody reads any more. */
+  release(events: ReturnType<ConvertedEvents['take']>): void {
+    this.#events.release(events);
   }
 }

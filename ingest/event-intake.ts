@@ -24,7 +24,7 @@ const LOOK_AGAIN_MS = 20;
 
 /** Where what a batch holds stood in the input, counted from 0. */
 export interface BatchIndices {
-  /** One for each line. */
+  /** One for each event. */
   readonly events: readonly number[];
   /** One for each dead letter. */
   readonly deadLetters: readonly number[];

@@ -1,10 +1,10 @@
-import { AddressMembers } from './address-members.ts';
-import { writeCanonicalLine } from './canonical-line.ts';
 import { canonicalLog, packedValues } from './canonical-log.ts';
 import type { ConvertedEvents } from './converted-events.ts';
 import { digestId } from './digest-id.ts';
+import { writeFields } from './event-columns.ts';
 import { CLOCK_TOLERANCE_MS, type EventRules } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
+import { IpNumbers } from './ip-numbers.ts';
 import { MemberScanner } from './member-scanner.ts';
 import { packLog } from './pack-log.ts';
 import { WireEvent } from './wire-event.ts';
@@ -15,12 +15,12 @@ const LARGEST_EVENT_BYTES = 1024 * 1024;
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 const EXPIRED: EventVerdict = { kind: 'expired' };
 
-/** Turns events of every form into canonical lines and packed logs, and says of the others which rule they break: the one place that knows all rules. */
+/** Turns events of every form into columns and packed logs, and says of the others which rule they break: the one place that knows all rules. */
 export class ScannedEvents {
   readonly #rules: EventRules;
   readonly #scanner = new MemberScanner();
   readonly #event = new WireEvent();
-  readonly #addresses = new AddressMembers();
+  readonly #numbers = new IpNumbers();
 
   constructor(rules: EventRules) {
     this.#rules = rules;
@@ -48,7 +48,7 @@ export class ScannedEvents {
       return EXPIRED;
     }
     const derivedLogId = event.memberOf[LOG_ID]! < 0 ? (place?.() ?? digestId(bytes.subarray(scanner.openAt, scanner.closeAt + 1))) : null;
-    writeCanonicalLine(scanner, event, derivedLogId, this.#addresses, events.lines);
+    writeFields(scanner, event, derivedLogId, this.#numbers, events.fields);
     packLog(canonicalLog(scanner, event), packedValues(scanner, event), events.logs);
     return ACCEPTED;
   }

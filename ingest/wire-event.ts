@@ -17,15 +17,13 @@ export class WireEvent {
   readonly memberOf = new Int32Array(WIRE_FIELDS.length);
   zoneId = 0;
   timestampMs = 0;
+  /** What is to be written for the number of the network; empty where that is what its member has. */
   asn = '';
   /** The members that are no field of an event. */
   readonly homeless: number[] = [];
-  /** The event's own text is canonical already, but for what is derived from it. */
-  isPlain = true;
 
   /** Takes over what `scanner` found. Returns what is wrong with it, naming the field, its value and what is allowed; null if nothing is. */
   read(scanner: MemberScanner): string | null {
-    this.isPlain = true;
     this.#findFields(scanner);
     return (
       this.#readZoneId(scanner) ??
@@ -47,9 +45,6 @@ export class WireEvent {
       const field = wireFieldAt(text, members.keyStart[member]!, members.keyEnd[member]!);
       const known =
         field >= 0 || members.keyEscaped[member] === 0 ? field : (WIRE_FIELDS as readonly string[]).indexOf(scanner.keyOf(member));
-      if (field < 0 || this.memberOf[field] !== -1) {
-        this.isPlain = false;
-      }
       if (known >= 0) {
         this.memberOf[known] = member;
       } else {
@@ -94,7 +89,6 @@ export class WireEvent {
       return inRange ? value : null;
     }
     if (kind === KIND.string || kind === KIND.escapedString) {
-      this.isPlain = false;
       return parseIsoTime(scanner.stringOf(member));
     }
     return null;
@@ -163,14 +157,12 @@ export class WireEvent {
       return `asn is ${scanner.quoteValue(member)}: decimal digits are required, as a number or a text, which may begin with AS`;
     }
     this.asn = asn;
-    this.isPlain = false;
     return null;
   }
 
   #readLog(scanner: MemberScanner): string | null {
     const member = this.memberOf[LOG]!;
     if (member < 0) {
-      this.isPlain = false;
       return null;
     }
     const kind = scanner.members.kind[member];
@@ -183,7 +175,6 @@ export class WireEvent {
 
   #leaveOut(field: number): void {
     this.memberOf[field] = -1;
-    this.isPlain = false;
   }
 }
 

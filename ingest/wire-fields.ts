@@ -10,6 +10,7 @@ export const TIMESTAMP = 2;
 export const LOG = 3;
 export const FIRST_TEXT = 4;
 export const IP = WIRE_FIELDS.indexOf('ip');
+export const URL = WIRE_FIELDS.indexOf('url');
 export const ASN = WIRE_FIELDS.indexOf('asn');
 
 /** No two names have the same length and last byte: by these a field is found, then the name is compared. */

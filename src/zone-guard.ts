@@ -1,8 +1,12 @@
 import type { BatchIndices } from '../ingest/event-intake.ts';
+import { placeOf } from '../query/batch-columns.ts';
 import { BODY, elementPath, propertyPath } from '../query/json-path.ts';
 import type { EventBatch } from '../store/event-store.ts';
 import type { Caller } from './access.ts';
 import { RequestProblem } from './problem.ts';
+
+const ZONE_COLUMN = placeOf('shieldZoneId');
+const ZONE_BYTES = 4;
 
 /** The zone that a JSON text names, whatever it is; undefined where it names none. */
 function zoneNamedIn(text: string): unknown {
@@ -19,11 +23,15 @@ interface ForeignEvent {
   readonly zone: number;
 }
 
-function foreignAmong(texts: readonly string[], indices: readonly number[], caller: Caller): ForeignEvent[] {
-  return texts.flatMap((text, at) => {
-    const zone = zoneNamedIn(text);
-    return typeof zone === 'number' && !caller.opensZone(zone) ? [{ zone, index: indices[at] ?? 0 }] : [];
-  });
+/** The foreign ones of the zones that events name; `indices` are the places of the events in the input. */
+function foreignAmong(zones: readonly unknown[], indices: readonly number[], caller: Caller): ForeignEvent[] {
+  return zones.flatMap((zone, at) => (typeof zone === 'number' && !caller.opensZone(zone) ? [{ zone, index: indices[at] ?? 0 }] : []));
+}
+
+/** The zones of the batch's events, in their order. */
+function zonesOf({ fields }: EventBatch): number[] {
+  const bytes = Buffer.concat(fields.values[ZONE_COLUMN] ?? []);
+  return Array.from({ length: bytes.length / ZONE_BYTES }, (_, event) => bytes.readInt32LE(event * ZONE_BYTES));
 }
 
 /**
@@ -33,10 +41,9 @@ function foreignAmong(texts: readonly string[], indices: readonly number[], call
 export function zoneGuard(caller: Caller): ((batch: EventBatch, indices: BatchIndices) => void) | undefined {
   if (caller.opensEveryZone) return undefined;
   return (batch, indices) => {
-    const lines = Buffer.concat(batch.lines).toString('utf8').split('\n').slice(0, -1);
     // Dead letters count too: one that is put right later by its clock would be replayed into the other zone.
-    const letters = batch.deadLetters.map(({ bytes }) => Buffer.from(bytes).toString('utf8'));
-    const foreign = [...foreignAmong(lines, indices.events, caller), ...foreignAmong(letters, indices.deadLetters, caller)];
+    const letters = batch.deadLetters.map(({ bytes }) => zoneNamedIn(Buffer.from(bytes).toString('utf8')));
+    const foreign = [...foreignAmong(zonesOf(batch), indices.events, caller), ...foreignAmong(letters, indices.deadLetters, caller)];
     const [first] = foreign.sort((one, other) => one.index - other.index);
     if (first === undefined) return;
     const message = `The event ${first.index} (counted from 0) is of shield zone ${first.zone}, which the access key does not open`;

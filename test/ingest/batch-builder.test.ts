@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { BatchBuilder } from '../../ingest/batch-builder.ts';
 import type { EventBatch } from '../../store/event-store.ts';
+import { decodedEvents } from './decoded-fields.ts';
 import { HOUR, NOW, RULES, rawEvent } from './raw-events.ts';
 
 test('a Kafka message of any kind moves its partition behind it', () => {
@@ -33,8 +34,8 @@ test('after a batch was taken the next one begins with nothing', () => {
   expect(builder.isEmpty).toBe(true);
   expect(builder.byteLength).toBe(0);
   builder.addKafkaMessage('a', 0, 11n, Buffer.from(rawEvent({ logId: 'b' })));
-  const { lines, logs, ...rest } = builder.take();
-  expect(Buffer.concat(lines).toString()).toBe(`${rawEvent({ logId: 'b', log: undefined })}\n`);
+  const { fields, logs, ...rest } = builder.take();
+  expect(decodedEvents(fields)).toEqual([{ logId: 'b', shieldZoneId: 7, timestamp: BigInt(NOW) }]);
   expect(Buffer.concat(logs).toString()).toBe('{}\n');
   expect(rest).toEqual({ eventCount: 1, positions: [{ topic: 'a', partition: 0, nextOffset: 12n }], deadLetters: [], expiredCount: 0 });
 });
@@ -48,7 +49,7 @@ test('a dead letter of 3 MB is kept whole and counts into the size of the batch'
   expect(Buffer.from(builder.take().deadLetters[0]?.bytes ?? []).equals(Buffer.alloc(3_000_000, 'x'))).toBe(true);
 });
 
-test('a rejected event between good ones leaves no trace in the lines and the logs', () => {
+test('a rejected event between good ones leaves no trace in the columns and the logs', () => {
   const builder = new BatchBuilder(RULES);
   const ids = Array.from({ length: 500 }, (_, place) => `e${place}`);
   const logs = ids.map((_id, place) => ({ filling: 'x'.repeat(place * 10) }));
@@ -61,40 +62,41 @@ test('a rejected event between good ones leaves no trace in the lines and the lo
   const batch = builder.take();
   expect(batch.eventCount).toBe(500);
   expect(batch.deadLetters).toHaveLength(1000);
-  expect(Buffer.concat(batch.lines).toString()).toBe(ids.map((logId) => `${rawEvent({ logId, log: undefined })}\n`).join(''));
+  expect(decodedEvents(batch.fields)).toEqual(ids.map((logId) => ({ logId, shieldZoneId: 7, timestamp: BigInt(NOW) })));
   expect(Buffer.concat(batch.logs).toString()).toBe(logs.map((log) => `${JSON.stringify(log)}\n`).join(''));
 });
 
-test.each(['lines', 'logs'] as const)('the memory of the %s of a batch is used again once it is released, and not before', (part) => {
+test.each(['fields', 'logs'] as const)('the memory of the %s of a batch is used again once it is released, and not before', (part) => {
   const builder = new BatchBuilder(RULES);
   const fill = (mark: string) => {
     const filling = mark.repeat(1_000);
-    const where = part === 'lines' ? { ua: filling, log: {} } : { log: { filling } };
+    const where = part === 'fields' ? { ua: filling, log: {} } : { log: { filling } };
     for (let index = 0; index < 3_000; index += 1) {
       builder.addEvent('http', Buffer.from(JSON.stringify({ shieldZoneId: 1, timestamp: RULES.now(), ...where })));
     }
     return builder.take();
   };
-  const text = (batch: EventBatch) => Buffer.concat(batch[part]).toString();
+  const chunksOf = ({ fields, logs }: EventBatch) => ({ fields: [...fields.values.flat(), ...fields.masks], logs });
+  const text = (batch: EventBatch) => Buffer.concat(chunksOf(batch)[part]).toString();
   const first = fill('a');
   const firstText = text(first);
   const second = fill('b');
   expect(text(first)).toBe(firstText);
   builder.release(first);
   const third = fill('c');
-  const memory = (batch: EventBatch) => [...batch.lines, ...batch.logs].map(({ buffer }) => buffer);
+  const memory = (batch: EventBatch) => chunksOf(batch)[part].map(({ buffer }) => buffer);
   expect(memory(third).some((buffer) => memory(first).includes(buffer))).toBe(true);
   expect(memory(third).some((buffer) => memory(second).includes(buffer))).toBe(false);
   expect(text(third).match(/c{1000}/g)).toHaveLength(3_000);
   expect(text(second).match(/b{1000}/g)).toHaveLength(3_000);
 });
 
-test('a batch is as large as its lines and its logs together', () => {
+test('a batch is as large as its columns and its logs together', () => {
   const builder = new BatchBuilder(RULES);
   builder.addEvent('http', Buffer.from(rawEvent({ log: { filling: 'x'.repeat(100_000) } })));
   builder.addEvent('http', Buffer.from(rawEvent({ url: 'y'.repeat(200_000) })));
   const { byteLength } = builder;
-  const { lines, logs } = builder.take();
-  expect(byteLength).toBe(Buffer.concat([...lines, ...logs]).length);
+  const { fields, logs } = builder.take();
+  expect(byteLength).toBe(Buffer.concat([...fields.values.flat(), ...fields.masks, ...logs]).length);
   expect(byteLength).toBeGreaterThan(300_000);
 });

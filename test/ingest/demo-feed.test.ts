@@ -151,7 +151,7 @@ test('live events use the memory of those before them again', async () => {
   const memory: ArrayBufferLike[] = [];
   const watched = alteredStore(store, {
     append: (batch) => {
-      memory.push(...[...batch.lines, ...batch.logs].map(({ buffer }) => buffer));
+      memory.push(...[...batch.fields.values.flat(), ...batch.fields.masks, ...batch.logs].map(({ buffer }) => buffer));
       return store.append(batch);
     },
   });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { BatchBuilder } from '../../ingest/batch-builder.ts';
+import { BATCH_COLUMNS } from '../../query/batch-columns.ts';
 import { HOUR, NOW, RULES, rawEvent, rawEventWith } from './raw-events.ts';
 
+const NO_FIELDS = { values: BATCH_COLUMNS.map(() => []), masks: [] };
 const MIB = 1024 * 1024;
 
 function verdictOn(event: string | Uint8Array) {
@@ -107,8 +109,8 @@ describe('an event is rejected, naming the field, its value and what is allowed:
     const bytes = typeof event === 'string' ? Buffer.from(event) : event;
     const verdict = builder.addEvent('http', bytes);
     expect(verdict).toEqual({ kind: 'rejected', reason: expect.stringMatching(reason) });
-    const { lines, logs, eventCount, deadLetters } = builder.take();
-    expect({ lines, logs, eventCount }).toEqual({ lines: [], logs: [], eventCount: 0 });
+    const { fields, logs, eventCount, deadLetters } = builder.take();
+    expect({ fields, logs, eventCount }).toEqual({ fields: NO_FIELDS, logs: [], eventCount: 0 });
     expect(deadLetters).toHaveLength(1);
     expect(Buffer.from(deadLetters[0]?.bytes ?? []).equals(bytes)).toBe(true);
     expect(deadLetters[0]).toMatchObject({ source: 'http', topic: null, partition: null, offset: null });
@@ -137,6 +139,6 @@ test('an event older than the retention is counted and not kept', () => {
     expect(builder.addEvent('file', Buffer.from(rawEvent({ timestamp })))).toEqual({ kind: 'expired' });
   }
   expect(builder.isEmpty).toBe(false);
-  expect(builder.take()).toEqual({ lines: [], logs: [], eventCount: 0, positions: [], deadLetters: [], expiredCount: 4 });
+  expect(builder.take()).toEqual({ fields: NO_FIELDS, logs: [], eventCount: 0, positions: [], deadLetters: [], expiredCount: 4 });
   expect(builder.isEmpty).toBe(true);
 });

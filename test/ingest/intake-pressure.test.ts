@@ -55,7 +55,10 @@ test('many inputs at the same time hand over no more than the limit together', a
   const slow = alteredStore(store, {
     pendingBytes: () => held + store.pendingBytes(),
     append: async (batch) => {
-      const bytes = [...batch.lines, ...batch.logs].reduce((sum, { byteLength }) => sum + byteLength, 0);
+      const bytes = [...batch.fields.values.flat(), ...batch.fields.masks, ...batch.logs].reduce(
+        (sum, { byteLength }) => sum + byteLength,
+        0,
+      );
       pendingThen.push(held + store.pendingBytes());
       held += bytes;
       heldEvents += batch.eventCount;

@@ -7,35 +7,41 @@ const LONGEST_REMEMBERED = 45;
 const LOW_64 = (1n << 64n) - 1n;
 const MAPPED_IPV4 = 0xffff_0000_0000;
 
-/** The `ipHigh` and `ipLow` members of an address, with a comma before each; empty where the text is no address. */
-export class AddressMembers {
-  readonly #known = new Map<string, string>();
+/** The upper and the lower 64 bits of an address. */
+export interface IpNumber {
+  readonly high: bigint;
+  readonly low: bigint;
+}
 
-  of(address: string): string {
+/** Addresses as numbers, IPv4 as `::ffff:a.b.c.d`; null where a text is no address. */
+export class IpNumbers {
+  readonly #known = new Map<string, IpNumber | null>();
+
+  /** Of the address in `text`, UTF-8. Dotted quads, which most are, are read from the bytes. */
+  of(text: Buffer, start: number, end: number): IpNumber | null {
+    const ipv4 = parseDottedQuad(text, start, end);
+    return ipv4 < 0 ? this.#ofText(text.toString('utf8', start, end)) : { high: 0n, low: BigInt(MAPPED_IPV4 + ipv4) };
+  }
+
+  #ofText(address: string): IpNumber | null {
     const known = this.#known.get(address);
     if (known !== undefined) {
       return known;
     }
-    if (address.length > LONGEST_REMEMBERED) {
-      return addressMembers(parseAddress(address));
+    const number = numberOf(address);
+    if (address.length <= LONGEST_REMEMBERED) {
+      if (this.#known.size >= REMEMBERED_ADDRESSES) {
+        this.#known.clear();
+      }
+      this.#known.set(address, number);
     }
-    if (this.#known.size >= REMEMBERED_ADDRESSES) {
-      this.#known.clear();
-    }
-    const members = addressMembers(parseAddress(address));
-    this.#known.set(address, members);
-    return members;
-  }
-
-  /** The same for the address that stands in `text`, plain ASCII. Dotted quads, which most are, are read from the bytes. */
-  ofBytes(text: Buffer, start: number, end: number): string {
-    const ipv4 = parseDottedQuad(text, start, end);
-    return ipv4 < 0 ? this.of(text.toString('latin1', start, end)) : `,"ipHigh":0,"ipLow":${MAPPED_IPV4 + ipv4}`;
+    return number;
   }
 }
 
-function addressMembers(address: bigint | null): string {
-  return address === null ? '' : `,"ipHigh":${address >> 64n},"ipLow":${address & LOW_64}`;
+function numberOf(address: string): IpNumber | null {
+  const number = parseAddress(address);
+  return number === null ? null : { high: number >> 64n, low: number & LOW_64 };
 }
 
 /** The number of a dotted quad without leading zeros, or -1 where the text is none: then `parseAddress` decides. */
