@@ -149,7 +149,7 @@ export class EmbeddedStore implements EventStore {
 
   /** Seals what is in the hot table now; for tests and tools, since it happens by itself. */
   sealNow(): Promise<void> {
-    return this.#parts.maintenance.closeHotTable();
+    return this.#parts.maintenance.sealNow();
   }
 
   /** Merges small segments now; for tests and tools, since it happens by itself. */

@@ -3,6 +3,7 @@ import { chooseMerge, runMerge } from './compaction.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Loader } from './loader.ts';
 import type { LogMemory } from './log-memory.ts';
+import type { PartRemover } from './part-remover.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import type { Sealer } from './sealer.ts';
 import type { RewriteOptions } from './segment-rewrite.ts';
@@ -16,6 +17,7 @@ export interface MaintenanceOptions {
   readonly pipeline: AppendPipeline;
   readonly loader: Loader;
   readonly sealer: Sealer;
+  readonly remover: PartRemover;
   readonly journals: JournalFolder;
   readonly logMemory: LogMemory;
   readonly compaction: RewriteOptions;
@@ -39,10 +41,12 @@ export class Maintenance {
     this.#timer.unref();
   }
 
-  async closeHotTable(): Promise<void> {
-    const { pipeline, loader, sealer } = this.#options;
+  /** Resolves when what is hot now is sealed, and what nobody needs for that any more is gone. */
+  async sealNow(): Promise<void> {
+    const { pipeline, loader, sealer, remover } = this.#options;
     await pipeline.betweenLoads(() => loader.close());
     await sealer.idle();
+    await remover.idle();
   }
 
   /** Merges until there is nothing worth merging. */

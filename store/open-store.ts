@@ -153,6 +153,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     pipeline,
     loader,
     sealer,
+    remover,
     journals: journalFolder,
     logMemory,
     compaction,

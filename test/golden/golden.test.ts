@@ -7,11 +7,13 @@ import { compileSearch } from '../../query/compile-search.ts';
 import { InvalidSearchError } from '../../query/invalid-search-error.ts';
 import type { SearchPlan } from '../../query/search-plan.ts';
 import type { SearchResult } from '../../query/search-result.ts';
+import { duckdbDialect } from '../../sql/duckdb-dialect.ts';
 import { eventsRelation } from '../../sql/events-relation.ts';
 import { sql } from '../../sql/fragment.ts';
-import { readJournalStatement } from '../../sql/journal-statements.ts';
 import { unmarkText } from '../../sql/marked-text.ts';
+import { renderSql } from '../../sql/statement.ts';
 import { runStatement, startEngine } from '../../store/duckdb-engine.ts';
+import { journalFileOf } from '../../store/journal-file.ts';
 import { type OpenStore, openStore } from '../../store/open-store.ts';
 import { GOLDEN_NOW, type GoldenCase, goldenThemes } from './golden-case.ts';
 import { batchOf, GOLDEN_RETENTION_MS, goldenLines } from './golden-events.ts';
@@ -30,12 +32,12 @@ beforeAll(async () => {
   await store.sealNow();
   await store.append(batchOf(lines.filter((_, place) => place % 2 === 1)));
 
-  const file = join(folder, 'events.ndjson');
-  writeFileSync(file, Buffer.concat(batchOf(lines).lines));
+  const path = join(folder, 'events.parquet');
+  const { fields, eventCount } = batchOf(lines);
+  writeFileSync(path, Buffer.concat(journalFileOf(fields, eventCount, 1n)));
   engine = await (await startEngine({ memoryLimitMb: 256, spillFolder: folder, threads: 1 })).connect();
-  await runStatement(engine, readJournalStatement('journal_1', file));
-  const view = sql`CREATE VIEW events AS SELECT * FROM ${eventsRelation([{ name: 'journal_1', firstSequence: 1n }], [], 1n << 62n)}`;
-  await engine.run(view.chunks.reduce((text, chunk, place) => `${text}${view.params[place - 1]?.value}${chunk}`));
+  const table = sql`CREATE TABLE events AS SELECT * FROM ${eventsRelation([{ path }], [], 0n)}`;
+  await runStatement(engine, renderSql(table, duckdbDialect.placeholder));
 });
 
 afterAll(async () => {

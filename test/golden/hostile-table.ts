@@ -1,28 +1,25 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { expect } from 'vitest';
 import { compileSearch } from '../../query/compile-search.ts';
 import type { SearchPlan } from '../../query/search-plan.ts';
 import { column } from '../../sql/columns.ts';
 import { duckdbDialect } from '../../sql/duckdb-dialect.ts';
-import { eventsRelation, sealedEvents } from '../../sql/events-relation.ts';
-import { int32, int64, joinSql, type SqlFragment, sql, text } from '../../sql/fragment.ts';
+import { eventsRelation, journalRows, sealedEvents } from '../../sql/events-relation.ts';
+import { type SqlFragment, sql } from '../../sql/fragment.ts';
 import { DETAIL_ROWS } from '../../sql/group-facts.ts';
 import { groupDetailStatement, groupPageStatement } from '../../sql/group-statements.ts';
-import { createHotTableStatement } from '../../sql/journal-statements.ts';
 import { unmarkText } from '../../sql/marked-text.ts';
 import { rowPageStatement } from '../../sql/row-statements.ts';
 import { sealingRows, sealingTableStatement } from '../../sql/segment-statements.ts';
-import { renderSql } from '../../sql/statement.ts';
 import { runStatement, startEngine } from '../../store/duckdb-engine.ts';
+import { journalFileOf } from '../../store/journal-file.ts';
+import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 
 const NOW = 1_790_000_000_000;
 const ZONE = 9;
-/** The same events as they are in a hot table, and as they are in a segment. */
-const LAYOUTS = [
-  eventsRelation([{ name: 'hot_1', firstSequence: null }], [], 1n << 62n),
-  sql`(${sealedEvents(sealingRows('sealed_1', 1).rows)}) AS events`,
-] as const;
 
 /** The columns that hold an event's text: compared exactly, with case ignored, and as an address that it is not. */
 const FILLED = ['url', 'feature', 'ip'] as const;
@@ -32,29 +29,35 @@ export interface HostileGroup {
   readonly count: number;
 }
 
-/** A real DuckDB table with one event a text, which has the text in several columns; `logId` is the text's place in the list. */
+/** Events in a real DuckDB, one for each text, which has the text in several columns; `logId` is the text's place in the list. */
 export class HostileTable {
   readonly #connection: DuckDBConnection;
+  /** The same events as they are in a journal, and as they are in a segment. */
+  readonly #layouts: readonly [SqlFragment, SqlFragment];
+  readonly #folder: string;
 
-  private constructor(connection: DuckDBConnection) {
+  private constructor(connection: DuckDBConnection, layouts: readonly [SqlFragment, SqlFragment], folder: string) {
     this.#connection = connection;
+    this.#layouts = layouts;
+    this.#folder = folder;
   }
 
   static async filledWith(texts: readonly string[]): Promise<HostileTable> {
-    const engine = await startEngine({ memoryLimitMb: 256, spillFolder: tmpdir(), threads: 1 });
+    const folder = mkdtempSync(join(tmpdir(), 'shieldlog-hostile-'));
+    const engine = await startEngine({ memoryLimitMb: 256, spillFolder: folder, threads: 1 });
     const connection = await engine.connect();
-    await runStatement(connection, createHotTableStatement('hot_1'));
-    const names = joinSql([...(['seq', 'shieldZoneId', 'timestamp', 'logId'] as const), ...FILLED].map(column), ', ');
-    for (const [place, stored] of texts.entries()) {
-      const values = [int64(place), int32(ZONE), int64(NOW - 1000), text(String(place)), ...FILLED.map(() => text(stored))];
-      const bound = joinSql(
-        values.map((value) => sql`${value}`),
-        ', ',
-      );
-      await runStatement(connection, renderSql(sql`INSERT INTO hot_1 (${names}) VALUES (${bound})`, duckdbDialect.placeholder));
-    }
-    await runStatement(connection, sealingTableStatement('sealed_1', LAYOUTS[0]));
-    return new HostileTable(connection);
+    const path = join(folder, 'events.parquet');
+    const events = texts.map((stored, place) => ({
+      logId: String(place),
+      shieldZoneId: ZONE,
+      timestamp: NOW - 1000,
+      ...Object.fromEntries(FILLED.map((name) => [name, stored])),
+    }));
+    const { fields, eventCount } = canonicalBatch(events);
+    writeFileSync(path, Buffer.concat(journalFileOf(fields, eventCount, 0n)));
+    await runStatement(connection, sealingTableStatement('sealed_1', journalRows([{ path }], [], 0n)));
+    const sealed = sql`(${sealedEvents(sealingRows('sealed_1', 1).rows)}) AS events`;
+    return new HostileTable(connection, [eventsRelation([{ path }], [], 0n), sealed], folder);
   }
 
   /** The places of the texts that a search with these fields finds, ascending. */
@@ -92,13 +95,14 @@ export class HostileTable {
 
   /** What is found, which has to be the same in every layout. */
   async #inEveryLayout<T>(find: (events: SqlFragment) => Promise<T>): Promise<T> {
-    const [hot, sealed] = [await find(LAYOUTS[0]), await find(LAYOUTS[1])];
+    const [hot, sealed] = [await find(this.#layouts[0]), await find(this.#layouts[1])];
     expect(sealed).toEqual(hot);
     return hot;
   }
 
   close(): void {
     this.#connection.closeSync();
+    rmSync(this.#folder, { recursive: true });
   }
 }
 

@@ -2,6 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { placeOf } from '../../query/batch-columns.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, idsOf, inAnswerOrder, NOW, storedIds, ZONE } from './stored-events.ts';
@@ -12,7 +13,7 @@ test('an append resolves when its events can be searched and its journal is on d
   const receipt = await store.append(canonicalBatch([event('a', NOW), event('b', NOW + 1)]));
   expect(receipt).toEqual({ firstSequence: 1n, eventCount: 2 });
   expect(await storedIds(store)).toEqual(['b', 'a']);
-  expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000001.logs', '000000000001.ndjson']);
+  expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000001.logs', '000000000001.parquet']);
 });
 
 test('appends under way at the same time are applied in the order of the calls', async () => {
@@ -105,7 +106,7 @@ test('the bytes of events and of dead letters are pending until the batch is sto
   const store = await storeIn(temporaryFolder());
   const letter = { bytes: Buffer.alloc(1_000), reason: 'no event', source: 'http', topic: null, partition: null, offset: null };
   const events = canonicalBatch([event('a', NOW)]);
-  const eventBytes = Buffer.concat([...events.lines, ...events.logs]).byteLength;
+  const eventBytes = Buffer.concat([...events.fields.values.flat(), ...events.fields.masks, ...events.logs]).byteLength;
   const stored = [
     store.append({ ...events, deadLetters: [letter, { ...letter, bytes: Buffer.alloc(500) }] }),
     store.append(canonicalBatch([], { deadLetters: [letter] })),
@@ -115,13 +116,15 @@ test('the bytes of events and of dead letters are pending until the batch is sto
   expect(store.pendingBytes()).toBe(0);
 });
 
-test('a line that is no canonical event becomes a dead letter and does not hold up the ones beside it', async () => {
-  const store = await storeIn(temporaryFolder());
+test('a batch with fewer values than events cannot be read: it is refused, nothing of it is stored, and later ones go on', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
   const good = canonicalBatch([event('a', NOW), event('b', NOW + 1)]);
-  const lines = [...good.lines, Buffer.from('{"shieldZoneId":\n')];
-  await store.append({ ...good, lines, logs: [...good.logs, Buffer.from('{"a":1}\n')], eventCount: 3 });
+  const values = good.fields.values.map((chunks, place) => (place === placeOf('timestamp') ? [Buffer.alloc(8)] : chunks));
+  await expect(store.append({ ...good, fields: { ...good.fields, values } })).rejects.toMatchObject({ code: 'append_failed' });
+  await expect.poll(() => store.append(good)).toEqual({ firstSequence: 1n, eventCount: 2 });
   expect(await storedIds(store)).toEqual(['b', 'a']);
-  expect(store.listDeadLetters({ limit: 10 }).map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['{"shieldZoneId":\n{"a":1}']);
+  expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000001.logs', '000000000001.parquet']);
 });
 
 test('a batch that cannot be written takes those behind it along, stores nothing of them, and later ones go on without a gap', async () => {

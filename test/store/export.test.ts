@@ -128,8 +128,7 @@ test('hostile texts come out as they went in, as ids, fields and logs, hot and s
 test('digits of a log are not lost', async () => {
   const store = await storeIn(temporaryFolder());
   const log = '{"n":12345678901234567890123,"s":"\\u0000"}';
-  const line = `{"logId":"a","shieldZoneId":7,"timestamp":${NOW}}\n`;
-  await store.append({ ...canonicalBatch([]), lines: [Buffer.from(line)], logs: [Buffer.from(`${log}\n`)], eventCount: 1 });
+  await store.append({ ...canonicalBatch([{ logId: 'a', shieldZoneId: 7, timestamp: NOW }]), logs: [Buffer.from(`${log}\n`)] });
   expect(await exported(store)).toEqual([{ logId: 'a', timestamp: NOW, logJson: log, fields: {} }]);
   await store.sealNow();
   expect(await exported(store)).toEqual([{ logId: 'a', timestamp: NOW, logJson: log, fields: {} }]);

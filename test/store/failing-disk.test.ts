@@ -19,7 +19,7 @@ test('sealed events are there once when their journals cannot be removed', async
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   await store.append(canonicalBatch([event('a', NOW), event('b', NOW + 1)]));
-  const journal = join(dataDir, 'journal', '000000000001.ndjson');
+  const journal = join(dataDir, 'journal', '000000000001.parquet');
   rmSync(journal);
   mkdirSync(journal);
   await store.sealNow();

@@ -6,7 +6,7 @@ import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, storedIds } from './stored-events.ts';
 import { killedWhile, startWriter } from './writer-process.ts';
 
-const journalFile = (dataDir: string, number: number) => join(dataDir, 'journal', `${String(number).padStart(12, '0')}.ndjson`);
+const journalFile = (dataDir: string, number: number) => join(dataDir, 'journal', `${String(number).padStart(12, '0')}.parquet`);
 const logsFile = (dataDir: string, number: number) => join(dataDir, 'journal', `${String(number).padStart(12, '0')}.logs`);
 
 test('an empty folder is made ready, missing parents included', async () => {
@@ -59,7 +59,7 @@ describe('a journal that was being written over an older one', () => {
       ua: `${one.logId} `.repeat(60),
       log: { text: `${one.logId} `.repeat(60) },
     }));
-  const names = ['000000000002.ndjson', '000000000002.logs'];
+  const names = ['000000000002.parquet', '000000000002.logs'];
 
   /** The files of the first journal, and of the second, which are the same ones, and the folder with the second. */
   async function writtenOver() {
@@ -91,7 +91,7 @@ describe('a journal that was being written over an older one', () => {
     expect(names()).toEqual(['spare-1', 'spare-2']);
     await expect.poll(names, { timeout: 20_000 }).toEqual([]);
     await store.append(canonicalBatch(large(20_000)));
-    expect(names()).toEqual(['000000000002.logs', '000000000002.ndjson']);
+    expect(names()).toEqual(['000000000002.logs', '000000000002.parquet']);
   });
 
   test('has its files, and is whole', async () => {
@@ -99,7 +99,7 @@ describe('a journal that was being written over an older one', () => {
     expect(pairs.map(({ old }) => old.length > 1_000_000)).toEqual([true, true]);
     const again = await storeIn(dataDir);
     expect(again.stats()).toMatchObject({ events: 8_000, hotEvents: 4_000 });
-    expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000002.logs', '000000000002.ndjson']);
+    expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000002.logs', '000000000002.parquet']);
   });
 
   test.each([

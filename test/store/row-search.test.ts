@@ -40,9 +40,9 @@ test('the window takes its start in and leaves its end out, also where it cuts t
 
 test('a row has the log as it was and the fields the event has', async () => {
   const store = await storeIn(temporaryFolder());
-  const line = `{"logId":"a","shieldZoneId":7,"timestamp":${NOW},"ip":"::1","ruleName":""}\n`;
+  const one = { logId: 'a', shieldZoneId: 7, timestamp: NOW, ip: '::1', ruleName: '' };
   const log = '{"n":12345678901234567890123,"s":"\\u0000"}';
-  await store.append({ ...canonicalBatch([]), lines: [Buffer.from(line)], logs: [Buffer.from(`${log}\n`)], eventCount: 1 });
+  await store.append({ ...canonicalBatch([one]), logs: [Buffer.from(`${log}\n`)] });
   const result = await store.search(rowsPlan());
   expect(result.kind === 'rows' && result.rows[0]).toEqual({
     logId: 'a',
