@@ -1,14 +1,24 @@
 import { ConvertedEvents } from './converted-events.ts';
-import type { EventRules } from './event-rules.ts';
+import { EventKernel } from './event-kernel.ts';
+import { CLOCK_TOLERANCE_MS, type EventRules } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
 import { ScannedEvents } from './scanned-events.ts';
 
-/** Turns events as they come over the wire into columns and packed logs and collects them. */
+/** A kernel takes as long to make as it saves on this many events; many inputs have fewer. */
+const EVENTS_BEFORE_KERNEL = 50;
+
+const ACCEPTED: EventVerdict = { kind: 'accepted' };
+
+/** Turns events as they come over the wire into columns and packed logs and collects them: the usual ones by the kernel, the others by scanning them here. */
 export class EventConverter {
+  readonly #rules: EventRules;
   readonly #scanned: ScannedEvents;
   readonly #events = new ConvertedEvents();
+  #kernel: EventKernel | null = null;
+  #eventsBeforeKernel = EVENTS_BEFORE_KERNEL;
 
   constructor(options: EventRules) {
+    this.#rules = options;
     this.#scanned = new ScannedEvents(options);
   }
 
@@ -17,21 +27,45 @@ export class EventConverter {
    * or the start of the SHA-256 over its bytes if that is null.
    */
   convert(bytes: Uint8Array, place: (() => string) | null): EventVerdict {
+    if (this.#kernel === null && this.#eventsBeforeKernel-- === 0) {
+      this.#kernel = kernelIfThereIsRoom();
+    }
+    const kernel = this.#kernel;
+    if (kernel !== null) {
+      const now = this.#rules.now();
+      if (kernel.convert(bytes, place, now - this.#rules.retentionMs, now + CLOCK_TOLERANCE_MS, this.#events)) {
+        return ACCEPTED;
+      }
+      kernel.drain(this.#events);
+    }
     return this.#scanned.convert(bytes, place, this.#events);
   }
 
   /** Of the events that were collected. */
   get byteLength(): number {
-    return this.#events.byteLength;
+    return this.#events.byteLength + (this.#kernel?.byteLength ?? 0);
   }
 
   /** The events that were collected; there are none afterwards. */
   take(): ReturnType<ConvertedEvents['take']> {
+    this.#kernel?.drain(this.#events);
     return this.#events.take();
   }
 
   /** Takes back the memory of events that were taken and that nobody reads any more. */
   release(events: ReturnType<ConvertedEvents['take']>): void {
     this.#events.release(events);
+  }
+}
+
+/** Null where the process may have no more address space (`ulimit -v`), of which a kernel takes 10 GB: then everything is scanned. */
+function kernelIfThereIsRoom(): EventKernel | null {
+  try {
+    return new EventKernel();
+  } catch (error) {
+    if (error instanceof RangeError) {
+      return null;
+    }
+    throw error;
   }
 }

@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs';
+import { BATCH_COLUMNS } from '../query/batch-columns.ts';
 import type { ConvertedEvents } from './converted-events.ts';
 import { digestId } from './digest-id.ts';
-import type { LineBuffer } from './line-buffer.ts';
 
 interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly longestEvent: () => number;
+  readonly longestGivenId: () => number;
+  readonly roomForEvents: () => number;
   readonly inputAt: () => number;
-  readonly outputAt: () => number;
-  readonly logAt: () => number;
-  readonly logLength: () => number;
+  readonly givenIdAt: () => number;
+  readonly endsAt: () => number;
   readonly eventStart: () => number;
   readonly eventEnd: () => number;
   readonly convert: (length: number, earliestMs: number, latestMs: number) => number;
+  readonly appendWithId: (idLength: number) => void;
 }
 
 /** What is used of it here: Node's types leave it to those of the browser. */
@@ -23,9 +25,20 @@ declare const WebAssembly: {
 
 const MODULE = new WebAssembly.Module(readFileSync(new URL('./kernel/event-kernel.wasm', import.meta.url)));
 
+/** What the kernel's `convert` says. */
+const NOT_TAKEN = 0;
+const NEEDS_ID = 2;
+
+/** Behind the columns come these. */
+const MASKS = BATCH_COLUMNS.length;
+const LOGS = MASKS + 1;
+
+/** In UTF-8, of a character of a JavaScript text. */
+const MOST_CHARACTER_BYTES = 3;
+
 /**
- * Writes the canonical lines and packed logs of events in their usual form, in WebAssembly (the source is in `kernel/assembly/`). Of any other event, also of one that
- * breaks a rule, it says nothing: that is for `ScannedEvents`, and what this one writes, that one writes too.
+ * Writes the columns and packed logs of events in their usual form, in WebAssembly (the source is in `kernel/assembly/`). Of any other event, also of one that
+ * breaks a rule, it says nothing: that is for `ScannedEvents`, and what this one writes, that one writes too. It keeps some hundred events in its own memory.
  * An instance takes some 130 µs to make and 10 GB of address space, though next to no memory.
  */
 export class EventKernel {
@@ -33,55 +46,79 @@ export class EventKernel {
   /** Of the kernel; it never grows. */
   readonly #memory: Buffer;
   readonly #inputAt: number;
-  readonly #outputAt: number;
-  readonly #logAt: number;
+  readonly #givenIdAt: number;
   readonly #longestEvent: number;
+  readonly #longestGivenId: number;
+  readonly #roomForEvents: number;
+  /** Where the kernel's columns end, and where they begin. */
+  readonly #ends: Uint32Array;
+  readonly #starts: Uint32Array;
+  /** Of the events that the kernel keeps, with the ids that were given for them. */
+  #eventBytes = 0;
 
   /** Throws a `RangeError` where there is no more address space. */
   constructor() {
     this.#exports = new WebAssembly.Instance(MODULE).exports;
-    this.#memory = Buffer.from(this.#exports.memory.buffer);
+    const { memory, endsAt } = this.#exports;
+    this.#memory = Buffer.from(memory.buffer);
+    this.#ends = new Uint32Array(memory.buffer, endsAt(), LOGS + 1);
+    this.#starts = this.#ends.slice();
     this.#inputAt = this.#exports.inputAt();
-    this.#outputAt = this.#exports.outputAt();
-    this.#logAt = this.#exports.logAt();
+    this.#givenIdAt = this.#exports.givenIdAt();
     this.#longestEvent = this.#exports.longestEvent();
+    this.#longestGivenId = this.#exports.longestGivenId();
+    this.#roomForEvents = this.#exports.roomForEvents();
   }
 
   /**
-   * Adds the event to `events`; false where it is not for the kernel, and they are left alone. The time of the event has to be
+   * Adds the event to those that the kernel keeps; false where it is not for the kernel. Where there is no room for it, the others go into `events` first. The time of the event has to be
    * within the two, Unix milliseconds. `place` is as for `EventConverter`.
    */
-  convert(
-    bytes: Uint8Array,
-    place: (() => string) | null,
-    earliestMs: number,
-    latestMs: number,
-    { lines, logs }: ConvertedEvents,
-  ): boolean {
+  convert(bytes: Uint8Array, place: (() => string) | null, earliestMs: number, latestMs: number, events: ConvertedEvents): boolean {
     if (bytes.length > this.#longestEvent) {
       return false;
     }
+    if (this.#eventBytes + bytes.length + this.#longestGivenId > this.#roomForEvents) {
+      this.drain(events);
+    }
     this.#memory.set(bytes, this.#inputAt);
-    const length = this.#exports.convert(bytes.length, earliestMs, latestMs);
-    if (length === 0) {
+    const verdict = this.#exports.convert(bytes.length, earliestMs, latestMs);
+    if (verdict === NOT_TAKEN || (verdict === NEEDS_ID && !this.#appendWithId(place))) {
       return false;
     }
-    if (length > 0) {
-      lines.appendLine(this.#memory, this.#outputAt, this.#outputAt + length);
-    } else {
-      this.#appendWithId(place, this.#outputAt - length, lines);
-    }
-    logs.appendLine(this.#memory, this.#logAt, this.#logAt + this.#exports.logLength());
+    this.#eventBytes += bytes.length;
     return true;
   }
 
-  /** The line that ends at `lineEnd`, with an id before its closing brace. */
-  #appendWithId(place: (() => string) | null, lineEnd: number, lines: LineBuffer): void {
-    const { eventStart, eventEnd } = this.#exports;
+  /** Of the columns and logs of the events that the kernel keeps. */
+  get byteLength(): number {
+    return this.#ends.reduce((sum, end, column) => sum + end - this.#starts[column]!, 0);
+  }
+
+  /** Moves the events that the kernel keeps into `events`. To be called before anything else is added there. */
+  drain({ fields, logs }: ConvertedEvents): void {
+    if (this.#eventBytes === 0) {
+      return;
+    }
+    for (const [place, column] of fields.columns.entries()) {
+      column.copy(this.#memory, this.#starts[place]!, this.#ends[place]!);
+    }
+    fields.masks.copy(this.#memory, this.#starts[MASKS]!, this.#ends[MASKS]!);
+    logs.appendLines(this.#memory, this.#starts[LOGS]!, this.#ends[LOGS]!);
+    this.#ends.set(this.#starts);
+    this.#eventBytes = 0;
+  }
+
+  /** False where the id is longer than the kernel takes. */
+  #appendWithId(place: (() => string) | null): boolean {
+    const { eventStart, eventEnd, appendWithId } = this.#exports;
     const logId = place?.() ?? digestId(this.#memory.subarray(eventStart(), eventEnd()));
-    const braceAt = lineEnd - '}\n'.length;
-    lines.copy(this.#memory, this.#outputAt, braceAt);
-    lines.write(`,"logId":${JSON.stringify(logId)}`);
-    lines.appendLine(this.#memory, braceAt, lineEnd);
+    if (logId.length * MOST_CHARACTER_BYTES > this.#longestGivenId) {
+      return false;
+    }
+    const idBytes = this.#memory.write(logId, this.#givenIdAt);
+    appendWithId(idBytes);
+    this.#eventBytes += idBytes;
+    return true;
   }
 }

@@ -40,10 +40,18 @@ export class LineBuffer {
     this.#lineStart = this.#used;
   }
 
-  /** Appends `source[start, end)`, which ends in a newline: with it the line under way ends. */
-  appendLine(source: Buffer, start: number, end: number): void {
-    this.copy(source, start, end);
-    this.#lineStart = this.#used;
+  /** Appends the lines in `source[start, end)`, each with its newline, where none is under way. */
+  appendLines(source: Buffer, start: number, end: number): void {
+    for (let at = start; at < end; ) {
+      let fitting = this.#linesThatFit(source, at, end);
+      if (fitting === at) {
+        this.#makeRoom(end - at);
+        fitting = end;
+      }
+      this.copy(source, at, fitting);
+      this.#lineStart = this.#used;
+      at = fitting;
+    }
   }
 
   /** The lines so far; the buffer is empty afterwards. */
@@ -65,6 +73,12 @@ export class LineBuffer {
     for (const chunk of lines) {
       this.#pool.giveBack(chunk);
     }
+  }
+
+  /** Where the last line ends that has room in the chunk, `at` where there is none. */
+  #linesThatFit(source: Buffer, at: number, end: number): number {
+    const room = this.#chunk.length - this.#used;
+    return end - at <= room ? end : Math.max(at, room === 0 ? 0 : source.lastIndexOf(NEWLINE, at + room - 1) + 1);
   }
 
   #makeRoom(bytes: number): void {

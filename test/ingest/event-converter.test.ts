@@ -5,6 +5,7 @@ import { generateEvents } from '../../bench/event-generator.ts';
 import { ConvertedEvents } from '../../ingest/converted-events.ts';
 import { EventConverter } from '../../ingest/event-converter.ts';
 import { ScannedEvents } from '../../ingest/scanned-events.ts';
+import { decodedEvents } from './decoded-fields.ts';
 import { HOUR, NOW, RULES, rawEvent } from './raw-events.ts';
 
 /** Some usual ones, then ones of every other kind among them. */
@@ -25,31 +26,52 @@ function* mixedEvents(count: number): Iterable<Buffer> {
 
 test.each([
   ['from Kafka', () => 'topic-"0-1'],
+  ['from a place with a long name', () => `ü${'x'.repeat(2000)}`],
+  ['from a place that is a UUID', () => '01234567-89ab-cdef-0f1e-2d3c4b5a6978'],
   ['without a place', null],
-])('events of all kinds together, %s, give the lines, the logs and the verdicts that scanning every one gives', (_from, place) => {
+])('events of all kinds together, %s, give the columns, the logs and the verdicts that scanning every one gives', (_from, place) => {
   const [converter, scanned] = [new EventConverter(RULES), new ScannedEvents(RULES)];
-  const [events, expected] = [new ConvertedEvents(), new ConvertedEvents()];
-  for (const event of mixedEvents(200)) {
-    expect(converter.convert(event, place, events)).toEqual(scanned.convert(event, place, expected));
+  const expected = new ConvertedEvents();
+  for (let batch = 0; batch < 2; batch++) {
+    for (const event of mixedEvents(1000)) {
+      expect(converter.convert(event, place)).toEqual(scanned.convert(event, place, expected));
+    }
+    expect(converter.byteLength).toBe(expected.byteLength);
+    const [converted, wanted] = [converter.take(), expected.take()];
+    expect(converter.byteLength).toBe(0);
+    const texts = ({ fields, logs }: typeof wanted) =>
+      [...fields.values, fields.masks, logs].map((chunks) => Buffer.concat(chunks).toString('latin1'));
+    expect(texts(converted)).toEqual(texts(wanted));
+    converter.release(converted);
+    expected.release(wanted);
   }
-  expect(events.byteLength).toBe(expected.byteLength);
-  const [converted, wanted] = [events.take(), expected.take()];
-  expect(Buffer.concat(converted.lines).equals(Buffer.concat(wanted.lines))).toBe(true);
-  expect(Buffer.concat(converted.logs).equals(Buffer.concat(wanted.logs))).toBe(true);
 });
 
-test('no line or log of an event is spread over two chunks', () => {
+test('no log of an event is spread over two chunks', () => {
   const converter = new EventConverter(RULES);
-  const events = new ConvertedEvents();
   for (const event of mixedEvents(3000)) {
-    converter.convert(event, null, events);
+    converter.convert(event, null);
   }
-  const { lines, logs } = events.take();
-  expect(Math.min(lines.length, logs.length)).toBeGreaterThan(3);
-  for (const chunk of [...lines, ...logs]) {
+  const { logs } = converter.take();
+  expect(logs.length).toBeGreaterThan(3);
+  for (const chunk of logs) {
     expect(chunk.at(0)).toBe('{'.charCodeAt(0));
     expect(chunk.at(-1)).toBe('\n'.charCodeAt(0));
   }
+});
+
+test('an event whose place cannot be told leaves nothing behind', () => {
+  const converter = new EventConverter(RULES);
+  const withoutId = Buffer.from(rawEvent({ logId: undefined, ip: '::1', url: '/?x' }));
+  const fails = () => {
+    throw new Error('no place');
+  };
+  for (let event = 0; event < 100; event++) {
+    expect(() => converter.convert(withoutId, fails)).toThrow('no place');
+    expect(converter.convert(withoutId, () => `p${event}`)).toEqual({ kind: 'accepted' });
+  }
+  const ids = decodedEvents(converter.take().fields).map(({ logId }) => logId);
+  expect(ids).toEqual(Array.from({ length: 100 }, (_, event) => `p${event}`));
 });
 
 test('where there is no address space for a kernel, events are converted all the same', () => {
@@ -57,15 +79,13 @@ test('where there is no address space for a kernel, events are converted all the
   const program = `
     const { EventKernel } = await import(${ingest} + 'event-kernel.ts');
     const { EventConverter } = await import(${ingest} + 'event-converter.ts');
-    const { ConvertedEvents } = await import(${ingest} + 'converted-events.ts');
     const kernels = [];
     let hasRoom = true;
     while (hasRoom) try { kernels.push(new EventKernel()); } catch { hasRoom = false; }
     const converter = new EventConverter({ now: () => ${NOW}, retentionMs: ${HOUR} });
-    const events = new ConvertedEvents();
     const event = Buffer.from(${JSON.stringify(rawEvent())});
-    for (let place = 0; place < 200; place++) converter.convert(event, null, events);
-    console.log(hasRoom, Buffer.concat(events.take().lines).toString().split('\\n').length - 1);`;
+    for (let place = 0; place < 200; place++) converter.convert(event, null);
+    console.log(hasRoom, Buffer.concat(converter.take().fields.masks).length / 4);`;
   const limited = ['-c', 'ulimit -v 30000000 && exec "$0" --input-type=module -e "$1"', process.execPath, program];
   const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
   expect({ stdout, stderr }).toEqual({ stdout: 'false 200\n', stderr: '' });

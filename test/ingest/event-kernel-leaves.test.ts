@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { kernelConversion, scannedConversion } from './conversions.ts';
 import { LONGEST_KERNEL_EVENT, nested, ofBytes, withIp, withLog } from './kernel-events.ts';
-import { kernelLines, scannedLines } from './kernel-lines.ts';
 import { HOUR, NOW, rawEvent, rawEventWith } from './raw-events.ts';
 
 describe('the kernel leaves to the scanner an event', () => {
@@ -76,7 +76,7 @@ describe('the kernel leaves to the scanner an event', () => {
     ],
     ['longer than the kernel takes', ofBytes(LONGEST_KERNEL_EVENT + 1)],
   ])('%s', (_what, event) => {
-    expect(kernelLines(Buffer.from(event))).toBeNull();
+    expect(kernelConversion(Buffer.from(event))).toBeNull();
   });
 
   test.each([
@@ -110,8 +110,8 @@ describe('the kernel leaves to the scanner an event', () => {
     '{1:1}',
   ])('with a log of %s', (log) => {
     const event = Buffer.from(withLog(log));
-    expect(scannedLines(event)).toBeNull();
-    expect(kernelLines(event)).toBeNull();
+    expect(scannedConversion(event)).toBeNull();
+    expect(kernelConversion(event)).toBeNull();
   });
 
   test.each([
@@ -149,7 +149,7 @@ describe('the kernel leaves to the scanner an event', () => {
     'localhost',
     '\\u0031.2.3.4',
   ])('from the ip "%s"', (ip) => {
-    expect(kernelLines(Buffer.from(withIp(ip)))).toBeNull();
+    expect(kernelConversion(Buffer.from(withIp(ip)))).toBeNull();
   });
 
   test.each<[what: string, bytes: readonly number[]]>([
@@ -168,15 +168,15 @@ describe('the kernel leaves to the scanner an event', () => {
   ])('with %s in a text, which is no UTF-8', (_what, bytes) => {
     const event = Buffer.from(rawEvent({ url: '@@@@@'.slice(0, bytes.length) }));
     event.set(bytes, event.indexOf('@'));
-    expect(scannedLines(event)).toBeNull();
-    expect(kernelLines(event)).toBeNull();
+    expect(scannedConversion(event)).toBeNull();
+    expect(kernelConversion(event)).toBeNull();
   });
 });
 
 test('a text without an end is not taken to end where one of the event before did', () => {
   for (let length = 0; length < 130; length++) {
     const event = rawEvent({ ua: 'x'.repeat(length), url: 'x' });
-    expect(kernelLines(Buffer.from(event))).not.toBeNull();
-    expect(kernelLines(Buffer.from(event.replace(/"}$/, 'x}')))).toBeNull();
+    expect(kernelConversion(Buffer.from(event))).not.toBeNull();
+    expect(kernelConversion(Buffer.from(event.replace(/"}$/, 'x}')))).toBeNull();
   }
 });

@@ -3,8 +3,9 @@ import { generateEvents } from '../../bench/event-generator.ts';
 import { demoEvent } from '../../ingest/demo-event.ts';
 import { seededRandom } from '../../ingest/demo-random.ts';
 import { WIRE_FIELDS } from '../../ingest/wire-fields.ts';
+import { placeOf } from '../../query/batch-columns.ts';
+import { kernelConversion, scannedConversion } from './conversions.ts';
 import { LONGEST_KERNEL_EVENT, nested, ofBytes, withIp, withLog } from './kernel-events.ts';
-import { kernelLines, scannedLines } from './kernel-lines.ts';
 import { HOUR, NOW, RULES, rawEvent, rawEventWith } from './raw-events.ts';
 
 const everyField = rawEvent({
@@ -15,13 +16,14 @@ const everyField = rawEvent({
   asn: '64500',
   log: { a: 1 },
 });
-/** The log first, in the middle, last: what is cut out of the event differs. */
+const ADDRESS = [placeOf('ipHigh'), placeOf('ipLow')];
+/** The log first, in the middle, last. */
 const withLogAt = (place: number) => {
   const members = ['"logId":"a"', '"shieldZoneId":7', `"timestamp":${NOW}`, '"ip":"1.2.3.4"'];
   return `{${members.toSpliced(place, 0, '"log":{"a":["",{}]}').join(',')}}`;
 };
 
-describe('the kernel writes the same line and log as the scanner of an event', () => {
+describe('the kernel writes the same columns and log as the scanner of an event', () => {
   test.each<[what: string, event: string]>([
     ['with the least there can be', rawEvent()],
     ['with every field', everyField],
@@ -57,9 +59,7 @@ describe('the kernel writes the same line and log as the scanner of an event', (
     ['63 levels deep in its log', nested(63)],
     ['as long as the kernel takes', ofBytes(LONGEST_KERNEL_EVENT)],
   ])('%s', (_what, event) => {
-    const lines = kernelLines(Buffer.from(event));
-    expect(lines).not.toBeNull();
-    expect(lines).toBe(scannedLines(Buffer.from(event)));
+    expect(kernelConversion(Buffer.from(event))).toEqual(scannedConversion(Buffer.from(event)) ?? 'nothing');
   });
 
   test.each([
@@ -82,9 +82,9 @@ describe('the kernel writes the same line and log as the scanner of an event', (
     '::3b9a:ca00',
     '::ffff:102:304',
   ])('from %s', (ip) => {
-    const lines = kernelLines(Buffer.from(withIp(ip)));
-    expect(lines).toMatch(/,"ipHigh":\d+,"ipLow":\d+}\n/);
-    expect(lines).toBe(scannedLines(Buffer.from(withIp(ip))));
+    const converted = kernelConversion(Buffer.from(withIp(ip)));
+    expect(converted?.columns.filter((_bytes, place) => ADDRESS.includes(place)).map(({ length }) => length)).toEqual([8, 8]);
+    expect(converted).toEqual(scannedConversion(Buffer.from(withIp(ip))));
   });
 
   test.each([
@@ -99,7 +99,7 @@ describe('the kernel writes the same line and log as the scanner of an event', (
   ])('with %s anywhere in a text, of which 64 bytes are read at a time', (_what, special) => {
     for (let before = 0; before < 130; before++) {
       const event = Buffer.from(rawEventWith(`"url":"${'x'.repeat(before)}${special}","ua":""`));
-      expect(kernelLines(event)).toBe(scannedLines(event) ?? 'nothing');
+      expect(kernelConversion(event)).toEqual(scannedConversion(event) ?? 'nothing');
     }
   });
 });
@@ -107,7 +107,7 @@ describe('the kernel writes the same line and log as the scanner of an event', (
 test('the kernel takes every event of the benchmarks', () => {
   const events = [...generateEvents({ seed: 3, count: 2000, zones: 50, nowMs: NOW, spanMs: HOUR })];
   for (const event of events.map((line) => line.subarray(0, -1))) {
-    expect(kernelLines(event)).toBe(scannedLines(event) ?? 'nothing');
+    expect(kernelConversion(event)).toEqual(scannedConversion(event) ?? 'nothing');
   }
 });
 
@@ -116,7 +116,7 @@ test('the kernel takes every event of the demo', () => {
   for (const campaign of [null, 'scan', 'stuffing', 'bot net'] as const) {
     for (let place = 0; place < 200; place++) {
       const event = Buffer.from(demoEvent(`demo-${place}`, NOW - place, campaign, random));
-      expect(kernelLines(event)).toBe(scannedLines(event) ?? 'nothing');
+      expect(kernelConversion(event)).toEqual(scannedConversion(event) ?? 'nothing');
     }
   }
 });

@@ -1,6 +1,6 @@
 import { rawEvent, rawEventWith } from './raw-events.ts';
 
-export const LONGEST_KERNEL_EVENT = 256 * 1024;
+export const LONGEST_KERNEL_EVENT = 64 * 1024;
 
 /** The least event with a log that is written as it is. */
 export const withLog = (log: string) => rawEvent().replace('{}', log);

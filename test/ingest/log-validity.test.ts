@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DEEPEST_NESTING } from '../../ingest/json-skipper.ts';
-import { kernelLines, scannedLines } from './kernel-lines.ts';
+import { kernelConversion, scannedConversion } from './conversions.ts';
 import { rawEvent } from './raw-events.ts';
 
 /** Nobody reads a log again before it is shown, so what is no JSON in UTF-8 has to be refused here. In Latin-1, so that any bytes can be written. */
@@ -110,8 +110,8 @@ describe.each(EVENTS)('an event is refused that has %s', (_where, event) => {
     ['bytes that are no UTF-8 in a name', '{"\xff":1}'],
     ['more levels than are allowed', `{"a":${'['.repeat(DEEPEST_NESTING)}${']'.repeat(DEEPEST_NESTING)}}`],
   ])('%s', (_what, log) => {
-    expect(kernelLines(event(log))).toBeNull();
-    expect(scannedLines(event(log))).toBeNull();
+    expect(kernelConversion(event(log))).toBeNull();
+    expect(scannedConversion(event(log))).toBeNull();
   });
 });
 
@@ -128,8 +128,8 @@ describe('a log is written as it is that has', () => {
     ['tabs and blanks between tokens', '{\t"a" :\t[ ]\t}'],
     ['as many levels as are allowed', `{"a":${'['.repeat(DEEPEST_NESTING - 2)}${']'.repeat(DEEPEST_NESTING - 2)}}`],
   ])('%s', (_what, log) => {
-    const lines = scannedLines(eventWith(log));
-    expect(lines?.split('\n')[1]).toBe(log);
-    expect([lines, null]).toContain(kernelLines(eventWith(log)));
+    const scanned = scannedConversion(eventWith(log));
+    expect(scanned?.log).toBe(log);
+    expect([scanned, null]).toContainEqual(kernelConversion(eventWith(log)));
   });
 });

@@ -2,20 +2,18 @@ import { expect, test } from 'vitest';
 import { LineBuffer } from '../../ingest/line-buffer.ts';
 import { packLog } from '../../ingest/pack-log.ts';
 import { PACKED_FIELDS } from '../../query/packed-log.ts';
-import { kernelLines, scannedLines } from './kernel-lines.ts';
+import { kernelConversion, scannedConversion } from './conversions.ts';
 import { plainlyPacked, unpacked } from './plain-packing.ts';
 import { rawEvent } from './raw-events.ts';
 
 const [URL, IP, NAME, ID] = ['\x01', '\x02', '\x03', '\x04'];
 
 /** The log of an event, packed by the scanner; where the kernel takes the event it does the same. */
-function packedLog(event: Readonly<Record<string, unknown>>): string | undefined {
+function packedLog(event: Readonly<Record<string, unknown>>): string {
   const bytes = Buffer.from(rawEvent(event));
-  const lines = scannedLines(bytes);
-  expect(kernelLines(bytes)).toBe(lines);
-  return Buffer.from(lines ?? '', 'latin1')
-    .toString('utf8')
-    .split('\n')[1];
+  const scanned = scannedConversion(bytes);
+  expect(kernelConversion(bytes)).toEqual(scanned);
+  return Buffer.from(scanned?.log ?? '', 'latin1').toString('utf8');
 }
 
 test.each<[what: string, event: Readonly<Record<string, unknown>>, packed: string]>([
@@ -76,12 +74,12 @@ test('a log that is put together of several parts is packed across them', () => 
   // 123456, ends in the comma between the log's own members and the one without another place.
   const event = '{"shieldZoneId":7,"url":"123456,","more":1,"timestamp":TIME,"log":{"a":123456}}';
   const bytes = Buffer.from(event.replace('TIME', String(JSON.parse(rawEvent()).timestamp)));
-  expect(scannedLines(bytes)?.split('\n')[1]).toBe(`{"a":${URL}"more":1}`);
+  expect(scannedConversion(bytes)?.log).toBe(`{"a":${URL}"more":1}`);
 });
 
 test('an event without a log is packed as its own log', () => {
   const event = rawEvent({ log: undefined, ip: '203.0.113.9', url: '/of/203.0.113.9' });
-  const log = scannedLines(Buffer.from(event))?.split('\n')[1];
+  const log = scannedConversion(Buffer.from(event))?.log;
   expect(log).toBe(event.replace('"203.0.113.9"', `"${IP}"`).replace('/of/203.0.113.9', URL));
 });
 
@@ -104,8 +102,8 @@ test.each([
 test('a value that goes on behind the log does not stand in it', () => {
   const start = rawEvent({ log: undefined, url: '{}}\x7f\x7f\x7f', ip: '1::' }).slice(0, -1);
   for (const event of [`${start},"log":{}}`, `${start},"log":{} }`]) {
-    expect(kernelLines(Buffer.from(event))?.split('\n')[1]).toBe('{}');
-    expect(scannedLines(Buffer.from(event))?.split('\n')[1]).toBe('{}');
+    expect(kernelConversion(Buffer.from(event))?.log).toBe('{}');
+    expect(scannedConversion(Buffer.from(event))?.log).toBe('{}');
   }
 });
 

@@ -4,19 +4,20 @@ import { parseAddress } from '../../query/parse-address.ts';
 import { arbitraryRawEvent } from '../ingest/arbitrary-raw-event.ts';
 import { arbitraryRepeatingEvent } from '../ingest/arbitrary-repeating-event.ts';
 import { arbitraryUsualEvent } from '../ingest/arbitrary-usual-event.ts';
-import { kernelLines, scannedLines } from '../ingest/kernel-lines.ts';
+import { fieldsOf, kernelConversion, scannedConversion } from '../ingest/conversions.ts';
+import { decodedEvents } from '../ingest/decoded-fields.ts';
 import { plainlyPacked, unpacked } from '../ingest/plain-packing.ts';
 import { rawEvent } from '../ingest/raw-events.ts';
 
 /** Surrogates in escapes are left to the scanner. */
 const hasEscapedSurrogate = (event: string) => /\\u[dD][89a-fA-F]/.test(event);
 
-test('the kernel takes usual events and writes the line and the log that the scanner writes', () => {
+test('the kernel takes usual events and writes the columns and the log that the scanner writes', () => {
   fc.assert(
     fc.property(arbitraryUsualEvent, (event) => {
       fc.pre(!hasEscapedSurrogate(event));
       const bytes = Buffer.from(event);
-      expect(kernelLines(bytes)).toBe(scannedLines(bytes) ?? 'nothing');
+      expect(kernelConversion(bytes)).toEqual(scannedConversion(bytes) ?? 'nothing');
     }),
     { numRuns: 5000 },
   );
@@ -27,15 +28,13 @@ test('logs that repeat values of their events are packed as the definition says,
   fc.assert(
     fc.property(arbitraryRepeatingEvent, ({ event, log, values }) => {
       const bytes = Buffer.from(event);
-      const lines = scannedLines(bytes);
+      const scanned = scannedConversion(bytes);
       // Where values and log repeat themselves too much, the kernel leaves the event to the scanner.
-      const ofKernel = kernelLines(bytes);
-      expect(ofKernel ?? lines).toBe(lines);
-      const [, packed] = Buffer.from(lines ?? '', 'latin1')
-        .toString('utf8')
-        .split('\n');
+      const ofKernel = kernelConversion(bytes);
+      expect(ofKernel ?? scanned).toEqual(scanned);
+      const packed = decoded(scanned?.log ?? '');
       expect(packed).toBe(plainlyPacked(log, values));
-      expect(unpacked(packed ?? '', values)).toBe(log);
+      expect(unpacked(packed, values)).toBe(log);
       all++;
       taken += ofKernel === null ? 0 : 1;
       marked += packed === log ? 0 : 1;
@@ -82,11 +81,11 @@ test('of events of every kind, damaged and whole, the kernel takes none that the
   fc.assert(
     fc.property(events, fc.array(damage, { maxLength: 3 }), (event, damages) => {
       const bytes = damages.reduce(damaged, Buffer.from(event));
-      const lines = kernelLines(bytes);
+      const ofKernel = kernelConversion(bytes);
       all++;
-      if (lines !== null) {
+      if (ofKernel !== null) {
         taken++;
-        expect(lines).toBe(scannedLines(bytes));
+        expect(ofKernel).toEqual(scannedConversion(bytes));
       }
     }),
     { numRuns: 20_000 },
@@ -110,18 +109,18 @@ function strictlyParsed(text: string): Record<string, unknown> {
   }) as Record<string, unknown>;
 }
 
-test('of events of every kind, damaged and whole, those that are taken in have a line and a log that are JSON in UTF-8, without control characters but tabs', () => {
+test('of events of every kind, damaged and whole, those that are taken in have columns as they are defined and a log that is JSON in UTF-8, without control characters but tabs', () => {
   let accepted = 0;
   const repeating = arbitraryRepeatingEvent.map(({ event }) => event);
   const events = fc.oneof(arbitraryUsualEvent, repeating, { weight: 2, arbitrary: arbitraryRawEvent });
   fc.assert(
     fc.property(events, fc.array(damage, { maxLength: 2 }), (event, damages) => {
-      const lines = scannedLines(damages.reduce(damaged, Buffer.from(event)));
-      if (lines !== null) {
+      const scanned = scannedConversion(damages.reduce(damaged, Buffer.from(event)));
+      if (scanned !== null) {
         accepted++;
-        const [line = '', packed = '', ...more] = lines.split('\n');
-        expect(more).toEqual(['']);
-        const log = unpacked(decoded(packed), strictlyParsed(decoded(line)));
+        // That throws where they are not.
+        const [fields = {}] = decodedEvents(fieldsOf(scanned));
+        const log = unpacked(decoded(scanned.log), fields);
         expect(log).not.toMatch(/(?!\t)\p{Cc}(?<![\x7f-\x9f])/u);
         expect(typeof strictlyParsed(log)).toBe('object');
       }
@@ -147,7 +146,7 @@ test('the kernel takes an address in its usual forms exactly where the search re
     fc.property(addresses, (ip) => {
       const bytes = Buffer.from(rawEvent({ ip }));
       const isMixed = ip.includes(':') && ip.includes('.');
-      expect(kernelLines(bytes)).toBe(parseAddress(ip) === null || isMixed ? null : scannedLines(bytes));
+      expect(kernelConversion(bytes)).toEqual(parseAddress(ip) === null || isMixed ? null : scannedConversion(bytes));
     }),
     { numRuns: 20_000 },
   );

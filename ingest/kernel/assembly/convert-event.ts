@@ -1,12 +1,17 @@
+import { COLUMN_BYTES, endOf, ends, LOGS } from './columns';
 import { members, readMembers } from './event-members';
-import { input, LONGEST_EVENT, logOutput, output } from './event-memory';
+import { givenId, input, LONGEST_EVENT, LONGEST_GIVEN_ID } from './event-memory';
 import { LOG_ID } from './fields';
-import { writeLine } from './line';
 import { packLog } from './pack-log';
 import { findStrings } from './strings';
+import { appendWithGivenId, appendWithOwnId } from './write-fields';
 
 export function longestEvent(): usize {
   return LONGEST_EVENT;
+}
+
+export function longestGivenId(): usize {
+  return LONGEST_GIVEN_ID;
 }
 
 /** Where the bytes of an event are expected. */
@@ -14,21 +19,19 @@ export function inputAt(): usize {
   return input;
 }
 
-/** Where its line is found. */
-export function outputAt(): usize {
-  return output;
+/** Where the id of an event that has none is expected. */
+export function givenIdAt(): usize {
+  return givenId;
 }
 
-/** Where its packed log is found. */
-export function logAt(): usize {
-  return logOutput;
+/** How many bytes of events, with the ids that were given for them, there is room for until the columns are emptied. */
+export function roomForEvents(): usize {
+  return COLUMN_BYTES;
 }
 
-let logBytes: usize = 0;
-
-/** The length of the packed log of the last event. */
-export function logLength(): usize {
-  return logBytes;
+/** Where the ends of the columns are, four bytes for each: those of `BATCH_COLUMNS`, then the masks, then the logs. Whoever puts them back to what they were at first empties the columns. */
+export function endsAt(): usize {
+  return ends;
 }
 
 /** Where the last event begins and ends in the input, without the blanks around it. */
@@ -40,24 +43,38 @@ export function eventEnd(): usize {
   return members.closeAt + 1;
 }
 
+/** What `convert` says of an event. */
+const NOT_TAKEN: i32 = 0;
+const APPENDED: i32 = 1;
+const NEEDS_ID: i32 = 2;
+
+/** Where the log of the last event ends, behind those that were appended. */
+let logEnd: usize = 0;
+
 /**
- * The length of the canonical line of the event that lies in the input with `length` bytes, or 0 where it is none that the kernel takes:
- * then nothing is said about it. Where the event has no id, the line has none, and its length comes with a minus.
- * The event's time must be from `earliestMs` to `latestMs`, Unix milliseconds.
+ * Appends the event that lies in the input with `length` bytes to the columns; what is not taken leaves them alone, and nothing is said about it. So does one that has no id:
+ * that has to be given by `appendWithId`. The event's time must be from `earliestMs` to `latestMs`, Unix milliseconds.
  */
 export function convert(length: usize, earliestMs: f64, latestMs: f64): i32 {
   const end = input + length;
   if (!findStrings(input, end) || !readMembers(input, end)) {
-    return 0;
+    return NOT_TAKEN;
   }
   if (members.timestampMs < earliestMs || members.timestampMs > latestMs) {
-    return 0;
+    return NOT_TAKEN;
   }
-  const logEnd = packLog(members.logStart, members.logEnd, logOutput);
+  logEnd = packLog(members.logStart, members.logEnd, endOf(LOGS));
   if (logEnd === 0) {
-    return 0;
+    return NOT_TAKEN;
   }
-  logBytes = logEnd - logOutput;
-  const written: i32 = <i32>(writeLine(output) - output);
-  return members.has(LOG_ID) ? written : -written;
+  if (!members.has(LOG_ID)) {
+    return NEEDS_ID;
+  }
+  appendWithOwnId(logEnd);
+  return APPENDED;
+}
+
+/** Appends the event of which `convert` has said that it needs an id, with the one of `length` bytes in the place for it. */
+export function appendWithId(length: usize): void {
+  appendWithGivenId(logEnd, length);
 }

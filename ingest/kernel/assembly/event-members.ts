@@ -1,6 +1,7 @@
 import { readAddress } from './addresses';
 import { skipBlanks } from './blanks';
-import { fieldAt, IP, LOG, LOG_ID, NO_FIELD, TIMESTAMP, URL, ZONE_ID } from './fields';
+import { IP, TIMESTAMP, ZONE_ID } from './columns';
+import { FREE_TEXTS, fieldAt, LOG, LOG_ID, NO_FIELD } from './fields';
 import { CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE } from './json-bytes';
 import { lastInteger, readInteger } from './numbers';
 import { skipColon, skipObject } from './objects';
@@ -15,7 +16,7 @@ const MOST_ASN_DIGITS: usize = 9;
 const REQUIRED: u32 = (1 << ZONE_ID) | (1 << TIMESTAMP) | (1 << LOG);
 
 /** Where the value of each field begins and ends, four bytes for each. */
-const VALUES: usize = memory.data(8 * 16, 8);
+const VALUES: usize = memory.data(8 * 18, 8);
 
 /** What was found in an event. Ranges end before their `end`. */
 class EventMembers {
@@ -25,9 +26,7 @@ class EventMembers {
   /** The log. */
   logStart: usize = 0;
   logEnd: usize = 0;
-  /** The log with its name and the comma that goes with it: what the event is written without, to begin with. */
-  cutStart: usize = 0;
-  cutEnd: usize = 0;
+  zoneId: u32 = 0;
   timestampMs: f64 = 0;
   /** A bit for each field that was there. */
   seen: u32 = 0;
@@ -57,27 +56,19 @@ export function readMembers(at: usize, end: usize): bool {
   if (load<u8>(at) !== OPEN_BRACE) {
     return false;
   }
-  // Behind the opening brace or the member before.
-  let cutStart = at + 1;
   do {
-    at = skipBlanks(at + 1);
-    if (members.seen === 1 << LOG) {
-      // The log came first: the comma behind it goes with it.
-      members.cutEnd = at;
-    }
-    at = readMember(at, cutStart);
+    at = readMember(skipBlanks(at + 1));
     if (at === 0) {
       return false;
     }
-    cutStart = at;
     at = skipBlanks(at);
   } while (load<u8>(at) === COMMA);
   members.closeAt = at;
   return load<u8>(at) === CLOSE_BRACE && (members.seen & REQUIRED) === REQUIRED && skipBlanks(at + 1) === end;
 }
 
-/** The place behind the member that begins at `at`, or 0 where it is none that the kernel takes. `cutStart` is where it is cut from, if it is the log. */
-function readMember(at: usize, cutStart: usize): usize {
+/** The place behind the member that begins at `at`, or 0 where it is none that the kernel takes. */
+function readMember(at: usize): usize {
   if (load<u8>(at) !== QUOTE) {
     return 0;
   }
@@ -92,7 +83,7 @@ function readMember(at: usize, cutStart: usize): usize {
     return 0;
   }
   if (field !== LOG) {
-    const valueEnd = field <= URL ? readText(valueStart) : readValue(field, valueStart);
+    const valueEnd = ((FREE_TEXTS >> field) & 1) !== 0 ? readText(valueStart) : readValue(field, valueStart);
     store<usize>(VALUES + 8 * field, valueStart);
     store<usize>(VALUES + 8 * field, valueEnd, 4);
     return valueEnd;
@@ -100,8 +91,6 @@ function readMember(at: usize, cutStart: usize): usize {
   const end = load<u8>(valueStart) === OPEN_BRACE ? skipObject(valueStart) : 0;
   members.logStart = valueStart;
   members.logEnd = end;
-  members.cutStart = cutStart;
-  members.cutEnd = end;
   return end;
 }
 
@@ -134,6 +123,7 @@ function readLogId(at: usize): usize {
 
 function readZoneId(at: usize): usize {
   const end = readInteger(at, 10);
+  members.zoneId = <u32>lastInteger();
   return lastInteger() <= LARGEST_INT32 ? end : 0;
 }
 

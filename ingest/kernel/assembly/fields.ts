@@ -1,19 +1,16 @@
-/** The members of an event that have a meaning. Those up to `URL` are texts without rules of their own. */
-export const FEATURE: u32 = 0;
-export const RULE_ID: u32 = 1;
-export const RULE_NAME: u32 = 2;
-export const JA4: u32 = 3;
-export const UA: u32 = 4;
-export const COUNTRY: u32 = 5;
-export const ACTION: u32 = 6;
-export const URL: u32 = 7;
-export const LOG_ID: u32 = 8;
-export const ZONE_ID: u32 = 9;
-export const TIMESTAMP: u32 = 10;
-export const IP: u32 = 11;
-export const ASN: u32 = 12;
-export const LOG: u32 = 13;
-export const NO_FIELD: u32 = 14;
+import { ACTION, ASN, COUNTRY, FEATURE, ID_TEXT, IP, JA4, RULE_ID, RULE_NAME, TIMESTAMP, UA, URL_HEAD, ZONE_ID } from './columns';
+
+/** The members of an event that have a meaning, by their columns; of several the one that is written first. */
+export const LOG_ID: u32 = ID_TEXT;
+export const URL: u32 = URL_HEAD;
+export const LOG: u32 = 17;
+export const NO_FIELD: u32 = 18;
+
+/** Bits for the texts that are written as they are meant, for those among them that have no rules of their own, and for all fields that have a column, but for the id. */
+export const TEXTS: u32 =
+  (1 << FEATURE) | (1 << RULE_ID) | (1 << RULE_NAME) | (1 << IP) | (1 << JA4) | (1 << UA) | (1 << ASN) | (1 << COUNTRY) | (1 << ACTION);
+export const FREE_TEXTS: u32 = (TEXTS | (1 << URL)) & ~((1 << IP) | (1 << ASN));
+export const FIELDS_WITH_COLUMN: u32 = TEXTS | (1 << URL) | (1 << ZONE_ID) | (1 << TIMESTAMP);
 
 /** A name in 16 bytes, its length, its field. */
 const SLOT_BYTES: usize = 32;

@@ -1,4 +1,5 @@
-import { IP, RULE_ID, RULE_NAME, URL } from './fields';
+import { IP, RULE_ID, RULE_NAME } from './columns';
+import { URL } from './fields';
 import { NEWLINE } from './json-bytes';
 import { allowEffort, isTooMuchEffort, PackedValue, SHORTEST } from './packed-value';
 

@@ -1,10 +1,10 @@
 import { BLOCK, LONGEST_EVENT } from './event-memory';
+import { sixteen } from './sixteen';
 import { checkSpecials, escapedQuotes, nextEscapedQuotes } from './special-bytes';
 
 /** What is written behind an event: no token begins like that, and no escape or character goes on so. */
 const FILLER: i8 = 0x7f;
 
-/** Sixteen of one byte. They are loaded, because V8 (13.6) makes a constant anew at every use. */
 const QUOTES: usize = sixteen(0x22);
 const BACKSLASHES: usize = sixteen(0x5c);
 const SPACES: usize = sixteen(0x20);
@@ -15,12 +15,6 @@ const NOWHERE: usize = <usize>-1;
 const places: usize = heap.alloc(PLACE_BYTES * (LONGEST_EVENT + BLOCK));
 /** Where in `places` the opening quote of the next string is. */
 let nextString: usize = 0;
-
-function sixteen(byte: i8): usize {
-  const at = heap.alloc(16);
-  v128.store(at, i8x16.splat(byte));
-  return at;
-}
 
 /**
  * Finds all strings between `at` and `end`, and checks what is in them. False where there is an escape, a control character or a sequence of
