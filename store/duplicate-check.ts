@@ -9,9 +9,14 @@ import { type EventIdentities, KnownEvents, type MissingMinutes } from './known-
 import type { Snapshot } from './live-set.ts';
 import { overlaps } from './segment.ts';
 
-/** What the set of known events takes at most for each of them, grown just now. */
-const BYTES_AN_EVENT = 24;
+/** What is known takes so much for each event at most: a set that has just grown. */
+const BYTES_AN_EVENT = 22;
 const PART_OF_MEMORY = 16;
+
+/** Of how many events it is kept what tells them apart. */
+export function mostKnownEvents(memoryLimitMb: number): number {
+  return (memoryLimitMb * 1024 * 1024) / PART_OF_MEMORY / BYTES_AN_EVENT;
+}
 
 export interface ArrivedEvents extends EventIdentities {
   readonly zones: readonly number[];
@@ -22,7 +27,7 @@ export interface ArrivedEvents extends EventIdentities {
 export interface DuplicateCheckOptions {
   readonly connection: DuckDBConnection;
   readonly segmentsFolder: string;
-  readonly memoryLimitMb: number;
+  readonly mostKnownEvents: number;
 }
 
 /**
@@ -32,12 +37,10 @@ export interface DuplicateCheckOptions {
 export class DuplicateCheck {
   readonly #options: DuplicateCheckOptions;
   readonly #known: KnownEvents;
-  readonly #mostEvents: number;
 
   constructor(options: DuplicateCheckOptions) {
     this.#options = options;
-    this.#mostEvents = (options.memoryLimitMb * 1024 * 1024) / PART_OF_MEMORY / BYTES_AN_EVENT;
-    this.#known = new KnownEvents(this.#mostEvents);
+    this.#known = new KnownEvents(options.mostKnownEvents);
   }
 
   /** The events of a journal that has some. */
@@ -81,7 +84,7 @@ export class DuplicateCheck {
     }
     const sizes = [...hot, ...sealed.map(({ rows, ...segment }) => ({ ...segment, events: rows }))];
     const expected = sizes.reduce((sum, part) => sum + part.events * shareOf(part, fromMs, toMs), 0);
-    if (expected > this.#mostEvents / 4) {
+    if (expected > this.#options.mostKnownEvents / 4) {
       return false;
     }
     const { connection, segmentsFolder } = this.#options;

@@ -34,7 +34,7 @@ export interface LoaderOptions {
   readonly live: LiveSet;
   readonly positions: PositionTable;
   readonly counters: StoreCounters;
-  readonly memoryLimitMb: number;
+  readonly mostKnownEvents: number;
   readonly now: () => number;
   readonly onClosed: (closed: ClosedGeneration) => void;
   /** Called before a journal with so many events is loaded. */

@@ -5,6 +5,7 @@ import { Catalog } from './catalog.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type DataFolder, prepareDataFolder } from './data-folder.ts';
 import { startEngine } from './duckdb-engine.ts';
+import { mostKnownEvents } from './duplicate-check.ts';
 import { EmbeddedStore } from './embedded-store.ts';
 import type { DeadLetter } from './event-store.ts';
 import { lastSequencesIn } from './feed-dropped.ts';
@@ -53,6 +54,8 @@ export interface StoreOptions {
   readonly mostKept?: MostKept;
   /** How much of them is remembered, for tests of the limits. */
   readonly groupLimits?: GroupLimits;
+  /** Of how many events the store remembers that it has them, for tests of the limit. */
+  readonly mostKnownEvents?: number;
   /** Which zones are read into memory, where that is to differ from what suits the memory limit. */
   readonly zoneTables?: Partial<ZoneTableLimits>;
 }
@@ -121,7 +124,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
       positions,
       counters,
       now,
-      memoryLimitMb,
+      mostKnownEvents: options.mostKnownEvents ?? mostKnownEvents(memoryLimitMb),
       onClosed: (closed) => sealer.enqueue(closed),
       onLoad: (events) => threads.load(events),
       roomToClose: () => sealer.room(),
