@@ -40,7 +40,7 @@ export async function startEngine({ memoryLimitMb, spillFolder, threads }: Engin
   await connection.run('SET GLOBAL parquet_metadata_cache = true');
   // It would look for the rows of a page by few columns, and then read the row groups once more for the others: twice the time.
   await connection.run('SET GLOBAL late_materialization_max_rows = 0');
-  // Once 16 MiB were committed it would compress every table anew, in memory too: half of what a small load takes. Hot tables go to disk soon enough.
+  // Once 16 MiB were committed it would compress every table anew, in memory too: half of what a small load takes. The table that collects small journals goes to disk soon enough.
   await connection.run("SET GLOBAL checkpoint_threshold = '1000 TB'");
   connection.closeSync();
   return engine;

@@ -54,7 +54,7 @@ export interface StoreParts {
   readonly release: () => Promise<void>;
 }
 
-/** The event store in this process: journal, hot tables, Parquet segments, searched by DuckDB. */
+/** The event store in this process: journals and segments, all of them Parquet, searched by DuckDB. */
 export class EmbeddedStore implements EventStore {
   readonly #parts: StoreParts;
   readonly #storeId: number;
@@ -147,7 +147,7 @@ export class EmbeddedStore implements EventStore {
     };
   }
 
-  /** Seals what is in the hot table now; for tests and tools, since it happens by itself. */
+  /** Seals what is hot now; for tests and tools, since it happens by itself. */
   sealNow(): Promise<void> {
     return this.#parts.maintenance.sealNow();
   }

@@ -27,7 +27,7 @@ export interface MaintenanceOptions {
   readonly logger: StoreLogger;
 }
 
-/** What the store does for itself from time to time: close an old hot table, drop expired segments and unused zone tables, merge small ones while it is quiet. */
+/** What the store does for itself from time to time: seal old hot events, drop expired segments and unused zone tables, merge small ones while it is quiet. */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #queue = new SerialQueue();

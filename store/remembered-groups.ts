@@ -14,7 +14,7 @@ import type { GroupMemory } from './group-memory.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { Segment } from './segment.ts';
 
-/** One page of a group search, read from what is remembered of its segments, from the others, and from the hot tables. */
+/** One page of a group search, read from what is remembered of its segments, from the others, and from the hot events. */
 export async function findRemembered(scope: SearchScope, output: GroupsOutput, base: GroupBase, memory: GroupMemory): Promise<FoundGroups> {
   const { plan } = scope;
   const events = eventsBeside(scope, base);
@@ -41,7 +41,7 @@ export async function findRemembered(scope: SearchScope, output: GroupsOutput, b
   return { ...found, facts: events === undefined ? facts : collectFacts(await details(events), page, output, facts) };
 }
 
-/** What is not covered: the hot tables, other segments, and what those that are cut have before. Undefined: nothing. */
+/** What is not covered: the hot events, other segments, and what those that are cut have before. Undefined: nothing. */
 function eventsBeside(scope: SearchScope, { segments, coverage }: GroupBase): SqlFragment | undefined {
   const { window } = scope.plan;
   const rest = scope.segments.filter(({ id }) => !segments.has(id));

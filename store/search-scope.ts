@@ -108,13 +108,13 @@ export class SearchScope {
     return sealed.filter((part) => overlaps(part, fromMs, toMs));
   }
 
-  /** The events of these parts and the hot tables that can lie in the plan's window, with the `fileOf` their part as `file`. */
+  /** The events of these parts and the hot ones that can lie in the plan's window, with the `fileOf` their part as `file`. */
   eventsByFile(sealed: readonly SealedPart[]): SqlFragment {
     const { paths, tables } = this.#sources(sealed);
     return eventsByFile(sourcesOf(this.hotParts), paths, this.#snapshot.endSequence, tables);
   }
 
-  /** The events of these segments that can lie in the plan's window, and of no hot table. */
+  /** The events of these segments that can lie in the plan's window, and no hot ones. */
   sealedEvents(segments: readonly Segment[]): SqlFragment {
     const { paths, tables } = this.#sources(this.#inMemory(segments, this.plan.window));
     return eventsRelation([], paths, this.#snapshot.endSequence, tables);
@@ -125,7 +125,7 @@ export class SearchScope {
     return 'file' in part ? join(this.segmentsFolder, part.file) : part.table;
   }
 
-  /** The events that can lie in `window`, from these parts and the hot tables. */
+  /** The events that can lie in `window`, from these parts and the hot ones. */
   events(window: TimeWindow = this.plan.window, sealed: readonly SealedPart[] = this.sealed): SqlFragment {
     const { paths, tables } = this.#sources(this.sealedIn(window, this.#inMemory(sealed, window)));
     return eventsRelation(sourcesOf(this.hotParts), paths, this.#snapshot.endSequence, tables);
