@@ -1,8 +1,8 @@
 import { BatchBuilder } from '../ingest/batch-builder.ts';
 
 /**
- * How fast raw events become canonical lines and packed logs, without the store: `node bench/intake-speed.ts [rounds]`.
- * "plain" events are canonical already; "composed" ones have a text timestamp, a numeric asn and members that belong into the log.
+ * How fast raw events become columns and packed logs, without the store: `node bench/intake-speed.ts [rounds]`.
+ * "plain" events have the usual form; "composed" ones have a text timestamp, a numeric asn and members that belong into the log.
  */
 const HOUR_MS = 3_600_000;
 const EVENTS = 4000;
@@ -59,9 +59,10 @@ function measure(name: string, events: readonly Buffer[], add: (builder: BatchBu
       events.forEach((event, place) => {
         add(builder, event, place);
       });
-      const { eventCount } = builder.take();
-      if (eventCount !== events.length) {
-        throw new Error(`${name}: ${eventCount} of ${events.length} events were accepted`);
+      const batch = builder.take();
+      builder.release(batch);
+      if (batch.eventCount !== events.length) {
+        throw new Error(`${name}: ${batch.eventCount} of ${events.length} events were accepted`);
       }
     }
     bestNs = Math.min(bestNs, Number(process.hrtime.bigint() - start) / 5 / events.length);

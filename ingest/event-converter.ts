@@ -5,7 +5,7 @@ import type { EventVerdict } from './event-verdict.ts';
 import { ScannedEvents } from './scanned-events.ts';
 
 /** A kernel takes as long to make as it saves on this many events; many inputs have fewer. */
-const EVENTS_BEFORE_KERNEL = 50;
+const EVENTS_BEFORE_KERNEL = 20;
 
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 

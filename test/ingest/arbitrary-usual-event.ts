@@ -10,6 +10,21 @@ const text = fc
   .array(fc.oneof({ weight: 6, arbitrary: fc.string({ maxLength: 20 }) }, fc.string({ unit: 'grapheme', maxLength: 8 })), { maxLength: 3 })
   .map((parts) => JSON.stringify(parts.join('')));
 
+/** The same with a slash in an escape, as some write it, or with all of it in escapes. */
+const escapedText = fc.tuple(text, text).map(([plain, other]) => {
+  const units = [...Array(JSON.parse(other).length).keys()].map((place) => (JSON.parse(other) as string).charCodeAt(place));
+  return `${plain.slice(0, -1)}\\/${units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}"`;
+});
+
+const hex = (length: number) => fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length });
+const logId = fc.oneof(
+  { weight: 3, arbitrary: fc.string({ minLength: 1, maxLength: 40 }) },
+  hex(32),
+  fc.uuid(),
+  fc.uuid().map((id) => id.toUpperCase()),
+  fc.tuple(hex(31), fc.constantFrom(...'Fg/:`@')).map((parts) => parts.join('')),
+);
+
 const address = fc.oneof(
   fc.ipV4(),
   fc.ipV6().filter((ip) => !ip.includes('.')),
@@ -17,10 +32,16 @@ const address = fc.oneof(
 );
 
 const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
-  logId: fc.string({ minLength: 1, maxLength: 40 }).map((id) => `"${id.replaceAll(/["\\]/g, '_')}"`),
+  logId: logId.map((id) => `"${id.replaceAll(/["\\]/g, '_')}"`),
   shieldZoneId: fc.nat().map(String),
   timestamp: fc.integer({ min: NOW - 72 * HOUR, max: NOW + 600_000 }).map(String),
   log: anyObject.map((object) => object.replaceAll(/[\t\r\n]/g, ' ')),
+  url: fc.oneof(
+    text,
+    escapedText,
+    fc.tuple(text, text).map(([path, query]) => `${path.slice(0, -1)}?${query.slice(1)}`),
+  ),
+  ua: fc.oneof(text, escapedText),
   ip: address.map((ip) => `"${ip}"`),
   asn: fc.nat(999_999_999).map((digits) => `"${digits}"`),
 };

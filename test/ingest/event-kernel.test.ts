@@ -46,6 +46,29 @@ describe('the kernel writes the same columns and log as the scanner of an event'
     ['without a logId, the log first', `{"log":{},"shieldZoneId":7,"timestamp":${NOW}}`],
     ['with a logId in escapes', rawEvent({ logId: '\n' })],
     ['with a logId that is not ASCII', rawEvent({ logId: 'é' })],
+    ...[
+      '0123456789abcdef0f1e2d3c4b5a6978',
+      '0123456789ABCDEF0f1e2d3c4b5a6978',
+      'f123456789abcdef0f1e2d3c4b5a697',
+      '0123456789abcdef0f1e2d3c4b5a697g',
+      '/123456789abcdef0f1e2d3c4b5a6978',
+      '0123456789abcde:0f1e2d3c4b5a6978',
+      '0123456789abcdef`f1e2d3c4b5a6978',
+      '0123456789abcdef0f1e2d3c4b5a6978f',
+      '01234567-89ab-cdef-0f1e-2d3c4b5a6978',
+      '01234567-89ab-cdef-0f1e-2d3c4b5a697F',
+      '01234567-89ab-cdef-0f1e-2d3c4b5a697-',
+      '0123456-789ab-cdef-0f1e-2d3c4b5a6978',
+      '01234567-89ab-cdef-0f1e2-d3c4b5a6978',
+      '0123456789abcdef0f1e2d3c4b5a69781234',
+      '89ab-cdef-0f1e-2d3c4b5a697801234',
+      '-',
+    ].map((logId): [string, string] => [`with the logId ${logId}`, rawEvent({ logId, url: '/' })]),
+    ['with a logId of digits in escapes', rawEvent().replace('"a"', '"\\u0030123456789abcdef0f1e2d3c4b5a6978"')],
+    ...['', '?', '/?', '?a', '/a?b?c', '/A', '/A?', '/a?A', '/a?@Z', '/a?[', '/é', '/é?', '/a?é', '/a\u0080?b\uffff', '//'].map(
+      (url): [string, string] => [`with the url "${url}"`, rawEvent({ url, ua: '?A' })],
+    ),
+    ['with a question mark and an upper case letter of the url in escapes', rawEventWith('"url":"\\/a\\u003f\\/\\u0041","ua":""')],
     ['with empty texts', rawEvent({ feature: '', ruleId: '', ruleName: '', ja4: '', ua: '', url: '', country: '', action: '' })],
     ['with every escape in a text', rawEventWith('"url":"\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000\\u00E9\\uffff\\uD7FF\\ue000"')],
     ['with DEL in a text', rawEvent({ url: '\x7f' })],
@@ -102,6 +125,17 @@ describe('the kernel writes the same columns and log as the scanner of an event'
       expect(kernelConversion(event)).toEqual(scannedConversion(event) ?? 'nothing');
     }
   });
+});
+
+test('a url is split where its question mark is, and looked through for upper case behind that, wherever they stand', () => {
+  for (let before = 0; before < 40; before++) {
+    for (let behind = 0; behind < 40; behind++) {
+      for (const last of ['A', 'a']) {
+        const event = Buffer.from(rawEvent({ url: `${'x'.repeat(before)}?${'y'.repeat(behind)}${last}`, ua: 'A' }));
+        expect(kernelConversion(event)).toEqual(scannedConversion(event));
+      }
+    }
+  }
 });
 
 test('the kernel takes every event of the benchmarks', () => {

@@ -4,6 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
+/** What is used of it here: Node's types leave it to those of the browser. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: { readonly memory: { readonly buffer: ArrayBuffer } } };
+};
+
 const folder = join(import.meta.dirname, '../../ingest/kernel');
 
 test('the kernel in the repository is what its source compiles to', () => {
@@ -19,4 +25,10 @@ test('the kernel in the repository is what its source compiles to', () => {
   } finally {
     rmSync(made, { recursive: true });
   }
+});
+
+test('a kernel has the memory that it begins with, and no more: what is seen of it from outside stays good', () => {
+  const { targets } = JSON.parse(readFileSync(join(folder, 'asconfig.json'), 'utf8'));
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(join(folder, 'event-kernel.wasm'))));
+  expect(exports.memory.buffer.byteLength).toBe(targets.release.initialMemory * 64 * 1024);
 });

@@ -1,4 +1,4 @@
-import { BLOCK, LONGEST_EVENT } from './event-memory';
+import { BLOCK, LONGEST_EVENT, LONGEST_GIVEN_ID } from './event-memory';
 
 /** The columns, by their places in `BATCH_COLUMNS`. Behind them come the masks of the events and their logs. */
 export const ZONE_ID: u32 = 0;
@@ -25,8 +25,11 @@ const COLUMNS: u32 = 19;
 /** The bit of a mask behind those of the columns: whether lower case may change the event's `ip` or the tail of its `url`. */
 export const UNFOLDED_BIT: u32 = 17;
 
-/** What a column has room for. An event puts into each no more bytes than it has itself, with the id that was given for it. */
-export const COLUMN_BYTES: usize = 2 * LONGEST_EVENT;
+/**
+ * What a column has room for: an event puts into each no more bytes than it has itself, with the id that was given for it. More room, emptied less often, made nothing faster but a kernel longer
+ * to make.
+ */
+export const COLUMN_BYTES: usize = LONGEST_EVENT + LONGEST_GIVEN_ID;
 
 /** Blocks are written past the end. An odd number of them, lest all columns begin in the same lines of the processor's cache. */
 const SLACK: usize = 5 * BLOCK;
