@@ -63,6 +63,5 @@ function* lettersOf(store: EventStore): Generator<StoredDeadLetter> {
 }
 
 function isEventNow(builder: BatchBuilder, letter: StoredDeadLetter): boolean {
-  // A letter from a journal was accepted here once, and then refused by the store's reader: to try it again would end in the same way.
-  return letter.source !== 'journal' && builder.addDeadLetterAgain(letter).kind !== 'rejected';
+  return builder.addDeadLetterAgain(letter).kind !== 'rejected';
 }

@@ -52,6 +52,10 @@ describe('an id is written', () => {
     ['as a text if it is a UUID in upper case', UUID.toUpperCase(), '', text(UUID.toUpperCase())],
     ['as a text if its last digit is none', DIGITS.replace(/.$/, 'g'), '', text(DIGITS.replace(/.$/, 'g'))],
     ['as a text if a dash is in another place', '0123456-789ab-cdef-0f1e-2d3c4b5a69780', '', text('0123456-789ab-cdef-0f1e-2d3c4b5a69780')],
+    ...[8, 13, 18, 23].map((dash): [string, string, string, string] => {
+      const logId = `${UUID.slice(0, dash)}0${UUID.slice(dash + 1)}`;
+      return [`as a text if it has a digit for the dash at ${dash}`, logId, '', text(logId)];
+    }),
     ['as a text if it has 32 characters, dashes among them', UUID.slice(4), '', text(UUID.slice(4))],
     ['as a text if it has 36 digits', `${DIGITS}0123`, '', text(`${DIGITS}0123`)],
   ])('%s', (_what, logId, bytes, written) => {

@@ -19,6 +19,8 @@ function* mixedEvents(count: number): Iterable<Buffer> {
       yield Buffer.from(rawEvent({ asn: 5, more: place }));
       yield Buffer.from(rawEvent({ timestamp: 0 }));
       yield Buffer.from(rawEvent({ shieldZoneId: 'no zone' }));
+    }
+    if (place % 100 === 0) {
       yield Buffer.from(rawEvent({ url: 'x'.repeat(300_000) }));
     }
   }
@@ -33,7 +35,7 @@ test.each([
   const [converter, scanned] = [new EventConverter(RULES), new ScannedEvents(RULES)];
   const expected = new ConvertedEvents();
   for (let batch = 0; batch < 2; batch++) {
-    for (const event of mixedEvents(1000)) {
+    for (const event of mixedEvents(700)) {
       expect(converter.convert(event, place)).toEqual(scanned.convert(event, place, expected));
     }
     expect(converter.byteLength).toBe(expected.byteLength);
