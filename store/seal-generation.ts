@@ -19,25 +19,32 @@ import type { UnpublishedSegment } from './segment.ts';
 import { HOUR_MS, planSeal } from './segment-plan.ts';
 import { type RewriteOptions, rewriteAsSegments } from './segment-rewrite.ts';
 
-/** The events that are being sealed, in order, where they become several segments. There is one seal at a time. */
+/** The events that are being sealed, in order, where they become several segments. One seal at a time writes segments. */
 const SEALING_TABLE = 'sealing';
 
 export interface SealOptions extends RewriteOptions {
   readonly bundles: BundleWriter;
 }
 
+/** How a seal keeps in step with those before and behind it. */
+export interface SealTurn {
+  /** Resolves when the one before it is published; rejects when it is not: then this one is not either. */
+  readonly before: Promise<void>;
+  /** Called when the segments are written and only the logs are left to be, which is when the next one may begin. */
+  readonly onFieldsWritten: () => void;
+}
+
 /**
  * Turns hot parts into segments and one bundle with their logs, and publishes all of it in one step. When this rejects, everything is as it was.
  */
-export async function sealGeneration({ generation, progress }: ClosedGeneration, options: SealOptions): Promise<void> {
+export async function sealGeneration({ generation, progress }: ClosedGeneration, turn: SealTurn, options: SealOptions): Promise<void> {
   const { connection, bundles, segmentsFolder, now } = options;
   const { sealedJournal, nextSequence } = progress;
   const hotRows = journalRows(sourcesOf(generation.parts), [], nextSequence);
   const stem = `j${sealedJournal}-${now().toString(36)}`;
   const bundleFile = `${stem}-log.parquet`;
   const { logs } = generation.collecting;
-  const writeBundle = async (written: readonly UnpublishedSegment[]): Promise<Bundle> => {
-    const rows = await placesOf(written, logs.firstSequence, options);
+  const writeBundle = async (rows: Float64Array): Promise<Bundle> => {
     const bytes = await writeWhole(segmentsFolder, bundleFile, (path) => bundles.write({ path, logs: logs.places, rows }));
     const [firstJournal] = generation.journals;
     return {
@@ -51,6 +58,8 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
       ingestTimes: packIngestTimes(generation.journals.map(({ firstSequence, ingestedAtMs }) => ({ firstSequence, atMs: ingestedAtMs }))),
     };
   };
+  // From then on the connection is the next one's.
+  let fieldsWritten = false;
   try {
     await rewriteAsSegments(
       {
@@ -67,17 +76,26 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
         segments: [],
         slabMs: HOUR_MS,
         plan: planSeal,
-        // Journals may hold nothing but expired events and positions.
-        ...(generation.events > 0 && { bundle: writeBundle }),
+        finish: async (written) => {
+          // Journals may hold nothing but expired events and positions.
+          const rows = generation.events > 0 ? await placesOf(written, logs.firstSequence, options) : undefined;
+          await runStatement(connection, dropTableStatement(SEALING_TABLE));
+          fieldsWritten = true;
+          turn.onFieldsWritten();
+          const bundle = rows && (await writeBundle(rows));
+          await turn.before;
+          return bundle;
+        },
         progress,
       },
       options,
     );
   } catch (error) {
+    if (!fieldsWritten) {
+      await runStatement(connection, dropTableStatement(SEALING_TABLE));
+    }
     await removeFiles(segmentsFolder, [{ file: bundleFile }]);
     throw error;
-  } finally {
-    await runStatement(connection, dropTableStatement(SEALING_TABLE));
   }
 }
 

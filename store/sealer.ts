@@ -1,5 +1,5 @@
 import type { ClosedGeneration } from './loader.ts';
-import { type SealOptions, sealGeneration } from './seal-generation.ts';
+import { type SealOptions, type SealTurn, sealGeneration } from './seal-generation.ts';
 import { StoreError } from './store-error.ts';
 import type { StoreLogger } from './store-logger.ts';
 
@@ -23,6 +23,7 @@ export class Sealer {
   #wake: (() => void) | undefined;
   #roomWaiters: (() => void)[] = [];
   #failure: Error | undefined;
+  #onArrival: (() => void) | undefined;
 
   constructor(options: SealerOptions) {
     this.#options = options;
@@ -39,6 +40,7 @@ export class Sealer {
 
   enqueue(closed: ClosedGeneration): void {
     this.#waiting.push(closed);
+    this.#onArrival?.();
     this.#running ??= this.#run();
   }
 
@@ -64,21 +66,15 @@ export class Sealer {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#wake?.();
+    this.#onArrival?.();
     this.#letWaitersOn();
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopped) {
-      const [closed] = this.#waiting;
-      if (closed === undefined) {
-        break;
-      }
+    while (!this.#stopped && this.#waiting.length > 0) {
       try {
-        await sealGeneration(closed, this.#options);
-        this.#failure = undefined;
-        this.#waiting.shift();
-        this.#letWaitersOn();
+        await this.#sealWaiting();
       } catch (error) {
         this.#failure = error as Error;
         this.#letWaitersOn();
@@ -87,6 +83,40 @@ export class Sealer {
       }
     }
     this.#running = undefined;
+  }
+
+  /** While the logs of one are written, the fields of the next are. Rejects when one fails, once none is under way any more. */
+  async #sealWaiting(): Promise<void> {
+    const begun = new Set<ClosedGeneration>();
+    let published = Promise.resolve();
+    for (;;) {
+      const closed = this.#stopped ? undefined : this.#waiting.find((one) => !begun.has(one));
+      if (closed === undefined) {
+        const arrived = Promise.withResolvers<void>();
+        this.#onArrival = arrived.resolve;
+        await Promise.race([published, arrived.promise]);
+        if (this.#stopped || this.#waiting.length === 0) {
+          return await published;
+        }
+        continue;
+      }
+      begun.add(closed);
+      const fieldsWritten = Promise.withResolvers<void>();
+      published = this.#seal(closed, { before: published, onFieldsWritten: fieldsWritten.resolve });
+      await Promise.race([fieldsWritten.promise, published]);
+    }
+  }
+
+  async #seal(closed: ClosedGeneration, turn: SealTurn): Promise<void> {
+    try {
+      await sealGeneration(closed, turn, this.#options);
+    } catch (error) {
+      await Promise.allSettled([turn.before]);
+      throw error;
+    }
+    this.#failure = undefined;
+    this.#waiting.shift();
+    this.#letWaitersOn();
   }
 
   #letWaitersOn(): void {

@@ -24,8 +24,8 @@ export interface Rewrite {
   /** The length of the slabs by which `plan` gets the events counted. */
   readonly slabMs: number;
   readonly plan: (counts: readonly SlabZone[]) => SegmentPlan[];
-  /** Writes a bundle with the logs of the events, where they are not in published ones, to be published with the segments, which have been written. */
-  readonly bundle?: (written: readonly UnpublishedSegment[]) => Promise<Bundle>;
+  /** What is left to do between writing the segments and publishing them. Resolves with the bundle of the events' logs, where they are not in published ones. */
+  readonly finish?: (written: readonly UnpublishedSegment[]) => Promise<Bundle | undefined>;
   /** How far the store has come once the new segments are published; unset when they hold nothing new. */
   readonly progress?: CatalogProgress;
 }
@@ -44,12 +44,12 @@ export interface RewriteOptions {
  * only then do the new ones take the place of all parts. When this rejects, everything is as it was.
  */
 export async function rewriteAsSegments(rewrite: Rewrite, { connection, segmentsFolder, catalog, live }: RewriteOptions): Promise<void> {
-  const { stem, events, rows, hotParts, segments, slabMs, plan, bundle: writeBundle, progress } = rewrite;
+  const { stem, events, rows, hotParts, segments, slabMs, plan, finish, progress } = rewrite;
   const counts = (await runStatement(connection, slabZoneCountStatement(events, slabMs))).map(slabZone);
   const plans = plan(counts);
   const written = await writeSegments(connection, segmentsFolder, stem, plans, await rows(plans.length));
   try {
-    const bundle = await writeBundle?.(written);
+    const bundle = await finish?.(written);
     const change = { add: written, remove: segments, ...(bundle && { addBundle: bundle }), ...(progress && { progress }) };
     const addSegments = catalog.apply(change);
     live.exchange({ addSegments, removeHot: hotParts, removeSegments: segments, ...(bundle && { addBundle: bundle }) });
