@@ -35,7 +35,7 @@ test.each([
   const [converter, scanned] = [new EventConverter(RULES), new ScannedEvents(RULES)];
   const expected = new ConvertedEvents();
   for (let batch = 0; batch < 2; batch++) {
-    for (const event of mixedEvents(700)) {
+    for (const event of mixedEvents(720)) {
       expect(converter.convert(event, place)).toEqual(scanned.convert(event, place, expected));
     }
     expect(converter.byteLength).toBe(expected.byteLength);
@@ -47,6 +47,23 @@ test.each([
     converter.release(converted);
     expected.release(wanted);
   }
+});
+
+test('ids that are longer than their events are written whole', () => {
+  const converter = new EventConverter(RULES);
+  // Those of the first thousand are just not too long for the kernel.
+  const lengths = [1, 300, 336, 337, 338, 1000, 1024, 1025, 100_000];
+  const places = Array.from(
+    { length: 1500 },
+    (_, place) => `${place}-${'x'.repeat(lengths[place % (place < 1000 ? 3 : lengths.length)] ?? 0)}`,
+  );
+  const event = Buffer.from(rawEvent({ logId: undefined, feature: 'waf', url: '/?a', ip: '::1' }));
+  for (const place of places) {
+    expect(converter.convert(event, () => place)).toEqual({ kind: 'accepted' });
+  }
+  const { fields } = converter.take();
+  const rest = { shieldZoneId: 7, timestamp: BigInt(NOW), feature: 'waf', url: '/?a', ip: '::1', ipHigh: 0n, ipLow: 1n };
+  expect(decodedEvents(fields)).toEqual(places.map((logId) => ({ logId, ...rest })));
 });
 
 test('no log of an event is spread over two chunks', () => {
