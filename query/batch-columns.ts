@@ -40,9 +40,8 @@ export function placeOf(name: BatchColumn): number {
  */
 export const UNFOLDED_BIT = BATCH_COLUMNS.length;
 
-/** Bytes of a mask, and of the length before each text. Numbers are little-endian. */
+/** Bytes of a mask. Numbers are little-endian, also the lengths before texts and bytes, which have four bytes too. */
 export const MASK_BYTES = 4;
-export const LENGTH_BYTES = 4;
 
 /** The fields of events, column by column. */
 export interface FieldColumns {
