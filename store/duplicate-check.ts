@@ -18,6 +18,8 @@ export function mostKnownEvents(memoryLimitMb: number): number {
   return (memoryLimitMb * 1024 * 1024) / PART_OF_MEMORY / BYTES_AN_EVENT;
 }
 
+const NONE = new Float64Array(0);
+
 export interface ArrivedEvents extends EventIdentities {
   readonly zones: readonly number[];
   readonly minTimestamp: number;
@@ -45,19 +47,17 @@ export class DuplicateCheck {
 
   /** The events of a journal that has some. */
   async arrived(path: string): Promise<ArrivedEvents> {
-    const [identities, times, zones] = await runForNumbers(this.#options.connection, identitiesStatement(path));
+    const columns = await runForNumbers(this.#options.connection, identitiesStatement(path));
+    const [identities = NONE, times = NONE, zones = NONE] = columns;
     let [minTimestamp, maxTimestamp] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    for (const time of times as Float64Array) {
+    const different = new Set<number>();
+    for (let event = 0; event < times.length; event += 1) {
+      const time = times[event] as number;
       minTimestamp = Math.min(minTimestamp, time);
       maxTimestamp = Math.max(maxTimestamp, time);
+      different.add(zones[event] as number);
     }
-    return {
-      identities: identities as Float64Array,
-      times: times as Float64Array,
-      zones: [...new Set(zones)],
-      minTimestamp,
-      maxTimestamp,
-    };
+    return { identities, times, zones: [...different], minTimestamp, maxTimestamp };
   }
 
   /** False where none of the events is stored already, and none comes twice; true where that may be so, or would cost too much to know. */
@@ -79,7 +79,7 @@ export class DuplicateCheck {
     const hot = hotParts.filter((part) => part.events > 0 && overlaps(part, fromMs, toMs));
     const sealed = segments.filter((segment) => overlaps(segment, fromMs, toMs));
     if (hot.length + sealed.length === 0) {
-      this.#known.begin(minutes, { identities: new Float64Array(0), times: new Float64Array(0) });
+      this.#known.begin(minutes, { identities: NONE, times: NONE });
       return true;
     }
     const sizes = [...hot, ...sealed.map(({ rows, ...segment }) => ({ ...segment, events: rows }))];
@@ -90,8 +90,8 @@ export class DuplicateCheck {
     const { connection, segmentsFolder } = this.#options;
     const paths = sealed.map(({ file }) => join(segmentsFolder, file));
     const rows = journalRows(sourcesOf(hot), paths, END_OF_SEQUENCE);
-    const [identities, times] = await runForNumbers(connection, identitiesBetweenStatement(rows, fromMs, toMs));
-    this.#known.begin(minutes, { identities: identities as Float64Array, times: times as Float64Array });
+    const [identities = NONE, times = NONE] = await runForNumbers(connection, identitiesBetweenStatement(rows, fromMs, toMs));
+    this.#known.begin(minutes, { identities, times });
     return true;
   }
 }

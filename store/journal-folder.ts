@@ -122,15 +122,31 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
   });
 }
 
-/** From the start of the file on. Resolves with the number of bytes. */
+/** The system takes no more pieces at a time. */
+const MOST_PIECES = 1_024;
+
+/** From the start of the file on. Resolves with the number of bytes. A call for each chunk would wait for the event loop each time, which is busy with what comes next. */
 async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<number> {
   let place = 0;
-  for (const chunk of chunks) {
-    for (let written = 0; written < chunk.byteLength; ) {
-      const { bytesWritten } = await file.write(chunk, written, chunk.byteLength - written, place);
-      written += bytesWritten;
-      place += bytesWritten;
-    }
+  let left = chunks.filter(({ byteLength }) => byteLength > 0);
+  while (left.length > 0) {
+    const { bytesWritten } = await file.writev(left.slice(0, MOST_PIECES), place);
+    place += bytesWritten;
+    left = behind(left, bytesWritten);
   }
   return place;
+}
+
+/** What is left of the chunks without their first bytes. */
+function behind(chunks: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let skipped = bytes;
+  const whole = chunks.findIndex(({ byteLength }) => {
+    if (byteLength > skipped) {
+      return true;
+    }
+    skipped -= byteLength;
+    return false;
+  });
+  const [first, ...rest] = whole === -1 ? [] : chunks.slice(whole);
+  return first === undefined ? [] : [first.subarray(skipped), ...rest];
 }

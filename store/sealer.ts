@@ -3,8 +3,8 @@ import { type SealOptions, type SealTurn, sealGeneration } from './seal-generati
 import { StoreError } from './store-error.ts';
 import type { StoreLogger } from './store-logger.ts';
 
-/** So many closed generations wait in memory at most; the loader waits rather than close another. */
-const MAX_WAITING = 2;
+/** So many closed generations are in memory at most: one whose logs are written, one whose fields are, and one that waits. The loader waits rather than close another. */
+const MAX_WAITING = 3;
 const RETRY_DELAY_MS = 2_000;
 
 export interface SealerOptions extends SealOptions {
