@@ -13,8 +13,16 @@ export async function* pacedChunks(file: string, linesPerSecond: number): AsyncG
       await delay(aheadMs);
     }
     yield chunk;
-    for (const byte of chunk) {
-      lines += byte === NEWLINE ? 1 : 0;
-    }
+    lines += linesIn(chunk);
   }
+}
+
+/** The engine that is measured shares this thread, so counting must cost next to nothing. */
+function linesIn(chunk: Uint8Array): number {
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  let lines = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+    lines += 1;
+  }
+  return lines;
 }
