@@ -94,7 +94,7 @@ const jsonOf = (text: SqlFragment) => sql`to_json(${text})::VARCHAR`;
 export const SEQUENCE_END = 0x1f;
 export const LINE_END = 0x0a;
 
-/** An event as its sequence and its JSON on one line, members as in `query/event-fields.ts`, then its log, which has no line end. */
+/** An event as its sequence and its JSON on one line, its id, zone and time, its texts, then its log, which has no line end. */
 const LINE = sql`concat(${column('seq')}, chr(${trusted(String(SEQUENCE_END))}), '{"logId":', ${jsonOf(column('logId'))}, ',"shieldZoneId":', ${column('shieldZoneId')}, ',"timestamp":', ${column('timestamp')}, ${joinSql(
   // What is NULL adds nothing.
   TEXT_FIELDS.map((name) => sql`',"${trusted(name)}":' || ${jsonOf(column(name))}`),

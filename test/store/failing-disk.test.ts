@@ -1,9 +1,9 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
-import { event, eventSeries, HOUR, inAnswerOrder, NOW, storedIds } from './stored-events.ts';
+import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from './stored-events.ts';
 
 /** Nothing can be written into the folder until the returned function is called. */
 function takeAway(folder: string): () => void {
@@ -49,6 +49,28 @@ test('while nothing can be sealed events stay searchable, the store says why, an
   expect(store.problems()).toEqual([]);
   expect(store.stats()).toMatchObject({ events: 4, hotEvents: 0 });
   expect(await storedIds(store)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('while the logs of a seal cannot be written, the seal behind it is not published either, and leaves nothing', async () => {
+  const dataDir = temporaryFolder();
+  const segments = join(dataDir, 'segments');
+  const store = await storeIn(dataDir);
+  const inTheWay = join(segments, `j1-${NOW.toString(36)}-log.parquet.tmp`);
+  mkdirSync(inTheWay);
+  const seals: Promise<void>[] = [];
+  for (const id of ['a', 'b']) {
+    await store.append(canonicalBatch([event(id, NOW, { log: { of: id } })]));
+    seals.push(store.sealNow());
+  }
+  await expect.poll(() => store.problems()).toHaveLength(1);
+  expect(store.stats()).toMatchObject({ events: 2, hotEvents: 2, segments: 0 });
+  expect(readdirSync(segments)).toHaveLength(1);
+  rmdirSync(inTheWay);
+  await Promise.all(seals);
+  expect(store.stats()).toMatchObject({ events: 2, hotEvents: 0, segments: 2 });
+  expect(readdirSync(segments)).toHaveLength(4);
+  const result = await store.search(rowsPlan());
+  expect(result.kind === 'rows' && result.rows.map(({ logJson }) => logJson)).toEqual(['{"of":"a"}', '{"of":"b"}']);
 });
 
 test('a store that cannot seal can be closed, and has everything again at the next start', async () => {
