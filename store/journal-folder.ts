@@ -75,12 +75,11 @@ export class JournalFolder {
     await syncFolder(this.path);
   }
 
-  /** The same; their files may become those of later ones. */
+  /** The same of journals that are sealed; their files may become those of later ones. Not synced: what is there again after a crash is known to be sealed by its number. */
   async retire(numbers: readonly number[]): Promise<void> {
     for (const name of namesOf(numbers)) {
       await this.#spare.keep(join(this.path, name));
     }
-    await syncFolder(this.path);
   }
 
   /** Removes what is kept for later journals. */
