@@ -6,6 +6,7 @@ import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeIndexes } from 'hyparquet-writer/src/indexes.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 import type { LogPlaces } from './hot-logs.ts';
+import { unwritten } from './unwritten.ts';
 
 /** To read one log is to decompress so much, which takes a tenth of a millisecond. Smaller pages compress worse. */
 const PAGE_BYTES = 64 * 1024;
@@ -195,14 +196,9 @@ class BundleFile {
   }
 
   #write(): void {
-    let left = this.#waiting.filter(({ length }) => length > 0);
+    let left = unwritten(this.#waiting, 0);
     while (left.length > 0) {
-      let written = writevSync(this.#handle, left);
-      left = left.flatMap((bytes) => {
-        const skipped = Math.min(written, bytes.length);
-        written -= skipped;
-        return skipped === bytes.length ? [] : [bytes.subarray(skipped)];
-      });
+      left = unwritten(left, writevSync(this.#handle, left));
     }
     this.#waiting = [];
     this.#waitingBytes = 0;

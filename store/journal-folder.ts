@@ -7,6 +7,7 @@ import type { Journal } from './journal.ts';
 import { journalFileOf } from './journal-file.ts';
 import { journalOf, trailerOf, withoutTrailer } from './journal-trailer.ts';
 import { SpareFiles } from './spare-files.ts';
+import { unwritten } from './unwritten.ts';
 
 const KINDS = ['parquet', 'logs'] as const;
 
@@ -127,25 +128,11 @@ const MOST_PIECES = 1_024;
 /** From the start of the file on. Resolves with the number of bytes. A call for each chunk would wait for the event loop each time, which is busy with what comes next. */
 async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<number> {
   let place = 0;
-  let left = chunks.filter(({ byteLength }) => byteLength > 0);
+  let left = unwritten(chunks, 0);
   while (left.length > 0) {
     const { bytesWritten } = await file.writev(left.slice(0, MOST_PIECES), place);
     place += bytesWritten;
-    left = behind(left, bytesWritten);
+    left = unwritten(left, bytesWritten);
   }
   return place;
-}
-
-/** What is left of the chunks without their first bytes. */
-function behind(chunks: readonly Uint8Array[], bytes: number): Uint8Array[] {
-  let skipped = bytes;
-  const whole = chunks.findIndex(({ byteLength }) => {
-    if (byteLength > skipped) {
-      return true;
-    }
-    skipped -= byteLength;
-    return false;
-  });
-  const [first, ...rest] = whole === -1 ? [] : chunks.slice(whole);
-  return first === undefined ? [] : [first.subarray(skipped), ...rest];
 }

@@ -17,10 +17,7 @@ const FILE_OF_ITS_OWN = 4_000;
 export interface LoadOutcome {
   /** Events that are searchable once the load counts, and were not before. */
   readonly loaded: number;
-  readonly duplicates: number;
-  /** Those of its events, duplicates included. */
-  readonly zones: readonly number[];
-  /** Its events, where there are some. */
+  /** The events of the journal, duplicates included, where there are some. */
   readonly arrived?: ArrivedEvents;
   /** The journal as a part of its own; absent where its events were copied into the collecting table. */
   readonly part?: HotPart;
@@ -40,16 +37,14 @@ export interface LoadTarget {
  */
 export async function loadJournal(connection: DuckDBConnection, journal: Journal, target: LoadTarget): Promise<LoadOutcome> {
   if (journal.eventCount === 0) {
-    return { loaded: 0, duplicates: 0, zones: [] };
+    return { loaded: 0 };
   }
   const { collecting, known, duplicates } = target;
   const arrived = await duplicates.arrived(journal.path);
-  const { zones } = arrived;
   if (await duplicates.mayFindSome(arrived, known)) {
-    const loaded = await insertNew(connection, journal, arrived, target);
-    return { loaded, duplicates: journal.eventCount - loaded, zones, arrived };
+    return { loaded: await insertNew(connection, journal, arrived, target), arrived };
   }
-  const all = { loaded: journal.eventCount, duplicates: 0, zones, arrived };
+  const all = { loaded: journal.eventCount, arrived };
   if (journal.eventCount >= FILE_OF_ITS_OWN) {
     return { ...all, part: partOf(journal, arrived, collecting) };
   }

@@ -92,7 +92,7 @@ export class LiveSet {
   }): void {
     const { addHot, removeHot = [], addSegments = [], removeSegments = [], addBundle, removeBundles = [] } = change;
     const gone = new Set<Part>([...removeSegments, ...removeHot, ...removeBundles]);
-    this.#hotParts = [...this.#hotParts, ...(addHot ? [addHot] : [])].filter((table) => !gone.has(table));
+    this.#hotParts = [...this.#hotParts, ...(addHot ? [addHot] : [])].filter((part) => !gone.has(part));
     this.#segments = [...this.#segments, ...addSegments].filter((segment) => !gone.has(segment));
     this.#bundles = [...this.#bundles, ...(addBundle ? [addBundle] : [])].filter((bundle) => !gone.has(bundle));
     for (const part of gone) {

@@ -80,11 +80,11 @@ export class Loader {
     }
     const { collecting, parts, journals } = this.#open;
     const known = live.snapshot();
-    let zones: readonly number[];
+    let zones: readonly number[] = [];
     collecting.logs.append(journal.firstSequence, logs);
     try {
       const target = { collecting, known, segmentsFolder, duplicates: this.#duplicates };
-      const { loaded, duplicates, part, arrived, ...outcome } = await loadJournal(connection, journal, target);
+      const { loaded, part, arrived } = await loadJournal(connection, journal, target);
       if (part === undefined) {
         collecting.add(journal, loaded, arrived);
       } else {
@@ -94,9 +94,9 @@ export class Loader {
       }
       if (arrived !== undefined) {
         this.#duplicates.note(arrived);
+        zones = arrived.zones;
       }
-      counters.duplicateEvents += duplicates;
-      zones = outcome.zones;
+      counters.duplicateEvents += journal.eventCount - loaded;
     } catch (error) {
       collecting.logs.truncate(journal.firstSequence);
       throw error;
