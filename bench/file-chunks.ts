@@ -1,21 +1,57 @@
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 
 const CHUNK_BYTES = 1024 * 1024;
+const WASM_PAGE_BYTES = 64 * 1024;
 
-/** The bytes of a file in turn; a chunk is good until the next but one is asked for, since two pieces of memory take turns. */
+/** One chunk is being read, one worked on, and the one before may still be looked at. */
+const CHUNKS = 3;
+
+/** What is used of it here: Node's types leave it to those of the browser. */
+declare const WebAssembly: {
+  readonly Memory: new (size: { readonly initial: number }) => { readonly buffer: ArrayBuffer };
+};
+
+/** Memory that begins where a page does, which a read past the page cache asks for and a `Buffer` does not promise. */
+function pageAlignedBuffer(bytes: number): Buffer {
+  return Buffer.from(new WebAssembly.Memory({ initial: bytes / WASM_PAGE_BYTES }).buffer);
+}
+
+/**
+ * The bytes of a file in turn, read ahead; a chunk is good until the next but one is asked for. Where the file system can, they are read past the page cache: nothing is read twice, and pages for it would be a tenth of what it costs to take
+ * the events in.
+ */
 export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
-  const file = await open(path);
+  const file = await openForOnce(path);
+  const memory = Array.from({ length: CHUNKS }, () => pageAlignedBuffer(CHUNK_BYTES));
+  const read = async (chunk: number) => {
+    const into = memory[chunk % CHUNKS] as Buffer;
+    const { bytesRead } = await file.read(into, 0, CHUNK_BYTES);
+    return into.subarray(0, bytesRead);
+  };
+  let ahead = read(0);
   try {
-    let [memory, other] = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
-    for (;;) {
-      const { bytesRead } = await file.read(memory, 0, CHUNK_BYTES);
-      if (bytesRead === 0) {
+    for (let chunk = 1; ; chunk += 1) {
+      const bytes = await ahead;
+      if (bytes.length === 0) {
         return;
       }
-      yield memory.subarray(0, bytesRead);
-      [memory, other] = [other, memory];
+      ahead = read(chunk);
+      yield bytes;
     }
   } finally {
+    await Promise.allSettled([ahead]);
     await file.close();
+  }
+}
+
+async function openForOnce(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, constants.O_RDONLY | (constants.O_DIRECT ?? 0));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') {
+      throw error;
+    }
+    return await open(path);
   }
 }
