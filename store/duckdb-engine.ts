@@ -68,7 +68,9 @@ export async function runForNumbers(connection: DuckDBConnection, statement: Sql
     let row = 0;
     for (const chunk of chunks) {
       const vector = chunk.getColumnVector(column);
-      for (let item = 0; item < chunk.rowCount; item += 1, row += 1) {
+      // Each look at the count is a call into DuckDB.
+      const { rowCount } = chunk;
+      for (let item = 0; item < rowCount; item += 1, row += 1) {
         numbers[row] = vector.getItem(item) as number;
       }
     }
