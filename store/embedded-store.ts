@@ -29,6 +29,7 @@ import { SearchScope } from './search-scope.ts';
 import type { SegmentCounts } from './segment-counts.ts';
 import type { StoreCounters } from './store-counters.ts';
 import { StoreError } from './store-error.ts';
+import type { ThreadPolicy } from './thread-policy.ts';
 import type { ZoneTables } from './zone-tables.ts';
 
 /** The parts of the store, put together by `openStore`. */
@@ -48,6 +49,7 @@ export interface StoreParts {
   readonly sealer: Sealer;
   readonly maintenance: Maintenance;
   readonly searchers: ConnectionPool;
+  readonly threads: ThreadPolicy;
   readonly zoneTables: ZoneTables;
   readonly feed: FeedReader;
   /** Closes the engine and what else is open, when nothing runs any more. */
@@ -184,9 +186,9 @@ export class EmbeddedStore implements EventStore {
 
   async #search(plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
     signal.throwIfAborted();
-    const { searchers, groups } = this.#parts;
+    const { searchers, threads, groups } = this.#parts;
     const search = () => searchers.use((connection) => this.#searchOn(connection, plan, signal), signal);
-    return groups === undefined ? await search() : await groups.makingWay(search);
+    return await threads.forSearch(() => (groups === undefined ? search() : groups.makingWay(search)));
   }
 
   async #searchOn(connection: DuckDBConnection, plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {

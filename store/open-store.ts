@@ -201,6 +201,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     sealer,
     maintenance,
     searchers,
+    threads,
     zoneTables,
     feed,
     release,

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { setThreadsStatement } from '../sql/journal-statements.ts';
 import { runStatement } from './duckdb-engine.ts';
@@ -7,8 +8,10 @@ export interface ThreadPolicyOptions {
   /** Of its own: a statement that runs on it must not be interrupted by another. */
   readonly connection: DuckDBConnection;
   readonly cores: number;
-  /** How long after the last bulk load queries get every core again. */
+  /** How long after the last bulk load queries get every core again, and after the last search bulk loads may take them. */
   readonly quietMs: number;
+  /** Which part of the last second the main thread was busy. Default: what Node says. */
+  readonly mainThreadUse?: () => number;
   readonly logger: StoreLogger;
 }
 
@@ -19,9 +22,24 @@ const SECOND_MS = 1_000;
 /** The main thread, and the load or the seal that runs beside a query, each keep a core busy. */
 const CORES_OF_INGEST = 2;
 
+/** The main thread is busier than this only where events come in about as fast as they can be taken. */
+const FULL_SPEED_USE = 0.6;
+
+/** Tells which part of the time since it was last asked the main thread was busy. */
+function mainThreadUse(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const current = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(current, last);
+    last = current;
+    return utilization;
+  };
+}
+
 /**
  * How many threads DuckDB gives a query, a seal too. A thread that waits for another one's part of a query spins, and while events come in bulk several
- * statements run at the same time anyway: then fewer threads do more work. Otherwise a query gets every core.
+ * statements run at the same time anyway: then fewer threads do more work. Otherwise a query gets every core; so it does in bulk while somebody searches, unless the intake runs at full speed: one that
+ * does not leaves a part of the cores free.
  */
 export class ThreadPolicy {
   readonly #options: ThreadPolicyOptions;
@@ -29,12 +47,17 @@ export class ThreadPolicy {
   #set: number;
   #setting: Promise<void> | undefined;
   #quiet: NodeJS.Timeout | undefined;
+  readonly #mainThreadUse: () => number;
   #second = { beganMs: 0, events: 0 };
+  #isFullSpeed = false;
+  #searches = 0;
+  #searchedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ThreadPolicyOptions) {
     this.#options = options;
     this.#wanted = options.cores;
     this.#set = options.cores;
+    this.#mainThreadUse = options.mainThreadUse ?? mainThreadUse();
   }
 
   /** To be called for every load. */
@@ -42,10 +65,25 @@ export class ThreadPolicy {
     const now = performance.now();
     if (now - this.#second.beganMs >= SECOND_MS) {
       this.#second = { beganMs: now, events: 0 };
+      this.#isFullSpeed = this.#mainThreadUse() > FULL_SPEED_USE;
     }
     this.#second.events += events;
     if (this.#second.events >= BULK_EVENTS) {
       this.#bulk();
+    }
+  }
+
+  /** Runs a search. */
+  async forSearch<T>(search: () => Promise<T>): Promise<T> {
+    this.#searches += 1;
+    if (!this.#isFullSpeed) {
+      this.#want(this.#options.cores);
+    }
+    try {
+      return await search();
+    } finally {
+      this.#searches -= 1;
+      this.#searchedMs = performance.now();
     }
   }
 
@@ -58,9 +96,13 @@ export class ThreadPolicy {
   #bulk(): void {
     const { cores, quietMs } = this.#options;
     clearTimeout(this.#quiet);
-    this.#quiet = setTimeout(() => this.#want(cores), quietMs);
+    this.#quiet = setTimeout(() => {
+      this.#isFullSpeed = false;
+      this.#want(cores);
+    }, quietMs);
     this.#quiet.unref();
-    this.#want(Math.max(1, cores - CORES_OF_INGEST));
+    const isSearched = this.#searches > 0 || performance.now() - this.#searchedMs < quietMs;
+    this.#want(isSearched && !this.#isFullSpeed ? cores : Math.max(1, cores - CORES_OF_INGEST));
   }
 
   #want(threads: number): void {

@@ -1,15 +1,21 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startEngine } from '../../store/duckdb-engine.ts';
 import { silentLogger } from '../../store/store-logger.ts';
 import { ThreadPolicy } from '../../store/thread-policy.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 
-async function engineWithPolicy(cores: number) {
+/** `mainThreadUse` is what the main thread is said to be busy with. */
+async function engineWithPolicy(cores: number, { mainThreadUse = 0.2, quietMs = 1_000 } = {}) {
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: cores });
   const [connection, other] = [await engine.connect(), await engine.connect()];
   const threads = async () => Number((await other.runAndReadAll("SELECT current_setting('threads')")).getRows()[0]?.[0]);
-  return { policy: new ThreadPolicy({ connection, cores, quietMs: 1_000, logger: silentLogger }), threads };
+  const policy = new ThreadPolicy({ connection, cores, quietMs, mainThreadUse: () => mainThreadUse, logger: silentLogger });
+  onTestFinished(() => policy.stop());
+  return { policy, threads };
 }
+
+const nothing = () => Promise.resolve();
+const soon = { interval: 1, timeout: 10_000 };
 
 test.each([
   [1, 1],
@@ -21,19 +27,66 @@ test.each([
   policy.load(3_000);
   expect(await threads()).toBe(cores);
   policy.load(1_000);
-  await expect.poll(threads, { interval: 1, timeout: 10_000 }).toBe(inBulk);
+  await expect.poll(threads, soon).toBe(inBulk);
   await expect.poll(threads, { timeout: 10_000 }).toBe(cores);
-  await policy.stop();
 });
 
 test('loads one after the other keep it at that', async () => {
   const { policy, threads } = await engineWithPolicy(4);
   policy.load(4_000);
-  await expect.poll(threads, { interval: 1, timeout: 10_000 }).toBe(2);
+  await expect.poll(threads, soon).toBe(2);
   for (let load = 0; load < 20; load += 1) {
     policy.load(4_000);
     expect(await threads()).toBe(2);
   }
   await policy.stop();
   expect(await threads()).toBe(2);
+});
+
+test('a search gets every core, also while events come in bulk, and keeps them when more come', async () => {
+  const { policy, threads } = await engineWithPolicy(4, { quietMs: 60_000 });
+  policy.load(4_000);
+  await expect.poll(threads, soon).toBe(2);
+  await policy.forSearch(async () => {
+    await expect.poll(threads, soon).toBe(4);
+    policy.load(4_000);
+    expect(await threads()).toBe(4);
+  });
+  // Whoever searched may search again.
+  policy.load(4_000);
+  expect(await threads()).toBe(4);
+});
+
+test('the next loads take the cores back when nobody has searched for a while', async () => {
+  const { policy, threads } = await engineWithPolicy(4, { quietMs: 100 });
+  await policy.forSearch(nothing);
+  policy.load(4_000);
+  expect(await threads()).toBe(4);
+  const loading = async () => {
+    policy.load(4_000);
+    return await threads();
+  };
+  await expect.poll(loading, soon).toBe(2);
+});
+
+test('a search that fails counts as over', async () => {
+  const { policy, threads } = await engineWithPolicy(4, { quietMs: 0 });
+  await expect(policy.forSearch(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  const loading = async () => {
+    policy.load(4_000);
+    return await threads();
+  };
+  await expect.poll(loading, soon).toBe(2);
+});
+
+test('while events come in at full speed a search has no more threads than a seal', async () => {
+  const { policy, threads } = await engineWithPolicy(4, { mainThreadUse: 0.9, quietMs: 60_000 });
+  policy.load(4_000);
+  await expect.poll(threads, soon).toBe(2);
+  await policy.forSearch(async () => {
+    for (let load = 0; load < 20; load += 1) {
+      policy.load(4_000);
+      expect(await threads()).toBe(2);
+    }
+  });
 });
