@@ -1,6 +1,6 @@
 import { column, columnList, JOURNAL_COLUMNS, LOG_ROW_BITS, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
-import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
+import { int32, int64, joinSql, type SqlFragment, sql, textList, trusted } from './fragment.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
 /** How hot events become segments, and how those are read one by one. Table names and paths are the store's own. */
@@ -46,8 +46,9 @@ export function placesInTableStatement(table: string, first: bigint): SqlStateme
   return placesOf(trusted(table), first);
 }
 
-export function placesInSegmentStatement(path: string, first: bigint): SqlStatement {
-  return placesOf(sql`read_parquet(${text(path)})`, first);
+/** Of segments, one behind the other. */
+export function placesInSegmentsStatement(paths: readonly string[], first: bigint): SqlStatement {
+  return placesOf(sql`read_parquet(${textList(paths)})`, first);
 }
 
 /** Rows of segments, and whether they come in the order that segments have. */
@@ -64,13 +65,12 @@ function sorted(rows: SqlFragment): SqlFragment {
   return sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows} ORDER BY ${SEALED_ORDER}`;
 }
 
-/** Rows of journals, whose logs are to be in the bundle, as rows of one segment, sorted on the way into its file. */
-export function rowsInOrder(rows: SqlFragment, bundle: number): SegmentRows {
+/** A slice of rows of journals, whose logs are to be in the bundle from row `first` on, as rows of a segment, sorted on the way into its file. */
+export function sliceInOrder(rows: SqlFragment, slice: SegmentSlice, bundle: number, first: number): SegmentRows {
+  const inSlice = sql`(SELECT * FROM ${rows} WHERE ${liesIn(slice)}) AS slice`;
   // A window without an order numbers the rows as they come.
-  return {
-    rows: sql`(SELECT *, ${numbered(bundle, sql`row_number() OVER () - 1`)} FROM (${sorted(rows)}) AS sorted) AS events`,
-    inOrder: true,
-  };
+  const row = sql`row_number() OVER () + ${int64(first - 1)}`;
+  return { rows: sql`(SELECT *, ${numbered(bundle, row)} FROM (${sorted(inSlice)}) AS sorted) AS events`, inOrder: true };
 }
 
 /** Sorts rows of journals once, into a table, for several segments. */
@@ -94,11 +94,15 @@ export interface SegmentSlice {
   readonly zones: keyof typeof LAYOUTS;
 }
 
+function liesIn({ fromMs, toMs, firstZone, lastZone }: SegmentSlice): SqlFragment {
+  return sql`${column('timestamp')} >= ${int64(fromMs)} AND ${column('timestamp')} < ${int64(toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(firstZone)} AND ${int32(lastZone)}`;
+}
+
 /** Writes a slice of the rows as a segment. */
 export function writeSegmentStatement({ rows, inOrder }: SegmentRows, slice: SegmentSlice, path: string): SqlStatement {
   const order = inOrder ? trusted('') : sql` ORDER BY ${SEALED_ORDER}`;
   return render(
-    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${column('timestamp')} >= ${int64(slice.fromMs)} AND ${column('timestamp')} < ${int64(slice.toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(slice.firstZone)} AND ${int32(slice.lastZone)}${order}) TO ${quotedPath(path)} (${parquetOptions(LAYOUTS[slice.zones])})`,
+    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${liesIn(slice)}${order}) TO ${quotedPath(path)} (${parquetOptions(LAYOUTS[slice.zones])})`,
   );
 }
 

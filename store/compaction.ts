@@ -108,7 +108,7 @@ export async function runMerge({ slab, slabMs, segments }: Merge, options: Rewri
   const rewrite = {
     stem: `c${segments[0]?.id ?? 0}-${options.now().toString(36)}`,
     events,
-    rows: () => ({ rows: events, inOrder: false }),
+    rows: () => () => ({ rows: events, inOrder: false }),
     hotParts: [],
     segments,
     slabMs,

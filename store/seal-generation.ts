@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { journalRows } from '../sql/events-relation.ts';
 import { dropTableStatement } from '../sql/journal-statements.ts';
 import {
-  placesInSegmentStatement,
+  placesInSegmentsStatement,
   placesInTableStatement,
-  rowsInOrder,
   sealingRows,
   sealingTableStatement,
+  sliceInOrder,
 } from '../sql/segment-statements.ts';
 import type { Bundle } from './bundle.ts';
 import type { BundleWriter } from './bundle-writer.ts';
@@ -19,7 +19,10 @@ import type { UnpublishedSegment } from './segment.ts';
 import { HOUR_MS, planSeal } from './segment-plan.ts';
 import { type RewriteOptions, rewriteAsSegments } from './segment-rewrite.ts';
 
-/** The events that are being sealed, in order, where they become several segments. One seal at a time writes segments. */
+/** Into so many segments the events are sorted straight from the journals, which are read for each of them. A table between takes longer to make. */
+const FEW_SEGMENTS = 2;
+
+/** The events that are being sealed, in order, where they become more segments. One seal at a time writes segments. */
 const SEALING_TABLE = 'sealing';
 
 export interface SealOptions extends RewriteOptions {
@@ -66,11 +69,11 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
         stem,
         events: hotRows,
         rows: async (segments) => {
-          if (segments <= 1) {
-            return rowsInOrder(hotRows, sealedJournal);
+          if (segments <= FEW_SEGMENTS) {
+            return (slice, first) => sliceInOrder(hotRows, slice, sealedJournal, first);
           }
           await runStatement(connection, sealingTableStatement(SEALING_TABLE, hotRows));
-          return sealingRows(SEALING_TABLE, sealedJournal);
+          return () => sealingRows(SEALING_TABLE, sealedJournal);
         },
         hotParts: generation.parts,
         segments: [],
@@ -101,13 +104,16 @@ export async function sealGeneration({ generation, progress }: ClosedGeneration,
 
 /** The places of the events' logs among those from `firstSequence` on, in the order of the segments' rows. */
 async function placesOf(
-  [written, another]: readonly UnpublishedSegment[],
+  written: readonly UnpublishedSegment[],
   firstSequence: bigint,
   { connection, segmentsFolder }: SealOptions,
 ): Promise<Float64Array> {
   const statement =
-    written !== undefined && another === undefined
-      ? placesInSegmentStatement(join(segmentsFolder, written.file), firstSequence)
+    written.length <= FEW_SEGMENTS
+      ? placesInSegmentsStatement(
+          written.map(({ file }) => join(segmentsFolder, file)),
+          firstSequence,
+        )
       : placesInTableStatement(SEALING_TABLE, firstSequence);
   const [places = new Float64Array()] = await runForNumbers(connection, statement);
   return places;

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SqlFragment } from '../sql/fragment.ts';
-import { type SegmentRows, slabZoneCountStatement } from '../sql/segment-statements.ts';
+import { slabZoneCountStatement } from '../sql/segment-statements.ts';
 import type { Bundle } from './bundle.ts';
 import type { Catalog, CatalogProgress } from './catalog.ts';
 import { runStatement } from './duckdb-engine.ts';
@@ -9,7 +9,7 @@ import type { LiveSet } from './live-set.ts';
 import { removeFiles } from './published-file.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
 import { type SegmentPlan, type SlabZone, slabZone } from './segment-plan.ts';
-import { writeSegments } from './segment-writer.ts';
+import { type RowsOfSlice, writeSegments } from './segment-writer.ts';
 
 /** Parts of the live set that are to become other segments. */
 export interface Rewrite {
@@ -18,7 +18,7 @@ export interface Rewrite {
   /** All events of the parts. */
   readonly events: SqlFragment;
   /** The same as rows of segments, so many of which are to be written. */
-  readonly rows: (segments: number) => SegmentRows | Promise<SegmentRows>;
+  readonly rows: (segments: number) => RowsOfSlice | Promise<RowsOfSlice>;
   readonly hotParts: readonly HotPart[];
   readonly segments: readonly Segment[];
   /** The length of the slabs by which `plan` gets the events counted. */

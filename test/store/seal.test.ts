@@ -115,6 +115,7 @@ test('merging makes few segments of many and keeps every event', async () => {
 
 test.each([
   ['one segment', 1, HOUR / 2],
+  ['two segments', 2, 12 * HOUR],
   ['several segments', 3, 24 * HOUR],
 ])('%s of a seal, and of a merge, are in the order of zone and time, and every event has its own log', async (_what, segments, spanMs) => {
   const dataDir = temporaryFolder();

@@ -33,7 +33,7 @@ async function twoSegments() {
   const live = new LiveSet({ segments, bundles: catalog.bundles() }, 21n, (part) => retired.push(part));
   const segmentsFolder = join(dataDir, 'segments');
   const events = segmentRows(segments.map(({ file }) => join(segmentsFolder, file)));
-  const rows = () => ({ rows: events, inOrder: false });
+  const rows = () => () => ({ rows: events, inOrder: false });
   const rewrite = { stem: 'together', events, rows, hotParts: [], segments, slabMs: HOUR_MS, plan: planSeal };
   const run = () => rewriteAsSegments(rewrite, { connection, segmentsFolder, catalog, live, now: () => NOW });
   return {
