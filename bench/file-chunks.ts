@@ -4,8 +4,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 const CHUNK_BYTES = 1024 * 1024;
 const WASM_PAGE_BYTES = 64 * 1024;
 
-/** One chunk is being read, one worked on, and the one before may still be looked at. */
-const CHUNKS = 3;
+/** So many chunks are read ahead, all at the same time: a disk that has much to write answers a read late. */
+const READ_AHEAD = 8;
 
 /** What is used of it here: Node's types leave it to those of the browser. */
 declare const WebAssembly: {
@@ -23,24 +23,39 @@ function pageAlignedBuffer(bytes: number): Buffer {
  */
 export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   const file = await openForOnce(path);
-  const memory = Array.from({ length: CHUNKS }, () => pageAlignedBuffer(CHUNK_BYTES));
+  // One chunk is worked on, and the one before may still be looked at.
+  const memory = Array.from({ length: READ_AHEAD + 2 }, () => pageAlignedBuffer(CHUNK_BYTES));
   const read = async (chunk: number) => {
-    const into = memory[chunk % CHUNKS] as Buffer;
-    const { bytesRead } = await file.read(into, 0, CHUNK_BYTES);
+    const into = memory[chunk % memory.length] as Buffer;
+    const { bytesRead } = await file.read(into, 0, CHUNK_BYTES, chunk * CHUNK_BYTES);
     return into.subarray(0, bytesRead);
   };
-  let ahead = read(0);
+  const ahead: Promise<Buffer>[] = [];
+  const readAhead = (chunk: number) => {
+    const reading = read(chunk);
+    // An error is heard of when its turn comes.
+    reading.catch(() => undefined);
+    ahead.push(reading);
+  };
   try {
-    for (let chunk = 1; ; chunk += 1) {
-      const bytes = await ahead;
-      if (bytes.length === 0) {
-        return;
+    const { size } = await file.stat();
+    const chunks = Math.ceil(size / CHUNK_BYTES);
+    for (let chunk = 0; chunk < Math.min(READ_AHEAD, chunks); chunk += 1) {
+      readAhead(chunk);
+    }
+    for (let chunk = 0; chunk < chunks; chunk += 1) {
+      const bytes = (await ahead.shift()) as Buffer;
+      const expected = Math.min(CHUNK_BYTES, size - chunk * CHUNK_BYTES);
+      if (bytes.length !== expected) {
+        throw new Error(`${path}: ${bytes.length} bytes from ${chunk * CHUNK_BYTES} on were read; expected: ${expected}`);
       }
-      ahead = read(chunk);
+      if (chunk + READ_AHEAD < chunks) {
+        readAhead(chunk + READ_AHEAD);
+      }
       yield bytes;
     }
   } finally {
-    await Promise.allSettled([ahead]);
+    await Promise.allSettled(ahead);
     await file.close();
   }
 }
