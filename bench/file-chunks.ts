@@ -24,11 +24,11 @@ function pageAlignedBuffer(bytes: number): Buffer {
 export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   const file = await openForOnce(path);
   // One chunk is worked on, and the one before may still be looked at.
-  const memory = Array.from({ length: READ_AHEAD + 2 }, () => pageAlignedBuffer(CHUNK_BYTES));
+  const memory = pageAlignedBuffer((READ_AHEAD + 2) * CHUNK_BYTES);
   const read = async (chunk: number) => {
-    const into = memory[chunk % memory.length] as Buffer;
-    const { bytesRead } = await file.read(into, 0, CHUNK_BYTES, chunk * CHUNK_BYTES);
-    return into.subarray(0, bytesRead);
+    const at = (chunk * CHUNK_BYTES) % memory.length;
+    const { bytesRead } = await file.read(memory, at, CHUNK_BYTES, chunk * CHUNK_BYTES);
+    return memory.subarray(at, at + bytesRead);
   };
   const ahead: Promise<Buffer>[] = [];
   const readAhead = (chunk: number) => {

@@ -96,10 +96,7 @@ export class ThreadPolicy {
   #bulk(): void {
     const { cores, quietMs } = this.#options;
     clearTimeout(this.#quiet);
-    this.#quiet = setTimeout(() => {
-      this.#isFullSpeed = false;
-      this.#want(cores);
-    }, quietMs);
+    this.#quiet = setTimeout(() => this.#want(cores), quietMs);
     this.#quiet.unref();
     const isSearched = this.#searches > 0 || performance.now() - this.#searchedMs < quietMs;
     this.#want(isSearched && !this.#isFullSpeed ? cores : Math.max(1, cores - CORES_OF_INGEST));
