@@ -60,6 +60,16 @@ export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
+/**
+ * Reads a file to its end. What stores a virtual machine's disk answers the second time a file is read, or the first after it was written, many times as fast as the first time; an engine that is
+ * measured is not to pay for having been the first.
+ */
+export async function readThrough(path: string): Promise<void> {
+  for await (const _ of fileChunks(path)) {
+    // Nothing is done with it.
+  }
+}
+
 async function openForOnce(path: string): Promise<FileHandle> {
   try {
     return await open(path, constants.O_RDONLY | (constants.O_DIRECT ?? 0));

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type BackgroundSearches, startBackgroundSearches } from '../background-search.ts';
 import type { EngineName } from '../engines/engine.ts';
 import { type EngineClient, withEngine } from '../engines/engine-client.ts';
+import { readThrough } from '../file-chunks.ts';
 import type { MixedFigures } from '../race-result.ts';
 
 export interface MixedOrder {
@@ -23,6 +24,7 @@ function startDashboard(engine: EngineClient): BackgroundSearches {
 /** Searches as a dashboard does, one every 100 ms, while a file is taken in. */
 export async function measureMixed(name: EngineName, order: MixedOrder): Promise<MixedFigures> {
   const { dataDir, storedEvents, file, events, eventsPerSecond, memoryLimitMb } = order;
+  await readThrough(file);
   return await withEngine(name, { dataDir, memoryLimitMb }, async (engine) => {
     const background = startDashboard(engine);
     // Whatever becomes of the intake, the searches end before the engine is closed.

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fileChunks } from '../../bench/file-chunks.ts';
+import { fileChunks, readThrough } from '../../bench/file-chunks.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -50,4 +50,12 @@ test('whoever stops reading leaves nothing open, and a file that is not there is
     break;
   }
   await expect(fileChunks(join(temporaryFolder(), 'none')).next()).rejects.toThrow('ENOENT');
+});
+
+test('reading a file through leaves it as it is, and one that is not there is an error', async () => {
+  const bytes = randomBytes(3 * MEBIBYTE + 5);
+  const path = fileOf(bytes);
+  await readThrough(path);
+  expect((await readFile(path)).equals(bytes)).toBe(true);
+  await expect(readThrough(join(temporaryFolder(), 'none'))).rejects.toThrow('ENOENT');
 });
