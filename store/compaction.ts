@@ -105,14 +105,12 @@ function largestOf(numbers: ReadonlyMap<number, number>): number {
 export async function runMerge({ slab, slabMs, segments }: Merge, options: RewriteOptions): Promise<void> {
   const paths = segments.map(({ file }) => join(options.segmentsFolder, file));
   const events = segmentRows(paths);
-  const rewrite = {
+  const source = {
     stem: `c${segments[0]?.id ?? 0}-${options.now().toString(36)}`,
     events,
     rows: () => () => ({ rows: events, inOrder: false }),
-    hotParts: [],
-    segments,
     slabMs,
     plan: (counts: readonly SlabZone[]) => planSlab(slab, slabMs, counts),
   };
-  await rewriteAsSegments(rewrite, options);
+  await rewriteAsSegments(source, segments, options);
 }

@@ -2,6 +2,7 @@ import {
   BIGINT,
   type DuckDBConnection,
   DuckDBInstance,
+  DuckDBResultReader,
   type DuckDBType,
   type DuckDBValue,
   INTEGER,
@@ -49,17 +50,21 @@ export async function startEngine({ memoryLimitMb, spillFolder, threads }: Engin
 /** An interrupt that comes before the engine has begun the query is lost, so it is repeated until the query has ended. */
 const INTERRUPT_EVERY_MS = 10;
 
+/** What statements are run by. */
+export type StatementRunner = Pick<DuckDBConnection, 'run' | 'interrupt'>;
+
 /** Runs a statement and returns its rows as arrays in column order. `signal` interrupts it; the call then rejects with the signal's reason. */
-export async function runStatement(connection: DuckDBConnection, statement: SqlStatement, signal?: AbortSignal): Promise<DuckDBValue[][]> {
-  return await interruptible(connection, signal, async () => {
-    const reader = await connection.runAndReadAll(statement.text, ...boundTo(statement));
+export async function runStatement(runner: StatementRunner, statement: SqlStatement, signal?: AbortSignal): Promise<DuckDBValue[][]> {
+  return await interruptible(runner, signal, async () => {
+    const reader = new DuckDBResultReader(await runner.run(statement.text, ...boundTo(statement)));
+    await reader.readAll();
     return reader.getRows();
   });
 }
 
 /** Runs a statement whose columns are doubles and never NULL, and returns them column by column. */
-export async function runForNumbers(connection: DuckDBConnection, statement: SqlStatement): Promise<Float64Array[]> {
-  const result = await connection.run(statement.text, ...boundTo(statement));
+export async function runForNumbers(runner: StatementRunner, statement: SqlStatement): Promise<Float64Array[]> {
+  const result = await runner.run(statement.text, ...boundTo(statement));
   // All of them are there: to wait for each would be to wait for the event loop, which may be busy with taking in events.
   const chunks = Array.from({ length: result.chunkCount }, (_, index) => result.getChunk(index));
   const rows = chunks.reduce((sum, { rowCount }) => sum + rowCount, 0);
@@ -88,13 +93,17 @@ export function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Out of Memory Error');
 }
 
-/** `signal` interrupts whatever the connection runs for `work`; the call then rejects with the signal's reason. */
-export async function interruptible<T>(connection: DuckDBConnection, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+/** `signal` interrupts whatever is run for `work`; the call then rejects with the signal's reason. */
+export async function interruptible<T>(
+  runner: Pick<DuckDBConnection, 'interrupt'>,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
   signal?.throwIfAborted();
   let repeated: NodeJS.Timeout | undefined;
   const interrupt = () => {
-    connection.interrupt();
-    repeated = setInterval(() => connection.interrupt(), INTERRUPT_EVERY_MS);
+    runner.interrupt();
+    repeated = setInterval(() => runner.interrupt(), INTERRUPT_EVERY_MS);
   };
   signal?.addEventListener('abort', interrupt, { once: true });
   try {

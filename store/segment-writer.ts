@@ -1,7 +1,6 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { type SegmentRows, type SegmentSlice, writeSegmentStatement } from '../sql/segment-statements.ts';
 import { syncFolder } from './data-folder.ts';
-import { runStatement } from './duckdb-engine.ts';
+import { runStatement, type StatementRunner } from './duckdb-engine.ts';
 import { removeFiles, writeWhole } from './published-file.ts';
 import type { UnpublishedSegment } from './segment.ts';
 import type { SegmentPlan } from './segment-plan.ts';
@@ -14,7 +13,7 @@ export type RowsOfSlice = (slice: SegmentSlice, first: number) => SegmentRows;
  * come twice.
  */
 export async function writeSegments(
-  connection: DuckDBConnection,
+  runner: StatementRunner,
   folder: string,
   stem: string,
   plans: readonly SegmentPlan[],
@@ -26,7 +25,7 @@ export async function writeSegments(
     for (const [index, plan] of plans.entries()) {
       const file = `${stem}-${index}.parquet`;
       const sliceRows = rows(plan.slice, first);
-      const bytes = await writeWhole(folder, file, (path) => runStatement(connection, writeSegmentStatement(sliceRows, plan.slice, path)));
+      const bytes = await writeWhole(folder, file, (path) => runStatement(runner, writeSegmentStatement(sliceRows, plan.slice, path)));
       written.push({ ...plan.content, file, bytes });
       first += plan.content.rows;
     }

@@ -34,8 +34,8 @@ async function twoSegments() {
   const segmentsFolder = join(dataDir, 'segments');
   const events = segmentRows(segments.map(({ file }) => join(segmentsFolder, file)));
   const rows = () => () => ({ rows: events, inOrder: false });
-  const rewrite = { stem: 'together', events, rows, hotParts: [], segments, slabMs: HOUR_MS, plan: planSeal };
-  const run = () => rewriteAsSegments(rewrite, { connection, segmentsFolder, catalog, live, now: () => NOW });
+  const source = { stem: 'together', events, rows, slabMs: HOUR_MS, plan: planSeal };
+  const run = () => rewriteAsSegments(source, segments, { connection, segmentsFolder, catalog, live, now: () => NOW });
   return {
     catalog,
     live,

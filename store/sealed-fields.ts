@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import { type HotSource, journalRows } from '../sql/events-relation.ts';
+import { dropTableStatement } from '../sql/journal-statements.ts';
+import {
+  placesInSegmentsStatement,
+  placesInTableStatement,
+  sealingRows,
+  sealingTableStatement,
+  sliceInOrder,
+} from '../sql/segment-statements.ts';
+import { runForNumbers, runStatement, type StatementRunner } from './duckdb-engine.ts';
+import { removeFiles } from './published-file.ts';
+import type { UnpublishedSegment } from './segment.ts';
+import { HOUR_MS, planSeal } from './segment-plan.ts';
+import { writeAsSegments } from './segment-rewrite.ts';
+import type { RowsOfSlice } from './segment-writer.ts';
+
+/** Into so many segments the events are sorted straight from the journals, which are read for each of them. A table between takes longer to make. */
+const FEW_SEGMENTS = 2;
+
+/** The events that are being sealed, in order, where they become more segments. One seal at a time writes segments. */
+const SEALING_TABLE = 'sealing';
+
+/** Hot events whose fields are to be written into segments. It can be handed to a thread. */
+export interface FieldsOrder {
+  readonly segmentsFolder: string;
+  /** Begins the names of the segments: no two that succeed have the same. */
+  readonly stem: string;
+  /** At least one. */
+  readonly sources: readonly HotSource[];
+  /** How many events they have. */
+  readonly events: number;
+  /** The number of the bundle with their logs. */
+  readonly bundle: number;
+  /** Of the first of their logs. */
+  readonly firstSequence: bigint;
+  /** Events of tables from this sequence on are not meant. */
+  readonly endSequence: bigint;
+}
+
+export interface SealedFields {
+  readonly segments: readonly UnpublishedSegment[];
+  /** Where the events' logs are among those from `firstSequence` on, in the order of the segments' rows. */
+  readonly rows: Float64Array;
+}
+
+/** Writes the fields of hot events, in order, into segments, which do not count yet. When this rejects, nothing of them is left. */
+export async function writeSealedFields(order: FieldsOrder, runner: StatementRunner): Promise<SealedFields> {
+  const { segmentsFolder, stem, sources, bundle, endSequence } = order;
+  const events = journalRows(sources, [], endSequence);
+  const rows = async (segments: number): Promise<RowsOfSlice> => {
+    if (segments <= FEW_SEGMENTS) {
+      return (slice, first) => sliceInOrder(events, slice, bundle, first);
+    }
+    await runStatement(runner, sealingTableStatement(SEALING_TABLE, events));
+    return () => sealingRows(SEALING_TABLE, bundle);
+  };
+  try {
+    const segments = await writeAsSegments({ stem, events, rows, slabMs: HOUR_MS, plan: planSeal }, runner, segmentsFolder);
+    try {
+      return { segments, rows: await placesOf(segments, order, runner) };
+    } catch (error) {
+      await removeFiles(segmentsFolder, segments);
+      throw error;
+    }
+  } finally {
+    await runStatement(runner, dropTableStatement(SEALING_TABLE));
+  }
+}
+
+async function placesOf(
+  written: readonly UnpublishedSegment[],
+  { segmentsFolder, firstSequence }: FieldsOrder,
+  runner: StatementRunner,
+): Promise<Float64Array> {
+  const statement =
+    written.length <= FEW_SEGMENTS
+      ? placesInSegmentsStatement(
+          written.map(({ file }) => join(segmentsFolder, file)),
+          firstSequence,
+        )
+      : placesInTableStatement(SEALING_TABLE, firstSequence);
+  const [places = new Float64Array()] = await runForNumbers(runner, statement);
+  return places;
+}
