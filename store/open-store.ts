@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { AppendPipeline } from './append-pipeline.ts';
 import { BundleWriter } from './bundle-writer.ts';
 import { Catalog } from './catalog.ts';
@@ -11,6 +12,7 @@ import type { DeadLetter } from './event-store.ts';
 import { lastSequencesIn } from './feed-dropped.ts';
 import { Forgotten } from './feed-forgotten.ts';
 import { FeedReader } from './feed-reader.ts';
+import { FieldsWriter } from './fields-writer.ts';
 import { type GroupLimits, groupLimitsOf } from './group-limits.ts';
 import { GroupMemory } from './group-memory.ts';
 import { MOST_KEPT, type MostKept } from './group-search.ts';
@@ -36,6 +38,9 @@ const CONCURRENT_SEARCHES = 4;
 const WAITING_SEARCHES = 256;
 /** Pages of the feed that are read at the same time, and windows that are prepared. */
 const CONCURRENT_FEEDS = 4;
+
+/** What sealing many events may use, beside what everything else may. */
+const SEALING_PART_OF_MEMORY = 4;
 
 /** How long after the last bulk load searches get every core again. */
 const QUIET_MS = 1_000;
@@ -111,8 +116,13 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
   const rewriting = { segmentsFolder: folder.segments, catalog, live, now };
+  const fields = new FieldsWriter({
+    runner: sealing,
+    memoryLimitMb: Math.ceil(memoryLimitMb / SEALING_PART_OF_MEMORY),
+    spillFolder: join(folder.spill, 'sealing'),
+  });
   const bundles = new BundleWriter();
-  const sealer = new Sealer({ ...rewriting, connection: sealing, bundles, logger });
+  const sealer = new Sealer({ ...rewriting, fields, bundles, logger });
   const threads = new ThreadPolicy({ connection: settings, cores, quietMs: QUIET_MS, logger });
   const logMemory = new LogMemory();
   const loader = await Loader.start(
@@ -177,6 +187,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   });
   const release = async () => {
     await threads.stop();
+    await fields.close();
     await bundles.close();
     await remover.idle();
     searchers.close();

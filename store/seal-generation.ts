@@ -1,13 +1,15 @@
 import type { Bundle } from './bundle.ts';
 import type { BundleWriter } from './bundle-writer.ts';
 import { packIngestTimes } from './feed-ingest-times.ts';
+import type { FieldsWriter } from './fields-writer.ts';
 import { sourcesOf } from './hot-part.ts';
 import type { ClosedGeneration } from './loader.ts';
 import { removeFiles, writeWhole } from './published-file.ts';
-import { type FieldsOrder, type SealedFields, writeSealedFields } from './sealed-fields.ts';
+import type { FieldsOrder, SealedFields } from './sealed-fields.ts';
 import { publishSegments, type RewriteOptions } from './segment-rewrite.ts';
 
-export interface SealOptions extends RewriteOptions {
+export interface SealOptions extends Omit<RewriteOptions, 'connection'> {
+  readonly fields: FieldsWriter;
   readonly bundles: BundleWriter;
 }
 
@@ -26,12 +28,12 @@ const NO_FIELDS: SealedFields = { segments: [], rows: new Float64Array() };
  * Turns hot parts into segments and one bundle with their logs, and publishes all of it in one step. When this rejects, everything is as it was.
  */
 export async function sealGeneration(closed: ClosedGeneration, turn: SealTurn, options: SealOptions): Promise<void> {
-  const { connection, segmentsFolder, now } = options;
+  const { fields, segmentsFolder, now } = options;
   const { generation, progress } = closed;
   const stem = `j${progress.sealedJournal}-${now().toString(36)}`;
   const bundleFile = `${stem}-log.parquet`;
   const isEmpty = generation.events === 0;
-  const { segments, rows } = isEmpty ? NO_FIELDS : await writeSealedFields(fieldsOrder(closed, stem, segmentsFolder), connection);
+  const { segments, rows } = isEmpty ? NO_FIELDS : await fields.write(fieldsOrder(closed, stem, segmentsFolder));
   try {
     turn.onFieldsWritten();
     const bundle = isEmpty ? undefined : await writeBundle(closed, rows, bundleFile, options);
