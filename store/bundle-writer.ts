@@ -1,29 +1,22 @@
-import { Piscina } from 'piscina';
+import { BackgroundThread } from './background-thread.ts';
 import { type BundleOrder, writeBundleFile } from './bundle-file.ts';
 
 /** Fewer logs are written where they are: a thread takes longer to start. */
 const FEW_LOGS = 2_000;
-const IDLE_MS = 60_000;
 
-/** Writes bundles in a thread of its own, which starts when there is much to write, and ends when there has been nothing for a minute. */
+/** Writes bundles, those of many logs in a thread of its own. */
 export class BundleWriter {
-  #pool: Piscina<BundleOrder, void> | undefined;
+  readonly #thread = new BackgroundThread<BundleOrder, void>(new URL('./bundle-thread.ts', import.meta.url));
 
   async write(order: BundleOrder): Promise<void> {
     if (order.rows.length < FEW_LOGS) {
       writeBundleFile(order);
-      return;
+    } else {
+      await this.#thread.run(order);
     }
-    this.#pool ??= new Piscina({
-      filename: new URL('./bundle-thread.ts', import.meta.url).href,
-      minThreads: 0,
-      maxThreads: 1,
-      idleTimeout: IDLE_MS,
-    });
-    await this.#pool.run(order);
   }
 
   async close(): Promise<void> {
-    await this.#pool?.destroy();
+    await this.#thread.close();
   }
 }

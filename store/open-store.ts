@@ -116,8 +116,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
   const rewriting = { segmentsFolder: folder.segments, catalog, live, now };
-  const fields = new FieldsWriter({
-    runner: sealing,
+  const fields = new FieldsWriter(sealing, {
     memoryLimitMb: Math.ceil(memoryLimitMb / SEALING_PART_OF_MEMORY),
     spillFolder: join(folder.spill, 'sealing'),
   });

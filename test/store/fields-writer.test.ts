@@ -54,7 +54,7 @@ async function runnerHere(): Promise<{ readonly runner: StatementRunner; readonl
 }
 
 async function writerWith(runner: StatementRunner): Promise<FieldsWriter> {
-  const writer = new FieldsWriter({ runner, memoryLimitMb: 256, spillFolder: join(temporaryFolder(), 'spill') });
+  const writer = new FieldsWriter(runner, { memoryLimitMb: 256, spillFolder: join(temporaryFolder(), 'spill') });
   onTestFinished(() => writer.close());
   return writer;
 }
