@@ -1,5 +1,6 @@
 import type { DeadLetter, EventBatch, SourcePosition } from '../store/event-store.ts';
 import { EventConverter } from './event-converter.ts';
+import type { LineReceiver } from './event-kernel.ts';
 import type { EventRules } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
 
@@ -44,6 +45,15 @@ export class BatchBuilder {
       this.#addDeadLetter({ bytes, reason: verdict.reason, source, topic: null, partition: null, offset: null });
     }
     return verdict;
+  }
+
+  /** The usual ones among the events that end in a chunk, one a line, as `EventConverter.convertLines` finds them. The bytes are copied. */
+  addLines(chunk: Buffer, { added, other }: LineReceiver): number {
+    const count = (events: number) => {
+      this.#eventCount += events;
+      added(events);
+    };
+    return this.#converter.convertLines(chunk, { added: count, other });
   }
 
   /**

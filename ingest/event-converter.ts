@@ -1,7 +1,8 @@
 import { ConvertedEvents } from './converted-events.ts';
-import { EventKernel } from './event-kernel.ts';
+import { EventKernel, type EventTimes, type LineReceiver } from './event-kernel.ts';
 import { CLOCK_TOLERANCE_MS, type EventRules } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
+import { NEWLINE } from './json-bytes.ts';
 import { ScannedEvents } from './scanned-events.ts';
 
 /** A kernel takes as long to make as it saves on this many events; many inputs have fewer. */
@@ -32,13 +33,29 @@ export class EventConverter {
     }
     const kernel = this.#kernel;
     if (kernel !== null) {
-      const now = this.#rules.now();
-      if (kernel.convert(bytes, place, now - this.#rules.retentionMs, now + CLOCK_TOLERANCE_MS, this.#events)) {
+      if (kernel.convert(bytes, place, this.#times(), this.#events)) {
         return ACCEPTED;
       }
       kernel.drain(this.#events);
     }
     return this.#scanned.convert(bytes, place, this.#events);
+  }
+
+  /**
+   * Adds the usual ones among the events that end in a chunk, one a line; each of the others goes to `receiver.other`, which may call `convert` for it. Returns where the last line
+   * ends.
+   */
+  convertLines(chunk: Buffer, receiver: LineReceiver): number {
+    let start = 0;
+    while (this.#kernel === null) {
+      const newline = chunk.indexOf(NEWLINE, start);
+      if (newline < 0) {
+        return start;
+      }
+      receiver.other(chunk.subarray(start, newline));
+      start = newline + 1;
+    }
+    return start + this.#kernel.convertLines(chunk.subarray(start), this.#times(), this.#events, receiver);
   }
 
   /** Of the events that were collected. */
@@ -55,6 +72,11 @@ export class EventConverter {
   /** Takes back the memory of events that were taken and that nobody reads any more. */
   release(events: ReturnType<ConvertedEvents['take']>): void {
     this.#events.release(events);
+  }
+
+  #times(): EventTimes {
+    const now = this.#rules.now();
+    return { earliestMs: now - this.#rules.retentionMs, latestMs: now + CLOCK_TOLERANCE_MS };
   }
 }
 

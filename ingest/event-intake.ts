@@ -109,13 +109,16 @@ class Intake implements EventReceiver {
   event(bytes: Uint8Array): void {
     const verdict = this.#builder.addEvent(this.#options.source, bytes);
     if (verdict.kind === 'accepted') {
-      this.#noteIndex('events');
-      this.#accepted++;
+      this.#accept(1);
     } else if (verdict.kind === 'expired') {
       this.#expired++;
     } else {
       this.#noteRejection(verdict.reason);
     }
+  }
+
+  lines(chunk: Buffer, other: (line: Uint8Array) => void): number {
+    return this.#builder.addLines(chunk, { added: (events) => this.#accept(events), other });
   }
 
   stray(bytes: Uint8Array, reason: string): void {
@@ -212,6 +215,13 @@ class Intake implements EventReceiver {
   #throwRefusal(): void {
     if (this.#refusal !== undefined) {
       throw this.#refusal.error;
+    }
+  }
+
+  #accept(events: number): void {
+    for (let event = 0; event < events; event++) {
+      this.#noteIndex('events');
+      this.#accepted++;
     }
   }
 

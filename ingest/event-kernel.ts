@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { BATCH_COLUMNS } from '../query/batch-columns.ts';
 import type { ConvertedEvents } from './converted-events.ts';
 import { digestId } from './digest-id.ts';
+import { NEWLINE } from './json-bytes.ts';
 
 interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -15,6 +16,10 @@ interface KernelExports {
   readonly eventEnd: () => number;
   readonly convert: (length: number, earliestMs: number, latestMs: number) => number;
   readonly appendWithId: (idLength: number) => void;
+  readonly linesAt: () => number;
+  readonly convertLines: (at: number, end: number, earliestMs: number, latestMs: number) => number;
+  readonly convertedLines: () => number;
+  readonly linesStoppedAt: () => number;
 }
 
 /** What is used of it here: Node's types leave it to those of the browser. */
@@ -25,9 +30,10 @@ declare const WebAssembly: {
 
 const MODULE = new WebAssembly.Module(readFileSync(new URL('./kernel/event-kernel.wasm', import.meta.url)));
 
-/** What the kernel's `convert` says. */
+/** What the kernel's `convert` and `convertLines` say. */
 const NOT_TAKEN = 0;
 const NEEDS_ID = 2;
+const NO_LINE = 3;
 
 /** Behind the columns come these. */
 const MASKS = BATCH_COLUMNS.length;
@@ -35,6 +41,20 @@ const LOGS = MASKS + 1;
 
 /** In UTF-8, of a character of a JavaScript text. */
 const MOST_CHARACTER_BYTES = 3;
+
+/** The times that an event may have, Unix milliseconds. */
+export interface EventTimes {
+  readonly earliestMs: number;
+  readonly latestMs: number;
+}
+
+/** Told of the lines of a chunk, in their order. */
+export interface LineReceiver {
+  /** So many events were taken. */
+  readonly added: (events: number) => void;
+  /** A line, without its newline, that is not for the kernel; it may be added to the same events before the call returns. */
+  readonly other: (line: Uint8Array) => void;
+}
 
 /**
  * Writes the columns and packed logs of events in their usual form, in WebAssembly (the source is in `kernel/assembly/`). Of any other event, also of one that
@@ -46,6 +66,7 @@ export class EventKernel {
   /** Of the kernel; it never grows. */
   readonly #memory: Buffer;
   readonly #inputAt: number;
+  readonly #linesAt: number;
   readonly #givenIdAt: number;
   readonly #longestEvent: number;
   readonly #longestGivenId: number;
@@ -64,6 +85,7 @@ export class EventKernel {
     this.#ends = new Uint32Array(memory.buffer, endsAt(), LOGS + 1);
     this.#starts = this.#ends.slice();
     this.#inputAt = this.#exports.inputAt();
+    this.#linesAt = this.#exports.linesAt();
     this.#givenIdAt = this.#exports.givenIdAt();
     this.#longestEvent = this.#exports.longestEvent();
     this.#longestGivenId = this.#exports.longestGivenId();
@@ -71,10 +93,10 @@ export class EventKernel {
   }
 
   /**
-   * Adds the event to those that the kernel keeps; false where it is not for the kernel. Where there is no room for it, the others go into `events` first. The time of the event has to be
-   * within the two, Unix milliseconds. `place` is as for `EventConverter`.
+   * Adds the event to those that the kernel keeps; false where it is not for the kernel. Where there is no room for it, the others go into `events` first.
+   * `place` is as for `EventConverter`.
    */
-  convert(bytes: Uint8Array, place: (() => string) | null, earliestMs: number, latestMs: number, events: ConvertedEvents): boolean {
+  convert(bytes: Uint8Array, place: (() => string) | null, { earliestMs, latestMs }: EventTimes, events: ConvertedEvents): boolean {
     if (bytes.length > this.#longestEvent) {
       return false;
     }
@@ -88,6 +110,22 @@ export class EventKernel {
     }
     this.#eventBytes += bytes.length;
     return true;
+  }
+
+  /** Does so with the events that end in a chunk, one a line. Returns where the last line ends. */
+  convertLines(chunk: Buffer, times: EventTimes, events: ConvertedEvents, receiver: LineReceiver): number {
+    for (let start = 0; ; ) {
+      const block = chunk.subarray(start, start + this.#longestEvent);
+      const end = this.#convertBlock(block, times, events, receiver);
+      const newline = end > 0 ? start + end - 1 : chunk.indexOf(NEWLINE, start + block.length);
+      if (newline < 0) {
+        return start;
+      }
+      if (end === 0) {
+        receiver.other(chunk.subarray(start, newline));
+      }
+      start = newline + 1;
+    }
   }
 
   /** Of the columns and logs of the events that the kernel keeps. */
@@ -107,6 +145,32 @@ export class EventKernel {
     logs.appendLines(this.#memory, this.#starts[LOGS]!, this.#ends[LOGS]!);
     this.#ends.set(this.#starts);
     this.#eventBytes = 0;
+  }
+
+  /** The same with as much of a chunk as the kernel has room for. */
+  #convertBlock(block: Buffer, { earliestMs, latestMs }: EventTimes, events: ConvertedEvents, { added, other }: LineReceiver): number {
+    const { convertLines, convertedLines, linesStoppedAt } = this.#exports;
+    this.drain(events);
+    this.#memory.set(block, this.#linesAt);
+    for (let at = 0; ; ) {
+      const verdict = convertLines(this.#linesAt + at, this.#linesAt + block.length, earliestMs, latestMs);
+      const stopped = linesStoppedAt() - this.#linesAt;
+      this.#eventBytes += stopped - at;
+      at = stopped;
+      added(convertedLines());
+      if (verdict === NO_LINE) {
+        return at;
+      }
+      if (verdict === NEEDS_ID) {
+        // There is room: the digest of an event is shorter than the event.
+        this.#appendWithId(null);
+        added(1);
+      } else {
+        const newline = block.indexOf(NEWLINE, at);
+        other(block.subarray(at, newline));
+        at = newline + 1;
+      }
+    }
   }
 
   /** False where the id is longer than the kernel takes. */

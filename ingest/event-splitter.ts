@@ -1,6 +1,11 @@
 /** What a splitter hands on. */
 export interface EventReceiver {
   event(bytes: Uint8Array): void;
+  /**
+   * Takes the lines that end in a chunk, in their order: usual events by itself, every other line by handing it, without its newline, to `other`.
+   * Returns where the last of them ends.
+   */
+  lines(chunk: Buffer, other: (line: Uint8Array) => void): number;
   /** Bytes in the place of an event that cannot be one. */
   stray(bytes: Uint8Array, reason: string): void;
 }

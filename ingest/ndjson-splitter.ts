@@ -7,12 +7,13 @@ export class NdjsonSplitter implements EventSplitter {
   readonly #partial = new PartialEvent();
 
   push(chunk: Buffer, receiver: EventReceiver): void {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      this.#line(this.#partial.finish(chunk.subarray(start, end)), receiver);
-      start = end + 1;
+    const start = this.#partial.isEmpty ? 0 : chunk.indexOf(NEWLINE) + 1;
+    if (start > 0) {
+      this.#line(this.#partial.finish(chunk.subarray(0, start - 1)), receiver);
     }
-    this.#partial.add(chunk.subarray(start));
+    const rest = chunk.subarray(start);
+    const end = this.#partial.isEmpty ? receiver.lines(rest, (line) => this.#line(line, receiver)) : 0;
+    this.#partial.add(rest.subarray(end));
   }
 
   end(receiver: EventReceiver): void {

@@ -5,6 +5,7 @@ import { ScannedEvents } from '../../ingest/scanned-events.ts';
 import type { FieldColumns } from '../../query/batch-columns.ts';
 import { NOW, RULES } from './raw-events.ts';
 
+const TIMES = { earliestMs: NOW - RULES.retentionMs, latestMs: NOW + CLOCK_TOLERANCE_MS };
 const kernel = new EventKernel();
 const scanned = new ScannedEvents(RULES);
 
@@ -18,7 +19,7 @@ export interface Conversion {
 /** What the kernel makes of an event at the time of the tests, or null where it leaves it to others, and then nothing of it behind. One and the same kernel for all. */
 export function kernelConversion(bytes: Uint8Array): Conversion | null {
   const events = new ConvertedEvents();
-  const isTaken = kernel.convert(bytes, null, NOW - RULES.retentionMs, NOW + CLOCK_TOLERANCE_MS, events);
+  const isTaken = kernel.convert(bytes, null, TIMES, events);
   if (!isTaken && kernel.byteLength > 0) {
     throw new Error(`the kernel keeps ${kernel.byteLength} bytes of an event that it leaves to others`);
   }

@@ -1,11 +1,16 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { generateEvents } from '../../bench/event-generator.ts';
 import { ConvertedEvents } from '../../ingest/converted-events.ts';
 import { EventConverter } from '../../ingest/event-converter.ts';
+import type { EventReceiver } from '../../ingest/event-splitter.ts';
+import type { EventVerdict } from '../../ingest/event-verdict.ts';
+import { NdjsonSplitter } from '../../ingest/ndjson-splitter.ts';
 import { ScannedEvents } from '../../ingest/scanned-events.ts';
 import { decodedEvents } from './decoded-fields.ts';
+import { LONGEST_KERNEL_EVENT, ofBytes } from './kernel-events.ts';
 import { HOUR, NOW, RULES, rawEvent } from './raw-events.ts';
 
 /** Some usual ones, then ones of every other kind among them. */
@@ -26,6 +31,9 @@ function* mixedEvents(count: number): Iterable<Buffer> {
   }
 }
 
+const textsOf = ({ fields, logs }: ReturnType<ConvertedEvents['take']>) =>
+  [...fields.values, fields.masks, logs].map((chunks) => Buffer.concat(chunks).toString('latin1'));
+
 test.each([
   ['from Kafka', () => 'topic-"0-1'],
   ['from a place with a long name', () => `ü${'x'.repeat(2000)}`],
@@ -41,12 +49,66 @@ test.each([
     expect(converter.byteLength).toBe(expected.byteLength);
     const [converted, wanted] = [converter.take(), expected.take()];
     expect(converter.byteLength).toBe(0);
-    const texts = ({ fields, logs }: typeof wanted) =>
-      [...fields.values, fields.masks, logs].map((chunks) => Buffer.concat(chunks).toString('latin1'));
-    expect(texts(converted)).toEqual(texts(wanted));
+    expect(textsOf(converted)).toEqual(textsOf(wanted));
     converter.release(converted);
     expected.release(wanted);
   }
+});
+
+test.each([64 * 1024 * 1024, 1_000_000, 65_537, 65_536, 4_099, 700])(
+  'lines of all kinds, in chunks of %i bytes, give the columns, the logs and the verdicts that scanning every event gives, in their order',
+  (chunkBytes) => {
+    const [converter, scanned] = [new EventConverter(RULES), new ScannedEvents(RULES)];
+    const events = [...mixedEvents(720), Buffer.from(rawEvent({ ua: 'x'.repeat(LONGEST_KERNEL_EVENT) })), Buffer.from(rawEvent())];
+    const expected = new ConvertedEvents();
+    const wanted = events.map((event) => scanned.convert(event, null, expected));
+    const endings = ['\n', '\r\n', '\n \n', '\n\r\n\n'];
+    const input = Buffer.concat(events.flatMap((event, place) => [event, Buffer.from(endings[place % endings.length] ?? '')]));
+    const verdicts: EventVerdict[] = [];
+    const receiver: EventReceiver = {
+      event: (bytes) => verdicts.push(converter.convert(bytes, null)),
+      lines: (chunk, other) =>
+        converter.convertLines(chunk, { added: (count) => verdicts.push(...Array(count).fill({ kind: 'accepted' })), other }),
+      stray: (_bytes, reason) => verdicts.push({ kind: 'rejected', reason }),
+    };
+    const splitter = new NdjsonSplitter();
+    for (let start = 0; start < input.length; start += chunkBytes) {
+      const chunk = Buffer.from(input.subarray(start, start + chunkBytes));
+      splitter.push(chunk, receiver);
+      // Whoever made the chunk may use its memory again.
+      chunk.fill(0);
+    }
+    splitter.end(receiver);
+    expect(verdicts).toEqual(wanted);
+    expect(textsOf(converter.take())).toEqual(textsOf(expected.take()));
+  },
+);
+
+test('a line that stands where the memory of the kernel ends is not lost, nor is what comes behind it', () => {
+  for (const bytes of [LONGEST_KERNEL_EVENT - 2, LONGEST_KERNEL_EVENT - 1, LONGEST_KERNEL_EVENT, LONGEST_KERNEL_EVENT + 1]) {
+    const converter = new EventConverter(RULES);
+    const lines = [...Array(30).fill(rawEvent()), ofBytes(bytes), rawEvent({ logId: 'behind' })].map((line) => Buffer.from(`${line}\n`));
+    const others: number[] = [];
+    const input = Buffer.concat(lines);
+    const other = (line: Uint8Array) => {
+      others.push(line.length);
+      expect(converter.convert(line, null)).toEqual({ kind: 'accepted' });
+    };
+    expect(converter.convertLines(input, { added: () => undefined, other })).toBe(input.length);
+    const ids = decodedEvents(converter.take().fields).map(({ logId }) => logId);
+    expect(ids).toEqual([...Array(31).fill('a'), 'behind']);
+    // The first few are scanned, which is before there is a kernel; then it is the long one alone.
+    expect(others.filter((length) => length > 1000)).toEqual(bytes < LONGEST_KERNEL_EVENT ? [] : [bytes]);
+  }
+});
+
+test('many events without an id on lines get the digests of their bytes', () => {
+  const converter = new EventConverter(RULES);
+  const shortest = Array.from({ length: 5000 }, (_, zone) => `{"log":{},"shieldZoneId":${zone},"timestamp":${NOW}}`);
+  const other = (line: Uint8Array) => converter.convert(line, null);
+  converter.convertLines(Buffer.from(shortest.map((event) => ` ${event}\r\n`).join('')), { added: () => undefined, other });
+  const expected = shortest.map((event, zone) => [zone, createHash('sha256').update(event).digest('hex').slice(0, 32)]);
+  expect(decodedEvents(converter.take().fields).map(({ shieldZoneId, logId }) => [shieldZoneId, logId])).toEqual(expected);
 });
 
 test('ids that are longer than their events are written whole', () => {

@@ -9,6 +9,14 @@ describe('however an input is cut into chunks, the same events come out:', () =>
     const pieces: string[] = [];
     const receiver: EventReceiver = {
       event: (piece) => pieces.push(Buffer.from(piece).toString()),
+      lines: (chunk, other) => {
+        let start = 0;
+        for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', start)) {
+          other(chunk.subarray(start, end));
+          start = end + 1;
+        }
+        return start;
+      },
       stray: (piece, reason) => pieces.push(`${Buffer.from(piece).toString()} ${reason}`),
     };
     const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];

@@ -1,10 +1,8 @@
-import { COLUMN_BYTES, endOf, ends, LOGS } from './columns';
-import { members, readMembers } from './event-members';
+import { appendEvent, appendLastWithId } from './append-event';
+import { COLUMN_BYTES, ends } from './columns';
+import { appendedLines, appendLines, lines, stoppedAtLine } from './event-lines';
+import { members } from './event-members';
 import { givenId, input, LONGEST_EVENT, LONGEST_GIVEN_ID } from './event-memory';
-import { LOG_ID } from './fields';
-import { packLog } from './pack-log';
-import { findStrings } from './strings';
-import { appendWithGivenId, appendWithOwnId } from './write-fields';
 
 export function longestEvent(): usize {
   return LONGEST_EVENT;
@@ -34,7 +32,7 @@ export function endsAt(): usize {
   return ends;
 }
 
-/** Where the last event begins and ends in the input, without the blanks around it. */
+/** Where the last event begins and ends, without the blanks around it. */
 export function eventStart(): usize {
   return members.openAt;
 }
@@ -43,38 +41,32 @@ export function eventEnd(): usize {
   return members.closeAt + 1;
 }
 
-/** What `convert` says of an event. */
-const NOT_TAKEN: i32 = 0;
-const APPENDED: i32 = 1;
-const NEEDS_ID: i32 = 2;
-
-/** Where the log of the last event ends, behind those that were appended. */
-let logEnd: usize = 0;
-
-/**
- * Appends the event that lies in the input with `length` bytes to the columns; what is not taken leaves them alone, and nothing is said about it. So does one that has no id:
- * that has to be given by `appendWithId`. The event's time must be from `earliestMs` to `latestMs`, Unix milliseconds.
- */
+/** Appends the event that lies in the input with `length` bytes, as `appendEvent` does. */
 export function convert(length: usize, earliestMs: f64, latestMs: f64): i32 {
-  const end = input + length;
-  if (!findStrings(input, end) || !readMembers(input, end)) {
-    return NOT_TAKEN;
-  }
-  if (members.timestampMs < earliestMs || members.timestampMs > latestMs) {
-    return NOT_TAKEN;
-  }
-  logEnd = packLog(members.logStart, members.logEnd, endOf(LOGS));
-  if (logEnd === 0) {
-    return NOT_TAKEN;
-  }
-  if (!members.has(LOG_ID)) {
-    return NEEDS_ID;
-  }
-  appendWithOwnId(logEnd);
-  return APPENDED;
+  return appendEvent(input, input + length, earliestMs, latestMs);
 }
 
-/** Appends the event of which `convert` has said that it needs an id, with the one of `length` bytes in the place for it. */
+/** Appends the event that was last found to need an id, with the one of `length` bytes in the place for it. */
 export function appendWithId(length: usize): void {
-  appendWithGivenId(logEnd, length);
+  appendLastWithId(length);
+}
+
+/** Where the bytes of lines are expected. There is room for as many as for an event. */
+export function linesAt(): usize {
+  return lines;
+}
+
+/** Appends the events of lines, as `appendLines` does. */
+export function convertLines(at: usize, end: usize, earliestMs: f64, latestMs: f64): i32 {
+  return appendLines(at, end, earliestMs, latestMs);
+}
+
+/** How many events the last call of `convertLines` has appended. */
+export function convertedLines(): u32 {
+  return appendedLines();
+}
+
+/** Where the last call of `convertLines` has stopped. */
+export function linesStoppedAt(): usize {
+  return stoppedAtLine();
 }

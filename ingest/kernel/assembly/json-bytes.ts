@@ -12,6 +12,7 @@ export const DOT: u32 = 0x2e;
 export const DIGIT_0: u32 = 0x30;
 export const SPACE: u32 = 0x20;
 export const NEWLINE: u32 = 0x0a;
+export const CARRIAGE_RETURN: u32 = 0x0d;
 
 /** The value of a decimal digit; more than 9 where the byte is none. */
 export function digitOf(byte: u32): u32 {
