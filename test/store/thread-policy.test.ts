@@ -81,12 +81,27 @@ test('a search that fails counts as over', async () => {
 
 test('while events come in at full speed a search has no more threads than a seal', async () => {
   const { policy, threads } = await engineWithPolicy(4, { mainThreadUse: 0.9, quietMs: 60_000 });
-  policy.load(4_000);
-  await expect.poll(threads, soon).toBe(2);
+  const loading = async () => {
+    policy.load(4_000);
+    return await threads();
+  };
+  await loading();
   await policy.forSearch(async () => {
+    await expect.poll(threads, soon).toBe(4);
+    // Once a second of it has passed.
+    await expect.poll(loading, soon).toBe(2);
     for (let load = 0; load < 20; load += 1) {
-      policy.load(4_000);
-      expect(await threads()).toBe(2);
+      expect(await loading()).toBe(2);
     }
+  });
+});
+
+test('what the main thread was busy with before events came in is no full speed', async () => {
+  const { policy, threads } = await engineWithPolicy(4, { mainThreadUse: 0.9, quietMs: 60_000 });
+  for (let load = 0; load < 3; load += 1) {
+    policy.load(4_000);
+  }
+  await policy.forSearch(async () => {
+    await expect.poll(threads, soon).toBe(4);
   });
 });
