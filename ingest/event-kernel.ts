@@ -100,9 +100,7 @@ export class EventKernel {
     if (bytes.length > this.#longestEvent) {
       return false;
     }
-    if (this.#eventBytes + bytes.length + this.#longestGivenId > this.#roomForEvents) {
-      this.drain(events);
-    }
+    this.#makeRoom(bytes.length, events);
     this.#memory.set(bytes, this.#inputAt);
     const verdict = this.#exports.convert(bytes.length, earliestMs, latestMs);
     if (verdict === NOT_TAKEN || (verdict === NEEDS_ID && !this.#appendWithId(place))) {
@@ -117,13 +115,16 @@ export class EventKernel {
     for (let start = 0; ; ) {
       const block = chunk.subarray(start, start + this.#longestEvent);
       const end = this.#convertBlock(block, times, events, receiver);
-      const newline = end > 0 ? start + end - 1 : chunk.indexOf(NEWLINE, start + block.length);
+      if (end > 0) {
+        start += end;
+        continue;
+      }
+      // A line without an end, or one that is longer than the kernel's memory.
+      const newline = chunk.indexOf(NEWLINE, start + block.length);
       if (newline < 0) {
         return start;
       }
-      if (end === 0) {
-        receiver.other(chunk.subarray(start, newline));
-      }
+      receiver.other(chunk.subarray(start, newline));
       start = newline + 1;
     }
   }
@@ -147,10 +148,17 @@ export class EventKernel {
     this.#eventBytes = 0;
   }
 
+  /** For events of so many bytes, and an id. */
+  #makeRoom(bytes: number, events: ConvertedEvents): void {
+    if (this.#eventBytes + bytes + this.#longestGivenId > this.#roomForEvents) {
+      this.drain(events);
+    }
+  }
+
   /** The same with as much of a chunk as the kernel has room for. */
   #convertBlock(block: Buffer, { earliestMs, latestMs }: EventTimes, events: ConvertedEvents, { added, other }: LineReceiver): number {
     const { convertLines, convertedLines, linesStoppedAt } = this.#exports;
-    this.drain(events);
+    this.#makeRoom(block.length, events);
     this.#memory.set(block, this.#linesAt);
     for (let at = 0; ; ) {
       const verdict = convertLines(this.#linesAt + at, this.#linesAt + block.length, earliestMs, latestMs);

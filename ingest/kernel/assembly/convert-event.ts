@@ -1,8 +1,11 @@
-import { appendEvent, appendLastWithId } from './append-event';
+import { appendEvent } from './append-event';
 import { COLUMN_BYTES, ends } from './columns';
-import { appendedLines, appendLines, lines, stoppedAtLine } from './event-lines';
+import { lines } from './event-lines';
 import { members } from './event-members';
 import { givenId, input, LONGEST_EVENT, LONGEST_GIVEN_ID } from './event-memory';
+
+export { appendLastWithId as appendWithId } from './append-event';
+export { appendedLines as convertedLines, appendLines as convertLines, stoppedAtLine as linesStoppedAt } from './event-lines';
 
 export function longestEvent(): usize {
   return LONGEST_EVENT;
@@ -46,27 +49,7 @@ export function convert(length: usize, earliestMs: f64, latestMs: f64): i32 {
   return appendEvent(input, input + length, earliestMs, latestMs);
 }
 
-/** Appends the event that was last found to need an id, with the one of `length` bytes in the place for it. */
-export function appendWithId(length: usize): void {
-  appendLastWithId(length);
-}
-
 /** Where the bytes of lines are expected. There is room for as many as for an event. */
 export function linesAt(): usize {
   return lines;
-}
-
-/** Appends the events of lines, as `appendLines` does. */
-export function convertLines(at: usize, end: usize, earliestMs: f64, latestMs: f64): i32 {
-  return appendLines(at, end, earliestMs, latestMs);
-}
-
-/** How many events the last call of `convertLines` has appended. */
-export function convertedLines(): u32 {
-  return appendedLines();
-}
-
-/** Where the last call of `convertLines` has stopped. */
-export function linesStoppedAt(): usize {
-  return stoppedAtLine();
 }
