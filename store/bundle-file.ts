@@ -1,12 +1,12 @@
-import { closeSync, openSync, writevSync } from 'node:fs';
 import { constants, crc32, zstdCompressSync } from 'node:zlib';
 import type { ColumnMetaData, OffsetIndex, RowGroup, SchemaElement } from 'hyparquet';
 import { ByteWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeIndexes } from 'hyparquet-writer/src/indexes.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
+import { FileOutput } from './file-output.ts';
 import type { LogPlaces } from './hot-logs.ts';
-import { unwritten } from './unwritten.ts';
+import { PARQUET_MAGIC } from './parquet-column.ts';
 
 /** To read one log is to decompress so much, which takes a tenth of a millisecond. Smaller pages compress worse. */
 const PAGE_BYTES = 64 * 1024;
@@ -14,13 +14,9 @@ const PAGE_BYTES = 64 * 1024;
 /** The feed reads whole row groups for the sake of a few zones; each takes some bytes at the end of the file. */
 const GROUP_ROWS = 4_096;
 
-/** Written to the file together. */
-const WRITE_BYTES = 1024 * 1024;
-
 /** The logs do not get smaller with more effort: most of what they hold is in no other log. */
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: PAGE_BYTES };
 
-const MAGIC = Buffer.from('PAR1');
 /** Each value of a page comes behind its length, in so many bytes. */
 export const LENGTH_BYTES = 4;
 
@@ -56,12 +52,9 @@ export function writeBundleFile({ path, logs, rows }: BundleOrder): void {
 }
 
 class BundleFile {
-  readonly #handle: number;
+  readonly #output: FileOutput;
   readonly #groups: RowGroup[] = [];
   #rows = 0;
-  #offset = 0;
-  #waiting: Uint8Array[] = [];
-  #waitingBytes = 0;
   /** The page under way. */
   #page = Buffer.allocUnsafeSlow(2 * PAGE_BYTES);
   #used = 0;
@@ -74,9 +67,9 @@ class BundleFile {
   readonly #indexes: { readonly chunk: RowGroup['columns'][number]; readonly offsetIndex: OffsetIndex }[] = [];
 
   constructor(path: string) {
-    this.#handle = openSync(path, 'wx');
-    this.#put(MAGIC);
-    this.#groupStart = this.#offset;
+    this.#output = new FileOutput(path);
+    this.#output.put(PARQUET_MAGIC);
+    this.#groupStart = this.#output.offset;
   }
 
   add(piece: Buffer, start: number, end: number): void {
@@ -99,7 +92,7 @@ class BundleFile {
     this.#endGroup();
     const footer = new ByteWriter();
     // What is written into it has to know how far it is from the start of the file.
-    footer.offset = this.#offset;
+    footer.offset = this.#output.offset;
     writeIndexes(footer, this.#indexes);
     writeMetadata(footer, {
       version: 1,
@@ -109,13 +102,13 @@ class BundleFile {
       row_groups: this.#groups,
       metadata_length: 0,
     });
-    this.#put(footer.getBytes());
-    this.#put(MAGIC);
-    this.#write();
+    this.#output.put(footer.getBytes());
+    this.#output.put(PARQUET_MAGIC);
+    this.#output.write();
   }
 
   close(): void {
-    closeSync(this.#handle);
+    this.#output.close();
   }
 
   #makeRoom(bytes: number): void {
@@ -147,12 +140,12 @@ class BundleFile {
     });
     const bytes = header.offset + body.length;
     this.#locations.push({
-      offset: BigInt(this.#offset),
+      offset: BigInt(this.#output.offset),
       compressed_page_size: bytes,
       first_row_index: BigInt(this.#groupRows),
     });
-    this.#put(header.getBytes());
-    this.#put(body);
+    this.#output.put(header.getBytes());
+    this.#output.put(body);
     this.#groupBytes += header.offset + this.#used;
     this.#groupRows += this.#pageRows;
     this.#used = 0;
@@ -166,7 +159,7 @@ class BundleFile {
     }
     const rows = BigInt(this.#groupRows);
     const bytes = BigInt(this.#groupBytes);
-    const compressedBytes = BigInt(this.#offset - this.#groupStart);
+    const compressedBytes = BigInt(this.#output.offset - this.#groupStart);
     const metadata: ColumnMetaData = {
       type: 'BYTE_ARRAY',
       encodings: ['PLAIN'],
@@ -181,26 +174,8 @@ class BundleFile {
     this.#groups.push({ columns: [chunk], total_byte_size: bytes, num_rows: rows, total_compressed_size: compressedBytes });
     this.#indexes.push({ chunk, offsetIndex: { page_locations: this.#locations } });
     this.#locations = [];
-    this.#groupStart = this.#offset;
+    this.#groupStart = this.#output.offset;
     this.#groupRows = 0;
     this.#groupBytes = 0;
-  }
-
-  #put(bytes: Uint8Array): void {
-    this.#waiting.push(bytes);
-    this.#waitingBytes += bytes.length;
-    this.#offset += bytes.length;
-    if (this.#waitingBytes >= WRITE_BYTES) {
-      this.#write();
-    }
-  }
-
-  #write(): void {
-    let left = unwritten(this.#waiting, 0);
-    while (left.length > 0) {
-      left = unwritten(left, writevSync(this.#handle, left));
-    }
-    this.#waiting = [];
-    this.#waitingBytes = 0;
   }
 }

@@ -3,20 +3,12 @@ import { ByteWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 import { BATCH_COLUMNS, type FieldColumns, MASK_BYTES, UNFOLDED_BIT } from '../query/batch-columns.ts';
+import { PARQUET_MAGIC, PARQUET_TYPES, type ParquetColumn } from './parquet-column.ts';
 
-const MAGIC = Buffer.from('PAR1');
 const ROOT: SchemaElement = { name: 'events', num_children: BATCH_COLUMNS.length + 2 };
 
-const PARQUET_TYPES = {
-  int32: { type: 'INT32' },
-  int64: { type: 'INT64' },
-  uint64: { type: 'INT64', converted_type: 'UINT_64' },
-  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
-  bytes: { type: 'BYTE_ARRAY' },
-} as const;
-
 interface FileColumn {
-  readonly element: SchemaElement & { readonly type: ColumnMetaData['type'] };
+  readonly element: ParquetColumn;
   /** Of its only page: which of the events have a value, where not all do, and the values. */
   readonly content: readonly Uint8Array[];
 }
@@ -30,8 +22,8 @@ export function journalFileOf(fields: FieldColumns, eventCount: number, firstSeq
     return [];
   }
   const columns = columnsOf(fields, eventCount, firstSequence);
-  const pieces: Uint8Array[] = [MAGIC];
-  let offset = MAGIC.length;
+  const pieces: Uint8Array[] = [PARQUET_MAGIC];
+  let offset = PARQUET_MAGIC.length;
   const chunks = columns.map(({ element, content }) => {
     const start = offset;
     const bytes = lengthOf(content);
@@ -56,7 +48,7 @@ export function journalFileOf(fields: FieldColumns, eventCount: number, firstSeq
     row_groups: [{ columns: chunks, total_byte_size: BigInt(offset), num_rows: BigInt(eventCount) }],
     metadata_length: 0,
   });
-  pieces.push(footer.getBytes(), MAGIC);
+  pieces.push(footer.getBytes(), PARQUET_MAGIC);
   return pieces;
 }
 

@@ -12,8 +12,7 @@ import { runForNumbers, runStatement, type StatementRunner } from './duckdb-engi
 import { removeFiles } from './published-file.ts';
 import type { UnpublishedSegment } from './segment.ts';
 import { HOUR_MS, planSeal } from './segment-plan.ts';
-import { writeAsSegments } from './segment-rewrite.ts';
-import type { RowsOfSlice } from './segment-writer.ts';
+import { type RowsOfSlice, writeAsSegments } from './segment-rewrite.ts';
 
 /** Into so many segments the events are sorted straight from the journals, which are read for each of them. A table between takes longer to make. */
 const FEW_SEGMENTS = 2;
@@ -21,7 +20,7 @@ const FEW_SEGMENTS = 2;
 /** The events that are being sealed, in order, where they become more segments. One seal at a time writes segments. */
 const SEALING_TABLE = 'sealing';
 
-/** Hot events whose fields are to be written into segments. It can be handed to a thread. */
+/** Hot events whose fields are to be written into segments. */
 export interface FieldsOrder {
   readonly segmentsFolder: string;
   /** Begins the names of the segments: no two that succeed have the same. */

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SqlFragment } from '../sql/fragment.ts';
-import { slabZoneCountStatement } from '../sql/segment-statements.ts';
+import { type SegmentRows, type SegmentSlice, slabZoneCountStatement, writeSegmentStatement } from '../sql/segment-statements.ts';
 import type { Bundle } from './bundle.ts';
 import type { Catalog, CatalogProgress } from './catalog.ts';
 import { runStatement, type StatementRunner } from './duckdb-engine.ts';
@@ -9,7 +9,10 @@ import type { LiveSet } from './live-set.ts';
 import { removeFiles } from './published-file.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
 import { type SegmentPlan, type SlabZone, slabZone } from './segment-plan.ts';
-import { type RowsOfSlice, writeSegments } from './segment-writer.ts';
+import { writeSegments } from './segment-writer.ts';
+
+/** At least the rows of a slice, before which there are `first` in other slices. */
+export type RowsOfSlice = (slice: SegmentSlice, first: number) => SegmentRows;
 
 /** Events that are to be written into segments. */
 export interface SegmentSource {
@@ -51,7 +54,10 @@ export async function writeAsSegments(
 ): Promise<UnpublishedSegment[]> {
   const counts = (await runStatement(runner, slabZoneCountStatement(events, slabMs))).map(slabZone);
   const plans = plan(counts);
-  return await writeSegments(runner, segmentsFolder, stem, plans, await rows(plans.length));
+  const rowsOf = await rows(plans.length);
+  return await writeSegments(segmentsFolder, stem, plans, async ({ slice }, first, path) => {
+    await runStatement(runner, writeSegmentStatement(rowsOf(slice, first), slice, path));
+  });
 }
 
 /**

@@ -1,31 +1,28 @@
-import { type SegmentRows, type SegmentSlice, writeSegmentStatement } from '../sql/segment-statements.ts';
 import { syncFolder } from './data-folder.ts';
-import { runStatement, type StatementRunner } from './duckdb-engine.ts';
 import { removeFiles, writeWhole } from './published-file.ts';
 import type { UnpublishedSegment } from './segment.ts';
 import type { SegmentPlan } from './segment-plan.ts';
 
-/** At least the rows of a slice, before which there are `first` in other slices. */
-export type RowsOfSlice = (slice: SegmentSlice, first: number) => SegmentRows;
+/** Writes a planned segment to a new file. Before its rows there are `first` in segments that were planned before it. */
+export type WriteSegment = (plan: SegmentPlan, first: number, path: string) => Promise<void>;
 
 /**
- * Writes the planned slices of `rows` as Parquet files. None of them counts before the catalog has it. `stem` makes the names; it must never
- * come twice.
+ * Has the planned segments written as Parquet files. None of them counts before the catalog has it. `stem` makes the names; it must never
+ * come twice. When this rejects, nothing of them is left.
  */
 export async function writeSegments(
-  runner: StatementRunner,
   folder: string,
   stem: string,
   plans: readonly SegmentPlan[],
-  rows: RowsOfSlice,
+  write: WriteSegment,
 ): Promise<UnpublishedSegment[]> {
   const written: UnpublishedSegment[] = [];
   let first = 0;
   try {
     for (const [index, plan] of plans.entries()) {
       const file = `${stem}-${index}.parquet`;
-      const sliceRows = rows(plan.slice, first);
-      const bytes = await writeWhole(folder, file, (path) => runStatement(runner, writeSegmentStatement(sliceRows, plan.slice, path)));
+      const before = first;
+      const bytes = await writeWhole(folder, file, (path) => write(plan, before, path));
       written.push({ ...plan.content, file, bytes });
       first += plan.content.rows;
     }
