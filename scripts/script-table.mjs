@@ -9,9 +9,12 @@ export const SCRIPTS = {
   serve: { commands: [['node', 'src/main.ts', 'serve']] },
   // File names on the command line are relative to where the caller stands, not to the checkout.
   shieldlog: { commands: [['node', 'src/main.ts']], callersFolder: true },
-  // A test compiles the kernel and compares.
-  test: { commands: [['node', 'scripts/run-tests.mjs']], packages: ['ingest/kernel'] },
-  'test:unit': { commands: [['node', 'scripts/run-tests.mjs', '--project', 'unit', '--maxWorkers', '100%']], packages: ['ingest/kernel'] },
+  // Tests compile the kernels and compare.
+  test: { commands: [['node', 'scripts/run-tests.mjs']], packages: ['ingest/kernel', 'store/kernel'] },
+  'test:unit': {
+    commands: [['node', 'scripts/run-tests.mjs', '--project', 'unit', '--maxWorkers', '100%']],
+    packages: ['ingest/kernel', 'store/kernel'],
+  },
   check: { commands: [['tsc', '-p', '.'], ['biome', 'ci', '.'], ['knip']] },
   bench: { commands: [['node', 'bench/main.ts']], packages: ['bench'] },
   'bench:smoke': { commands: [['node', 'bench/main.ts', '--smoke']], packages: ['bench'] },

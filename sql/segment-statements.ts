@@ -57,8 +57,7 @@ export interface SegmentRows {
   readonly inOrder: boolean;
 }
 
-const numbered = (bundle: number, row: SqlFragment) =>
-  sql`${int64(BigInt(bundle) << BigInt(LOG_ROW_BITS))} + ${row} AS ${column('logPlace')}`;
+const numbered = (bundle: number, row: SqlFragment) => sql`${int64(logPlaceOf(bundle, 0))} + ${row} AS ${column('logPlace')}`;
 
 /** Rows of journals, sorted. The row of each is the row of its log in the bundle. */
 function sorted(rows: SqlFragment): SqlFragment {
@@ -104,6 +103,11 @@ export function writeSegmentStatement({ rows, inOrder }: SegmentRows, slice: Seg
   return render(
     sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${liesIn(slice)}${order}) TO ${quotedPath(path)} (${parquetOptions(LAYOUTS[slice.zones])})`,
   );
+}
+
+/** The `logPlace` of a sealed event whose log is in this row of this bundle. */
+export function logPlaceOf(bundle: number, row: number): bigint {
+  return (BigInt(bundle) << BigInt(LOG_ROW_BITS)) + BigInt(row);
 }
 
 /** The bundle and the row in it that the `logPlace` of a sealed event stands for. */

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { AppendPipeline } from './append-pipeline.ts';
 import { BundleWriter } from './bundle-writer.ts';
 import { Catalog } from './catalog.ts';
@@ -38,9 +37,6 @@ const CONCURRENT_SEARCHES = 4;
 const WAITING_SEARCHES = 256;
 /** Pages of the feed that are read at the same time, and windows that are prepared. */
 const CONCURRENT_FEEDS = 4;
-
-/** What sealing many events may use, beside what everything else may. */
-const SEALING_PART_OF_MEMORY = 4;
 
 /** How long after the last bulk load searches get every core again. */
 const QUIET_MS = 1_000;
@@ -116,10 +112,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
   const rewriting = { segmentsFolder: folder.segments, catalog, live, now };
-  const fields = new FieldsWriter(sealing, {
-    memoryLimitMb: Math.ceil(memoryLimitMb / SEALING_PART_OF_MEMORY),
-    spillFolder: join(folder.spill, 'sealing'),
-  });
+  const fields = new FieldsWriter(sealing);
   const bundles = new BundleWriter();
   const sealer = new Sealer({ ...rewriting, fields, bundles, logger });
   const threads = new ThreadPolicy({ connection: settings, cores, quietMs: QUIET_MS, logger });

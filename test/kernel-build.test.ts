@@ -10,24 +10,29 @@ declare const WebAssembly: {
   readonly Instance: new (module: object) => { readonly exports: { readonly memory: { readonly buffer: ArrayBuffer } } };
 };
 
-const folder = join(import.meta.dirname, '../../ingest/kernel');
+const root = join(import.meta.dirname, '..');
 
-test('the kernel in the repository is what its source compiles to', () => {
+test.each([
+  ['ingest/kernel', 'event-kernel.wasm'],
+  ['store/kernel', 'segment-kernel.wasm'],
+])('the kernel in %s is what its source compiles to', (name, file) => {
+  const folder = join(root, name);
   const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { scripts: { build: string } };
   const [, ...args] = scripts.build.split(' ');
   const made = mkdtempSync(join(tmpdir(), 'shieldlog-kernel-'));
   try {
     const compiler = join(folder, 'node_modules/assemblyscript/bin/asc.js');
-    const elsewhere = args.map((arg) => (arg === 'event-kernel.wasm' ? join(made, arg) : arg));
+    const elsewhere = args.map((arg) => (arg === file ? join(made, arg) : arg));
     execFileSync(process.execPath, [compiler, ...elsewhere], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-    const [compiled, committed] = [made, folder].map((place) => readFileSync(join(place, 'event-kernel.wasm')));
+    const [compiled, committed] = [made, folder].map((place) => readFileSync(join(place, file)));
     expect(committed?.equals(compiled ?? new Uint8Array(0))).toBe(true);
   } finally {
     rmSync(made, { recursive: true });
   }
 });
 
-test('a kernel has the memory that it begins with, and no more: what is seen of it from outside stays good', () => {
+test('an event kernel has the memory that it begins with, and no more: what is seen of it from outside stays good', () => {
+  const folder = join(root, 'ingest/kernel');
   const { targets } = JSON.parse(readFileSync(join(folder, 'asconfig.json'), 'utf8'));
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(join(folder, 'event-kernel.wasm'))));
   expect(exports.memory.buffer.byteLength).toBe(targets.release.initialMemory * 64 * 1024);

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+
+/** A place in the memory of the kernel. */
+export type Address = number;
+
+/** What the kernel does is said where it is done, in `kernel/assembly/`. */
+interface KernelFunctions {
+  readonly placeTexts: (values: Address, end: Address, present: Address, count: number, places: Address) => Address;
+  readonly placeNumbers: (values: Address, size: number, present: Address, count: number, places: Address) => Address;
+  readonly internTexts: (places: Address, count: number, ids: Address, dictionary: Address, table: Address, slots: number) => number;
+  readonly internNumbers: (
+    places: Address,
+    size: number,
+    count: number,
+    ids: Address,
+    dictionary: Address,
+    table: Address,
+    slots: number,
+  ) => number;
+  readonly gatherNumbers: (values: Address, order: Address, count: number, out: Address) => void;
+  readonly countUp: (first: bigint, count: number, out: Address) => void;
+  readonly findBounds: (numbers: Address, count: number) => void;
+  readonly leastNumber: () => bigint;
+  readonly mostNumber: () => bigint;
+  readonly gatherBits: (bits: Address, order: Address, count: number, out: Address) => Address;
+  readonly appendBits: (from: Address, count: number, to: Address, first: number) => void;
+  readonly writeLevels: (ofEvents: Address, order: Address, count: number, entries: Address, out: Address) => Address;
+  readonly presentRows: () => number;
+  readonly renumber: (ids: Address, count: number, numbers: Address, used: Address) => number;
+  readonly resolve: (numbers: Address, count: number, table: Address) => void;
+  readonly writeIndices: (numbers: Address, count: number, dictionarySize: number, out: Address) => Address;
+  readonly writeTexts: (places: Address, count: number, out: Address) => Address;
+  readonly writeNumbers: (places: Address, count: number, size: number, out: Address) => Address;
+  readonly writeDeltaLengthTexts: (places: Address, count: number, lengths: Address, out: Address) => Address;
+  readonly writeDeltaPacked: (numbers: Address, count: number, out: Address) => Address;
+}
+
+interface KernelExports extends KernelFunctions {
+  readonly memory: { readonly buffer: ArrayBuffer; readonly grow: (pages: number) => number };
+  readonly roomAt: () => Address;
+}
+
+/** What is used of it here: Node's types leave it to those of the browser. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: KernelExports };
+};
+
+const WEB_ASSEMBLY_PAGE = 64 * 1024;
+
+/** The kernel reads and writes texts in words of eight bytes, past their ends. */
+const SLACK = 64;
+
+/**
+ * What turns columns of journals into columns of segments, in WebAssembly (the source is in `kernel/assembly/`), and its memory, which is handed out piece by piece and taken back all at once.
+ */
+export class SegmentKernel {
+  readonly run: KernelFunctions;
+  readonly #exports: KernelExports;
+  #memory: Buffer<ArrayBuffer>;
+  #used: Address;
+
+  constructor() {
+    this.#exports = new WebAssembly.Instance(
+      new WebAssembly.Module(readFileSync(new URL('./kernel/segment-kernel.wasm', import.meta.url))),
+    ).exports;
+    this.run = this.#exports;
+    this.#memory = Buffer.from(this.#exports.memory.buffer);
+    this.#used = this.#exports.roomAt();
+  }
+
+  /** Takes all memory back. */
+  clear(): void {
+    this.#used = this.#exports.roomAt();
+  }
+
+  /**
+   * Hands out memory with whatever is in it. What was seen of the memory before may not be looked at any more. Throws a `RangeError` where there is no more.
+   */
+  allocate(bytes: number): Address {
+    const at = Math.ceil(this.#used / 8) * 8;
+    const end = at + bytes + SLACK;
+    const missing = end - this.#memory.length;
+    if (missing > 0) {
+      this.#exports.memory.grow(Math.ceil(missing / WEB_ASSEMBLY_PAGE));
+      this.#memory = Buffer.from(this.#exports.memory.buffer);
+    }
+    this.#used = end;
+    return at;
+  }
+
+  bytes(at: Address, length: number): Buffer {
+    return this.#memory.subarray(at, at + length);
+  }
+
+  uint32s(at: Address, count: number): Uint32Array {
+    return new Uint32Array(this.#memory.buffer, at, count);
+  }
+
+  int32s(at: Address, count: number): Int32Array {
+    return new Int32Array(this.#memory.buffer, at, count);
+  }
+}

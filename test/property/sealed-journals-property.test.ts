@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { SegmentKernel } from '../../store/segment-kernel.ts';
+import { expectSealedAlike, journalsOf } from '../store/sealed-both-ways.ts';
+import { anyText, hostileText } from './value-pools.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Of few, so that events share them, or of its own. */
+const text = fc.oneof(fc.constantFrom('', 'a', 'waf', 'x'.repeat(9), 'ä€𝄞'), hostileText, anyText);
+const url = fc.oneof(
+  text,
+  fc.tuple(text, text).map(([head, tail]) => `${head}?${tail}`),
+);
+const ip = fc.oneof(text, fc.ipV4(), fc.ipV6());
+const optional = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null, freq: 3 });
+
+const event = fc.record({
+  logId: fc.oneof(
+    fc.uuid(),
+    fc.uuid().map((id) => id.replaceAll('-', '')),
+    text,
+  ),
+  shieldZoneId: fc.oneof(fc.constantFrom(1, 2, -1), fc.integer()),
+  timestamp: fc.oneof(fc.integer({ min: 0, max: 3 * HOUR_MS }), fc.constantFrom(0, HOUR_MS, HOUR_MS - 1), fc.maxSafeNat()),
+  ...Object.fromEntries(
+    ['feature', 'ruleId', 'ruleName', 'ja4', 'ua', 'asn', 'country', 'action'].map((name) => [name, optional(text)] as const),
+  ),
+  ip: optional(ip),
+  url: optional(url),
+});
+
+test('whatever is in journals, a kernel seals it into the rows that DuckDB makes of it', async () => {
+  const kernel = new SegmentKernel();
+  let events = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(event, { minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 4 }), async (batches) => {
+      const { rows } = await expectSealedAlike(await journalsOf(batches), kernel);
+      events += rows.length;
+    }),
+    { numRuns: 150 },
+  );
+  expect(events).toBeGreaterThan(1_500);
+});

@@ -1,0 +1,67 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
+import { expect } from 'vitest';
+import { logRow } from '../../sql/segment-statements.ts';
+import { JournalFolder } from '../../store/journal-folder.ts';
+import { type SealedFields, writeSealedFields } from '../../store/sealed-fields.ts';
+import { type JournalsOrder, sealJournals } from '../../store/sealed-journals.ts';
+import type { SegmentKernel } from '../../store/segment-kernel.ts';
+import { type CanonicalEvent, canonicalBatch } from '../fixtures/canonical-batch.ts';
+import { temporaryFolder } from '../fixtures/temporary-store.ts';
+
+/** Sequences and bundles that take more than 32 bits, and as many as they may. */
+const FIRST_SEQUENCE = 2n ** 40n + 17n;
+const BUNDLE = 70_000;
+
+/** Writes the events of each batch as a journal. */
+export async function journalsOf(batches: readonly (readonly CanonicalEvent[])[]): Promise<JournalsOrder> {
+  const [journalFolder, segmentsFolder] = ['journal', 'segments'].map((name) => join(temporaryFolder(), name)) as [string, string];
+  mkdirSync(journalFolder);
+  mkdirSync(segmentsFolder);
+  const folder = new JournalFolder(journalFolder);
+  const paths: string[] = [];
+  let sequence = FIRST_SEQUENCE;
+  for (const [place, events] of batches.entries()) {
+    const { path } = await folder.write({ journal: place + 1, sequence }, canonicalBatch(events), 0);
+    paths.push(path);
+    sequence += BigInt(events.length);
+  }
+  const events = Number(sequence - FIRST_SEQUENCE);
+  return { segmentsFolder, stem: 'kernel', paths, events, bundle: BUNDLE, firstSequence: FIRST_SEQUENCE };
+}
+
+/** Has the journals sealed by the kernel and by DuckDB, and expects the same rows in the same order, each with the place of its log, and the same to be said of them. */
+export async function expectSealedAlike(order: JournalsOrder, kernel: SegmentKernel): Promise<SealedFields> {
+  const engine = await DuckDBInstance.create(':memory:', { threads: '1' });
+  const connection = await engine.connect();
+  try {
+    const sources = order.paths.map((path) => ({ path }));
+    const expected = await writeSealedFields({ ...order, stem: 'duckdb', sources, endSequence: 2n ** 62n }, connection);
+    const sealed = await sealJournals(order, kernel);
+    expect(contentOf(sealed)).toEqual(contentOf(expected));
+    for (const [place, { file }] of sealed.segments.entries()) {
+      const rowsOf = async (columns: string, name: string): Promise<DuckDBValue[][]> => {
+        const from = `read_parquet('${join(order.segmentsFolder, name)}') ORDER BY file_row_number`;
+        const reader = await connection.runAndReadAll(`SELECT ${columns} FROM ${from}`);
+        return [reader.columnNames(), reader.columnTypes().map(String), ...reader.getRows()];
+      };
+      const fields = '* EXCLUDE ("logPlace")';
+      expect(await rowsOf(fields, file)).toEqual(await rowsOf(fields, expected.segments[place]?.file ?? ''));
+      const [, , ...places] = await rowsOf('seq, "logPlace"', file);
+      for (const [sequence, logPlace] of places) {
+        const { bundle, row } = logRow(logPlace as bigint);
+        expect([bundle, sealed.rows[row]]).toEqual([order.bundle, Number((sequence as bigint) - order.firstSequence)]);
+      }
+    }
+    expect(sealed.rows.toSorted()).toEqual(Float64Array.from({ length: order.events }, (_, row) => row));
+    return sealed;
+  } finally {
+    connection.closeSync();
+    engine.closeSync();
+  }
+}
+
+function contentOf({ segments }: SealedFields): unknown[] {
+  return segments.map(({ file: _, bytes: __, ...content }) => content);
+}
