@@ -13,7 +13,7 @@ import { disjointStretches, locatePage, type PageLocation, type Stretch } from '
 import type { SealedPart, SearchScope } from './search-scope.ts';
 import { liesWithin } from './segment.ts';
 import type { SegmentCounts } from './segment-counts.ts';
-import { countBySlot, slotMsOf, slotStretch } from './slot-counts.ts';
+import { countBySlot, slotStretch, slotsOf } from './slot-counts.ts';
 import { unpackLog } from './unpack-log.ts';
 
 /** A stretch of time with no more events than this is sorted as it is; a longer one is divided again. */
@@ -59,8 +59,8 @@ async function countMatching(scope: SearchScope, counts: SegmentCounts | undefin
   }
   const bySegment = counts.of(plan);
   const [known, unknown] = partition(sealed, (part) => liesWithin(part, window) && bySegment.has(part.id));
-  const slotMs = slotMsOf(window);
-  const statement = fileSlotCountStatement(plan, scope.eventsByFile(unknown), window, slotMs, duckdbDialect);
+  const slots = slotsOf(window, scope.newestMs);
+  const statement = fileSlotCountStatement(plan, scope.eventsByFile(unknown), slots, duckdbDialect);
   const counted = unknown.length === 0 && scope.hotParts.length === 0 ? [] : await scope.run(statement);
   const byFile = Map.groupBy(counted, ([file]) => file);
   for (const part of unknown.filter((one) => liesWithin(one, window))) {
@@ -71,7 +71,7 @@ async function countMatching(scope: SearchScope, counts: SegmentCounts | undefin
     );
   }
   const stretches = known.map((part) => stretchOf(part, bySegment.get(part.id) ?? 0)).filter(({ events }) => events > 0);
-  return disjointStretches([...stretches, ...counted.map(([, slot, events]) => slotStretch(window, slotMs, Number(slot), Number(events)))]);
+  return disjointStretches([...stretches, ...counted.map(([, slot, events]) => slotStretch(slots, Number(slot), Number(events)))]);
 }
 
 function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {

@@ -94,6 +94,14 @@ export class SearchScope {
     return hotLogOf(this.#snapshot.hotParts, sequence);
   }
 
+  /** No event of the zone that can lie in the window is later. */
+  get newestMs(): number {
+    return [...this.sealed, ...this.hotParts].reduce(
+      (newest, { maxTimestamp }) => Math.max(newest, maxTimestamp),
+      Number.NEGATIVE_INFINITY,
+    );
+  }
+
   /** How many events of the zone are in the segments; not all of them need lie in the window. */
   get sealedRows(): number {
     return this.rowsIn(this.segments);

@@ -1,24 +1,40 @@
 import type { TimeWindow } from '../query/search-plan.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
-import { slotCountStatement } from '../sql/row-statements.ts';
+import { slotAt, slotCountStatement, type TimeSlots } from '../sql/row-statements.ts';
 import type { Stretch } from './page-location.ts';
 import type { SealedPart, SearchScope } from './search-scope.ts';
 
 const SLOTS = 1024;
 
-/** How long the time slots are that a window is counted by. */
-export function slotMsOf({ fromMs, toMs }: TimeWindow): number {
-  return Math.ceil((toMs - fromMs) / SLOTS);
+/** So many of the last slots that can have events are divided once more: most pages that are asked for are the newest. */
+const DIVIDED = 8;
+
+/** The time slots that a window is counted by whose newest event is no later than `newestMs`. */
+export function slotsOf(window: TimeWindow, newestMs: number): TimeSlots {
+  const { fromMs, toMs } = window;
+  const slotMs = Math.ceil((toMs - fromMs) / SLOTS);
+  const newestSlot = Math.floor((Math.min(newestMs, toMs - 1) - fromMs) / slotMs);
+  if (newestSlot < 0 || slotMs === 1) {
+    return { window, slotMs };
+  }
+  const newestFromMs = fromMs + Math.max(0, newestSlot + 1 - DIVIDED) * slotMs;
+  return { window, slotMs, newest: { fromMs: newestFromMs, slotMs: Math.ceil((DIVIDED * slotMs) / SLOTS) } };
 }
 
 /** The parts of the window that have matching events, in no order. */
 export async function countBySlot(scope: SearchScope, window: TimeWindow, sealed?: readonly SealedPart[]): Promise<Stretch[]> {
-  const slotMs = slotMsOf(window);
-  const counted = await scope.run(slotCountStatement(scope.plan, scope.events(window, sealed), window, slotMs, duckdbDialect));
-  return counted.map(([slot, events]) => slotStretch(window, slotMs, Number(slot), Number(events)));
+  const slots = slotsOf(window, scope.newestMs);
+  const counted = await scope.run(slotCountStatement(scope.plan, scope.events(window, sealed), slots, duckdbDialect));
+  return counted.map(([slot, events]) => slotStretch(slots, Number(slot), Number(events)));
 }
 
-export function slotStretch(window: TimeWindow, slotMs: number, slot: number, events: number): Stretch {
-  const fromMs = window.fromMs + slot * slotMs;
+/** What a slot is of its window. */
+export function slotStretch(slots: TimeSlots, slot: number, events: number): Stretch {
+  const { window, newest } = slots;
+  const firstNewest = newest === undefined ? Number.POSITIVE_INFINITY : slotAt(slots, newest.fromMs);
+  const [fromMs, slotMs] =
+    newest === undefined || slot < firstNewest
+      ? [window.fromMs + slot * slots.slotMs, slots.slotMs]
+      : [newest.fromMs + (slot - firstNewest) * newest.slotMs, newest.slotMs];
   return { fromMs, toMs: Math.min(window.toMs, fromMs + slotMs), events };
 }

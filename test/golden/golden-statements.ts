@@ -32,7 +32,7 @@ export function goldenStatements(plan: SearchPlan, { groups = [], total }: Golde
     const slotMs = Math.ceil((window.toMs - window.fromMs) / SLOTS);
     const slice = { offset: page.index * page.size, limit: page.size };
     return [
-      slotCountStatement(plan, EVENTS, window, slotMs, duckdbDialect),
+      slotCountStatement(plan, EVENTS, { window, slotMs }, duckdbDialect),
       rowPageStatement(plan, EVENTS, window, slice, SELECTED, duckdbDialect),
     ];
   }
