@@ -75,7 +75,8 @@ export class SegmentKernel {
   }
 
   /**
-   * Hands out memory with whatever is in it. What was seen of the memory before may not be looked at any more. Throws a `RangeError` where there is no more.
+   * Hands out memory with whatever is in it. What was seen of the memory before may not be looked at any more. Throws a `RangeError` where there is no more: it has 2 GiB at most, since addresses come out of
+   * WebAssembly with a sign.
    */
   allocate(bytes: number): Address {
     const at = Math.ceil(this.#used / 8) * 8;
