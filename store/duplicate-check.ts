@@ -60,18 +60,15 @@ export class DuplicateCheck {
     return { identities, times, zones: [...different], minTimestamp, maxTimestamp };
   }
 
-  /** False where none of the events is stored already, and none comes twice; true where that may be so, or would cost too much to know. */
+  /**
+   * False where none of the events is stored already, and none comes twice; true where that may be so, or would cost too much to know. From here on they count as stored: where that fails, they are looked at
+   * more closely the next time.
+   */
   async mayFindSome(arrived: ArrivedEvents, stored: Snapshot): Promise<boolean> {
     const missing = this.#known.missing(arrived);
-    if (missing !== undefined && !(await this.#read(missing, stored))) {
-      return true;
-    }
-    return this.#known.holdsSome(arrived);
-  }
-
-  /** The events are stored now. */
-  note(arrived: ArrivedEvents): void {
-    this.#known.add(arrived);
+    const isKnown = missing === undefined || (await this.#read(missing, stored));
+    const areNew = this.#known.add(arrived);
+    return !(isKnown && areNew);
   }
 
   /** False where there would be more to read than there is room for. */

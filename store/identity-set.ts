@@ -1,21 +1,14 @@
+/** A power of two. */
 const FEWEST_PLACES = 64;
 
 /** A set of whole numbers from 0 to 2^53 - 1 that are as good as chance, eleven bytes to each. */
 export class IdentitySet {
   /** A number lies at the place that its lowest bits name, or at the next free one. 0 is free. */
-  #places: Float64Array;
+  #places = new Float64Array(FEWEST_PLACES);
   #size = 0;
-
-  constructor(expected = 0) {
-    this.#places = new Float64Array(placesFor(expected));
-  }
 
   get size(): number {
     return this.#size;
-  }
-
-  has(identity: number): boolean {
-    return this.#places[this.#find(nonZero(identity))] !== 0;
   }
 
   /** False where it is in the set already. */
@@ -51,11 +44,6 @@ export class IdentitySet {
       }
     }
   }
-}
-
-/** A power of two. */
-function placesFor(expected: number): number {
-  return Math.max(FEWEST_PLACES, 2 ** Math.ceil(Math.log2(Math.max(1, expected * 1.5))));
 }
 
 /** One in 2^53 becomes another: two events are not the same for having the same number, but are looked at. */

@@ -62,26 +62,21 @@ export class KnownEvents {
     }
   }
 
-  /** Whether one of the events, whose minutes are known, is there already or comes twice. Others may have its identity by chance. */
-  holdsSome({ identities, times }: EventIdentities): boolean {
-    const arrived = new IdentitySet(identities.length);
+  /**
+   * Adds events, of those minutes that are known. False where one of them was there already or comes twice; others may have its identity by chance.
+   */
+  add({ identities, times }: EventIdentities): boolean {
+    let areNew = true;
     for (let index = 0; index < identities.length; index += 1) {
-      const identity = identities[index] as number;
-      if (this.#of(times[index] as number)?.has(identity) || !arrived.add(identity)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /** Adds events that the store has now. Those of minutes that are not known do not matter. */
-  add({ identities, times }: EventIdentities): void {
-    for (let index = 0; index < identities.length; index += 1) {
-      if (this.#of(times[index] as number)?.add(identities[index] as number)) {
+      const minute = this.#of(times[index] as number);
+      if (minute?.add(identities[index] as number)) {
         this.#events += 1;
+      } else if (minute !== undefined) {
+        areNew = false;
       }
     }
     this.#makeRoom(new Set(minutesOf(times)));
+    return areNew;
   }
 
   #of(time: number): IdentitySet | undefined {

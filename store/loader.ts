@@ -93,7 +93,6 @@ export class Loader {
         live.exchange({ addHot: part });
       }
       if (arrived !== undefined) {
-        this.#duplicates.note(arrived);
         zones = arrived.zones;
       }
       counters.duplicateEvents += journal.eventCount - loaded;

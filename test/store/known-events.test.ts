@@ -25,13 +25,20 @@ test('of a minute nothing is known until its events were given', () => {
 test('an event is there that was stored before its minute was known, or came later, or comes twice at once', () => {
   const known = new KnownEvents(100);
   known.begin([5, 6], events([5, 50], [6, 60], [7, 70]));
-  expect(known.holdsSome(events([5, 1], [6, 2]))).toBe(false);
-  expect(known.holdsSome(events([5, 1], [5, 50]))).toBe(true);
-  expect(known.holdsSome(events([6, 60]))).toBe(true);
-  expect(known.holdsSome(events([6, 3], [6, 3]))).toBe(true);
-  known.add(events([5, 1], [6, 2]));
-  expect(known.holdsSome(events([5, 1]))).toBe(true);
-  expect(known.holdsSome(events([6, 2]))).toBe(true);
+  expect(known.add(events([5, 1], [6, 2]))).toBe(true);
+  expect(known.add(events([5, 3], [5, 50]))).toBe(false);
+  expect(known.add(events([6, 60]))).toBe(false);
+  expect(known.add(events([6, 4], [6, 4]))).toBe(false);
+  expect(known.add(events([5, 1]))).toBe(false);
+  expect(known.add(events([6, 2]))).toBe(false);
+  // What came beside one that was there has come, too.
+  expect(known.add(events([5, 3]))).toBe(false);
+});
+
+test('events of a minute that is not known are not kept', () => {
+  const known = new KnownEvents(100);
+  expect(known.add(events([5, 1], [5, 1]))).toBe(true);
+  expect(known.missing(events([5, 1]))).toMatchObject({ minutes: [5] });
 });
 
 test('minutes go once there are too many events in them, the one first that was used longest ago, and never one that is used now', () => {
