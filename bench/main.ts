@@ -57,9 +57,11 @@ const order = {
   eventsPerSecond: 50_000,
   memoryLimitMb,
 };
+// Of the commit that is measured, whatever becomes of the folder meanwhile.
+const started = circumstances(await engineVersions(engines));
 const progress = startProgress(stepsOf(order));
 const measured = await runRace({ ...order, onStep: progress.step }).finally(() => progress.stop());
-const result: RaceResult = { circumstances: circumstances(await engineVersions(engines)), ...measured };
+const result: RaceResult = { circumstances: started, ...measured };
 process.stdout.write(`${raceText(result)}\n`);
 const files = await writeResult(result);
 process.stderr.write(`${files.map((file) => `written: ${file}\n`).join('')}`);
