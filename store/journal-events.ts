@@ -75,11 +75,7 @@ export class JournalEvents {
       }
       placeValues(journals, name, size, scratch, kernel);
       const dictionary = kernel.allocate(4 * (count + 1));
-      if (size === undefined) {
-        kernel.run.internTexts(scratch, count, entries, dictionary, table, slots);
-      } else {
-        kernel.run.internNumbers(scratch, size, count, entries, dictionary, table, slots);
-      }
+      kernel.run.internValues(scratch, size ?? 0, count, entries, dictionary, table, slots);
       columns.set(name, { kind: 'numbered', entries, dictionary, size });
     }
     return columns;

@@ -7,8 +7,8 @@ export type Address = number;
 interface KernelFunctions {
   readonly placeTexts: (values: Address, end: Address, present: Address, count: number, places: Address) => Address;
   readonly placeNumbers: (values: Address, size: number, present: Address, count: number, places: Address) => Address;
-  readonly internTexts: (places: Address, count: number, ids: Address, dictionary: Address, table: Address, slots: number) => number;
-  readonly internNumbers: (
+  /** A text has the size 0. */
+  readonly internValues: (
     places: Address,
     size: number,
     count: number,

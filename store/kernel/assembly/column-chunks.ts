@@ -3,7 +3,7 @@ import { hasBit } from './bits';
 import { writeDeltaPacked } from './delta-binary-packed';
 
 export { writeDeltaPacked } from './delta-binary-packed';
-export { internNumbers, internTexts } from './interning';
+export { internValues } from './interning';
 export { placeNumbers, placeTexts } from './places';
 
 /** Writes the values of some events of a column as pages of Parquet. `order` has the number of each event, four bytes, in the order of the rows. */

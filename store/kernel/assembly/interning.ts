@@ -1,7 +1,5 @@
-/**
- * Numbers the different values of a column, from 1 on in the order in which they come first. For each event its number goes to `ids`, 0 where it has no value; for each number the place of the value goes
- * to `dictionary`. `table` has room for `slots` entries of four bytes, a power of two and more than there are events. Return how many there are.
- */
+/** What stands for the size of a text. */
+const TEXT: u32 = 0;
 
 const MIX: u64 = ((<u64>0x9e37_79b9) << 32) | 0x7f4a_7c15;
 
@@ -33,65 +31,49 @@ function sameText(left: usize, right: usize, length: u32): bool {
   return bits === 0 || ((load<u64>(left) ^ load<u64>(right)) & (((<u64>1) << bits) - 1)) === 0;
 }
 
-export function internTexts(places: usize, count: u32, ids: usize, dictionary: usize, table: usize, slots: u32): u32 {
-  memory.fill(table, 0, 4 * slots);
-  const mask = slots - 1;
-  let known: u32 = 0;
-  for (let event: u32 = 0; event < count; event++) {
-    const place = <usize>load<u32>(places + 4 * event);
-    let id: u32 = 0;
-    if (place !== 0) {
-      const length = load<u32>(place);
-      let slot = <u32>hashOf(place + 4, length) & mask;
-      for (; ; slot = (slot + 1) & mask) {
-        id = load<u32>(table + 4 * slot);
-        if (id === 0) {
-          known++;
-          id = known;
-          store<u32>(table + 4 * slot, id);
-          store<u32>(dictionary + 4 * id, <u32>place);
-          break;
-        }
-        const other = <usize>load<u32>(dictionary + 4 * id);
-        if (load<u32>(other) === length && sameText(place + 4, other + 4, length)) {
-          break;
-        }
-      }
-    }
-    store<u32>(ids + 4 * event, id);
-  }
-  return known;
-}
-
-/** Of `size` bytes, four or eight. */
-export function internNumbers(places: usize, size: u32, count: u32, ids: usize, dictionary: usize, table: usize, slots: u32): u32 {
-  memory.fill(table, 0, 4 * slots);
-  const mask = slots - 1;
-  let known: u32 = 0;
-  for (let event: u32 = 0; event < count; event++) {
-    const place = <usize>load<u32>(places + 4 * event);
-    let id: u32 = 0;
-    if (place !== 0) {
-      const value = numberAt(place, size);
-      for (let slot = <u32>mixed(0, value) & mask; ; slot = (slot + 1) & mask) {
-        id = load<u32>(table + 4 * slot);
-        if (id === 0) {
-          known++;
-          id = known;
-          store<u32>(table + 4 * slot, id);
-          store<u32>(dictionary + 4 * id, <u32>place);
-          break;
-        }
-        if (numberAt(<usize>load<u32>(dictionary + 4 * id), size) === value) {
-          break;
-        }
-      }
-    }
-    store<u32>(ids + 4 * event, id);
-  }
-  return known;
-}
-
 function numberAt(place: usize, size: u32): u64 {
   return size === 4 ? <u64>load<u32>(place) : load<u64>(place);
+}
+
+function hashOfValue(place: usize, size: u32): u64 {
+  return size === TEXT ? hashOf(place + 4, load<u32>(place)) : mixed(0, numberAt(place, size));
+}
+
+function sameValue(left: usize, right: usize, size: u32): bool {
+  if (size !== TEXT) {
+    return numberAt(left, size) === numberAt(right, size);
+  }
+  const length = load<u32>(left);
+  return load<u32>(right) === length && sameText(left + 4, right + 4, length);
+}
+
+/**
+ * Numbers the different values of a column, from 1 on in the order in which they come first. They are numbers of `size` bytes, four or eight, or texts behind their lengths. For each event its number goes to `ids`,
+ * 0 where it has no value; for each number the place of the value goes to `dictionary`. `table` has room for `slots` entries of four bytes, a power of two and more than there are events. Returns how many there are.
+ */
+export function internValues(places: usize, size: u32, count: u32, ids: usize, dictionary: usize, table: usize, slots: u32): u32 {
+  memory.fill(table, 0, 4 * slots);
+  const mask = slots - 1;
+  let known: u32 = 0;
+  for (let event: u32 = 0; event < count; event++) {
+    const place = <usize>load<u32>(places + 4 * event);
+    let id: u32 = 0;
+    if (place !== 0) {
+      for (let slot = <u32>hashOfValue(place, size) & mask; ; slot = (slot + 1) & mask) {
+        id = load<u32>(table + 4 * slot);
+        if (id === 0) {
+          known++;
+          id = known;
+          store<u32>(table + 4 * slot, id);
+          store<u32>(dictionary + 4 * id, <u32>place);
+          break;
+        }
+        if (sameValue(place, <usize>load<u32>(dictionary + 4 * id), size)) {
+          break;
+        }
+      }
+    }
+    store<u32>(ids + 4 * event, id);
+  }
+  return known;
 }
