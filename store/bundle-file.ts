@@ -1,12 +1,11 @@
 import { constants, crc32, zstdCompressSync } from 'node:zlib';
-import type { ColumnMetaData, OffsetIndex, RowGroup, SchemaElement } from 'hyparquet';
+import type { ColumnMetaData, OffsetIndex, RowGroup } from 'hyparquet';
 import { ByteWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
-import { writeIndexes } from 'hyparquet-writer/src/indexes.js';
-import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 import { FileOutput } from './file-output.ts';
 import type { LogPlaces } from './hot-logs.ts';
-import { PARQUET_MAGIC } from './parquet-column.ts';
+import { PARQUET_MAGIC, type ParquetColumn } from './parquet-column.ts';
+import { type ColumnIndex, parquetFooter } from './parquet-footer.ts';
 
 /** To read one log is to decompress so much, which takes a tenth of a millisecond. Smaller pages compress worse. */
 const PAGE_BYTES = 64 * 1024;
@@ -20,10 +19,7 @@ const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: PA
 /** Each value of a page comes behind its length, in so many bytes. */
 export const LENGTH_BYTES = 4;
 
-const SCHEMA: SchemaElement[] = [
-  { name: 'logs', num_children: 1 },
-  { name: 'log', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', converted_type: 'UTF8' },
-];
+const COLUMN: ParquetColumn = { name: 'log', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', converted_type: 'UTF8' };
 
 /** What is to be written into a bundle. */
 export interface BundleOrder {
@@ -54,7 +50,6 @@ export function writeBundleFile({ path, logs, rows }: BundleOrder): void {
 class BundleFile {
   readonly #output: FileOutput;
   readonly #groups: RowGroup[] = [];
-  #rows = 0;
   /** The page under way. */
   #page = Buffer.allocUnsafeSlow(2 * PAGE_BYTES);
   #used = 0;
@@ -64,7 +59,7 @@ class BundleFile {
   #groupStart = 0;
   #groupRows = 0;
   #groupBytes = 0;
-  readonly #indexes: { readonly chunk: RowGroup['columns'][number]; readonly offsetIndex: OffsetIndex }[] = [];
+  readonly #indexes: ColumnIndex[] = [];
 
   constructor(path: string) {
     this.#output = new FileOutput(path);
@@ -79,7 +74,6 @@ class BundleFile {
     piece.copy(this.#page, this.#used + LENGTH_BYTES, start, end);
     this.#used += LENGTH_BYTES + length;
     this.#pageRows += 1;
-    this.#rows += 1;
     if (this.#used >= PAGE_BYTES) {
       this.#endPage();
     }
@@ -90,20 +84,10 @@ class BundleFile {
 
   end(): void {
     this.#endGroup();
-    const footer = new ByteWriter();
-    // What is written into it has to know how far it is from the start of the file.
-    footer.offset = this.#output.offset;
-    writeIndexes(footer, this.#indexes);
-    writeMetadata(footer, {
-      version: 1,
-      created_by: 'shieldlog',
-      schema: SCHEMA,
-      num_rows: BigInt(this.#rows),
-      row_groups: this.#groups,
-      metadata_length: 0,
-    });
-    this.#output.put(footer.getBytes());
-    this.#output.put(PARQUET_MAGIC);
+    const content = { name: 'logs', columns: [COLUMN], groups: this.#groups, indexes: this.#indexes };
+    for (const piece of parquetFooter(content, this.#output.offset)) {
+      this.#output.put(piece);
+    }
     this.#output.write();
   }
 

@@ -1,11 +1,9 @@
-import type { ColumnMetaData, RowGroup, SchemaElement } from 'hyparquet';
+import type { ColumnMetaData, RowGroup } from 'hyparquet';
 import { ByteWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
-import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 import { BATCH_COLUMNS, type FieldColumns, MASK_BYTES, UNFOLDED_BIT } from '../query/batch-columns.ts';
-import { PARQUET_MAGIC, PARQUET_TYPES, type ParquetColumn } from './parquet-column.ts';
-
-const ROOT: SchemaElement = { name: 'events', num_children: BATCH_COLUMNS.length + 2 };
+import { PARQUET_MAGIC, PARQUET_TYPES, type ParquetColumn, SEQUENCE_COLUMN, UNFOLDED_COLUMN } from './parquet-column.ts';
+import { parquetFooter } from './parquet-footer.ts';
 
 interface FileColumn {
   readonly element: ParquetColumn;
@@ -38,17 +36,9 @@ export function journalFileOf(fields: FieldColumns, eventCount: number, firstSeq
     offset += header.offset + bytes;
     return columnChunk(element, eventCount, start, offset - start);
   });
-  const footer = new ByteWriter();
-  footer.offset = offset;
-  writeMetadata(footer, {
-    version: 1,
-    created_by: 'shieldlog',
-    schema: [ROOT, ...columns.map(({ element }) => element)],
-    num_rows: BigInt(eventCount),
-    row_groups: [{ columns: chunks, total_byte_size: BigInt(offset), num_rows: BigInt(eventCount) }],
-    metadata_length: 0,
-  });
-  pieces.push(footer.getBytes(), PARQUET_MAGIC);
+  const group = { columns: chunks, total_byte_size: BigInt(offset), num_rows: BigInt(eventCount) };
+  const content = { name: 'events', columns: columns.map(({ element }) => element), groups: [group] };
+  pieces.push(...parquetFooter(content, offset));
   return pieces;
 }
 
@@ -78,9 +68,9 @@ function columnsOf({ values, masks }: FieldColumns, eventCount: number, firstSeq
     return { element: { name, repetition_type: 'OPTIONAL', ...PARQUET_TYPES[type] }, content: [levels, ...chunks] };
   });
   return [
-    { element: { name: 'seq', repetition_type: 'REQUIRED', type: 'INT64' }, content: [sequences(eventCount, firstSequence)] },
+    { element: SEQUENCE_COLUMN, content: [sequences(eventCount, firstSequence)] },
     ...ofBatch,
-    { element: { name: 'unfolded', repetition_type: 'REQUIRED', type: 'BOOLEAN' }, content: [packedBits(bits, UNFOLDED_BIT)] },
+    { element: UNFOLDED_COLUMN, content: [packedBits(bits, UNFOLDED_BIT)] },
   ];
 }
 

@@ -15,3 +15,7 @@ export const PARQUET_TYPES = {
 
 /** Every Parquet file begins and ends with it. */
 export const PARQUET_MAGIC: Uint8Array = Buffer.from('PAR1');
+
+/** Columns that journals and segments have besides those of a batch. */
+export const SEQUENCE_COLUMN: ParquetColumn = { name: 'seq', type: 'INT64', repetition_type: 'REQUIRED' };
+export const UNFOLDED_COLUMN: ParquetColumn = { name: 'unfolded', type: 'BOOLEAN', repetition_type: 'REQUIRED' };

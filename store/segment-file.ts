@@ -1,17 +1,17 @@
 import type { ColumnMetaData, RowGroup } from 'hyparquet';
 import { ByteWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
-import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 import { BATCH_COLUMNS, type BatchColumn } from '../query/batch-columns.ts';
 import type { ColumnEncoder, ColumnPages } from './column-encoder.ts';
 import { FileOutput } from './file-output.ts';
-import { PARQUET_MAGIC, PARQUET_TYPES, type ParquetColumn } from './parquet-column.ts';
+import { PARQUET_MAGIC, PARQUET_TYPES, type ParquetColumn, SEQUENCE_COLUMN, UNFOLDED_COLUMN } from './parquet-column.ts';
+import { parquetFooter } from './parquet-footer.ts';
 import { rowGroupsOf } from './row-groups.ts';
 
 const REQUIRED: readonly BatchColumn[] = ['shieldZoneId', 'timestamp'];
 
 const COLUMNS: readonly ParquetColumn[] = [
-  { name: 'seq', type: 'INT64', repetition_type: 'REQUIRED' },
+  SEQUENCE_COLUMN,
   ...BATCH_COLUMNS.map(
     ({ name, type }): ParquetColumn => ({
       name,
@@ -19,7 +19,7 @@ const COLUMNS: readonly ParquetColumn[] = [
       ...PARQUET_TYPES[type],
     }),
   ),
-  { name: 'unfolded', type: 'BOOLEAN', repetition_type: 'REQUIRED' },
+  UNFOLDED_COLUMN,
   { name: 'logPlace', type: 'INT64', repetition_type: 'REQUIRED' },
 ];
 
@@ -41,7 +41,10 @@ export function writeSegmentFile(path: string, { events, zones, firstLogPlace }:
       const rows = { events: events.subarray(from, to), zones: zones.subarray(from, to), firstLogPlace: firstLogPlace + BigInt(from) };
       return writeRowGroup(file, rows, encoder);
     });
-    writeFooter(file, groups, events.length);
+    for (const piece of parquetFooter({ name: 'events', columns: COLUMNS, groups }, file.offset)) {
+      file.put(piece);
+    }
+    file.write();
   } finally {
     file.close();
   }
@@ -110,21 +113,4 @@ function writePage(file: FileOutput, page: Page, content: Buffer): void {
   writePageHeader(header, { ...page, uncompressed_page_size: content.length, compressed_page_size: content.length });
   file.put(header.getBytes());
   file.put(content);
-}
-
-function writeFooter(file: FileOutput, groups: RowGroup[], rows: number): void {
-  const footer = new ByteWriter();
-  // What is written into it has to know how far it is from the start of the file.
-  footer.offset = file.offset;
-  writeMetadata(footer, {
-    version: 1,
-    created_by: 'shieldlog',
-    schema: [{ name: 'events', num_children: COLUMNS.length }, ...COLUMNS],
-    num_rows: BigInt(rows),
-    row_groups: groups,
-    metadata_length: 0,
-  });
-  file.put(footer.getBytes());
-  file.put(PARQUET_MAGIC);
-  file.write();
 }

@@ -10,7 +10,7 @@ import type { SegmentKernel } from '../../store/segment-kernel.ts';
 import { type CanonicalEvent, canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 
-/** Sequences and bundles that take more than 32 bits, and as many as they may. */
+/** Of more than 32 bits, and of more than 16. */
 const FIRST_SEQUENCE = 2n ** 40n + 17n;
 const BUNDLE = 70_000;
 

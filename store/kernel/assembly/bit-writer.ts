@@ -32,7 +32,7 @@ export function endBits(): usize {
   return at;
 }
 
-/** Of a number below 2 to the power of 32, the bits that it takes. */
+/** How many bits a number takes. */
 export function widthOf(value: u64): u32 {
   return 64 - <u32>clz(value);
 }
