@@ -1,7 +1,8 @@
 // Races this project's engine against ClickHouse on generated events: taking them in, searching them, both at once, many clients.
 //   node bench/main.ts            20 million events, and 1 and 5 million to see how times grow; some 40 minutes
 //   node bench/main.ts --smoke    1 million events in two minutes; then the way from Kafka (--no-kafka leaves that out)
-//   --sizes 1000000,5000000       --modes intake,hot,cold,mixed,concurrency      --engines shieldlog,clickhouse
+//   --sizes 1000000,5000000       --events-per-file 20000000 (larger sizes come in several files, each made before it is taken in and removed after it)
+//   --modes intake,hot,cold,mixed,concurrency      --engines shieldlog,clickhouse
 //   --only 05,14 (workloads whose names begin so)  --intake-runs N  --hot-runs N  --cold-runs N  --seconds N  --memory-limit-mb N
 import { parseArgs } from 'node:util';
 import { circumstances } from './circumstances.ts';
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     smoke: { type: 'boolean', default: false },
     'no-kafka': { type: 'boolean', default: false },
     sizes: { type: 'string' },
+    'events-per-file': { type: 'string', default: '20000000' },
     modes: { type: 'string', default: MODES.join(',') },
     engines: { type: 'string', default: ENGINE_NAMES.join(',') },
     only: { type: 'string', default: '' },
@@ -48,6 +50,7 @@ const order = {
   engines,
   modes,
   sizes: sizes.toSorted((a, b) => a - b),
+  eventsPerFile: integerOption('events-per-file', values['events-per-file']),
   workloads,
   intakeRuns: option('intake-runs', '1', '3'),
   hotRuns: option('hot-runs', '3', '9'),

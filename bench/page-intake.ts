@@ -62,17 +62,24 @@ const MEASURES: readonly IntakeMeasure[] = [
 
 /** How fast files of events were taken in, and what that took. */
 export function intakeSection(sizes: readonly SizeFigures[]): Markup {
-  const taken = sizes.filter(({ intake }) => inOrder(intake).some(({ figures }) => figures.runs.length > 0));
-  const last = taken.at(-1);
+  const withIntake = sizes.filter(({ intake }) => inOrder(intake).some(({ figures }) => figures.runs.length > 0));
+  const last = withIntake.at(-1);
   if (last === undefined) {
     return NOTHING;
   }
   return html`<section id="intake"><h2>Intake</h2>
-<p>A file of ${whole(last.events)} events of ${whole(last.fileBytes / last.events)} bytes each on average, into an empty engine. For the first two more is better, for the others less.
+<p>${takenIn(last)} into an empty engine. For the first two more is better, for the others less.
 ${inOrder(last.intake).map(({ engine, label }) => html`<span class="key ${engine}">${label}</span> `)}</p>
 <div class="multiples wide">${MEASURES.map((measure) => measureFigure(measure, last))}</div>
-${intakeTable(taken)}
+${intakeTable(withIntake)}
 </section>`;
+}
+
+function takenIn({ events, intake }: SizeFigures): string {
+  const [first] = inOrder(intake);
+  const { fileCount, fileBytes } = first?.figures ?? { fileCount: 1, fileBytes: 0 };
+  const size = `${whole(events)} events of ${whole(fileBytes / events)} bytes each on average,`;
+  return fileCount === 1 ? `A file of ${size}` : `${size} in ${whole(fileCount)} files one after the other, without the time between them,`;
 }
 
 function measureFigure({ id, title, valuesOf, of, shown, tick }: IntakeMeasure, { events, intake }: SizeFigures): Markup {

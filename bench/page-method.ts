@@ -35,7 +35,7 @@ export function methodSection({ sizes, idle, mixed, concurrency }: RaceResult): 
     {
       name: 'Intake',
       isThere: sizes.some(({ intake }) => isThere(intake)),
-      text: 'A file of NDJSON into an empty engine as fast as it goes: until every event is stored and searchable, and further until nothing is left to be merged. Before each run the file is read once, past the memory of the operating system, so that no engine pays for being the first to read it. Peak memory is the largest resident size of the process until all was searchable; shieldlog runs with the memory limit it has by itself, ClickHouse without any. The size on disk is taken after merging.',
+      text: 'Files of NDJSON into an empty engine as fast as it goes: until every event is stored and searchable, and further until nothing is left to be merged. Each file is read once before, past the memory of the operating system, so that no engine pays for being the first to read it. Peak memory is the largest resident size of the process until all was searchable; shieldlog runs with the memory limit it has by itself, ClickHouse without any. The size on disk is taken after merging.',
     },
     {
       name: 'Growth',

@@ -12,8 +12,11 @@ export interface Circumstances {
 
 export type ByEngine<T> = Readonly<Partial<Record<EngineName, T>>>;
 
-/** How a file was taken in, by the runs made. */
+/** How files were taken in, one after the other, by the runs made. */
 export interface IntakeFigures {
+  /** Several where one would be larger than a disk likes: then what lies between them does not count. */
+  readonly fileCount: number;
+  readonly fileBytes: number;
   readonly runs: readonly {
     /** Until every event was stored and searchable. */
     readonly elapsedMs: number;
@@ -44,7 +47,6 @@ export interface WorkloadFigures {
 /** Everything measured on one number of events. */
 export interface SizeFigures {
   readonly events: number;
-  readonly fileBytes: number;
   readonly intake: ByEngine<IntakeFigures>;
   /** Of a process that only searched. */
   readonly searchPeakMemoryBytes: ByEngine<number>;

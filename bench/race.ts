@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { inEmptyDataDir } from './data-dir.ts';
 import type { EngineName } from './engines/engine.ts';
-import { benchOptions, eventFile, liveOptions } from './event-file.ts';
+import { benchOptions, eventFile, eventFiles, liveOptions } from './event-file.ts';
 import { measureConcurrency } from './modes/concurrency.ts';
 import { measureIntake } from './modes/intake.ts';
 import { measureIdle, measureMixed } from './modes/mixed.ts';
@@ -18,6 +18,8 @@ export interface RaceOrder {
   readonly modes: readonly Mode[];
   /** Numbers of events, ascending; all modes run on the last of them, the others show how times grow. */
   readonly sizes: readonly number[];
+  /** Sizes above are taken in in several files. */
+  readonly eventsPerFile: number;
   readonly workloads: readonly Workload[];
   readonly intakeRuns: number;
   readonly hotRuns: number;
@@ -34,11 +36,12 @@ export interface RaceOrder {
 type DataDirs = ReadonlyMap<EngineName, string>;
 
 /** How often `onStep` will be called. */
-export function stepsOf({ engines, modes, sizes, workloads }: Omit<RaceOrder, 'onStep'>): number {
-  const bySize = 1 + engines.length + workloads.length;
+export function stepsOf({ engines, modes, sizes, eventsPerFile, workloads }: Omit<RaceOrder, 'onStep'>): number {
+  const generated = sizes.filter((events) => events <= eventsPerFile).length;
+  const bySize = engines.length + workloads.length;
   const cold = modes.includes('cold') ? workloads.length : 0;
   const together = (modes.includes('concurrency') ? 1 : 0) + (modes.includes('mixed') ? 3 : 0);
-  return sizes.length * bySize + cold + together * engines.length;
+  return generated + sizes.length * bySize + cold + together * engines.length;
 }
 
 /** Runs the race. Everything it writes but the generated files is gone afterwards. */
@@ -64,22 +67,25 @@ export async function runRace(order: RaceOrder): Promise<Omit<RaceResult, 'circu
 
 /** Fills `dataDirs`. */
 async function measureSize(order: RaceOrder, events: number, isLast: boolean, dataDirs: Map<EngineName, string>) {
-  order.onStep(`generating ${events} events, unless they are there`);
-  const { path, bytes } = await eventFile(benchOptions(events));
+  const { workloads, eventsPerFile, hotRuns, coldRuns, memoryLimitMb, onStep } = order;
+  const options = benchOptions(events);
+  if (events <= eventsPerFile) {
+    onStep(`generating ${events} events, unless they are there`);
+    await eventFile(options);
+  }
   const intake: Record<string, SizeFigures['intake'][EngineName]> = {};
   for (const name of order.engines) {
-    order.onStep(`intake of ${events} events: ${name}`);
-    const filled = await measureIntake(name, path, isLast && order.modes.includes('intake') ? order.intakeRuns : 1, order.memoryLimitMb);
+    onStep(`intake of ${events} events: ${name}`);
+    const runs = isLast && order.modes.includes('intake') ? order.intakeRuns : 1;
+    const filled = await measureIntake(name, { files: () => eventFiles(options, eventsPerFile), runs, memoryLimitMb });
     dataDirs.set(name, filled.dataDir);
     intake[name] = filled.intake;
   }
-  const { workloads, hotRuns, coldRuns, memoryLimitMb, onStep } = order;
   const race = { dataDirs, workloads, hotRuns: order.modes.includes('hot') ? hotRuns : 0, coldRuns, memoryLimitMb, onStep };
   const searches = await raceSearches(race);
   const workloadsTimed = await timeRemembered(race, searches.workloads);
   const figures: SizeFigures = {
     events,
-    fileBytes: bytes,
     intake,
     searchPeakMemoryBytes: searches.peakMemoryBytes,
     workloads: isLast && order.modes.includes('cold') ? await timeCold(race, workloadsTimed) : workloadsTimed,
@@ -112,8 +118,8 @@ async function measureTogether(order: RaceOrder, storedEvents: number, dataDirs:
 }
 
 /** Into an empty folder. */
-async function measureFullSpeed(name: EngineName, { sizes, memoryLimitMb }: RaceOrder): Promise<MixedFigures> {
-  const [events] = sizes as readonly [number];
+async function measureFullSpeed(name: EngineName, { sizes, eventsPerFile, memoryLimitMb }: RaceOrder): Promise<MixedFigures> {
+  const events = Math.min(...sizes, eventsPerFile);
   const { path: file } = await eventFile(benchOptions(events));
   const order = { storedEvents: 0, file, events, eventsPerSecond: null, memoryLimitMb };
   return await inEmptyDataDir(name, (dataDir) => measureMixed(name, { ...order, dataDir }));

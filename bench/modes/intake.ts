@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { emptyDataDir } from '../data-dir.ts';
 import type { EngineName } from '../engines/engine.ts';
 import { type EngineClient, withEngine } from '../engines/engine-client.ts';
+import type { EventFile } from '../event-file.ts';
 import { readThrough } from '../file-chunks.ts';
 import type { IntakeFigures } from '../race-result.ts';
 
@@ -10,14 +11,29 @@ export interface FilledEngine {
   readonly intake: IntakeFigures;
 }
 
-/** Takes the file in, several times over into folders of their own, each time after it was read once; the last of them stays, with everything merged. */
-export async function measureIntake(name: EngineName, file: string, runs: number, memoryLimitMb: number): Promise<FilledEngine> {
+export interface IntakeOrder {
+  /** Called for each run: what is taken in, one file after the other. */
+  readonly files: () => AsyncIterable<EventFile>;
+  readonly runs: number;
+  readonly memoryLimitMb: number;
+}
+
+/**
+ * Takes the files in, several times over into folders of their own, each file after it was read once; the folder of the last run stays, with everything merged. What it takes to make and to read a file does not count.
+ */
+export async function measureIntake(name: EngineName, { files, runs, memoryLimitMb }: IntakeOrder): Promise<FilledEngine> {
   const measured: IntakeFigures['runs'][number][] = [];
   for (;;) {
     const dataDir = await emptyDataDir(name);
-    await readThrough(file);
+    let [fileCount, fileBytes] = [0, 0];
     const fill = async (engine: EngineClient) => {
-      const elapsedMs = await engine.ingest({ file, eventsPerSecond: null });
+      let elapsedMs = 0;
+      for await (const { path, bytes } of files()) {
+        await readThrough(path);
+        elapsedMs += await engine.ingest({ file: path, eventsPerSecond: null });
+        fileCount += 1;
+        fileBytes += bytes;
+      }
       const peakMemoryBytes = await engine.peakMemoryBytes();
       measured.push({ elapsedMs, settleMs: await engine.settle(), peakMemoryBytes });
       return await engine.diskBytes();
@@ -27,7 +43,7 @@ export async function measureIntake(name: EngineName, file: string, runs: number
       throw error;
     });
     if (measured.length === runs) {
-      return { dataDir, intake: { runs: measured, diskBytes } };
+      return { dataDir, intake: { fileCount, fileBytes, runs: measured, diskBytes } };
     }
     await rm(dataDir, { recursive: true });
   }

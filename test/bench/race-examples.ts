@@ -12,12 +12,20 @@ function sizeOf(events: number, coldRuns: number): SizeFigures {
     coldMs: Array.from({ length: coldRuns }, () => median * cold),
     rememberedMs: [],
   });
+  const files = { fileCount: 1, fileBytes: events * 1140 };
   return {
     events,
-    fileBytes: events * 1140,
     intake: {
-      shieldlog: { runs: [{ elapsedMs: events / 100, settleMs: events / 400, peakMemoryBytes: 512 * 1024 ** 2 }], diskBytes: events * 142 },
-      clickhouse: { runs: [{ elapsedMs: events / 125, settleMs: 0, peakMemoryBytes: 2048 * 1024 ** 2 }], diskBytes: events * 171 },
+      shieldlog: {
+        ...files,
+        runs: [{ elapsedMs: events / 100, settleMs: events / 400, peakMemoryBytes: 512 * 1024 ** 2 }],
+        diskBytes: events * 142,
+      },
+      clickhouse: {
+        ...files,
+        runs: [{ elapsedMs: events / 125, settleMs: 0, peakMemoryBytes: 2048 * 1024 ** 2 }],
+        diskBytes: events * 171,
+      },
     },
     searchPeakMemoryBytes: { shieldlog: 300 * 1024 ** 2, clickhouse: 900 * 1024 ** 2 },
     workloads: [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { raceHtml } from '../../bench/race-html.ts';
-import type { SizeFigures } from '../../bench/race-result.ts';
+import type { IntakeFigures, SizeFigures } from '../../bench/race-result.ts';
 import { AWKWARD_WRITTEN, alone, coldOnly, different, full, hotOnly, nothing, withTimes } from './race-examples.ts';
 
 const SECTIONS = ['circumstances', 'verdict', 'searches', 'intake', 'growth', 'mixed', 'concurrency', 'method', 'again'];
@@ -110,7 +110,16 @@ test('the intake says speed until searchable and until merged, memory and size o
   const text = textOf(raceHtml(full), 'intake');
   expect(text).toContain('shieldlog, 4,000,000 events 1 100,000 80,000 512 142');
   expect(text).toContain('ClickHouse, 4,000,000 events 1 125,000 125,000 2,048 171');
-  expect(text).toContain('4,000,000 events of 1,140 bytes each');
+  expect(text).toContain('A file of 4,000,000 events of 1,140 bytes each');
+});
+
+test('events that came in several files are said to have', () => {
+  const inFiles = (figures: IntakeFigures): IntakeFigures => ({ ...figures, fileCount: 5 });
+  const sizes = full.sizes.map((size) => ({
+    ...size,
+    intake: Object.fromEntries(Object.entries(size.intake).map(([name, figures]) => [name, inFiles(figures)])),
+  }));
+  expect(textOf(raceHtml({ ...full, sizes }), 'intake')).toContain('4,000,000 events of 1,140 bytes each on average, in 5 files');
 });
 
 test('the growth says by which power of the number of events times grow', () => {
