@@ -26,8 +26,15 @@ export class ConnectionPool {
     this.#maxWaiting = maxWaiting;
   }
 
-  static async open(instance: DuckDBInstance, size: number, maxWaiting: number): Promise<ConnectionPool> {
+  /** `prepare` is done with each of the connections first. */
+  static async open(
+    instance: DuckDBInstance,
+    size: number,
+    maxWaiting: number,
+    prepare: (connection: DuckDBConnection) => Promise<void> = () => Promise.resolve(),
+  ): Promise<ConnectionPool> {
     const connections = await Promise.all(Array.from({ length: size }, () => instance.connect()));
+    await Promise.all(connections.map(prepare));
     return new ConnectionPool(connections, maxWaiting);
   }
 

@@ -10,6 +10,8 @@ export interface DataFolder {
   readonly journal: string;
   /** Parquet files; those the catalog names are the truth, others are remains. */
   readonly segments: string;
+  /** Links to files that searches read; emptied at start. */
+  readonly links: string;
   /** Where DuckDB spills; emptied at start. */
   readonly spill: string;
   readonly catalogFile: string;
@@ -22,11 +24,12 @@ export function prepareDataFolder(dataDir: string): DataFolder {
     root,
     journal: join(root, 'journal'),
     segments: join(root, 'segments'),
+    links: join(root, 'links'),
     spill: join(root, 'spill'),
     catalogFile: join(root, 'catalog.sqlite'),
   };
   try {
-    for (const path of [folder.journal, folder.segments, folder.spill]) {
+    for (const path of [folder.journal, folder.segments, folder.links, folder.spill]) {
       makeFolder(path);
     }
   } catch (error) {

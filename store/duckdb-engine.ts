@@ -37,14 +37,17 @@ export async function startEngine({ memoryLimitMb, spillFolder, threads }: Engin
     ...(threads === undefined ? {} : { threads: String(threads) }),
   });
   const connection = await engine.connect();
-  // A segment never changes, and every search begins with the footers of many.
-  await connection.run('SET GLOBAL parquet_metadata_cache = true');
   // It would look for the rows of a page by few columns, and then read the row groups once more for the others: twice the time.
   await connection.run('SET GLOBAL late_materialization_max_rows = 0');
   // Once 16 MiB were committed it would compress every table anew, in memory too: half of what a small load takes. The table that collects small journals goes to disk soon enough.
   await connection.run("SET GLOBAL checkpoint_threshold = '1000 TB'");
   connection.closeSync();
   return engine;
+}
+
+/** From here on DuckDB remembers the footers of the files that the connection reads: every search begins with those of many segments. For those that read files by links alone (`ReadLinks`). */
+export async function rememberFooters(connection: DuckDBConnection): Promise<void> {
+  await connection.run('SET SESSION parquet_metadata_cache = true');
 }
 
 /** An interrupt that comes before the engine has begun the query is lost, so it is repeated until the query has ended. */

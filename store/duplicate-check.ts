@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { journalRows } from '../sql/events-relation.ts';
 import { identitiesBetweenStatement, identitiesStatement } from '../sql/journal-statements.ts';
@@ -7,6 +6,7 @@ import { runForNumbers } from './duckdb-engine.ts';
 import { sourcesOf } from './hot-part.ts';
 import { type EventIdentities, KnownEvents, type MissingMinutes } from './known-events.ts';
 import type { Snapshot } from './live-set.ts';
+import type { ReadLinks } from './read-links.ts';
 import { overlaps } from './segment.ts';
 
 /** What is known takes so much for each event at most: a set that has just grown. */
@@ -28,7 +28,7 @@ export interface ArrivedEvents extends EventIdentities {
 
 export interface DuplicateCheckOptions {
   readonly connection: DuckDBConnection;
-  readonly segmentsFolder: string;
+  readonly links: ReadLinks;
   readonly mostKnownEvents: number;
 }
 
@@ -84,8 +84,8 @@ export class DuplicateCheck {
     if (expected > this.#options.mostKnownEvents / 4) {
       return false;
     }
-    const { connection, segmentsFolder } = this.#options;
-    const paths = sealed.map(({ file }) => join(segmentsFolder, file));
+    const { connection, links } = this.#options;
+    const paths = sealed.map(({ file }) => links.linkTo(links.segmentPath(file)));
     const rows = journalRows(sourcesOf(hot), paths, END_OF_SEQUENCE);
     const [identities = NONE, times = NONE] = await runForNumbers(connection, identitiesBetweenStatement(rows, fromMs, toMs));
     this.#known.begin(minutes, { identities, times });

@@ -3,7 +3,7 @@ import type { IngestTime } from './feed-ingest-times.ts';
 import type { HotLogs } from './hot-logs.ts';
 import { StoreError } from './store-error.ts';
 
-/** Events that are searchable and not sealed: a journal, whose file is searched, or a table in memory into which small journals were copied. */
+/** Events that are searchable and not sealed: a journal, whose file is searched by a link to it, or a table in memory into which small journals were copied. */
 export interface HotPart {
   readonly source: HotSource;
   readonly events: number;

@@ -26,9 +26,14 @@ export class JournalFolder {
     this.#spare = new SpareFiles(path);
   }
 
+  /** Of the file with a journal's events. */
+  eventsPath(number: number): string {
+    return join(this.path, nameOf(number, 'parquet'));
+  }
+
   /** Returns once the batch is on disk. */
   async write({ journal: number, sequence: firstSequence }: AppendPlace, batch: EventBatch, ingestedAtMs: number): Promise<Journal> {
-    const path = join(this.path, nameOf(number, 'parquet'));
+    const path = this.eventsPath(number);
     const events = journalFileOf(batch.fields, batch.eventCount, firstSequence);
     const { trailer, sizeBytes } = trailerOf(batch, events, { number, firstSequence, ingestedAtMs });
     const written = await Promise.allSettled([
@@ -54,7 +59,7 @@ export class JournalFolder {
 
   /** A journal by its trailer; undefined where it was torn by a crash before it was whole. */
   async read(number: number): Promise<Journal | undefined> {
-    const path = join(this.path, nameOf(number, 'parquet'));
+    const path = this.eventsPath(number);
     const [events, logs] = await Promise.all([readIfThere(path), readIfThere(join(this.path, nameOf(number, 'logs')))]);
     return events && logs && journalOf(number, path, events, logs);
   }

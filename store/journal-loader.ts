@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { eventsRelation } from '../sql/events-relation.ts';
 import { insertNewStatement, insertStatement } from '../sql/journal-statements.ts';
@@ -9,6 +8,7 @@ import type { CollectingTable } from './hot-generation.ts';
 import { type HotPart, sourcesOf } from './hot-part.ts';
 import type { Journal } from './journal.ts';
 import type { Snapshot } from './live-set.ts';
+import type { ReadLinks } from './read-links.ts';
 import { overlaps } from './segment.ts';
 
 /** Fewer events are copied into a table with others: searching a great many files costs more than copying. */
@@ -29,7 +29,7 @@ export interface LoadTarget {
   /** What is searchable already, the collecting table included: an event that is in there is not loaded again. */
   readonly known: Snapshot;
   readonly duplicates: DuplicateCheck;
-  readonly segmentsFolder: string;
+  readonly links: ReadLinks;
 }
 
 /**
@@ -39,21 +39,37 @@ export async function loadJournal(connection: DuckDBConnection, journal: Journal
   if (journal.eventCount === 0) {
     return { loaded: 0 };
   }
+  const { links } = target;
+  let outcome: LoadOutcome | undefined;
+  try {
+    outcome = await loadFrom(links.linkTo(journal.path), connection, journal, target);
+    return outcome;
+  } catch (error) {
+    throw links.explained(error as Error);
+  } finally {
+    // Nobody reads it any more.
+    if (outcome?.part === undefined) {
+      await links.release([journal.path]);
+    }
+  }
+}
+
+async function loadFrom(path: string, connection: DuckDBConnection, journal: Journal, target: LoadTarget): Promise<LoadOutcome> {
   const { collecting, known, duplicates } = target;
-  const arrived = await duplicates.arrived(journal.path);
+  const arrived = await duplicates.arrived(path);
   if (await duplicates.mayFindSome(arrived, known)) {
-    return { loaded: await insertNew(connection, journal, arrived, target), arrived };
+    return { loaded: await insertNew(connection, path, arrived, target), arrived };
   }
   const all = { loaded: journal.eventCount, arrived };
   if (journal.eventCount >= FILE_OF_ITS_OWN) {
-    return { ...all, part: partOf(journal, arrived, collecting) };
+    return { ...all, part: partOf(path, journal, arrived, collecting) };
   }
-  await runStatement(connection, insertStatement(collecting.table, journal.path));
+  await runStatement(connection, insertStatement(collecting.table, path));
   return all;
 }
 
-function partOf(journal: Journal, { zones, minTimestamp, maxTimestamp }: ArrivedEvents, { logs }: CollectingTable): HotPart {
-  const { number, path, firstSequence, eventCount, sizeBytes, ingestedAtMs } = journal;
+function partOf(path: string, journal: Journal, { zones, minTimestamp, maxTimestamp }: ArrivedEvents, { logs }: CollectingTable): HotPart {
+  const { number, firstSequence, eventCount, sizeBytes, ingestedAtMs } = journal;
   return {
     source: { path },
     events: eventCount,
@@ -70,12 +86,12 @@ function partOf(journal: Journal, { zones, minTimestamp, maxTimestamp }: Arrived
 /** How many events of the journal were new. */
 async function insertNew(
   connection: DuckDBConnection,
-  { path }: Journal,
+  path: string,
   { minTimestamp, maxTimestamp }: ArrivedEvents,
-  { collecting, known, segmentsFolder }: LoadTarget,
+  { collecting, known, links }: LoadTarget,
 ): Promise<number> {
   const segments = known.segments.filter((segment) => overlaps(segment, minTimestamp, maxTimestamp + 1));
-  const paths = segments.map(({ file }) => join(segmentsFolder, file));
+  const paths = segments.map(({ file }) => links.linkTo(links.segmentPath(file)));
   const stored = eventsRelation(sourcesOf(known.hotParts), paths, END_OF_SEQUENCE);
   const statement = insertNewStatement(collecting.table, path, stored, minTimestamp, maxTimestamp);
   const [[inserted] = []] = await runStatement(connection, statement);

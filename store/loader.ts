@@ -11,6 +11,7 @@ import { loadJournal } from './journal-loader.ts';
 import type { LiveSet } from './live-set.ts';
 import type { LogMemory } from './log-memory.ts';
 import type { PositionTable } from './position-table.ts';
+import type { ReadLinks } from './read-links.ts';
 import type { StoreCounters } from './store-counters.ts';
 
 /**
@@ -29,7 +30,7 @@ export interface ClosedGeneration {
 
 export interface LoaderOptions {
   readonly connection: DuckDBConnection;
-  readonly segmentsFolder: string;
+  readonly links: ReadLinks;
   readonly logMemory: LogMemory;
   readonly live: LiveSet;
   readonly positions: PositionTable;
@@ -73,7 +74,7 @@ export class Loader {
    * has moved.
    */
   async load(journal: Journal, logs: readonly Uint8Array[]): Promise<void> {
-    const { connection, segmentsFolder, live, positions, counters, onLoad } = this.#options;
+    const { connection, links, live, positions, counters, onLoad } = this.#options;
     onLoad(journal.eventCount);
     if (this.#isFull()) {
       await this.close();
@@ -83,7 +84,7 @@ export class Loader {
     let zones: readonly number[] = [];
     collecting.logs.append(journal.firstSequence, logs);
     try {
-      const target = { collecting, known, segmentsFolder, duplicates: this.#duplicates };
+      const target = { collecting, known, links, duplicates: this.#duplicates };
       const { loaded, part, arrived } = await loadJournal(connection, journal, target);
       if (part === undefined) {
         collecting.add(journal, loaded, arrived);

@@ -37,7 +37,9 @@ export async function readLogs(
       }
       const indexOf = new Map(rows.map(({ row, index }) => [row, index]));
       const ascending = [...indexOf.keys()].sort((a, b) => a - b);
-      await readBundleRows(scope.bundle(number), scope.segmentsFolder, ascending, (row, log) => keep(indexOf.get(row) as number, log));
+      await readBundleRows(scope.bundle(number), scope.links.segmentsFolder, ascending, (row, log) =>
+        keep(indexOf.get(row) as number, log),
+      );
     }
   };
   await Promise.all(Array.from({ length: BUNDLES_AT_ONCE }, readOn));

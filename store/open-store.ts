@@ -4,7 +4,7 @@ import { BundleWriter } from './bundle-writer.ts';
 import { Catalog } from './catalog.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type DataFolder, prepareDataFolder } from './data-folder.ts';
-import { startEngine } from './duckdb-engine.ts';
+import { rememberFooters, startEngine } from './duckdb-engine.ts';
 import { mostKnownEvents } from './duplicate-check.ts';
 import { EmbeddedStore } from './embedded-store.ts';
 import type { DeadLetter } from './event-store.ts';
@@ -22,6 +22,7 @@ import { LogMemory } from './log-memory.ts';
 import { Maintenance } from './maintenance.ts';
 import { PartRemover } from './part-remover.ts';
 import { PositionTable } from './position-table.ts';
+import { ReadLinks } from './read-links.ts';
 import { cleanFolder, unsealedJournals } from './recovery.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import { Sealer } from './sealer.ts';
@@ -91,11 +92,12 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const engine = await startEngine({ memoryLimitMb, spillFolder: folder.spill, threads: cores });
   const [loading, sealing, merging] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
   const [removing, settings, zoneReading] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
-  const searchers = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES);
+  const searchers = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES, rememberFooters);
 
   const feedConnections = await ConnectionPool.open(engine, CONCURRENT_FEEDS, WAITING_SEARCHES);
 
-  const remover = new PartRemover(removing, folder.segments, journalFolder, logger);
+  const links = new ReadLinks({ segmentsFolder: folder.segments, linksFolder: folder.links, logger });
+  const remover = new PartRemover(removing, links, journalFolder, logger);
   const live = new LiveSet({ segments: catalog.segments(), bundles: catalog.bundles() }, nextSequence, (retired) =>
     remover.remove(retired),
   );
@@ -114,13 +116,13 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const rewriting = { segmentsFolder: folder.segments, catalog, live, now };
   const fields = new FieldsWriter(sealing);
   const bundles = new BundleWriter();
-  const sealer = new Sealer({ ...rewriting, fields, bundles, logger });
+  const sealer = new Sealer({ ...rewriting, fields, bundles, links, logger });
   const threads = new ThreadPolicy({ connection: settings, cores, quietMs: QUIET_MS, logger });
   const logMemory = new LogMemory();
   const loader = await Loader.start(
     {
       connection: loading,
-      segmentsFolder: folder.segments,
+      links,
       logMemory,
       live,
       positions,
@@ -191,7 +193,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     catalog.close();
   };
   return new EmbeddedStore({
-    segmentsFolder: folder.segments,
+    links,
     mostKept,
     counts: remembersCounts ? new SegmentCounts() : undefined,
     groups: remembersCounts ? groups : undefined,

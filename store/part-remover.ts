@@ -4,6 +4,7 @@ import { runStatement } from './duckdb-engine.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Retired } from './live-set.ts';
 import { removeFiles } from './published-file.ts';
+import type { ReadLinks } from './read-links.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
 
@@ -11,13 +12,13 @@ import type { StoreLogger } from './store-logger.ts';
 export class PartRemover {
   readonly #queue = new SerialQueue();
   readonly #connection: DuckDBConnection;
-  readonly #segmentsFolder: string;
-  readonly #journals: Pick<JournalFolder, 'retire'>;
+  readonly #links: ReadLinks;
+  readonly #journals: Pick<JournalFolder, 'retire' | 'eventsPath'>;
   readonly #logger: StoreLogger;
 
-  constructor(connection: DuckDBConnection, segmentsFolder: string, journals: Pick<JournalFolder, 'retire'>, logger: StoreLogger) {
+  constructor(connection: DuckDBConnection, links: ReadLinks, journals: Pick<JournalFolder, 'retire' | 'eventsPath'>, logger: StoreLogger) {
     this.#connection = connection;
-    this.#segmentsFolder = segmentsFolder;
+    this.#links = links;
     this.#journals = journals;
     this.#logger = logger;
   }
@@ -29,10 +30,13 @@ export class PartRemover {
         if ('table' in source) {
           await runStatement(this.#connection, dropTableStatement(source.table));
         }
+        const numbers = journals.map(({ number }) => number);
+        await this.#links.release(numbers.map((number) => this.#journals.eventsPath(number)));
         // Those that were copied into a table are not read any more either.
-        await this.#journals.retire(journals.map(({ number }) => number));
+        await this.#journals.retire(numbers);
       }
-      await removeFiles(this.#segmentsFolder, files);
+      await this.#links.release(files.map(({ file }) => this.#links.segmentPath(file)));
+      await removeFiles(this.#links.segmentsFolder, files);
     });
   }
 

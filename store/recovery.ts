@@ -6,7 +6,7 @@ import type { Journal } from './journal.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import { StoreError } from './store-error.ts';
 
-/** Removes what a crash left: segments and bundles that were never published, and whatever was spilled. Throws `corrupt` when a published one is missing. */
+/** Removes what a crash left: segments and bundles that were never published, whatever was spilled, and links for searches. Throws `corrupt` when a published one is missing. */
 export async function cleanFolder(folder: DataFolder, catalog: Catalog): Promise<void> {
   const published = new Map([...catalog.segments(), ...catalog.bundles()].map((part) => [part.file, part]));
   for (const name of await readdir(folder.segments)) {
@@ -25,8 +25,10 @@ export async function cleanFolder(folder: DataFolder, catalog: Catalog): Promise
       throw new StoreError('corrupt', `segment ${JSON.stringify(path)} has ${found.size} bytes; the catalog says ${bytes}`);
     }
   }
-  for (const name of await readdir(folder.spill)) {
-    await rm(join(folder.spill, name), { recursive: true });
+  for (const passing of [folder.links, folder.spill]) {
+    for (const name of await readdir(passing)) {
+      await rm(join(passing, name), { recursive: true });
+    }
   }
 }
 

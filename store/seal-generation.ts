@@ -5,12 +5,14 @@ import type { FieldsWriter } from './fields-writer.ts';
 import { sourcesOf } from './hot-part.ts';
 import type { ClosedGeneration } from './loader.ts';
 import { removeFiles, writeWhole } from './published-file.ts';
+import type { ReadLinks } from './read-links.ts';
 import type { FieldsOrder, SealedFields } from './sealed-fields.ts';
 import { publishSegments, type RewriteOptions } from './segment-rewrite.ts';
 
 export interface SealOptions extends Omit<RewriteOptions, 'connection'> {
   readonly fields: FieldsWriter;
   readonly bundles: BundleWriter;
+  readonly links: ReadLinks;
 }
 
 /** How a seal keeps in step with those before and behind it. */
@@ -28,12 +30,12 @@ const NO_FIELDS: SealedFields = { segments: [], rows: new Float64Array() };
  * Turns hot parts into segments and one bundle with their logs, and publishes all of it in one step. When this rejects, everything is as it was.
  */
 export async function sealGeneration(closed: ClosedGeneration, turn: SealTurn, options: SealOptions): Promise<void> {
-  const { fields, segmentsFolder, now } = options;
+  const { segmentsFolder, now } = options;
   const { generation, progress } = closed;
   const stem = `j${progress.sealedJournal}-${now().toString(36)}`;
   const bundleFile = `${stem}-log.parquet`;
   const isEmpty = generation.events === 0;
-  const { segments, rows } = isEmpty ? NO_FIELDS : await fields.write(fieldsOrder(closed, stem, segmentsFolder));
+  const { segments, rows } = isEmpty ? NO_FIELDS : await writeFields(closed, stem, options);
   try {
     turn.onFieldsWritten();
     const bundle = isEmpty ? undefined : await writeBundle(closed, rows, bundleFile, options);
@@ -42,6 +44,14 @@ export async function sealGeneration(closed: ClosedGeneration, turn: SealTurn, o
   } catch (error) {
     await removeFiles(segmentsFolder, [...segments, { file: bundleFile }]);
     throw error;
+  }
+}
+
+async function writeFields(closed: ClosedGeneration, stem: string, { fields, links, segmentsFolder }: SealOptions): Promise<SealedFields> {
+  try {
+    return await fields.write(fieldsOrder(closed, stem, segmentsFolder));
+  } catch (error) {
+    throw links.explained(error as Error);
   }
 }
 

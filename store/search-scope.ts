@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
 import { eventsByFile, eventsRelation } from '../sql/events-relation.ts';
@@ -8,6 +7,7 @@ import type { Bundle } from './bundle.ts';
 import { boundTo, interruptible, runStatement } from './duckdb-engine.ts';
 import { type HotPart, hotLogOf, sourcesOf } from './hot-part.ts';
 import type { Snapshot } from './live-set.ts';
+import type { ReadLinks } from './read-links.ts';
 import { overlaps, type Segment } from './segment.ts';
 import { StoreError } from './store-error.ts';
 import type { ZoneTable } from './zone-table.ts';
@@ -28,7 +28,7 @@ export class SearchScope {
   /** What those of the segments' events are read from that can lie in the window. */
   readonly sealed: readonly SealedPart[];
   readonly hotParts: readonly HotPart[];
-  readonly segmentsFolder: string;
+  readonly links: ReadLinks;
   readonly #snapshot: Snapshot;
   readonly #connection: DuckDBConnection;
   readonly signal: AbortSignal | undefined;
@@ -38,7 +38,7 @@ export class SearchScope {
   constructor(
     plan: SearchPlan,
     snapshot: Snapshot,
-    segmentsFolder: string,
+    links: ReadLinks,
     connection: DuckDBConnection,
     signal: AbortSignal | undefined,
     zone?: ReadZone,
@@ -51,28 +51,29 @@ export class SearchScope {
     this.sealed = this.sealedIn(plan.window, this.#inMemory(this.segments, plan.window));
     this.hotParts = snapshot.hotParts.filter(({ zones }) => zones.has(plan.zoneId));
     this.#snapshot = snapshot;
-    this.segmentsFolder = segmentsFolder;
+    this.links = links;
     this.#connection = connection;
     this.signal = signal;
   }
 
   /** The same search within a part of its window. */
   during(window: TimeWindow): SearchScope {
-    return new SearchScope({ ...this.plan, window }, this.#snapshot, this.segmentsFolder, this.#connection, this.signal, this.#zone);
+    return new SearchScope({ ...this.plan, window }, this.#snapshot, this.links, this.#connection, this.signal, this.#zone);
   }
 
   run(statement: SqlStatement): Promise<DuckDBValue[][]> {
-    return runStatement(this.#connection, statement, this.signal);
+    return this.#explaining(runStatement(this.#connection, statement, this.signal));
   }
 
   /** Hands over a statement's one column of doubles, piece by piece. */
   streamNumbers(statement: SqlStatement, take: (numbers: readonly number[]) => void): Promise<void> {
-    return interruptible(this.#connection, this.signal, async () => {
+    const streaming = interruptible(this.#connection, this.signal, async () => {
       const result = await this.#connection.stream(statement.text, ...boundTo(statement));
       for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
         take(chunk.getColumnValues(0) as number[]);
       }
     });
+    return this.#explaining(streaming);
   }
 
   /** Those of the snapshot, whatever their zone and time. */
@@ -128,9 +129,9 @@ export class SearchScope {
     return eventsRelation([], paths, this.#snapshot.endSequence, tables);
   }
 
-  /** The path of a segment, the name of a table. */
+  /** The path that a segment is read by, the name of a table. */
   fileOf(part: SealedPart): string {
-    return 'file' in part ? join(this.segmentsFolder, part.file) : part.table;
+    return 'file' in part ? this.links.linkTo(this.links.segmentPath(part.file)) : part.table;
   }
 
   /** The events that can lie in `window`, from these parts and the hot ones. */
@@ -153,5 +154,14 @@ export class SearchScope {
     const paths = sealed.filter((part) => 'file' in part).map((part) => this.fileOf(part));
     const tables = sealed.filter((part) => 'table' in part).map(({ table }) => table);
     return { paths, tables };
+  }
+
+  /** Of statements that read files by their links. */
+  async #explaining<T>(result: Promise<T>): Promise<T> {
+    try {
+      return await result;
+    } catch (error) {
+      throw this.links.explained(error as Error);
+    }
   }
 }

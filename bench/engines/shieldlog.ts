@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import duckdb from '@duckdb/node-api/package.json' with { type: 'json' };
@@ -47,23 +48,20 @@ export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false 
   };
 }
 
+/** Of the files in a folder, a file with several links once. */
 async function folderBytes(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const sizes = await Promise.all(
-    entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => fileBytes(join(parentPath, name))),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
+  const found = await Promise.all(entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => fileAt(join(parentPath, name))));
+  const sizes = new Map(found.map(({ ino, size }) => [ino, size]));
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
-/** 0 where the file was removed in the meantime, as merged segments are. */
-function fileBytes(path: string): Promise<number> {
-  return stat(path).then(
-    ({ size }) => size,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') {
-        return 0;
-      }
-      throw error;
-    },
-  );
+/** Nothing where the file was removed in the meantime, as merged segments are. */
+function fileAt(path: string): Promise<Pick<Stats, 'ino' | 'size'>> {
+  return stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') {
+      return { ino: 0, size: 0 };
+    }
+    throw error;
+  });
 }

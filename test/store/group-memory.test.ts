@@ -4,12 +4,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Dimension } from '../../query/dimensions.ts';
 import type { GroupsOutput } from '../../query/search-plan.ts';
 import { Catalog } from '../../store/catalog.ts';
-import { startEngine } from '../../store/duckdb-engine.ts';
+import { rememberFooters, startEngine } from '../../store/duckdb-engine.ts';
 import type { GroupBase } from '../../store/group-base.ts';
 import { GroupMemory } from '../../store/group-memory.ts';
 import { LiveSet } from '../../store/live-set.ts';
+import { ReadLinks } from '../../store/read-links.ts';
 import { findRemembered } from '../../store/remembered-groups.ts';
 import { SearchScope } from '../../store/search-scope.ts';
+import { silentLogger } from '../../store/store-logger.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { eventSeries, HOUR, NOW, rowsPlan } from './stored-events.ts';
@@ -34,6 +36,7 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
   mkdirSync(spillFolder, { recursive: true });
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder });
   const [connection, dropping] = await Promise.all([engine.connect(), engine.connect()]);
+  await rememberFooters(connection);
   const live = new LiveSet({ segments: catalog.segments(), bundles: [] }, BigInt(EVENTS + 1), () => undefined);
   const toDrop: string[] = [];
   const dropTable = (name: string) => {
@@ -51,8 +54,10 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
     engine.closeSync();
     catalog.close();
   });
-  const segmentsFolder = join(dataDir, 'segments');
-  const scopeOf = (signal?: AbortSignal) => new SearchScope(rowsPlan(), live.snapshot(), segmentsFolder, connection, signal);
+  const linksFolder = join(dataDir, 'links');
+  mkdirSync(linksFolder, { recursive: true });
+  const files = new ReadLinks({ segmentsFolder: join(dataDir, 'segments'), linksFolder, logger: silentLogger });
+  const scopeOf = (signal?: AbortSignal) => new SearchScope(rowsPlan(), live.snapshot(), files, connection, signal);
   const use = (output: GroupsOutput, work: (base: GroupBase) => Promise<string> = ({ table }) => Promise.resolve(table)) =>
     memory.use(scopeOf(), output, work);
   const tables = async () => {
@@ -64,7 +69,7 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
     return rows.map(([name]) => String(name));
   };
   const limitMemory = (limit: string) => dropping.run(`SET GLOBAL memory_limit = '${limit}'`);
-  return { memory, live, segmentsFolder, use, tables, tablesNow, scopeOf, limitMemory };
+  return { memory, live, segmentsFolder: files.segmentsFolder, linksFolder, use, tables, tablesNow, scopeOf, limitMemory };
 }
 
 const ROOM = { budgetBytes: 1_000_000, mostGroups: 1_000 };
@@ -168,10 +173,12 @@ test('a search that was interrupted while its groups were to be remembered is ma
 });
 
 test('where the details of a page could not be read they are not read for remembering again', async () => {
-  const { memory, use, scopeOf, segmentsFolder } = await remembering(ROOM);
+  const { memory, use, scopeOf, segmentsFolder, linksFolder } = await remembering(ROOM);
   await use(by('ip'));
   await use(by('ip'));
-  rmSync(segmentsFolder, { recursive: true });
+  for (const folder of [segmentsFolder, linksFolder]) {
+    rmSync(folder, { recursive: true });
+  }
   const find = () => memory.use(scopeOf(), by('ip'), (base) => findRemembered(scopeOf(), by('ip'), base, memory));
   await expect(find()).rejects.toThrow('No files found');
   expect(await memory.use(scopeOf(), by('ip'), ({ isFull }) => Promise.resolve(isFull))).toBe(true);

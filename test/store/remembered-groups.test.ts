@@ -58,9 +58,10 @@ async function readAnew(events: number, plan: SearchPlan) {
 
 /** Makes every segment that is there now unreadable. */
 function removeSegments(dataDir: string): void {
-  const folder = join(dataDir, 'segments');
-  for (const file of readdirSync(folder)) {
-    rmSync(join(folder, file));
+  for (const folder of ['segments', 'links'].map((name) => join(dataDir, name))) {
+    for (const file of readdirSync(folder)) {
+      rmSync(join(folder, file));
+    }
   }
 }
 

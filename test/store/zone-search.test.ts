@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { SearchPlan } from '../../query/search-plan.ts';
@@ -57,6 +57,9 @@ test.each([
   mkdirSync(join(dataDir, 'away'));
   for (const file of segments) {
     renameSync(join(dataDir, 'segments', file), join(dataDir, 'away', file));
+  }
+  for (const link of readdirSync(join(dataDir, 'links'))) {
+    rmSync(join(dataDir, 'links', link));
   }
   expect(await store.search(plan)).toEqual(before);
   expect(await store.search(plan)).toEqual(before);

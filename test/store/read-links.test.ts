@@ -1,0 +1,142 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { expect, onTestFinished, test } from 'vitest';
+import { rememberFooters } from '../../store/duckdb-engine.ts';
+import { ReadLinks } from '../../store/read-links.ts';
+import { silentLogger } from '../../store/store-logger.ts';
+import { canonicalBatch } from '../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from './stored-events.ts';
+
+const BY_COUNTRY = rowsPlan({ output: { kind: 'groups', by: ['country'], buckets: 0 } });
+
+function filesUnderTest() {
+  const root = temporaryFolder();
+  const [segmentsFolder, linksFolder] = [join(root, 'segments'), join(root, 'links')];
+  mkdirSync(segmentsFolder);
+  mkdirSync(linksFolder);
+  const warnings: object[] = [];
+  const logger = { ...silentLogger, warn: (details: object) => void warnings.push(details) };
+  const files = new ReadLinks({ segmentsFolder, linksFolder, logger });
+  const write = (name: string, content: string) => {
+    writeFileSync(files.segmentPath(name), content);
+    return files.segmentPath(name);
+  };
+  return { files, linksFolder, write, warnings };
+}
+
+test('a file is read by the same link until it is released, and the link is then that to another file', async () => {
+  const { files, linksFolder, write } = filesUnderTest();
+  const [a, b, c] = [write('a', 'of a'), write('b', 'of b'), write('c', 'of c')];
+  const [toA, toB] = [files.linkTo(a), files.linkTo(b)];
+  expect(files.linkTo(a)).toBe(toA);
+  expect([toA, toB].map((path) => readFileSync(path, 'utf8'))).toEqual(['of a', 'of b']);
+  await files.release([a, 'one that was never read']);
+  expect(readdirSync(linksFolder)).toHaveLength(1);
+  expect(files.linkTo(c)).toBe(toA);
+  expect(readFileSync(toA, 'utf8')).toBe('of c');
+  expect(files.linkTo(b)).toBe(toB);
+});
+
+test('where there can be no links, files are read as they are, and the log says so once', () => {
+  const { files, linksFolder, write, warnings } = filesUnderTest();
+  writeFileSync(join(linksFolder, '0.parquet'), 'in the way');
+  const [a, b] = [write('a', 'of a'), write('b', 'of b')];
+  expect([files.linkTo(a), files.linkTo(b)]).toEqual([a, b]);
+  expect(warnings).toHaveLength(1);
+});
+
+test('a file that is not there has no link; others have', () => {
+  const { files, linksFolder, write, warnings } = filesUnderTest();
+  const missing = files.segmentPath('missing');
+  expect(files.linkTo(missing)).toBe(missing);
+  expect(files.linkTo(write('a', 'of a'))).toBe(join(linksFolder, '0.parquet'));
+  expect(warnings).toEqual([]);
+});
+
+test('an error names files, not links to them', () => {
+  const { files, write } = filesUnderTest();
+  const paths = Array.from({ length: 12 }, (_, number) => write(`s${number}`, ''));
+  const links = paths.map((path) => files.linkTo(path));
+  const error = new Error(`cannot read ${links[11]} and ${links[1]}`);
+  expect(files.explained(error).message).toBe(`cannot read ${paths[11]} and ${paths[1]}`);
+  const other = new Error('something else');
+  expect(files.explained(other)).toBe(other);
+});
+
+test('DuckDB sees at once that a link is to another file, and remembers no more footers than there are links', async () => {
+  const { files } = filesUnderTest();
+  const engine = await DuckDBInstance.create(':memory:');
+  const connection = await engine.connect();
+  onTestFinished(() => {
+    connection.closeSync();
+    engine.closeSync();
+  });
+  await rememberFooters(connection);
+  const ask = async (text: string) => (await connection.runAndReadAll(text)).getRows();
+  const remembered = async () => Number((await ask("SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'OBJECT_CACHE'"))[0]?.[0]);
+  const sizes: number[] = [];
+  for (let number = 0; number < 40; number += 1) {
+    const path = files.segmentPath(`s${number}`);
+    await connection.run(`COPY (SELECT ${number + 100} AS x FROM range(100)) TO '${path}' (FORMAT parquet)`);
+    expect(await ask(`SELECT x, count(*) FROM read_parquet('${files.linkTo(path)}') GROUP BY x`)).toEqual([[number + 100, 100n]]);
+    sizes.push(await remembered());
+    await files.release([path]);
+  }
+  expect(sizes[0]).toBeGreaterThan(1_000);
+  expect(sizes.at(-1)).toBe(sizes[0]);
+});
+
+test('a store has links to what was searched and is still there, and none after a restart', async () => {
+  const dataDir = temporaryFolder();
+  const inodesIn = (folder: string) =>
+    readdirSync(join(dataDir, folder))
+      .filter((name) => name.endsWith('.parquet') && !name.includes('-log'))
+      .map((name) => statSync(join(dataDir, folder, name)).ino)
+      .toSorted();
+  const store = await storeIn(dataDir, { remembersCounts: false });
+  const events = eventSeries('e', 48_000, NOW - HOUR, 10);
+  for (let first = 0; first < events.length; first += 6_000) {
+    await store.append(canonicalBatch(events.slice(first, first + 6_000)));
+    await store.search(BY_COUNTRY);
+    expect(inodesIn('links')).toEqual([...inodesIn('journal'), ...inodesIn('segments')].toSorted());
+    await store.sealNow();
+    expect(inodesIn('links')).toHaveLength(first / 6_000);
+    await store.search(BY_COUNTRY);
+    expect(inodesIn('links')).toEqual(inodesIn('segments'));
+  }
+  await store.compactNow();
+  expect(store.stats().segments).toBe(1);
+  await expect.poll(() => inodesIn('links'), { timeout: 10_000 }).toEqual([]);
+  expect(await storedIds(store, rowsPlan({ page: { index: 0, size: 5_000 } }))).toEqual(inAnswerOrder(events));
+  expect(inodesIn('links')).toEqual(inodesIn('segments'));
+  await store.close();
+  await storeIn(dataDir);
+  expect(inodesIn('links')).toEqual([]);
+});
+
+test('the link to a small journal, whose events are copied, is gone when it is loaded', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  const events = eventSeries('e', 30, NOW - HOUR, 10);
+  for (const event of events) {
+    await store.append(canonicalBatch([event]));
+  }
+  await store.append(canonicalBatch(events.slice(5, 20)));
+  expect(store.stats()).toMatchObject({ events: 30, duplicateEvents: 15 });
+  expect(readdirSync(join(dataDir, 'links'))).toEqual([]);
+});
+
+test('a segment that cannot be read is named, not the link to it', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  await store.append(canonicalBatch(eventSeries('e', 10, NOW - HOUR, 10)));
+  await store.sealNow();
+  const [segment = ''] = readdirSync(join(dataDir, 'segments')).filter((name) => !name.includes('-log'));
+  const path = join(dataDir, 'segments', segment);
+  const { length } = readFileSync(path);
+  renameSync(path, `${path}.away`);
+  writeFileSync(path, Buffer.alloc(length, 'x'));
+  await expect(store.search(rowsPlan())).rejects.toThrow(path);
+});
