@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { segmentRows } from '../sql/events-relation.ts';
+import type { ReadLinks } from './read-links.ts';
 import type { Segment } from './segment.ts';
 import { HOUR_MS, LONG_SLAB_MS, MAX_SEGMENT_ROWS, planSlab, type SlabZone } from './segment-plan.ts';
 import { type RewriteOptions, rewriteAsSegments } from './segment-rewrite.ts';
@@ -101,9 +101,13 @@ function largestOf(numbers: ReadonlyMap<number, number>): number {
   return [...numbers.values()].reduce((largest, number) => Math.max(largest, number), 0);
 }
 
+export interface MergeOptions extends RewriteOptions {
+  readonly links: ReadLinks;
+}
+
 /** The logs stay where they are. */
-export async function runMerge({ slab, slabMs, segments }: Merge, options: RewriteOptions): Promise<void> {
-  const paths = segments.map(({ file }) => join(options.segmentsFolder, file));
+export async function runMerge({ slab, slabMs, segments }: Merge, options: MergeOptions): Promise<void> {
+  const paths = segments.map(({ file }) => options.links.toSegment(file));
   const events = segmentRows(paths);
   const source = {
     stem: `c${segments[0]?.id ?? 0}-${options.now().toString(36)}`,
@@ -112,5 +116,5 @@ export async function runMerge({ slab, slabMs, segments }: Merge, options: Rewri
     slabMs,
     plan: (counts: readonly SlabZone[]) => planSlab(slab, slabMs, counts),
   };
-  await rewriteAsSegments(source, segments, options);
+  await options.links.explaining(rewriteAsSegments(source, segments, options));
 }

@@ -85,7 +85,7 @@ export class DuplicateCheck {
       return false;
     }
     const { connection, links } = this.#options;
-    const paths = sealed.map(({ file }) => links.linkTo(links.segmentPath(file)));
+    const paths = sealed.map(({ file }) => links.toSegment(file));
     const rows = journalRows(sourcesOf(hot), paths, END_OF_SEQUENCE);
     const [identities = NONE, times = NONE] = await runForNumbers(connection, identitiesBetweenStatement(rows, fromMs, toMs));
     this.#known.begin(minutes, { identities, times });

@@ -7,11 +7,12 @@ import { hotSource, sealedSource } from './feed-source.ts';
 import { buildWindow, type FeedWindow, isUnderWay, readWindow } from './feed-window.ts';
 import { FeedWindows } from './feed-windows.ts';
 import type { LiveSet } from './live-set.ts';
+import type { ReadLinks } from './read-links.ts';
 import type { StoreLogger } from './store-logger.ts';
 
 export interface FeedReaderOptions {
   readonly live: LiveSet;
-  readonly segmentsFolder: string;
+  readonly links: ReadLinks;
   /** The feed's own: who reads everything is not to keep searches waiting. */
   readonly connections: ConnectionPool;
   readonly dropTable: (name: string) => void;
@@ -92,12 +93,12 @@ export class FeedReader {
 
   /** Sealed events one by one. Those that were dropped since the window was made are not among them. */
   async #readSealed(zones: Zones, after: bigint, upTo: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
-    const { live, connections, segmentsFolder } = this.#options;
+    const { live, connections, links } = this.#options;
     return await connections.use(async (connection) => {
       const snapshot = live.snapshot();
       try {
-        const source = (end: bigint) => sealedSource(snapshot, { zones, after, upTo: end }, segmentsFolder, connection, signal);
-        return await readRows(source, upTo, limit, connection, signal);
+        const source = (end: bigint) => sealedSource(snapshot, { zones, after, upTo: end }, links, connection, signal);
+        return await links.explaining(readRows(source, upTo, limit, connection, signal));
       } finally {
         snapshot.release();
       }
@@ -105,7 +106,7 @@ export class FeedReader {
   }
 
   async #readHot(zones: Zones, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
-    const { live, connections } = this.#options;
+    const { live, connections, links } = this.#options;
     return await connections.use(async (connection) => {
       const snapshot = live.snapshot();
       try {
@@ -114,7 +115,7 @@ export class FeedReader {
           return { lines: [], lastSequence: after };
         }
         const source = (upTo: bigint) => hotSource(snapshot, { zones, after, upTo });
-        return await readRows(source, snapshot.endSequence - 1n, limit, connection, signal);
+        return await links.explaining(readRows(source, snapshot.endSequence - 1n, limit, connection, signal));
       } finally {
         snapshot.release();
       }
@@ -126,12 +127,12 @@ export class FeedReader {
   }
 
   async #build(table: string, stretch: SealedStretch): Promise<FeedWindow> {
-    const { live, connections, segmentsFolder } = this.#options;
+    const { live, connections, links } = this.#options;
     const { signal } = this.#closing;
     return await connections.use(async (connection) => {
       const snapshot = live.snapshot();
       try {
-        return await buildWindow(table, stretch, snapshot, segmentsFolder, connection, signal);
+        return await links.explaining(buildWindow(table, stretch, snapshot, links, connection, signal));
       } finally {
         snapshot.release();
       }

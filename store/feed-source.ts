@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type BundlePart, type FeedStretch, hotFeed, logRowsStatement, sealedFeed } from '../sql/feed-statements.ts';
 import type { SqlFragment } from '../sql/fragment.ts';
@@ -7,6 +6,7 @@ import { type IngestTime, unpackIngestTimes } from './feed-ingest-times.ts';
 import { partsOf } from './feed-plan.ts';
 import { type HotPart, hotLogOf, sourcesOf } from './hot-part.ts';
 import type { Snapshot } from './live-set.ts';
+import type { ReadLinks } from './read-links.ts';
 
 /** Where a stretch of the feed is read from, and when its events were taken in. */
 export interface FeedSource {
@@ -41,7 +41,7 @@ function bytesWithin({ journals, lastSequence }: HotPart, { after, upTo }: FeedS
 export async function sealedSource(
   snapshot: Pick<Snapshot, 'segments' | 'bundles'>,
   stretch: FeedStretch,
-  segmentsFolder: string,
+  links: ReadLinks,
   connection: DuckDBConnection,
   signal: AbortSignal,
 ): Promise<FeedSource | undefined> {
@@ -51,8 +51,8 @@ export async function sealedSource(
     return undefined;
   }
   const { segments, bundles } = found;
-  const paths = segments.map(({ file }) => join(segmentsFolder, file));
-  const pathOf = new Map(bundles.map(({ number, file }) => [number, join(segmentsFolder, file)]));
+  const paths = segments.map(({ file }) => links.toSegment(file));
+  const pathOf = new Map(bundles.map(({ number, file }) => [number, links.toSegment(file)]));
   const whole = (): BundlePart[] => [...pathOf].map(([bundle, path]) => ({ bundle, path, rows: null }));
   const some = async (): Promise<BundlePart[]> => {
     const apart = zones.length <= ZONES_APART;

@@ -8,6 +8,7 @@ import type { SealedStretch } from './feed-plan.ts';
 import type { FeedPiece } from './feed-rows.ts';
 import { sealedSource } from './feed-source.ts';
 import type { Snapshot } from './live-set.ts';
+import type { ReadLinks } from './read-links.ts';
 
 /** About so many events, or so many bytes of them, are handled as one text. */
 const BUCKET_EVENTS = 384;
@@ -29,11 +30,11 @@ export async function buildWindow(
   table: string,
   stretch: SealedStretch,
   snapshot: Snapshot,
-  segmentsFolder: string,
+  links: ReadLinks,
   connection: DuckDBConnection,
   signal: AbortSignal,
 ): Promise<FeedWindow> {
-  const source = await sealedSource(snapshot, stretch, segmentsFolder, connection, signal);
+  const source = await sealedSource(snapshot, stretch, links, connection, signal);
   if (source === undefined) {
     return { table, stretch, buckets: [], times: [] };
   }

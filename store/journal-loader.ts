@@ -42,10 +42,8 @@ export async function loadJournal(connection: DuckDBConnection, journal: Journal
   const { links } = target;
   let outcome: LoadOutcome | undefined;
   try {
-    outcome = await loadFrom(links.linkTo(journal.path), connection, journal, target);
+    outcome = await links.explaining(loadFrom(links.linkTo(journal.path), connection, journal, target));
     return outcome;
-  } catch (error) {
-    throw links.explained(error as Error);
   } finally {
     // Nobody reads it any more.
     if (outcome?.part === undefined) {
@@ -91,7 +89,7 @@ async function insertNew(
   { collecting, known, links }: LoadTarget,
 ): Promise<number> {
   const segments = known.segments.filter((segment) => overlaps(segment, minTimestamp, maxTimestamp + 1));
-  const paths = segments.map(({ file }) => links.linkTo(links.segmentPath(file)));
+  const paths = segments.map(({ file }) => links.toSegment(file));
   const stored = eventsRelation(sourcesOf(known.hotParts), paths, END_OF_SEQUENCE);
   const statement = insertNewStatement(collecting.table, path, stored, minTimestamp, maxTimestamp);
   const [[inserted] = []] = await runStatement(connection, statement);

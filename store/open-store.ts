@@ -106,7 +106,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     catalog,
     live,
     forgotten,
-    lastSequences: (segments) => lastSequencesIn(segments, { connection: merging, segmentsFolder: folder.segments, logger }),
+    lastSequences: (segments) => lastSequencesIn(segments, { connection: merging, links, logger }),
     retentionMs,
   };
   await dropExpiredSegments(retention, now());
@@ -147,10 +147,10 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     loader,
     now,
   });
-  const compaction = { ...rewriting, connection: merging };
+  const compaction = { ...rewriting, links, connection: merging };
   const zoneTables = new ZoneTables({
     live,
-    segmentsFolder: folder.segments,
+    links,
     connection: zoneReading,
     limits: { ...zoneTableLimits(memoryLimitMb), ...options.zoneTables },
     now,
@@ -174,7 +174,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const groups = new GroupMemory({ ...groupLimits, dropTable, dropped: () => remover.idle() });
   const feed = new FeedReader({
     live,
-    segmentsFolder: folder.segments,
+    links,
     connections: feedConnections,
     dropTable,
     logger,

@@ -30,12 +30,12 @@ const NO_FIELDS: SealedFields = { segments: [], rows: new Float64Array() };
  * Turns hot parts into segments and one bundle with their logs, and publishes all of it in one step. When this rejects, everything is as it was.
  */
 export async function sealGeneration(closed: ClosedGeneration, turn: SealTurn, options: SealOptions): Promise<void> {
-  const { segmentsFolder, now } = options;
+  const { fields, links, segmentsFolder, now } = options;
   const { generation, progress } = closed;
   const stem = `j${progress.sealedJournal}-${now().toString(36)}`;
   const bundleFile = `${stem}-log.parquet`;
   const isEmpty = generation.events === 0;
-  const { segments, rows } = isEmpty ? NO_FIELDS : await writeFields(closed, stem, options);
+  const { segments, rows } = isEmpty ? NO_FIELDS : await links.explaining(fields.write(fieldsOrder(closed, stem, segmentsFolder)));
   try {
     turn.onFieldsWritten();
     const bundle = isEmpty ? undefined : await writeBundle(closed, rows, bundleFile, options);
@@ -44,14 +44,6 @@ export async function sealGeneration(closed: ClosedGeneration, turn: SealTurn, o
   } catch (error) {
     await removeFiles(segmentsFolder, [...segments, { file: bundleFile }]);
     throw error;
-  }
-}
-
-async function writeFields(closed: ClosedGeneration, stem: string, { fields, links, segmentsFolder }: SealOptions): Promise<SealedFields> {
-  try {
-    return await fields.write(fieldsOrder(closed, stem, segmentsFolder));
-  } catch (error) {
-    throw links.explained(error as Error);
   }
 }
 

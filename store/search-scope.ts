@@ -62,7 +62,7 @@ export class SearchScope {
   }
 
   run(statement: SqlStatement): Promise<DuckDBValue[][]> {
-    return this.#explaining(runStatement(this.#connection, statement, this.signal));
+    return this.links.explaining(runStatement(this.#connection, statement, this.signal));
   }
 
   /** Hands over a statement's one column of doubles, piece by piece. */
@@ -73,7 +73,7 @@ export class SearchScope {
         take(chunk.getColumnValues(0) as number[]);
       }
     });
-    return this.#explaining(streaming);
+    return this.links.explaining(streaming);
   }
 
   /** Those of the snapshot, whatever their zone and time. */
@@ -131,7 +131,7 @@ export class SearchScope {
 
   /** The path that a segment is read by, the name of a table. */
   fileOf(part: SealedPart): string {
-    return 'file' in part ? this.links.linkTo(this.links.segmentPath(part.file)) : part.table;
+    return 'file' in part ? this.links.toSegment(part.file) : part.table;
   }
 
   /** The events that can lie in `window`, from these parts and the hot ones. */
@@ -154,14 +154,5 @@ export class SearchScope {
     const paths = sealed.filter((part) => 'file' in part).map((part) => this.fileOf(part));
     const tables = sealed.filter((part) => 'table' in part).map(({ table }) => table);
     return { paths, tables };
-  }
-
-  /** Of statements that read files by their links. */
-  async #explaining<T>(result: Promise<T>): Promise<T> {
-    try {
-      return await result;
-    } catch (error) {
-      throw this.links.explained(error as Error);
-    }
   }
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SqlStatement } from '../sql/statement.ts';
 import {
@@ -10,6 +9,7 @@ import {
   zoneTimesStatement,
 } from '../sql/zone-table-statements.ts';
 import { interruptible, runStatement } from './duckdb-engine.ts';
+import type { ReadLinks } from './read-links.ts';
 import type { Segment } from './segment.ts';
 
 /**
@@ -42,13 +42,13 @@ const databaseOf = (id: number) => `zone_table_${-id}`;
 /** Reads the rows; `signal` interrupts that. When this rejects, nothing is left in memory. */
 export async function buildZoneTable(
   { id, zoneId, segments }: ZoneTableOrder,
-  segmentsFolder: string,
+  links: ReadLinks,
   connection: DuckDBConnection,
   signal: AbortSignal,
 ): Promise<ZoneTable> {
   const database = databaseOf(id);
   const run = (statement: SqlStatement) => runStatement(connection, statement, signal);
-  const paths = segments.map(({ file }) => join(segmentsFolder, file));
+  const paths = segments.map(({ file }) => links.toSegment(file));
   await run(attachZoneStatement(database));
   try {
     await run(zoneTableStatement(database, paths, zoneId));

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan } from '../query/search-plan.ts';
 import type { LiveSet, Snapshot } from './live-set.ts';
+import type { ReadLinks } from './read-links.ts';
 import type { ReadZone } from './search-scope.ts';
 import { overlaps, type Segment } from './segment.ts';
 import { SerialQueue } from './serial-queue.ts';
@@ -11,7 +12,7 @@ import { estimateBytes, type ZoneTableLimits } from './zone-table-limits.ts';
 
 export interface ZoneTablesOptions {
   readonly live: LiveSet;
-  readonly segmentsFolder: string;
+  readonly links: ReadLinks;
   /** Of its own: tables are made on it while searches go on. */
   readonly connection: DuckDBConnection;
   readonly limits: ZoneTableLimits;
@@ -136,7 +137,7 @@ export class ZoneTables {
 
   /** Never rejects: without a table a search reads files. */
   async #build(zoneId: number): Promise<void> {
-    const { live, segmentsFolder, connection, limits, now, logger } = this.#options;
+    const { live, links, connection, limits, now, logger } = this.#options;
     const snapshot = live.snapshot();
     const segments = segmentsOf(zoneId, snapshot);
     const bytes = estimateBytes(zoneId, segments);
@@ -151,7 +152,7 @@ export class ZoneTables {
       }
       this.#lastId -= 1;
       const order = { id: this.#lastId, zoneId, segments };
-      const table = await buildZoneTable(order, segmentsFolder, connection, this.#closing.signal);
+      const table = await links.explaining(buildZoneTable(order, links, connection, this.#closing.signal));
       const entry = { table, segments: new Set(segments), bytes, usedAtMs: now(), readers: 0, isLeaving: false };
       this.#drop(zoneId);
       this.#entries.set(zoneId, entry);

@@ -6,6 +6,7 @@ import { LiveSet } from '../../store/live-set.ts';
 import { silentLogger } from '../../store/store-logger.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { readLinks } from './read-links-under-test.ts';
 import { event, NOW } from './stored-events.ts';
 
 /** A reader that has no connection to read with. */
@@ -13,7 +14,7 @@ async function readerWithoutDuckdb(live: LiveSet): Promise<FeedReader> {
   const engine = await startEngine({ memoryLimitMb: 64, spillFolder: temporaryFolder() });
   onTestFinished(() => engine.closeSync());
   const connections = await ConnectionPool.open(engine, 0, 0);
-  return new FeedReader({ live, segmentsFolder: '/nowhere', connections, dropTable: () => undefined, logger: silentLogger });
+  return new FeedReader({ live, links: readLinks('/nowhere'), connections, dropTable: () => undefined, logger: silentLogger });
 }
 
 const { signal } = new AbortController();

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
@@ -41,18 +41,23 @@ test('a file is read by the same link until it is released, and the link is then
 
 test('where there can be no links, files are read as they are, and the log says so once', () => {
   const { files, linksFolder, write, warnings } = filesUnderTest();
-  writeFileSync(join(linksFolder, '0.parquet'), 'in the way');
+  rmdirSync(linksFolder);
+  writeFileSync(linksFolder, 'in the way');
   const [a, b] = [write('a', 'of a'), write('b', 'of b')];
   expect([files.linkTo(a), files.linkTo(b)]).toEqual([a, b]);
   expect(warnings).toHaveLength(1);
 });
 
-test('a file that is not there has no link; others have', () => {
-  const { files, linksFolder, write, warnings } = filesUnderTest();
-  const missing = files.segmentPath('missing');
-  expect(files.linkTo(missing)).toBe(missing);
-  expect(files.linkTo(write('a', 'of a'))).toBe(join(linksFolder, '0.parquet'));
-  expect(warnings).toEqual([]);
+test('a file whose link cannot be made is read as it is until it is released; others have links', async () => {
+  const { files, linksFolder, write } = filesUnderTest();
+  const [first, second] = [0, 1].map((number) => join(linksFolder, `${number}.parquet`));
+  writeFileSync(first ?? '', 'in the way');
+  const [a, b] = [write('a', 'of a'), files.segmentPath('missing')];
+  expect([files.linkTo(a), files.linkTo(a), files.linkTo(b)]).toEqual([a, a, b]);
+  await files.release([a, b]);
+  expect(files.linkTo(a)).not.toBe(a);
+  expect(readFileSync(files.linkTo(a), 'utf8')).toBe('of a');
+  expect(files.linkTo(a)).not.toBe(second);
 });
 
 test('an error names files, not links to them', () => {
@@ -60,7 +65,7 @@ test('an error names files, not links to them', () => {
   const paths = Array.from({ length: 12 }, (_, number) => write(`s${number}`, ''));
   const links = paths.map((path) => files.linkTo(path));
   const error = new Error(`cannot read ${links[11]} and ${links[1]}`);
-  expect(files.explained(error).message).toBe(`cannot read ${paths[11]} and ${paths[1]}`);
+  expect(files.explained(error)).toHaveProperty('message', `cannot read ${paths[11]} and ${paths[1]}`);
   const other = new Error('something else');
   expect(files.explained(other)).toBe(other);
 });

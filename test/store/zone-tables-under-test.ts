@@ -9,6 +9,7 @@ import { type StoreLogger, silentLogger } from '../../store/store-logger.ts';
 import { type ZoneTableLimits, zoneTableLimits } from '../../store/zone-table-limits.ts';
 import { type ZoneLoan, ZoneTables } from '../../store/zone-tables.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
+import { readLinks } from './read-links-under-test.ts';
 
 const EVER = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 
@@ -21,7 +22,7 @@ export async function zoneTablesUnderTest(limits: Partial<ZoneTableLimits> = {},
   const live = new LiveSet({ segments: [], bundles: [] }, 1n, () => {});
   const clock = { nowMs: 1_000_000 };
   const all = { ...zoneTableLimits(256), ...limits };
-  const tables = new ZoneTables({ live, segmentsFolder: folder, connection, limits: all, now: () => clock.nowMs, logger });
+  const tables = new ZoneTables({ live, links: readLinks(folder), connection, limits: all, now: () => clock.nowMs, logger });
   let segments = 0;
 
   const rowsIn = async (sql: string): Promise<unknown[][]> => (await looking.runAndReadAll(sql)).getRows();
