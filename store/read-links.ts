@@ -49,15 +49,14 @@ export class ReadLinks {
     return number === null ? path : this.#link(number);
   }
 
-  /** Gives up the links to files that are to be removed and that nobody reads any more. */
+  /** Gives up the links to files that nobody reads any more. Never rejects: what is done with the files does not depend on it. A link that cannot be removed stays until the next start, and its number is not used again. */
   async release(paths: readonly string[]): Promise<void> {
     for (const path of paths) {
       const number = this.#numbers.get(path) ?? null;
-      if (number !== null) {
-        await rm(this.#link(number), { force: true });
-        this.#free.push(number);
-      }
       this.#numbers.delete(path);
+      if (number !== null) {
+        await this.#removeLink(path, number);
+      }
     }
   }
 
@@ -100,13 +99,22 @@ export class ReadLinks {
     }
   }
 
+  async #removeLink(path: string, number: number): Promise<void> {
+    try {
+      await rm(this.#link(number), { force: true });
+      this.#free.push(number);
+    } catch (error) {
+      this.#warn(path, error as NodeJS.ErrnoException);
+    }
+  }
+
   #warn(path: string, error: NodeJS.ErrnoException): void {
     // Of a file that is not there whoever reads it says so.
     if (error.code !== 'ENOENT' && !this.#hasWarned) {
       this.#hasWarned = true;
       this.#logger.warn(
         { err: error, path },
-        'no hard link can be made in DATA_DIR: what DuckDB remembers of files stays in memory when they are gone',
+        'a hard link in DATA_DIR cannot be made or removed: what DuckDB remembers of files stays in memory when they are gone',
       );
     }
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
@@ -58,6 +58,19 @@ test('a file whose link cannot be made is read as it is until it is released; ot
   expect(files.linkTo(a)).not.toBe(a);
   expect(readFileSync(files.linkTo(a), 'utf8')).toBe('of a');
   expect(files.linkTo(a)).not.toBe(second);
+});
+
+test('a link that cannot be removed is no reason to fail; its number is not used again', async () => {
+  const { files, write, warnings } = filesUnderTest();
+  const [a, b] = [write('a', 'of a'), write('b', 'of b')];
+  const link = files.linkTo(a);
+  rmSync(link);
+  mkdirSync(link);
+  await files.release([a]);
+  expect(warnings).toHaveLength(1);
+  expect(files.linkTo(b)).not.toBe(link);
+  expect(readFileSync(files.linkTo(b), 'utf8')).toBe('of b');
+  expect(files.linkTo(a)).not.toBe(link);
 });
 
 test('an error names files, not links to them', () => {
