@@ -75,11 +75,11 @@ ${intakeTable(withIntake)}
 </section>`;
 }
 
-function takenIn({ events, intake }: SizeFigures): string {
-  const [first] = inOrder(intake);
-  const { fileCount, fileBytes } = first?.figures ?? { fileCount: 1, fileBytes: 0 };
-  const size = `${whole(events)} events of ${whole(fileBytes / events)} bytes each on average,`;
-  return fileCount === 1 ? `A file of ${size}` : `${size} in ${whole(fileCount)} files one after the other, without the time between them,`;
+function takenIn({ events, files }: SizeFigures): string {
+  const size = `${whole(events)} events of ${whole(files.bytes / events)} bytes each on average,`;
+  return files.count === 1
+    ? `A file of ${size}`
+    : `${size} in ${whole(files.count)} files one after the other, without the time between them,`;
 }
 
 function measureFigure({ id, title, valuesOf, of, shown, tick }: IntakeMeasure, { events, intake }: SizeFigures): Markup {

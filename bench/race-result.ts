@@ -12,11 +12,15 @@ export interface Circumstances {
 
 export type ByEngine<T> = Readonly<Partial<Record<EngineName, T>>>;
 
-/** How files were taken in, one after the other, by the runs made. */
-export interface IntakeFigures {
+/** What all engines took in, one file after the other. */
+export interface TakenFiles {
   /** Several where one would be larger than a disk likes: then what lies between them does not count. */
-  readonly fileCount: number;
-  readonly fileBytes: number;
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** How the files were taken in by the runs made. */
+export interface IntakeFigures {
   readonly runs: readonly {
     /** Until every event was stored and searchable. */
     readonly elapsedMs: number;
@@ -47,6 +51,7 @@ export interface WorkloadFigures {
 /** Everything measured on one number of events. */
 export interface SizeFigures {
   readonly events: number;
+  readonly files: TakenFiles;
   readonly intake: ByEngine<IntakeFigures>;
   /** Of a process that only searched. */
   readonly searchPeakMemoryBytes: ByEngine<number>;

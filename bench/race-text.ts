@@ -28,7 +28,7 @@ function entries<T>(byEngine: ByEngine<T>): [EngineName, T][] {
   return Object.entries(byEngine) as [EngineName, T][];
 }
 
-function intakeTable({ events, intake }: SizeFigures): string {
+function intakeTable({ events, files, intake }: SizeFigures): string {
   const rows = entries(intake).map(([engine, { runs, diskBytes }]) => {
     const rate = (values: readonly number[]) => `${count(events / (percentile(values, 0.5) / 1000))}`;
     return [
@@ -39,9 +39,8 @@ function intakeTable({ events, intake }: SizeFigures): string {
       (diskBytes / events).toFixed(0),
     ];
   });
-  const [{ fileCount, fileBytes } = { fileCount: 1, fileBytes: 0 }] = Object.values(intake);
-  const files = fileCount > 1 ? `, in ${fileCount} files` : '';
-  const title = `${count(events)} events of ${(fileBytes / events).toFixed(0)} bytes: intake${files}`;
+  const several = files.count > 1 ? `, in ${files.count} files` : '';
+  const title = `${count(events)} events of ${(files.bytes / events).toFixed(0)} bytes: intake${several}`;
   return textTable(title, ['', 'events/s, searchable', 'events/s, merged', 'memory, peak', 'bytes an event on disk'], rows);
 }
 

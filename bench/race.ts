@@ -6,7 +6,7 @@ import { measureConcurrency } from './modes/concurrency.ts';
 import { measureIntake } from './modes/intake.ts';
 import { measureIdle, measureMixed } from './modes/mixed.ts';
 import { raceSearches, timeCold, timeRemembered } from './modes/searches.ts';
-import type { ConcurrencyFigures, MixedFigures, RaceResult, SizeFigures } from './race-result.ts';
+import type { ConcurrencyFigures, MixedFigures, RaceResult, SizeFigures, TakenFiles } from './race-result.ts';
 import type { Workload } from './workload.ts';
 
 export const MODES = ['intake', 'hot', 'cold', 'mixed', 'concurrency'] as const;
@@ -74,18 +74,21 @@ async function measureSize(order: RaceOrder, events: number, isLast: boolean, da
     await eventFile(options);
   }
   const intake: Record<string, SizeFigures['intake'][EngineName]> = {};
+  let files: TakenFiles = { count: 0, bytes: 0 };
   for (const name of order.engines) {
     onStep(`intake of ${events} events: ${name}`);
     const runs = isLast && order.modes.includes('intake') ? order.intakeRuns : 1;
     const filled = await measureIntake(name, { files: () => eventFiles(options, eventsPerFile), runs, memoryLimitMb });
     dataDirs.set(name, filled.dataDir);
     intake[name] = filled.intake;
+    files = filled.files;
   }
   const race = { dataDirs, workloads, hotRuns: order.modes.includes('hot') ? hotRuns : 0, coldRuns, memoryLimitMb, onStep };
   const searches = await raceSearches(race);
   const workloadsTimed = await timeRemembered(race, searches.workloads);
   const figures: SizeFigures = {
     events,
+    files,
     intake,
     searchPeakMemoryBytes: searches.peakMemoryBytes,
     workloads: isLast && order.modes.includes('cold') ? await timeCold(race, workloadsTimed) : workloadsTimed,

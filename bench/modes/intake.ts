@@ -4,10 +4,11 @@ import type { EngineName } from '../engines/engine.ts';
 import { type EngineClient, withEngine } from '../engines/engine-client.ts';
 import type { EventFile } from '../event-file.ts';
 import { readThrough } from '../file-chunks.ts';
-import type { IntakeFigures } from '../race-result.ts';
+import type { IntakeFigures, TakenFiles } from '../race-result.ts';
 
 export interface FilledEngine {
   readonly dataDir: string;
+  readonly files: TakenFiles;
   readonly intake: IntakeFigures;
 }
 
@@ -25,14 +26,13 @@ export async function measureIntake(name: EngineName, { files, runs, memoryLimit
   const measured: IntakeFigures['runs'][number][] = [];
   for (;;) {
     const dataDir = await emptyDataDir(name);
-    let [fileCount, fileBytes] = [0, 0];
+    let taken: TakenFiles = { count: 0, bytes: 0 };
     const fill = async (engine: EngineClient) => {
       let elapsedMs = 0;
       for await (const { path, bytes } of files()) {
         await readThrough(path);
         elapsedMs += await engine.ingest({ file: path, eventsPerSecond: null });
-        fileCount += 1;
-        fileBytes += bytes;
+        taken = { count: taken.count + 1, bytes: taken.bytes + bytes };
       }
       const peakMemoryBytes = await engine.peakMemoryBytes();
       measured.push({ elapsedMs, settleMs: await engine.settle(), peakMemoryBytes });
@@ -43,7 +43,7 @@ export async function measureIntake(name: EngineName, { files, runs, memoryLimit
       throw error;
     });
     if (measured.length === runs) {
-      return { dataDir, intake: { fileCount, fileBytes, runs: measured, diskBytes } };
+      return { dataDir, files: taken, intake: { runs: measured, diskBytes } };
     }
     await rm(dataDir, { recursive: true });
   }

@@ -12,17 +12,15 @@ function sizeOf(events: number, coldRuns: number): SizeFigures {
     coldMs: Array.from({ length: coldRuns }, () => median * cold),
     rememberedMs: [],
   });
-  const files = { fileCount: 1, fileBytes: events * 1140 };
   return {
     events,
+    files: { count: 1, bytes: events * 1140 },
     intake: {
       shieldlog: {
-        ...files,
         runs: [{ elapsedMs: events / 100, settleMs: events / 400, peakMemoryBytes: 512 * 1024 ** 2 }],
         diskBytes: events * 142,
       },
       clickhouse: {
-        ...files,
         runs: [{ elapsedMs: events / 125, settleMs: 0, peakMemoryBytes: 2048 * 1024 ** 2 }],
         diskBytes: events * 171,
       },

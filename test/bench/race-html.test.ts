@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { raceHtml } from '../../bench/race-html.ts';
-import type { IntakeFigures, SizeFigures } from '../../bench/race-result.ts';
+import type { SizeFigures } from '../../bench/race-result.ts';
 import { AWKWARD_WRITTEN, alone, coldOnly, different, full, hotOnly, nothing, withTimes } from './race-examples.ts';
 
 const SECTIONS = ['circumstances', 'verdict', 'searches', 'intake', 'growth', 'mixed', 'concurrency', 'method', 'again'];
@@ -114,11 +114,7 @@ test('the intake says speed until searchable and until merged, memory and size o
 });
 
 test('events that came in several files are said to have', () => {
-  const inFiles = (figures: IntakeFigures): IntakeFigures => ({ ...figures, fileCount: 5 });
-  const sizes = full.sizes.map((size) => ({
-    ...size,
-    intake: Object.fromEntries(Object.entries(size.intake).map(([name, figures]) => [name, inFiles(figures)])),
-  }));
+  const sizes = full.sizes.map((size) => ({ ...size, files: { ...size.files, count: 5 } }));
   expect(textOf(raceHtml({ ...full, sizes }), 'intake')).toContain('4,000,000 events of 1,140 bytes each on average, in 5 files');
 });
 
