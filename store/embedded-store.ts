@@ -155,7 +155,7 @@ export class EmbeddedStore implements EventStore {
     return this.#parts.maintenance.sealNow();
   }
 
-  /** Merges small segments now; for tests and tools, since it happens by itself. */
+  /** Merges small segments now, and keeps no files for events that may come; for tests and tools, since it happens by itself. */
   compactNow(): Promise<void> {
     return this.#parts.maintenance.compact();
   }

@@ -48,9 +48,10 @@ export class Maintenance {
     await remover.idle();
   }
 
-  /** Merges until there is nothing worth merging. */
+  /** Merges until there is nothing worth merging, and gives back what is kept for events that may come. */
   async compact(): Promise<void> {
     await this.#queue.run(() => this.#compact(() => true));
+    await this.#giveRoomBack();
   }
 
   /** Drops the segments that have expired by now. */

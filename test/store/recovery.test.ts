@@ -94,6 +94,15 @@ describe('a journal that was being written over an older one', () => {
     expect(names()).toEqual(['000000000002.logs', '000000000002.parquet']);
   });
 
+  test('is one of none once everything was merged on demand', async () => {
+    const dataDir = temporaryFolder();
+    const store = await storeIn(dataDir);
+    await store.append(canonicalBatch(large(10_000)));
+    await store.sealNow();
+    await store.compactNow();
+    expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
+  });
+
   test('has its files, and is whole', async () => {
     const { dataDir, pairs } = await writtenOver();
     expect(pairs.map(({ old }) => old.length > 1_000_000)).toEqual([true, true]);
