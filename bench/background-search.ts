@@ -7,7 +7,7 @@ const WINDOW = { from: BENCH_NOW_MS - 72 * 3_600_000, to: BENCH_NOW_MS + 1 };
 const BIG_ZONE = 1;
 
 /** What an open dashboard asks, one after the other, while events are taken in. */
-const DASHBOARD = [{}, { groupBy: ['action'], buckets: 60 }, { groupBy: ['ip'], buckets: 60, pageSize: 10 }, { query: 'admin' }].map(
+export const DASHBOARD = [{}, { groupBy: ['action'], buckets: 60 }, { groupBy: ['ip'], buckets: 60, pageSize: 10 }, { query: 'admin' }].map(
   (body) => ({ zone: BIG_ZONE, body: { ...WINDOW, ...body } }),
 );
 

@@ -16,12 +16,7 @@ export function inOrder<T>(byEngine: ByEngine<T>): { readonly engine: EngineName
 }
 
 /** The engines that have any figure in the result. */
-export function enginesOf({ sizes, idle, mixed, concurrency }: RaceResult): EngineName[] {
-  const measured = [
-    ...sizes.flatMap(({ intake, workloads }) => [intake, ...workloads.map(({ engines }) => engines)]),
-    idle,
-    mixed,
-    concurrency,
-  ];
+export function enginesOf({ sizes, mixed, concurrency }: RaceResult): EngineName[] {
+  const measured = [...sizes.flatMap(({ intake, workloads }) => [intake, ...workloads.map(({ engines }) => engines)]), mixed, concurrency];
   return ENGINE_NAMES.filter((engine) => measured.some((figures) => figures[engine] !== undefined));
 }

@@ -26,9 +26,9 @@ export function benchOptions(count: number): GeneratorOptions {
   return { seed: 1, count, zones: 1_700, nowMs: BENCH_NOW_MS, spanMs: 71 * HOUR_MS };
 }
 
-/** Events that come in when an engine is full already: as live ones, from the last minutes. */
-export function liveOptions(count: number): GeneratorOptions {
-  return { seed: 2, count, zones: 1_700, nowMs: BENCH_NOW_MS, spanMs: HOUR_MS / 6 };
+/** Events that come in when an engine is full already: as live ones, from the last minutes. The nth file, from 0, has other events than those before. */
+export function liveOptions(count: number, file = 0): GeneratorOptions {
+  return { seed: 2 + file, count, zones: 1_700, nowMs: BENCH_NOW_MS, spanMs: HOUR_MS / 6 };
 }
 
 /** The NDJSON file of so many events, written now if it is not there from an earlier run. */

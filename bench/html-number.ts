@@ -24,7 +24,7 @@ export const aligned = (value: number) =>
 
 export const factor = (value: number) => when(value, (known) => `${known.toFixed(2)}×`);
 
-/** An exponent. */
+/** An exponent, or another ratio without its sign. */
 export const power = (value: number) => when(value, (known) => known.toFixed(2));
 
 /** On an axis: a power of ten or another round number. */

@@ -3,7 +3,7 @@
 //   node bench/main.ts --smoke    1 million events in two minutes; then the way from Kafka (--no-kafka leaves that out)
 //   --sizes 1000000,5000000       --events-per-file 20000000 (larger sizes come in several files, each made before it is taken in and removed after it)
 //   --modes intake,hot,cold,mixed,concurrency      --engines shieldlog,clickhouse
-//   --only 05,14 (workloads whose names begin so)  --intake-runs N  --hot-runs N  --cold-runs N  --seconds N  --memory-limit-mb N
+//   --only 05,14 (workloads whose names begin so)  --intake-runs N  --hot-runs N  --cold-runs N  --seconds N  --turns N  --memory-limit-mb N
 import { parseArgs } from 'node:util';
 import { circumstances } from './circumstances.ts';
 import { ENGINE_NAMES } from './engines/engine.ts';
@@ -31,10 +31,11 @@ const { values } = parseArgs({
     'hot-runs': { type: 'string' },
     'cold-runs': { type: 'string', default: '1' },
     seconds: { type: 'string' },
+    turns: { type: 'string' },
     'memory-limit-mb': { type: 'string', default: '1024' },
   },
 });
-const option = (name: 'intake-runs' | 'hot-runs' | 'seconds', smoke: string, usual: string) =>
+const option = (name: 'intake-runs' | 'hot-runs' | 'seconds' | 'turns', smoke: string, usual: string) =>
   integerOption(name, values[name] ?? (values.smoke ? smoke : usual));
 
 const sizes = (values.sizes ?? (values.smoke ? '1000000' : '1000000,5000000,20000000'))
@@ -56,6 +57,7 @@ const order = {
   hotRuns: option('hot-runs', '3', '9'),
   coldRuns: integerOption('cold-runs', values['cold-runs']),
   seconds: option('seconds', '3', '20'),
+  turns: option('turns', '1', '3'),
   clients: [1, 4, 16],
   eventsPerSecond: 50_000,
   memoryLimitMb,

@@ -1,12 +1,13 @@
 import { inOrder } from './engine-label.ts';
 import type { EngineName } from './engines/engine.ts';
 import { html, type Markup, NOTHING } from './html-markup.ts';
-import { aligned, mebibytes, short, whole } from './html-number.ts';
+import { aligned, factor, mebibytes, power, short, whole } from './html-number.ts';
 import { htmlTable } from './html-table.ts';
 import { percentile } from './percentile.ts';
 import { figure } from './plot-figure.ts';
 import { plotLatencies } from './plot-latencies.ts';
 import type { MixedFigures, RaceResult } from './race-result.ts';
+import { eventsPerSecond, type Slowdown, slowdown } from './race-summary.ts';
 
 interface Condition {
   readonly label: string;
@@ -19,23 +20,24 @@ interface Condition {
 }
 
 /** How long a dashboard's searches take with nothing else going on, and while events come in. */
-export function mixedSection({ idle, mixed, sizes }: RaceResult): Markup {
-  const conditions = [idleCondition(idle, sizes.at(-1)?.events ?? 0), ...mixedConditions(mixed)].filter(({ rows }) => rows.length > 0);
+export function mixedSection({ mixed }: RaceResult): Markup {
+  const conditions = conditionsOf(mixed);
   if (conditions.length === 0) {
     return NOTHING;
   }
   const plot = plotLatencies({
     id: 'latencies',
-    title: "Times of a dashboard's searches, idle and while events come in",
+    title: "Times of a dashboard's searches, alone and while events come in",
     description: 'Strokes and marks on a logarithmic scale of milliseconds; the percentiles are in the table below.',
     groups: conditions,
   });
   const rows = conditions.flatMap(({ label, rows: engines }) =>
     engines.map(({ name, times, figures }) => [
       `${name}: ${label}`,
-      ...(figures === null ? ['', ''] : [whole(figures.eventsPerSecond), mebibytes(figures.peakMemoryBytes)]),
+      ...(figures === null ? ['', ''] : [whole(eventsPerSecond(figures)), mebibytes(figures.peakMemoryBytes)]),
       whole(times.length),
       ...[0.5, 0.95, 0.99].map((share) => aligned(percentile(times, share))),
+      figures === null ? '' : slowdownText(slowdown(figures)),
     ]),
   );
   const table = htmlTable({
@@ -44,7 +46,7 @@ export function mixedSection({ idle, mixed, sizes }: RaceResult): Markup {
     head: 'Engine and intake',
     groups: [
       { name: 'Intake', columns: ['events/s', 'peak memory, MiB'] },
-      { name: 'Searches', columns: ['number', 'p50', 'p95', 'p99'] },
+      { name: 'Searches', columns: ['number', 'p50', 'p95', 'p99', 'p95 of p95 alone'] },
     ],
     rows,
   });
@@ -54,17 +56,24 @@ ${table}
 </section>`;
 }
 
-function idleCondition(idle: RaceResult['idle'], events: number): Condition {
-  const rows = inOrder(idle)
-    .filter(({ figures }) => figures.length > 0)
-    .map(({ engine, label, figures }) => ({ engine, name: label, times: figures, figures: null }));
-  return { label: `searches only, ${short(events)} events stored`, rows };
-}
-
 /** The engines' runs are put beside one another where they were made in the same circumstances. */
-function mixedConditions(mixed: RaceResult['mixed']): Condition[] {
+function conditionsOf(mixed: RaceResult['mixed']): Condition[] {
   const runs = inOrder(mixed).flatMap(({ engine, label, figures }) =>
-    figures.map((run) => ({ engine, name: label, times: run.searchMs, figures: run, condition: conditionOf(run) })),
+    figures.flatMap((run) => {
+      const timesOf = (of: 'aloneMs' | 'besideMs') => run.turns.flatMap((turn) => turn[of]);
+      const before = `${run.storedEvents === 0 ? 'none' : short(run.storedEvents)} stored before`;
+      const pace = run.wantedEventsPerSecond === null ? 'intake at full speed' : `${short(run.wantedEventsPerSecond)} events/s offered`;
+      return [
+        {
+          engine,
+          name: label,
+          times: timesOf('aloneMs'),
+          figures: null,
+          condition: `searches only, ${short(run.storedEvents)} events stored`,
+        },
+        { engine, name: label, times: timesOf('besideMs'), figures: run, condition: `${pace}, ${before}` },
+      ].filter(({ times }) => times.length > 0);
+    }),
   );
   return [...new Set(runs.map(({ condition }) => condition))].map((label) => ({
     label,
@@ -72,7 +81,8 @@ function mixedConditions(mixed: RaceResult['mixed']): Condition[] {
   }));
 }
 
-function conditionOf({ storedEvents, wantedEventsPerSecond }: MixedFigures): string {
-  const pace = wantedEventsPerSecond === null ? 'intake at full speed' : `${short(wantedEventsPerSecond)} events/s offered`;
-  return `${pace}, ${storedEvents === 0 ? 'none' : short(storedEvents)} stored before`;
+/** With what it is turn by turn where there are several. */
+function slowdownText({ all, byTurn }: Slowdown): string {
+  const turns = byTurn.length > 1 ? ` (${byTurn.map(power).join(', ')})` : '';
+  return Number.isNaN(all) ? '' : `${factor(all)}${turns}`;
 }

@@ -58,14 +58,20 @@ export interface SizeFigures {
   readonly workloads: readonly WorkloadFigures[];
 }
 
-/** Searches of a dashboard while events come in. */
+/** Searches of a dashboard, alone and while events come in, in turns. */
 export interface MixedFigures {
   /** In the engine before. */
   readonly storedEvents: number;
   /** Null: as fast as they are taken. */
   readonly wantedEventsPerSecond: number | null;
-  readonly eventsPerSecond: number;
-  readonly searchMs: readonly number[];
+  readonly turns: readonly {
+    /** The milliseconds of searches with nothing else going on; empty where there were none. */
+    readonly aloneMs: readonly number[];
+    readonly eventsPerSecond: number;
+    /** Of searches while events came in. */
+    readonly besideMs: readonly number[];
+  }[];
+  /** Of the process, whatever it did before and between turns. */
   readonly peakMemoryBytes: number;
 }
 
@@ -82,8 +88,6 @@ export interface RaceResult {
   readonly circumstances: Circumstances;
   /** Ascending by events. */
   readonly sizes: readonly SizeFigures[];
-  /** The dashboard's searches with nothing else going on, on the events of the last size. */
-  readonly idle: ByEngine<readonly number[]>;
   readonly mixed: ByEngine<readonly MixedFigures[]>;
   readonly concurrency: ByEngine<readonly ConcurrencyFigures[]>;
   /** What engines answered differently; nothing else in here means anything unless it is empty. */

@@ -1,6 +1,6 @@
 import type { EngineName } from './engines/engine.ts';
 import { percentile } from './percentile.ts';
-import type { SizeFigures, WorkloadFigures } from './race-result.ts';
+import type { MixedFigures, SizeFigures, WorkloadFigures } from './race-result.ts';
 
 /** Added to both times before they are divided, as ClickBench does: a difference of a millisecond in two is no difference. */
 const SLACK_MS = 10;
@@ -24,6 +24,30 @@ export function timesAsFast(workload: WorkloadFigures, engine: EngineName, rival
 export function geometricMean(values: readonly number[]): number {
   const known = values.filter((value) => !Number.isNaN(value));
   return Math.exp(known.reduce((sum, value) => sum + Math.log(value), 0) / known.length);
+}
+
+export interface Slowdown {
+  /** By the times of all turns. */
+  readonly all: number;
+  readonly byTurn: readonly number[];
+}
+
+/** How many times as long as alone searches take beside the intake, by the 95th percentile. NaN where none were made alone. */
+export function slowdown({ turns }: MixedFigures): Slowdown {
+  const ratio = (some: MixedFigures['turns']) => {
+    const p95 = (of: 'aloneMs' | 'besideMs') =>
+      percentile(
+        some.flatMap((turn) => turn[of]),
+        0.95,
+      );
+    return p95('besideMs') / p95('aloneMs');
+  };
+  return { all: ratio(turns), byTurn: turns.map((turn) => ratio([turn])) };
+}
+
+/** Over all turns, each of which took in as many. */
+export function eventsPerSecond({ turns }: MixedFigures): number {
+  return turns.length / turns.reduce((seconds, turn) => seconds + 1 / turn.eventsPerSecond, 0);
 }
 
 /** By which power of the number of events the time of a workload grows (1: in proportion); the slope of the line through the logarithms. */

@@ -3,7 +3,16 @@ import type { EngineName } from './engines/engine.ts';
 import { count, mib, ms } from './figure-line.ts';
 import { percentile } from './percentile.ts';
 import type { ByEngine, RaceResult, SizeFigures } from './race-result.ts';
-import { geometricMean, growthExponent, medianMs, type Temperature, timesAsFast } from './race-summary.ts';
+import {
+  eventsPerSecond,
+  geometricMean,
+  growthExponent,
+  medianMs,
+  type Slowdown,
+  slowdown,
+  type Temperature,
+  timesAsFast,
+} from './race-summary.ts';
 import { textTable } from './text-table.ts';
 
 const OURS: EngineName = 'shieldlog';
@@ -83,19 +92,29 @@ function growthTable(sizes: readonly SizeFigures[]): string {
   return textTable(`From ${from} the time grows by this power of their number`, ['', OURS, RIVAL], rows);
 }
 
-function mixedTable({ mixed, idle }: RaceResult): string {
+function mixedTable({ mixed }: RaceResult): string {
   const rows = entries(mixed).flatMap(([engine, runs]) => [
-    [engine, 'none', '', '', ...latencies(idle[engine] ?? [])],
-    ...runs.map(({ storedEvents, wantedEventsPerSecond, eventsPerSecond, searchMs, peakMemoryBytes }) => [
+    ...runs.flatMap((run) => {
+      const alone = run.turns.flatMap(({ aloneMs }) => aloneMs);
+      return alone.length === 0 ? [] : [[engine, 'none', '', '', ...latencies(alone), '']];
+    }),
+    ...runs.map((run) => [
       engine,
-      `${wantedEventsPerSecond === null ? 'full speed' : count(wantedEventsPerSecond)} onto ${count(storedEvents)}`,
-      count(eventsPerSecond),
-      mib(peakMemoryBytes),
-      ...latencies(searchMs),
+      `${run.wantedEventsPerSecond === null ? 'full speed' : count(run.wantedEventsPerSecond)} onto ${count(run.storedEvents)}`,
+      count(eventsPerSecond(run)),
+      mib(run.peakMemoryBytes),
+      ...latencies(run.turns.flatMap(({ besideMs }) => besideMs)),
+      slowdownText(slowdown(run)),
     ]),
   ]);
-  const columns = ['', 'intake', 'events/s', 'memory, peak', 'searches', 'p50', 'p95', 'p99'];
+  const columns = ['', 'intake', 'events/s', 'memory, peak', 'searches', 'p50', 'p95', 'p99', 'p95 of p95 alone'];
   return rows.length === 0 ? '' : textTable("A dashboard's searches, one every 100 ms, while events come in", columns, rows);
+}
+
+/** With what it is turn by turn where there are several. */
+function slowdownText({ all, byTurn }: Slowdown): string {
+  const turns = byTurn.map((ratio) => ratio.toFixed(2)).join(', ');
+  return byTurn.length > 1 ? `${times(all)} (${turns})` : times(all);
 }
 
 function latencies(times: readonly number[]): string[] {

@@ -4,7 +4,7 @@ import type { EngineName } from './engines/engine.ts';
 import { benchOptions, eventFile, eventFiles, liveOptions } from './event-file.ts';
 import { measureConcurrency } from './modes/concurrency.ts';
 import { measureIntake } from './modes/intake.ts';
-import { measureIdle, measureMixed } from './modes/mixed.ts';
+import { measureMixed } from './modes/mixed.ts';
 import { raceSearches, timeCold, timeRemembered } from './modes/searches.ts';
 import type { ConcurrencyFigures, MixedFigures, RaceResult, SizeFigures, TakenFiles } from './race-result.ts';
 import type { Workload } from './workload.ts';
@@ -25,8 +25,10 @@ export interface RaceOrder {
   readonly hotRuns: number;
   readonly coldRuns: number;
   readonly memoryLimitMb: number;
-  /** How long each of the measurements with searches beside the intake and over HTTP takes. */
+  /** How long each of the measurements with searches alone, beside the intake and over HTTP takes. */
   readonly seconds: number;
+  /** How often searches alone and searches beside the intake take turns. */
+  readonly turns: number;
   readonly clients: readonly number[];
   /** The pace of the intake beside searches. */
   readonly eventsPerSecond: number;
@@ -40,7 +42,7 @@ export function stepsOf({ engines, modes, sizes, eventsPerFile, workloads }: Omi
   const generated = sizes.filter((events) => events <= eventsPerFile).length;
   const bySize = engines.length + workloads.length;
   const cold = modes.includes('cold') ? workloads.length : 0;
-  const together = (modes.includes('concurrency') ? 1 : 0) + (modes.includes('mixed') ? 3 : 0);
+  const together = (modes.includes('concurrency') ? 1 : 0) + (modes.includes('mixed') ? 2 : 0);
   return generated + sizes.length * bySize + cold + together * engines.length;
 }
 
@@ -99,31 +101,37 @@ async function measureSize(order: RaceOrder, events: number, isLast: boolean, da
 /** What happens at the same time: searches over HTTP by several clients, and searches while events come in. */
 async function measureTogether(order: RaceOrder, storedEvents: number, dataDirs: DataDirs) {
   const concurrency: Record<string, ConcurrencyFigures[]> = {};
-  const idle: Record<string, readonly number[]> = {};
   const mixed: Record<string, MixedFigures[]> = {};
-  const { workloads, clients, seconds, memoryLimitMb, eventsPerSecond } = order;
+  const { workloads, clients, seconds, turns, memoryLimitMb, eventsPerSecond } = order;
   for (const [name, dataDir] of order.modes.includes('concurrency') ? dataDirs : []) {
     order.onStep(`over HTTP: ${name}`);
     concurrency[name] = await measureConcurrency(name, { dataDir, workloads, clients, seconds, memoryLimitMb });
   }
   for (const [name, dataDir] of order.modes.includes('mixed') ? dataDirs : []) {
-    order.onStep(`searches, nothing else: ${name}`);
-    idle[name] = await measureIdle(name, dataDir, memoryLimitMb, seconds * 1000);
-    const events = eventsPerSecond * seconds;
-    const { path: file } = await eventFile(liveOptions(events));
-    const live = { dataDir, storedEvents, file, events, memoryLimitMb };
-    order.onStep(`searches while ${eventsPerSecond} events/s come in: ${name}`);
-    const paced = await measureMixed(name, { ...live, eventsPerSecond });
+    order.onStep(`searches, alone and while ${eventsPerSecond} events/s come in: ${name}`);
+    const eventsPerFile = eventsPerSecond * seconds;
+    const files = await liveFiles(eventsPerFile, turns);
+    const live = { dataDir, storedEvents, files, eventsPerFile, eventsPerSecond, aloneForMs: seconds * 1000, memoryLimitMb };
+    const paced = await measureMixed(name, live);
     order.onStep(`searches while events come in at full speed: ${name}`);
     mixed[name] = [paced, await measureFullSpeed(name, order)];
   }
-  return { concurrency, idle, mixed };
+  return { concurrency, mixed };
+}
+
+/** Their paths; an event is in one of them only. */
+async function liveFiles(eventsPerFile: number, count: number): Promise<string[]> {
+  const paths: string[] = [];
+  for (let file = 0; file < count; file += 1) {
+    paths.push((await eventFile(liveOptions(eventsPerFile, file))).path);
+  }
+  return paths;
 }
 
 /** Into an empty folder. */
 async function measureFullSpeed(name: EngineName, { sizes, eventsPerFile, memoryLimitMb }: RaceOrder): Promise<MixedFigures> {
   const events = Math.min(...sizes, eventsPerFile);
   const { path: file } = await eventFile(benchOptions(events));
-  const order = { storedEvents: 0, file, events, eventsPerSecond: null, memoryLimitMb };
+  const order = { storedEvents: 0, files: [file], eventsPerFile: events, eventsPerSecond: null, aloneForMs: 0, memoryLimitMb };
   return await inEmptyDataDir(name, (dataDir) => measureMixed(name, { ...order, dataDir }));
 }

@@ -80,7 +80,7 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
       while ((await number('SELECT count() FROM system.merges')) > 0) {
         await delay(20);
       }
-      await run(`OPTIMIZE TABLE ${TABLE} FINAL`, writer);
+      await run(`OPTIMIZE TABLE ${TABLE} FINAL SETTINGS optimize_skip_merged_partitions = 1`, writer);
     },
     search,
     diskBytes: () => partsOf('sum(bytes_on_disk)'),

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { eventFiles } from '../../bench/event-file.ts';
+import { benchOptions, eventFiles, liveOptions } from '../../bench/event-file.ts';
 import { generateEvents } from '../../bench/event-generator.ts';
 
 const OPTIONS = { seed: 7, count: 2_500, zones: 20, nowMs: 1_760_000_000_000, spanMs: 3_600_000 };
@@ -50,4 +50,10 @@ test('a file with all events stays for the next time', async () => {
   } finally {
     await Promise.all(paths.map((path) => rm(path)));
   }
+});
+
+test('no event is in two files of live ones, or in what engines are filled with', () => {
+  const idsOf = (options: ReturnType<typeof liveOptions>) => [...generateEvents(options)].map((line) => JSON.parse(line.toString()).logId);
+  const ids = [benchOptions(500), liveOptions(500), liveOptions(500, 1), liveOptions(500, 2)].flatMap(idsOf);
+  expect(new Set(ids).size).toBe(2_000);
 });

@@ -48,11 +48,23 @@ export const full: RaceResult = {
     versions: { node: '24.21.0', shieldlog: 'duckdb v1.5.6', clickhouse: 'clickhouse 26.5, chdb 3.4' },
   },
   sizes: [sizeOf(1_000_000, 0), sizeOf(4_000_000, 1)],
-  idle: { shieldlog: [11, 12, 13], clickhouse: [31, 32, 33] },
   mixed: {
     shieldlog: [
-      { storedEvents: 4_000_000, wantedEventsPerSecond: 50_000, eventsPerSecond: 49_321, searchMs: [21, 22, 23], peakMemoryBytes: 2 ** 30 },
-      { storedEvents: 0, wantedEventsPerSecond: null, eventsPerSecond: 87_654, searchMs: [41, 42, 43], peakMemoryBytes: 2 ** 30 },
+      {
+        storedEvents: 4_000_000,
+        wantedEventsPerSecond: 50_000,
+        turns: [
+          { aloneMs: [11, 12, 13], eventsPerSecond: 40_000, besideMs: [20, 21] },
+          { aloneMs: [10, 11, 16], eventsPerSecond: 60_000, besideMs: [22, 24] },
+        ],
+        peakMemoryBytes: 2 ** 30,
+      },
+      {
+        storedEvents: 0,
+        wantedEventsPerSecond: null,
+        turns: [{ aloneMs: [], eventsPerSecond: 87_654, besideMs: [41, 42, 43] }],
+        peakMemoryBytes: 2 ** 30,
+      },
     ],
   },
   concurrency: {
@@ -66,7 +78,7 @@ export const full: RaceResult = {
 };
 
 /** Nothing but where and when. */
-export const nothing: RaceResult = { ...full, sizes: [], idle: {}, mixed: {}, concurrency: {} };
+export const nothing: RaceResult = { ...full, sizes: [], mixed: {}, concurrency: {} };
 
 /** The full result with every workload's times changed. */
 export function withTimes(
@@ -98,7 +110,6 @@ export const alone: RaceResult = {
     })),
   })),
   concurrency: {},
-  idle: {},
 };
 /** Engines that do not agree. */
 export const different: RaceResult = { ...full, differences: ['14: clickhouse and shieldlog differ at $.total: "<b>", not 1'] };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { SizeFigures, WorkloadFigures } from '../../bench/race-result.ts';
-import { geometricMean, growthExponent, timesAsFast } from '../../bench/race-summary.ts';
+import type { MixedFigures, SizeFigures, WorkloadFigures } from '../../bench/race-result.ts';
+import { eventsPerSecond, geometricMean, growthExponent, slowdown, timesAsFast } from '../../bench/race-summary.ts';
 
 function workload(name: string, ours: readonly number[], theirs: readonly number[]): WorkloadFigures {
   return {
@@ -16,6 +16,10 @@ function workload(name: string, ours: readonly number[], theirs: readonly number
 
 function size(events: number, ms: number): SizeFigures {
   return { events, files: { count: 1, bytes: 0 }, intake: {}, searchPeakMemoryBytes: {}, workloads: [workload('page', [ms], [ms * 2])] };
+}
+
+function mixed(turns: MixedFigures['turns']): MixedFigures {
+  return { storedEvents: 1, wantedEventsPerSecond: null, turns, peakMemoryBytes: 0 };
 }
 
 describe('the summary of a race', () => {
@@ -43,5 +47,24 @@ describe('the summary of a race', () => {
     ['with the square', [size(1_000, 1), size(2_000, 4)], 2],
   ])('finds the power that times grow by: %s', (_, sizes, exponent) => {
     expect(growthExponent(sizes, 'page', 'shieldlog')).toBeCloseTo(exponent);
+  });
+
+  test('says how much longer searches take beside the intake, by the 95th percentile of all turns and of each', () => {
+    const upTo = (count: number, last: number) => [...Array.from({ length: count - 1 }, (_, place) => place / count), last];
+    const turns = [
+      { aloneMs: upTo(20, 10), eventsPerSecond: 1, besideMs: [30] },
+      { aloneMs: [20], eventsPerSecond: 1, besideMs: [30, 50] },
+    ];
+    // The 95th percentile of twenty is the 19th, 0.9; of all 21 it is the 20th, 10.
+    expect(slowdown(mixed(turns))).toEqual({ all: 5, byTurn: [30 / 0.9, 2.5] });
+  });
+
+  test('has no such figure where nothing was searched alone', () => {
+    expect(slowdown(mixed([{ aloneMs: [], eventsPerSecond: 1, besideMs: [3] }]))).toEqual({ all: Number.NaN, byTurn: [Number.NaN] });
+  });
+
+  test('has one pace for turns that took in as many events', () => {
+    const turn = (pace: number) => ({ aloneMs: [], eventsPerSecond: pace, besideMs: [] });
+    expect(eventsPerSecond(mixed([turn(10), turn(30)]))).toBeCloseTo(15);
   });
 });
