@@ -3,20 +3,32 @@ import { journalRows } from '../sql/events-relation.ts';
 import { identitiesBetweenStatement, identitiesStatement } from '../sql/journal-statements.ts';
 import { END_OF_SEQUENCE } from './append-place.ts';
 import { runForNumbers } from './duckdb-engine.ts';
-import { sourcesOf } from './hot-part.ts';
-import { type EventIdentities, KnownEvents, type MissingMinutes } from './known-events.ts';
+import { type HotPart, sourcesOf } from './hot-part.ts';
+import { type EventIdentities, KnownEvents, MINUTE_MS } from './known-events.ts';
 import type { Snapshot } from './live-set.ts';
 import type { ReadLinks } from './read-links.ts';
-import { overlaps } from './segment.ts';
+import { overlaps, type Segment } from './segment.ts';
 
 /** What is known takes so much for each event at most: a set that has just grown. */
 const BYTES_AN_EVENT = 22;
 const PART_OF_MEMORY = 16;
 
-/** Of how many events it is kept what tells them apart. */
+/** Of how many events it is kept what tells them apart, but for minutes that events keep coming from. */
 export function mostKnownEvents(memoryLimitMb: number): number {
   return (memoryLimitMb * 1024 * 1024) / PART_OF_MEMORY / BYTES_AN_EVENT;
 }
+
+/**
+ * So many times as many may be in minutes that events keep coming from. At 50,000 a second and with events that are ten minutes late there are 30 million of them, and to compare every load with what is stored of those
+ * would take all cores.
+ */
+const TIMES_IN_USE = 16;
+
+/** Events that come in with the clock, and late ones beside them, are from no more minutes. What is from more is sent again, or from a file. */
+const FEW_MINUTES = 16;
+
+/** So many events are read at once: until they are there nothing else happens on the main thread. */
+const READ_AT_ONCE = 100_000;
 
 const NONE = new Float64Array(0);
 
@@ -42,7 +54,8 @@ export class DuplicateCheck {
 
   constructor(options: DuplicateCheckOptions) {
     this.#options = options;
-    this.#known = new KnownEvents(options.mostKnownEvents);
+    const { mostKnownEvents } = options;
+    this.#known = new KnownEvents({ mostEvents: mostKnownEvents, mostInUse: TIMES_IN_USE * mostKnownEvents });
   }
 
   /** The events of a journal that has some. */
@@ -65,32 +78,63 @@ export class DuplicateCheck {
    * more closely the next time.
    */
   async mayFindSome(arrived: ArrivedEvents, stored: Snapshot): Promise<boolean> {
-    const missing = this.#known.missing(arrived);
-    const isKnown = missing === undefined || (await this.#read(missing, stored));
+    const areKnown = await this.#learn(this.#known.missing(arrived), stored);
     const areNew = this.#known.add(arrived);
-    return !(isKnown && areNew);
+    return !(areKnown && areNew);
   }
 
-  /** False where there would be more to read than there is room for. */
-  async #read({ minutes, fromMs, toMs }: MissingMinutes, { hotParts, segments }: Snapshot): Promise<boolean> {
-    const hot = hotParts.filter((part) => part.events > 0 && overlaps(part, fromMs, toMs));
-    const sealed = segments.filter((segment) => overlaps(segment, fromMs, toMs));
-    if (hot.length + sealed.length === 0) {
-      this.#known.begin(minutes, { identities: NONE, times: NONE });
-      return true;
-    }
-    const sizes = [...hot, ...sealed.map(({ rows, ...segment }) => ({ ...segment, events: rows }))];
-    const expected = sizes.reduce((sum, part) => sum + part.events * shareOf(part, fromMs, toMs), 0);
-    if (expected > this.#options.mostKnownEvents / 4) {
+  /** False where there would be more to read than that is worth, or than there is room for. */
+  async #learn(minutes: readonly number[], stored: Snapshot): Promise<boolean> {
+    const areFew = minutes.length <= FEW_MINUTES;
+    const reads = (areFew ? minutes.map((minute) => [minute]) : [minutes]).map((read) => ({
+      minutes: read,
+      parts: partsBetween(stored, (read[0] as number) * MINUTE_MS, ((read.at(-1) as number) + 1) * MINUTE_MS),
+    }));
+    const { mostKnownEvents } = this.#options;
+    const most = areFew ? TIMES_IN_USE * mostKnownEvents : mostKnownEvents / 4;
+    if (reads.reduce((sum, { parts }) => sum + parts.expectedEvents, 0) > most) {
       return false;
+    }
+    for (const read of reads) {
+      this.#known.begin(read.minutes, await this.#read(read.parts));
+    }
+    return true;
+  }
+
+  async #read({ fromMs, toMs, hot, sealed, expectedEvents }: StoredParts): Promise<EventIdentities[]> {
+    if (hot.length + sealed.length === 0) {
+      return [];
     }
     const { connection, links } = this.#options;
     const paths = sealed.map(({ file }) => links.toSegment(file));
     const rows = journalRows(sourcesOf(hot), paths, END_OF_SEQUENCE);
-    const [identities = NONE, times = NONE] = await runForNumbers(connection, identitiesBetweenStatement(rows, fromMs, toMs));
-    this.#known.begin(minutes, { identities, times });
-    return true;
+    const found: EventIdentities[] = [];
+    const stepMs = Math.ceil((toMs - fromMs) / Math.max(1, expectedEvents / READ_AT_ONCE));
+    for (let from = fromMs; from < toMs; from += stepMs) {
+      const statement = identitiesBetweenStatement(rows, from, Math.min(from + stepMs, toMs));
+      const [identities = NONE, times = NONE] = await runForNumbers(connection, statement);
+      found.push({ identities, times });
+    }
+    return found;
   }
+}
+
+/** What is stored and may be from a stretch of time. */
+interface StoredParts {
+  readonly fromMs: number;
+  /** Exclusive. */
+  readonly toMs: number;
+  readonly hot: readonly HotPart[];
+  readonly sealed: readonly Segment[];
+  /** As if the events of each part were spread evenly over its time. */
+  readonly expectedEvents: number;
+}
+
+function partsBetween({ hotParts, segments }: Snapshot, fromMs: number, toMs: number): StoredParts {
+  const hot = hotParts.filter((part) => part.events > 0 && overlaps(part, fromMs, toMs));
+  const sealed = segments.filter((segment) => overlaps(segment, fromMs, toMs));
+  const sizes = [...hot, ...sealed.map(({ rows, ...segment }) => ({ ...segment, events: rows }))];
+  return { fromMs, toMs, hot, sealed, expectedEvents: sizes.reduce((sum, part) => sum + part.events * shareOf(part, fromMs, toMs), 0) };
 }
 
 /** How much of a part's time lies in the range. */

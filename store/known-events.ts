@@ -1,6 +1,6 @@
 import { IdentitySet } from './identity-set.ts';
 
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 
 /** Events by what tells them apart, and when they happened (Unix milliseconds). */
 export interface EventIdentities {
@@ -11,53 +11,60 @@ export interface EventIdentities {
 /** The minute that a time lies in, since the epoch. */
 const minuteOf = (time: number) => Math.floor(time / MINUTE_MS);
 
-/** Minutes, ascending, and the time from the first of them to the end of the last. */
-export interface MissingMinutes {
-  readonly minutes: readonly number[];
-  readonly fromMs: number;
-  /** Exclusive. */
-  readonly toMs: number;
+/** A minute that none of so many loads had an event of is not one that late events keep coming from. */
+const RECENT_LOADS = 64;
+
+export interface KnownEventsLimits {
+  /** Beyond these, minutes go that no load had an event of for a while. */
+  readonly mostEvents: number;
+  /** Beyond these, all go but those of the last load. */
+  readonly mostInUse: number;
+}
+
+interface KnownMinute {
+  readonly identities: IdentitySet;
+  /** The number of the load. */
+  readonly usedBy: number;
 }
 
 /**
  * What tells the events of some minutes from others: of each minute that is known at all, those of every event that the store has. The minutes used last are kept, until there are too many events in them.
  */
 export class KnownEvents {
-  readonly #mostEvents: number;
+  readonly #limits: KnownEventsLimits;
   /** The minute used last is the last. */
-  readonly #minutes = new Map<number, IdentitySet>();
+  readonly #minutes = new Map<number, KnownMinute>();
   #events = 0;
+  #loads = 0;
 
-  constructor(mostEvents: number) {
-    this.#mostEvents = mostEvents;
+  constructor(limits: KnownEventsLimits) {
+    this.#limits = limits;
   }
 
-  /** The minutes of the events of which nothing is known; undefined where there are none. The others count as used. */
-  missing({ times }: EventIdentities): MissingMinutes | undefined {
+  /** The minutes of the events of which nothing is known, ascending. The others count as used. */
+  missing({ times }: EventIdentities): number[] {
+    this.#loads += 1;
     const minutes = minutesOf(times);
     for (const minute of minutes) {
       const known = this.#minutes.get(minute);
       if (known !== undefined) {
         this.#minutes.delete(minute);
-        this.#minutes.set(minute, known);
+        this.#minutes.set(minute, { ...known, usedBy: this.#loads });
       }
     }
-    const missing = minutes.filter((minute) => !this.#minutes.has(minute)).sort((a, b) => a - b);
-    const [first] = missing;
-    const last = missing.at(-1);
-    return first === undefined || last === undefined
-      ? undefined
-      : { minutes: missing, fromMs: first * MINUTE_MS, toMs: (last + 1) * MINUTE_MS };
+    return minutes.filter((minute) => !this.#minutes.has(minute)).sort((a, b) => a - b);
   }
 
   /** From here on these minutes are known; the events are those that the store has of them, and maybe of other minutes. */
-  begin(minutes: readonly number[], { identities, times }: EventIdentities): void {
+  begin(minutes: readonly number[], stored: readonly EventIdentities[]): void {
     const begun = new Map(minutes.map((minute) => [minute, new IdentitySet()]));
-    for (let index = 0; index < times.length; index += 1) {
-      begun.get(minuteOf(times[index] as number))?.add(identities[index] as number);
+    for (const { identities, times } of stored) {
+      for (let index = 0; index < times.length; index += 1) {
+        begun.get(minuteOf(times[index] as number))?.add(identities[index] as number);
+      }
     }
     for (const [minute, set] of begun) {
-      this.#minutes.set(minute, set);
+      this.#minutes.set(minute, { identities: set, usedBy: this.#loads });
       this.#events += set.size;
     }
   }
@@ -75,24 +82,24 @@ export class KnownEvents {
         areNew = false;
       }
     }
-    this.#makeRoom(new Set(minutesOf(times)));
+    this.#makeRoom();
     return areNew;
   }
 
   #of(time: number): IdentitySet | undefined {
-    return this.#minutes.get(minuteOf(time));
+    return this.#minutes.get(minuteOf(time))?.identities;
   }
 
   /** The minutes that are used now stay, however many events they have. */
-  #makeRoom(used: ReadonlySet<number>): void {
-    for (const [minute, { size }] of this.#minutes) {
-      if (this.#events <= this.#mostEvents) {
+  #makeRoom(): void {
+    const { mostEvents, mostInUse } = this.#limits;
+    for (const [minute, { identities, usedBy }] of this.#minutes) {
+      const loadsAgo = this.#loads - usedBy;
+      if (this.#events <= mostEvents || loadsAgo === 0 || (loadsAgo < RECENT_LOADS && this.#events <= mostInUse)) {
         return;
       }
-      if (!used.has(minute)) {
-        this.#minutes.delete(minute);
-        this.#events -= size;
-      }
+      this.#minutes.delete(minute);
+      this.#events -= identities.size;
     }
   }
 }
