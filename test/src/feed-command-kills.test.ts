@@ -52,7 +52,15 @@ async function grown(what: string, count: () => number, until: number): Promise<
 function idsInFiles(): string[] {
   const names = readdirSync(folder).filter((name) => name.startsWith('out'));
   const number = (name: string): number => Number(/-(\d+)\.ndjson$/.exec(name)?.[1] ?? Number.MAX_SAFE_INTEGER);
-  return names.sort((a, b) => number(a) - number(b)).flatMap((name) => idsIn(readFileSync(join(folder, name), 'utf8')));
+  try {
+    return names.sort((a, b) => number(a) - number(b)).flatMap((name) => idsIn(readFileSync(join(folder, name), 'utf8')));
+  } catch (error) {
+    // The feed has given a file another name since they were listed.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      return idsInFiles();
+    }
+    throw error;
+  }
 }
 
 /**
