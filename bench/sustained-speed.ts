@@ -1,0 +1,56 @@
+// Measures how the program does when events come in with the clock for longer, one in twenty of them up to ten minutes late, and when it is started again in between.
+//   node bench/sustained-speed.ts [--rate 30000] [--seconds 60] [--starts 2] [--memory-limit-mb N]
+// Prints for every ten seconds what was taken in and how long a dashboard's searches took, one every 250 ms.
+import { parseArgs } from 'node:util';
+import { circumstances, circumstancesText } from './circumstances.ts';
+import { inEmptyDataDir } from './data-dir.ts';
+import { BENCH_NOW_MS, eventFiles } from './event-file.ts';
+import { count, mib, ms } from './figure-line.ts';
+import { forkSubject } from './fork-subject.ts';
+import { integerOption } from './integer-option.ts';
+import { percentile } from './percentile.ts';
+import type { SustainedOrder, SustainedRow } from './sustained-report.ts';
+import { textTable } from './text-table.ts';
+
+const { values } = parseArgs({
+  options: {
+    rate: { type: 'string', default: '30000' },
+    seconds: { type: 'string', default: '60' },
+    starts: { type: 'string', default: '2' },
+    'memory-limit-mb': { type: 'string', default: '1024' },
+  },
+});
+const eventsPerSecond = integerOption('rate', values.rate);
+const seconds = integerOption('seconds', values.seconds);
+const starts = integerOption('starts', values.starts);
+const memoryLimitMb = integerOption('memory-limit-mb', values['memory-limit-mb']);
+
+const eventsPerStart = eventsPerSecond * seconds;
+const spanMs = starts * seconds * 1_000;
+const options = { seed: 3, count: starts * eventsPerStart, zones: 1_700, nowMs: BENCH_NOW_MS, spanMs };
+
+function shown(row: SustainedRow): string[] {
+  const { endedMs, hotEvents, segments, searchMs, cpuMsPerSecond, residentBytes } = row;
+  return [
+    `${Math.round(endedMs / 1_000)} s`,
+    count(row.eventsPerSecond),
+    count(hotEvents),
+    count(segments),
+    ...[0.5, 0.95].map((share) => ms(percentile(searchMs, share))),
+    `${count(cpuMsPerSecond)} ms`,
+    mib(residentBytes),
+  ];
+}
+
+process.stdout.write(`${circumstancesText(circumstances({}))}\n`);
+await inEmptyDataDir('sustained', async (dataDir) => {
+  let fromMs = BENCH_NOW_MS - spanMs;
+  for await (const { path } of eventFiles(options, eventsPerStart)) {
+    const order: SustainedOrder = { dataDir, file: path, eventsPerSecond, fromMs, memoryLimitMb };
+    const rows = await forkSubject<readonly SustainedRow[]>('sustained-subject.ts', order);
+    const title = `\n${count(eventsPerSecond)} events/s offered, ${fromMs === BENCH_NOW_MS - spanMs ? 'started empty' : 'started again'}`;
+    const header = ['after', 'events/s', 'hot', 'segments', 'searches, p50', 'p95', 'CPU a second', 'resident'];
+    process.stdout.write(`${textTable(title, header, rows.map(shown))}\n`);
+    fromMs += seconds * 1_000;
+  }
+});
