@@ -7,7 +7,7 @@ import { percentile } from './percentile.ts';
 import { figure } from './plot-figure.ts';
 import { plotLatencies } from './plot-latencies.ts';
 import type { MixedFigures, RaceResult } from './race-result.ts';
-import { eventsPerSecond, type Slowdown, slowdown } from './race-summary.ts';
+import { eventsPerSecond, slowdownText } from './race-summary.ts';
 
 interface Condition {
   readonly label: string;
@@ -37,7 +37,7 @@ export function mixedSection({ mixed }: RaceResult): Markup {
       ...(figures === null ? ['', ''] : [whole(eventsPerSecond(figures)), mebibytes(figures.peakMemoryBytes)]),
       whole(times.length),
       ...[0.5, 0.95, 0.99].map((share) => aligned(percentile(times, share))),
-      figures === null ? '' : slowdownText(slowdown(figures)),
+      figures === null ? '' : slowdownText(figures, factor, power),
     ]),
   );
   const table = htmlTable({
@@ -79,10 +79,4 @@ function conditionsOf(mixed: RaceResult['mixed']): Condition[] {
     label,
     rows: runs.filter(({ condition }) => condition === label),
   }));
-}
-
-/** With what it is turn by turn where there are several. */
-function slowdownText({ all, byTurn }: Slowdown): string {
-  const turns = byTurn.length > 1 ? ` (${byTurn.map(power).join(', ')})` : '';
-  return Number.isNaN(all) ? '' : `${factor(all)}${turns}`;
 }

@@ -26,7 +26,7 @@ export function geometricMean(values: readonly number[]): number {
   return Math.exp(known.reduce((sum, value) => sum + Math.log(value), 0) / known.length);
 }
 
-export interface Slowdown {
+interface Slowdown {
   /** By the times of all turns. */
   readonly all: number;
   readonly byTurn: readonly number[];
@@ -43,6 +43,13 @@ export function slowdown({ turns }: MixedFigures): Slowdown {
     return p95('besideMs') / p95('aloneMs');
   };
   return { all: ratio(turns), byTurn: turns.map((turn) => ratio([turn])) };
+}
+
+/** The same as a text, with what it is turn by turn where there are several; empty where it is not known. `factor` writes the whole, `ratio` a turn. */
+export function slowdownText(figures: MixedFigures, factor: (value: number) => string, ratio: (value: number) => string): string {
+  const { all, byTurn } = slowdown(figures);
+  const turns = byTurn.length > 1 ? ` (${byTurn.map(ratio).join(', ')})` : '';
+  return Number.isNaN(all) ? '' : `${factor(all)}${turns}`;
 }
 
 /** Over all turns, each of which took in as many. */

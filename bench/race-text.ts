@@ -3,16 +3,7 @@ import type { EngineName } from './engines/engine.ts';
 import { count, mib, ms } from './figure-line.ts';
 import { percentile } from './percentile.ts';
 import type { ByEngine, RaceResult, SizeFigures } from './race-result.ts';
-import {
-  eventsPerSecond,
-  geometricMean,
-  growthExponent,
-  medianMs,
-  type Slowdown,
-  slowdown,
-  type Temperature,
-  timesAsFast,
-} from './race-summary.ts';
+import { eventsPerSecond, geometricMean, growthExponent, medianMs, slowdownText, type Temperature, timesAsFast } from './race-summary.ts';
 import { textTable } from './text-table.ts';
 
 const OURS: EngineName = 'shieldlog';
@@ -104,17 +95,11 @@ function mixedTable({ mixed }: RaceResult): string {
       count(eventsPerSecond(run)),
       mib(run.peakMemoryBytes),
       ...latencies(run.turns.flatMap(({ besideMs }) => besideMs)),
-      slowdownText(slowdown(run)),
+      slowdownText(run, times, (ratio) => ratio.toFixed(2)),
     ]),
   ]);
   const columns = ['', 'intake', 'events/s', 'memory, peak', 'searches', 'p50', 'p95', 'p99', 'p95 of p95 alone'];
   return rows.length === 0 ? '' : textTable("A dashboard's searches, one every 100 ms, while events come in", columns, rows);
-}
-
-/** With what it is turn by turn where there are several. */
-function slowdownText({ all, byTurn }: Slowdown): string {
-  const turns = byTurn.map((ratio) => ratio.toFixed(2)).join(', ');
-  return byTurn.length > 1 ? `${times(all)} (${turns})` : times(all);
 }
 
 function latencies(times: readonly number[]): string[] {

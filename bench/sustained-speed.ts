@@ -9,7 +9,7 @@ import { count, mib, ms } from './figure-line.ts';
 import { forkSubject } from './fork-subject.ts';
 import { integerOption } from './integer-option.ts';
 import { percentile } from './percentile.ts';
-import type { SustainedOrder, SustainedRow } from './sustained-report.ts';
+import type { SustainedOrder, SustainedRow } from './sustained-subject-report.ts';
 import { textTable } from './text-table.ts';
 
 const { values } = parseArgs({

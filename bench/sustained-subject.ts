@@ -4,7 +4,7 @@ import { openStore } from '../store/open-store.ts';
 import { startBackgroundSearches } from './background-search.ts';
 import { readThrough } from './file-chunks.ts';
 import { pacedChunks } from './paced-chunks.ts';
-import type { SustainedOrder, SustainedRow } from './sustained-report.ts';
+import type { SustainedOrder, SustainedRow } from './sustained-subject-report.ts';
 import { timeSearch } from './time-search.ts';
 
 const RETENTION_MS = 72 * 3_600_000;

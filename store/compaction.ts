@@ -1,5 +1,4 @@
 import { segmentRows } from '../sql/events-relation.ts';
-import type { ReadLinks } from './read-links.ts';
 import type { Segment } from './segment.ts';
 import { HOUR_MS, LONG_SLAB_MS, MAX_SEGMENT_ROWS, planSlab, type SlabZone } from './segment-plan.ts';
 import { type RewriteOptions, rewriteAsSegments } from './segment-rewrite.ts';
@@ -101,12 +100,8 @@ function largestOf(numbers: ReadonlyMap<number, number>): number {
   return [...numbers.values()].reduce((largest, number) => Math.max(largest, number), 0);
 }
 
-export interface MergeOptions extends RewriteOptions {
-  readonly links: ReadLinks;
-}
-
 /** The logs stay where they are. */
-export async function runMerge({ slab, slabMs, segments }: Merge, options: MergeOptions): Promise<void> {
+export async function runMerge({ slab, slabMs, segments }: Merge, options: RewriteOptions): Promise<void> {
   const paths = segments.map(({ file }) => options.links.toSegment(file));
   const events = segmentRows(paths);
   const source = {

@@ -4,7 +4,7 @@ import { identitiesBetweenStatement, identitiesStatement } from '../sql/journal-
 import { END_OF_SEQUENCE } from './append-place.ts';
 import { runForNumbers } from './duckdb-engine.ts';
 import { type HotPart, sourcesOf } from './hot-part.ts';
-import { type EventIdentities, KnownEvents, MINUTE_MS } from './known-events.ts';
+import { type EventIdentities, KnownEvents, type KnownEventsLimits, MINUTE_MS } from './known-events.ts';
 import type { Snapshot } from './live-set.ts';
 import type { ReadLinks } from './read-links.ts';
 import { overlaps, type Segment } from './segment.ts';
@@ -50,12 +50,13 @@ export interface DuplicateCheckOptions {
  */
 export class DuplicateCheck {
   readonly #options: DuplicateCheckOptions;
+  readonly #limits: KnownEventsLimits;
   readonly #known: KnownEvents;
 
   constructor(options: DuplicateCheckOptions) {
     this.#options = options;
-    const { mostKnownEvents } = options;
-    this.#known = new KnownEvents({ mostEvents: mostKnownEvents, mostInUse: TIMES_IN_USE * mostKnownEvents });
+    this.#limits = { mostEvents: options.mostKnownEvents, mostInUse: TIMES_IN_USE * options.mostKnownEvents };
+    this.#known = new KnownEvents(this.#limits);
   }
 
   /** The events of a journal that has some. */
@@ -90,8 +91,8 @@ export class DuplicateCheck {
       minutes: read,
       parts: partsBetween(stored, (read[0] as number) * MINUTE_MS, ((read.at(-1) as number) + 1) * MINUTE_MS),
     }));
-    const { mostKnownEvents } = this.#options;
-    const most = areFew ? TIMES_IN_USE * mostKnownEvents : mostKnownEvents / 4;
+    const { mostEvents, mostInUse } = this.#limits;
+    const most = areFew ? mostInUse : mostEvents / 4;
     if (reads.reduce((sum, { parts }) => sum + parts.expectedEvents, 0) > most) {
       return false;
     }

@@ -1,11 +1,12 @@
 import type { AppendPipeline } from './append-pipeline.ts';
-import { chooseMerge, type MergeOptions, runMerge } from './compaction.ts';
+import { chooseMerge, runMerge } from './compaction.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Loader } from './loader.ts';
 import type { LogMemory } from './log-memory.ts';
 import type { PartRemover } from './part-remover.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import type { Sealer } from './sealer.ts';
+import type { RewriteOptions } from './segment-rewrite.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
 import type { ZoneTables } from './zone-tables.ts';
@@ -19,7 +20,7 @@ export interface MaintenanceOptions {
   readonly remover: PartRemover;
   readonly journals: JournalFolder;
   readonly logMemory: LogMemory;
-  readonly compaction: MergeOptions;
+  readonly compaction: RewriteOptions;
   readonly retention: RetentionOptions;
   readonly zoneTables: ZoneTables;
   readonly now: () => number;

@@ -113,10 +113,10 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const positions = new PositionTable(stored);
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
-  const rewriting = { segmentsFolder: folder.segments, catalog, live, now };
+  const rewriting = { links, catalog, live, now };
   const fields = new FieldsWriter(sealing);
   const bundles = new BundleWriter();
-  const sealer = new Sealer({ ...rewriting, fields, bundles, links, logger });
+  const sealer = new Sealer({ ...rewriting, fields, bundles, logger });
   const threads = new ThreadPolicy({ connection: settings, cores, quietMs: QUIET_MS, logger });
   const logMemory = new LogMemory();
   const loader = await Loader.start(
@@ -147,7 +147,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     loader,
     now,
   });
-  const compaction = { ...rewriting, links, connection: merging };
+  const compaction = { ...rewriting, connection: merging };
   const zoneTables = new ZoneTables({
     live,
     links,

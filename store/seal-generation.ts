@@ -5,14 +5,12 @@ import type { FieldsWriter } from './fields-writer.ts';
 import { sourcesOf } from './hot-part.ts';
 import type { ClosedGeneration } from './loader.ts';
 import { removeFiles, writeWhole } from './published-file.ts';
-import type { ReadLinks } from './read-links.ts';
 import type { FieldsOrder, SealedFields } from './sealed-fields.ts';
 import { publishSegments, type RewriteOptions } from './segment-rewrite.ts';
 
 export interface SealOptions extends Omit<RewriteOptions, 'connection'> {
   readonly fields: FieldsWriter;
   readonly bundles: BundleWriter;
-  readonly links: ReadLinks;
 }
 
 /** How a seal keeps in step with those before and behind it. */
@@ -30,7 +28,8 @@ const NO_FIELDS: SealedFields = { segments: [], rows: new Float64Array() };
  * Turns hot parts into segments and one bundle with their logs, and publishes all of it in one step. When this rejects, everything is as it was.
  */
 export async function sealGeneration(closed: ClosedGeneration, turn: SealTurn, options: SealOptions): Promise<void> {
-  const { fields, links, segmentsFolder, now } = options;
+  const { fields, links, now } = options;
+  const { segmentsFolder } = links;
   const { generation, progress } = closed;
   const stem = `j${progress.sealedJournal}-${now().toString(36)}`;
   const bundleFile = `${stem}-log.parquet`;
@@ -63,10 +62,10 @@ async function writeBundle(
   { generation, progress }: ClosedGeneration,
   rows: Float64Array,
   file: string,
-  { bundles, segmentsFolder }: SealOptions,
+  { bundles, links }: SealOptions,
 ): Promise<Bundle> {
   const logs = generation.collecting.logs.places;
-  const bytes = await writeWhole(segmentsFolder, file, (path) => bundles.write({ path, logs, rows }));
+  const bytes = await writeWhole(links.segmentsFolder, file, (path) => bundles.write({ path, logs, rows }));
   const [firstJournal] = generation.journals;
   return {
     number: progress.sealedJournal,

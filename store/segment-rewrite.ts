@@ -7,6 +7,7 @@ import { runStatement, type StatementRunner } from './duckdb-engine.ts';
 import type { HotPart } from './hot-part.ts';
 import type { LiveSet } from './live-set.ts';
 import { removeFiles } from './published-file.ts';
+import type { ReadLinks } from './read-links.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
 import { type SegmentPlan, type SlabZone, slabZone } from './segment-plan.ts';
 import { writeSegments } from './segment-writer.ts';
@@ -39,7 +40,7 @@ export interface Replacement {
 
 export interface RewriteOptions {
   readonly connection: DuckDBConnection;
-  readonly segmentsFolder: string;
+  readonly links: ReadLinks;
   readonly catalog: Catalog;
   readonly live: LiveSet;
   /** Unix milliseconds. */
@@ -75,7 +76,10 @@ export function publishSegments(
 
 /** Writes the events of segments into new ones, which then take their place. When this rejects, everything is as it was. */
 export async function rewriteAsSegments(source: SegmentSource, segments: readonly Segment[], options: RewriteOptions): Promise<void> {
-  const { connection, segmentsFolder } = options;
+  const {
+    connection,
+    links: { segmentsFolder },
+  } = options;
   const written = await writeAsSegments(source, connection, segmentsFolder);
   try {
     publishSegments({ written, hotParts: [], segments }, options);

@@ -9,6 +9,7 @@ import { HOUR_MS, planSeal } from '../../store/segment-plan.ts';
 import { rewriteAsSegments } from '../../store/segment-rewrite.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { readLinks } from './read-links-under-test.ts';
 import { eventSeries, NOW } from './stored-events.ts';
 
 /** Two published segments of one hour, and the parts of a store that a rewrite needs, without a store around them. */
@@ -35,7 +36,7 @@ async function twoSegments() {
   const events = segmentRows(segments.map(({ file }) => join(segmentsFolder, file)));
   const rows = () => () => ({ rows: events, inOrder: false });
   const source = { stem: 'together', events, rows, slabMs: HOUR_MS, plan: planSeal };
-  const run = () => rewriteAsSegments(source, segments, { connection, segmentsFolder, catalog, live, now: () => NOW });
+  const run = () => rewriteAsSegments(source, segments, { connection, links: readLinks(segmentsFolder), catalog, live, now: () => NOW });
   return {
     catalog,
     live,

@@ -11,9 +11,9 @@ export interface SustainedOrder {
 
 /** What went on in a part of the stretch. */
 export interface SustainedRow {
-  /** Since the first event. */
+  /** When the part ended, since the first event. */
   readonly endedMs: number;
-  /** Searchable in the program, and before this part. */
+  /** That became searchable. */
   readonly eventsPerSecond: number;
   readonly hotEvents: number;
   readonly segments: number;
