@@ -63,11 +63,11 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/broker/**', 'test/property/**', 'test/rooms/**', ...SLOW],
-          testTimeout: 30_000,
+          testTimeout: 120_000,
         },
       },
       {
-        test: { name: 'slow', include: SLOW, testTimeout: 60_000 },
+        test: { name: 'slow', include: SLOW, testTimeout: 300_000 },
       },
       {
         // Random requests against the slow oracle; room rules broken on purpose.

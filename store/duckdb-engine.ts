@@ -2,6 +2,8 @@ import {
   BIGINT,
   type DuckDBConnection,
   DuckDBInstance,
+  type DuckDBMaterializedResult,
+  DuckDBPendingResultState,
   DuckDBResultReader,
   type DuckDBType,
   type DuckDBValue,
@@ -55,6 +57,26 @@ const INTERRUPT_EVERY_MS = 10;
 
 /** What statements are run by. */
 export type StatementRunner = Pick<DuckDBConnection, 'run' | 'interrupt'>;
+
+/**
+ * Has the statements of a connection run by the thread that asks for them, at its priority, while it waits: the connection itself has them run by a thread of Node's pool. With one thread to a query, its engine does
+ * all of the work there. A statement is given up, and rejects, once `isStopped`.
+ */
+export function statementsOnThisThread(connection: DuckDBConnection, isStopped: () => boolean): StatementRunner {
+  return {
+    run: async (text, ...bound) => {
+      const pending = await connection.start(text, ...bound);
+      while (pending.runTask() !== DuckDBPendingResultState.RESULT_READY) {
+        if (isStopped()) {
+          connection.interrupt();
+        }
+      }
+      // What was not streamed is all there.
+      return (await pending.getResult()) as DuckDBMaterializedResult;
+    },
+    interrupt: () => connection.interrupt(),
+  };
+}
 
 /** Runs a statement and returns its rows as arrays in column order. `signal` interrupts it; the call then rejects with the signal's reason. */
 export async function runStatement(runner: StatementRunner, statement: SqlStatement, signal?: AbortSignal): Promise<DuckDBValue[][]> {

@@ -1,8 +1,10 @@
 import type { AppendPipeline } from './append-pipeline.ts';
-import { chooseMerge, runMerge } from './compaction.ts';
+import { runMerge, type WriteMerge } from './compaction.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Loader } from './loader.ts';
 import type { LogMemory } from './log-memory.ts';
+import { chooseMerge } from './merge-choice.ts';
+import type { MergeWriter } from './merge-writer.ts';
 import type { PartRemover } from './part-remover.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import type { Sealer } from './sealer.ts';
@@ -21,6 +23,7 @@ export interface MaintenanceOptions {
   readonly journals: JournalFolder;
   readonly logMemory: LogMemory;
   readonly compaction: RewriteOptions;
+  readonly merges: MergeWriter;
   readonly retention: RetentionOptions;
   readonly zoneTables: ZoneTables;
   readonly now: () => number;
@@ -51,7 +54,13 @@ export class Maintenance {
 
   /** Merges until there is nothing worth merging, and gives back what is kept for events that may come. */
   async compact(): Promise<void> {
-    await this.#queue.run(() => this.#compact(() => true));
+    const { merges } = this.#options;
+    await this.#queue.run(() =>
+      this.#compact(
+        (order) => merges.writeAtOnce(order),
+        () => true,
+      ),
+    );
     await this.#giveRoomBack();
   }
 
@@ -61,10 +70,11 @@ export class Maintenance {
     await this.#queue.run(() => dropExpiredSegments(retention, now()));
   }
 
-  /** Finishes the merge that is being written. */
+  /** Gives up the merge that is being written. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
+    this.#options.merges.giveUp();
     await this.#queue.idle();
   }
 
@@ -96,23 +106,33 @@ export class Maintenance {
   }
 
   async #work(): Promise<void> {
-    const { pipeline, loader, sealer, retention, zoneTables, now } = this.#options;
+    const { pipeline, loader, sealer, merges, retention, zoneTables, now } = this.#options;
     zoneTables.dropUnused();
     // First: it makes room on a disk that may be too full for the rest.
     await dropExpiredSegments(retention, now());
     await pipeline.betweenLoads(() => loader.closeIfOld());
     // Merging competes with ingest for the same cores, and can wait.
-    await this.#compact(() => sealer.isIdle && pipeline.pendingBytes === 0);
+    await this.#compact(
+      (order) => merges.writeInBackground(order),
+      () => sealer.isIdle && pipeline.pendingBytes === 0,
+    );
   }
 
-  async #compact(isTime: () => boolean): Promise<void> {
+  async #compact(write: WriteMerge, isTime: () => boolean): Promise<void> {
     const { compaction, now } = this.#options;
     while (!this.#stopped && isTime()) {
       const merge = chooseMerge(compaction.live.segments, now());
       if (merge === undefined) {
         return;
       }
-      await runMerge(merge, compaction);
+      try {
+        await runMerge(merge, write, compaction);
+      } catch (error) {
+        // What was being written then has been given up.
+        if (!this.#stopped) {
+          throw error;
+        }
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { AppendPipeline } from './append-pipeline.ts';
 import { BundleWriter } from './bundle-writer.ts';
 import { Catalog } from './catalog.ts';
@@ -20,6 +21,7 @@ import { LiveSet } from './live-set.ts';
 import { Loader } from './loader.ts';
 import { LogMemory } from './log-memory.ts';
 import { Maintenance } from './maintenance.ts';
+import { MergeWriter } from './merge-writer.ts';
 import { PartRemover } from './part-remover.ts';
 import { PositionTable } from './position-table.ts';
 import { ReadLinks } from './read-links.ts';
@@ -38,6 +40,9 @@ const CONCURRENT_SEARCHES = 4;
 const WAITING_SEARCHES = 256;
 /** Pages of the feed that are read at the same time, and windows that are prepared. */
 const CONCURRENT_FEEDS = 4;
+
+/** Of the memory that the store's DuckDB may use, beside it, what that of merges in the background may. */
+const MERGES_SHARE = 1 / 4;
 
 /** How long after the last bulk load searches get every core again. */
 const QUIET_MS = 1_000;
@@ -147,7 +152,11 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     loader,
     now,
   });
-  const compaction = { ...rewriting, connection: merging };
+  const merges = new MergeWriter({
+    runner: merging,
+    memoryLimitMb: Math.ceil(memoryLimitMb * MERGES_SHARE),
+    spillFolder: join(folder.spill, 'merging'),
+  });
   const zoneTables = new ZoneTables({
     live,
     links,
@@ -163,7 +172,8 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     remover,
     journals: journalFolder,
     logMemory,
-    compaction,
+    compaction: rewriting,
+    merges,
     retention,
     zoneTables,
     now,
@@ -183,6 +193,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     await threads.stop();
     await fields.close();
     await bundles.close();
+    await merges.close();
     await remover.idle();
     searchers.close();
     feedConnections.close();

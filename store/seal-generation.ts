@@ -8,7 +8,7 @@ import { removeFiles, writeWhole } from './published-file.ts';
 import type { FieldsOrder, SealedFields } from './sealed-fields.ts';
 import { publishSegments, type RewriteOptions } from './segment-rewrite.ts';
 
-export interface SealOptions extends Omit<RewriteOptions, 'connection'> {
+export interface SealOptions extends RewriteOptions {
   readonly fields: FieldsWriter;
   readonly bundles: BundleWriter;
 }

@@ -1,4 +1,3 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SqlFragment } from '../sql/fragment.ts';
 import { type SegmentRows, type SegmentSlice, slabZoneCountStatement, writeSegmentStatement } from '../sql/segment-statements.ts';
 import type { Bundle } from './bundle.ts';
@@ -6,7 +5,6 @@ import type { Catalog, CatalogProgress } from './catalog.ts';
 import { runStatement, type StatementRunner } from './duckdb-engine.ts';
 import type { HotPart } from './hot-part.ts';
 import type { LiveSet } from './live-set.ts';
-import { removeFiles } from './published-file.ts';
 import type { ReadLinks } from './read-links.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
 import { type SegmentPlan, type SlabZone, slabZone } from './segment-plan.ts';
@@ -39,7 +37,6 @@ export interface Replacement {
 }
 
 export interface RewriteOptions {
-  readonly connection: DuckDBConnection;
   readonly links: ReadLinks;
   readonly catalog: Catalog;
   readonly live: LiveSet;
@@ -72,19 +69,4 @@ export function publishSegments(
   const added = bundle && { addBundle: bundle };
   const addSegments = catalog.apply({ add: written, remove: segments, ...added, ...(progress && { progress }) });
   live.exchange({ addSegments, removeHot: hotParts, removeSegments: segments, ...added });
-}
-
-/** Writes the events of segments into new ones, which then take their place. When this rejects, everything is as it was. */
-export async function rewriteAsSegments(source: SegmentSource, segments: readonly Segment[], options: RewriteOptions): Promise<void> {
-  const {
-    connection,
-    links: { segmentsFolder },
-  } = options;
-  const written = await writeAsSegments(source, connection, segmentsFolder);
-  try {
-    publishSegments({ written, hotParts: [], segments }, options);
-  } catch (error) {
-    await removeFiles(segmentsFolder, written);
-    throw error;
-  }
 }

@@ -1,70 +1,75 @@
-import { describe, expect, test } from 'vitest';
-import { chooseMerge } from '../../store/compaction.ts';
-import type { Segment } from '../../store/segment.ts';
-import { HOUR, NOW } from './stored-events.ts';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Catalog } from '../../store/catalog.ts';
+import { runMerge } from '../../store/compaction.ts';
+import { startEngine } from '../../store/duckdb-engine.ts';
+import { LiveSet, type Retired } from '../../store/live-set.ts';
+import { writeMerged } from '../../store/merged-segments.ts';
+import { HOUR_MS } from '../../store/segment-plan.ts';
+import { canonicalBatch } from '../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { readLinks } from './read-links-under-test.ts';
+import { eventSeries, NOW } from './stored-events.ts';
 
-function segments(count: number, rows: number, hourStart: number): Segment[] {
-  return Array.from({ length: count }, (_, index) => ({
-    id: index + 1,
-    file: `${index}.parquet`,
-    rows,
-    bytes: rows,
-    minTimestamp: hourStart,
-    maxTimestamp: hourStart + HOUR - 1,
-    minSequence: 1n,
-    maxSequence: 2n,
-    zoneRows: new Map([[7, rows]]),
-  }));
-}
-
-const hour = Math.floor(NOW / HOUR) * HOUR;
-
-/** The same segment of 200,000 zones, `count` times. */
-function segmentsOfManyZones(count: number): Segment[] {
-  const zoneRows = new Map(Array.from({ length: 200_000 }, (_, zone) => [zone, 1]));
-  return segments(count, 200_000, hour - 24 * HOUR).map((segment) => ({ ...segment, zoneRows }));
-}
-
-test.each([
-  ['seven small segments of an hour that still receives events are left alone', segments(7, 1_000, hour), undefined],
-  ['eight are merged', segments(8, 1_000, hour), 8],
-  ['large ones are not', segments(8, 100_000, hour), undefined],
-  ['no more are merged than make one segment', segments(200, 8_300, hour), 60],
-  ['two segments of a slab that has gone quiet are merged', segments(2, 1_000, hour - 24 * HOUR), 2],
-  ['two segments that are large already are left alone', segments(2, 400_000, hour - 24 * HOUR), undefined],
-  ['one is not', segments(1, 1_000, hour - 24 * HOUR), undefined],
-  ['segments of very many zones are merged too', segmentsOfManyZones(2), 2],
-  ['a zone too large for one segment keeps its hours, in bounded pieces', segments(200, 12_500, hour - 24 * HOUR), 40],
-])('%s', (_, given, merged) => {
-  const merge = chooseMerge(given, NOW);
-  expect(merge?.segments.length).toBe(merged);
-  expect((merge?.segments ?? []).reduce((sum, { rows }) => sum + rows, 0)).toBeLessThanOrEqual(500_000);
-});
-
-test('a quiet slab in which a zone has three segments is merged, however large they are', () => {
-  const given = segments(3, 400_000, hour - 24 * HOUR);
-  expect(chooseMerge(given, NOW)?.segments).toEqual(given);
-});
-
-test('what came late is merged with its like, not with a large segment of the same zone', () => {
-  const [large, ...late] = [...segments(1, 480_000, hour - 24 * HOUR), ...segments(2, 900, hour - 24 * HOUR)];
-  expect(
-    chooseMerge(
-      [large, late[0]].flatMap((segment) => segment ?? []),
-      NOW,
-    ),
-  ).toBeUndefined();
-});
-
-describe('hours that go quiet are put together step by step', () => {
-  const midnight = Math.floor(NOW / (24 * HOUR)) * 24 * HOUR;
-  const hourly = Array.from({ length: 12 }, (_, index) => segments(2, 80_000, midnight + index * HOUR)).flat();
-  test.each([
-    ['an hour, an hour after its end', 2, 1, 2],
-    ['three hours, an hour after their end', 4, 3, 6],
-    ['twelve hours, an hour after their end', 13, 12, 24],
-  ])('%s', (_, nowHours, slabHours, count) => {
-    const merge = chooseMerge(hourly, midnight + nowHours * HOUR);
-    expect({ slabHours: (merge?.slabMs ?? 0) / HOUR, count: merge?.segments.length }).toEqual({ slabHours, count });
+/** Two published segments of one hour, and the parts of a store that a merge needs, without a store around them. */
+async function twoSegments() {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  for (const prefix of ['a', 'b']) {
+    await store.append(canonicalBatch(eventSeries(prefix, 10, NOW, 1)));
+    await store.sealNow();
+  }
+  await store.close();
+  const catalog = new Catalog(join(dataDir, 'catalog.sqlite'));
+  const engine = await startEngine({ memoryLimitMb: 256, spillFolder: join(dataDir, 'spill') });
+  const connection = await engine.connect();
+  onTestFinished(() => {
+    connection.closeSync();
+    engine.closeSync();
+    catalog.close();
   });
+  const segments = catalog.segments();
+  const retired: Retired[] = [];
+  const live = new LiveSet({ segments, bundles: catalog.bundles() }, 21n, (part) => retired.push(part));
+  const segmentsFolder = join(dataDir, 'segments');
+  const merge = { slab: Math.floor(NOW / HOUR_MS), slabMs: HOUR_MS, segments };
+  const options = { links: readLinks(segmentsFolder), catalog, live, now: () => NOW };
+  const run = () => runMerge(merge, (order) => writeMerged(order, connection), options);
+  return {
+    catalog,
+    live,
+    segments,
+    retired,
+    run,
+    files: () =>
+      readdirSync(segmentsFolder)
+        .filter((name) => !name.endsWith('-log.parquet'))
+        .sort(),
+  };
+}
+
+const FILE = `c1-${NOW.toString(36)}-0.parquet`;
+
+test('a merge publishes its segments under its name, leaves bundles alone and lets go of what was merged', async () => {
+  const { catalog, live, segments, retired, run, files } = await twoSegments();
+  await run();
+  expect(catalog.segments()).toMatchObject([{ file: FILE, rows: 20, minSequence: 1n, maxSequence: 20n }]);
+  expect(live.segments).toEqual(catalog.segments());
+  expect(retired.flatMap((part) => part.files)).toEqual(segments);
+  expect(live.bundles).toHaveLength(2);
+  expect(files()).toEqual([...segments.map(({ file }) => file), FILE].sort());
+});
+
+test('a merge that cannot be published leaves everything as it was, files included', async () => {
+  const { catalog, live, segments, retired, run, files } = await twoSegments();
+  const [first] = segments;
+  expect(first).toBeDefined();
+  catalog.apply({ add: first === undefined ? [] : [{ ...first, file: FILE }], remove: [] });
+  const [publishedBefore, filesBefore] = [catalog.segments(), files()];
+  await expect(run()).rejects.toThrow('UNIQUE constraint failed: segments.file');
+  expect(catalog.segments()).toEqual(publishedBefore);
+  expect(live.segments).toEqual(segments);
+  expect(retired).toEqual([]);
+  expect(files()).toEqual(filesBefore);
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,6 +7,7 @@ import { FieldsWriter } from '../../store/fields-writer.ts';
 import { type FieldsOrder, writeSealedFields } from '../../store/sealed-fields.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { nicenessOfThreads, threadsHavePriorities } from './niceness-of-threads.ts';
 import { eventSeries, NOW } from './stored-events.ts';
 
 const EVENTS = 24_000;
@@ -59,17 +60,6 @@ async function writerWith(runner: StatementRunner): Promise<FieldsWriter> {
   return writer;
 }
 
-/** Of each thread of this process by the number that Linux has for it: how far it stands back behind others. None elsewhere. */
-function nicenessOfThreads(): Map<string, number> {
-  if (!existsSync('/proc/thread-self')) {
-    return new Map();
-  }
-  const stat = (thread: string) => readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
-  // Behind the name, which may hold anything, come the third field and the others: niceness is the nineteenth.
-  const niceness = (text: string) => Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16]);
-  return new Map(readdirSync('/proc/self/task').map((thread) => [thread, niceness(stat(thread))]));
-}
-
 test('many journals are written by a thread of its own, just as they would be here', async () => {
   const order = await fourJournals();
   const { runner, asked } = await runnerHere();
@@ -93,7 +83,7 @@ test('that thread stands back behind the others where threads can', async () => 
   await (await writerWith(runner)).write(order);
   const started = [...nicenessOfThreads()].filter(([thread]) => !before.has(thread)).map(([, niceness]) => niceness);
   expect([...before.values()]).not.toContain(10);
-  expect(started.includes(10)).toBe(existsSync('/proc/thread-self'));
+  expect(started.includes(10)).toBe(threadsHavePriorities);
 });
 
 test('few events, and those of a table, are written where they are', async () => {

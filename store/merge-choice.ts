@@ -1,0 +1,166 @@
+import type { Segment } from './segment.ts';
+import { HOUR_MS, LONG_SLAB_MS, MAX_SEGMENT_ROWS } from './segment-plan.ts';
+import { sequenceRuns } from './sequence-runs.ts';
+import { zoneRowsOf } from './zone-rows.ts';
+
+/** So many small segments of one hour are merged while the hour still receives events. */
+const MANY_SMALL_SEGMENTS = 8;
+const SMALL_SEGMENT_ROWS = 100_000;
+
+/** A slab is quiet when it has been over for this long; what arrives later makes small segments that are merged in turn. */
+const QUIET_AFTER_MS = HOUR_MS;
+
+/**
+ * Quiet slabs of these lengths are put together, the longest first. The steps between an hour and the longest keep the hours of the last day from being
+ * a file or more each, for one more time that every event is written.
+ */
+const QUIET_SLABS_MS = [LONG_SLAB_MS, 3 * HOUR_MS, HOUR_MS];
+
+/** Once the events of a zone are in so many segments of a quiet slab, those are merged, however large they are. */
+const MANY_LAYERS = 3;
+
+/** A zone is never split, so one that has more events in a slab stays in several segments of it: a merge sorts a segment at a time. */
+const LARGEST_ZONE_ROWS = 2_000_000;
+
+/** One core merges so many events in half a minute. */
+const LARGEST_MERGE_ROWS = 8_000_000;
+
+/** So many runs of about one size are merged while their hour receives events: every event is written twice more before the runs are as large as can be. */
+const MANY_RUNS = 16;
+
+/** Or fewer, of which no more can be merged. */
+const FEW_RUNS = 4;
+
+/** Segments that are to become as few as possible, all of one time slab. */
+export interface Merge {
+  readonly slab: number;
+  readonly slabMs: number;
+  readonly segments: readonly Segment[];
+}
+
+/** The next merge that is worth its work, or undefined: quiet slabs first, then busy hours in many pieces. */
+export function chooseMerge(segments: readonly Segment[], nowMs: number): Merge | undefined {
+  return chooseQuietSlab(segments, nowMs) ?? chooseSmallOnes(segments) ?? chooseRuns(segments, nowMs);
+}
+
+function chooseQuietSlab(segments: readonly Segment[], nowMs: number): Merge | undefined {
+  for (const slabMs of QUIET_SLABS_MS) {
+    for (const [slab, all] of bySlab(segments, slabMs)) {
+      const isQuiet = isQuietSlab(slab, slabMs, nowMs);
+      const small = all.filter(({ rows }) => rows < MAX_SEGMENT_ROWS / 2);
+      const together = layersOf(all) >= MANY_LAYERS ? all : halvesBySize(small) ? small : [];
+      if (isQuiet && together.length > 1 && canBeMerged(together)) {
+        return { slab, slabMs, segments: together };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** In how many of the segments the zone is that is in most of them. */
+function layersOf(segments: readonly Segment[]): number {
+  const layers = zoneRowsOf(segments.flatMap(({ zoneRows }) => [...zoneRows.keys()].map((zone) => [zone, 1] as const)));
+  return largestOf(layers);
+}
+
+/** As long as the merged segments are fewer than half of what there was, every event is rewritten a logarithmic number of times. */
+function halvesBySize(segments: readonly Segment[]): boolean {
+  return segments.length >= 2 * Math.ceil(rowsOf(segments) / MAX_SEGMENT_ROWS);
+}
+
+function chooseSmallOnes(segments: readonly Segment[]): Merge | undefined {
+  const small = segments.filter(({ rows }) => rows < SMALL_SEGMENT_ROWS);
+  for (const slabMs of [HOUR_MS, LONG_SLAB_MS]) {
+    for (const [slab, inSlab] of bySlab(small, slabMs)) {
+      const together = upToFull(inSlab);
+      if (together.length >= MANY_SMALL_SEGMENTS) {
+        return { slab, slabMs, segments: together };
+      }
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Of an hour that receives more than is merged at once: what came in one after the other, in about equal steps, so that every event is written once more in each step. What is left when the hour is quiet becomes as few
+ * as can be.
+ */
+function chooseRuns(segments: readonly Segment[], nowMs: number): Merge | undefined {
+  for (const [slab, inSlab] of bySlab(segments, HOUR_MS)) {
+    const runs = sequenceRuns(inSlab);
+    const isQuiet = isQuietSlab(slab, HOUR_MS, nowMs);
+    for (const first of runs.keys()) {
+      const together = fitting(runs.slice(first, first + MANY_RUNS));
+      const isLast = first + together.length === runs.length;
+      const isEnough = isQuiet || (together.length >= (isLast ? MANY_RUNS : FEW_RUNS) && areEven(together));
+      // That every zone is in one segment afterwards is what the work is for.
+      if (isEnough && layersOf(together.flat()) >= MANY_LAYERS) {
+        return { slab, slabMs: HOUR_MS, segments: together.flat() };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The first of the runs, as many as can be merged. */
+function fitting(runs: readonly Segment[][]): Segment[][] {
+  const fit: Segment[][] = [];
+  const zones = new Map<number, number>();
+  let rows = 0;
+  for (const run of runs) {
+    let largest = 0;
+    for (const [zone, zoneRows] of run.flatMap((segment) => [...segment.zoneRows])) {
+      const sum = (zones.get(zone) ?? 0) + zoneRows;
+      zones.set(zone, sum);
+      largest = Math.max(largest, sum);
+    }
+    rows += rowsOf(run);
+    if (rows > LARGEST_MERGE_ROWS || largest > LARGEST_ZONE_ROWS) {
+      break;
+    }
+    fit.push(run);
+  }
+  return fit;
+}
+
+function areEven(runs: readonly Segment[][]): boolean {
+  return Math.max(...runs.map(rowsOf)) <= (2 * rowsOf(runs.flat())) / runs.length;
+}
+
+function isQuietSlab(slab: number, slabMs: number, nowMs: number): boolean {
+  return (slab + 1) * slabMs + QUIET_AFTER_MS <= nowMs;
+}
+
+function canBeMerged(segments: readonly Segment[]): boolean {
+  return rowsOf(segments) <= LARGEST_MERGE_ROWS && largestZone(segments) <= LARGEST_ZONE_ROWS;
+}
+
+function rowsOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** The smallest of the segments, as many as fit into one. */
+function upToFull(segments: readonly Segment[]): Segment[] {
+  let rows = 0;
+  return [...segments]
+    .sort((a, b) => a.rows - b.rows)
+    .filter((segment) => {
+      rows += segment.rows;
+      return rows <= MAX_SEGMENT_ROWS;
+    });
+}
+
+/** The segments that lie within one slab, by its number; a segment over several slabs is in none. */
+function bySlab(segments: readonly Segment[], slabMs: number): Map<number, Segment[]> {
+  const slabOf = (timestamp: number) => Math.floor(timestamp / slabMs);
+  const within = segments.filter(({ minTimestamp, maxTimestamp }) => slabOf(minTimestamp) === slabOf(maxTimestamp));
+  return Map.groupBy(within, ({ minTimestamp }) => slabOf(minTimestamp));
+}
+
+function largestZone(segments: readonly Segment[]): number {
+  return largestOf(zoneRowsOf(segments.flatMap(({ zoneRows }) => [...zoneRows])));
+}
+
+function largestOf(numbers: ReadonlyMap<number, number>): number {
+  return [...numbers.values()].reduce((largest, number) => Math.max(largest, number), 0);
+}

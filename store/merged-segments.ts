@@ -1,0 +1,35 @@
+import { segmentRows } from '../sql/events-relation.ts';
+import type { StatementRunner } from './duckdb-engine.ts';
+import type { UnpublishedSegment } from './segment.ts';
+import { planSlab, type SlabZone } from './segment-plan.ts';
+import { writeAsSegments } from './segment-rewrite.ts';
+
+/** Segments that are to become as few as possible. */
+export interface MergeOrder {
+  readonly segmentsFolder: string;
+  /** Begins the names of the new ones: no two that succeed have the same. */
+  readonly stem: string;
+  /** Where the segments are read, all of them within one slab of time. */
+  readonly paths: readonly string[];
+  /** How many events they have. */
+  readonly events: number;
+  /** The slab's number since the epoch. */
+  readonly slab: number;
+  readonly slabMs: number;
+}
+
+/** Writes the events of segments into new ones, which do not count yet. Their logs stay where they are. When this rejects, nothing of them is left. */
+export async function writeMerged(
+  { segmentsFolder, stem, paths, slab, slabMs }: MergeOrder,
+  runner: StatementRunner,
+): Promise<UnpublishedSegment[]> {
+  const events = segmentRows(paths);
+  const source = {
+    stem,
+    events,
+    rows: () => () => ({ rows: events, inOrder: false }),
+    slabMs,
+    plan: (counts: readonly SlabZone[]) => planSlab(slab, slabMs, counts),
+  };
+  return await writeAsSegments(source, runner, segmentsFolder);
+}
