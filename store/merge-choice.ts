@@ -1,6 +1,6 @@
 import type { Segment } from './segment.ts';
 import { HOUR_MS, LONG_SLAB_MS, MAX_SEGMENT_ROWS } from './segment-plan.ts';
-import { sequenceRuns } from './sequence-runs.ts';
+import { rowsOf, type SequenceRun, sequenceRuns } from './sequence-runs.ts';
 import { zoneRowsOf } from './zone-rows.ts';
 
 /** So many small segments of one hour are merged while the hour still receives events. */
@@ -25,10 +25,13 @@ const LARGEST_ZONE_ROWS = 2_000_000;
 /** One core merges so many events in half a minute. */
 const LARGEST_MERGE_ROWS = 8_000_000;
 
-/** So many runs of about one size are merged while their hour receives events: every event is written twice more before the runs are as large as can be. */
-const MANY_RUNS = 16;
+/**
+ * So many runs of about one size are merged while their hour receives events. Fresh segments are as quickly searched as merged ones until there are many; with fewer at a time every event would be written more often
+ * than once again.
+ */
+const MANY_RUNS = 64;
 
-/** Or fewer, of which no more can be merged. */
+/** Or fewer, where no more can be merged at once. */
 const FEW_RUNS = 4;
 
 /** Segments that are to become as few as possible, all of one time slab. */
@@ -46,11 +49,12 @@ export function chooseMerge(segments: readonly Segment[], nowMs: number): Merge 
 function chooseQuietSlab(segments: readonly Segment[], nowMs: number): Merge | undefined {
   for (const slabMs of QUIET_SLABS_MS) {
     for (const [slab, all] of bySlab(segments, slabMs)) {
-      const isQuiet = isQuietSlab(slab, slabMs, nowMs);
-      const small = all.filter(({ rows }) => rows < MAX_SEGMENT_ROWS / 2);
-      const together = layersOf(all) >= MANY_LAYERS ? all : halvesBySize(small) ? small : [];
-      if (isQuiet && together.length > 1 && canBeMerged(together)) {
-        return { slab, slabMs, segments: together };
+      if (isQuietSlab(slab, slabMs, nowMs) && all.length > 1 && rowsOf(all) <= LARGEST_MERGE_ROWS) {
+        const small = all.filter(({ rows }) => rows < MAX_SEGMENT_ROWS / 2);
+        const together = layersOf(all) >= MANY_LAYERS ? all : halvesBySize(small) ? small : [];
+        if (together.length > 1 && largestZone(together) <= LARGEST_ZONE_ROWS) {
+          return { slab, slabMs, segments: together };
+        }
       }
     }
   }
@@ -81,62 +85,45 @@ function chooseSmallOnes(segments: readonly Segment[]): Merge | undefined {
   return undefined;
 }
 
-/**
- * Of an hour that receives more than is merged at once: what came in one after the other, in about equal steps, so that every event is written once more in each step. What is left when the hour is quiet becomes as few
- * as can be.
- */
+/** Of an hour that receives more than is merged at once: what came in one after the other, in pieces of about one size, so that the large do not have to be written again for the small. */
 function chooseRuns(segments: readonly Segment[], nowMs: number): Merge | undefined {
   for (const [slab, inSlab] of bySlab(segments, HOUR_MS)) {
     const runs = sequenceRuns(inSlab);
     const isQuiet = isQuietSlab(slab, HOUR_MS, nowMs);
     for (const first of runs.keys()) {
-      const together = fitting(runs.slice(first, first + MANY_RUNS));
-      const isLast = first + together.length === runs.length;
-      const isEnough = isQuiet || (together.length >= (isLast ? MANY_RUNS : FEW_RUNS) && areEven(together));
-      // That every zone is in one segment afterwards is what the work is for.
-      if (isEnough && layersOf(together.flat()) >= MANY_LAYERS) {
-        return { slab, slabMs: HOUR_MS, segments: together.flat() };
+      const fit = fitting(runs.slice(first, first + MANY_RUNS));
+      const mayGrow = !isQuiet && first + fit.length === runs.length;
+      const together = fit.flatMap((run) => run.segments);
+      if (fit.length >= (mayGrow ? MANY_RUNS : FEW_RUNS) && areEven(fit) && isWorth(together)) {
+        return { slab, slabMs: HOUR_MS, segments: together };
       }
     }
   }
   return undefined;
 }
 
-/** The first of the runs, as many as can be merged. */
-function fitting(runs: readonly Segment[][]): Segment[][] {
-  const fit: Segment[][] = [];
-  const zones = new Map<number, number>();
-  let rows = 0;
-  for (const run of runs) {
-    let largest = 0;
-    for (const [zone, zoneRows] of run.flatMap((segment) => [...segment.zoneRows])) {
-      const sum = (zones.get(zone) ?? 0) + zoneRows;
-      zones.set(zone, sum);
-      largest = Math.max(largest, sum);
-    }
-    rows += rowsOf(run);
-    if (rows > LARGEST_MERGE_ROWS || largest > LARGEST_ZONE_ROWS) {
-      break;
-    }
-    fit.push(run);
-  }
-  return fit;
+/** The first of the runs, as many as can be merged at once. */
+function fitting(runs: readonly SequenceRun[]): SequenceRun[] {
+  let [rows, zoneRows] = [0, 0];
+  const tooMany = runs.findIndex((run) => {
+    rows += run.rows;
+    zoneRows += run.zoneRows;
+    return rows > LARGEST_MERGE_ROWS || zoneRows > LARGEST_ZONE_ROWS;
+  });
+  return runs.slice(0, tooMany === -1 ? runs.length : tooMany);
 }
 
-function areEven(runs: readonly Segment[][]): boolean {
-  return Math.max(...runs.map(rowsOf)) <= (2 * rowsOf(runs.flat())) / runs.length;
+function areEven(runs: readonly SequenceRun[]): boolean {
+  return Math.max(...runs.map(({ rows }) => rows)) <= (2 * rowsOf(runs)) / runs.length;
+}
+
+/** That every zone is in one segment afterwards is what the work is for: so no merge is followed by the same one. */
+function isWorth(segments: readonly Segment[]): boolean {
+  return layersOf(segments) >= MANY_LAYERS && largestZone(segments) <= LARGEST_ZONE_ROWS;
 }
 
 function isQuietSlab(slab: number, slabMs: number, nowMs: number): boolean {
   return (slab + 1) * slabMs + QUIET_AFTER_MS <= nowMs;
-}
-
-function canBeMerged(segments: readonly Segment[]): boolean {
-  return rowsOf(segments) <= LARGEST_MERGE_ROWS && largestZone(segments) <= LARGEST_ZONE_ROWS;
-}
-
-function rowsOf(segments: readonly Segment[]): number {
-  return segments.reduce((sum, { rows }) => sum + rows, 0);
 }
 
 /** The smallest of the segments, as many as fit into one. */

@@ -29,7 +29,7 @@ function segmentsOfManyZones(count: number): Segment[] {
 test.each([
   ['seven small segments of an hour that still receives events are left alone', segments(7, 1_000, hour), undefined],
   ['eight are merged', segments(8, 1_000, hour), 8],
-  ['fifteen of the size of a seal are left alone', segments(15, 100_000, hour), undefined],
+  ['larger ones are not', segments(8, 100_000, hour), undefined],
   ['no more are merged than make one segment', segments(200, 8_300, hour), 60],
   ['two segments of a slab that has gone quiet are merged', segments(2, 1_000, hour - 24 * HOUR), 2],
   ['two segments that are large already are left alone', segments(2, 400_000, hour - 24 * HOUR), undefined],
@@ -91,12 +91,12 @@ const many = (count: number, rows: number) => new Array<number>(count).fill(rows
 
 describe('of an hour that receives more than is merged at once', () => {
   test.each([
-    ['sixteen seals are merged', many(16, SEAL), 0, 16],
-    ['fifteen are not', many(15, SEAL), 0, 0],
-    ['those behind what was merged before are, without that', [16 * SEAL, ...many(16, SEAL)], 1, 17],
-    ['those that have been merged are merged again, as many as one merge may have', [...many(6, 16 * SEAL), ...many(3, SEAL)], 0, 5],
+    ['sixty-four seals are merged', many(64, SEAL), 0, 64],
+    ['sixty-three are not', many(63, SEAL), 0, 0],
+    ['those behind what was merged before are, without that', [64 * SEAL, ...many(64, SEAL)], 1, 65],
+    ['larger ones are merged as many as one merge may have', [...many(6, 16 * SEAL), ...many(3, SEAL)], 0, 5],
     ['so many as that are not, while more may come', many(5, 16 * SEAL), 0, 0],
-    ['those that are too large already are left alone', many(20, 50 * SEAL), 0, 0],
+    ['those that are too large already are left alone', many(80, 50 * SEAL), 0, 0],
   ])('%s', (_, rows, from, to) => {
     const given = runs(rows);
     expect(chooseMerge(given, NOW)?.segments ?? []).toEqual(given.slice(from, to));
@@ -104,26 +104,28 @@ describe('of an hour that receives more than is merged at once', () => {
 
   test('no more of one zone are than a merge can sort', () => {
     const given = runs(many(30, SEAL), { zones: 1 });
-    expect(chooseMerge(given, NOW)?.segments).toEqual(given.slice(0, 16));
-    const merged = runs(many(10, 16 * SEAL), { zones: 1 });
+    expect(chooseMerge(given, NOW)?.segments).toEqual(given.slice(0, 20));
+    const merged = runs(many(10, 20 * SEAL), { zones: 1 });
     expect(chooseMerge(merged, NOW)).toBeUndefined();
   });
 
   test('segments with zones of their own are left alone', () => {
-    const given = runs(many(16, SEAL)).map((segment, index) => ({ ...segment, zoneRows: new Map([[index, SEAL]]) }));
+    const given = runs(many(64, SEAL)).map((segment, index) => ({ ...segment, zoneRows: new Map([[index, SEAL]]) }));
     expect(chooseMerge(given, NOW)).toBeUndefined();
   });
 
   test('the segments of one merge count as one', () => {
-    const given = runs(many(8, SEAL)).flatMap((segment) => [0, 1].map((part) => ({ ...segment, zoneRows: new Map([[part, SEAL]]) })));
+    const given = runs(many(40, SEAL)).flatMap((segment) =>
+      [0, 1].map((part) => ({ ...segment, zoneRows: new Map([...segment.zoneRows].map(([zone, rows]) => [10 * part + zone, rows])) })),
+    );
     expect(chooseMerge(given, NOW)).toBeUndefined();
   });
 });
 
-test('once such an hour is quiet, what is left of it becomes as few as can be, and stays', () => {
+test('once such an hour is quiet, what is left of it is merged by itself, and stays', () => {
   const hourStart = hour - 24 * HOUR;
   const left = runs([...many(2, 16 * SEAL), ...many(6, SEAL)], { zones: 1, hourStart });
-  expect(chooseMerge(left, NOW)?.segments).toEqual(left.slice(1, 6));
-  const merged = runs([16 * SEAL, 20 * SEAL, ...many(2, SEAL)], { zones: 1, hourStart });
+  expect(chooseMerge(left, NOW)?.segments).toEqual(left.slice(2, 8));
+  const merged = runs([16 * SEAL, 16 * SEAL, 6 * SEAL], { zones: 1, hourStart });
   expect(chooseMerge(merged, NOW)).toBeUndefined();
 });
