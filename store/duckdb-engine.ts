@@ -3,6 +3,7 @@ import {
   type DuckDBConnection,
   DuckDBInstance,
   type DuckDBMaterializedResult,
+  type DuckDBPendingResult,
   DuckDBPendingResultState,
   DuckDBResultReader,
   type DuckDBType,
@@ -66,7 +67,7 @@ export function statementsOnThisThread(connection: DuckDBConnection, isStopped: 
   return {
     run: async (text, ...bound) => {
       const pending = await connection.start(text, ...bound);
-      while (pending.runTask() !== DuckDBPendingResultState.RESULT_READY) {
+      while (runTask(pending) !== DuckDBPendingResultState.RESULT_READY) {
         if (isStopped()) {
           connection.interrupt();
         }
@@ -76,6 +77,18 @@ export function statementsOnThisThread(connection: DuckDBConnection, isStopped: 
     },
     interrupt: () => connection.interrupt(),
   };
+}
+
+/** What the driver says before DuckDB's own words. */
+const TASK_FAILED = 'Failure running pending result task: ';
+
+function runTask(pending: DuckDBPendingResult): DuckDBPendingResultState {
+  try {
+    return pending.runTask();
+  } catch (error) {
+    const { message } = error as Error;
+    throw message.startsWith(TASK_FAILED) ? new Error(message.slice(TASK_FAILED.length), { cause: error }) : error;
+  }
 }
 
 /** Runs a statement and returns its rows as arrays in column order. `signal` interrupts it; the call then rejects with the signal's reason. */

@@ -1,5 +1,5 @@
 import { BackgroundThread } from './background-thread.ts';
-import type { StatementRunner } from './duckdb-engine.ts';
+import { isOutOfMemory, type StatementRunner } from './duckdb-engine.ts';
 import { type MergeOrder, writeMerged } from './merged-segments.ts';
 import type { UnpublishedSegment } from './segment.ts';
 
@@ -35,7 +35,18 @@ export class MergeWriter {
 
   /** One order at a time. When this rejects, nothing of what was written is left. */
   async writeInBackground(order: MergeOrder): Promise<UnpublishedSegment[]> {
-    return order.events < FEW_EVENTS ? await this.writeAtOnce(order) : await this.#thread.run(order);
+    if (order.events < FEW_EVENTS) {
+      return await this.writeAtOnce(order);
+    }
+    try {
+      return await this.#thread.run(order);
+    } catch (error) {
+      if (!isOutOfMemory(error)) {
+        throw error;
+      }
+      // The store's DuckDB has more.
+      return await this.writeAtOnce(order);
+    }
   }
 
   /** The same for somebody who waits, with every core. */

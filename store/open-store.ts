@@ -41,8 +41,9 @@ const WAITING_SEARCHES = 256;
 /** Pages of the feed that are read at the same time, and windows that are prepared. */
 const CONCURRENT_FEEDS = 4;
 
-/** Of the memory that the store's DuckDB may use, beside it, what that of merges in the background may. */
+/** Of the memory that the store's DuckDB may use, beside it, what that of merges in the background may. With less than the least it sorts nothing. */
 const MERGES_SHARE = 1 / 4;
+const LEAST_MB_OF_MERGES = 128;
 
 /** How long after the last bulk load searches get every core again. */
 const QUIET_MS = 1_000;
@@ -154,7 +155,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   });
   const merges = new MergeWriter({
     runner: merging,
-    memoryLimitMb: Math.ceil(memoryLimitMb * MERGES_SHARE),
+    memoryLimitMb: Math.max(LEAST_MB_OF_MERGES, Math.ceil(memoryLimitMb * MERGES_SHARE)),
     spillFolder: join(folder.spill, 'merging'),
   });
   const zoneTables = new ZoneTables({

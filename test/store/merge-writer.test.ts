@@ -52,8 +52,8 @@ async function runnerHere() {
   return { runner, asked: () => count, rowsOf };
 }
 
-function writerWith(runner: StatementRunner): MergeWriter {
-  const writer = new MergeWriter({ runner, memoryLimitMb: 128, spillFolder: join(temporaryFolder(), 'spill') });
+function writerWith(runner: StatementRunner, memoryLimitMb = 128): MergeWriter {
+  const writer = new MergeWriter({ runner, memoryLimitMb, spillFolder: join(temporaryFolder(), 'spill') });
   onTestFinished(() => writer.close());
   return writer;
 }
@@ -88,6 +88,15 @@ test('few events are written where they are', async () => {
   const [segment] = await writerWith(runner).writeInBackground({ ...order, paths: order.paths.slice(0, 2), events: (2 * EVENTS) / 3 });
   expect(segment?.rows).toBe((2 * EVENTS) / 3);
   expect(asked()).toBeGreaterThan(0);
+});
+
+test('what the thread has too little memory for is written where there is more', async () => {
+  const order = await threeSegments();
+  const { runner, asked } = await runnerHere();
+  const before = readdirSync(order.segmentsFolder);
+  expect(await writerWith(runner, 8).writeInBackground(order)).toMatchObject([{ rows: EVENTS }]);
+  expect(asked()).toBeGreaterThan(0);
+  expect(readdirSync(order.segmentsFolder).sort()).toEqual([...before, 'merged-0.parquet'].sort());
 });
 
 test('a segment that cannot be read is named; nothing is left, and the next order is carried out', async () => {
