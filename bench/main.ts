@@ -57,7 +57,7 @@ const order = {
   hotRuns: option('hot-runs', '3', '9'),
   coldRuns: integerOption('cold-runs', values['cold-runs']),
   seconds: option('seconds', '3', '20'),
-  turns: option('turns', '1', '3'),
+  turns: option('turns', '2', '3'),
   clients: [1, 4, 16],
   eventsPerSecond: 50_000,
   memoryLimitMb,
