@@ -49,16 +49,19 @@ export function chooseMerge(segments: readonly Segment[], nowMs: number): Merge 
 function chooseQuietSlab(segments: readonly Segment[], nowMs: number): Merge | undefined {
   for (const slabMs of QUIET_SLABS_MS) {
     for (const [slab, all] of bySlab(segments, slabMs)) {
-      if (isQuietSlab(slab, slabMs, nowMs) && all.length > 1 && rowsOf(all) <= LARGEST_MERGE_ROWS) {
-        const small = all.filter(({ rows }) => rows < MAX_SEGMENT_ROWS / 2);
-        const together = layersOf(all) >= MANY_LAYERS ? all : halvesBySize(small) ? small : [];
-        if (together.length > 1 && largestZone(together) <= LARGEST_ZONE_ROWS) {
-          return { slab, slabMs, segments: together };
-        }
+      const together = isQuietSlab(slab, slabMs, nowMs) && rowsOf(all) <= LARGEST_MERGE_ROWS ? worthInQuiet(all) : [];
+      if (together.length > 1 && largestZone(together) <= LARGEST_ZONE_ROWS) {
+        return { slab, slabMs, segments: together };
       }
     }
   }
   return undefined;
+}
+
+/** Those of a quiet slab that are better merged. */
+function worthInQuiet(all: readonly Segment[]): readonly Segment[] {
+  const small = all.filter(({ rows }) => rows < MAX_SEGMENT_ROWS / 2);
+  return layersOf(all) >= MANY_LAYERS ? all : halvesBySize(small) ? small : [];
 }
 
 /** In how many of the segments the zone is that is in most of them. */
