@@ -30,7 +30,7 @@ export function wantedKeys(by: readonly Dimension[], keys: readonly (readonly st
 }
 
 /** The columns that an event's value of the dimension is compared in. */
-function keyColumns(dimension: Dimension): EventColumnName[] {
+export function keyColumns(dimension: Dimension): EventColumnName[] {
   return dimension === 'url' ? ['urlHead', 'urlTail'] : [dimension];
 }
 

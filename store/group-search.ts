@@ -2,6 +2,7 @@ import type { Dimension } from '../query/dimensions.ts';
 import type { GroupsOutput } from '../query/search-plan.ts';
 import type { EventGroup, SearchResult } from '../query/search-result.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
+import { groupFingerprintStatement, groupSampleStatement } from '../sql/group-fingerprint-statements.ts';
 import { groupOnceStatement, PAGE_ROWS } from '../sql/group-once-statement.ts';
 import { groupDetailStatement, groupPageStatement } from '../sql/group-statements.ts';
 import { unmarkText } from '../sql/marked-text.ts';
@@ -11,6 +12,7 @@ import type { GroupFacts } from './group-facts.ts';
 import type { GroupMemory } from './group-memory.ts';
 import { findRemembered } from './remembered-groups.ts';
 import type { SearchScope } from './search-scope.ts';
+import type { Segment } from './segment.ts';
 
 /**
  * Of how many events of a zone the matching ones are kept while they are grouped. Of more, each phase of a group search reads what it needs by itself,
@@ -20,9 +22,24 @@ export interface MostKept {
   /** Where a filter leaves some out, and the keys are short. */
   readonly filtered: number;
   readonly otherwise: number;
+  /** Default: what has been measured to be worth it. */
+  readonly alone?: FewestAlone;
 }
 
 export const MOST_KEPT: MostKept = { filtered: 4_000_000, otherwise: 100_000 };
+
+/** Of how many events hardly any may have a group with another for them to be counted by fingerprints. */
+export interface FewestAlone {
+  /** Of the zone, in segments. */
+  readonly events: number;
+  /** The part of a sample that has groups of its own. */
+  readonly share: number;
+}
+
+const FEWEST_ALONE: FewestAlone = { events: 500_000, share: 0.98 };
+const SAMPLE = 20_000;
+/** Groups on this page and those before it, of which each is kept in order. */
+const MOST_IN_ORDER = 1_000;
 
 const LONG_TEXTS: ReadonlySet<Dimension> = new Set<Dimension>(['url', 'ua']);
 
@@ -43,7 +60,9 @@ export async function searchGroups(
 async function findAnew(scope: SearchScope, output: GroupsOutput, mostKept: MostKept): Promise<FoundGroups> {
   const isFiltered = scope.plan.where.kind !== 'everything' && !output.by.some((dimension) => LONG_TEXTS.has(dimension));
   const most = isFiltered ? mostKept.filtered : mostKept.otherwise;
-  return scope.sealedRows <= most ? await groupAtOnce(scope, output) : await groupInTwoPhases(scope, output);
+  return scope.sealedRows <= most
+    ? await groupAtOnce(scope, output)
+    : await groupInTwoPhases(scope, output, mostKept.alone ?? FEWEST_ALONE);
 }
 
 async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups> {
@@ -59,15 +78,31 @@ async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<Fo
 }
 
 /** First the keys of the page, then everything about those keys. */
-async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups> {
+async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput, fewest: FewestAlone): Promise<FoundGroups> {
   const { plan } = scope;
-  const { total, keys } = keysIn(await scope.run(groupPageStatement(plan, output, scope.events(), duckdbDialect)));
+  const statement = (await areMostlyAlone(scope, output, fewest))
+    ? groupFingerprintStatement(plan, output, scope.events())
+    : groupPageStatement(plan, output, scope.events(), duckdbDialect);
+  const { total, keys } = keysIn(await scope.run(statement));
   if (keys.length === 0) {
     return { total, keys, facts: [] };
   }
   const page = { keys, isWhole: keys.length === total };
   const details = await scope.run(groupDetailStatement(plan, output, page, scope.events(), duckdbDialect));
   return { total, keys, facts: collectFacts(details, page, output) };
+}
+
+/** Whether hardly any event has a group with another, as far as some events of the segment with the most tell. */
+async function areMostlyAlone(scope: SearchScope, output: GroupsOutput, { events, share }: FewestAlone): Promise<boolean> {
+  const { plan, segments } = scope;
+  const rowsOf = (segment: Segment) => segment.zoneRows.get(plan.zoneId) ?? 0;
+  const [largest] = segments.toSorted((a, b) => rowsOf(b) - rowsOf(a));
+  const isWorth = scope.sealedRows >= events && (plan.page.index + 1) * plan.page.size <= MOST_IN_ORDER;
+  if (largest === undefined || !isWorth || !output.by.some((dimension) => LONG_TEXTS.has(dimension))) {
+    return false;
+  }
+  const [[sampled, groups] = []] = await scope.run(groupSampleStatement(plan, output, scope.sealedEvents([largest]), SAMPLE));
+  return Number(groups) >= share * Number(sampled);
 }
 
 function eventGroup(output: GroupsOutput, key: readonly string[], facts: GroupFacts): EventGroup {

@@ -78,10 +78,12 @@ async function checkRequests(store: OpenStore, events: readonly OracleEvent[], d
 
 const FILES_ONLY = { mostRows: 0 };
 const TWO_PHASES = { filtered: 0, otherwise: 0 };
+const ALL_ALONE = { events: 0, share: 0 };
 
 describe.each<[string, Partial<StoreOptions>]>([
   ['whose events are kept while they are grouped', { zoneTables: FILES_ONLY }],
   ['that groups in two phases', { mostKept: TWO_PHASES, zoneTables: FILES_ONLY }],
+  ['that counts groups by fingerprints', { mostKept: { ...TWO_PHASES, alone: ALL_ALONE }, zoneTables: FILES_ONLY }],
   ['whose zones are in memory', { zoneTables: { manyFiles: 1, remadeAfterMs: 0 } }],
 ])('any search of a store %s answers what the oracle answers', (_, options) => {
   const known = readFailingSeeds(PROPERTY);

@@ -1,13 +1,13 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Dimension } from '../../query/dimensions.ts';
+import type { MostKept } from '../../store/group-search.ts';
 import type { OpenStore } from '../../store/open-store.ts';
 import { type CanonicalEvent, canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, NOW, rowsPlan } from './stored-events.ts';
 
-/** Groups are looked for in the way that is made for many events. */
-async function storeOf(events: readonly CanonicalEvent[]): Promise<OpenStore> {
-  const store = await storeIn(temporaryFolder(), { mostKept: { filtered: 0, otherwise: 0 } });
+async function storeOf(events: readonly CanonicalEvent[], mostKept: MostKept): Promise<OpenStore> {
+  const store = await storeIn(temporaryFolder(), { mostKept });
   await store.append(canonicalBatch(events.filter((_, index) => index % 2 === 0)));
   await store.sealNow();
   await store.append(canonicalBatch(events.filter((_, index) => index % 2 === 1)));
@@ -43,33 +43,42 @@ const LARGEST = [
 ];
 const single = (index: number) => [`https://b.example/path?id=${String(index).padStart(5, '0')}`, 1];
 
-test.each([
-  ['few groups', 20],
-  ['more groups of one event than are sorted one by one', 3_000],
-])('the pages of groups by url follow each other: %s', async (_, count) => {
-  const store = await storeOf(events(count));
-  expect(await groupsOf(store, ['url'], { index: 0, size: 3 })).toEqual({ total: count + 3, groups: LARGEST });
-  expect(await groupsOf(store, ['url'], { index: 0, size: 5 })).toEqual({ total: count + 3, groups: [...LARGEST, single(0), single(1)] });
-  expect(await groupsOf(store, ['url'], { index: 2, size: 5 })).toEqual({ total: count + 3, groups: [7, 8, 9, 10, 11].map(single) });
-  expect(await groupsOf(store, ['url'], { index: count, size: 5 })).toEqual({ total: count + 3, groups: [] });
-});
-
-test('a url is told apart by what it is grouped with', async () => {
-  const store = await storeOf(events(0));
-  expect(await groupsOf(store, ['url', 'country'], { index: 0, size: 10 })).toEqual({
-    total: 6,
-    groups: [
-      ['https://a.example/?q=1', 'DE', 3],
-      ['https://a.example/?q=1', 'FR', 3],
-      ['https://a.example/', 'DE', 2],
-      ['', 'DE', 1],
-      ['', 'FR', 1],
-      ['https://a.example/', 'FR', 1],
-    ],
+/** Groups are looked for in the ways that are made for many events. */
+describe.each<[string, MostKept]>([
+  ['by their texts', { filtered: 0, otherwise: 0, alone: { events: 0, share: 2 } }],
+  ['by fingerprints', { filtered: 0, otherwise: 0, alone: { events: 0, share: 0 } }],
+])('counted %s', (_way, ways) => {
+  test.each([
+    ['few groups', 20],
+    ['more groups of one event than are sorted one by one', 3_000],
+  ])('the pages of groups by url follow each other: %s', async (_, count) => {
+    const store = await storeOf(events(count), ways);
+    expect(await groupsOf(store, ['url'], { index: 0, size: 3 })).toEqual({ total: count + 3, groups: LARGEST });
+    expect(await groupsOf(store, ['url'], { index: 0, size: 5 })).toEqual({ total: count + 3, groups: [...LARGEST, single(0), single(1)] });
+    expect(await groupsOf(store, ['url'], { index: 2, size: 5 })).toEqual({ total: count + 3, groups: [7, 8, 9, 10, 11].map(single) });
+    expect(await groupsOf(store, ['url'], { index: count, size: 5 })).toEqual({ total: count + 3, groups: [] });
   });
-});
 
-test('nothing makes no groups', async () => {
-  const store = await storeOf(events(0).map((one) => ({ ...one, shieldZoneId: 8 })));
-  expect(await groupsOf(store, ['url'], { index: 0, size: 10 })).toEqual({ total: 0, groups: [] });
+  test('a url is told apart by what it is grouped with', async () => {
+    const store = await storeOf(events(0), ways);
+    expect(await groupsOf(store, ['url', 'country'], { index: 0, size: 10 })).toEqual({
+      total: 6,
+      groups: [
+        ['https://a.example/?q=1', 'DE', 3],
+        ['https://a.example/?q=1', 'FR', 3],
+        ['https://a.example/', 'DE', 2],
+        ['', 'DE', 1],
+        ['', 'FR', 1],
+        ['https://a.example/', 'FR', 1],
+      ],
+    });
+  });
+
+  test('nothing makes no groups', async () => {
+    const store = await storeOf(
+      events(0).map((one) => ({ ...one, shieldZoneId: 8 })),
+      ways,
+    );
+    expect(await groupsOf(store, ['url'], { index: 0, size: 10 })).toEqual({ total: 0, groups: [] });
+  });
 });
