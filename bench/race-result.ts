@@ -26,6 +26,8 @@ export interface IntakeFigures {
     readonly elapsedMs: number;
     /** Further, until nothing was left to be merged. */
     readonly settleMs: number;
+    /** Of all cores together, until every event was searchable: less than the cores have in that time is waiting, for the disk that is. */
+    readonly cpuMs: number;
     readonly peakMemoryBytes: number;
   }[];
   readonly diskBytes: number;
@@ -36,7 +38,7 @@ export interface SearchFigures {
   /** In a process that has just opened its data, run by run. */
   readonly coldMs: readonly number[];
   readonly hotMs: readonly number[];
-  /** As hot, of an engine that remembers how many events of a segment match. Empty for one that has no such thing. */
+  /** As hot, with our engine as it is set up by itself: it remembers what sealed segments had. */
   readonly rememberedMs: readonly number[];
 }
 

@@ -1,6 +1,6 @@
 import type { EngineName } from './engines/engine.ts';
 import { percentile } from './percentile.ts';
-import type { MixedFigures, SizeFigures, WorkloadFigures } from './race-result.ts';
+import type { IntakeFigures, MixedFigures, SizeFigures, WorkloadFigures } from './race-result.ts';
 
 /** Added to both times before they are divided, as ClickBench does: a difference of a millisecond in two is no difference. */
 const SLACK_MS = 10;
@@ -11,13 +11,9 @@ export function medianMs(workload: WorkloadFigures, engine: EngineName, temperat
   return percentile(workload.engines[engine]?.[temperature] ?? [], 0.5);
 }
 
-/**
- * How many times as fast as the rival the engine is on one workload; below 1 it is slower. NaN where one of them was not timed. The rival remembers nothing:
- * its hot runs are what an engine that does is measured by.
- */
+/** How many times as fast as the rival the engine is on one workload; below 1 it is slower. NaN where one of them was not timed. */
 export function timesAsFast(workload: WorkloadFigures, engine: EngineName, rival: EngineName, temperature: Temperature): number {
-  const rivals = temperature === 'rememberedMs' ? 'hotMs' : temperature;
-  return (SLACK_MS + medianMs(workload, rival, rivals)) / (SLACK_MS + medianMs(workload, engine, temperature));
+  return (SLACK_MS + medianMs(workload, rival, temperature)) / (SLACK_MS + medianMs(workload, engine, temperature));
 }
 
 /** Over all workloads that both were timed on. */
@@ -50,6 +46,11 @@ export function slowdownText(figures: MixedFigures, factor: (value: number) => s
   const { all, byTurn } = slowdown(figures);
   const turns = byTurn.length > 1 ? ` (${byTurn.map(ratio).join(', ')})` : '';
   return Number.isNaN(all) ? '' : `${factor(all)}${turns}`;
+}
+
+/** How many cores an intake kept busy on average, until every event was searchable. */
+export function coresBusy({ cpuMs, elapsedMs }: IntakeFigures['runs'][number]): number {
+  return cpuMs / elapsedMs;
 }
 
 /** Over all turns, each of which took in as many. */

@@ -3,7 +3,16 @@ import type { EngineName } from './engines/engine.ts';
 import { count, mib, ms } from './figure-line.ts';
 import { percentile } from './percentile.ts';
 import type { ByEngine, RaceResult, SizeFigures } from './race-result.ts';
-import { eventsPerSecond, geometricMean, growthExponent, medianMs, slowdownText, type Temperature, timesAsFast } from './race-summary.ts';
+import {
+  coresBusy,
+  eventsPerSecond,
+  geometricMean,
+  growthExponent,
+  medianMs,
+  slowdownText,
+  type Temperature,
+  timesAsFast,
+} from './race-summary.ts';
 import { textTable } from './text-table.ts';
 
 const OURS: EngineName = 'shieldlog';
@@ -16,7 +25,7 @@ export function raceText(result: RaceResult): string {
   const parts = [
     circumstancesText(result.circumstances),
     ...result.sizes.flatMap((size) => [intakeTable(size), searchTable(size)]),
-    ...(result.sizes.length > 1 ? [growthTable(result.sizes)] : []),
+    growthTable(result.sizes),
     mixedTable(result),
     concurrencyTable(result),
     result.differences.length === 0 ? 'All engines gave equal answers.' : `DIFFERENT ANSWERS\n${result.differences.join('\n')}`,
@@ -35,13 +44,14 @@ function intakeTable({ events, files, intake }: SizeFigures): string {
       engine,
       rate(runs.map(({ elapsedMs }) => elapsedMs)),
       rate(runs.map(({ elapsedMs, settleMs }) => elapsedMs + settleMs)),
+      percentile(runs.map(coresBusy), 0.5).toFixed(2),
       mib(Math.max(...runs.map(({ peakMemoryBytes }) => peakMemoryBytes))),
       (diskBytes / events).toFixed(0),
     ];
   });
   const several = files.count > 1 ? `, in ${files.count} files` : '';
   const title = `${count(events)} events of ${(files.bytes / events).toFixed(0)} bytes: intake${several}`;
-  return textTable(title, ['', 'events/s, searchable', 'events/s, merged', 'memory, peak', 'bytes an event on disk'], rows);
+  return textTable(title, ['', 'events/s, searchable', 'events/s, merged', 'cores busy', 'memory, peak', 'bytes an event on disk'], rows);
 }
 
 function searchTable({ events, workloads, searchPeakMemoryBytes }: SizeFigures): string {
@@ -57,16 +67,18 @@ function searchTable({ events, workloads, searchPeakMemoryBytes }: SizeFigures):
     count(workload.total),
     ...columns('hotMs')(workload),
     ...columns('coldMs')(workload),
-    shown(medianMs(workload, OURS, 'rememberedMs')),
-    times(timesAsFast(workload, OURS, RIVAL, 'rememberedMs')),
+    ...columns('rememberedMs')(workload),
   ]);
   const mean = (temperature: Temperature) =>
     times(geometricMean(workloads.map((workload) => timesAsFast(workload, OURS, RIVAL, temperature))));
   const peaks = entries(searchPeakMemoryBytes).map(([engine, bytes]) => `${engine} ${mib(bytes)}`);
   return textTable(
     `${count(events)} events: searches, ms (median); memory, peak: ${peaks.join(', ')}`,
-    ['', 'total', `${OURS}, hot`, `${RIVAL}, hot`, 'as fast', `${OURS}, cold`, `${RIVAL}, cold`, 'as fast', 'remembered', 'as fast'],
-    [...rows, ['geometric mean', '', '', '', mean('hotMs'), '', '', mean('coldMs'), '', mean('rememberedMs')]],
+    ['', 'total', ...['hot', 'cold', 'remembered'].flatMap((name) => [`${OURS}, ${name}`, `${RIVAL}, ${name}`, 'as fast'])],
+    [
+      ...rows,
+      ['geometric mean', '', ...(['hotMs', 'coldMs', 'rememberedMs'] as const).flatMap((temperature) => ['', '', mean(temperature)])],
+    ],
   );
 }
 
@@ -77,8 +89,11 @@ function shown(value: number): string {
 function growthTable(sizes: readonly SizeFigures[]): string {
   const rows = (sizes.at(-1)?.workloads ?? []).map(({ name, title }) => [
     title,
-    ...[OURS, RIVAL].map((engine) => growthExponent(sizes, name, engine).toFixed(2)),
+    ...[OURS, RIVAL].map((engine) => growthExponent(sizes, name, engine)).map((power) => (Number.isNaN(power) ? '' : power.toFixed(2))),
   ]);
+  if (rows.every(([, ...powers]) => powers.every((power) => power === ''))) {
+    return '';
+  }
   const from = `${count(sizes[0]?.events ?? 0)} to ${count(sizes.at(-1)?.events ?? 0)} events`;
   return textTable(`From ${from} the time grows by this power of their number`, ['', OURS, RIVAL], rows);
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { EngineName, EngineOptions, EventSource } from './engine.ts';
-import type { HostCall, HostReply, SearchOrder, TimedSearch } from './host-messages.ts';
+import type { HostCall, HostReply, SearchOrder, TimedIngest, TimedSearch } from './host-messages.ts';
 
 const HOST = fileURLToPath(new URL('engine-host.ts', import.meta.url));
 
@@ -45,9 +45,8 @@ export class EngineClient {
     return this.#call('version', null) as Promise<string>;
   }
 
-  /** Milliseconds until every event was stored and searchable. */
-  ingest(source: EventSource): Promise<number> {
-    return this.#call('ingest', source) as Promise<number>;
+  ingest(source: EventSource): Promise<TimedIngest> {
+    return this.#call('ingest', source) as Promise<TimedIngest>;
   }
 
   /** Milliseconds until nothing was left to be merged. */

@@ -2,7 +2,7 @@
 // the engine's name and options as JSON in the first argument; answers one message after the other or several at once.
 import { timeSearch } from '../time-search.ts';
 import type { Engine, EngineName, EngineOptions, EventSource } from './engine.ts';
-import type { HostCall, HostReply, SearchOrder, TimedSearch } from './host-messages.ts';
+import type { HostCall, HostReply, SearchOrder, TimedIngest, TimedSearch } from './host-messages.ts';
 
 const { name, ...options } = JSON.parse(process.argv[2] ?? '{}') as EngineOptions & { readonly name: EngineName };
 
@@ -21,6 +21,13 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 const engine = await openEngine();
 
+async function ingest(source: EventSource): Promise<TimedIngest> {
+  const before = process.cpuUsage();
+  const elapsedMs = await timed(() => engine.ingest(source));
+  const { user, system } = process.cpuUsage(before);
+  return { elapsedMs, cpuMs: (user + system) / 1000 };
+}
+
 async function search(order: SearchOrder): Promise<TimedSearch> {
   const { elapsedMs, answer } = await timeSearch(engine, order);
   return order.withAnswer ? { elapsedMs, answer } : { elapsedMs };
@@ -31,7 +38,7 @@ async function answer(call: HostCall): Promise<unknown> {
     case 'version':
       return engine.version;
     case 'ingest':
-      return await timed(() => engine.ingest(call.order as EventSource));
+      return await ingest(call.order as EventSource);
     case 'settle':
       return await timed(() => engine.settle());
     case 'search':

@@ -14,6 +14,13 @@ export interface SearchOrder {
   readonly withAnswer: boolean;
 }
 
+export interface TimedIngest {
+  /** Until every event was stored and searchable. */
+  readonly elapsedMs: number;
+  /** What the process took of all cores together. */
+  readonly cpuMs: number;
+}
+
 export interface TimedSearch {
   readonly elapsedMs: number;
   /** The text of the response, where it was asked for. */

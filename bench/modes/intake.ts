@@ -29,13 +29,16 @@ export async function measureIntake(name: EngineName, { files, runs, memoryLimit
     let taken: TakenFiles = { count: 0, bytes: 0 };
     const fill = async (engine: EngineClient) => {
       let elapsedMs = 0;
+      let cpuMs = 0;
       for await (const { path, bytes } of files()) {
         await readThrough(path);
-        elapsedMs += await engine.ingest({ file: path, eventsPerSecond: null });
+        const timed = await engine.ingest({ file: path, eventsPerSecond: null });
+        elapsedMs += timed.elapsedMs;
+        cpuMs += timed.cpuMs;
         taken = { count: taken.count + 1, bytes: taken.bytes + bytes };
       }
       const peakMemoryBytes = await engine.peakMemoryBytes();
-      measured.push({ elapsedMs, settleMs: await engine.settle(), peakMemoryBytes });
+      measured.push({ elapsedMs, settleMs: await engine.settle(), cpuMs, peakMemoryBytes });
       return await engine.diskBytes();
     };
     const diskBytes = await withEngine(name, { dataDir, memoryLimitMb }, fill).catch(async (error: unknown) => {

@@ -38,7 +38,7 @@ export async function measureMixed(name: EngineName, order: MixedOrder): Promise
       await readThrough(file);
       const alone = aloneForMs === 0 ? [] : (await searchesDuring(engine, () => delay(aloneForMs))).searchMs;
       const beside = await searchesDuring(engine, () => engine.ingest({ file, eventsPerSecond }));
-      turns.push({ aloneMs: alone, eventsPerSecond: eventsPerFile / (beside.result / 1000), besideMs: beside.searchMs });
+      turns.push({ aloneMs: alone, eventsPerSecond: eventsPerFile / (beside.result.elapsedMs / 1000), besideMs: beside.searchMs });
     }
     const peakMemoryBytes = await engine.peakMemoryBytes();
     return { storedEvents, wantedEventsPerSecond: eventsPerSecond, turns, peakMemoryBytes };

@@ -1,11 +1,13 @@
-import type { EngineName } from '../engines/engine.ts';
+import type { EngineName, EngineOptions } from '../engines/engine.ts';
 import { EngineClient, withEngine } from '../engines/engine-client.ts';
-import type { ByEngine, WorkloadFigures } from '../race-result.ts';
+import type { ByEngine, SearchFigures, WorkloadFigures } from '../race-result.ts';
 import type { Workload } from '../workload.ts';
 import { compareAnswers } from './answers.ts';
 
 /** The one engine that can remember anything. */
 const REMEMBERING: EngineName = 'shieldlog';
+
+const NOT_TIMED: SearchFigures = { hotMs: [], coldMs: [], rememberedMs: [] };
 
 export interface SearchRace {
   /** Folders that hold the same events, by engine. */
@@ -25,29 +27,63 @@ export interface SearchRaceFigures {
 
 /** Compares the answers of all engines to every workload, then times them: the engines take turns, so that what disturbs the machine disturbs all. */
 export async function raceSearches(race: SearchRace): Promise<SearchRaceFigures> {
-  const engines = await openAll(race);
-  const figures: WorkloadFigures[] = [];
-  const differences: string[] = [];
-  try {
-    for (const workload of race.workloads) {
-      race.onStep(workload.title);
+  const { dataDirs, memoryLimitMb, workloads, hotRuns, onStep } = race;
+  return await withAll({ dataDirs, memoryLimitMb }, async (engines) => {
+    const figures: WorkloadFigures[] = [];
+    const differences: string[] = [];
+    for (const workload of workloads) {
+      onStep(workload.title);
       const compared = await compareAnswers(engines, workload);
       differences.push(...compared.differences);
-      const hot = await timeHot(engines, workload, race.hotRuns);
+      const hot = await timeHot(engines, workload, hotRuns);
       figures.push({ name: workload.name, title: workload.title, total: compared.total, engines: hot });
     }
     const peaks = await Promise.all(engines.map(async (engine) => [engine.name, await engine.peakMemoryBytes()] as const));
     return { workloads: figures, peakMemoryBytes: Object.fromEntries(peaks), differences };
+  });
+}
+
+type OpenOptions = Pick<SearchRace, 'dataDirs' | 'memoryLimitMb'> & Pick<EngineOptions, 'remembers'>;
+
+/** Opens all engines, each on its own data, works with them and closes them, whatever happens. */
+async function withAll<T>({ dataDirs, ...options }: OpenOptions, work: (engines: readonly EngineClient[]) => Promise<T>): Promise<T> {
+  const engines = await Promise.all([...dataDirs].map(([name, dataDir]) => EngineClient.open(name, { ...options, dataDir })));
+  try {
+    return await work(engines);
   } finally {
     await Promise.all(engines.map((engine) => engine.close()));
   }
 }
 
-function openAll({ dataDirs, memoryLimitMb }: SearchRace): Promise<EngineClient[]> {
-  return Promise.all([...dataDirs].map(([name, dataDir]) => EngineClient.open(name, { dataDir, memoryLimitMb })));
+async function timeHot(engines: readonly EngineClient[], workload: Workload, runs: number): Promise<WorkloadFigures['engines']> {
+  const times = await timeInTurns(engines, workload, runs);
+  return Object.fromEntries([...times].map(([name, hotMs]) => [name, { ...NOT_TIMED, hotMs }]));
 }
 
-async function timeHot(engines: readonly EngineClient[], { zone, body }: Workload, runs: number): Promise<WorkloadFigures['engines']> {
+/** What remembering is worth: the same searches of an engine that does, after each was made once, in turns with those of the others. */
+export async function timeRemembered(race: SearchRace, figures: readonly WorkloadFigures[]): Promise<WorkloadFigures[]> {
+  const { dataDirs, memoryLimitMb, workloads, hotRuns } = race;
+  if (!dataDirs.has(REMEMBERING) || hotRuns === 0) {
+    return [...figures];
+  }
+  return await withAll({ dataDirs, memoryLimitMb, remembers: true }, async (engines) => {
+    const timed: WorkloadFigures[] = [];
+    for (const figure of figures) {
+      const workload = workloads.find(({ name }) => name === figure.name) as Workload;
+      const times = await timeInTurns(engines, workload, hotRuns + 1);
+      const withTimes = [...times].map(([name, [, ...rememberedMs]]) => [name, { ...NOT_TIMED, ...figure.engines[name], rememberedMs }]);
+      timed.push({ ...figure, engines: Object.fromEntries(withTimes) });
+    }
+    return timed;
+  });
+}
+
+/** The milliseconds of each run, by engine. */
+async function timeInTurns(
+  engines: readonly EngineClient[],
+  { zone, body }: Workload,
+  runs: number,
+): Promise<Map<EngineName, readonly number[]>> {
   const times = new Map(engines.map(({ name }) => [name, [] as number[]]));
   for (let run = 0; run < runs; run += 1) {
     for (const engine of engines) {
@@ -55,31 +91,7 @@ async function timeHot(engines: readonly EngineClient[], { zone, body }: Workloa
       times.get(engine.name)?.push(elapsedMs);
     }
   }
-  return Object.fromEntries([...times].map(([name, hotMs]) => [name, { hotMs, coldMs: [], rememberedMs: [] }]));
-}
-
-/** What remembering is worth: the same searches of an engine that does, after each was made once. */
-export async function timeRemembered(race: SearchRace, figures: readonly WorkloadFigures[]): Promise<WorkloadFigures[]> {
-  const dataDir = race.dataDirs.get(REMEMBERING);
-  if (dataDir === undefined || race.hotRuns === 0) {
-    return [...figures];
-  }
-  return await withEngine(REMEMBERING, { dataDir, memoryLimitMb: race.memoryLimitMb, remembers: true }, async (engine) => {
-    const timed: WorkloadFigures[] = [];
-    for (const figure of figures) {
-      const { zone, body } = race.workloads.find(({ name }) => name === figure.name) as Workload;
-      const rememberedMs: number[] = [];
-      for (let run = 0; run <= race.hotRuns; run += 1) {
-        rememberedMs.push((await engine.search({ zone, body, withAnswer: false })).elapsedMs);
-      }
-      const engines = {
-        ...figure.engines,
-        [REMEMBERING]: { hotMs: [], coldMs: [], ...figure.engines[REMEMBERING], rememberedMs: rememberedMs.slice(1) },
-      };
-      timed.push({ ...figure, engines });
-    }
-    return timed;
-  });
+  return times;
 }
 
 /** The first search of a process that has just opened its data. (The operating system may still have the files in memory.) */
@@ -96,7 +108,7 @@ export async function timeCold(race: SearchRace, figures: readonly WorkloadFigur
         const order = { zone: workload.zone, body: workload.body, withAnswer: false };
         coldMs.push((await withEngine(name, options, (engine) => engine.search(order))).elapsedMs);
       }
-      engines[name] = { hotMs: [], rememberedMs: [], ...engines[name], coldMs };
+      engines[name] = { ...NOT_TIMED, ...engines[name], coldMs };
     }
     timed.push({ ...figure, engines });
   }

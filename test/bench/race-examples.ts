@@ -17,11 +17,11 @@ function sizeOf(events: number, coldRuns: number): SizeFigures {
     files: { count: 1, bytes: events * 1140 },
     intake: {
       shieldlog: {
-        runs: [{ elapsedMs: events / 100, settleMs: events / 400, peakMemoryBytes: 512 * 1024 ** 2 }],
+        runs: [{ elapsedMs: events / 100, settleMs: events / 400, cpuMs: events / 80, peakMemoryBytes: 512 * 1024 ** 2 }],
         diskBytes: events * 142,
       },
       clickhouse: {
-        runs: [{ elapsedMs: events / 125, settleMs: 0, peakMemoryBytes: 2048 * 1024 ** 2 }],
+        runs: [{ elapsedMs: events / 125, settleMs: 0, cpuMs: events / 80, peakMemoryBytes: 2048 * 1024 ** 2 }],
         diskBytes: events * 171,
       },
     },
@@ -31,7 +31,10 @@ function sizeOf(events: number, coldRuns: number): SizeFigures {
         name: '01',
         title: 'first page',
         total: 123_456,
-        engines: { shieldlog: { ...times(10 * share, 2), rememberedMs: [4 * share] }, clickhouse: times(70 * share, 3) },
+        engines: {
+          shieldlog: { ...times(10 * share, 2), rememberedMs: [4 * share] },
+          clickhouse: { ...times(70 * share, 3), rememberedMs: [20 * share] },
+        },
       },
       { name: '02', title: AWKWARD, total: 7, engines: { shieldlog: times(90 * Math.sqrt(share), 2), clickhouse: times(40, 3) } },
     ],

@@ -86,7 +86,7 @@ test('different answers are said before anything else', () => {
 
 test('the table of searches has the medians of all engines, hot and cold, and how they compare', () => {
   const text = textOf(raceHtml(full), 'searches');
-  expect(text).toContain('first page 123,456 40 280 5.80× 80 840 9.44×');
+  expect(text).toContain('first page 123,456 40 280 5.80× 80 840 9.44× 16 80 3.46×');
   expect(text).toContain(`${AWKWARD_WRITTEN} 7 180 40 0.26× 360 120 0.35×`);
   expect(text).toContain('Geometric mean 1.24× 1.82×');
   expect(text).toContain('shieldlog 300 MiB, ClickHouse 900 MiB');
@@ -106,10 +106,10 @@ test('a longer time has a longer bar', () => {
   expect(widths[3]).toBeLessThan(100);
 });
 
-test('the intake says speed until searchable and until merged, memory and size on disk', () => {
+test('the intake says speed until searchable and until merged, cores, memory and size on disk', () => {
   const text = textOf(raceHtml(full), 'intake');
-  expect(text).toContain('shieldlog, 4,000,000 events 1 100,000 80,000 512 142');
-  expect(text).toContain('ClickHouse, 4,000,000 events 1 125,000 125,000 2,048 171');
+  expect(text).toContain('shieldlog, 4,000,000 events 1 100,000 80,000 1.25 512 142');
+  expect(text).toContain('ClickHouse, 4,000,000 events 1 125,000 125,000 1.56 2,048 171');
   expect(text).toContain('A file of 4,000,000 events of 1,140 bytes each');
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { MixedFigures, SizeFigures, WorkloadFigures } from '../../bench/race-result.ts';
-import { eventsPerSecond, geometricMean, growthExponent, slowdown, timesAsFast } from '../../bench/race-summary.ts';
+import { coresBusy, eventsPerSecond, geometricMean, growthExponent, slowdown, timesAsFast } from '../../bench/race-summary.ts';
 
 function workload(name: string, ours: readonly number[], theirs: readonly number[]): WorkloadFigures {
   return {
@@ -8,7 +8,7 @@ function workload(name: string, ours: readonly number[], theirs: readonly number
     title: name,
     total: 1,
     engines: {
-      shieldlog: { hotMs: ours, coldMs: [], rememberedMs: ours.map((time) => time / 2) },
+      shieldlog: { hotMs: ours, coldMs: [], rememberedMs: [] },
       clickhouse: { hotMs: theirs, coldMs: [], rememberedMs: [] },
     },
   };
@@ -28,8 +28,12 @@ describe('the summary of a race', () => {
     expect(timesAsFast(workload('page', [30], [10]), 'shieldlog', 'clickhouse', 'hotMs')).toBe(0.5);
   });
 
-  test('holds what is remembered against the hot runs of the rival', () => {
-    expect(timesAsFast(workload('page', [20], [30]), 'shieldlog', 'clickhouse', 'rememberedMs')).toBe(2);
+  test('holds what is remembered against the runs that the rival made in turns with it', () => {
+    const rememberedMs = { shieldlog: [10, 10, 500], clickhouse: [30, 30, 1] };
+    const engines = Object.fromEntries(
+      Object.entries(rememberedMs).map(([name, times]) => [name, { hotMs: [1], coldMs: [], rememberedMs: times }]),
+    );
+    expect(timesAsFast({ ...workload('page', [], []), engines }, 'shieldlog', 'clickhouse', 'rememberedMs')).toBe(2);
   });
 
   test('has no ratio where one of them was not timed', () => {
@@ -61,6 +65,10 @@ describe('the summary of a race', () => {
 
   test('has no such figure where nothing was searched alone', () => {
     expect(slowdown(mixed([{ aloneMs: [], eventsPerSecond: 1, besideMs: [3] }]))).toEqual({ all: Number.NaN, byTurn: [Number.NaN] });
+  });
+
+  test('says how many cores an intake kept busy', () => {
+    expect(coresBusy({ elapsedMs: 2_000, settleMs: 500, cpuMs: 3_000, peakMemoryBytes: 0 })).toBe(1.5);
   });
 
   test('has one pace for turns that took in as many events', () => {
