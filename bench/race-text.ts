@@ -73,8 +73,8 @@ function searchTable({ events, workloads, searchPeakMemoryBytes }: SizeFigures):
     times(geometricMean(workloads.map((workload) => timesAsFast(workload, OURS, RIVAL, temperature))));
   const peaks = entries(searchPeakMemoryBytes).map(([engine, bytes]) => `${engine} ${mib(bytes)}`);
   return textTable(
-    `${count(events)} events: searches, ms (median); memory, peak: ${peaks.join(', ')}`,
-    ['', 'total', ...['hot', 'cold', 'remembered'].flatMap((name) => [`${OURS}, ${name}`, `${RIVAL}, ${name}`, 'as fast'])],
+    `${count(events)} events: searches of ${OURS} beside ${RIVAL}, ms (median); memory, peak: ${peaks.join(', ')}`,
+    ['', 'total', ...['hot', 'cold', 'remembered'].flatMap((name) => [name, RIVAL, 'as fast'])],
     [
       ...rows,
       ['geometric mean', '', ...(['hotMs', 'coldMs', 'rememberedMs'] as const).flatMap((temperature) => ['', '', mean(temperature)])],
