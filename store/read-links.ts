@@ -1,4 +1,4 @@
-import { linkSync } from 'node:fs';
+import { linkSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoreLogger } from './store-logger.ts';
@@ -10,19 +10,38 @@ export interface ReadLinksOptions {
   readonly logger: StoreLogger;
 }
 
+/** By what DuckDB tells two files apart that had the same path one after the other. */
+interface FileIdentity {
+  /** Of its last change, in Unix seconds. */
+  readonly second: bigint;
+  /** The rest: inode and size. */
+  readonly rest: string;
+}
+
+/** A link's name, to one file at a time. */
+interface LinkName {
+  readonly number: number;
+  /** The last second in which one of its files was changed. */
+  second: bigint;
+  /** What else there is to those of that second. */
+  readonly rests: Set<string>;
+}
+
+const NANOSECONDS = 1_000_000_000n;
+
 /**
  * The paths that DuckDB reads journals, segments and bundles by. Of every path that it has read it remembers something for good (`ExternalFileCache`: 2.6 KB of memory that no limit counts), and of those that searches read the footers, too (`parquet_metadata_cache`:
  * 26 KB and more), which it forgets only when it has no memory left and nothing else to drop; what is read often and groups that are being counted go first. So files are read by links in a folder of their own, under numbers that are used again: what
- * is remembered of a file that is gone makes way for what is remembered of another. DuckDB sees that it is another.
+ * is remembered of a file that is gone makes way for what is remembered of another. That it is another DuckDB sees by inode, size and the second of the last change; of a new file all three may be those of one that was removed, so no number is used for two such files.
  */
 export class ReadLinks {
   readonly segmentsFolder: string;
   readonly linksFolder: string;
   readonly #logger: StoreLogger;
-  /** The number of the link to each file; null for one that is read as it is. */
-  readonly #numbers = new Map<string, number | null>();
-  /** Those of links that are gone. */
-  readonly #free: number[] = [];
+  /** The link to each file; null for one that is read as it is. */
+  readonly #links = new Map<string, LinkName | null>();
+  /** The names of links that are gone. */
+  readonly #free: LinkName[] = [];
   #next = 0;
   #hasWarned = false;
 
@@ -44,18 +63,18 @@ export class ReadLinks {
 
   /** Where to read a file, the same each time until it is released; the path itself where there can be no link. */
   linkTo(path: string): string {
-    const known = this.#numbers.get(path);
-    const number = known === undefined ? this.#makeLink(path) : known;
-    return number === null ? path : this.#link(number);
+    const known = this.#links.get(path);
+    const link = known === undefined ? this.#makeLink(path) : known;
+    return link === null ? path : this.#pathOf(link);
   }
 
-  /** Gives up the links to files that nobody reads any more. Never rejects: what is done with the files does not depend on it. A link that cannot be removed stays until the next start, and its number is not used again. */
+  /** Gives up the links to files that nobody reads any more. Never rejects: what is done with the files does not depend on it. A link that cannot be removed stays until the next start, and its name is not used again. */
   async release(paths: readonly string[]): Promise<void> {
     for (const path of paths) {
-      const number = this.#numbers.get(path) ?? null;
-      this.#numbers.delete(path);
-      if (number !== null) {
-        await this.#removeLink(path, number);
+      const link = this.#links.get(path) ?? null;
+      this.#links.delete(path);
+      if (link !== null) {
+        await this.#removeLink(path, link);
       }
     }
   }
@@ -75,34 +94,46 @@ export class ReadLinks {
       return error;
     }
     let message = error.message;
-    for (const [path, number] of message.includes(this.linksFolder) ? this.#numbers : []) {
-      message = number === null ? message : message.replaceAll(this.#link(number), path);
+    for (const [path, link] of message.includes(this.linksFolder) ? this.#links : []) {
+      message = link === null ? message : message.replaceAll(this.#pathOf(link), path);
     }
     return message === error.message ? error : new Error(message, { cause: error });
   }
 
-  #link(number: number): string {
+  #pathOf({ number }: LinkName): string {
     return join(this.linksFolder, `${number}.parquet`);
   }
 
-  /** A number whose link cannot be made is not tried again: something may be in its way. */
-  #makeLink(path: string): number | null {
-    const number = this.#free.shift() ?? this.#next++;
+  /** A name whose link cannot be made is not tried again: something may be in its way. */
+  #makeLink(path: string): LinkName | null {
     try {
-      linkSync(path, this.#link(number));
-      this.#numbers.set(path, number);
-      return number;
+      const link = this.#nameFor(identityOf(path));
+      linkSync(path, this.#pathOf(link));
+      this.#links.set(path, link);
+      return link;
     } catch (error) {
-      this.#numbers.set(path, null);
+      this.#links.set(path, null);
       this.#warn(path, error as NodeJS.ErrnoException);
       return null;
     }
   }
 
-  async #removeLink(path: string, number: number): Promise<void> {
+  /** A name that no such file has had, and that from here on one has. */
+  #nameFor({ second, rest }: FileIdentity): LinkName {
+    const place = this.#free.findIndex((link) => second > link.second || (second === link.second && !link.rests.has(rest)));
+    const [link = { number: this.#next++, second, rests: new Set<string>() }] = place === -1 ? [] : this.#free.splice(place, 1);
+    if (second > link.second) {
+      link.second = second;
+      link.rests.clear();
+    }
+    link.rests.add(rest);
+    return link;
+  }
+
+  async #removeLink(path: string, link: LinkName): Promise<void> {
     try {
-      await rm(this.#link(number), { force: true });
-      this.#free.push(number);
+      await rm(this.#pathOf(link), { force: true });
+      this.#free.push(link);
     } catch (error) {
       this.#warn(path, error as NodeJS.ErrnoException);
     }
@@ -118,4 +149,9 @@ export class ReadLinks {
       );
     }
   }
+}
+
+function identityOf(path: string): FileIdentity {
+  const { mtimeNs, ino, size } = statSync(path, { bigint: true });
+  return { second: mtimeNs / NANOSECONDS, rest: `${ino} ${size}` };
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
@@ -50,14 +50,14 @@ test('where there can be no links, files are read as they are, and the log says 
 
 test('a file whose link cannot be made is read as it is until it is released; others have links', async () => {
   const { files, linksFolder, write } = filesUnderTest();
-  const [first, second] = [0, 1].map((number) => join(linksFolder, `${number}.parquet`));
-  writeFileSync(first ?? '', 'in the way');
+  const first = join(linksFolder, '0.parquet');
+  writeFileSync(first, 'in the way');
   const [a, b] = [write('a', 'of a'), files.segmentPath('missing')];
   expect([files.linkTo(a), files.linkTo(a), files.linkTo(b)]).toEqual([a, a, b]);
   await files.release([a, b]);
   expect(files.linkTo(a)).not.toBe(a);
   expect(readFileSync(files.linkTo(a), 'utf8')).toBe('of a');
-  expect(files.linkTo(a)).not.toBe(second);
+  expect(files.linkTo(a)).not.toBe(first);
 });
 
 test('a link that cannot be removed is no reason to fail; its number is not used again', async () => {
@@ -81,6 +81,80 @@ test('an error names files, not links to them', () => {
   expect(files.explained(error)).toHaveProperty('message', `cannot read ${paths[11]} and ${paths[1]}`);
   const other = new Error('something else');
   expect(files.explained(other)).toBe(other);
+});
+
+test.each([
+  ['another link', 'in the same second', 0],
+  ['the same link', 'a second later', 1],
+])('a file is read by %s that takes inode and size of one that is gone %s', async (expected, _, laterSeconds) => {
+  const { files, write } = filesUnderTest();
+  const changed = new Date(NOW);
+  const old = write('old', 'of old');
+  utimesSync(old, changed, changed);
+  const link = files.linkTo(old);
+  await files.release([old]);
+  const fresh = files.segmentPath('fresh');
+  // As files that are spare are: the inode stays for certain.
+  renameSync(old, fresh);
+  writeFileSync(fresh, 'fresh!', { flag: 'r+' });
+  const later = new Date(NOW + laterSeconds * 1_000);
+  utimesSync(fresh, later, later);
+  expect(files.linkTo(fresh) === link ? 'the same link' : 'another link').toBe(expected);
+  expect(readFileSync(files.linkTo(fresh), 'utf8')).toBe('fresh!');
+});
+
+test('no file is read by a link that has been one to its like, whatever came in between', async () => {
+  const { files, write } = filesUnderTest();
+  const inode = write('inode', '');
+  const used: string[] = [];
+  for (const [size, seconds] of [
+    [1, 10],
+    [2, 10],
+    [1, 10],
+    [3, 11],
+    [1, 10],
+    [3, 11],
+    [4, 11],
+  ] as const) {
+    writeFileSync(inode, 'x'.repeat(size));
+    utimesSync(inode, seconds, seconds);
+    used.push(`${files.linkTo(inode)} ${size} ${seconds}`);
+    await files.release([inode]);
+  }
+  expect(new Set(used)).toHaveLength(used.length);
+  // Those of the last second go on with the links there are.
+  expect(new Set(used.map((one) => one.split(' ')[0]))).toHaveLength(3);
+});
+
+test('DuckDB takes nothing of a file that is gone for a part of one with its inode, its size and its time', async () => {
+  const { files } = filesUnderTest();
+  const engine = await DuckDBInstance.create(':memory:');
+  const connection = await engine.connect();
+  onTestFinished(() => {
+    connection.closeSync();
+    engine.closeSync();
+  });
+  const [old, fresh] = ['old', 'fresh'].map((name) => files.segmentPath(name)) as [string, string];
+  const changed = new Date(NOW);
+  /** One column's texts are longer, the other's shorter, by as much. */
+  const write = async (path: string, lengths: readonly [number, number]) => {
+    const [a, b] = lengths.map((length) => `repeat(chr(65 + i::INTEGER), ${length})`);
+    await connection.run(
+      `COPY (SELECT ${a} AS a, ${b} AS b FROM range(26) AS letters(i)) TO '${path}.new' (FORMAT parquet, COMPRESSION uncompressed)`,
+    );
+    writeFileSync(path, readFileSync(`${path}.new`), { flag: path === old ? 'w' : 'r+' });
+    utimesSync(path, changed, changed);
+  };
+  const lengthsIn = async (path: string) =>
+    (await connection.runAndReadAll(`SELECT DISTINCT length(a)::INTEGER, length(b)::INTEGER FROM read_parquet('${path}')`)).getRows();
+  await write(old, [10, 20]);
+  expect(await lengthsIn(files.linkTo(old))).toEqual([[10, 20]]);
+  await files.release([old]);
+  const { size, ino } = statSync(old);
+  renameSync(old, fresh);
+  await write(fresh, [20, 10]);
+  expect(statSync(fresh)).toMatchObject({ size, ino });
+  expect(await lengthsIn(files.linkTo(fresh))).toEqual([[20, 10]]);
 });
 
 test('DuckDB sees at once that a link is to another file, and remembers no more footers than there are links', async () => {
