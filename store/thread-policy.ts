@@ -12,6 +12,8 @@ export interface ThreadPolicyOptions {
   readonly quietMs: number;
   /** Which part of the time since it was last asked the main thread was busy. Default: what Node says. */
   readonly mainThreadUse?: () => number;
+  /** Milliseconds since any fixed time. Default: those of the process. */
+  readonly now?: () => number;
   readonly logger: StoreLogger;
 }
 
@@ -48,6 +50,7 @@ export class ThreadPolicy {
   #setting: Promise<void> | undefined;
   #quiet: NodeJS.Timeout | undefined;
   readonly #mainThreadUse: () => number;
+  readonly #now: () => number;
   #second = { beganMs: Number.NEGATIVE_INFINITY, events: 0 };
   #isFullSpeed = false;
   #searches = 0;
@@ -58,11 +61,12 @@ export class ThreadPolicy {
     this.#wanted = options.cores;
     this.#set = options.cores;
     this.#mainThreadUse = options.mainThreadUse ?? mainThreadUse();
+    this.#now = options.now ?? (() => performance.now());
   }
 
   /** To be called for every load. */
   load(events: number): void {
-    const now = performance.now();
+    const now = this.#now();
     const sinceMs = now - this.#second.beganMs;
     if (sinceMs >= SECOND_MS) {
       this.#second = { beganMs: now, events: 0 };
@@ -86,7 +90,7 @@ export class ThreadPolicy {
       return await search();
     } finally {
       this.#searches -= 1;
-      this.#searchedMs = performance.now();
+      this.#searchedMs = this.#now();
     }
   }
 
@@ -101,7 +105,7 @@ export class ThreadPolicy {
     clearTimeout(this.#quiet);
     this.#quiet = setTimeout(() => this.#want(cores), quietMs);
     this.#quiet.unref();
-    const isSearched = this.#searches > 0 || performance.now() - this.#searchedMs < quietMs;
+    const isSearched = this.#searches > 0 || this.#now() - this.#searchedMs < quietMs;
     this.#want(isSearched && !this.#isFullSpeed ? cores : Math.max(1, cores - CORES_OF_INGEST));
   }
 

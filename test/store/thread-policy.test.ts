@@ -4,14 +4,16 @@ import { silentLogger } from '../../store/store-logger.ts';
 import { ThreadPolicy } from '../../store/thread-policy.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 
-/** `mainThreadUse` is what the main thread is said to be busy with. */
-async function engineWithPolicy(cores: number, { mainThreadUse = 0.2, quietMs = 1_000 } = {}) {
+/** `mainThreadUse` is what the main thread is said to be busy with. The clock stands still but for what a test sets it forward by; that cores are given back by themselves is timed by the real one. */
+async function engineWithPolicy(cores: number, { mainThreadUse = 0.2, quietMs = 60_000 } = {}) {
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: cores });
   const [connection, other] = [await engine.connect(), await engine.connect()];
   const threads = async () => Number((await other.runAndReadAll("SELECT current_setting('threads')")).getRows()[0]?.[0]);
-  const policy = new ThreadPolicy({ connection, cores, quietMs, mainThreadUse: () => mainThreadUse, logger: silentLogger });
+  const clock = { ms: 0 };
+  const now = () => clock.ms;
+  const policy = new ThreadPolicy({ connection, cores, quietMs, mainThreadUse: () => mainThreadUse, now, logger: silentLogger });
   onTestFinished(() => policy.stop());
-  return { policy, threads };
+  return { policy, threads, clock };
 }
 
 const nothing = () => Promise.resolve();
@@ -23,7 +25,7 @@ test.each([
   [4, 2],
   [8, 6],
 ])('with %d cores a query has %d threads while events come in bulk, and every core again soon after', async (cores, inBulk) => {
-  const { policy, threads } = await engineWithPolicy(cores);
+  const { policy, threads } = await engineWithPolicy(cores, { quietMs: 1_000 });
   policy.load(3_000);
   expect(await threads()).toBe(cores);
   policy.load(1_000);
@@ -44,7 +46,7 @@ test('loads one after the other keep it at that', async () => {
 });
 
 test('a search gets every core, also while events come in bulk, and keeps them when more come', async () => {
-  const { policy, threads } = await engineWithPolicy(4, { quietMs: 60_000 });
+  const { policy, threads } = await engineWithPolicy(4);
   policy.load(4_000);
   await expect.poll(threads, soon).toBe(2);
   await policy.forSearch(async () => {
@@ -58,10 +60,12 @@ test('a search gets every core, also while events come in bulk, and keeps them w
 });
 
 test('the next loads take the cores back when nobody has searched for a while', async () => {
-  const { policy, threads } = await engineWithPolicy(4, { quietMs: 100 });
+  const { policy, threads, clock } = await engineWithPolicy(4);
   await policy.forSearch(nothing);
+  clock.ms += 59_999;
   policy.load(4_000);
   expect(await threads()).toBe(4);
+  clock.ms += 1;
   const loading = async () => {
     policy.load(4_000);
     return await threads();
@@ -70,8 +74,9 @@ test('the next loads take the cores back when nobody has searched for a while', 
 });
 
 test('a search that fails counts as over', async () => {
-  const { policy, threads } = await engineWithPolicy(4, { quietMs: 0 });
+  const { policy, threads, clock } = await engineWithPolicy(4);
   await expect(policy.forSearch(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  clock.ms += 60_000;
   const loading = async () => {
     policy.load(4_000);
     return await threads();
@@ -80,12 +85,14 @@ test('a search that fails counts as over', async () => {
 });
 
 test('while events come in at full speed a search has no more threads than a seal', async () => {
-  const { policy, threads } = await engineWithPolicy(4, { mainThreadUse: 0.9, quietMs: 60_000 });
+  const { policy, threads, clock } = await engineWithPolicy(4, { mainThreadUse: 0.9 });
   const loading = async () => {
     policy.load(4_000);
+    clock.ms += 100;
     return await threads();
   };
   await loading();
+  await expect.poll(threads, soon).toBe(2);
   await policy.forSearch(async () => {
     await expect.poll(threads, soon).toBe(4);
     // Once a second of it has passed.
@@ -97,9 +104,10 @@ test('while events come in at full speed a search has no more threads than a sea
 });
 
 test('what the main thread was busy with before events came in is no full speed', async () => {
-  const { policy, threads } = await engineWithPolicy(4, { mainThreadUse: 0.9, quietMs: 60_000 });
+  const { policy, threads, clock } = await engineWithPolicy(4, { mainThreadUse: 0.9 });
   for (let load = 0; load < 3; load += 1) {
     policy.load(4_000);
+    clock.ms += 300;
   }
   await policy.forSearch(async () => {
     await expect.poll(threads, soon).toBe(4);
