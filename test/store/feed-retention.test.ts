@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
+import { KNOWN_IN_TIME } from '../fixtures/known-in-time.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, HOUR, NOW } from './stored-events.ts';
 import { wholeFeed } from './whole-feed.ts';
@@ -12,9 +13,7 @@ const anyEvents = fc.array(fc.record({ zone: fc.integer({ min: 1, max: 3 }), age
 });
 const anyLife = fc.array(fc.record({ events: anyEvents, steps: fc.integer({ min: 0, max: 4 }) }), { minLength: 2, maxLength: 5 });
 
-test('a store tells exactly those readers that have missed events, and whoever starts over gets all that is left', {
-  timeout: 120_000,
-}, async () => {
+test('a store tells exactly those readers that have missed events, and whoever starts over gets all that is left', async () => {
   await fc.assert(
     fc.asyncProperty(anyLife, async (life) => {
       const dataDir = temporaryFolder();
@@ -50,6 +49,6 @@ test('a store tells exactly those readers that have missed events, and whoever s
       }
       await store.close();
     }),
-    { numRuns: 12 },
+    { ...KNOWN_IN_TIME, numRuns: 12 },
   );
 });
