@@ -83,6 +83,7 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
       await run(`OPTIMIZE TABLE ${TABLE} FINAL SETTINGS optimize_skip_merged_partitions = 1`, writer);
     },
     search,
+    rest: () => Promise.resolve(),
     diskBytes: () => partsOf('sum(bytes_on_disk)'),
     listen: async () => {
       const app = fastify();

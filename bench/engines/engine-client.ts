@@ -58,6 +58,10 @@ export class EngineClient {
     return this.#call('search', order) as Promise<TimedSearch>;
   }
 
+  async rest(): Promise<void> {
+    await this.#call('rest', null);
+  }
+
   diskBytes(): Promise<number> {
     return this.#call('diskBytes', null) as Promise<number>;
   }

@@ -43,6 +43,9 @@ async function answer(call: HostCall): Promise<unknown> {
       return await timed(() => engine.settle());
     case 'search':
       return await search(call.order as SearchOrder);
+    case 'rest':
+      await engine.rest();
+      return null;
     case 'diskBytes':
       return await engine.diskBytes();
     case 'peakMemoryBytes':

@@ -29,6 +29,8 @@ export interface Engine {
   /** Resolves when nothing is left to be merged or compacted. */
   settle(): Promise<void>;
   search(plan: SearchPlan): Promise<SearchResult>;
+  /** Resolves when nothing is done any more that an answered search set going. */
+  rest(): Promise<void>;
   diskBytes(): Promise<number>;
   /** Serves operation 1 over HTTP on a free loopback port; resolves with its address. */
   listen(): Promise<string>;

@@ -2,7 +2,7 @@
 export interface HostCall {
   /** From 1; 0 is the host's word that it is open. */
   readonly id: number;
-  readonly kind: 'version' | 'ingest' | 'settle' | 'search' | 'diskBytes' | 'peakMemoryBytes' | 'listen' | 'close';
+  readonly kind: 'version' | 'ingest' | 'settle' | 'search' | 'rest' | 'diskBytes' | 'peakMemoryBytes' | 'listen' | 'close';
   readonly order: unknown;
 }
 

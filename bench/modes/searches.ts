@@ -78,7 +78,7 @@ export async function timeRemembered(race: SearchRace, figures: readonly Workloa
   });
 }
 
-/** The milliseconds of each run, by engine. */
+/** The milliseconds of each run, by engine. What an engine does after an answer, because it was asked, is in nobody's time. */
 async function timeInTurns(
   engines: readonly EngineClient[],
   { zone, body }: Workload,
@@ -89,6 +89,7 @@ async function timeInTurns(
     for (const engine of engines) {
       const { elapsedMs } = await engine.search({ zone, body, withAnswer: false });
       times.get(engine.name)?.push(elapsedMs);
+      await engine.rest();
     }
   }
   return times;
