@@ -6,7 +6,7 @@ import { markText } from './marked-text.ts';
 
 /** What a row about groups is about, by its `absent`. */
 export const DETAIL_ROWS = {
-  /** All events by sparkline bucket: `listed` is `bucket:events`, comma-separated, in no order, maybe several times the same bucket. */
+  /** All events by sparkline bucket: `listed` is a JSON array of `bucket:events`, in no order. */
   buckets: 0b111,
   /** The events from one country and asn. */
   origin: 0b011,
@@ -45,9 +45,10 @@ export function factRows({ output, place }: Pick<FactsSource, 'output' | 'place'
     [markText(column('country')), markText(column('asn')), markText(dialect.fold(column('action'))), markText(column('feature'))],
     ', ',
   );
-  const listed = (row: number, list: SqlFragment) =>
-    sql` UNION ALL SELECT ${place} AS place, any_value(absent), NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${list} FROM facts WHERE absent = ${int32(row)} GROUP BY ${place}`;
-  const buckets = output.buckets > 0 ? listed(DETAIL_ROWS.buckets, trusted("string_agg(bucket || ':' || events, ',')")) : trusted('');
-  const rules = listed(DETAIL_ROWS.rules, dialect.listOf(column('ruleId')));
-  return sql`SELECT ${place} AS place, absent, ${texts}, events, "firstSeen", "lastSeen", NULL AS listed FROM facts WHERE absent IN (${int32(DETAIL_ROWS.origin)}, ${int32(DETAIL_ROWS.verdict)})${buckets}${rules}`;
+  // A row about rules has no bucket, one about buckets no rule.
+  const [lists, listed] =
+    output.buckets > 0
+      ? [sql`${int32(DETAIL_ROWS.rules)}, ${int32(DETAIL_ROWS.buckets)}`, sql`coalesce(${column('ruleId')}, bucket || ':' || events)`]
+      : [int32(DETAIL_ROWS.rules), column('ruleId')];
+  return sql`SELECT ${place} AS place, absent, ${texts}, events, "firstSeen", "lastSeen", NULL AS listed FROM facts WHERE absent IN (${int32(DETAIL_ROWS.origin)}, ${int32(DETAIL_ROWS.verdict)}) UNION ALL SELECT ${place} AS place, absent, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${dialect.listOf(listed)} FROM facts WHERE absent IN (${lists}) GROUP BY ${place}, absent`;
 }

@@ -40,16 +40,21 @@ export function countedSql(output: GroupsOutput, matching: SqlFragment): SqlFrag
  * How one page of groups comes about from the relation `counted` ({@link countedSql}), step by step: every relation selects from the ones before, whose
  * names are those of the members. The groups without anything missing, of which there may be millions, are gone through as rarely as can be.
  */
-export function pageSql({ page }: SearchPlan, output: GroupsOutput) {
+export function pageSql(plan: SearchPlan, output: GroupsOutput) {
   const names = keyList(output, (_, name) => name);
   const present = keyList(output, (_, name) => sql`${name} <> ''`, ' AND ');
   const blanks = keyList(output, (_, name) => sql`coalesce(${name}, '') AS ${name}`);
   return {
     names,
     blank: sql`SELECT ${names}, sum(events)::BIGINT AS events, count(*) AS merged FROM (SELECT ${blanks}, events FROM counted WHERE (${present}) IS NOT TRUE) AS parts GROUP BY ${names}`,
-    page: sql`SELECT ${names}, events FROM (SELECT ${names}, events FROM counted WHERE ${present} UNION ALL SELECT ${names}, events FROM blank) AS grouped ORDER BY events DESC, ${names} LIMIT ${int64(page.size)} OFFSET ${int64(page.index * page.size)}`,
+    page: sql`SELECT ${names}, events FROM (SELECT ${names}, events FROM counted WHERE ${present} UNION ALL SELECT ${names}, events FROM blank) AS grouped ${pageOf(plan, names)}`,
     total: trusted('(SELECT count(*) FROM counted) - (SELECT coalesce(sum(merged), 0)::BIGINT - count(*) FROM blank)'),
   };
+}
+
+/** Which of the groups are on the page, and in which order. */
+export function pageOf({ page }: SearchPlan, names: SqlFragment): SqlFragment {
+  return sql`ORDER BY events DESC, ${names} LIMIT ${int64(page.size)} OFFSET ${int64(page.index * page.size)}`;
 }
 
 /** Something for each dimension and the name of its key. */

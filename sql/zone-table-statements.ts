@@ -1,7 +1,6 @@
 import { column, columnList, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
 import { int32, type SqlFragment, sql, textList, trusted } from './fragment.ts';
-import { REBUILT_LOG_ID } from './rebuilt-log-id.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
 /**
@@ -20,10 +19,16 @@ export function attachZoneStatement(database: string): SqlStatement {
   return render(trusted(`ATTACH ':memory:' AS ${database} (COMPRESS)`));
 }
 
-/** The rows of the zone in these segments, in the order of a page, as they are in segments. */
-export function zoneTableStatement(database: string, segmentPaths: readonly string[], zoneId: number): SqlStatement {
+/** A table of rows as they are in segments, empty. */
+export function createZoneStatement(database: string): SqlStatement {
+  const columns = SEGMENT_COLUMNS.map(({ name, duckdbType }) => `"${name}" ${duckdbType}`).join(', ');
+  return render(trusted(`CREATE TABLE ${zoneTableName(database)} (${columns})`));
+}
+
+/** Adds the rows of the zone in a segment, in their order there, which compresses well. */
+export function fillZoneStatement(database: string, segmentPath: string, zoneId: number): SqlStatement {
   return render(
-    sql`CREATE TABLE ${trusted(zoneTableName(database))} AS SELECT ${columnList(SEGMENT_COLUMNS)} FROM read_parquet(${textList(segmentPaths)}) WHERE ${column('shieldZoneId')} = ${int32(zoneId)} ORDER BY ${column('timestamp')} DESC, ${trusted(REBUILT_LOG_ID)}`,
+    sql`INSERT INTO ${trusted(zoneTableName(database))} SELECT ${columnList(SEGMENT_COLUMNS)} FROM read_parquet(${textList([segmentPath])}) WHERE ${column('shieldZoneId')} = ${int32(zoneId)}`,
   );
 }
 

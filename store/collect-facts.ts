@@ -25,16 +25,20 @@ export function collectFacts(
         group.addVerdict(textOf(action), textOf(feature), Number(events));
         break;
       case DETAIL_ROWS.buckets:
-        for (const pair of (listed as string).split(',')) {
+        for (const pair of listOf(listed)) {
           const [bucket, inBucket] = pair.split(':');
           group.addBucket(Number(bucket), Number(inBucket));
         }
         break;
       default:
-        group.addRules(listed === null ? [] : (JSON.parse(listed as string) as string[]));
+        group.addRules(listOf(listed));
     }
   }
   return facts;
+}
+
+function listOf(listed: DuckDBValue | undefined): string[] {
+  return typeof listed === 'string' ? JSON.parse(listed) : [];
 }
 
 function textOf(marked: DuckDBValue | undefined): string | null {
