@@ -24,6 +24,7 @@ import { Maintenance } from './maintenance.ts';
 import { MergeWriter } from './merge-writer.ts';
 import { PartRemover } from './part-remover.ts';
 import { PositionTable } from './position-table.ts';
+import { QuietMoments } from './quiet-moments.ts';
 import { ReadLinks } from './read-links.ts';
 import { cleanFolder, unsealedJournals } from './recovery.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
@@ -47,6 +48,9 @@ const LEAST_MB_OF_MERGES = 128;
 
 /** How long after the last bulk load searches get every core again. */
 const QUIET_MS = 1_000;
+
+/** A search that has just been answered is often followed by another one. */
+const QUIET_AFTER_SEARCH_MS = 2;
 
 export interface StoreOptions {
   readonly dataDir: string;
@@ -98,6 +102,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const engine = await startEngine({ memoryLimitMb, spillFolder: folder.spill, threads: cores });
   const [loading, sealing, merging] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
   const [removing, settings, zoneReading] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
+  await rememberFooters(zoneReading);
   const searchers = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES, rememberFooters);
 
   const feedConnections = await ConnectionPool.open(engine, CONCURRENT_FEEDS, WAITING_SEARCHES);
@@ -158,10 +163,12 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     memoryLimitMb: Math.max(LEAST_MB_OF_MERGES, Math.ceil(memoryLimitMb * MERGES_SHARE)),
     spillFolder: join(folder.spill, 'merging'),
   });
+  const quiet = new QuietMoments({ quietMs: QUIET_AFTER_SEARCH_MS });
   const zoneTables = new ZoneTables({
     live,
     links,
     connection: zoneReading,
+    quiet,
     limits: { ...zoneTableLimits(memoryLimitMb), ...options.zoneTables },
     now,
     logger,
@@ -219,6 +226,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     maintenance,
     searchers,
     threads,
+    quiet,
     zoneTables,
     feed,
     release,

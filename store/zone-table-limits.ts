@@ -10,6 +10,8 @@ export interface ZoneTableLimits {
   readonly manyFiles: number;
   /** So many zones wait for their table at most. */
   readonly mostWaiting: number;
+  /** How long the making of a table waits for moments without a search, in all. */
+  readonly mostWaitMs: number;
   /** How long a table stays that no search uses, and how far two searches of a zone may be apart to ask for one. */
   readonly keptMs: number;
   /** How soon the table of a zone may be made anew. */
@@ -29,6 +31,7 @@ export function zoneTableLimits(memoryLimitMb: number): ZoneTableLimits {
     mostBytes: Math.min(64, memoryLimitMb / 16) * MEBIBYTE,
     manyFiles: 3,
     mostWaiting: 16,
+    mostWaitMs: 1_000,
     keptMs: 5 * 60_000,
     remadeAfterMs: 60_000,
     inUseMs: 30_000,

@@ -3,9 +3,10 @@ import type { SqlStatement } from '../sql/statement.ts';
 import {
   attachZoneStatement,
   compressZoneStatement,
+  createZoneStatement,
   detachZoneStatement,
+  fillZoneStatement,
   zoneTableName,
-  zoneTableStatement,
   zoneTimesStatement,
 } from '../sql/zone-table-statements.ts';
 import { interruptible, runStatement } from './duckdb-engine.ts';
@@ -39,20 +40,33 @@ export interface ZoneTableOrder {
 
 const databaseOf = (id: number) => `zone_table_${-id}`;
 
-/** Reads the rows; `signal` interrupts that. When this rejects, nothing is left in memory. */
+/** What a zone table is made with. */
+export interface ZoneTableMeans {
+  readonly links: ReadLinks;
+  readonly connection: DuckDBConnection;
+  /** Is waited for before each step. */
+  readonly moment: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Reads the rows, one segment after the other: a step takes some 5 to 10 ms. `signal` interrupts that. When this rejects, nothing is left in memory. */
 export async function buildZoneTable(
   { id, zoneId, segments }: ZoneTableOrder,
-  links: ReadLinks,
-  connection: DuckDBConnection,
+  { links, connection, moment }: ZoneTableMeans,
   signal: AbortSignal,
 ): Promise<ZoneTable> {
   const database = databaseOf(id);
-  const run = (statement: SqlStatement) => runStatement(connection, statement, signal);
-  const paths = segments.map(({ file }) => links.toSegment(file));
+  const run = async (statement: SqlStatement) => {
+    await moment(signal);
+    await runStatement(connection, statement, signal);
+  };
   await run(attachZoneStatement(database));
   try {
-    await run(zoneTableStatement(database, paths, zoneId));
+    await run(createZoneStatement(database));
+    for (const { file } of segments) {
+      await run(fillZoneStatement(database, links.toSegment(file), zoneId));
+    }
     await run(compressZoneStatement(database));
+    await moment(signal);
     const times = await interruptible(connection, signal, async () => {
       const { text } = zoneTimesStatement(database);
       const [column = []] = (await connection.runAndReadAll(text)).getColumns();

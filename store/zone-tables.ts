@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan } from '../query/search-plan.ts';
 import type { LiveSet, Snapshot } from './live-set.ts';
+import type { QuietMoments } from './quiet-moments.ts';
 import type { ReadLinks } from './read-links.ts';
 import type { ReadZone } from './search-scope.ts';
 import { overlaps, type Segment } from './segment.ts';
@@ -15,6 +16,7 @@ export interface ZoneTablesOptions {
   readonly links: ReadLinks;
   /** Of its own: tables are made on it while searches go on. */
   readonly connection: DuckDBConnection;
+  readonly quiet: Pick<QuietMoments, 'waiting'>;
   readonly limits: ZoneTableLimits;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -39,7 +41,8 @@ interface Entry extends ReadZone {
  *
  * A table has all rows that its zone has in some segments, and is read in the place of those segments by searches whose snapshot has all of them. Segments that
  * came later are read beside it. A table is made in the background by the second search that reads several files, and again once there are several beside it
- * or one of its own is gone, but not more often than once a minute: where events come in fast, segments do too. The search itself never waits for that.
+ * or one of its own is gone, but not more often than once a minute: where events come in fast, segments do too. The search itself never waits for that,
+ * and while anybody searches the making waits, for a while.
  */
 export class ZoneTables {
   readonly #options: ZoneTablesOptions;
@@ -137,7 +140,7 @@ export class ZoneTables {
 
   /** Never rejects: without a table a search reads files. */
   async #build(zoneId: number): Promise<void> {
-    const { live, links, connection, limits, now, logger } = this.#options;
+    const { live, links, connection, quiet, limits, now, logger } = this.#options;
     const snapshot = live.snapshot();
     const segments = segmentsOf(zoneId, snapshot);
     const bytes = estimateBytes(zoneId, segments);
@@ -152,7 +155,8 @@ export class ZoneTables {
       }
       this.#lastId -= 1;
       const order = { id: this.#lastId, zoneId, segments };
-      const table = await links.explaining(buildZoneTable(order, links, connection, this.#closing.signal));
+      const means = { links, connection, moment: quiet.waiting(limits.mostWaitMs) };
+      const table = await links.explaining(buildZoneTable(order, means, this.#closing.signal));
       const entry = { table, segments: new Set(segments), bytes, usedAtMs: now(), readers: 0, isLeaving: false };
       this.#drop(zoneId);
       this.#entries.set(zoneId, entry);

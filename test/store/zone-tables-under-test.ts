@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import { SEGMENT_COLUMNS } from '../../sql/columns.ts';
 import { startEngine } from '../../store/duckdb-engine.ts';
 import { LiveSet } from '../../store/live-set.ts';
+import { QuietMoments } from '../../store/quiet-moments.ts';
 import type { Segment } from '../../store/segment.ts';
 import { type StoreLogger, silentLogger } from '../../store/store-logger.ts';
 import { type ZoneTableLimits, zoneTableLimits } from '../../store/zone-table-limits.ts';
@@ -22,13 +23,15 @@ export async function zoneTablesUnderTest(limits: Partial<ZoneTableLimits> = {},
   const live = new LiveSet({ segments: [], bundles: [] }, 1n, () => {});
   const clock = { nowMs: 1_000_000 };
   const all = { ...zoneTableLimits(256), ...limits };
-  const tables = new ZoneTables({ live, links: readLinks(folder), connection, limits: all, now: () => clock.nowMs, logger });
+  const quiet = new QuietMoments({ quietMs: 1 });
+  const tables = new ZoneTables({ live, links: readLinks(folder), connection, quiet, limits: all, now: () => clock.nowMs, logger });
   let segments = 0;
 
   const rowsIn = async (sql: string): Promise<unknown[][]> => (await looking.runAndReadAll(sql)).getRows();
   return {
     tables,
     live,
+    quiet,
     clock,
     folder,
     rowsIn,
