@@ -40,7 +40,7 @@ export function countedSql(output: GroupsOutput, matching: SqlFragment): SqlFrag
  * How one page of groups comes about from the relation `counted` ({@link countedSql}), step by step: every relation selects from the ones before, whose
  * names are those of the members. The groups without anything missing, of which there may be millions, are gone through as rarely as can be.
  */
-export function pageSql(plan: SearchPlan, output: GroupsOutput) {
+function pageSql(plan: SearchPlan, output: GroupsOutput) {
   const names = keyList(output, (_, name) => name);
   const present = keyList(output, (_, name) => sql`${name} <> ''`, ' AND ');
   const blanks = keyList(output, (_, name) => sql`coalesce(${name}, '') AS ${name}`);

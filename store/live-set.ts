@@ -103,12 +103,17 @@ export class LiveSet {
 
   snapshot(): Snapshot {
     const [hotParts, segments, bundles, endSequence] = [this.#hotParts, this.#segments, this.#bundles, this.#endSequence];
-    const parts: Part[] = [...hotParts, ...segments, ...bundles];
+    const release = this.hold([...hotParts, ...segments, ...bundles]);
+    return { hotParts, segments, bundles, endSequence, release };
+  }
+
+  /** Keeps these readable until what is returned is called. All of them are live. */
+  hold(parts: readonly Part[]): () => void {
     for (const part of parts) {
       this.#readers.set(part, (this.#readers.get(part) ?? 0) + 1);
     }
     let released = false;
-    const release = () => {
+    return () => {
       if (released) {
         return;
       }
@@ -117,7 +122,6 @@ export class LiveSet {
         this.#leave(part);
       }
     };
-    return { hotParts, segments, bundles, endSequence, release };
   }
 
   #leave(part: Part): void {

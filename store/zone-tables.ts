@@ -141,8 +141,9 @@ export class ZoneTables {
   /** Never rejects: without a table a search reads files. */
   async #build(zoneId: number): Promise<void> {
     const { live, links, connection, quiet, limits, now, logger } = this.#options;
-    const snapshot = live.snapshot();
-    const segments = segmentsOf(zoneId, snapshot);
+    const segments = segmentsOf(zoneId, live);
+    // No more than these: it may be a while.
+    const release = live.hold(segments);
     const bytes = estimateBytes(zoneId, segments);
     try {
       if (
@@ -166,7 +167,7 @@ export class ZoneTables {
         this.giveWay();
       }
     } finally {
-      snapshot.release();
+      release();
     }
   }
 
@@ -218,7 +219,7 @@ export class ZoneTables {
   }
 }
 
-function segmentsOf(zoneId: number, { segments }: Snapshot): Segment[] {
+function segmentsOf(zoneId: number, { segments }: Pick<Snapshot, 'segments'>): Segment[] {
   return segments.filter(({ zoneRows }) => zoneRows.has(zoneId));
 }
 
