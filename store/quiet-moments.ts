@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface QuietMomentsOptions {
-  /** So long after a search nobody is likely to ask for the next one's sake. */
+  /** How long nobody must have searched: who has just been answered often asks for more. */
   readonly quietMs: number;
   /** Milliseconds since any fixed time. Default: those of the process. */
   readonly now?: () => number;
