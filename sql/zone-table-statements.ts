@@ -1,4 +1,4 @@
-import { column, columnList, SEGMENT_COLUMNS } from './columns.ts';
+import { column, columnDefinitions, columnList, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbDialect } from './duckdb-dialect.ts';
 import { int32, type SqlFragment, sql, textList, trusted } from './fragment.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
@@ -21,8 +21,7 @@ export function attachZoneStatement(database: string): SqlStatement {
 
 /** A table of rows as they are in segments, empty. */
 export function createZoneStatement(database: string): SqlStatement {
-  const columns = SEGMENT_COLUMNS.map(({ name, duckdbType }) => `"${name}" ${duckdbType}`).join(', ');
-  return render(trusted(`CREATE TABLE ${zoneTableName(database)} (${columns})`));
+  return render(sql`CREATE TABLE ${trusted(zoneTableName(database))} (${columnDefinitions(SEGMENT_COLUMNS)})`);
 }
 
 /** Adds the rows of the zone in a segment, in their order there, which compresses well. */

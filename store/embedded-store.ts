@@ -23,7 +23,6 @@ import { type MostKept, searchGroups } from './group-search.ts';
 import type { LiveSet } from './live-set.ts';
 import type { Maintenance } from './maintenance.ts';
 import type { PositionTable } from './position-table.ts';
-import type { QuietMoments } from './quiet-moments.ts';
 import type { ReadLinks } from './read-links.ts';
 import { searchRows } from './row-search.ts';
 import type { Sealer } from './sealer.ts';
@@ -52,7 +51,6 @@ export interface StoreParts {
   readonly maintenance: Maintenance;
   readonly searchers: ConnectionPool;
   readonly threads: ThreadPolicy;
-  readonly quiet: QuietMoments;
   readonly zoneTables: ZoneTables;
   readonly feed: FeedReader;
   /** Closes the engine and what else is open, when nothing runs any more. */
@@ -189,9 +187,9 @@ export class EmbeddedStore implements EventStore {
 
   async #search(plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
     signal.throwIfAborted();
-    const { searchers, threads, quiet, groups } = this.#parts;
+    const { searchers, threads, groups } = this.#parts;
     const search = () => searchers.use((connection) => this.#searchOn(connection, plan, signal), signal);
-    return await quiet.duringSearch(() => threads.forSearch(() => (groups === undefined ? search() : groups.makingWay(search))));
+    return await threads.forSearch(() => (groups === undefined ? search() : groups.makingWay(search)));
   }
 
   async #searchOn(connection: DuckDBConnection, plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {

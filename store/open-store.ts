@@ -29,6 +29,7 @@ import { ReadLinks } from './read-links.ts';
 import { cleanFolder, unsealedJournals } from './recovery.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import { Sealer } from './sealer.ts';
+import { SearchActivity } from './search-activity.ts';
 import { SegmentCounts } from './segment-counts.ts';
 import { type StoreLogger, silentLogger } from './store-logger.ts';
 import { ThreadPolicy } from './thread-policy.ts';
@@ -128,7 +129,8 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const fields = new FieldsWriter(sealing);
   const bundles = new BundleWriter();
   const sealer = new Sealer({ ...rewriting, fields, bundles, logger });
-  const threads = new ThreadPolicy({ connection: settings, cores, quietMs: QUIET_MS, logger });
+  const searches = new SearchActivity();
+  const threads = new ThreadPolicy({ connection: settings, cores, searches, quietMs: QUIET_MS, logger });
   const logMemory = new LogMemory();
   const loader = await Loader.start(
     {
@@ -163,12 +165,11 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     memoryLimitMb: Math.max(LEAST_MB_OF_MERGES, Math.ceil(memoryLimitMb * MERGES_SHARE)),
     spillFolder: join(folder.spill, 'merging'),
   });
-  const quiet = new QuietMoments({ quietMs: QUIET_AFTER_SEARCH_MS });
   const zoneTables = new ZoneTables({
     live,
     links,
     connection: zoneReading,
-    quiet,
+    quiet: new QuietMoments({ searches, quietMs: QUIET_AFTER_SEARCH_MS }),
     limits: { ...zoneTableLimits(memoryLimitMb), ...options.zoneTables },
     now,
     logger,
@@ -226,7 +227,6 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     maintenance,
     searchers,
     threads,
-    quiet,
     zoneTables,
     feed,
     release,

@@ -2,12 +2,14 @@ import { performance } from 'node:perf_hooks';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { setThreadsStatement } from '../sql/journal-statements.ts';
 import { runStatement } from './duckdb-engine.ts';
+import type { SearchActivity } from './search-activity.ts';
 import type { StoreLogger } from './store-logger.ts';
 
 export interface ThreadPolicyOptions {
   /** Of its own: a statement that runs on it must not be interrupted by another. */
   readonly connection: DuckDBConnection;
   readonly cores: number;
+  readonly searches: SearchActivity;
   /** How long after the last bulk load queries get every core again, and after the last search bulk loads may take them. */
   readonly quietMs: number;
   /** Which part of the time since it was last asked the main thread was busy. Default: what Node says. */
@@ -53,8 +55,6 @@ export class ThreadPolicy {
   readonly #now: () => number;
   #second = { beganMs: Number.NEGATIVE_INFINITY, events: 0 };
   #isFullSpeed = false;
-  #searches = 0;
-  #searchedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ThreadPolicyOptions) {
     this.#options = options;
@@ -82,16 +82,11 @@ export class ThreadPolicy {
 
   /** Runs a search. */
   async forSearch<T>(search: () => Promise<T>): Promise<T> {
-    this.#searches += 1;
+    const { cores, searches } = this.#options;
     if (!this.#isFullSpeed) {
-      this.#want(this.#options.cores);
+      this.#want(cores);
     }
-    try {
-      return await search();
-    } finally {
-      this.#searches -= 1;
-      this.#searchedMs = this.#now();
-    }
+    return await searches.during(search);
   }
 
   async stop(): Promise<void> {
@@ -101,12 +96,11 @@ export class ThreadPolicy {
   }
 
   #bulk(): void {
-    const { cores, quietMs } = this.#options;
+    const { cores, searches, quietMs } = this.#options;
     clearTimeout(this.#quiet);
     this.#quiet = setTimeout(() => this.#want(cores), quietMs);
     this.#quiet.unref();
-    const isSearched = this.#searches > 0 || this.#now() - this.#searchedMs < quietMs;
-    this.#want(isSearched && !this.#isFullSpeed ? cores : Math.max(1, cores - CORES_OF_INGEST));
+    this.#want(!searches.isQuiet(quietMs) && !this.#isFullSpeed ? cores : Math.max(1, cores - CORES_OF_INGEST));
   }
 
   #want(threads: number): void {

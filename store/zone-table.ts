@@ -9,7 +9,7 @@ import {
   zoneTableName,
   zoneTimesStatement,
 } from '../sql/zone-table-statements.ts';
-import { interruptible, runStatement } from './duckdb-engine.ts';
+import { interruptible, runForNumbers, runStatement } from './duckdb-engine.ts';
 import type { ReadLinks } from './read-links.ts';
 import type { Segment } from './segment.ts';
 
@@ -55,10 +55,11 @@ export async function buildZoneTable(
   signal: AbortSignal,
 ): Promise<ZoneTable> {
   const database = databaseOf(id);
-  const run = async (statement: SqlStatement) => {
+  const step = async <T>(work: () => Promise<T>): Promise<T> => {
     await moment(signal);
-    await runStatement(connection, statement, signal);
+    return await interruptible(connection, signal, work);
   };
+  const run = (statement: SqlStatement) => step(() => runStatement(connection, statement));
   await run(attachZoneStatement(database));
   try {
     await run(createZoneStatement(database));
@@ -66,12 +67,7 @@ export async function buildZoneTable(
       await run(fillZoneStatement(database, links.toSegment(file), zoneId));
     }
     await run(compressZoneStatement(database));
-    await moment(signal);
-    const times = await interruptible(connection, signal, async () => {
-      const { text } = zoneTimesStatement(database);
-      const [column = []] = (await connection.runAndReadAll(text)).getColumns();
-      return Float64Array.from(column as number[]);
-    });
+    const [times = new Float64Array()] = await step(() => runForNumbers(connection, zoneTimesStatement(database)));
     return {
       id,
       table: zoneTableName(database),

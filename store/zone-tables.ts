@@ -16,7 +16,7 @@ export interface ZoneTablesOptions {
   readonly links: ReadLinks;
   /** Of its own: tables are made on it while searches go on. */
   readonly connection: DuckDBConnection;
-  readonly quiet: Pick<QuietMoments, 'waiting'>;
+  readonly quiet: QuietMoments;
   readonly limits: ZoneTableLimits;
   /** Unix milliseconds. */
   readonly now: () => number;

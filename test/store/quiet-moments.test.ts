@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { QuietMoments } from '../../store/quiet-moments.ts';
+import { SearchActivity } from '../../store/search-activity.ts';
+import { beginSearch } from './begin-search.ts';
 
 const QUIET_MS = 5;
 const PATIENCE_MS = 100;
@@ -13,13 +15,8 @@ function quietMoments(meanwhile: (rests: number) => void = () => {}) {
     meanwhile(clock.rests);
     return Promise.resolve();
   };
-  return { clock, quiet: new QuietMoments({ quietMs: QUIET_MS, now: () => clock.ms, rest }) };
-}
-
-/** A search that goes on until it is ended. */
-function beginSearch(quiet: QuietMoments): { end: () => void; readonly ended: Promise<unknown> } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return { end: resolve, ended: quiet.duringSearch(() => promise) };
+  const searches = new SearchActivity(() => clock.ms);
+  return { clock, searches, quiet: new QuietMoments({ searches, quietMs: QUIET_MS, rest }) };
 }
 
 const { signal } = new AbortController();
@@ -31,31 +28,31 @@ test('where nobody has searched the moment is now', async () => {
 });
 
 test('a search that has just ended is waited out, one that failed too', async () => {
-  const { clock, quiet } = quietMoments();
-  await quiet.duringSearch(() => Promise.resolve());
+  const { clock, searches, quiet } = quietMoments();
+  await searches.during(() => Promise.resolve());
   await quiet.waiting(PATIENCE_MS)(signal);
   expect(clock.ms).toBe(QUIET_MS);
-  await expect(quiet.duringSearch(() => Promise.reject(new Error('no memory')))).rejects.toThrow('no memory');
+  await expect(searches.during(() => Promise.reject(new Error('no memory')))).rejects.toThrow('no memory');
   await quiet.waiting(PATIENCE_MS)(signal);
   expect(clock.ms).toBe(2 * QUIET_MS);
 });
 
 test('while any search is under way there is no such moment', async () => {
-  const searches: ReturnType<typeof beginSearch>[] = [];
-  const { clock, quiet } = quietMoments((rests) => {
+  const begun: ReturnType<typeof beginSearch>[] = [];
+  const { clock, searches, quiet } = quietMoments((rests) => {
     if (rests === 3 || rests === 6) {
-      searches[rests / 3 - 1]?.end();
+      begun[rests / 3 - 1]?.end();
     }
   });
-  searches.push(beginSearch(quiet), beginSearch(quiet));
+  begun.push(beginSearch(searches), beginSearch(searches));
   const waiting = quiet.waiting(PATIENCE_MS)(signal);
-  await Promise.all([waiting, ...searches.map(({ ended }) => ended)]);
+  await Promise.all([waiting, ...begun.map(({ ended }) => ended)]);
   expect(clock.rests).toBeGreaterThan(6);
 });
 
 test('where somebody always searches the steps of one piece of work wait only so long in all, and another piece of work waits again', async () => {
-  const { clock, quiet } = quietMoments();
-  const search = beginSearch(quiet);
+  const { clock, searches, quiet } = quietMoments();
+  const search = beginSearch(searches);
   const moment = quiet.waiting(PATIENCE_MS);
   await moment(signal);
   expect(clock.ms).toBe(PATIENCE_MS);
@@ -69,12 +66,12 @@ test('where somebody always searches the steps of one piece of work wait only so
 
 test('work that is given up waits no longer', async () => {
   const giveUp = new AbortController();
-  const { clock, quiet } = quietMoments((rests) => {
+  const { clock, searches, quiet } = quietMoments((rests) => {
     if (rests === 2) {
       giveUp.abort();
     }
   });
-  const search = beginSearch(quiet);
+  const search = beginSearch(searches);
   await quiet.waiting(PATIENCE_MS)(giveUp.signal);
   expect(clock.rests).toBe(2);
   search.end();

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startEngine } from '../../store/duckdb-engine.ts';
+import { SearchActivity } from '../../store/search-activity.ts';
 import { silentLogger } from '../../store/store-logger.ts';
 import { ThreadPolicy } from '../../store/thread-policy.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
@@ -11,7 +12,8 @@ async function engineWithPolicy(cores: number, { mainThreadUse = 0.2, quietMs = 
   const threads = async () => Number((await other.runAndReadAll("SELECT current_setting('threads')")).getRows()[0]?.[0]);
   const clock = { ms: 0 };
   const now = () => clock.ms;
-  const policy = new ThreadPolicy({ connection, cores, quietMs, mainThreadUse: () => mainThreadUse, now, logger: silentLogger });
+  const searches = new SearchActivity(now);
+  const policy = new ThreadPolicy({ connection, cores, searches, quietMs, mainThreadUse: () => mainThreadUse, now, logger: silentLogger });
   onTestFinished(() => policy.stop());
   return { policy, threads, clock };
 }

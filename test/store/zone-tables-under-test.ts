@@ -5,6 +5,7 @@ import { SEGMENT_COLUMNS } from '../../sql/columns.ts';
 import { startEngine } from '../../store/duckdb-engine.ts';
 import { LiveSet } from '../../store/live-set.ts';
 import { QuietMoments } from '../../store/quiet-moments.ts';
+import { SearchActivity } from '../../store/search-activity.ts';
 import type { Segment } from '../../store/segment.ts';
 import { type StoreLogger, silentLogger } from '../../store/store-logger.ts';
 import { type ZoneTableLimits, zoneTableLimits } from '../../store/zone-table-limits.ts';
@@ -23,7 +24,8 @@ export async function zoneTablesUnderTest(limits: Partial<ZoneTableLimits> = {},
   const live = new LiveSet({ segments: [], bundles: [] }, 1n, () => {});
   const clock = { nowMs: 1_000_000 };
   const all = { ...zoneTableLimits(256), ...limits };
-  const quiet = new QuietMoments({ quietMs: 1 });
+  const searches = new SearchActivity();
+  const quiet = new QuietMoments({ searches, quietMs: 1 });
   const tables = new ZoneTables({ live, links: readLinks(folder), connection, quiet, limits: all, now: () => clock.nowMs, logger });
   let segments = 0;
 
@@ -31,7 +33,7 @@ export async function zoneTablesUnderTest(limits: Partial<ZoneTableLimits> = {},
   return {
     tables,
     live,
-    quiet,
+    searches,
     clock,
     folder,
     rowsIn,

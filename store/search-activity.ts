@@ -1,0 +1,26 @@
+/** Tells whether anybody searches. */
+export class SearchActivity {
+  readonly #now: () => number;
+  #underWay = 0;
+  #endedMs = Number.NEGATIVE_INFINITY;
+
+  /** `now`: milliseconds since any fixed time. Default: those of the process. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  async during<T>(search: () => Promise<T>): Promise<T> {
+    this.#underWay += 1;
+    try {
+      return await search();
+    } finally {
+      this.#underWay -= 1;
+      this.#endedMs = this.#now();
+    }
+  }
+
+  /** Whether no search is under way, and none has been for so long. */
+  isQuiet(forMs: number): boolean {
+    return this.#underWay === 0 && this.#now() - this.#endedMs >= forMs;
+  }
+}
