@@ -193,7 +193,7 @@ test('what a slow input has brought is searchable before it ends', async () => {
   const store = await newStore();
   async function* slow() {
     yield Buffer.from(`${event('a')}\n`);
-    await expect.poll(() => storedIds(store), { timeout: 10_000 }).toEqual(['a']);
+    await expect.poll(() => storedIds(store)).toEqual(['a']);
     yield Buffer.from(event('b'));
   }
   expect(await takeInEvents(slow(), { store, source: 'http', ...RULES })).toMatchObject({ accepted: 2 });

@@ -58,7 +58,7 @@ describe('a syslog receiver', () => {
 
   test('that never closes the connection has not accepted the batch', async () => {
     const listener = await listen('hold');
-    await expect(sinkTo(listener.port, { silenceMs: 50 }).deliver(sampleBatch(3), FOREVER)).rejects.toMatchObject({
+    await expect(sinkTo(listener.port, { silenceMs: 500 }).deliver(sampleBatch(3), FOREVER)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining('never closed the connection'),
     });

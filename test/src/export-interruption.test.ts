@@ -89,7 +89,7 @@ describe('an export under way', () => {
   });
 
   test('that is past its deadline is cut off, although its client reads', async () => {
-    app = await startApp({ env: { EXPORT_DEADLINE_MS: '300' } });
+    app = await startApp({ env: { EXPORT_DEADLINE_MS: '2000' } });
     await ingest(app, eventLine({ logId: 'a' }));
     const { readAll } = app.store;
     app.store.readAll = async function* (plan, options) {

@@ -59,7 +59,7 @@ beforeAll(() => {
   writeFileSync(join(template, 'src/main.ts'), MAIN);
   for (const version of ['1.0.0', '2.0.0']) makePackage(template, version);
   dependOn(template, '1.0.0');
-}, 60_000);
+});
 
 beforeEach(() => {
   checkout = realpathSync(mkdtempSync(join(tmpdir(), 'shieldlog-checkout-')));

@@ -18,7 +18,7 @@ let sites: Sites;
 
 beforeAll(async () => {
   sites = await startSites();
-}, 60_000);
+});
 
 afterAll(() => sites.stop());
 

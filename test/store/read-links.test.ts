@@ -204,7 +204,7 @@ test('a store has links to what was searched and is still there, and none after 
   await store.compactNow();
   expect(store.stats().segments).toBe(1);
   // Links go before the files that were merged.
-  await expect.poll(() => [inodesIn('links'), inodesIn('segments').length], { timeout: 10_000 }).toEqual([[], 1]);
+  await expect.poll(() => [inodesIn('links'), inodesIn('segments').length]).toEqual([[], 1]);
   expect(await storedIds(store, rowsPlan({ page: { index: 0, size: 5_000 } }))).toEqual(inAnswerOrder(events));
   expect(inodesIn('links')).toEqual(inodesIn('segments'));
   await store.close();

@@ -89,7 +89,7 @@ describe('a journal that was being written over an older one', () => {
     await store.sealNow();
     const names = () => readdirSync(join(dataDir, 'journal'));
     expect(names()).toEqual(['spare-1', 'spare-2']);
-    await expect.poll(names, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(names).toEqual([]);
     await store.append(canonicalBatch(large(20_000)));
     expect(names()).toEqual(['000000000002.logs', '000000000002.parquet']);
   });

@@ -83,10 +83,10 @@ test('the store drops expired segments by itself', async () => {
   await store.sealNow();
   expect(store.stats()).toMatchObject({ events: 11, segments: 2 });
   now = NOW + 3 * HOUR;
-  await expect.poll(() => store.stats(), { timeout: 20_000 }).toMatchObject({ events: 1, segments: 1 });
+  await expect.poll(() => store.stats()).toMatchObject({ events: 1, segments: 1 });
   // The logs of all of them are in one bundle.
   await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toHaveLength(2);
   now = NOW + 76 * HOUR;
-  await expect.poll(() => readdirSync(join(dataDir, 'segments')), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toEqual([]);
   expect(store.stats()).toMatchObject({ events: 0, segments: 0, segmentBytes: 0 });
 });

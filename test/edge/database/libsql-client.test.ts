@@ -1,20 +1,20 @@
 import { createClient } from '@libsql/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../src/eventually.ts';
 import { type DatabaseApp, startDatabaseApp } from './database-app.ts';
+
+const CREATE_ITEM = 'CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE, price REAL, picture BLOB)';
 
 let app: DatabaseApp;
 
 beforeAll(async () => {
-  app = await startDatabaseApp({ idleMs: 400 }, { isProxied: true });
+  app = await startDatabaseApp({}, { isProxied: true });
 });
 
 afterAll(() => app.stop());
 
 beforeEach(async () => {
-  await app
-    .client(app.full)
-    .executeMultiple('DROP TABLE IF EXISTS item; CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE, price REAL, picture BLOB)');
+  await app.client(app.full).executeMultiple(`DROP TABLE IF EXISTS item; ${CREATE_ITEM}`);
 });
 
 const count = async (): Promise<unknown> => (await app.client(app.read).execute('SELECT count(*) FROM item')).rows[0]?.[0];
@@ -143,11 +143,18 @@ describe('a real client, through the proxy,', () => {
   });
 
   test('finds a transaction that it left alone expired and undone', async () => {
-    const transaction = await app.client(app.full).transaction('write');
+    const impatient = await startDatabaseApp({ idleMs: 100 }, { isProxied: true });
+    onTestFinished(() => impatient.stop());
+    const client = impatient.client(impatient.full);
+    await client.executeMultiple(CREATE_ITEM);
+    const transaction = await client.transaction('write');
     await transaction.execute("INSERT INTO item (name) VALUES ('a')");
-    await eventually('the lock is free', async () => (await app.run(app.full, 'BEGIN IMMEDIATE')).body.results[0].type === 'ok');
+    await eventually(
+      'the lock is free',
+      async () => (await impatient.run(impatient.full, 'BEGIN IMMEDIATE')).body.results[0].type === 'ok',
+    );
     await expect(transaction.commit()).rejects.toMatchObject({ code: 'STREAM_EXPIRED' });
-    expect(await count()).toBe(0);
+    expect((await client.execute('SELECT count(*) FROM item')).rows[0]?.[0]).toBe(0);
   });
 
   test('runs a script with triggers, comments and semicolons in strings', async () => {

@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../src/eventually.ts';
 import { type DatabaseApp, startDatabaseApp } from './database-app.ts';
 import { codes, execute, pipelineResults } from './pipeline-results.ts';
 
+const CREATE_ITEM = 'CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE)';
+
 let app: DatabaseApp;
 
 beforeAll(async () => {
-  app = await startDatabaseApp({ idleMs: 500, storedSqls: 3 });
-  await app.client(app.full).executeMultiple('CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE)');
+  app = await startDatabaseApp({ storedSqls: 3 });
+  await app.client(app.full).executeMultiple(CREATE_ITEM);
 });
 
 afterAll(() => app.stop());
@@ -145,12 +147,15 @@ describe('a stream', () => {
   });
 
   test('that nobody uses expires, and is undone', async () => {
-    const { baton } = (
-      await app.pipeline(app.full, { requests: [execute('BEGIN IMMEDIATE'), execute("INSERT INTO item (name) VALUES ('x')")] })
-    ).body;
-    await eventually('the lock is free', async () => (await app.run(app.full, 'BEGIN IMMEDIATE')).body.results[0].type === 'ok');
-    const { status, body } = await app.pipeline(app.full, { baton, requests: [execute('COMMIT')] });
+    const impatient = await startDatabaseApp({ idleMs: 100 });
+    onTestFinished(() => impatient.stop());
+    const { full, pipeline, run } = impatient;
+    await run(full, CREATE_ITEM);
+    const { baton } = (await pipeline(full, { requests: [execute('BEGIN IMMEDIATE'), execute("INSERT INTO item (name) VALUES ('x')")] }))
+      .body;
+    await eventually('the lock is free', async () => (await run(full, 'BEGIN IMMEDIATE')).body.results[0].type === 'ok');
+    const { status, body } = await pipeline(full, { baton, requests: [execute('COMMIT')] });
     expect([status, body.error, body.code]).toEqual([400, 'Bad Request', 'STREAM_EXPIRED']);
-    expect((await results([execute('SELECT * FROM item')]))[0].response.result.rows).toEqual([]);
+    expect((await pipelineResults(impatient, [execute('SELECT * FROM item')]))[0].response.result.rows).toEqual([]);
   });
 });
