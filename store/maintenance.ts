@@ -13,8 +13,6 @@ import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
 import type { ZoneTables } from './zone-tables.ts';
 
-const INTERVAL_MS = 5_000;
-
 export interface MaintenanceOptions {
   readonly pipeline: AppendPipeline;
   readonly loader: Loader;
@@ -27,6 +25,7 @@ export interface MaintenanceOptions {
   readonly retention: RetentionOptions;
   readonly zoneTables: ZoneTables;
   readonly now: () => number;
+  readonly everyMs: number;
   readonly logger: StoreLogger;
 }
 
@@ -40,7 +39,7 @@ export class Maintenance {
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#tick(), INTERVAL_MS);
+    this.#timer = setInterval(() => this.#tick(), options.everyMs);
     this.#timer.unref();
   }
 

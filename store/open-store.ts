@@ -53,6 +53,8 @@ const QUIET_MS = 1_000;
 /** A search that has just been answered is often followed by another one. */
 const QUIET_AFTER_SEARCH_MS = 2;
 
+const UPKEEP_EVERY_MS = 5_000;
+
 export interface StoreOptions {
   readonly dataDir: string;
   /** What DuckDB may hold in memory before it spills to the data folder. */
@@ -71,6 +73,8 @@ export interface StoreOptions {
   readonly mostKnownEvents?: number;
   /** Which zones are read into memory, where that is to differ from what suits the memory limit. */
   readonly zoneTables?: Partial<ZoneTableLimits>;
+  /** How often it does what can wait: seals old hot events, merges, drops what has expired. Default: every five seconds. */
+  readonly upkeepEveryMs?: number;
 }
 
 export type OpenStore = EmbeddedStore;
@@ -93,7 +97,7 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
 
 async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: StoreOptions): Promise<OpenStore> {
   const { memoryLimitMb, retentionMs, now, logger = silentLogger, remembersCounts = true, mostKept = MOST_KEPT } = options;
-  const { groupLimits = groupLimitsOf(memoryLimitMb) } = options;
+  const { groupLimits = groupLimitsOf(memoryLimitMb), upkeepEveryMs = UPKEEP_EVERY_MS } = options;
   await cleanFolder(folder, catalog);
   const { sealedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
   const journalFolder = new JournalFolder(folder.journal);
@@ -186,6 +190,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     retention,
     zoneTables,
     now,
+    everyMs: upkeepEveryMs,
     logger,
   });
 

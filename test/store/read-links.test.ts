@@ -189,7 +189,6 @@ test('a store has links to what was searched and is still there, and none after 
       .toSorted();
   const store = await storeIn(dataDir, { remembersCounts: false });
   const events = eventSeries('e', 48_000, NOW - HOUR, 10);
-  // One more, and the store merges them by itself.
   for (let first = 0; first < 42_000; first += 6_000) {
     await store.append(canonicalBatch(events.slice(first, first + 6_000)));
     await store.search(BY_COUNTRY);

@@ -78,7 +78,7 @@ test('a bundle goes with the last segment that can need it, and its file when no
 test('the store drops expired segments by itself', async () => {
   const dataDir = temporaryFolder();
   let now = NOW;
-  const store = await storeIn(dataDir, { now: () => now });
+  const store = await storeIn(dataDir, { now: () => now, upkeepEveryMs: 50 });
   await store.append(canonicalBatch([...eventSeries('old', 10, NOW - 70 * HOUR, 1), event('young', NOW)]));
   await store.sealNow();
   expect(store.stats()).toMatchObject({ events: 11, segments: 2 });

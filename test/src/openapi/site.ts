@@ -22,7 +22,7 @@ export interface Site extends Addressed {
 }
 
 /** Short, so that the tests need not wait long for a body that never comes. */
-const BODY_DEADLINE_MS = 500;
+const BODY_DEADLINE_MS = 2_000;
 
 const logger = pino({ enabled: false });
 
