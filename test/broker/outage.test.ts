@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { alteredStore } from './altered-store.ts';
 import { eventMessage, writeEventFile } from './event-file.ts';
 import { produceFile } from './foreign-producer.ts';
 import { type KafkaBroker, startBroker } from './kafka-broker.ts';
@@ -55,10 +56,22 @@ describe('a broker that is killed and comes back', () => {
     const ids = (await writeEventFile(file, EVENTS, 31)).sort();
     await produceFile(broker.address, topic, file, 'snappy');
     const store = await storeIn(temporaryFolder());
-    const source = sourceUnderTest({ store, topics: [topic], brokers: broker.address });
+    const crashed = Promise.withResolvers<void>();
+    let appends = 0;
+    const waiting = alteredStore(store, {
+      append: async (batch) => {
+        appends += 1;
+        if (appends > 1) {
+          await crashed.promise;
+        }
+        return await store.append(batch);
+      },
+    });
+    const source = sourceUnderTest({ store: waiting, topics: [topic], brokers: broker.address });
     await untilStored(store, 1);
     await broker.crash();
     expect(store.stats().events).toBeLessThan(EVENTS);
+    crashed.resolve();
     await broker.revive();
     await untilStored(store, EVENTS);
     await source.stop();

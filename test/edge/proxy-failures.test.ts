@@ -5,7 +5,7 @@ import { eventually } from '../src/eventually.ts';
 import { EXAMPLE_REQUESTS, exampleOf, send } from './example-requests.ts';
 import { startProxy } from './proxy-app.ts';
 import { expectAnswer } from './schema-check.ts';
-import { closedPort, recordingUpstream, socketUpstream } from './upstreams.ts';
+import { CLOSED_PORT_URL, recordingUpstream, socketUpstream } from './upstreams.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 /** Longer than anything waits that is not about a deadline, on a machine that is busy with other things. */
@@ -143,17 +143,16 @@ describe('an upstream that', () => {
   });
 
   test.each(EXAMPLE_REQUESTS)('refuses connections ends in 502 in the shape of operation $id', async (example) => {
-    const url = await closedPort();
-    await using proxy = await startProxy({ target: { url } });
+    await using proxy = await startProxy({ target: { url: CLOSED_PORT_URL } });
     const answer = await send(proxy.url, example);
     const text = await answer.text();
     expect(answer.status).toBe(502);
     expectAnswer(example.id, 502, bodyOf(text));
-    expectNothingLeaked(text, url);
+    expectNothingLeaked(text, CLOSED_PORT_URL);
   });
 
   test('of the database is out of reach ends in the bare JSON type, which its clients insist on', async () => {
-    await using proxy = await startProxy({ target: { url: await closedPort() } });
+    await using proxy = await startProxy({ target: { url: CLOSED_PORT_URL } });
     const answer = await send(proxy.url, exampleOf(14));
     expect([answer.headers.get('content-type'), await answer.json()]).toEqual([
       'application/json',

@@ -57,9 +57,5 @@ export async function recordingUpstream(answer: (request: SeenRequest, response:
   return { ...(await listening(server)), seen };
 }
 
-/** A port of this machine that nobody listens on. */
-export async function closedPort(): Promise<string> {
-  const upstream = await socketUpstream(() => {});
-  await upstream[Symbol.asyncDispose]();
-  return upstream.url;
-}
+/** Where nobody listens: a port of which the system gives none to those who ask for any. */
+export const CLOSED_PORT_URL = 'http://127.0.0.1:9';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleOf, send } from '../edge/example-requests.ts';
-import { closedPort, type RecordingUpstream, recordingUpstream } from '../edge/upstreams.ts';
+import { CLOSED_PORT_URL, type RecordingUpstream, recordingUpstream } from '../edge/upstreams.ts';
 import { type RunningProgram, startWhole } from './edge-program.ts';
 
 const KEY = 'plain-plain-plain-1';
@@ -128,7 +128,7 @@ test.each([
 });
 
 test('a database that is out of reach is told of in the shape of its operation', async () => {
-  await using program = await startWhole({ SERVICE_DATABASE_URL: await closedPort() });
+  await using program = await startWhole({ SERVICE_DATABASE_URL: CLOSED_PORT_URL });
   const answer = await fetch(`${program.url}/v2`);
   expect([answer.status, await answer.json()]).toMatchObject([502, { code: 'UPSTREAM_UNREACHABLE' }]);
 });

@@ -59,7 +59,7 @@ describe('an export under way', () => {
   }: Awaited<ReturnType<typeof stalled>>): Promise<{ readonly error: string | null; readonly tail: string }> {
     let tail = '';
     socket.on('data', (chunk) => {
-      tail = String(chunk).slice(-7);
+      tail = (tail + String(chunk)).slice(-7);
     });
     socket.resume();
     return { error: await closed, tail };

@@ -84,7 +84,7 @@ function expectOnlySeams(ids: readonly string[], kills: number): void {
 /** Starts the feed again and again, and kills it once `progress` has grown by so much, any number from nothing to some batches. */
 async function killAgainAndAgain(kills: number, to: string, progress: () => number, ...more: string[]): Promise<void> {
   for (let kill = 0; kill < kills; kill += 1) {
-    const until = progress() + Math.floor(Math.random() * 4 * LIMIT);
+    const until = Math.min(EVENTS, progress() + Math.floor(Math.random() * 4 * LIMIT));
     const feed = start(to, ...more);
     await grown('the feed has got so far', () => (feed.child.exitCode === null ? progress() : until), until);
     feed.child.kill('SIGKILL');

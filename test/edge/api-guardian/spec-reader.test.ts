@@ -37,7 +37,7 @@ describe('a reader in a thread of its own', () => {
       errors: [{ field: 'content', message: 'it takes more than 300 ms to read; allowed: a simpler specification' }],
     });
     await reader.stop();
-    reader = createSpecReader({ ...OPTIONS, memoryMb: 48 });
+    reader = createSpecReader({ ...OPTIONS, deadlineMs: 240_000, memoryMb: 48 });
     const [large, small] = await Promise.all([reader.read(HEAVY), reader.read(JSON.stringify(petSpecification()))]);
     expect(large).toEqual({
       kind: 'refused',

@@ -59,12 +59,12 @@ async function round(all: readonly Progress[]): Promise<void> {
   const before = all.map(({ acknowledged }) => acknowledged.size);
   const targets = before.map((count) => count + 1 + Math.floor(Math.random() * 8));
   const writing = all.map((progress) => writeUntilKilled(url, progress));
-  await eventually('every writer has written some', () =>
-    all.every(({ acknowledged, refusal }, index) => {
-      if (refusal !== null) throw new Error(refusal);
-      return acknowledged.size >= (targets[index] ?? 0);
-    }),
-  );
+  for (const [index, progress] of all.entries()) {
+    await eventually(`${progress.writer.resource} has written some`, () => {
+      if (progress.refusal !== null) throw new Error(progress.refusal);
+      return progress.acknowledged.size >= (targets[index] ?? 0);
+    });
+  }
   program.child.kill('SIGKILL');
   await Promise.all([...writing, program.ended]);
 }

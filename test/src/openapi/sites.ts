@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { closedPort } from '../../edge/upstreams.ts';
+import { CLOSED_PORT_URL } from '../../edge/upstreams.ts';
 import { startDeafListener } from './deaf-listener.ts';
 import { type ForgetfulSite, startForgetfulSite } from './forgetful-site.ts';
 import { type Site, startSite } from './site.ts';
@@ -50,7 +50,7 @@ export async function startSites(): Promise<Sites> {
   const open = await startSite();
   const keyed = await startSite({ HOST: '0.0.0.0', ACCESS_KEYS: `eight:${KEY_OF_ZONE_8}:8` });
   const broken = await startSite();
-  const unreachable = await startSite(upstreamsAt(await closedPort()));
+  const unreachable = await startSite(upstreamsAt(CLOSED_PORT_URL));
   const deaf = await startSite(upstreamsAt(deafUpstream.url));
   const forgetful = await startForgetfulSite();
   breakDown(broken);
