@@ -35,8 +35,10 @@ describe('a statement that never ends', () => {
   describe('for a long time', () => {
     const isLocked = async (): Promise<boolean> => (await app.run(app.full, 'BEGIN IMMEDIATE')).body.results[0].type === 'error';
 
+    let caller: AbortController;
+
     /** Has the lock when this resolves. */
-    async function runEndless(caller: AbortController): Promise<{ readonly answer: Promise<Response> }> {
+    async function runEndless(): Promise<{ readonly answer: Promise<Response> }> {
       const answer = fetch(`${app.url}/v2/pipeline`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${app.full}` },
@@ -48,14 +50,17 @@ describe('a statement that never ends', () => {
     }
 
     beforeEach(async () => {
+      caller = new AbortController();
       await app.stop();
       app = await startDatabaseApp({ statementMs: 600_000, requestMs: 600_000, lockWaitMs: 100 });
       await app.run(app.full, 'CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)');
     });
 
+    // Whatever became of the test: the program does not end before the statement does.
+    afterEach(() => caller.abort());
+
     test('stalls nobody else meanwhile', async () => {
-      const caller = new AbortController();
-      const { answer } = await runEndless(caller);
+      const { answer } = await runEndless();
       for (let reader = 0; reader < 5; reader += 1) expect(await count()).toBe('0');
       expect(await isLocked()).toBe(true);
       caller.abort();
@@ -63,8 +68,7 @@ describe('a statement that never ends', () => {
     });
 
     test('is stopped as soon as its caller has gone', async () => {
-      const caller = new AbortController();
-      const { answer } = await runEndless(caller);
+      const { answer } = await runEndless();
       caller.abort();
       await expect(answer).rejects.toThrow();
       await eventually('its lock is free', async () => !(await isLocked()));
