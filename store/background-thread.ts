@@ -6,6 +6,7 @@ const IDLE_MS = 60_000;
 export class BackgroundThread<Order, Result> {
   readonly #module: URL;
   readonly #data: unknown;
+  readonly #waiting = new Set<(error: Error) => void>();
   #pool: Piscina<Order, Result> | undefined;
 
   /** The default export of `module` carries an order out; it finds `data` as Piscina's `workerData`. */
@@ -14,12 +15,39 @@ export class BackgroundThread<Order, Result> {
     this.#data = data;
   }
 
+  /** Rejects where the thread cannot start, too; the next order starts another one. */
   async run(order: Order): Promise<Result> {
-    this.#pool ??= new Piscina({ filename: this.#module.href, minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS, workerData: this.#data });
-    return await this.#pool.run(order);
+    this.#pool ??= this.#newPool();
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#waiting.add(reject);
+    this.#pool.run(order).then(resolve, reject);
+    try {
+      return await promise;
+    } finally {
+      this.#waiting.delete(reject);
+    }
   }
 
   async close(): Promise<void> {
     await this.#pool?.destroy();
+  }
+
+  #newPool(): Piscina<Order, Result> {
+    const pool = new Piscina<Order, Result>({
+      filename: this.#module.href,
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: IDLE_MS,
+      workerData: this.#data,
+    });
+    // A thread that fails before it has an order: Piscina leaves what waits for it waiting.
+    pool.on('error', (error: Error) => {
+      this.#pool = undefined;
+      for (const reject of this.#waiting) {
+        reject(error);
+      }
+      void pool.destroy();
+    });
+    return pool;
   }
 }

@@ -102,7 +102,8 @@ async function areMostlyAlone(scope: SearchScope, output: GroupsOutput, { events
     return false;
   }
   const [[sampled, groups] = []] = await scope.run(groupSampleStatement(plan, output, scope.sealedEvents([largest]), SAMPLE));
-  return Number(groups) >= share * Number(sampled);
+  // Where the filter finds nothing there, nothing is known.
+  return Number(sampled) > 0 && Number(groups) >= share * Number(sampled);
 }
 
 function eventGroup(output: GroupsOutput, key: readonly string[], facts: GroupFacts): EventGroup {

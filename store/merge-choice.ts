@@ -88,18 +88,29 @@ function chooseSmallOnes(segments: readonly Segment[]): Merge | undefined {
   return undefined;
 }
 
-/** Of an hour that receives more than is merged at once: what came in one after the other, in pieces of about one size, so that the large do not have to be written again for the small. */
+/**
+ * Of an hour, or half a day, that receives more than is merged at once: what came in one after the other, in pieces of about one size, so that the large do not have to be written again for the small.
+ * Half days are for what lies in several hours: seals with events that came late.
+ */
 function chooseRuns(segments: readonly Segment[], nowMs: number): Merge | undefined {
-  for (const [slab, inSlab] of bySlab(segments, HOUR_MS)) {
-    const runs = sequenceRuns(inSlab);
-    const isQuiet = isQuietSlab(slab, HOUR_MS, nowMs);
-    for (const first of runs.keys()) {
-      const fit = fitting(runs.slice(first, first + MANY_RUNS));
-      const mayGrow = !isQuiet && first + fit.length === runs.length;
-      const together = fit.flatMap((run) => run.segments);
-      if (fit.length >= (mayGrow ? MANY_RUNS : FEW_RUNS) && areEven(fit) && isWorth(together)) {
-        return { slab, slabMs: HOUR_MS, segments: together };
+  for (const slabMs of [HOUR_MS, LONG_SLAB_MS]) {
+    for (const [slab, inSlab] of bySlab(segments, slabMs)) {
+      const together = firstEvenRuns(sequenceRuns(inSlab), isQuietSlab(slab, slabMs, nowMs));
+      if (together !== undefined) {
+        return { slab, slabMs, segments: together };
       }
+    }
+  }
+  return undefined;
+}
+
+function firstEvenRuns(runs: readonly SequenceRun[], isQuiet: boolean): readonly Segment[] | undefined {
+  for (const first of runs.keys()) {
+    const fit = fitting(runs.slice(first, first + MANY_RUNS));
+    const mayGrow = !isQuiet && first + fit.length === runs.length;
+    const together = fit.flatMap(({ segments }) => segments);
+    if (fit.length >= (mayGrow ? MANY_RUNS : FEW_RUNS) && areEven(fit) && isWorth(together)) {
+      return together;
     }
   }
   return undefined;

@@ -29,8 +29,10 @@ export class QuietMoments {
     let leftMs = mostMs;
     return async (signal) => {
       while (!signal.aborted && !this.#searches.isQuiet(this.#quietMs) && leftMs > 0) {
-        leftMs -= this.#quietMs;
+        const beganMs = this.#searches.now();
         await this.#rest(this.#quietMs);
+        // Beside searches a rest is often much longer than what was asked for.
+        leftMs -= this.#searches.now() - beganMs;
       }
     };
   }

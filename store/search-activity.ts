@@ -1,12 +1,13 @@
 /** Tells whether anybody searches. */
 export class SearchActivity {
-  readonly #now: () => number;
+  /** Milliseconds since any fixed time. */
+  readonly now: () => number;
   #underWay = 0;
   #endedMs = Number.NEGATIVE_INFINITY;
 
-  /** `now`: milliseconds since any fixed time. Default: those of the process. */
+  /** Default: the clock of the process. */
   constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
+    this.now = now;
   }
 
   async during<T>(search: () => Promise<T>): Promise<T> {
@@ -15,12 +16,12 @@ export class SearchActivity {
       return await search();
     } finally {
       this.#underWay -= 1;
-      this.#endedMs = this.#now();
+      this.#endedMs = this.now();
     }
   }
 
   /** Whether no search is under way, and none has been for so long. */
   isQuiet(forMs: number): boolean {
-    return this.#underWay === 0 && this.#now() - this.#endedMs >= forMs;
+    return this.#underWay === 0 && this.now() - this.#endedMs >= forMs;
   }
 }

@@ -122,6 +122,15 @@ describe('of an hour that receives more than is merged at once', () => {
   });
 });
 
+test('of half a day with more than is merged at once, seals with late events of several hours are merged beside what was merged before', () => {
+  const halfDay = Math.floor((NOW - 24 * HOUR) / (12 * HOUR)) * 12 * HOUR;
+  const late = runs([90 * SEAL, ...many(20, SEAL)], { hourStart: halfDay }).map((segment, index) =>
+    index === 0 ? { ...segment, maxTimestamp: halfDay + 12 * HOUR - 1 } : { ...segment, maxTimestamp: halfDay + 5 * HOUR },
+  );
+  const merge = chooseMerge(late, NOW);
+  expect([merge?.slabMs, merge?.segments]).toEqual([12 * HOUR, late.slice(1)]);
+});
+
 test('once such an hour is quiet, what is left of it is merged by itself, and stays', () => {
   const hourStart = hour - 24 * HOUR;
   const left = runs([...many(2, 16 * SEAL), ...many(6, SEAL)], { zones: 1, hourStart });

@@ -6,11 +6,11 @@ import { beginSearch } from './begin-search.ts';
 const QUIET_MS = 5;
 const PATIENCE_MS = 100;
 
-/** Whoever rests here moves the clock forward by that; `meanwhile` is done in each rest. */
-function quietMoments(meanwhile: (rests: number) => void = () => {}) {
+/** Whoever rests here moves the clock forward by that, or so many times as much; `meanwhile` is done in each rest. */
+function quietMoments(meanwhile: (rests: number) => void = () => {}, slowness = 1) {
   const clock = { ms: 0, rests: 0 };
   const rest = (ms: number) => {
-    clock.ms += ms;
+    clock.ms += slowness * ms;
     clock.rests += 1;
     meanwhile(clock.rests);
     return Promise.resolve();
@@ -60,6 +60,15 @@ test('where somebody always searches the steps of one piece of work wait only so
   expect(clock.ms).toBe(PATIENCE_MS);
   await quiet.waiting(PATIENCE_MS)(signal);
   expect(clock.ms).toBe(2 * PATIENCE_MS);
+  search.end();
+  await search.ended;
+});
+
+test('on a thread that is busy, too: what counts is how long the rests took', async () => {
+  const { clock, searches, quiet } = quietMoments(undefined, 10);
+  const search = beginSearch(searches);
+  await quiet.waiting(PATIENCE_MS)(signal);
+  expect([clock.ms, clock.rests]).toEqual([PATIENCE_MS, PATIENCE_MS / (10 * QUIET_MS)]);
   search.end();
   await search.ended;
 });
