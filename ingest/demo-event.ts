@@ -1,5 +1,13 @@
 import { BOT_NET_JA4, BROWSERS, type DemoClient, GOOD_BOTS, SCANNER, SCRIPT_JA4 } from './demo-clients.ts';
-import { BOT_NET, type DemoNetwork, demoAddress, SCANNER_NETWORK, STUFFING_NETWORKS, VISITOR_NETWORKS } from './demo-networks.ts';
+import {
+  attackerAddress,
+  BOT_NET,
+  type DemoNetwork,
+  demoAddress,
+  SCANNER_NETWORK,
+  STUFFING_NETWORKS,
+  VISITOR_NETWORKS,
+} from './demo-networks.ts';
 import type { Random } from './demo-random.ts';
 import { ATTACK_RULES, BOT_RULES, type DemoRule, EVERYDAY_RULES, LOGIN_LIMIT } from './demo-rules.ts';
 import type { DemoCampaign } from './demo-schedule.ts';
@@ -69,7 +77,8 @@ function stuffing(random: Random): DemoRequest {
   const client = { ua: random.pick(BROWSERS).ua.replace('138.0', `${110 + random.below(30)}.0`), ja4: SCRIPT_JA4 };
   const body = `username=${random.pick(WORDS)}${random.below(90_000)}%40example.com&password=${random.below(1e9).toString(36)}`;
   const action = random.chance(75) ? 'challenged' : 'blocked';
-  return { site, path: '/login', network, ip: demoAddress(network, random, 1500), client, rule: LOGIN_LIMIT, action, body };
+  const ip = attackerAddress(network, random, { hosts: 1500, busyHosts: 2 });
+  return { site, path: '/login', network, ip, client, rule: LOGIN_LIMIT, action, body };
 }
 
 /** Thousands of addresses of one network that have the same handshake. */
@@ -78,7 +87,8 @@ function botNet(random: Random): DemoRequest {
   const client = { ua: random.pick(BROWSERS).ua, ja4: BOT_NET_JA4 };
   const path = fill(random.pick(site.paths), random);
   const action = random.pick(['blocked', 'blocked', 'challenged']);
-  return { site, path, network: BOT_NET, ip: demoAddress(BOT_NET, random, 6000), client, rule: random.pick(BOT_RULES), action, body: '' };
+  const ip = attackerAddress(BOT_NET, random, { hosts: 6000, busyHosts: 6 });
+  return { site, path, network: BOT_NET, ip, client, rule: random.pick(BOT_RULES), action, body: '' };
 }
 
 function everyday(random: Random): DemoRequest {

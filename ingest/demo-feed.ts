@@ -14,6 +14,8 @@ import { campaignAt, campaignPercent, DemoDensity } from './demo-schedule.ts';
 export const DEMO_TOPIC = 'demo feed';
 const DEMO_PARTITION = 0;
 
+export const DEMO_SEED = 1;
+export const DEMO_EVENTS_PER_DAY = 100_000;
 const HISTORY_SECONDS = 72 * 3600;
 const BATCH_EVENTS = 5000;
 /** After so many events searches get their turn. */
@@ -28,9 +30,8 @@ export interface DemoFeedOptions {
   readonly logger: StoreLogger;
   /** The same seed makes the same events at the same times. */
   readonly seed?: number;
-  /** Events that the 72 hours before the first start get; of a shorter retention, its part of them. */
-  readonly backfillEvents?: number;
-  readonly liveEventsPerSecond?: number;
+  /** How many events a day has, past or live. */
+  readonly eventsPerDay?: number;
 }
 
 export interface DemoFeed {
@@ -41,7 +42,7 @@ export interface DemoFeed {
 }
 
 /**
- * Fills the past 72 hours with made-up events and goes on with new ones every second. A store that has been fed before is fed on from where it
+ * Fills the past 72 hours with made-up events and goes on with new ones as the seconds pass, at the same rate. A store that has been fed before is fed on from where it
  * was: each second's events are made once.
  */
 export function startDemoFeed(options: DemoFeedOptions): DemoFeed {
@@ -62,11 +63,21 @@ export function startDemoFeed(options: DemoFeedOptions): DemoFeed {
   };
 }
 
+/** The raw events of a second since 1970. The same seed and density make the same ones. */
+export function eventsOfSecond(second: number, density: DemoDensity, seed: number): readonly string[] {
+  const random = seededRandom(seed, second);
+  const campaign = campaignAt(second);
+  const percent = campaignPercent(second);
+  return Array.from({ length: density.eventsAt(second) }, (_, place) => {
+    const timestampMs = second * 1000 + random.below(1000);
+    return demoEvent(`demo-${seed}-${second}-${place}`, timestampMs, random.chance(percent) ? campaign : null, random);
+  });
+}
+
 class DemoFeeder {
   readonly #options: DemoFeedOptions;
   readonly #builder: BatchBuilder;
   readonly #seed: number;
-  readonly #liveEventsPerSecond: number;
   /** The second that runs at the start: what is before it belongs to the past that is filled. */
   readonly #end: number;
   readonly #density: DemoDensity;
@@ -74,17 +85,16 @@ class DemoFeeder {
   #next: number;
 
   constructor(options: DemoFeedOptions) {
-    const { store, now, retentionMs, seed = 1, backfillEvents = 300_000, liveEventsPerSecond = 30 } = options;
+    const { store, now, retentionMs, seed = DEMO_SEED, eventsPerDay = DEMO_EVENTS_PER_DAY } = options;
     this.#options = options;
     this.#builder = new BatchBuilder(options);
     this.#seed = seed;
-    this.#liveEventsPerSecond = liveEventsPerSecond;
     const startedMs = now();
     const historySeconds = Math.min(HISTORY_SECONDS, Math.floor(retentionMs / 1000));
     // A second late, so that none of the first events expires before it is stored.
     const first = Math.ceil(startedMs / 1000) - historySeconds + 1;
     this.#end = Math.floor(startedMs / 1000);
-    this.#density = new DemoDensity(Math.round((backfillEvents * historySeconds) / HISTORY_SECONDS), first, this.#end);
+    this.#density = new DemoDensity(eventsPerDay);
     this.#next = Math.max(first, Number(store.position(DEMO_TOPIC, DEMO_PARTITION) ?? 0n));
   }
 
@@ -94,7 +104,7 @@ class DemoFeeder {
     const startedAt = performance.now();
     let [events, sinceYield] = [0, 0];
     while (this.#next < this.#end && !signal.aborted) {
-      const added = this.#addSecond(this.#density.eventsAt(this.#next));
+      const added = this.#addSecond();
       events += added;
       sinceYield += added;
       if (this.#builder.eventCount >= BATCH_EVENTS || this.#next === this.#end) {
@@ -118,39 +128,32 @@ class DemoFeeder {
     while (!signal.aborted) {
       const from = this.#next;
       const end = Math.floor(now() / 1000);
-      while (this.#next < end) {
-        const random = seededRandom(this.#seed, this.#next, -1);
-        this.#addSecond(Math.round(this.#liveEventsPerSecond * (0.5 + random.below(1000) / 1000)));
-      }
-      if (!this.#builder.isEmpty) {
+      while (this.#next < end && this.#builder.eventCount < BATCH_EVENTS) this.#addSecond();
+      let isBehind = this.#next < end;
+      // A second without an event leaves nothing to store: made again after a restart, it is empty again.
+      if (this.#builder.eventCount > 0) {
         const batch = this.#builder.take();
         try {
           await store.append(batch);
         } catch (error) {
           // The same seconds are made again, and are the same events.
           this.#next = from;
+          isBehind = false;
           logger.warn({ err: error }, 'the demo feed could not add events and tries again');
         } finally {
           this.#builder.release(batch);
         }
       }
-      await sleep(LIVE_PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!isBehind) await sleep(LIVE_PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
   /** Makes the events of the next second; returns their number. */
-  #addSecond(events: number): number {
-    const second = this.#next;
-    const random = seededRandom(this.#seed, second);
-    const campaign = campaignAt(second);
-    const percent = campaignPercent(second);
-    for (let place = 0; place < events; place++) {
-      const timestampMs = second * 1000 + random.below(1000);
-      const event = demoEvent(`demo-${this.#seed}-${second}-${place}`, timestampMs, random.chance(percent) ? campaign : null, random);
-      this.#builder.addEvent('file', Buffer.from(event));
-    }
-    this.#next = second + 1;
+  #addSecond(): number {
+    const events = eventsOfSecond(this.#next, this.#density, this.#seed);
+    for (const event of events) this.#builder.addEvent('file', Buffer.from(event));
+    this.#next += 1;
     this.#builder.moveTo(DEMO_TOPIC, DEMO_PARTITION, BigInt(this.#next));
-    return events;
+    return events.length;
   }
 }

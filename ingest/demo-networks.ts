@@ -36,9 +36,14 @@ export const BOT_NET: DemoNetwork = { asn: '64530', country: 'SG', prefix: '100.
 
 /** An address of the network; `hosts` bounds how many different ones there are. */
 export function demoAddress({ prefix }: DemoNetwork, random: Random, hosts: number): string {
-  const host = random.below(hosts);
+  const host = 1 + random.below(hosts);
   if (prefix.includes(':')) {
-    return `${prefix}::${(host + 1).toString(16)}`;
+    return `${prefix}::${host.toString(16)}`;
   }
   return prefix.split('.').length === 3 ? `${prefix}.${1 + (host % 254)}` : `${prefix}.${(host >> 8) & 0xff}.${host & 0xff}`;
+}
+
+/** An address of an attacking network. A quarter of its requests come from a few busy hosts, which stand out where one groups by address. */
+export function attackerAddress(network: DemoNetwork, random: Random, { hosts, busyHosts }: { hosts: number; busyHosts: number }): string {
+  return demoAddress(network, random, random.chance(25) ? busyHosts : hosts);
 }

@@ -27,36 +27,30 @@ export function campaignPercent(second: number): number {
   return (100 * CAMPAIGN_WEIGHT) / (CAMPAIGN_WEIGHT + everydayWeight(second));
 }
 
-/** How `events` fall on the seconds from `from` up to, not including, `to`: over all of them they sum up to exactly that. Seconds are since 1970. */
+/** How many events each second has, past or to come. It is the same for a second whenever the demonstration was started. */
 export class DemoDensity {
-  readonly #events: number;
+  readonly #eventsPerDay: number;
   /** The weight of all seconds of a day before each. */
   readonly #before: Float64Array;
-  readonly #weightBeforeFrom: number;
-  readonly #weight: number;
 
-  constructor(events: number, from: number, to: number) {
-    this.#events = events;
+  constructor(eventsPerDay: number) {
+    this.#eventsPerDay = eventsPerDay;
     this.#before = new Float64Array(DAY_SECONDS + 1);
     for (let second = 0; second < DAY_SECONDS; second++) {
       const weight = everydayWeight(second) + (campaignAt(second) === null ? 0 : CAMPAIGN_WEIGHT);
       this.#before[second + 1] = (this.#before[second] ?? 0) + weight;
     }
-    this.#weightBeforeFrom = this.#weightBefore(from);
-    this.#weight = this.#weightBefore(to) - this.#weightBeforeFrom;
   }
 
-  /** How many events a second of the span has. */
+  /** How many events a second since 1970 has. */
   eventsAt(second: number): number {
     return this.#eventsBefore(second + 1) - this.#eventsBefore(second);
   }
 
+  /** How many there are from 1970 up to the second. Each whole day has `eventsPerDay`. */
   #eventsBefore(second: number): number {
-    return Math.floor((this.#events * (this.#weightBefore(second) - this.#weightBeforeFrom)) / this.#weight);
-  }
-
-  #weightBefore(second: number): number {
-    return Math.floor(second / DAY_SECONDS) * (this.#before[DAY_SECONDS] ?? 1) + (this.#before[second % DAY_SECONDS] ?? 0);
+    const partOfDay = (this.#before[second % DAY_SECONDS] ?? 0) / (this.#before[DAY_SECONDS] ?? 1);
+    return Math.floor(this.#eventsPerDay * (Math.floor(second / DAY_SECONDS) + partOfDay));
   }
 }
 
