@@ -1,11 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { findJars } from './kafka-jars.ts';
+import { findKafka } from './kafka-distribution.ts';
 
 export const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
 export type Codec = (typeof CODECS)[number];
@@ -43,16 +42,11 @@ function kcat(brokers: string, topic: string, codec: Codec): [command: string, a
 
 async function consoleProducer(brokers: string, topic: string, codec: Codec): Promise<[command: string, args: string[]]> {
   const limits = ['max.request.size=8000000', 'batch.size=262144', 'linger.ms=5'].flatMap((limit) => ['--command-property', limit]);
+  const { java, classPath } = await findKafka();
   return [
-    'java',
+    java,
     [
-      ...[
-        '-Xmx256m',
-        '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
-        '-cp',
-        join(await findJars(), '*'),
-        'org.apache.kafka.tools.ConsoleProducer',
-      ],
+      ...['-Xmx256m', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-cp', classPath, 'org.apache.kafka.tools.ConsoleProducer'],
       ...['--bootstrap-server', brokers, '--topic', topic, '--compression-codec', codec, ...limits],
     ],
   ];
