@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FeedEvent } from '../../store/feed-event.ts';
+import { dottedQuad } from './address-kind.ts';
 import { extensionText, headerText } from './cef-text.ts';
 import { type EventFacts, factsReader } from './event-facts.ts';
 import { headerValue } from './log-details.ts';
@@ -72,7 +73,7 @@ function client({ event: { fields }, address, addressKind, asNumber, log }: Even
 function source(address: string, kind: EventFacts['addressKind']): string {
   switch (kind) {
     case 'ipv4':
-      return ` src=${address}`;
+      return ` src=${dottedQuad(address)}`;
     case 'ipv6':
       return ` c6a2=${address} c6a2Label=Source IPv6 Address`;
     case 'none':

@@ -1,5 +1,5 @@
 import { parse } from 'tldts';
-import { addressKind } from './address-kind.ts';
+import { parseAddress } from '../../query/parse-address.ts';
 
 /** What can be said about the host of a URL. */
 export interface HostName {
@@ -24,10 +24,9 @@ export function hostName(text: string): HostName | undefined {
   const name = text.toLowerCase();
   const nothing = { registeredDomain: undefined, topLevelDomain: undefined, subdomain: undefined };
   const ip = name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name;
-  const kind = addressKind(ip);
-  if (kind !== 'none') {
-    // An IPv6 address without brackets cannot be told from a host with a port.
-    return (kind === 'ipv6') === (ip !== name) ? { name, ip, ...nothing } : undefined;
+  if (parseAddress(ip) !== null) {
+    // An address with colons cannot be told from a host with a port, unless it has brackets.
+    return ip.includes(':') === (ip !== name) ? { name, ip, ...nothing } : undefined;
   }
   if (name.length > LONGEST_NAME || !NAME.test(name)) {
     return undefined;

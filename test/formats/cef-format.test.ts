@@ -71,6 +71,13 @@ describe('what does not fit a key with a type is in a custom text:', () => {
   });
 });
 
+describe('an IPv4 address in its IPv6 form is the source as a dotted quad:', () => {
+  test.each(['::ffff:1.2.3.4', '::FFFF:102:304', '0:0:0:0:0:ffff:1.2.3.4'])('%s', (ip) => {
+    expect(valueIn('src', { fields: { ip } })).toBe('1.2.3.4');
+    expect(valueIn('c6a2', { fields: { ip } })).toBeUndefined();
+  });
+});
+
 test('a log id longer than externalId is there as a digest and as a whole', () => {
   const logId = 'x'.repeat(41);
   const { extension } = cefOf({ logId });

@@ -110,3 +110,16 @@ test('two events of one log id at different times have different ids, as the sto
   const ids = [NOW, NOW + 1].map((timestamp) => ecsOf({ timestamp }).event.id);
   expect(new Set(ids).size).toBe(2);
 });
+
+describe('the peer of the connection is related if it is another address than the client:', () => {
+  test.each([
+    ['1.2.3.4', '198.51.100.4', ['1.2.3.4', '198.51.100.4']],
+    ['1.2.3.4', '1.2.3.4', ['1.2.3.4']],
+    ['1.2.3.4', '::ffff:1.2.3.4', ['1.2.3.4']],
+    ['2001:db8::1', '2001:DB8:0::1', ['2001:db8::1']],
+    ['unknown', '::ffff:1.2.3.4', ['::ffff:1.2.3.4']],
+    ['1.2.3.4', 'unknown', ['1.2.3.4']],
+  ])('%s and %s', (ip, remoteIp, related) => {
+    expect(ecsOf({ fields: { ip }, log: { RemoteIp: remoteIp } })['related'].ip).toEqual(related);
+  });
+});
