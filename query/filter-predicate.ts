@@ -56,11 +56,11 @@ function cidrPredicate({ path, field, alternatives }: FilterClause, errors: Erro
   }
   const ranges: AddressRange[] = [];
   for (const { text, path: place } of alternatives) {
-    const range = parseCidr(text);
-    if ('fault' in range) {
-      errors.add(place, `${range.fault}, not ${shownValue(text)}`);
+    const parsed = parseCidr(text);
+    if ('fault' in parsed) {
+      errors.add(place, `${parsed.fault}, not ${shownValue(text)}`);
     } else {
-      ranges.push(range);
+      ranges.push(...parsed);
     }
   }
   return addressIn(ranges);

@@ -1,6 +1,6 @@
 import type { TextColumn } from './dimensions.ts';
 
-/** An inclusive range of 128-bit addresses; IPv4 lies in `::ffff:0:0/96`. */
+/** An inclusive range of 128-bit addresses; IPv4 lies in `::ffff:0:0/96`. Any bounds are possible, not only those of a CIDR prefix. */
 export interface AddressRange {
   readonly first: bigint;
   readonly last: bigint;

@@ -7,7 +7,8 @@ import { containsSql, equalsSql, wildcardSql } from './text-match.ts';
 /** In the order of what it costs to look at them; the others cost less. */
 const COSTLY_COLUMNS: readonly string[] = ['ja4', 'ua', 'ip', 'url'];
 
-const LOW_BITS = (1n << 64n) - 1n;
+const HALF_BITS = 64n;
+const LOW_BITS = (1n << HALF_BITS) - 1n;
 
 /** The predicate as a boolean SQL expression; NULL (column missing) counts as no match. */
 export function predicateSql(predicate: Predicate, dialect: Dialect): SqlFragment {
@@ -45,20 +46,33 @@ function combine(predicates: readonly Predicate[], operator: string, neutral: st
   return parts.length === 1 ? (parts[0] as SqlFragment) : sql`(${joinSql(parts, operator)})`;
 }
 
-/** A range that spans several upper halves is aligned (a CIDR of /64 or shorter), so its lower halves need no test. */
+/**
+ * The upper halves are compared alone where a range has all their lower halves: `::/0` without IPv4 is not aligned, so it may begin or end in the
+ * middle of an upper half, which is then tested by itself.
+ */
 function addressRangeSql({ first, last }: AddressRange): SqlFragment {
-  const [firstHigh, lastHigh] = [first >> 64n, last >> 64n];
-  const high = column('ipHigh');
-  if (firstHigh !== lastHigh) {
-    return sql`${high} BETWEEN ${uint64(firstHigh)} AND ${uint64(lastHigh)}`;
-  }
+  const [firstHigh, lastHigh] = [first >> HALF_BITS, last >> HALF_BITS];
   const [firstLow, lastLow] = [first & LOW_BITS, last & LOW_BITS];
-  const low = column('ipLow');
+  if (firstHigh === lastHigh) {
+    return oneUpperHalf(firstHigh, firstLow, lastLow);
+  }
+  const [isFirstWhole, isLastWhole] = [firstLow === 0n, lastLow === LOW_BITS];
+  const [from, to] = [isFirstWhole ? firstHigh : firstHigh + 1n, isLastWhole ? lastHigh : lastHigh - 1n];
+  const parts = [
+    ...(isFirstWhole ? [] : [oneUpperHalf(firstHigh, firstLow, LOW_BITS)]),
+    ...(from <= to ? [sql`${column('ipHigh')} BETWEEN ${uint64(from)} AND ${uint64(to)}`] : []),
+    ...(isLastWhole ? [] : [oneUpperHalf(lastHigh, 0n, lastLow)]),
+  ];
+  return joinSql(parts, ' OR ');
+}
+
+function oneUpperHalf(high: bigint, firstLow: bigint, lastLow: bigint): SqlFragment {
+  const isHigh = sql`${column('ipHigh')} = ${uint64(high)}`;
   if (firstLow === 0n && lastLow === LOW_BITS) {
-    return sql`${high} = ${uint64(firstHigh)}`;
+    return isHigh;
   }
-  if (firstLow === lastLow) {
-    return sql`(${high} = ${uint64(firstHigh)} AND ${low} = ${uint64(firstLow)})`;
-  }
-  return sql`(${high} = ${uint64(firstHigh)} AND ${low} BETWEEN ${uint64(firstLow)} AND ${uint64(lastLow)})`;
+  const low = column('ipLow');
+  return firstLow === lastLow
+    ? sql`(${isHigh} AND ${low} = ${uint64(firstLow)})`
+    : sql`(${isHigh} AND ${low} BETWEEN ${uint64(firstLow)} AND ${uint64(lastLow)})`;
 }

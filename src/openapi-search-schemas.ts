@@ -46,7 +46,8 @@ export const SEARCH_SCHEMAS = {
         ...list(searchedText),
         minItems: 1,
         maxItems: SEARCH_LIMITS.alternatives,
-        description: 'Alternatives: one must match. For cidr an IPv4 or IPv6 address, with or without the length of a prefix',
+        description:
+          'Alternatives: one must match. For cidr an IPv4 or IPv6 address, with or without the length of a prefix; an IPv6 range matches no IPv4 address, but for ranges inside ::ffff:0:0/96',
       },
     },
     allOf: [onlyWith('cidr', { field: { const: 'ip' } }), onlyWith('contains', { value: { items: { minLength: 1 } } })],

@@ -1,13 +1,19 @@
 import ipaddr from 'ipaddr.js';
 
-/** The address in its IPv6 form (IPv4 as `::ffff:a.b.c.d`), or null for text that is no address. */
-export function toAddress(text: string): ipaddr.IPv6 | null {
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** The address, `::ffff:a.b.c.d` as the IPv4 address that it is; null for text that is no address. */
+export function toAddress(text: string): Address | null {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) {
-    return ipaddr.IPv4.parse(text).toIPv4MappedAddress();
+    return ipaddr.IPv4.parse(text);
   }
   // A zone index (`fe80::1%eth0`) names an interface of one machine: no address on the wire has one.
   const groups = spellOutDotted(text);
-  return ipaddr.IPv6.isValid(groups) && !text.includes('%') ? ipaddr.IPv6.parse(groups) : null;
+  if (!ipaddr.IPv6.isValid(groups) || text.includes('%')) {
+    return null;
+  }
+  const address = ipaddr.IPv6.parse(groups);
+  return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
 /** `::1.2.3.4` as `::102:304`: ipaddr.js takes the one for `::ffff:1.2.3.4`, RFC 4291 does not. */
@@ -27,20 +33,26 @@ export function sameAddress(a: string, b: string): boolean {
   return left === null || right === null ? a === b : left.toNormalizedString() === right.toNormalizedString();
 }
 
-/** The range `address/prefix` or a single address, as a 128-bit base and the number of its bits that count; null for anything else. */
-export function toRange(text: string): readonly [base: ipaddr.IPv6, bits: number] | null {
+/**
+ * The range `address/prefix` or a single address, as a base and the number of its bits that count; null for anything else. A range inside
+ * `::ffff:0:0/96` is one of IPv4; a shorter one is one of IPv6, whatever its text looks like.
+ */
+export function toRange(text: string): readonly [base: Address, bits: number] | null {
   const [, address = '', prefix] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
   const base = toAddress(address);
-  if (base === null) {
+  const width = address.includes(':') ? 128 : 32;
+  const bits = prefix === undefined ? width : Number(prefix);
+  if (base === null || bits > width) {
     return null;
   }
-  const isV4 = ipaddr.IPv4.isValidFourPartDecimal(address);
-  const width = isV4 ? 32 : 128;
-  const bits = prefix === undefined ? width : Number(prefix);
-  return bits > width ? null : [base, isV4 ? 96 + bits : bits];
+  if (base instanceof ipaddr.IPv6 || width === 32) {
+    return [base, bits];
+  }
+  return bits < 96 ? [base.toIPv4MappedAddress(), bits] : [base, bits - 96];
 }
 
+/** An address of one family is in no range of the other. */
 export function isInRange(ip: string, rangeText: string): boolean {
   const [address, range] = [toAddress(ip), toRange(rangeText)];
-  return address !== null && range !== null && address.match([range[0], range[1]]);
+  return address !== null && range !== null && address.kind() === range[0].kind() && address.match(range[0], range[1]);
 }

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
 import { toAddress } from '../oracle/match-address.ts';
 import type { OracleFilter } from '../oracle/match-event.ts';
 import type { OracleEvent } from '../oracle/raw-event.ts';
@@ -137,11 +138,17 @@ function respelled(whole: fc.Arbitrary<string>, field: string): fc.Arbitrary<str
   const spellings = fc.constantFrom<(text: string) => string>(
     (text) => text,
     (text) => (field === 'asn' ? `AS${text}` : text.toUpperCase()),
-    (text) => (field === 'ip' ? (toAddress(text)?.toNormalizedString().toUpperCase() ?? text) : text.toLowerCase()),
-    (text) => (field === 'ip' && toAddress(text)?.isIPv4MappedAddress() ? `::ffff:${toAddress(text)?.toIPv4Address().toString()}` : text),
+    (text) => (field === 'ip' ? asIpv6(text).toUpperCase() : text.toLowerCase()),
+    (text) => (field === 'ip' && toAddress(text) instanceof ipaddr.IPv4 ? `::ffff:${toAddress(text)}` : text),
     (text) => `${text} `,
   );
   return fc.tuple(whole, spellings).map(([text, spell]) => spell(text));
+}
+
+/** An address as eight groups; the text itself where it is none. */
+function asIpv6(text: string): string {
+  const address = toAddress(text);
+  return (address instanceof ipaddr.IPv4 ? address.toIPv4MappedAddress() : address)?.toNormalizedString() ?? text;
 }
 
 /** A value some runs of which are starred out, so that it matches, unless one of the literals was also changed. */

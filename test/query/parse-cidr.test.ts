@@ -19,9 +19,42 @@ describe('CIDR ranges', () => {
     ['2001:db8::1/127', '2001:db8::', '2001:db8::1'],
     ['2001:db8::1', '2001:db8::1', '2001:db8::1'],
     ['2001:db8::1/128', '2001:db8::1', '2001:db8::1'],
-    ['::1/0', '::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['::ffff:10.1.2.3/128', '10.1.2.3', '10.1.2.3'],
+    ['::ffff:10.1.2.3', '10.1.2.3', '10.1.2.3'],
+    ['::/81', '::', '::7fff:ffff:ffff'],
+    ['::1/96', '::', '::ffff:ffff'],
+    ['::fffe:0:0/96', '::fffe:0:0', '::fffe:ffff:ffff'],
+    ['::1:0:0:0/96', '::1:0:0:0', '::1:0:ffff:ffff'],
   ])('%s is %s to %s', (text, first, last) => {
-    expect(parseCidr(text)).toEqual({ first: parseAddress(first), last: parseAddress(last) });
+    expect(parseCidr(text)).toEqual([{ first: parseAddress(first), last: parseAddress(last) }]);
+  });
+
+  const BELOW_IPV4 = '::fffe:ffff:ffff';
+  const ABOVE_IPV4 = '::1:0:0:0';
+  it.each([
+    ['::/0', '::', BELOW_IPV4, ABOVE_IPV4, 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['::ffff:1.2.3.4/0', '::', BELOW_IPV4, ABOVE_IPV4, 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['::1/1', '::', BELOW_IPV4, ABOVE_IPV4, '7fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['::/63', '::', BELOW_IPV4, ABOVE_IPV4, '0:0:0:1:ffff:ffff:ffff:ffff'],
+    ['::/64', '::', BELOW_IPV4, ABOVE_IPV4, '::ffff:ffff:ffff:ffff'],
+    ['::/65', '::', BELOW_IPV4, ABOVE_IPV4, '::7fff:ffff:ffff:ffff'],
+    ['::/79', '::', BELOW_IPV4, ABOVE_IPV4, '::1:ffff:ffff:ffff'],
+  ])('%s is %s to %s and %s to %s, without the IPv4 addresses between them', (text, first, below, above, last) => {
+    expect(parseCidr(text)).toEqual([
+      { first: parseAddress(first), last: parseAddress(below) },
+      { first: parseAddress(above), last: parseAddress(last) },
+    ]);
+  });
+
+  it.each([
+    ['::/80', '::'],
+    ['::ffff:1.2.3.4/80', '::'],
+    ['::8000:0:0/81', '::8000:0:0'],
+    ['::fffc:0:0/94', '::fffc:0:0'],
+    ['::fffe:0:0/95', '::fffe:0:0'],
+    ['::ffff:1.2.3.4/95', '::fffe:0:0'],
+  ])('%s is %s up to the IPv4 addresses, which it ends with', (text, first) => {
+    expect(parseCidr(text)).toEqual([{ first: parseAddress(first), last: parseAddress(BELOW_IPV4) }]);
   });
 
   it.each(['', '/', '/8', 'example', '10.0.0/8', '010.0.0.0/8', 'fe80::1%eth0/64', '10.0.0.0\\8', ' 10.0.0.0/8', '*'])(

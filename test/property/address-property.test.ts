@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compileSearch } from '../../query/compile-search.ts';
+import { compileMatcher } from '../../query/match-event.ts';
+import { compileMatchRequest } from '../../query/match-event-request.ts';
+import { matchSubject } from '../../query/match-event-subject.ts';
+import type { OpenStore, StoreOptions } from '../../store/open-store.ts';
+import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
+import { searchOracle } from '../oracle/search-oracle.ts';
+import { arbitraryAddress, arbitraryRange } from './arbitrary-address.ts';
+import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
+import { appendEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
+
+const PROPERTY = 'address';
+const EVENTS = 240;
+const CLAUSES = 100;
+const ZONE = 1;
+
+/** All events at once, on one page. */
+const WINDOW = { from: NOW_MS - 3_600_000, to: NOW_MS, pageSize: 500 };
+
+/** The events of one family come first, then those of the other, then both: so some segments have no address at all of one of them. */
+function rawEvents(dataSeed: number): readonly RawEvent[] {
+  const addresses = fc.sample(arbitraryAddress, { seed: dataSeed, numRuns: EVENTS });
+  const third = EVENTS / 3;
+  const apart = addresses.slice(0, 2 * third).toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')));
+  return [...apart, ...addresses.slice(2 * third)].map((ip, index) => ({
+    logId: `e${index}`,
+    shieldZoneId: ZONE,
+    timestamp: WINDOW.from + index,
+    ip,
+    log: {},
+  }));
+}
+
+async function withEvents(
+  raw: readonly RawEvent[],
+  options: Partial<StoreOptions>,
+  work: (store: OpenStore) => Promise<void>,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const store = await openStoreIn(folder, options);
+    try {
+      for (const start of [0, 60, 120]) {
+        await appendEvents(store, raw.slice(start, start + 60));
+        await store.sealNow();
+      }
+      await search(store, []);
+      await store.zoneTablesMade();
+      await appendEvents(store, raw.slice(180));
+      await work(store);
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+const body = (conditions: object) => Buffer.from(JSON.stringify(conditions));
+
+async function search(store: OpenStore, filters: readonly object[]): Promise<readonly string[]> {
+  const result = await store.search(compileSearch(body({ ...WINDOW, filters }), { zoneId: ZONE, nowMs: NOW_MS }));
+  return result.kind === 'rows' ? result.rows.map(({ logId }) => logId).toSorted() : [];
+}
+
+/** Checks random clauses, or only the one that `known` leads to; a failure is kept for the next run. */
+async function checkClauses(options: Partial<StoreOptions>, dataSeed: number, known?: FailingSeed): Promise<void> {
+  const raw = rawEvents(dataSeed);
+  const events = oracleEvents(raw);
+  const stored = fc.constantFrom(...raw.map(({ ip }) => String(ip)));
+  const clause = fc.oneof(
+    { arbitrary: clauseOf(fc.constant('cidr'), arbitraryRange(fc.oneof(stored, arbitraryAddress))), weight: 5 },
+    { arbitrary: clauseOf(fc.constantFrom('eq', 'in'), fc.oneof(stored, arbitraryAddress)), weight: 1 },
+  );
+  await withEvents(raw, options, async (store) => {
+    const property = fc.asyncProperty(clause, async (filter) => {
+      const filters = [filter];
+      const expected = searchOracle(events, { ...WINDOW, filters }, ZONE).rows?.map(({ logId }) => logId) ?? [];
+      const matches = compileMatcher(compileMatchRequest(body({ filters })));
+      const matched = events.filter(({ fields }) => matches(matchSubject(fields))).map(({ logId }) => logId);
+      expect(matched.toSorted()).toEqual(expected.toSorted());
+      expect(await search(store, filters)).toEqual(expected.toSorted());
+    });
+    const parameters = known === undefined ? { numRuns: CLAUSES } : { seed: known.seed, path: known.path, numRuns: 1, endOnFailure: true };
+    const details = await fc.check(property, parameters);
+    if (!details.failed) return;
+    if (details.counterexamplePath !== null) {
+      keepFailingSeed(PROPERTY, { dataSeed, seed: details.seed, path: details.counterexamplePath });
+    }
+    throw new Error(fc.defaultReportMessage(details) ?? 'the property failed', { cause: details.errorInstance });
+  });
+}
+
+function clauseOf(op: fc.Arbitrary<string>, value: fc.Arbitrary<string>) {
+  return fc.record({ field: fc.constant('ip'), op, value: fc.array(value, { minLength: 1, maxLength: 4 }) });
+}
+
+describe.each<[string, Partial<StoreOptions>]>([
+  ['in files', { zoneTables: { mostRows: 0 } }],
+  ['in memory', { zoneTables: { manyFiles: 1, remadeAfterMs: 0 } }],
+])('the oracle, the matcher and a store with its zone %s agree which addresses lie in which ranges', (_, options) => {
+  test.each(readFailingSeeds(PROPERTY).map((failing) => ({ failing })))('on a run that failed before: $failing', async ({ failing }) => {
+    await checkClauses(options, failing.dataSeed, failing);
+  });
+
+  test.each(fc.sample(fc.noBias(fc.integer()), 1))(`on ${CLAUSES} random clauses over the addresses of seed %i`, async (dataSeed) => {
+    await checkClauses(options, dataSeed);
+  });
+});
