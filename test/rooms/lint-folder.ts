@@ -26,7 +26,10 @@ interface Report {
 export async function lintFiles(files: ReadonlyMap<string, string>): Promise<Finding[]> {
   const folder = await mkdtemp(join(tmpdir(), 'shieldlog-rooms-'));
   try {
-    await copyFile(join(root, 'biome.json'), join(folder, 'biome.json'));
+    for (const path of ['biome.json', 'scripts/module-paths.grit']) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await copyFile(join(root, path), join(folder, path));
+    }
     for (const [path, text] of files) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), text);

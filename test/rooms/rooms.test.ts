@@ -111,6 +111,43 @@ describe('the other rules of the house', () => {
   });
 });
 
+describe('the file names of a module', () => {
+  const taken: readonly string[] = [
+    'export const root = import.meta.dirname;',
+    "import { fileURLToPath } from 'node:url';\nexport const root = fileURLToPath(new URL('..', import.meta.url));",
+    "import { fileURLToPath } from 'node:url';\nexport const here = fileURLToPath(import.meta.url);",
+    "import { createRequire } from 'node:module';\nexport const load = createRequire(import.meta.url);",
+    "export const worker = new URL('./worker.ts', import.meta.url).href;",
+    'export const path = (address: string) => new URL(address).pathname;',
+  ];
+  const refused: readonly string[] = [
+    "export const root = new URL('..', import.meta.url).pathname;",
+    "const folder = new URL('..', import.meta.url);\nexport const root = folder.pathname;",
+    "const { pathname } = new URL('..', import.meta.url);\nexport const root = pathname;",
+    "const { pathname: root } = new URL('..', import.meta.url);\nexport { root };",
+    'export const here = new URL(import.meta.url).pathname;',
+    "export const here = import.meta.url.slice('file://'.length);",
+    "export const here = import.meta.url.replace('file://', '');",
+  ];
+  const ROOM_OF_ENDING = { ts: 'store', mjs: 'scripts', js: 'web' };
+  const cases = Object.entries(ROOM_OF_ENDING).flatMap(([ending, room]) =>
+    [...taken.map((text) => ({ text, allowed: true })), ...refused.map((text) => ({ text, allowed: false }))]
+      .filter(({ text }) => ending === 'ts' || !text.includes(': string'))
+      .map((one, index) => ({ ...one, file: `${room}/file-${index}.${ending}` })),
+  );
+  let found: ReadonlyMap<string, readonly Finding[]>;
+
+  beforeAll(async () => {
+    found = Map.groupBy(await lintFiles(new Map(cases.map(({ file, text }) => [file, `${text}\n`]))), ({ file }) => file);
+  });
+
+  test.each(cases)('in $file may come from this: $allowed: $text', ({ file, allowed }) => {
+    const offences = (found.get(file) ?? []).filter(({ rule }) => rule === 'plugin');
+    if (allowed) expect(offences).toEqual([]);
+    else expect(offences.map(({ message }) => message).join()).toContain('The path of a URL is no file name');
+  });
+});
+
 function nested(depth: number): string {
   return `export function turn(a: number) {\n${'if (a > 1) {\n'.repeat(depth)}a++;\n${'}\n'.repeat(depth)}return a;\n}\n`;
 }

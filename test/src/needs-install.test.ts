@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { needsInstall } from '../../scripts/needs-install.mjs';
 import { findNode, isRecentEnough } from '../../scripts/node-runtime.mjs';
@@ -42,8 +43,8 @@ describe('the Node that runs the program', () => {
   });
 
   test('is the one that the packages bring along where the running one is too old, and none where there is none', () => {
-    const root = new URL('../..', import.meta.url).pathname;
-    expect(findNode({ root, execPath: '/old/node', version: '20.0.0' })).toBe(`${root}node_modules/node/bin/node`);
+    const root = join(import.meta.dirname, '../..');
+    expect(findNode({ root, execPath: '/old/node', version: '20.0.0' })).toBe(join(root, 'node_modules/node/bin/node'));
     expect(findNode({ root: '/nowhere', execPath: '/old/node', version: '20.0.0' })).toBeNull();
     expect(findNode({ root: '/nowhere', execPath: '/new/node', version: '24.10.0' })).toBe('/new/node');
   });
