@@ -103,6 +103,7 @@ class DemoFeeder {
     const appends = new AppendWindow(store, 2);
     const startedAt = performance.now();
     let [events, sinceYield] = [0, 0];
+    if (this.#next < this.#end) logger.info({}, 'the demo feed is filling the past with events');
     while (this.#next < this.#end && !signal.aborted) {
       const added = this.#addSecond();
       events += added;

@@ -13,6 +13,8 @@ import { listen } from './listen.ts';
 export interface Program {
   /** Such as `http://127.0.0.1:8080`. */
   readonly address: string;
+  /** Resolves when the demonstration has filled its past, or could not, which it has logged; at once where there is none. */
+  readonly filled: Promise<void>;
   /**
    * Takes nothing more in, finishes what is under way for up to `graceMs` and then interrupts it, and closes the store.
    * Everything is stopped also when a part fails to; then rejects with its error.
@@ -49,10 +51,7 @@ function startKafka({ config, now, logger }: ProgramOptions, store: EventStore):
 
 function startDemo({ config, now, logger }: ProgramOptions, store: EventStore): DemoFeed | null {
   if (!config.demo) return null;
-  const demo = startDemoFeed({ store, now, retentionMs: config.retentionMs, logger });
-  // The feed has logged why it failed; the program serves on without it.
-  demo.filled.catch(() => {});
-  return demo;
+  return startDemoFeed({ store, now, retentionMs: config.retentionMs, logger });
 }
 
 /** In-flight answers are finished; those that take longer than the grace are cut off, which interrupts their searches. */
@@ -96,7 +95,9 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     // Last, because its work competes with the start.
     const demo = startDemo(options, store);
     if (demo !== null) closers.unshift(() => demo.stop());
-    return { address, stop: () => closeAll(closers) };
+    // The feed has logged why it failed; the program serves on without it.
+    const filled = demo === null ? Promise.resolve() : demo.filled.catch(() => {});
+    return { address, filled, stop: () => closeAll(closers) };
   } catch (error) {
     await closeAll(closers).catch((closing: unknown) => logger.error({ err: closing }, 'what had been started could not be stopped'));
     throw error;

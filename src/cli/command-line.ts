@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { nearestName } from '../nearest-name.ts';
 
 /** The command line is wrong; the message is one line that says how. Exit status 2. */
 export class UsageError extends Error {
@@ -15,6 +16,13 @@ interface ParsedArgs {
   readonly positionals: readonly string[];
 }
 
+/** Names the flag that an unknown one was probably meant to be. */
+function suggestion(wrong: string, names: readonly string[]): string {
+  const given = /^Unknown option '--([^'=]+)'$/.exec(wrong)?.[1];
+  const meant = given === undefined ? null : nearestName(given, names, () => 2);
+  return meant === null ? '' : `; did you mean --${meant}?`;
+}
+
 /** Parses a command's arguments: `--flag value` or `--flag=value` for each of `flagNames`, `--switch` alone for `switchNames`. Throws UsageError. */
 export function parseCommandLine(args: readonly string[], flagNames: readonly string[], switchNames: readonly string[] = []): ParsedArgs {
   const options: Options = {
@@ -28,6 +36,7 @@ export function parseCommandLine(args: readonly string[], flagNames: readonly st
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     // Node explains at length how to pass a positional argument that begins with a dash; the first sentence says what is wrong.
-    throw new UsageError((error.message.split(/\.\s|\n/)[0] ?? error.message).replace(/\.$/, ''), { cause: error });
+    const wrong = (error.message.split(/\.\s|\n/)[0] ?? error.message).replace(/\.$/, '');
+    throw new UsageError(`${wrong}${suggestion(wrong, [...flagNames, ...switchNames])}`, { cause: error });
   }
 }

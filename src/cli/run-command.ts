@@ -1,5 +1,6 @@
 import { StoreError } from '../../store/store-error.ts';
 import { ConfigError } from '../config.ts';
+import { PRODUCT } from '../formats/product.ts';
 import { ListenError } from '../listen.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
 import { UsageError } from './command-line.ts';
@@ -13,10 +14,10 @@ const COMMANDS: readonly Command[] = [serveCommand, ingestCommand, feedCommand, 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
   const list = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`).join('');
-  return `Usage: shieldlog COMMAND [flags]\n\n${list}\n'shieldlog COMMAND --help' tells more of one.\n`;
+  return `Usage: shieldlog COMMAND [flags]\n\n${list}\n'shieldlog COMMAND --help' tells more of one, 'shieldlog --version' which this is.\n`;
 }
 
-/** The exit status and the one line that an expected error stands for; null for a defect, which deserves its stack trace. */
+/** The exit status that an expected error stands for; null for a defect, which deserves its stack trace. */
 function expected(error: unknown): ExitStatus | null {
   if (error instanceof UsageError || error instanceof ConfigError) return 2;
   return error instanceof StoreError || error instanceof ListenError || error instanceof CommandFailed ? 1 : null;
@@ -27,6 +28,10 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
   const [name, ...rest] = args;
   if (name === '--help' || name === '-h' || name === 'help') {
     io.stdout.write(overview());
+    return 0;
+  }
+  if (name === '--version' || name === '-v' || name === 'version') {
+    io.stdout.write(`${PRODUCT.name} ${PRODUCT.version}\n`);
     return 0;
   }
   const names = COMMANDS.map((command) => command.name).join(', ');
@@ -45,7 +50,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
   } catch (error) {
     const status = expected(error);
     if (status === null) throw error;
-    io.stderr.write(`shieldlog: ${(error as Error).message}\n`);
+    for (const line of (error as Error).message.split('\n')) io.stderr.write(`shieldlog: ${line}\n`);
     return status;
   }
 }

@@ -1,8 +1,8 @@
-import { pino } from 'pino';
+import { type DestinationStream, pino } from 'pino';
 import { loadConfig } from '../config.ts';
 import { CONFIG_VARIABLES, flagOf } from '../config-table.ts';
+import { misspelledSettings } from '../misspelled-settings.ts';
 import { stopSignals } from '../stop-signals.ts';
-import { type LogDestination, terminalLog } from '../terminal-log.ts';
 import type { Command, CommandIo, ExitStatus } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
 
@@ -13,6 +13,20 @@ function flagHelp(): string {
   }).join('');
 }
 
+/** Log lines as JSON; on a terminal, for people. Written at once, so that none is lost when the program ends. */
+async function logDestination(stderr: CommandIo['stderr']): Promise<DestinationStream> {
+  if (!stderr.isTTY) return stderr;
+  // Only here, because programs that log to a file or a collector do without it.
+  const { prettyFactory } = await import('pino-pretty');
+  const format = prettyFactory({ colorize: stderr.hasColors(), translateTime: 'SYS:HH:MM:ss', singleLine: true });
+  return { write: (line) => stderr.write(format(line)) };
+}
+
+/** Such as `http://127.0.0.1:8080`: an address of all interfaces is none that a browser could open. */
+function addressToOpen(address: string): string {
+  return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}
+
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
   const { flags, positionals } = parseCommandLine(
     args,
@@ -20,8 +34,8 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   );
   if (positionals[0] !== undefined) throw new UsageError(`Unexpected argument '${positionals[0]}'; serve takes only flags`);
   const config = loadConfig(io.env, flags);
-  const destination: LogDestination = io.stderr.isTTY ? terminalLog(io.stderr) : io.stderr;
-  const logger = pino({ level: config.logLevel, base: null }, destination);
+  const logger = pino({ level: config.logLevel, base: null }, await logDestination(io.stderr));
+  for (const line of misspelledSettings(io.env, flags)) logger.warn({}, line);
   const signals = stopSignals(process);
   try {
     // Only here, because the other commands do without DuckDB and start faster.
@@ -29,6 +43,8 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
     const program = await startProgram({ config, now: Date.now, logger });
     const { dataDir, demo, kafkaBrokers } = config;
     logger.info({ address: program.address, dataDir, demo, kafkaBrokers }, 'started');
+    await Promise.race([program.filled, signals.received]);
+    if (io.stderr.isTTY && logger.isLevelEnabled('info')) io.stderr.write(`open ${addressToOpen(program.address)}\n`);
     const signal = await signals.received;
     logger.info({ signal }, 'stopping: finishing what is under way; a second signal ends the program at once');
     await program.stop();

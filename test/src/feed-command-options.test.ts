@@ -79,7 +79,7 @@ describe('the command line of feed', () => {
     [['--to', '-'], 'feed needs --zone ZONE[,ZONE…] or all'],
     [['--zone', '7'], 'feed needs --to FILE, -, or the URL of a receiver'],
     [[...BASE, 'more'], "Unexpected argument 'more'; feed takes only flags"],
-    [[...BASE, '--formt', 'ecs'], "Unknown option '--formt'"],
+    [[...BASE, '--formt', 'ecs'], "Unknown option '--formt'; did you mean --format?"],
     [[...BASE, '--format', 'xml'], '--format "xml" is not allowed; allowed: native, ecs, ocsf, cef'],
     [['--zone', '7,x', '--to', '-'], '--zone "7,x" is not allowed; allowed: all, or zone ids'],
     [[...BASE, '--limit', '0'], '--limit "0" is not allowed; allowed: a whole number 1..100000'],

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,6 +97,34 @@ describe('shieldlog serve', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test('names every wrong variable and flag at once, and those that are nearly settings: a line each, status 2', async () => {
+    const env = { PORT: '80a', RETENTION_HOURS: '0', KAFKA_BROKER: 'a:9092', DATA_DIR: join(folder, 'data') };
+    const { status, stderr } = await runCli(['serve', '--log-level', 'loud'], env);
+    expect([status, stderr.split('\n')]).toEqual([
+      2,
+      [
+        'shieldlog: PORT="80a" is not allowed; allowed: a whole number 0..65535; 0 takes any free port',
+        'shieldlog: RETENTION_HOURS="0" is not allowed; allowed: a whole number 1..8760',
+        expect.stringMatching(/^shieldlog: --log-level="loud" is not allowed; allowed: fatal, /),
+        'shieldlog: KAFKA_BROKER is not a setting and is not read; did you mean KAFKA_BROKERS?',
+        '',
+      ],
+    ]);
+  });
+
+  test('warns of a variable that is nearly a setting, and starts', async () => {
+    const program = startCli(['serve', '--port', '0'], { DATA_DIR: join(folder, 'data'), KAFKA_BROKER: 'secret', PORTS: '1' });
+    await addressOf(program);
+    const warnings = program
+      .stderr()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter(({ level }) => level === 40);
+    expect(warnings.map(({ msg }) => msg)).toEqual(['KAFKA_BROKER is not a setting and is not read; did you mean KAFKA_BROKERS?']);
+    expect(program.stderr()).not.toContain('secret');
+  });
+
   test('listens beyond loopback only with access keys', async () => {
     const key = '0123456789abcdef';
     const program = startCli(['serve', '--port', '0', '--host', '0.0.0.0'], { DATA_DIR: join(folder, 'data'), ACCESS_KEYS: `me:${key}:*` });
@@ -127,13 +155,19 @@ describe('shieldlog', () => {
   test.each([
     [[], 'shieldlog: no command is given; there are: serve, ingest, feed, tokens\n'],
     [['sevre'], "shieldlog: 'sevre' is not a command; there are: serve, ingest, feed, tokens\n"],
-    [['serve', '--prot', '1'], "shieldlog: Unknown option '--prot'\n"],
+    [['serve', '--prot', '1'], "shieldlog: Unknown option '--prot'; did you mean --port?\n"],
+    [['serve', '--colour'], "shieldlog: Unknown option '--colour'\n"],
     [['serve', 'now'], "shieldlog: Unexpected argument 'now'; serve takes only flags\n"],
     [['ingest'], 'shieldlog: ingest needs a FILE, or - for standard input\n'],
     [['ingest', 'a', 'b'], "shieldlog: Unexpected argument 'b'; ingest takes one FILE\n"],
     [['ingest', 'a', '--url', 'ftp://x'], 'shieldlog: --url "ftp://x" is not allowed; allowed: a URL such as http://127.0.0.1:8080\n'],
   ])('%j is wrong usage: one line, status 2', async (args, line) => {
     expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: line });
+  });
+
+  test.each([['--version'], ['version'], ['-v']])('%s tells its version, which is that of the package', async (arg) => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+    expect(await runCli([arg])).toEqual({ status: 0, stdout: `shieldlog ${version}\n`, stderr: '' });
   });
 
   test.each([['--help'], ['help'], ['-h']])('%s lists the commands', async (arg) => {
