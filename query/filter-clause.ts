@@ -3,6 +3,7 @@ import type { ErrorList } from './error-list.ts';
 import type { JsonValue } from './exact-json.ts';
 import { elementPath, propertyPath } from './json-path.ts';
 import { SEARCH_LIMITS } from './search-limits.ts';
+import { wildcardParts } from './wildcard-parts.ts';
 import { readList } from './wire-list.ts';
 import { readName } from './wire-name.ts';
 import { readObject } from './wire-object.ts';
@@ -42,7 +43,16 @@ export function readFilters(value: JsonValue, path: string, errors: ErrorList): 
       `must have at most ${SEARCH_LIMITS.searchedTexts} values in all its contains and wildcard clauses together, not ${searched}`,
     );
   }
+  const starRuns = clauses.reduce((sum, clause) => sum + (clause?.op === 'wildcard' ? starRunsIn(clause) : 0), 0);
+  if (starRuns > SEARCH_LIMITS.allStarRuns) {
+    errors.add(path, `must have at most ${SEARCH_LIMITS.allStarRuns} stars in all its wildcards together, not ${starRuns}`);
+  }
   return clauses.filter((clause) => clause !== undefined);
+}
+
+/** Stars in a row count as one. */
+function starRunsIn({ alternatives }: FilterClause): number {
+  return alternatives.reduce((sum, { text }) => sum + wildcardParts(text).length - 1, 0);
 }
 
 function isTextSearch(clause: FilterClause | undefined): clause is FilterClause {

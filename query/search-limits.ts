@@ -15,6 +15,8 @@ export const SEARCH_LIMITS = {
   terms: 64,
   /** Runs of stars in one wildcard. */
   starRuns: 256,
+  /** Runs of stars in all wildcards together: the text between each two is looked for in every event. */
+  allStarRuns: 8_192,
   /** UTF-16 units of `query` and of one alternative. */
   textLength: 65_536,
   /** Brackets and braces open at the same time; a valid search needs four. */

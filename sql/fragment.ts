@@ -22,6 +22,13 @@ function isFragment(part: SqlFragment | SqlParam): part is SqlFragment {
   return 'chunks' in part;
 }
 
+/** Appends without spreading, because a call has room for some 100,000 arguments only. */
+function append<T>(target: T[], added: readonly T[], from = 0): void {
+  for (let index = from; index < added.length; index += 1) {
+    target.push(added[index] as T);
+  }
+}
+
 /** Template tag: fragments are spliced in, parameters are bound. A bare string cannot get in, so no value ever becomes SQL text. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (SqlFragment | SqlParam)[]): SqlFragment {
   const chunks: string[] = [strings[0] ?? ''];
@@ -29,8 +36,8 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (SqlFragme
   for (const [index, part] of parts.entries()) {
     if (isFragment(part)) {
       chunks[chunks.length - 1] += part.chunks[0] ?? '';
-      chunks.push(...part.chunks.slice(1));
-      params.push(...part.params);
+      append(chunks, part.chunks, 1);
+      append(params, part.params);
     } else {
       chunks.push('');
       params.push(part);
@@ -50,10 +57,10 @@ export function joinSql(fragments: readonly SqlFragment[], separator: string): S
   const chunks: string[] = [''];
   const params: SqlParam[] = [];
   for (const [index, fragment] of fragments.entries()) {
-    const [first = '', ...rest] = fragment.chunks;
+    const first = fragment.chunks[0] ?? '';
     chunks[chunks.length - 1] += index === 0 ? first : separator + first;
-    chunks.push(...rest);
-    params.push(...fragment.params);
+    append(chunks, fragment.chunks, 1);
+    append(params, fragment.params);
   }
   return { chunks, params };
 }

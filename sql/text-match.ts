@@ -72,12 +72,16 @@ function startsWithSql(name: TextColumn, prefix: string, dialect: Dialect): SqlF
   return dialect.startsWith(dialect.fold(column(looked)), dialect.fold(sql`${text(prefix)}`));
 }
 
-/** What has to hold before it is worth putting the url together: every part is somewhere, the first at the beginning. */
+/** Each part looked for makes the statement longer; the longest parts rule out the most urls. */
+const MAX_PARTS_LOOKED_FOR = 3;
+
+/** What has to hold before it is worth putting the url together: the longest parts are somewhere, the first part is at the beginning. */
 function partsInUrl([first = '', ...others]: readonly string[], dialect: Dialect): SqlFragment[] {
   const isInOnePart = (part: string) => part !== '' && !part.includes(MARK);
+  const longest = [...new Set(others.filter(isInOnePart))].toSorted((a, b) => b.length - a.length).slice(0, MAX_PARTS_LOOKED_FOR);
   return [
     ...(isInOnePart(first) ? [startsWithSql('url', first, dialect)] : []),
-    ...others.filter(isInOnePart).map((part) => containsSql('url', part, dialect)),
+    ...longest.map((part) => containsSql('url', part, dialect)),
   ];
 }
 

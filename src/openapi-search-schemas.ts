@@ -40,7 +40,7 @@ export const SEARCH_SCHEMAS = {
       field: { enum: DIMENSIONS },
       op: {
         enum: ['eq', 'in', 'contains', 'cidr', 'wildcard'],
-        description: `cidr only on ip; in wildcard, * is any run of characters, at most ${SEARCH_LIMITS.starRuns} with text between them`,
+        description: `cidr only on ip; in wildcard, * is any run of characters, at most ${SEARCH_LIMITS.starRuns} with text between them, and ${shownCount(SEARCH_LIMITS.allStarRuns)} in all filters together`,
       },
       value: {
         ...list(searchedText),

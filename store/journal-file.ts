@@ -32,7 +32,8 @@ export function journalFileOf(fields: FieldColumns, eventCount: number, firstSeq
       compressed_page_size: bytes,
       data_page_header: { num_values: eventCount, encoding: 'PLAIN', definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' },
     });
-    pieces.push(header.getBytes(), ...content);
+    pieces.push(header.getBytes());
+    for (const piece of content) pieces.push(piece);
     offset += header.offset + bytes;
     return columnChunk(element, eventCount, start, offset - start);
   });

@@ -124,6 +124,16 @@ describe('a search that is refused', () => {
         'must have at most 256 stars with text between them, not 257',
       ],
       [
+        '8,193 stars in all',
+        {
+          filters: [
+            { field: 'url', op: 'wildcard', value: [...Array.from({ length: 32 }, (_, index) => `${'a*'.repeat(256)}${index}`), 'b*'] },
+          ],
+        },
+        'filters',
+        'must have at most 8192 stars in all its wildcards together, not 8193',
+      ],
+      [
         'a value of 65,537 characters',
         clause({ value: ['x'.repeat(65_537)] }),
         'filters[0].value[0]',

@@ -224,6 +224,11 @@ describe('a search that is compiled', () => {
       });
     });
 
+    it('takes 8,192 stars in all wildcards', () => {
+      const value = Array.from({ length: 32 }, (_, index) => `${'a*'.repeat(256)}${index}`);
+      expect(compileWith({ filters: [{ field: 'url', op: 'wildcard', value }] }).where).toMatchObject({ of: { length: 32 } });
+    });
+
     it('takes texts of 65,536 characters', () => {
       const long = 'x'.repeat(65_536);
       expect(compileWith({ query: long, filters: [{ field: 'url', op: 'contains', value: [long] }] }).where).toMatchObject({ kind: 'all' });
