@@ -16,7 +16,7 @@ COPY src ./src
 COPY web ./web
 
 # A named volume takes over the owner of the folder it is mounted on.
-RUN mkdir /data && chown node:node /data
+RUN mkdir -m 700 /data && chown node:node /data
 VOLUME /data
 USER node
 

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DemoFeed, startDemoFeed } from '../ingest/demo-feed.ts';
 import type { KafkaConnection } from '../ingest/kafka-connection.ts';
 import { type KafkaSource, startKafkaSource } from '../ingest/kafka-source.ts';
+import { modeOpenToOthers } from '../store/data-folder.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { openStore } from '../store/open-store.ts';
 import { buildApp } from './app.ts';
@@ -85,6 +86,8 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const store = await openStore({ dataDir, memoryLimitMb, retentionMs, now, logger });
   const closers: Closer[] = [() => store.close()];
   try {
+    const mode = modeOpenToOthers(dataDir);
+    if (mode !== null) logger.warn({ dataDir, mode }, 'other users of this machine can read DATA_DIR: run chmod 700 on it');
     const kafka = startKafka(options, store);
     if (kafka !== null) closers.unshift(() => kafka.stop());
     const edge = await startEdge({ store, config, now, logger });

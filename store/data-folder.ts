@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { type Dirent, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { StoreError } from './store-error.ts';
@@ -29,15 +29,50 @@ export function prepareDataFolder(dataDir: string): DataFolder {
     catalogFile: join(root, 'catalog.sqlite'),
   };
   try {
+    refuseLinks(root);
     for (const path of [folder.journal, folder.segments, folder.links, folder.spill]) {
       makeFolder(path);
     }
   } catch (error) {
+    if (error instanceof StoreError) throw error;
     throw new StoreError('folder_unusable', `DATA_DIR: ${JSON.stringify(root)} cannot be used: ${(error as Error).message}`, {
       cause: error,
     });
   }
   return folder;
+}
+
+/**
+ * Throws `StoreError` (`folder_unusable`) where an entry of DATA_DIR is a symbolic link: the program would write to its target and empty it.
+ * A DATA_DIR that is a link itself, or that does not exist, is fine.
+ */
+export function refuseLinks(dataDir: string): void {
+  const root = resolve(dataDir);
+  for (const entry of entriesOf(root)) {
+    if (entry.isSymbolicLink()) {
+      const path = JSON.stringify(join(root, entry.name));
+      throw new StoreError(
+        'folder_unusable',
+        `DATA_DIR: ${path} is a symbolic link, which is not allowed there; move its target to its place`,
+      );
+    }
+  }
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    // A folder that is not there has no entries.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** The permissions that others than the owner have on DATA_DIR, such as `755` as a whole; null where they have none. */
+export function modeOpenToOthers(dataDir: string): string | null {
+  const mode = statSync(dataDir).mode & 0o777;
+  return process.platform === 'win32' || (mode & 0o077) === 0 ? null : mode.toString(8);
 }
 
 /** Makes a folder and those above it. Node's own recursive `mkdir` never ends where a file system refuses with ENOENT, as /proc does. */

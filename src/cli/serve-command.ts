@@ -2,6 +2,7 @@ import { type DestinationStream, pino } from 'pino';
 import { loadConfig } from '../config.ts';
 import { CONFIG_VARIABLES, flagOf } from '../config-table.ts';
 import { misspelledSettings } from '../misspelled-settings.ts';
+import { OWNER_ONLY } from '../owner-only.ts';
 import { stopSignals } from '../stop-signals.ts';
 import type { Command, CommandIo, ExitStatus } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
@@ -37,6 +38,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   const logger = pino({ level: config.logLevel, base: null }, await logDestination(io.stderr));
   for (const line of misspelledSettings(io.env, flags)) logger.warn({}, line);
   const signals = stopSignals(process);
+  process.umask(OWNER_ONLY);
   try {
     // Only here, because the other commands do without DuckDB and start faster.
     const { startProgram } = await import('../program.ts');

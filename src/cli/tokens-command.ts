@@ -1,5 +1,7 @@
 import { type NewToken, openTokenStore, type TokenStore } from '../../edge/local/database/token-store.ts';
+import { refuseLinks } from '../../store/data-folder.ts';
 import { loadConfig } from '../config.ts';
+import { OWNER_ONLY } from '../owner-only.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
 
@@ -54,6 +56,7 @@ function perform(action: Action, store: TokenStore, io: CommandIo): void {
 
 function openStore(dataDir: string): TokenStore {
   try {
+    refuseLinks(dataDir);
     return openTokenStore(dataDir, Date.now);
   } catch (error) {
     throw new CommandFailed(`the tokens in ${dataDir} cannot be opened: ${(error as Error).message}`, { cause: error });
@@ -65,6 +68,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   const action = parseAction(positionals);
   // Of the configuration, only this one is asked: what the program needs besides may be set for it alone.
   const { dataDir } = loadConfig({ DATA_DIR: io.env['DATA_DIR'] }, flags);
+  process.umask(OWNER_ONLY);
   const store = openStore(dataDir);
   try {
     perform(action, store, io);
