@@ -29,7 +29,7 @@ const CONNECTIONS = 6;
 export async function fetchLockedArtifacts(lockFile: string, folder: string, repository?: string): Promise<string[]> {
   const artifacts = readLockFile(lockFile, await readFile(lockFile, 'utf8'));
   const located = await Promise.all(artifacts.map(async (artifact) => ({ ...artifact, url: await addressOf(artifact, repository) })));
-  const wanted = located.map((artifact) => ({ ...artifact, path: join(folder, basename(artifact.url.pathname)) }));
+  const wanted = located.map((artifact) => ({ ...artifact, path: join(folder, basename(artifact.url.href)) }));
   const missing = wanted.filter(({ path }) => !existsSync(path));
   if (missing.length > 0) {
     await mkdir(folder, { recursive: true });
