@@ -119,12 +119,15 @@ describe('the file names of a module', () => {
     "import { createRequire } from 'node:module';\nexport const load = createRequire(import.meta.url);",
     "export const worker = new URL('./worker.ts', import.meta.url).href;",
     'export const path = (address: string) => new URL(address).pathname;',
+    "const script = new URL('./a.ts', import.meta.url);\nconst jar = new URL('https://example.org/a.jar');\nexport const both = [script.href, jar.pathname];",
+    "export const worker = new URL('./a.ts', import.meta.url);\nconst { pathname } = new URL('https://example.org/a.jar');\nexport { pathname };",
   ];
   const refused: readonly string[] = [
     "export const root = new URL('..', import.meta.url).pathname;",
     "const folder = new URL('..', import.meta.url);\nexport const root = folder.pathname;",
     "const { pathname } = new URL('..', import.meta.url);\nexport const root = pathname;",
     "const { pathname: root } = new URL('..', import.meta.url);\nexport { root };",
+    "const folder = new URL('..', import.meta.url);\nconst { pathname } = folder;\nexport { pathname };",
     'export const here = new URL(import.meta.url).pathname;',
     "export const here = import.meta.url.slice('file://'.length);",
     "export const here = import.meta.url.replace('file://', '');",
