@@ -6,14 +6,19 @@ WORKDIR /app
 
 # Without install scripts: the image has Node already, which the `node` package would fetch once more; DuckDB and lz4 come prebuilt.
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts
 
 COPY query ./query
 COPY sql ./sql
 COPY store ./store
 COPY ingest ./ingest
+COPY edge ./edge
 COPY src ./src
 COPY web ./web
+COPY LICENSE ./
+
+# The command for people in the container, such as: docker compose exec shieldlog shieldlog tokens generate
+RUN ln -s /app/src/main.ts /usr/local/bin/shieldlog
 
 # A named volume takes over the owner of the folder it is mounted on.
 RUN mkdir -m 700 /data && chown node:node /data

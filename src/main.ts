@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import process from 'node:process';
 
 // A running DuckDB call occupies one of libuv's threads. Node reads their number when the first is needed, which is later than here.
