@@ -1,10 +1,19 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Tests that start processes, kill them, or wait for what the program does by itself after a while. */
 const SLOW = 'test/**/*.slow.test.ts';
 
-/** Generous limits for what hangs, on a machine that is slow and busy with other things; no measurements. */
-const PATIENT = { hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } };
+/** Tests that are long by nature: programs and brokers that are killed again and again. `npm run test:long` runs them. */
+const LONG = 'test/**/*.long.test.ts';
+
+const COMMON = {
+  // Generous limits for what hangs, on a machine that is slow and busy with other things; no measurements.
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 60_000 } },
+  // One file more than there are cores, because many wait. Projects with equal numbers run together, and no core idles at the end of each.
+  maxWorkers: availableParallelism() + 1,
+};
 
 export default defineConfig({
   test: {
@@ -12,35 +21,38 @@ export default defineConfig({
       {
         // What needs neither a Kafka broker nor a process of its own: query, sql, store, HTTP.
         test: {
-          ...PATIENT,
+          ...COMMON,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/broker/**', 'test/property/**', 'test/rooms/**', SLOW],
+          exclude: ['test/broker/**', 'test/property/**', 'test/rooms/**', SLOW, LONG],
           testTimeout: 120_000,
         },
       },
       {
-        test: { ...PATIENT, name: 'slow', include: [SLOW], testTimeout: 300_000 },
+        test: { ...COMMON, name: 'slow', include: [SLOW], testTimeout: 300_000 },
       },
       {
         // Random requests against the slow oracle; room rules broken on purpose.
         test: {
-          ...PATIENT,
+          ...COMMON,
           name: 'property',
           include: ['test/property/**/*.test.ts', 'test/rooms/**/*.test.ts'],
           testTimeout: 600_000,
         },
       },
       {
-        // A real Apache Kafka broker; one file at a time because the machine has one broker.
+        // A real Apache Kafka broker, which the files share: each has topics and groups of its own.
         test: {
-          ...PATIENT,
+          ...COMMON,
           name: 'broker',
           include: ['test/broker/**/*.test.ts'],
+          exclude: [LONG],
           testTimeout: 600_000,
-          fileParallelism: false,
           globalSetup: ['test/broker/broker-setup.ts'],
         },
+      },
+      {
+        test: { ...COMMON, name: 'long', include: [LONG], testTimeout: 900_000, globalSetup: ['test/broker/broker-setup.ts'] },
       },
     ],
   },

@@ -7,9 +7,10 @@ import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { ZONES } from './arbitrary-event.ts';
 import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, RETENTION_MS, withFolder } from './filled-store.ts';
+import { propertyRuns } from './property-runs.ts';
 
 const PROPERTY = 'crash';
-const HISTORIES = 40;
+const HISTORIES = propertyRuns(15);
 
 /** One step in the life of a data folder. */
 type Step =

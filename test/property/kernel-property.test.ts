@@ -8,6 +8,7 @@ import { fieldsOf, kernelConversion, scannedConversion } from '../ingest/convers
 import { decodedEvents } from '../ingest/decoded-fields.ts';
 import { plainlyPacked, unpacked } from '../ingest/plain-packing.ts';
 import { rawEvent } from '../ingest/raw-events.ts';
+import { propertyRuns } from './property-runs.ts';
 
 /** Surrogates in escapes are left to the scanner. */
 const hasEscapedSurrogate = (event: string) => /\\u[dD][89a-fA-F]/.test(event);
@@ -19,7 +20,7 @@ test('the kernel takes usual events and writes the columns and the log that the 
       const bytes = Buffer.from(event);
       expect(kernelConversion(bytes)).toEqual(scannedConversion(bytes) ?? 'nothing');
     }),
-    { numRuns: 5000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });
 
@@ -39,7 +40,7 @@ test('logs that repeat values of their events are packed as the definition says,
       taken += ofKernel === null ? 0 : 1;
       marked += packed === log ? 0 : 1;
     }),
-    { numRuns: 20_000 },
+    { numRuns: propertyRuns(7_000) },
   );
   // Otherwise hardly anything was compared, or nothing was packed.
   expect(taken).toBeGreaterThan(all * 0.95);
@@ -88,7 +89,7 @@ test('of events of every kind, damaged and whole, the kernel takes none that the
         expect(ofKernel).toEqual(scannedConversion(bytes));
       }
     }),
-    { numRuns: 20_000 },
+    { numRuns: propertyRuns(7_000) },
   );
   // Otherwise nothing was compared.
   expect(taken).toBeGreaterThan(all / 20);
@@ -125,7 +126,7 @@ test('of events of every kind, damaged and whole, those that are taken in have c
         expect(typeof strictlyParsed(log)).toBe('object');
       }
     }),
-    { numRuns: 20_000 },
+    { numRuns: propertyRuns(7_000) },
   );
   expect(accepted).toBeGreaterThan(2000);
 });
@@ -148,6 +149,6 @@ test('the kernel takes an address in its usual forms exactly where the search re
       const isMixed = ip.includes(':') && ip.includes('.');
       expect(kernelConversion(bytes)).toEqual(parseAddress(ip) === null || isMixed ? null : scannedConversion(bytes));
     }),
-    { numRuns: 20_000 },
+    { numRuns: propertyRuns(7_000) },
   );
 });

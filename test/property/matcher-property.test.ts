@@ -12,11 +12,12 @@ import { type FedEvent, wholeFeed } from '../store/whole-feed.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
 import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
+import { propertyRuns } from './property-runs.ts';
 
 const PROPERTY = 'matcher';
 const DATA_SETS = 2;
 const EVENTS = 450;
-const REQUESTS = 350;
+const REQUESTS = propertyRuns(120);
 const ZONE = 1;
 /** Less than a page of the search, so that one answer has every event that matches. */
 const MOST_ROWS = 500;

@@ -7,9 +7,10 @@ import { isValidRequest } from '../oracle/request-check.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
 import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { generateRawEvents, NOW_MS } from './filled-store.ts';
+import { propertyRuns } from './property-runs.ts';
 
 const PROPERTY = 'refusal';
-const REQUESTS = 3_000;
+const REQUESTS = propertyRuns(1_000);
 const DATA_SEED = 1;
 
 /** Values of every kind, some of which are right in some places. */

@@ -7,8 +7,9 @@ import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
 import { type OracleRequest, searchOracle } from '../oracle/search-oracle.ts';
 import { arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
+import { propertyRuns } from './property-runs.ts';
 
-const DATA_SETS = 3;
+const DATA_SETS = propertyRuns(1);
 const EVENTS = 700;
 const REQUESTS = 12;
 const ROUNDS = 12;

@@ -7,13 +7,14 @@ import { ZONES } from './arbitrary-event.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
 import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, RETENTION_MS, withFolder } from './filled-store.ts';
+import { propertyRuns } from './property-runs.ts';
 import { answer } from './search-answer.ts';
 
 const PROPERTY = 'search';
 const DATA_SETS = 2;
 const EVENTS = 700;
 /** In each of the two states of the store that {@link withFilledStore} goes through. */
-const REQUESTS = 350;
+const REQUESTS = propertyRuns(120);
 
 /**
  * Hands `work` the same store twice: with events in new segments of many hours, in compacted ones and in hot tables, and again after all of

@@ -6,10 +6,11 @@ import { searchOracle } from '../oracle/search-oracle.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
 import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
+import { propertyRuns } from './property-runs.ts';
 import { answer } from './search-answer.ts';
 
 const PROPERTY = 'zone-table';
-const HISTORIES = 20;
+const HISTORIES = propertyRuns(8);
 const HOUR_MS = 3_600_000;
 
 /** One step in the life of a store whose zones are read into memory as soon as they are searched. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, storedIds } from './stored-events.ts';
-import { killedWhile, startWriter } from './writer-process.ts';
+import { startWriter } from './writer-process.ts';
 
 const journalFile = (dataDir: string, number: number) => join(dataDir, 'journal', `${String(number).padStart(12, '0')}.parquet`);
 const logsFile = (dataDir: string, number: number) => join(dataDir, 'journal', `${String(number).padStart(12, '0')}.logs`);
@@ -202,19 +202,4 @@ test('a folder that another process uses is refused with a clear line', async ()
     code: 'folder_in_use',
     message: expect.stringMatching(/^DATA_DIR: another shieldlog process is using ".*catalog\.sqlite"; stop it or choose another folder$/),
   });
-});
-
-test('a process killed while it appends, seals and merges loses nothing that it acknowledged, and stores nothing twice', async () => {
-  const dataDir = temporaryFolder();
-  let acknowledged = 0;
-  for (const afterBatches of [3, 1, 8, 5, 12]) {
-    acknowledged = await killedWhile(dataDir, acknowledged + afterBatches);
-    const store = await storeIn(dataDir);
-    const position = Number(store.position('writer', 0));
-    expect(position).toBeGreaterThanOrEqual(acknowledged);
-    const ids = await storedIds(store);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(new Set(ids)).toEqual(new Set(Array.from({ length: position * 100 }, (__, index) => `e${index}`)));
-    await store.close();
-  }
 });

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { storedIds } from './stored-events.ts';
+import { killedWhile } from './writer-process.ts';
+
+test('a process killed while it appends, seals and merges loses nothing that it acknowledged, and stores nothing twice', async () => {
+  const dataDir = temporaryFolder();
+  let acknowledged = 0;
+  for (const afterBatches of [3, 1, 8, 5, 12]) {
+    acknowledged = await killedWhile(dataDir, acknowledged + afterBatches);
+    const store = await storeIn(dataDir);
+    const position = Number(store.position('writer', 0));
+    expect(position).toBeGreaterThanOrEqual(acknowledged);
+    const ids = await storedIds(store);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(new Set(ids)).toEqual(new Set(Array.from({ length: position * 100 }, (__, index) => `e${index}`)));
+    await store.close();
+  }
+});
