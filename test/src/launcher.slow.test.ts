@@ -151,14 +151,17 @@ describe('the launcher', () => {
     expect(launch('bench').stderr).toBe('');
   });
 
-  test.each(['test', 'test:unit'])('installs the compiler of the event kernel for `%s`, and not to run the program', (script) => {
-    const kernel = join(checkout, 'ingest/kernel');
-    mkdirSync(kernel, { recursive: true });
-    cpSync(join(checkout, 'small-2.0.0.tgz'), join(kernel, 'small-2.0.0.tgz'));
-    dependOn(kernel, '2.0.0');
-    for (const program of ['start', 'serve', 'shieldlog']) expect(launch(program).stderr).not.toContain('ingest/kernel');
-    expect(launch(script).stderr).toContain('installing packages in ingest/kernel/ with npm ci, because nothing is installed yet');
-  });
+  test.each(['test', 'test:unit', 'test:long'])(
+    'installs the compiler of the event kernel for `%s`, and not to run the program',
+    (script) => {
+      const kernel = join(checkout, 'ingest/kernel');
+      mkdirSync(kernel, { recursive: true });
+      cpSync(join(checkout, 'small-2.0.0.tgz'), join(kernel, 'small-2.0.0.tgz'));
+      dependOn(kernel, '2.0.0');
+      for (const program of ['start', 'serve', 'shieldlog']) expect(launch(program).stderr).not.toContain('ingest/kernel');
+      expect(launch(script).stderr).toContain('installing packages in ingest/kernel/ with npm ci, because nothing is installed yet');
+    },
+  );
 
   test('installs once where several start together', async () => {
     const runs = await Promise.all([start('serve'), start('serve'), start('serve')].map(({ ended }) => ended));
