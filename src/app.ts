@@ -81,7 +81,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs, bodyDeadlineMs });
   await app.register(deadLetterRoutes, { store, now, retentionMs, bodyDeadlineMs });
   if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodyDeadlineMs });
-  await app.register(openapiRoutes);
+  await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0, host: config.host });
   await app.register(pageRoutes);
   return app;
 }

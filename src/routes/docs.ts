@@ -1,8 +1,6 @@
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { withCurrentTimes } from '../openapi-current-times.ts';
-import { OPENAPI_DOCUMENT } from '../openapi-document.ts';
 import { RequestProblem } from '../problem.ts';
 
 const PREFIX = '/docs';
@@ -31,24 +29,24 @@ async function requirePageFile({ params }: FastifyRequest): Promise<void> {
 }
 
 export interface DocsRoutesOptions {
-  /** Unix ms UTC. */
-  readonly now: () => number;
+  /** Makes the OpenAPI document as it holds at the moment. */
+  readonly currentDocument: () => Record<string, unknown>;
 }
 
 /** The interface's description as a page that can also try it: Swagger UI, all of it served from here. */
-export async function docsRoutes(app: FastifyInstance, { now }: DocsRoutesOptions): Promise<void> {
+export async function docsRoutes(app: FastifyInstance, { currentDocument }: DocsRoutesOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, needsKey: 'never' };
   });
   app.addHook('onRequest', requirePageFile);
   app.addHook('onSend', async (_request, reply) => void reply.headers(HEADERS));
   // The document is the one source: nothing is made from the routes.
-  const document = OPENAPI_DOCUMENT as unknown as StaticDocumentSpec['document'];
+  const document = currentDocument() as unknown as StaticDocumentSpec['document'];
   await app.register(swagger, { mode: 'static', specification: { document } });
   await app.register(swaggerUi, {
     routePrefix: PREFIX,
     staticCSP: POLICY,
-    transformSpecification: (described) => withCurrentTimes(described, now()),
+    transformSpecification: currentDocument,
     transformSpecificationClone: false,
     theme: { title: 'shieldlog: the HTTP interface' },
     // Without the bar at the top, which would load the description of any other address.

@@ -1,9 +1,8 @@
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withCurrentTimes } from '../../src/openapi-current-times.ts';
 import { OPENAPI_DOCUMENT } from '../../src/openapi-document.ts';
 import { isDescribed } from './described.ts';
-import { ask, type RunningApp, search, startApp } from './running-app.ts';
+import { ask, type RunningApp, startApp } from './running-app.ts';
 
 const KEY = 'key-of-every-zone-1';
 
@@ -18,13 +17,6 @@ afterAll(() => app.stop());
 async function assets(): Promise<readonly string[]> {
   const { text } = await ask(app, '/docs');
   return [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, path = '']) => path);
-}
-
-/** The window of the search's first example. */
-function windowOf(document: typeof OPENAPI_DOCUMENT): { readonly from: number; readonly to: number } {
-  const { content } = document.paths['/shield/event-logs/{shieldZoneId}/search'].post.requestBody;
-  const [example] = Object.values(content['application/json']?.examples ?? {});
-  return example?.value as { from: number; to: number };
 }
 
 interface PageConfig {
@@ -94,13 +86,9 @@ describe('/docs', () => {
     });
   });
 
-  test('shows what /openapi.json says, the examples moved to the past hour so that they can be tried', async () => {
-    const { body } = await ask(app, '/docs/json');
-    const { from, to } = windowOf(body);
-    expect([Date.now() - to < 60_000, to - from]).toEqual([true, 3_600_000]);
-    expect(body).toEqual(withCurrentTimes((await ask(app, '/openapi.json')).body, to));
-    const answer = await search(app, JSON.stringify({ from, to }), { accesskey: KEY });
-    expect(answer.status).toBe(200);
+  test('shows what /openapi.json says', async () => {
+    const withoutTimes = (text: string): string => text.replaceAll(/\b17\d{11}\b|\b20\d\d-\d\d-\d\dT[\d:.]+Z/g, 'a time');
+    expect(withoutTimes((await ask(app, '/docs/json')).text)).toBe(withoutTimes((await ask(app, '/openapi.json')).text));
   });
 
   test.each(['swagger-ui.js', 'oauth2-redirect.html', 'nothing.js', '', '..%2f..%2fpackage.json'])(
