@@ -24,7 +24,7 @@ export default defineConfig({
           ...COMMON,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/broker/**', 'test/property/**', 'test/rooms/**', SLOW, LONG],
+          exclude: ['test/broker/**', 'test/browser/**', 'test/property/**', 'test/readme/**', 'test/rooms/**', SLOW, LONG],
           testTimeout: 120_000,
         },
       },
@@ -39,6 +39,20 @@ export default defineConfig({
           include: ['test/property/**/*.test.ts', 'test/rooms/**/*.test.ts'],
           testTimeout: 600_000,
         },
+      },
+      {
+        // The README's examples in their order, typed into a shell: needs jq, kcat and curl beside a Kafka broker. `npm run test:e2e` runs it.
+        test: {
+          ...COMMON,
+          name: 'readme',
+          include: ['test/readme/**/*.test.ts'],
+          testTimeout: 300_000,
+          globalSetup: ['test/broker/broker-setup.ts'],
+        },
+      },
+      {
+        // The page in a real Chromium. `npm run test:e2e` runs it.
+        test: { ...COMMON, name: 'browser', include: ['test/browser/**/*.test.ts'], testTimeout: 300_000 },
       },
       {
         // A real Apache Kafka broker, which the files share: each has topics and groups of its own.
