@@ -1,9 +1,14 @@
 // Asks the search of this program, and nothing else; every value from an event is shown as text.
+import { parseExactly } from './exact-json.js';
 import { startLive } from './live.js';
+import { drawLines, tableLine } from './table-lines.js';
+import { startView } from './view.js';
 
 const HOUR_MS = 3_600_000;
 const BUCKETS = 48;
 const REFRESH_MS = 5_000;
+const ROWS = 15;
+const ROWS_OF_GROUP = 50;
 
 /**
  * Asks one question at a time: the next follows `pauseMs` after the last one has settled, however long that took, unless `isIdle()`. `ask(signal)` is
@@ -87,22 +92,9 @@ async function search({ zone, accessKey }, body, signal) {
     body: JSON.stringify(body),
     signal,
   });
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.detail ?? `The program answered ${response.status}`);
-  return answer;
-}
-
-function cell(content) {
-  const td = document.createElement('td');
-  td.append(content);
-  if (typeof content === 'string') td.title = content;
-  return td;
-}
-
-function line(...contents) {
-  const tr = document.createElement('tr');
-  tr.append(...contents.map(cell));
-  return tr;
+  if (response.ok) return parseExactly(await response.text());
+  const problem = await response.json().catch(() => ({}));
+  throw new Error(problem.detail ?? `The program answered ${response.status}`);
 }
 
 /** One bar a bucket, the highest as high as the picture. */
@@ -120,37 +112,97 @@ function sparkline(counts) {
   return svg;
 }
 
-function groupLine({ key, count, context, sparkline: counts }, groupBy) {
-  return line(key[groupBy] || '(none)', count.toLocaleString(), context.blocked.toLocaleString(), context.country, sparkline(counts));
+/** A group without a value is not opened: no filter finds the events that lack a field. */
+function groupLine({ key, count, context, sparkline: counts }, groupBy, open) {
+  const value = key[groupBy];
+  return tableLine({
+    key: value,
+    open: value === '' ? null : () => open(value),
+    cells: [value || '(none)', count.toLocaleString(), context.blocked.toLocaleString(), context.country, sparkline(counts)],
+  });
 }
 
-function rowLine({ timestamp, fields }) {
+function rowLine(row, open) {
+  const { timestamp, logId, fields } = row;
+  const key = `${timestamp} ${logId}`;
   const time = new Date(timestamp).toISOString().slice(0, 19).replace('T', ' ');
-  return line(time, fields.action ?? '', fields.feature ?? '', fields.ip ?? '', fields.url ?? '');
+  return tableLine({
+    key,
+    open: () => open(row, key),
+    cells: [time, fields.action ?? '', fields.feature ?? '', fields.ip ?? '', fields.url ?? ''],
+  });
 }
 
 function startPage() {
   const form = document.querySelector('#search');
-  const [status, waiting, note] = ['#status', '#waiting', '#note'].map((id) => document.querySelector(id));
+  const [status, waiting, note, groupRows, eventRows, eventsOf, allEvents] = [
+    '#status',
+    '#waiting',
+    '#note',
+    '#groups',
+    '#rows',
+    '#eventsOf',
+    '#allEvents',
+  ].map((id) => document.querySelector(id));
+  const view = startView({
+    dialog: document.querySelector('#event'),
+    text: document.querySelector('#eventText'),
+    close: document.querySelector('#eventClose'),
+    onGroup: () => askIfValid(),
+  });
 
   function tell(text, failed) {
     status.textContent = text;
     status.toggleAttribute('data-failed', failed);
   }
 
+  /** The open group, if the form still asks for what it is one of. */
+  function openGroup({ zone, groupBy }) {
+    const { group } = view;
+    return group !== null && group.zone === zone && group.field === groupBy ? group : null;
+  }
+
+  const linesIn = (table) => (row) => rowLine(row, (opened, key) => view.openEvent(opened, table, key));
+
+  function showGroups(question, groups, opened) {
+    const lines = groups.map((group) => groupLine(group, question.groupBy, (value) => openGroupOf(question, value)));
+    for (const line of lines) if (opened !== null && line.dataset.key === opened.value) line.setAttribute('aria-current', 'true');
+    drawLines(groupRows, lines);
+  }
+
+  function showRows(rows, opened) {
+    drawLines(eventRows, rows.map(linesIn(eventRows)));
+    eventsOf.textContent = opened === null ? '' : `with ${opened.field} ${opened.value}`;
+    allEvents.hidden = opened === null;
+  }
+
+  function openGroupOf({ zone, groupBy }, value) {
+    view.openGroup({ zone, field: groupBy, value });
+    eventRows.closest('section').scrollIntoView();
+  }
+
   const asking = keepAsking({
     ask: async (signal) => {
       const question = wanted(form);
+      const opened = openGroup(question);
+      const filters = opened === null ? [] : [{ field: opened.field, op: 'eq', value: [opened.value] }];
       const [groups, rows] = await Promise.all([
         search(question, { ...question.body, groupBy: [question.groupBy], buckets: BUCKETS, pageSize: 15 }, signal),
-        search(question, { ...question.body, pageSize: 15 }, signal),
+        search(question, { ...question.body, filters, pageSize: opened === null ? ROWS : ROWS_OF_GROUP }, signal),
       ]);
-      return { groups, rows, groupBy: question.groupBy };
+      return { question, opened, groups, rows };
     },
-    show: ({ groups, rows, groupBy }) => {
-      document.querySelector('#groups').replaceChildren(...groups.groups.map((group) => groupLine(group, groupBy)));
-      document.querySelector('#rows').replaceChildren(...rows.rows.map(rowLine));
-      tell(`${rows.total.toLocaleString()} events in ${groups.total.toLocaleString()} groups by ${groupBy}`, false);
+    show: ({ question, opened, groups, rows }) => {
+      showGroups(question, groups.groups, opened);
+      showRows(rows.rows, opened);
+      const [events, inGroups] = [rows.total, groups.total].map((count) => count.toLocaleString());
+      const { groupBy } = question;
+      tell(
+        opened === null
+          ? `${events} events in ${inGroups} groups by ${groupBy}`
+          : `${events} events of one of ${inGroups} groups by ${groupBy}`,
+        false,
+      );
     },
     fail: (error) => tell(error.message, true),
     setWaiting: (isWaiting) => {
@@ -175,7 +227,8 @@ function startPage() {
   const ignored = fillFromLink(new URLSearchParams(location.search), (name) => form.elements.namedItem(name));
   note.hidden = ignored === null;
   note.textContent = ignored;
-  startLive({ form, question: () => wanted(form), rowLine });
+  allEvents.addEventListener('click', () => view.openGroup(null));
+  startLive({ form, question: () => wanted(form), linesIn });
   askIfValid();
 }
 

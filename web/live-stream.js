@@ -1,4 +1,5 @@
 // The live tail as a stream. EventSource cannot send the access key, so it is read by hand.
+import { parseExactly } from './exact-json.js';
 
 /** How long a connection that was lost is left alone, where the program does not say. */
 const RETRY_MS = 2_000;
@@ -55,7 +56,7 @@ export async function watchTail({ fetchStream, onRow, onDropped, onState, signal
 
   const handlers = {
     onMessage({ event, data }) {
-      if (event === 'event') onRow(JSON.parse(data));
+      if (event === 'event') onRow(parseExactly(data));
       else if (event === 'dropped') onDropped(JSON.parse(data).count);
     },
     onId: (id) => {

@@ -1,5 +1,6 @@
 // The live tail on the page: events as they come.
 import { watchTail } from './live-stream.js';
+import { drawLines } from './table-lines.js';
 
 const MOST_ROWS = 300;
 /** The table is drawn at most so often, however many events come. */
@@ -53,10 +54,10 @@ export function liveWords({ seen, dropped }, { isPaused, waiting }) {
 }
 
 /**
- * The switch and the table of the page. `question()` gives the zone, the access key and the text that are wanted now, `rowLine(row)` a line of the
- * table.
+ * The switch and the table of the page. `question()` gives the zone, the access key and the text that are wanted now, `linesIn(table)` what makes
+ * a line of that table from a row.
  */
-export function startLive({ form, question, rowLine }) {
+export function startLive({ form, question, linesIn }) {
   const [section, power, pause, status, rows] = ['#live', '#livePower', '#livePause', '#liveStatus', '#liveRows'].map((id) =>
     document.querySelector(id),
   );
@@ -69,7 +70,7 @@ export function startLive({ form, question, rowLine }) {
   function draw() {
     clearTimeout(timer);
     timer = null;
-    if (!list.isPaused) rows.replaceChildren(...list.rows.map(rowLine));
+    if (!list.isPaused) drawLines(rows, list.rows.map(linesIn(rows)));
     status.textContent = [state, liveWords(list.counts, list)].filter((words) => words !== '').join(': ');
   }
 
