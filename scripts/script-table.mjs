@@ -18,6 +18,7 @@ export const SCRIPTS = {
   test: tests('unit', 'slow', 'property', 'broker'),
   'test:unit': tests('unit'),
   'test:long': tests('long'),
+  'test:e2e': tests('readme', 'browser'),
   check: { commands: [['tsc', '-p', '.'], ['biome', 'ci', '.'], ['knip']] },
   bench: { commands: [['node', 'bench/main.ts']], packages: ['bench'] },
   'bench:smoke': { commands: [['node', 'bench/main.ts', '--smoke']], packages: ['bench'] },
