@@ -2,12 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { closeAtLast } from './lingering-close.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** Answers with ProblemDetails where there is no response object, and closes the connection. */
 function answerOnSocket(socket: Duplex, statusLine: string, problem: RequestProblem): void {
   const body = problemBody(problem, null);
   const headers = {
     ...problem.headers,
+    ...SECURITY_HEADERS,
     Connection: 'close',
     'Content-Type': PROBLEM_CONTENT_TYPE,
     'Content-Length': Buffer.byteLength(body),

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { refuseTunnel } from './connection-answers.ts';
 import { LingeringResponse } from './lingering-close.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** Longer than the 60 s for which load balancers keep a connection, so that it is not closed under a request. */
 const KEEP_ALIVE_MS = 72_000;
@@ -13,8 +14,13 @@ const KEEP_ALIVE_MS = 72_000;
 export function createHttpServer(handler: RequestListener): Server {
   const listener: RequestListener = (request, response) => {
     // What comes behind the last request that the connection was kept for cannot be answered, and must not be done.
-    if (request.socket.writableEnded) request.resume();
-    else handler(request, response);
+    if (request.socket.writableEnded) {
+      request.resume();
+      return;
+    }
+    // Set here, so that answers that a route writes past Fastify have them too.
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    handler(request, response);
   };
   const server = createServer({ requireHostHeader: false, ServerResponse: LingeringResponse }, listener);
   server.keepAliveTimeout = KEEP_ALIVE_MS;

@@ -19,7 +19,7 @@ const PAGE_FILES: ReadonlySet<string> = new Set([
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
+const HEADERS = { 'referrer-policy': 'no-referrer' };
 
 /** The file server of the page would answer in a shape of its own. */
 async function requirePageFile({ params }: FastifyRequest): Promise<void> {

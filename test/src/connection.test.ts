@@ -74,6 +74,8 @@ describe('a request that never reaches a route is answered with ProblemDetails:'
     const { head, body } = await answerTo(...lines);
     expect(head).toContain(`HTTP/1.1 ${statusLine}`);
     expect(head).toMatch(/^content-type: application\/problem\+json; charset=utf-8\r?$/im);
+    expect(head).toMatch(/^x-content-type-options: nosniff\r?$/im);
+    expect(head).toMatch(/^content-security-policy: default-src 'none'; sandbox\r?$/im);
     expect(body).toMatchObject({ status: Number(statusLine.slice(0, 3)), errorKey, instance });
     expect(app.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
   });

@@ -132,6 +132,19 @@ describe('a program with keys and upstreams', () => {
     await dns[Symbol.asyncDispose]();
   });
 
+  test("hands an upstream's page on under a policy that lets a browser run nothing of it", async () => {
+    const markup = '<script>steal()</script>';
+    await using hostile = await recordingUpstream((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': "default-src 'unsafe-inline'" }).end(markup),
+    );
+    await using handing = await startWhole({ UPSTREAM_URL: hostile.url });
+    const answer = await send(handing.url, exampleOf(12));
+    const { headers } = answer;
+    expect([headers.get('content-type'), await answer.text()]).toEqual(['text/html', markup]);
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
   test.each([
     ['no key', {}, 401],
     ['an unknown key', { accesskey: 'unknown-unknown-unknown' }, 401],

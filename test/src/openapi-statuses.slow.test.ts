@@ -33,5 +33,10 @@ describe.concurrent('the program answers as the document says', () => {
     if (drive === undefined) throw new Error(`nothing drives ${name} to ${status}`);
     const answer = await drive(sites);
     expect([answer.status, undescribed(operation, answer)], answer.text.slice(0, 500)).toEqual([status, []]);
+    const { headers } = answer;
+    expect([headers.get('x-content-type-options'), headers.get('content-security-policy')]).toEqual([
+      'nosniff',
+      "default-src 'none'; sandbox",
+    ]);
   });
 });
