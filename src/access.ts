@@ -21,6 +21,8 @@ declare module 'fastify' {
      * them are closed to web pages of other sites, except `never-by-any-name`: that is open under every host name, to everyone.
      */
     readonly needsKey?: 'never' | 'never-by-any-name' | 'unless-loopback';
+    /** The scope that the key needs; default `read`. */
+    readonly needsScope?: Scope;
   }
   interface FastifyRequest {
     caller: Caller | null;
@@ -75,6 +77,11 @@ export function requireZone(request: FastifyRequest, zoneId: number): void {
     throw new RequestProblem('access.zone_denied', `The access key does not open shield zone ${zoneId}`);
 }
 
+/** Throws RequestProblem `access.scope_denied` where the caller's key lacks the scope. */
+export function requireScope(caller: Pick<Caller, 'hasScope'>, scope: Scope): void {
+  if (!caller.hasScope(scope)) throw new RequestProblem('access.scope_denied', `The access key does not have the scope "${scope}"`);
+}
+
 export interface AccessOptions {
   readonly keys: readonly AccessKey[];
   /** Where the program listens. */
@@ -86,7 +93,7 @@ export const access = fastifyPlugin(async (app: FastifyInstance, { keys, host }:
   const onLoopback = isLoopbackHost(host);
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request) => {
-    const needsKey = request.routeOptions.config?.needsKey;
+    const { needsKey, needsScope = 'read' } = request.routeOptions.config ?? {};
     if (needsKey === 'never-by-any-name') return;
     if (keys.length === 0) {
       refuseForeignPages(request);
@@ -95,5 +102,6 @@ export const access = fastifyPlugin(async (app: FastifyInstance, { keys, host }:
     }
     if (needsKey === 'never' || (needsKey === 'unless-loopback' && onLoopback)) return;
     request.caller = identify(keys, request);
+    if (!request.is404) requireScope(request.caller, needsScope);
   });
 });

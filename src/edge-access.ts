@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { ProxiedRoute } from '../edge/operation.ts';
-import { callerOf, requireZone } from './access.ts';
+import { callerOf, requireScope, requireZone } from './access.ts';
 import { type AccessKey, findAccessKey } from './access-key.ts';
 import { RequestProblem } from './problem.ts';
 import { parseZoneId } from './zone-id.ts';
@@ -13,10 +13,6 @@ export interface EdgeAccess {
   readonly requireDatabaseToken: ((authorization: string | undefined) => void) | null;
 }
 
-function requireScope(has: boolean, name: string): void {
-  if (!has) throw new RequestProblem('access.scope_denied', `The access key does not have the scope "${name}"`);
-}
-
 /** Libraries for the database send nothing but a bearer token: an access key with the scope `database` stands in its place. */
 function requireDatabaseKey(request: FastifyRequest, keys: readonly AccessKey[]): void {
   const unauthorized = { headers: { 'www-authenticate': 'Bearer' } };
@@ -26,7 +22,7 @@ function requireDatabaseKey(request: FastifyRequest, keys: readonly AccessKey[])
   }
   const key = findAccessKey(keys, presented);
   if (key === undefined) throw new RequestProblem('access.key_unknown', 'The bearer token is no access key of this program', unauthorized);
-  requireScope(key.scopes.has('database'), 'database');
+  requireScope({ hasScope: (scope) => key.scopes.has(scope) }, 'database');
 }
 
 /** Throws RequestProblem where the caller may not use the operation. The `AccessKey` header has been looked at before. */
@@ -40,7 +36,7 @@ export function authorizeOperation(
     case 'none':
       return;
     case 'personal':
-      requireScope(callerOf(request).hasScope('personal'), 'personal');
+      requireScope(callerOf(request), 'personal');
       return;
     case 'access-and-zone':
       requireZone(request, parseZoneId((request.params as { shieldZoneId: string }).shieldZoneId));

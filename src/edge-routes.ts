@@ -29,9 +29,10 @@ function translateError(error: unknown, request: FastifyRequest): EdgeError | nu
 }
 
 /** The database's own tokens are not ours to know; some things are for everyone. */
-function routeConfig({ key, anyHost = false }: ProxiedRoute): FastifyContextConfig {
+function routeConfig({ key, method, anyHost = false }: ProxiedRoute): FastifyContextConfig {
   if (key === 'none' && anyHost) return { needsKey: 'never-by-any-name' };
-  return key === 'bearer' || key === 'none' ? { needsKey: 'never' } : {};
+  if (key === 'bearer' || key === 'none') return { needsKey: 'never' };
+  return { needsScope: method === 'GET' ? 'read' : 'manage' };
 }
 
 /** Operations 2 to 14, and what clients ask beside them: checked here, answered by the upstreams that are configured, or by the local control plane. */

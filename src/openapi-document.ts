@@ -47,13 +47,14 @@ export const OPENAPI_DOCUMENT = {
         type: 'apiKey',
         in: 'header',
         name: 'AccessKey',
-        description: 'A key of ACCESS_KEYS. A program without keys listens on loopback only and needs none.',
+        description:
+          'A key of ACCESS_KEYS that has the scope read for what reads, ingest for what sends events, manage for what changes, metrics for /metrics. A program without keys listens on loopback only and needs none.',
       },
       PersonalAccessKey: {
         type: 'apiKey',
         in: 'header',
         name: 'AccessKey',
-        description: 'A key of ACCESS_KEYS that has the scope personal.',
+        description: 'A key of ACCESS_KEYS that has the scopes read and personal.',
       },
       DatabaseToken: {
         type: 'http',

@@ -6,7 +6,7 @@ import { errorAnswer } from './openapi-operation-errors.ts';
 import { documentedPath } from './openapi-operation-path.ts';
 
 const KEYS: Readonly<Record<KeyKind, { readonly security: object; readonly words: string }>> = {
-  access: { security: { AccessKey: [] }, words: 'Any access key will do.' },
+  access: { security: { AccessKey: [] }, words: 'Needs an access key with the scope manage.' },
   personal: { security: { PersonalAccessKey: [] }, words: 'Needs a personal access key.' },
   'access-and-zone': { security: { AccessKey: [] }, words: 'Needs an access key that opens the shield zone.' },
   bearer: { security: { DatabaseToken: [] }, words: 'A Read Only token may only read.' },

@@ -58,7 +58,7 @@ export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetter
 
   app.post<{ readonly Body: Uint8Array | undefined }>(
     '/ingest/dead-letters/replay',
-    { onRequest: [requireEveryZone, judgeReplay] },
+    { config: { needsScope: 'ingest' }, onRequest: [requireEveryZone, judgeReplay] },
     async (request) => {
       const ids = readReplayRequest(request.body);
       try {

@@ -78,7 +78,8 @@ export async function ingestEventsRoutes(
     metrics.receivedEvents.inc({ source, verdict: 'rejected' }, rejectedCount);
   }
 
-  app.post('/ingest/events', { onRequest: judge, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
+  const config = { needsScope: 'ingest' } as const;
+  app.post('/ingest/events', { config, onRequest: judge, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
     const source = sourceOf(request.query);
     const signal = hangUpSignal(reply.raw);
     const admit = zoneGuard(callerOf(request));

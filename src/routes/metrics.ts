@@ -3,7 +3,7 @@ import type { Metrics } from '../metrics.ts';
 
 /** `/metrics` in the text format of Prometheus. */
 export async function metricsRoutes(app: FastifyInstance, { metrics }: { readonly metrics: Metrics }): Promise<void> {
-  app.get('/metrics', { config: { needsKey: 'unless-loopback' } }, async (_request, reply) =>
+  app.get('/metrics', { config: { needsKey: 'unless-loopback', needsScope: 'metrics' } }, async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
 }

@@ -162,7 +162,8 @@ describe('with access keys', () => {
     app = await startApp({ env: { ACCESS_KEYS, HOST: '0.0.0.0' } });
     for (const path of ['/healthz', '/readyz']) expect((await ask(app, path)).status).toBe(200);
     expect((await ask(app, '/metrics')).status).toBe(401);
-    expect((await ask(app, '/metrics', { headers: { accesskey: SOME } })).status).toBe(200);
+    expect((await ask(app, '/metrics', { headers: { accesskey: SOME } })).status).toBe(403);
+    expect((await ask(app, '/metrics', { headers: { accesskey: ALL } })).status).toBe(200);
   });
 
   test('a path that does not exist says so only to those with a key', async () => {

@@ -206,10 +206,17 @@ describe('the configuration', () => {
     expect(refusal(others)).not.toContain('secret word');
   });
 
-  test('knows the scopes of access keys; a key without a fourth part has none', () => {
-    const text = `a:${KEY}1:*,b:${KEY}2:7:personal,c:${KEY}3:7+8:personal+database`;
-    const scopes = loadConfig({ ACCESS_KEYS: text }).accessKeys.map((key) => [...key.scopes]);
-    expect(scopes).toEqual([[], ['personal'], ['personal', 'database']]);
+  test.each([
+    ['*', '', ['read', 'ingest', 'manage', 'metrics', 'admin']],
+    ['7', '', ['read', 'ingest', 'manage']],
+    ['7', ':personal', ['read', 'ingest', 'manage', 'personal']],
+    ['7+8', ':personal+database', ['read', 'ingest', 'manage', 'personal', 'database']],
+    ['7', ':read', ['read']],
+    ['7', ':ingest+metrics', ['ingest', 'metrics']],
+    ['*', ':manage+personal', ['manage', 'personal', 'metrics', 'admin']],
+    ['7', ':admin', ['read', 'ingest', 'manage', 'admin']],
+  ])('gives a key of zones %s with the fourth part "%s" the scopes %j', (zones, part, scopes) => {
+    expect([...(loadConfig({ ACCESS_KEYS: `a:${KEY}:${zones}${part}` }).accessKeys[0]?.scopes ?? [])]).toEqual(scopes);
   });
 
   test('keeps of an access key only its hash and zones', () => {
