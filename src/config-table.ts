@@ -1,6 +1,7 @@
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
 import { hoursInMs, listOf, oneOf, type ParsedValue, someText, wholeNumber, yesOrNo } from './config-value.ts';
 import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config-table.ts';
+import { fileFlagOf, fileVariableOf, type SettingSource } from './setting-text.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
@@ -41,7 +42,7 @@ export interface ConfigVariable<K extends keyof ConfigValues = keyof ConfigValue
   /** Completes the sentence "allowed: …". */
   readonly allowed: string;
   readonly about: string;
-  /** A secret's value is never shown. */
+  /** A secret's value is never shown, and may stand in a file. */
   readonly secret?: true;
   readonly parse: (text: string) => ParsedValue<NonNullable<ConfigValues[K]>>;
 }
@@ -202,4 +203,18 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
 /** `KAFKA_GROUP_ID` is `kafka-group-id` on the command line. */
 export function flagOf(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
+}
+
+export function sourceOf({ name, secret, judgesEmpty }: Pick<ConfigVariable, 'name' | 'secret' | 'judgesEmpty'>): SettingSource {
+  return { name, flag: flagOf(name), secret: secret ?? false, judgesEmpty: judgesEmpty ?? false };
+}
+
+/** The environment variables that set it: its own and, for a secret, the one that names a file. */
+export function variablesOf({ name, secret }: Pick<ConfigVariable, 'name' | 'secret'>): readonly string[] {
+  return secret ? [name, fileVariableOf(name)] : [name];
+}
+
+/** The flags that set it, as `variablesOf`. */
+export function flagsOf({ name, secret }: Pick<ConfigVariable, 'name' | 'secret'>): readonly string[] {
+  return secret ? [flagOf(name), fileFlagOf(flagOf(name))] : [flagOf(name)];
 }

@@ -1,7 +1,8 @@
 import type { AccessKey } from './access-key.ts';
-import { CONFIG_VARIABLES, type ConfigValues, type ConfigVariable, flagOf } from './config-table.ts';
+import { CONFIG_VARIABLES, type ConfigValues, type ConfigVariable, sourceOf } from './config-table.ts';
 import { isLoopbackHost } from './loopback.ts';
 import { misspelledSettings } from './misspelled-settings.ts';
+import { findSettingText, type Texts } from './setting-text.ts';
 
 export interface Config extends Omit<ConfigValues, 'demo' | 'accessKeys'> {
   /** `auto` is decided: true when the demo feed is to run. */
@@ -19,22 +20,17 @@ export class ConfigError extends Error {
   }
 }
 
-type Texts = Readonly<Record<string, string | undefined>>;
-
 /** What a variable is set to, or the line that says why it is not allowed. */
 function readVariable(variable: ConfigVariable, env: Texts, flags: Texts): { readonly value: unknown } | { readonly wrong: string } {
-  const flag = flagOf(variable.name);
-  const fromFlag = flags[flag];
-  // Compose files pass unset variables on as empty ones.
-  const fromEnv = env[variable.name] === '' && variable.judgesEmpty === undefined ? undefined : env[variable.name];
-  const text = fromFlag ?? fromEnv ?? variable.default;
+  const found = findSettingText(sourceOf(variable), env, flags);
+  if (found.kind === 'refused') return { wrong: found.line };
+  const text = found.kind === 'text' ? found.text : variable.default;
   if (text === null) return { value: null };
   const parsed = variable.parse(text);
   if (parsed.kind === 'value') return { value: parsed.value };
-  const given = fromFlag === undefined ? variable.name : `--${flag}`;
-  const shown = variable.secret ? '' : `=${JSON.stringify(text)}`;
+  const place = found.kind === 'text' ? found.place : variable.name;
   const why = parsed.why === null ? '' : `: ${parsed.why}`;
-  return { wrong: `${given}${shown} is not allowed${why}; allowed: ${variable.allowed}` };
+  return { wrong: `${place} is not allowed${why}; allowed: ${variable.allowed}` };
 }
 
 /** A line for each rule that concerns several variables and is broken. A variable whose own value is wrong is absent, and breaks none. */

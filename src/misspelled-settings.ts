@@ -1,7 +1,6 @@
-import { CONFIG_VARIABLES, flagOf } from './config-table.ts';
+import { CONFIG_VARIABLES, flagsOf, variablesOf } from './config-table.ts';
 import { nearestName } from './nearest-name.ts';
-
-type Texts = Readonly<Record<string, string | undefined>>;
+import type { Texts } from './setting-text.ts';
 
 /** Variables of other programs, such as PORTS, are near to shorter names: those are only recognized in another case. */
 const SHORTEST = 8;
@@ -14,8 +13,10 @@ const editsAllowed = (name: string): number => (name.length < SHORTEST ? 0 : Mat
  * program, so that it is worth a warning and no more. Values are not shown.
  */
 export function misspelledSettings(env: Texts, flags: Texts = {}): readonly string[] {
-  const names = CONFIG_VARIABLES.map(({ name }) => name);
-  const unset = names.filter((name) => (env[name] ?? '') === '' && flags[flagOf(name)] === undefined);
+  const names = CONFIG_VARIABLES.flatMap(variablesOf);
+  const isUnset = (setting: (typeof CONFIG_VARIABLES)[number]): boolean =>
+    variablesOf(setting).every((name) => (env[name] ?? '') === '') && flagsOf(setting).every((flag) => flags[flag] === undefined);
+  const unset = CONFIG_VARIABLES.filter(isUnset).flatMap(variablesOf);
   return Object.keys(env).flatMap((given) => {
     if (names.includes(given) || (env[given] ?? '') === '') return [];
     const meant = nearestName(given.toUpperCase(), unset, editsAllowed);

@@ -17,7 +17,8 @@ state file, after the target has accepted a batch: whatever is killed, no event 
   --url URL
       The running program (default ${DEFAULT_URL}).
   --access-key KEY, SHIELDLOG_ACCESS_KEY
-      A key of its ACCESS_KEYS; not needed where it has none.
+  --access-key-file FILE, SHIELDLOG_ACCESS_KEY_FILE
+      A key of its ACCESS_KEYS, or a file that holds it; not needed where it has none.
   --state FILE
       Where it is kept how far it got. Default: feed-HASH.json in $XDG_STATE_HOME/shieldlog (unset: ~/.local/state/shieldlog), HASH
       being of --url, --zone, --format and --to.
@@ -31,8 +32,8 @@ state file, after the target has accepted a batch: whatever is killed, no event 
       How long a question for more waits for an answer, 0..30 (default 30).
   --ca FILE
       PEM certificates of authorities to trust beside the usual ones, for --url and --to.
-  SHIELDLOG_SINK_TOKEN
-      A secret for the target, from the environment only: 'Bearer' for http(s), the token for Splunk.
+  SHIELDLOG_SINK_TOKEN, SHIELDLOG_SINK_TOKEN_FILE
+      A secret for the target, or a file that holds it, from the environment only: 'Bearer' for http(s), the token for Splunk.
 
 For a FILE:
   --rotate-size SIZE

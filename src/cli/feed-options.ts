@@ -6,7 +6,7 @@ import type { CommandIo } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
 import { type FeedTarget, type FeedTargetKind, isLoopback, parseFeedTarget } from './feed-target.ts';
 import { byteSize, choice, duration, syslogName, wholeNumber, zoneList } from './feed-values.ts';
-import { accessKeyOf, serverUrlOf } from './server-flags.ts';
+import { ACCESS_KEY_FLAGS, accessKeyOf, clientSecret, serverUrlOf } from './server-flags.ts';
 
 /** What `shieldlog feed` was asked to do. */
 export interface FeedOptions {
@@ -51,7 +51,7 @@ const ONLY_FOR: Readonly<Record<string, readonly FeedTargetKind[]>> = {
 };
 
 const VALUE_FLAGS = [
-  ...['zone', 'format', 'to', 'url', 'access-key', 'state', 'limit', 'wait', 'ca'],
+  ...['zone', 'format', 'to', 'url', ...ACCESS_KEY_FLAGS, 'state', 'limit', 'wait', 'ca'],
   ...Object.keys(ONLY_FOR).filter((name) => name !== 'gzip'),
 ];
 
@@ -87,15 +87,16 @@ function rotationOf(flags: Flags): FileRotation {
 
 /** An empty variable counts as unset. The token itself is never shown. */
 function sinkTokenOf(env: CommandIo['env'], target: FeedTarget): string | null {
-  const token = env['SHIELDLOG_SINK_TOKEN'] || null;
-  if (token === null || (target.kind !== 'http' && target.kind !== 'hec')) return null;
-  if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new UsageError('SHIELDLOG_SINK_TOKEN is not allowed; allowed: a token of printable ASCII characters without blanks');
+  if (target.kind !== 'http' && target.kind !== 'hec') return null;
+  const token = clientSecret('SHIELDLOG_SINK_TOKEN', null, {}, env);
+  if (token === null) return null;
+  if (!/^[\x21-\x7e]+$/.test(token.text)) {
+    throw new UsageError(`${token.place} is not allowed; allowed: a token of printable ASCII characters without blanks`);
   }
   if (target.url.protocol === 'http:' && !isLoopback(target.url)) {
-    throw new UsageError(`SHIELDLOG_SINK_TOKEN is not sent to ${target.url.origin} in the clear; use https://`);
+    throw new UsageError(`${token.place} is not sent to ${target.url.origin} in the clear; use https://`);
   }
-  return token;
+  return token.text;
 }
 
 /** Parses the command line of `feed`. Throws UsageError. */
@@ -107,7 +108,7 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
   const format = choice('format', flags['format'] ?? 'native', FEED_FORMATS);
   return {
     url: serverUrlOf(flags['url']),
-    accessKey: accessKeyOf(flags['access-key'], env),
+    accessKey: accessKeyOf(flags, env),
     zone: zoneList(required(flags, 'zone', 'ZONE[,ZONE…] or all')),
     format,
     target,

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
 import { detectEncoding, firstBytesOf } from './detect-encoding.ts';
-import { accessKeyOf, DEFAULT_URL, serverUrlOf } from './server-flags.ts';
+import { ACCESS_KEY_FLAGS, accessKeyOf, DEFAULT_URL, serverUrlOf } from './server-flags.ts';
 import { type IntakeAnswer, uploadEvents } from './upload-events.ts';
 import { startUploadProgress } from './upload-progress.ts';
 
@@ -18,7 +18,8 @@ Sending the same file again stores nothing twice.
   --url URL
       The running program (default ${DEFAULT_URL}).
   --access-key KEY, SHIELDLOG_ACCESS_KEY
-      A key of its ACCESS_KEYS; not needed where it has none.
+  --access-key-file FILE, SHIELDLOG_ACCESS_KEY_FILE
+      A key of its ACCESS_KEYS, or a file that holds it; not needed where it has none.
 
 Exit status: 0 every event was accepted (or older than the retention), 1 some were rejected or nothing could be sent, 2 wrong usage.
 `;
@@ -49,12 +50,12 @@ function tellRejected({ rejected, rejectedCount }: IntakeAnswer, stderr: Command
 }
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const { flags, positionals } = parseCommandLine(args, ['url', 'access-key']);
+  const { flags, positionals } = parseCommandLine(args, ['url', ...ACCESS_KEY_FLAGS]);
   const [name, extra] = positionals;
   if (name === undefined) throw new UsageError('ingest needs a FILE, or - for standard input');
   if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; ingest takes one FILE`);
   const url = serverUrlOf(flags['url']);
-  const accessKey = accessKeyOf(flags['access-key'], io.env);
+  const accessKey = accessKeyOf(flags, io.env);
   const input = await openInput(name, io.stdin);
   const progress = startUploadProgress(io.stderr, input.sizeBytes);
   let answer: IntakeAnswer;

@@ -1,16 +1,18 @@
 import { type DestinationStream, pino } from 'pino';
 import { loadConfig } from '../config.ts';
-import { CONFIG_VARIABLES, flagOf } from '../config-table.ts';
+import { CONFIG_VARIABLES, flagOf, flagsOf } from '../config-table.ts';
 import { misspelledSettings } from '../misspelled-settings.ts';
 import { OWNER_ONLY } from '../owner-only.ts';
+import { fileFlagOf, fileVariableOf } from '../setting-text.ts';
 import { stopSignals } from '../stop-signals.ts';
 import type { Command, CommandIo, ExitStatus } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
 
 function flagHelp(): string {
-  return CONFIG_VARIABLES.map(({ name, about, allowed, default: standard }) => {
+  return CONFIG_VARIABLES.map(({ name, about, allowed, default: standard, secret }) => {
     const unset = standard === null || standard === '' ? '' : ` (default ${standard})`;
-    return `  --${flagOf(name)}, ${name}${unset}\n      ${about}.\n      Allowed: ${allowed}.\n`;
+    const inFile = secret ? `      Or the name of a file that holds it: --${fileFlagOf(flagOf(name))}, ${fileVariableOf(name)}.\n` : '';
+    return `  --${flagOf(name)}, ${name}${unset}\n      ${about}.\n      Allowed: ${allowed}.\n${inFile}`;
   }).join('');
 }
 
@@ -29,10 +31,7 @@ function addressToOpen(address: string): string {
 }
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const { flags, positionals } = parseCommandLine(
-    args,
-    CONFIG_VARIABLES.map(({ name }) => flagOf(name)),
-  );
+  const { flags, positionals } = parseCommandLine(args, CONFIG_VARIABLES.flatMap(flagsOf));
   if (positionals[0] !== undefined) throw new UsageError(`Unexpected argument '${positionals[0]}'; serve takes only flags`);
   const config = loadConfig(io.env, flags);
   const logger = pino({ level: config.logLevel, base: null }, await logDestination(io.stderr));

