@@ -19,6 +19,7 @@ export const SCRIPTS = {
   'test:unit': tests('unit'),
   'test:long': tests('long'),
   'test:e2e': tests('readme', 'browser'),
+  'test:property': tests('property'),
   check: { commands: [['tsc', '-p', '.'], ['biome', 'ci', '.'], ['knip']] },
   bench: { commands: [['node', 'bench/main.ts']], packages: ['bench'] },
   'bench:smoke': { commands: [['node', 'bench/main.ts', '--smoke']], packages: ['bench'] },

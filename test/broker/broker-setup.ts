@@ -1,5 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { startBroker } from './kafka-broker.ts';
+import { withAdmin } from './test-topic.ts';
+import { until } from './until.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,6 +18,22 @@ export default async function setUpBroker(project: TestProject): Promise<() => P
     return async () => {};
   }
   const broker = await startBroker();
+  await coordinatesGroups(broker.address);
   project.provide('kafkaBrokers', broker.address);
   return () => broker.stop();
+}
+
+/** Waits until a new broker has made its topic of group offsets: before that, who joins a group is told to come again. */
+async function coordinatesGroups(address: string): Promise<void> {
+  await withAdmin(address, (admin) =>
+    until(
+      'the broker to coordinate groups',
+      () =>
+        admin.fetchOffsets({ groupId: 'nobody' }).then(
+          () => 'it does',
+          (error: Error) => error.message,
+        ),
+      (answer) => answer === 'it does',
+    ),
+  );
 }
