@@ -8,7 +8,7 @@ import { CODECS, produceFile } from './foreign-producer.ts';
 import { searchedIds, sourceUnderTest, untilStored } from './source-under-test.ts';
 import { createTopic, deleteTopic, uniqueName } from './test-topic.ts';
 
-const EVENTS = 200_000;
+const EVENTS = 60_000;
 const JAVA_EVENTS = 5_000;
 
 describe('events by a client that none of us wrote are found, each exactly once', () => {
