@@ -8,8 +8,8 @@ const LINE_END = '\r\n';
 /** The names of the columns, with the line end. */
 export const CSV_HEADER = `${COLUMNS.join(',')}${LINE_END}`;
 
-/** A spreadsheet takes a cell that begins so for a formula, and runs it. */
-const FORMULA = /^[=+\-@]/;
+/** A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula, and some of them trim blanks, tabs and line ends first. */
+const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@])/;
 
 const NEEDS_QUOTES = /[",\r\n]/;
 
