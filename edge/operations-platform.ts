@@ -72,7 +72,7 @@ export const PLATFORM_OPERATIONS: readonly Operation[] = [
     params: pathOf({}),
     body: HOSTNAME_INPUT,
     bodyLimitBytes: SMALL_BODY_BYTES,
-    responses: { 204: null, ...errorResponses('legacy', BODY_ERRORS) },
+    responses: { 200: null, ...errorResponses('legacy', BODY_ERRORS) },
     idempotent: false,
     // The challenge is looked up while the caller waits.
     deadlines: { headersMs: 45_000, bodyMs: 15_000 },

@@ -1,5 +1,6 @@
 import { EdgeError } from '../edge/edge-error.ts';
 import type { GuardianDay } from '../edge/local/guardian-counts.ts';
+import { GUARDIAN_COUNTERS } from '../edge/schemas/api-guardian-metrics.ts';
 import type { SearchPlan } from '../query/search-plan.ts';
 import type { EventGroup } from '../query/search-result.ts';
 import type { EventStore } from '../store/event-store.ts';
@@ -9,19 +10,21 @@ const DAY_MS = 86_400_000;
 const DAYS = 28;
 const PAGE_SIZE = 500;
 
-type Counts = { -readonly [K in keyof Omit<GuardianDay, 'day'>]: number };
+type Counts = { -readonly [K in keyof GuardianDay['counts']]: number };
+
+const noCounts = (): Counts => Object.fromEntries(GUARDIAN_COUNTERS.map((counter) => [counter, 0])) as Counts;
 
 /**
  * What an event of API Guardian says it was, by its action and rule: the wire has no field for it. Rule ids that name a rate limit, a schema or
  * validation, or authentication or authorization count as such.
  */
 function add(counts: Counts, { action, ruleId }: { readonly action: string; readonly ruleId: string }, events: number): void {
-  counts.inspected += events;
-  if (action === 'blocked') counts.blocked += events;
-  if (action === 'logged') counts.logged += events;
+  counts.requestsInspected += events;
+  if (action === 'blocked') counts.blockedRequests += events;
+  if (action === 'logged') counts.loggedRequests += events;
   if (/rate-?_?limit/.test(ruleId) || /rate-?_?limit/.test(action)) counts.rateLimited += events;
   else if (/schema|validation/.test(ruleId)) counts.failedRequestValidation += events;
-  else if (/auth/.test(ruleId)) counts.failedAuthentication += events;
+  else if (/auth/.test(ruleId)) counts.failedAuthenticationEnforcement += events;
 }
 
 function planOf(zoneId: number, fromMs: number, pageIndex: number): SearchPlan {
@@ -55,7 +58,7 @@ export async function guardianDays({ store, now, deadlineMs }: GuardianCountsOpt
   const fromMs = Math.floor(now() / DAY_MS) * DAY_MS - (DAYS - 1) * DAY_MS;
   const days = Array.from({ length: DAYS }, (_, index) => ({
     day: new Date(fromMs + index * DAY_MS).toISOString().slice(0, 10),
-    counts: { blocked: 0, logged: 0, rateLimited: 0, inspected: 0, failedRequestValidation: 0, failedAuthentication: 0 },
+    counts: noCounts(),
   }));
 
   function count({ key, sparkline = [] }: EventGroup): void {
@@ -73,5 +76,5 @@ export async function guardianDays({ store, now, deadlineMs }: GuardianCountsOpt
     total = result.total;
     result.groups.forEach(count);
   }
-  return days.map(({ day, counts }) => ({ day, ...counts }));
+  return days;
 }

@@ -75,6 +75,6 @@ export const PLATFORM_EXAMPLES = {
       FileContent: 'haIQyxwmwkfPxC3kUV-L_r_dKvusAYtH3UxirHiypyo.roAMRxUVq1Z9OUQyoxe-glNI3uKaEjMwNXK0Bij0CuU',
     },
   },
-  completeExternalHttpCertificate: { params: {}, query: {}, body: HOSTNAME, status: 204, answer: null },
+  completeExternalHttpCertificate: { params: {}, query: {}, body: HOSTNAME, status: 200, answer: null },
   removeHostname: { params: { id: 1 }, query: {}, body: { Hostname: 'cdn.example.com' }, status: 204, answer: null },
 } as const satisfies Readonly<Record<string, OperationExample>>;

@@ -59,6 +59,15 @@ const ENDPOINT = {
 };
 
 const DAY = {
+  blockedRequests: 12,
+  loggedRequests: 3,
+  rateLimited: 4,
+  requestsInspected: 15,
+  failedRequestValidation: 7,
+  failedAuthenticationEnforcement: 1,
+};
+
+const TOTALS = {
   totalBlockedRequests: 12,
   totalLoggedRequests: 3,
   totalRateLimited: 4,
@@ -81,7 +90,7 @@ export const SHIELD_EXAMPLES = {
     query: {},
     body: { action: 1 },
     status: 200,
-    answer: { error: SUCCESS, data: { botId: 4, userAgentMatch: 'GPTBot', isVerifiable: true, category: 'ai-crawler', action: 1 } },
+    answer: { error: SUCCESS, data: { botId: 4, userAgentMatch: 'GPTBot', isVerifiable: true, category: 2, action: 1 } },
   },
   getAccessList: {
     params: { shieldZoneId: 7, id: 10 },
@@ -107,6 +116,6 @@ export const SHIELD_EXAMPLES = {
     query: {},
     body: null,
     status: 200,
-    answer: { error: SUCCESS, data: { ...DAY, overviewPastTwentyEightDays: { '2026-01-01': DAY } } },
+    answer: { error: SUCCESS, data: { ...TOTALS, overviewPastTwentyEightDays: { '2026-01-01': DAY } } },
   },
 } as const satisfies Readonly<Record<string, OperationExample>>;

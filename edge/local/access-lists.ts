@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { EdgeError } from '../edge-error.ts';
+import { ACCESS_LIST_TYPES } from '../schemas/access-list.ts';
 import type { LocalResource } from './local-resource.ts';
 import { shieldSuccess } from './shield-success.ts';
 
@@ -18,10 +19,10 @@ const MIGRATION = `
 /** The shield zones of the demonstration feed, so that there is something to see beside its events. */
 const SEEDED_ZONES = [1, 2, 3, 7, 12];
 
-const SEEDED: readonly (readonly [name: string, description: string | null, type: number, content: string])[] = [
-  ['offices', 'Networks of our own offices', 1, '192.0.2.0/24\n198.51.100.0/24\n2001:db8:10::/48\n'],
-  ['embargo', 'Countries that are not served', 3, 'KP\nSY\n'],
-  ['scanners', null, 0, '203.0.113.7\n203.0.113.66\n2001:db8::bad\n'],
+const SEEDED: readonly (readonly [name: string, description: string, type: number, content: string])[] = [
+  ['offices', 'Networks of our own offices', ACCESS_LIST_TYPES.CIDR, '192.0.2.0/24\n198.51.100.0/24\n2001:db8:10::/48\n'],
+  ['embargo', 'Countries that are not served', ACCESS_LIST_TYPES.Country, 'KP\nSY\n'],
+  ['scanners', '', ACCESS_LIST_TYPES.IP, '203.0.113.7\n203.0.113.66\n2001:db8::bad\n'],
 ];
 
 export function checksumOf(content: string): string {
@@ -57,7 +58,8 @@ export const accessLists: LocalResource = {
         shieldSuccess({
           id: row['id'],
           name: row['name'],
-          description: row['description'],
+          // Lists of earlier versions have NULL.
+          description: row['description'] ?? '',
           type: row['type'],
           content,
           checksum: checksumOf(content),

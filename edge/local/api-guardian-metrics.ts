@@ -1,31 +1,10 @@
+import { GUARDIAN_COUNTERS, type GuardianCounter, totalName } from '../schemas/api-guardian-metrics.ts';
 import type { GuardianDay } from './guardian-counts.ts';
 import type { LocalResource } from './local-resource.ts';
 import { shieldSuccess } from './shield-success.ts';
 
-type Counts = Omit<GuardianDay, 'day'>;
-
-const NOTHING: Counts = { blocked: 0, logged: 0, rateLimited: 0, inspected: 0, failedRequestValidation: 0, failedAuthentication: 0 };
-
-function sum(one: Counts, other: Counts): Counts {
-  return {
-    blocked: one.blocked + other.blocked,
-    logged: one.logged + other.logged,
-    rateLimited: one.rateLimited + other.rateLimited,
-    inspected: one.inspected + other.inspected,
-    failedRequestValidation: one.failedRequestValidation + other.failedRequestValidation,
-    failedAuthentication: one.failedAuthentication + other.failedAuthentication,
-  };
-}
-
-function countersOf(counts: Counts): Readonly<Record<string, number>> {
-  return {
-    totalBlockedRequests: counts.blocked,
-    totalLoggedRequests: counts.logged,
-    totalRateLimited: counts.rateLimited,
-    totalRequestsInspected: counts.inspected,
-    totalFailedRequestValidation: counts.failedRequestValidation,
-    totalFailedAuthenticationEnforcement: counts.failedAuthentication,
-  };
+function total(days: readonly GuardianDay[], counter: GuardianCounter): number {
+  return days.reduce((sum, { counts }) => sum + counts[counter], 0);
 }
 
 /** What API Guardian did for a shield zone, counted from the events stored of it. */
@@ -36,8 +15,8 @@ export const apiGuardianMetrics: LocalResource = {
     app.get<{ Params: { shieldZoneId: number } }>('/shield/metrics/shield-zone/:shieldZoneId/api-guardian', async ({ params }) => {
       const days = await guardianCounts(params.shieldZoneId);
       return shieldSuccess({
-        ...countersOf(days.reduce<Counts>(sum, NOTHING)),
-        overviewPastTwentyEightDays: Object.fromEntries(days.map((day) => [day.day, countersOf(day)])),
+        ...Object.fromEntries(GUARDIAN_COUNTERS.map((counter) => [totalName(counter), total(days, counter)])),
+        overviewPastTwentyEightDays: Object.fromEntries(days.map(({ day, counts }) => [day, counts])),
       });
     });
   },

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { EdgeError } from '../edge-error.ts';
+import { BOT_ACTIONS, BOT_CATEGORIES, type BotCategory } from '../schemas/bot-categorization.ts';
 import type { LocalResource } from './local-resource.ts';
 import { shieldSuccess } from './shield-success.ts';
 import { inTransaction } from './state.ts';
@@ -19,24 +20,36 @@ const MIGRATION = `
   ) STRICT;
 `;
 
-const BOTS: readonly (readonly [match: string, verifiable: boolean, category: string])[] = [
-  ['Googlebot', true, 'search-engine'],
-  ['bingbot', true, 'search-engine'],
-  ['DuckDuckBot', true, 'search-engine'],
-  ['GPTBot', true, 'ai-crawler'],
-  ['ClaudeBot', true, 'ai-crawler'],
-  ['UptimeRobot', false, 'monitoring'],
-  ['AhrefsBot', false, 'seo'],
-  ['facebookexternalhit', false, 'link-preview'],
-];
+/** Categories were texts of our own. What is none of those that bots began with has no category. */
+const NUMBERED_CATEGORIES = `
+  ALTER TABLE bot ADD COLUMN category_number INTEGER NOT NULL DEFAULT ${BOT_CATEGORIES.None};
+  UPDATE bot SET category_number = CASE category
+    WHEN 'search-engine' THEN ${BOT_CATEGORIES.SEO}
+    WHEN 'seo' THEN ${BOT_CATEGORIES.SEO}
+    WHEN 'ai-crawler' THEN ${BOT_CATEGORIES.AIScraper}
+    WHEN 'monitoring' THEN ${BOT_CATEGORIES.Tool}
+    WHEN 'link-preview' THEN ${BOT_CATEGORIES.Preview}
+    ELSE ${BOT_CATEGORIES.None}
+  END;
+  ALTER TABLE bot DROP COLUMN category;
+  ALTER TABLE bot RENAME COLUMN category_number TO category;
+`;
 
-/** The action that clears what was set. */
-const NONE = 0;
+const BOTS: readonly (readonly [match: string, verifiable: boolean, category: BotCategory])[] = [
+  ['Googlebot', true, BOT_CATEGORIES.SEO],
+  ['bingbot', true, BOT_CATEGORIES.SEO],
+  ['DuckDuckBot', true, BOT_CATEGORIES.SEO],
+  ['GPTBot', true, BOT_CATEGORIES.AIScraper],
+  ['ClaudeBot', true, BOT_CATEGORIES.AIScraper],
+  ['UptimeRobot', false, BOT_CATEGORIES.Tool],
+  ['AhrefsBot', false, BOT_CATEGORIES.SEO],
+  ['facebookexternalhit', false, BOT_CATEGORIES.Preview],
+];
 
 function setAction(db: DatabaseSync, zoneId: number, botId: number, action: number): unknown {
   const bot = db.prepare('SELECT user_agent_match, is_verifiable, category FROM bot WHERE id = ?').get(botId);
   if (bot === undefined) throw new EdgeError(404, 'bot.not_found', `There is no bot ${botId}`, { field: 'botId' });
-  if (action === NONE) db.prepare('DELETE FROM bot_action WHERE shield_zone_id = ? AND bot_id = ?').run(zoneId, botId);
+  if (action === BOT_ACTIONS.None) db.prepare('DELETE FROM bot_action WHERE shield_zone_id = ? AND bot_id = ?').run(zoneId, botId);
   else {
     const sql = 'INSERT INTO bot_action VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET action = excluded.action';
     db.prepare(sql).run(zoneId, botId, action);
@@ -53,7 +66,7 @@ function setAction(db: DatabaseSync, zoneId: number, botId: number, action: numb
 /** The bots that the platform knows, and what each shield zone does with them. */
 export const botCategorization: LocalResource = {
   name: 'bot-categorization',
-  migrations: [MIGRATION],
+  migrations: [MIGRATION, NUMBERED_CATEGORIES],
   seed({ db }) {
     const insert = db.prepare('INSERT INTO bot (user_agent_match, is_verifiable, category) VALUES (?, ?, ?)');
     for (const [match, verifiable, category] of BOTS) insert.run(match, verifiable ? 1 : 0, category);

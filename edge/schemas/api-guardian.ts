@@ -1,4 +1,4 @@
-import { COUNT, exactly, ID, INT32, input, listOf, mapOf, NULLABLE_TEXT, TEXT, TIME, YES_OR_NO } from './object-schema.ts';
+import { COUNT, exactly, ID, INT32, input, listOf, mapOf, TEXT, TIME, YES_OR_NO } from './object-schema.ts';
 import { shieldEnvelope } from './shield-envelope.ts';
 
 export const API_GUARDIAN_INPUT = input(
@@ -34,8 +34,8 @@ const ENDPOINT = exactly({
   validateResponseBodySchema: YES_OR_NO,
   validateAuthorization: YES_OR_NO,
   isEnabled: YES_OR_NO,
-  authSchemes: listOf(exactly({ schemeName: TEXT, credentialName: NULLABLE_TEXT, httpScheme: NULLABLE_TEXT })),
-  requestBodySchemaYaml: NULLABLE_TEXT,
+  authSchemes: listOf(exactly({ schemeName: TEXT, credentialName: TEXT, httpScheme: TEXT })),
+  requestBodySchemaYaml: TEXT,
   responseBodySchemasYaml: mapOf(TEXT),
   availableParameters: PARAMETERS,
   injectionDetectionParameters: PARAMETERS,

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../operation.ts';
-import { COUNT, exactly, listOf, mapOf, NULLABLE_TEXT, NUMBER, queryOf, TEXT, TIME, YES_OR_NO } from './object-schema.ts';
+import { COUNT, exactly, listOf, mapOf, NUMBER, queryOf, TEXT, TIME, YES_OR_NO } from './object-schema.ts';
 
 const CHART: JsonSchema = {
   type: 'object',
@@ -33,19 +33,29 @@ export const STATISTICS = exactly({
   volumesCapacityChart: CHART,
 });
 
-const GRADED = exactly({ indicator: NUMBER, statusGrade: { enum: ['couldBeBetter', 'notBad', 'doingGreat', null] } });
+/** From the worst. */
+const STATUS_GRADES = ['couldBeBetter', 'notBad', 'doingGreat'] as const;
+
+export type StatusGrade = (typeof STATUS_GRADES)[number];
+
+const GRADED = exactly({
+  indicator: NUMBER,
+  statusGrade: { enum: [...STATUS_GRADES, null], description: 'Null where there is nothing to grade' },
+});
+
+const NOTHING_TO_SAY = 'Empty where there is nothing to say';
 
 const CONTAINER = exactly({
   id: TEXT,
   name: TEXT,
   cpuUsage: NUMBER,
   ramUsage: NUMBER,
-  reason: NULLABLE_TEXT,
-  message: NULLABLE_TEXT,
+  reason: { ...TEXT, description: NOTHING_TO_SAY },
+  message: { ...TEXT, description: NOTHING_TO_SAY },
   image: TEXT,
   imageDisplay: TEXT,
   numberOfRestarts: COUNT,
-  exitCode: { type: ['integer', 'null'] },
+  exitCode: { type: 'integer', description: '0 while it runs' },
 });
 
 const POD = exactly({
@@ -55,7 +65,7 @@ const POD = exactly({
   cpuUsage: NUMBER,
   ramUsage: NUMBER,
   containers: listOf(CONTAINER),
-  message: NULLABLE_TEXT,
+  message: { ...TEXT, description: NOTHING_TO_SAY },
   volumesUtilizationPercentage: mapOf(NUMBER),
   ephemeralStorageUsageBytes: COUNT,
   ephemeralStorageLimitBytes: COUNT,
@@ -76,8 +86,12 @@ const REGION = exactly({
   pods: listOf(POD),
 });
 
+const STATUSES = ['unknown', 'active', 'progressing', 'inactive', 'failing', 'suspended'] as const;
+
+export type ApplicationStatus = (typeof STATUSES)[number];
+
 export const OVERVIEW = exactly({
-  status: { type: 'string', enum: ['unknown', 'active', 'progressing', 'inactive', 'failing', 'suspended'] },
+  status: { type: 'string', enum: STATUSES },
   targetLatency: GRADED,
   currentLatency: GRADED,
   activeRegions: GRADED,

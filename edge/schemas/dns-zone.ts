@@ -1,43 +1,79 @@
 import type { JsonSchema } from '../operation.ts';
-import { exactly, ID, INT32, input, listOf, NULLABLE_TEXT, NUMBER, type Properties, TEXT, TIME, YES_OR_NO } from './object-schema.ts';
+import {
+  exactly,
+  ID,
+  INT32,
+  input,
+  listOf,
+  NULLABLE_TEXT,
+  NUMBER,
+  namesOf,
+  type Properties,
+  TEXT,
+  TIME,
+  YES_OR_NO,
+} from './object-schema.ts';
 
 function nullable(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [schema['type'], 'null'] };
 }
 
+export const RECORD_TYPES = {
+  A: 0,
+  AAAA: 1,
+  CNAME: 2,
+  TXT: 3,
+  MX: 4,
+  Redirect: 5,
+  Flatten: 6,
+  PullZone: 7,
+  SRV: 8,
+  CAA: 9,
+  PTR: 10,
+  Script: 11,
+  NS: 12,
+  SVCB: 13,
+  HTTPS: 14,
+  TLSA: 15,
+} as const;
+
 const RECORD_TYPE: JsonSchema = {
   type: 'integer',
   minimum: 0,
-  maximum: 15,
-  description:
-    '0 A, 1 AAAA, 2 CNAME, 3 TXT, 4 MX, 5 Redirect, 6 Flatten, 7 PullZone, 8 SRV, 9 CAA, 10 PTR, 11 Script, 12 NS, 13 SVCB, 14 HTTPS, 15 TLSA',
+  maximum: Math.max(...Object.values(RECORD_TYPES)),
+  description: namesOf(RECORD_TYPES),
 };
 
-const VARIABLES = listOf(input({ Name: TEXT, Value: NULLABLE_TEXT }, ['Name']));
+/** Of a record, as an answer has them: a field that was left out has what it means then. */
+const FIELDS = {
+  Type: RECORD_TYPE,
+  Ttl: INT32,
+  Value: TEXT,
+  Name: TEXT,
+  Weight: { type: 'integer', minimum: 0, maximum: 100 },
+  Priority: { type: 'integer', minimum: 0, maximum: 65_535 },
+  Flags: { type: 'integer', minimum: 0, maximum: 255 },
+  Tag: TEXT,
+  Port: { type: 'integer', minimum: 0, maximum: 65_535 },
+  PullZoneId: { type: 'integer', minimum: 0 },
+  ScriptId: { type: 'integer', minimum: 0 },
+  Accelerated: YES_OR_NO,
+  GeolocationLatitude: { type: 'number', minimum: -90, maximum: 90 },
+  GeolocationLongitude: { type: 'number', minimum: -180, maximum: 180 },
+  LatencyZone: TEXT,
+  Disabled: YES_OR_NO,
+  // The platform spells it so.
+  EnviromentalVariables: listOf(exactly({ Name: TEXT, Value: TEXT })),
+  Comment: TEXT,
+  AutoSslIssuance: YES_OR_NO,
+} as const satisfies Properties;
+
+const VARIABLES_INPUT = listOf(input({ Name: TEXT, Value: NULLABLE_TEXT }, ['Name']));
 
 const RECORD_INPUT = input(
-  {
-    Type: nullable(RECORD_TYPE),
-    Ttl: nullable(INT32),
-    Value: NULLABLE_TEXT,
-    Name: NULLABLE_TEXT,
-    Weight: nullable({ type: 'integer', minimum: 0, maximum: 100 }),
-    Priority: nullable({ type: 'integer', minimum: 0, maximum: 65_535 }),
-    Flags: nullable({ type: 'integer', minimum: 0, maximum: 255 }),
-    Tag: NULLABLE_TEXT,
-    Port: nullable({ type: 'integer', minimum: 0, maximum: 65_535 }),
-    PullZoneId: nullable({ type: 'integer', minimum: 0 }),
-    ScriptId: nullable({ type: 'integer', minimum: 0 }),
-    Accelerated: nullable(YES_OR_NO),
-    GeolocationLatitude: nullable({ type: 'number', minimum: -90, maximum: 90 }),
-    GeolocationLongitude: nullable({ type: 'number', minimum: -180, maximum: 180 }),
-    LatencyZone: NULLABLE_TEXT,
-    Disabled: nullable(YES_OR_NO),
-    // The platform spells it so.
-    EnviromentalVariables: nullable(VARIABLES),
-    Comment: NULLABLE_TEXT,
-    AutoSslIssuance: nullable(YES_OR_NO),
-  },
+  Object.fromEntries(
+    Object.entries({ ...FIELDS, EnviromentalVariables: VARIABLES_INPUT }).map(([name, schema]) => [name, nullable(schema)]),
+  ),
   [],
 );
 
@@ -45,7 +81,7 @@ export const DNS_ZONE_INPUT = input({ Domain: TEXT, Records: { type: ['array', '
   'Domain',
 ]);
 
-const RECORD = exactly({ ...(RECORD_INPUT['properties'] as Properties), Id: ID });
+const RECORD = exactly({ ...FIELDS, Id: ID });
 
 export const DNS_ZONE = exactly({
   Id: ID,

@@ -26,6 +26,18 @@ export function mapOf(values: JsonSchema): JsonSchema {
   return { type: 'object', additionalProperties: values };
 }
 
+/** The names of numbers, as a description tells them: `0 None, 1 Block`. */
+export function namesOf(numbers: Readonly<Record<string, number>>): string {
+  return Object.entries(numbers)
+    .map(([name, number]) => `${number} ${name}`)
+    .join(', ');
+}
+
+/** One of the numbers that stand for names. */
+export function numbered(numbers: Readonly<Record<string, number>>): JsonSchema {
+  return { type: 'integer', enum: Object.values(numbers), description: namesOf(numbers) };
+}
+
 export const TEXT: JsonSchema = { type: 'string' };
 export const NULLABLE_TEXT: JsonSchema = { type: ['string', 'null'] };
 export const YES_OR_NO: JsonSchema = { type: 'boolean' };

@@ -19,8 +19,15 @@ describe('the days of API Guardian', () => {
       expect(days.map(({ day }) => day)).toEqual(
         Array.from({ length: 28 }, (_, index) => new Date(oldestMs + index * DAY_MS).toISOString().slice(0, 10)),
       );
-      expect(days.map(({ inspected }) => inspected)).toEqual([501, ...Array.from({ length: 26 }, () => 0), 501]);
-      expect(days[0]).toMatchObject({ blocked: 501, failedRequestValidation: 501, logged: 0, rateLimited: 0, failedAuthentication: 0 });
+      expect(days.map(({ counts }) => counts.requestsInspected)).toEqual([501, ...Array.from({ length: 26 }, () => 0), 501]);
+      expect(days[0]?.counts).toEqual({
+        blockedRequests: 501,
+        loggedRequests: 0,
+        rateLimited: 0,
+        requestsInspected: 501,
+        failedRequestValidation: 501,
+        failedAuthenticationEnforcement: 0,
+      });
     } finally {
       await app.stop();
     }

@@ -1,4 +1,4 @@
-export type StatusGrade = 'couldBeBetter' | 'notBad' | 'doingGreat';
+import type { StatusGrade } from '../../schemas/application.ts';
 
 export interface Graded {
   readonly indicator: number;

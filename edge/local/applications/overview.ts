@@ -1,3 +1,4 @@
+import type { ApplicationStatus } from '../../schemas/application.ts';
 import type { ProgramMinute } from '../program-view.ts';
 import type { Application } from './application.ts';
 import { bySpan, chart, mean, meanLatencyMs, percent, total } from './chart.ts';
@@ -20,12 +21,12 @@ function containerOf(application: Application, hour: LastHour): object {
     name: 'main',
     cpuUsage: hour.cpu,
     ramUsage: hour.ram,
-    reason: null,
-    message: null,
+    reason: '',
+    message: '',
     image: application.image,
     imageDisplay: application.imageDisplay,
     numberOfRestarts: 0,
-    exitCode: null,
+    exitCode: 0,
   };
 }
 
@@ -39,7 +40,7 @@ function podOf(application: Application, hour: LastHour, nowMs: number): object 
     cpuUsage: hour.cpu,
     ramUsage: hour.ram,
     containers: [containerOf(application, hour)],
-    message: null,
+    message: '',
     volumesUtilizationPercentage: { data: hour.volumes },
     ephemeralStorageUsageBytes: used,
     ephemeralStorageLimitBytes: capacity,
@@ -76,8 +77,9 @@ export function overview(application: Application, nowMs: number): Readonly<Reco
     last,
   };
   const latencyMs = meanLatencyMs(minutes);
+  const status: ApplicationStatus = last === undefined ? 'unknown' : 'active';
   return {
-    status: last === undefined ? 'unknown' : 'active',
+    status,
     targetLatency: gradeLatency(application.targetLatencyMs, application.targetLatencyMs),
     currentLatency: gradeLatency(latencyMs, application.targetLatencyMs),
     activeRegions: gradeCount(1),

@@ -103,7 +103,7 @@ export function externalCertificates(options: ExternalCertificateOptions): Local
       });
       app.post('/pullzone/completeExternalHttpCertificate', async (request, reply) => {
         await complete(context, options.resolver ?? ownAnswer, options, request.body);
-        return reply.code(204).send();
+        return reply.code(200).send();
       });
       app.get<{ Params: { token: string } }>(`${CHALLENGE_FOLDER}:token`, (request, reply) => {
         const content = servedContent(db, request.params.token, now());

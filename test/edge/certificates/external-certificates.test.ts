@@ -88,7 +88,7 @@ describe('the challenge', () => {
     const again = await start(plane.dataDir);
     try {
       expect((await request('www.example.com', again)).body).toEqual(first);
-      expect((await complete('www.example.com', again)).status).toBe(204);
+      expect((await complete('www.example.com', again)).status).toBe(200);
     } finally {
       await again.stop();
     }
@@ -114,7 +114,7 @@ describe.each([
 describe('the certificate', () => {
   test('is for the hostname, for 90 days, with a key of its own, and signed by the authority', async () => {
     await request('www.example.com');
-    expect(await complete('www.example.com')).toEqual({ status: 204, body: null });
+    expect(await complete('www.example.com')).toEqual({ status: 200, body: null });
     const { leaf, authority, keyPem } = onlyChain();
     expect(leaf.checkHost('www.example.com')).toBe('www.example.com');
     expect(leaf.checkHost('example.com')).toBeUndefined();
@@ -192,7 +192,7 @@ describe('the certificate', () => {
     expect((await complete('www.example.com')).body.ErrorKey).toBe('certificate.no_challenge');
     await request('www.example.com');
     const answers = await Promise.all([1, 2, 3].map(() => complete('www.example.com')));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 400, 400]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
     expect(issued()).toHaveLength(1);
   });
 
@@ -215,8 +215,8 @@ describe('the certificate', () => {
 
 describe('a configured resolver', () => {
   test.each<[string, (content: string) => Awaited<ReturnType<ChallengeResolver>>, number]>([
-    ['that finds the content', (content) => ({ kind: 'content', content }), 204],
-    ['that finds the content and a line break', (content) => ({ kind: 'content', content: `${content}\r\n` }), 204],
+    ['that finds the content', (content) => ({ kind: 'content', content }), 200],
+    ['that finds the content and a line break', (content) => ({ kind: 'content', content: `${content}\r\n` }), 200],
     ['that finds another content', (content) => ({ kind: 'content', content: `x${content}` }), 400],
     ['that finds an empty file', () => ({ kind: 'content', content: '' }), 400],
     ['that finds nothing', () => ({ kind: 'nothing', reason: 'there was no answer' }), 400],
@@ -233,7 +233,7 @@ describe('a configured resolver', () => {
       const answered = await complete('www.example.com', again);
       expect(answered.status).toBe(status);
       expect(asked).toEqual([['www.example.com', challenge.FilePath]]);
-      if (status === 204) return;
+      if (status === 200) return;
       expect(answered.body.ErrorKey).toBe('certificate.not_verified');
       // The challenge is still there to be answered.
       expect((await request('www.example.com', again)).body).toEqual(challenge);

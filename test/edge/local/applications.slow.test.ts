@@ -63,6 +63,16 @@ describe('the overview', () => {
     });
   });
 
+  test.each(['shieldlog', 'demo-shop'])(
+    'of %s has texts and numbers where there is nothing to say about a pod and its container',
+    async (app) => {
+      await using facade = await facadeOf(MINUTES);
+      const [pod] = (await ask(facade, 10, app)).body.regions[0].pods;
+      expect(pod.message).toBe('');
+      expect(pod.containers[0]).toMatchObject({ reason: '', message: '', numberOfRestarts: 0, exitCode: 0 });
+    },
+  );
+
   test('of a program of which nothing is known yet grades nothing it does not know', async () => {
     await using facade = await facadeOf([]);
     const { body } = await ask(facade, 10, 'shieldlog');

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { accessLists, checksumOf, entryCount } from '../../../edge/local/access-lists.ts';
 import { apiGuardianMetrics } from '../../../edge/local/api-guardian-metrics.ts';
 import { botCategorization } from '../../../edge/local/bot-categorization.ts';
+import type { GuardianCounts } from '../../../edge/local/guardian-counts.ts';
 import { openState } from '../../../edge/local/state.ts';
 import { exampleOf } from '../example-requests.ts';
 import { type Answer, type Facade, startFacade } from './resource-calls.ts';
@@ -18,8 +19,22 @@ describe('the action of a bot', () => {
     expect(await set(facade, 1, action)).toEqual({
       status: 200,
       contentType: 'application/json; charset=utf-8',
-      body: { error: SUCCESS, data: { botId: 1, userAgentMatch: 'Googlebot', isVerifiable: true, category: 'search-engine', action } },
+      body: { error: SUCCESS, data: { botId: 1, userAgentMatch: 'Googlebot', isVerifiable: true, category: 1, action } },
     });
+  });
+
+  test.each([
+    [1, 'Googlebot', 1],
+    [2, 'bingbot', 1],
+    [3, 'DuckDuckBot', 1],
+    [4, 'GPTBot', 2],
+    [5, 'ClaudeBot', 2],
+    [6, 'UptimeRobot', 4],
+    [7, 'AhrefsBot', 1],
+    [8, 'facebookexternalhit', 6],
+  ])('of bot %i, %s, is answered with its category %i', async (botId, userAgentMatch, category) => {
+    await using facade = await startFacade([botCategorization]);
+    expect((await set(facade, botId, 0)).body.data).toMatchObject({ botId, userAgentMatch, category });
   });
 
   test('is kept for each zone by itself, and cleared by 0', async () => {
@@ -66,6 +81,11 @@ describe('an access list', () => {
     expect(body.data.checksum).toBe(createHash('sha256').update(body.data.content).digest('hex'));
   });
 
+  test('without a description has an empty one', async () => {
+    await using facade = await startFacade([accessLists]);
+    expect((await read(facade, 12)).body.data).toMatchObject({ name: 'scanners', description: '' });
+  });
+
   test.each([
     [10, 1],
     [999, 7],
@@ -89,27 +109,26 @@ describe('an access list', () => {
   });
 });
 
-test('API Guardian metrics are the sum of the days, and each of them', async () => {
-  const day = { blocked: 1, logged: 2, rateLimited: 3, inspected: 10, failedRequestValidation: 4, failedAuthentication: 5 };
+test('API Guardian metrics are the sum of the days, and each of them under names of its own', async () => {
+  const counts = {
+    blockedRequests: 1,
+    loggedRequests: 2,
+    rateLimited: 3,
+    requestsInspected: 10,
+    failedRequestValidation: 4,
+    failedAuthenticationEnforcement: 5,
+  };
   const zones: number[] = [];
-  const guardianCounts = (zoneId: number): Promise<readonly (typeof day & { day: string })[]> => {
+  const guardianCounts: GuardianCounts = (zoneId) => {
     zones.push(zoneId);
     return Promise.resolve([
-      { ...day, day: '2026-01-30' },
-      { ...day, day: '2026-01-31', blocked: 6 },
+      { day: '2026-01-30', counts },
+      { day: '2026-01-31', counts: { ...counts, blockedRequests: 6 } },
     ]);
   };
   await using facade = await startFacade([apiGuardianMetrics], { guardianCounts });
   const { status, body } = await facade.call({ ...exampleOf(13), path: '/shield/metrics/shield-zone/-5/api-guardian' });
   expect([status, zones]).toEqual([200, [-5]]);
-  const counters = {
-    totalBlockedRequests: 1,
-    totalLoggedRequests: 2,
-    totalRateLimited: 3,
-    totalRequestsInspected: 10,
-    totalFailedRequestValidation: 4,
-    totalFailedAuthenticationEnforcement: 5,
-  };
   expect(body).toEqual({
     error: SUCCESS,
     data: {
@@ -119,7 +138,20 @@ test('API Guardian metrics are the sum of the days, and each of them', async () 
       totalRequestsInspected: 20,
       totalFailedRequestValidation: 8,
       totalFailedAuthenticationEnforcement: 10,
-      overviewPastTwentyEightDays: { '2026-01-30': counters, '2026-01-31': { ...counters, totalBlockedRequests: 6 } },
+      overviewPastTwentyEightDays: { '2026-01-30': counts, '2026-01-31': { ...counts, blockedRequests: 6 } },
     },
+  });
+});
+
+test('API Guardian metrics of no days are zeros', async () => {
+  await using facade = await startFacade([apiGuardianMetrics], { guardianCounts: () => Promise.resolve([]) });
+  expect((await facade.call(exampleOf(13))).body.data).toEqual({
+    totalBlockedRequests: 0,
+    totalLoggedRequests: 0,
+    totalRateLimited: 0,
+    totalRequestsInspected: 0,
+    totalFailedRequestValidation: 0,
+    totalFailedAuthenticationEnforcement: 0,
+    overviewPastTwentyEightDays: {},
   });
 });
