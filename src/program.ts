@@ -9,6 +9,7 @@ import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { startEdge } from './edge-start.ts';
 import { listen } from './listen.ts';
+import { type StopStep, stopAll } from './stop-all.ts';
 
 /** The whole program, running: store, sources and HTTP interface. */
 export interface Program {
@@ -18,7 +19,7 @@ export interface Program {
   readonly filled: Promise<void>;
   /**
    * Takes nothing more in, finishes what is under way for up to `graceMs` and then interrupts it, and closes the store.
-   * Everything is stopped also when a part fails to; then rejects with its error.
+   * Everything is stopped also when a part fails to; then rejects with its error. Rejects with StopOverdue when something hangs.
    */
   stop(): Promise<void>;
 }
@@ -32,6 +33,8 @@ export interface ProgramOptions {
 
 /** Shorter than the 10 s that Docker waits before it kills. */
 const GRACE_MS = 8_000;
+/** Then the stop has failed. The store has everything that it accepted on disk by then, as before a kill. */
+const STOP_DEADLINE_MS = 15_000;
 
 function kafkaConnection(config: Config): KafkaConnection | null {
   const { kafkaBrokers, kafkaTls, kafkaSaslMechanism, kafkaSaslUsername, kafkaSaslPassword } = config;
@@ -56,24 +59,16 @@ function startDemo({ config, now, logger }: ProgramOptions, store: EventStore): 
 }
 
 /** In-flight answers are finished; those that take longer than the grace are cut off, which interrupts their searches. */
-async function closeApp(app: FastifyInstance): Promise<void> {
-  const cutOff = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
-  try {
-    await app.close();
-  } finally {
-    clearTimeout(cutOff);
-  }
-}
-
-type Closer = () => Promise<void>;
-
-/** Runs every closer in order, whatever the ones before it did; then throws the first error there was. */
-async function closeAll(closers: readonly Closer[]): Promise<void> {
-  const errors: unknown[] = [];
-  for (const close of closers) {
-    await close().catch((error: unknown) => errors.push(error));
-  }
-  if (errors.length > 0) throw errors[0];
+function stopOfApp(app: FastifyInstance): StopStep {
+  return {
+    name: () => `the answers to ${app.underWay().join(', ') || 'no request any more'}`,
+    stop: async (hurry) => {
+      const cutOff = (): void => app.server.closeAllConnections();
+      hurry.addEventListener('abort', cutOff, { once: true });
+      if (hurry.aborted) cutOff();
+      await app.close();
+    },
+  };
 }
 
 /**
@@ -84,25 +79,29 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { config, now, logger } = options;
   const { dataDir, memoryLimitMb, retentionMs } = config;
   const store = await openStore({ dataDir, memoryLimitMb, retentionMs, now, logger });
-  const closers: Closer[] = [() => store.close()];
+  // What takes in and answers comes first, then what it uses.
+  const users: StopStep[] = [];
+  const planes: StopStep[] = [];
+  const storeStep: StopStep = { name: () => `the store: ${store.closingStep}`, stop: () => store.close() };
+  const stop = (): Promise<void> => stopAll([users, planes, [storeStep]], { graceMs: GRACE_MS, deadlineMs: STOP_DEADLINE_MS });
   try {
     const mode = modeOpenToOthers(dataDir);
     if (mode !== null) logger.warn({ dataDir, mode }, 'other users of this machine can read DATA_DIR: run chmod 700 on it');
     const kafka = startKafka(options, store);
-    if (kafka !== null) closers.unshift(() => kafka.stop());
+    if (kafka !== null) users.push({ name: () => 'the Kafka source', stop: () => kafka.stop() });
     const edge = await startEdge({ store, config, now, logger });
-    closers.unshift(() => edge.stop());
+    planes.push({ name: () => 'the local control plane', stop: () => edge.stop() });
     const app = await buildApp({ store, config, now, logger, kafka, edge });
-    closers.unshift(() => closeApp(app));
+    users.push(stopOfApp(app));
     const address = await listen(app, config);
     // Last, because its work competes with the start.
     const demo = startDemo(options, store);
-    if (demo !== null) closers.unshift(() => demo.stop());
+    if (demo !== null) users.push({ name: () => 'the demonstration', stop: () => demo.stop() });
     // The feed has logged why it failed; the program serves on without it.
     const filled = demo === null ? Promise.resolve() : demo.filled.catch(() => {});
-    return { address, filled, stop: () => closeAll(closers) };
+    return { address, filled, stop };
   } catch (error) {
-    await closeAll(closers).catch((closing: unknown) => logger.error({ err: closing }, 'what had been started could not be stopped'));
+    await stop().catch((closing: unknown) => logger.error({ err: closing }, 'what had been started could not be stopped'));
     throw error;
   }
 }

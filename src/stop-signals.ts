@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { endProcess } from './end-process.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** `disconnect`: the launcher that started this program was killed. */
@@ -18,7 +19,11 @@ export interface StopSignals {
 }
 
 /** Listens for the signals that ask the program to stop. A second one, after the echoes of the first, exits at once with 128 + its number. */
-export function stopSignals(program: NodeJS.Process, nowMs: () => number = () => performance.now()): StopSignals {
+export function stopSignals(
+  program: Pick<NodeJS.Process, 'on' | 'off'>,
+  end: (status: number) => void = endProcess,
+  nowMs: () => number = () => performance.now(),
+): StopSignals {
   const { promise, resolve } = Promise.withResolvers<StopSignal>();
   let firstAtMs: number | null = null;
   const listener = (signal: NodeJS.Signals): void => {
@@ -26,7 +31,7 @@ export function stopSignals(program: NodeJS.Process, nowMs: () => number = () =>
       firstAtMs = nowMs();
       resolve(signal as StopSignal);
     } else if (nowMs() - firstAtMs > ECHO_MS) {
-      program.exit(128 + constants.signals[signal]);
+      end(128 + constants.signals[signal]);
     }
   };
   const onDisconnect = (): void => resolve('disconnect');

@@ -49,6 +49,7 @@ export class AppendPipeline {
   #lastLoadBegun: Promise<void> = Promise.resolve();
   #next: AppendPlace;
   #refusal: StoreError | undefined;
+  #closed: StoreError | undefined;
   #pendingBytes = 0;
 
   constructor(options: AppendPipelineOptions) {
@@ -63,12 +64,13 @@ export class AppendPipeline {
 
   /** Why appends are refused at the moment: one has failed, and what it left is not cleared away yet. */
   get failure(): StoreError | undefined {
-    return this.#refusal?.code === 'append_failed' ? this.#refusal : undefined;
+    return this.#refusal;
   }
 
   async append(batch: EventBatch): Promise<AppendReceipt> {
-    if (this.#refusal !== undefined) {
-      throw this.#refusal;
+    const refusal = this.#closed ?? this.#refusal;
+    if (refusal !== undefined) {
+      throw refusal;
     }
     const append: Append = { batch, sizeBytes: sizeOf(batch), stored: Promise.withResolvers(), failure: undefined };
     this.#underWay.add(append);
@@ -90,7 +92,7 @@ export class AppendPipeline {
 
   /** Refuses further appends and waits for those under way. */
   async close(): Promise<void> {
-    this.#refusal = new StoreError('closed', 'the store is closed');
+    this.#closed = new StoreError('closed', 'the store is closed');
     await this.#writing.idle();
     await this.#loading.idle();
   }
@@ -177,7 +179,7 @@ export class AppendPipeline {
         append.failure ??= failure;
       }
     }
-    if (this.#refusal === undefined) {
+    if (this.#refusal === undefined && this.#closed === undefined) {
       this.#refusal = failure;
       void this.#writing.run(() => this.#clearAway());
     }
@@ -193,7 +195,8 @@ export class AppendPipeline {
     const loaded = this.#options.loader.end;
     const count = this.#next.journal - loaded.journal + 1;
     const numbers = Array.from({ length: count }, (_, place) => this.#next.journal - place);
-    while (this.#refusal?.code === 'append_failed') {
+    // The next start removes what a closed store leaves.
+    while (this.#refusal !== undefined && this.#closed === undefined) {
       try {
         await this.#options.journals.remove(numbers);
         this.#next = loaded;

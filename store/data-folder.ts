@@ -1,5 +1,5 @@
 import { type Dirent, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { StoreError } from './store-error.ts';
 
@@ -73,6 +73,29 @@ function entriesOf(folder: string): Dirent[] {
 export function modeOpenToOthers(dataDir: string): string | null {
   const mode = statSync(dataDir).mode & 0o777;
   return process.platform === 'win32' || (mode & 0o077) === 0 ? null : mode.toString(8);
+}
+
+/** Why a folder that the store has open is not usable where it was: it was removed, renamed, unmounted or replaced. Undefined while it is there. */
+export type FolderCheck = () => Promise<string | undefined>;
+
+/** To be called while the catalog is open, since no other file can have its number until it is closed. */
+export function folderCheckOf({ root, journal, segments, catalogFile }: DataFolder): FolderCheck {
+  const opened = statSync(catalogFile);
+  const name = JSON.stringify(root);
+  return async () => {
+    try {
+      await stat(root);
+    } catch (error) {
+      return `the data folder ${name} is gone: ${(error as Error).message}`;
+    }
+    try {
+      const [found] = await Promise.all([stat(catalogFile), stat(journal), stat(segments)]);
+      if (found.dev === opened.dev && found.ino === opened.ino) return undefined;
+      return `the data folder ${name} is not the one that was opened: its catalog.sqlite is another file`;
+    } catch (error) {
+      return `the data folder ${name} is not the one that was opened: ${(error as Error).message}`;
+    }
+  };
 }
 
 /** Makes a folder and those above it. Node's own recursive `mkdir` never ends where a file system refuses with ENOENT, as /proc does. */

@@ -4,6 +4,7 @@ import type { EventRow, SearchResult } from '../query/search-result.ts';
 import type { AppendPipeline } from './append-pipeline.ts';
 import type { Catalog } from './catalog.ts';
 import type { ConnectionPool } from './connection-pool.ts';
+import type { FolderCheck } from './data-folder.ts';
 import { isOutOfMemory } from './duckdb-engine.ts';
 import type {
   AppendReceipt,
@@ -35,6 +36,7 @@ import type { ZoneTables } from './zone-tables.ts';
 
 /** The parts of the store, put together by `openStore`. */
 export interface StoreParts {
+  readonly checkFolder: FolderCheck;
   readonly links: ReadLinks;
   readonly mostKept: MostKept;
   /** Undefined: segments are counted anew by every search. */
@@ -64,6 +66,7 @@ export class EmbeddedStore implements EventStore {
   readonly #searches = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
+  #closingStep = 'its work';
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
@@ -122,9 +125,11 @@ export class EmbeddedStore implements EventStore {
     this.#parts.catalog.deadLetters.remove(ids);
   }
 
-  problems(): readonly string[] {
-    const { sealer, pipeline } = this.#parts;
+  async problems(): Promise<readonly string[]> {
+    const { checkFolder, sealer, pipeline } = this.#parts;
+    const folder = await checkFolder();
     return [
+      ...(folder === undefined ? [] : [folder]),
       ...(pipeline.failure === undefined ? [] : [pipeline.failure.message]),
       ...(sealer.failure === undefined
         ? []
@@ -170,6 +175,11 @@ export class EmbeddedStore implements EventStore {
     return this.#parts.zoneTables.idle();
   }
 
+  /** What `close` waits for at the moment, for people. */
+  get closingStep(): string {
+    return this.#closingStep;
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -211,16 +221,22 @@ export class EmbeddedStore implements EventStore {
   }
 
   async #close(): Promise<void> {
-    const { pipeline, maintenance, sealer, zoneTables, release } = this.#parts;
+    const { pipeline, maintenance, sealer, feed, zoneTables, release } = this.#parts;
     const closed = new StoreError('closed', 'the store is closed');
     this.#closing.abort(closed);
-    // First: the others may be waiting for it.
-    await sealer.stop();
-    await maintenance.stop();
-    await pipeline.close();
-    await this.#parts.feed.close(closed);
-    await zoneTables.close();
-    await Promise.allSettled(this.#searches);
-    await release();
+    const steps: readonly (readonly [name: string, close: () => Promise<unknown>])[] = [
+      // First: the others may be waiting for it.
+      ['the events that are being moved to disk', () => sealer.stop()],
+      ['the merge that is being given up', () => maintenance.stop()],
+      ['the events that are being taken in', () => pipeline.close()],
+      ['the feed', () => feed.close(closed)],
+      ['the zone that is being read into memory', () => zoneTables.close()],
+      ['the searches under way', () => Promise.allSettled(this.#searches)],
+      ['its threads and files', release],
+    ];
+    for (const [name, close] of steps) {
+      this.#closingStep = name;
+      await close();
+    }
   }
 }

@@ -115,7 +115,7 @@ export interface EventStore {
   /** Removes dead letters that have been replayed. */
   removeDeadLetters(ids: readonly number[]): void;
   /** Why the store does not work as it should at the moment, for people; empty when all is well. */
-  problems(): readonly string[];
+  problems(): Promise<readonly string[]>;
   stats(): StoreStats;
   close(): Promise<void>;
 }

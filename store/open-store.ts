@@ -4,7 +4,7 @@ import { AppendPipeline } from './append-pipeline.ts';
 import { BundleWriter } from './bundle-writer.ts';
 import { Catalog } from './catalog.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import { type DataFolder, prepareDataFolder } from './data-folder.ts';
+import { type DataFolder, folderCheckOf, prepareDataFolder } from './data-folder.ts';
 import { rememberFooters, startEngine } from './duckdb-engine.ts';
 import { mostKnownEvents } from './duplicate-check.ts';
 import { EmbeddedStore } from './embedded-store.ts';
@@ -218,6 +218,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     catalog.close();
   };
   return new EmbeddedStore({
+    checkFolder: folderCheckOf(folder),
     links,
     mostKept,
     counts: remembersCounts ? new SegmentCounts() : undefined,

@@ -1,9 +1,11 @@
 import { type DestinationStream, pino } from 'pino';
 import { loadConfig } from '../config.ts';
 import { CONFIG_VARIABLES, flagOf, flagsOf } from '../config-table.ts';
+import { endProcess } from '../end-process.ts';
 import { misspelledSettings } from '../misspelled-settings.ts';
 import { OWNER_ONLY } from '../owner-only.ts';
 import { fileFlagOf, fileVariableOf } from '../setting-text.ts';
+import { StopOverdue } from '../stop-all.ts';
 import { stopSignals } from '../stop-signals.ts';
 import type { Command, CommandIo, ExitStatus } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
@@ -30,6 +32,13 @@ function addressToOpen(address: string): string {
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
+/** What hangs may hang for ever: the process ends without it. Any other error of a stop is thrown. */
+function giveUp(error: unknown, { stderr }: CommandIo): void {
+  if (!(error instanceof StopOverdue)) throw error;
+  stderr.write(`shieldlog: ${error.message}\n`);
+  endProcess(1);
+}
+
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
   const { flags, positionals } = parseCommandLine(args, CONFIG_VARIABLES.flatMap(flagsOf));
   if (positionals[0] !== undefined) throw new UsageError(`Unexpected argument '${positionals[0]}'; serve takes only flags`);
@@ -48,7 +57,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
     if (io.stderr.isTTY && logger.isLevelEnabled('info')) io.stderr.write(`open ${addressToOpen(program.address)}\n`);
     const signal = await signals.received;
     logger.info({ signal }, 'stopping: finishing what is under way; a second signal ends the program at once');
-    await program.stop();
+    await program.stop().catch((error: unknown) => giveUp(error, io));
     logger.info({}, 'stopped');
     return 0;
   } finally {

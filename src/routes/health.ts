@@ -8,9 +8,9 @@ export interface HealthRoutesOptions {
   readonly isStopping: () => boolean;
 }
 
-function reasonsNotReady({ store, kafka, isStopping }: HealthRoutesOptions): string[] {
+async function reasonsNotReady({ store, kafka, isStopping }: HealthRoutesOptions): Promise<string[]> {
   if (isStopping()) return ['the program is stopping'];
-  const reasons = store.problems().map((problem) => `store: ${problem}`);
+  const reasons = (await store.problems()).map((problem) => `store: ${problem}`);
   const health = kafka?.health();
   if (health !== undefined && !health.ready) {
     const why = health.reasons.length === 0 ? ['not consuming yet'] : health.reasons;
@@ -24,7 +24,7 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRoutesOp
   const config = { needsKey: 'never', whileStopping: true } as const;
   app.get('/healthz', { config }, async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'alive' }));
   app.get('/readyz', { config }, async (_request, reply) => {
-    const reasons = reasonsNotReady(options);
+    const reasons = await reasonsNotReady(options);
     const ready = reasons.length === 0;
     return reply
       .code(ready ? 200 : 503)

@@ -3,6 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { placeOf } from '../../query/batch-columns.ts';
+import { AppendPipeline } from '../../store/append-pipeline.ts';
+import { JournalFolder } from '../../store/journal-folder.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, idsOf, inAnswerOrder, NOW, storedIds, ZONE } from './stored-events.ts';
@@ -139,14 +141,38 @@ test('a batch that cannot be written takes those behind it along, stores nothing
   ]);
   expect(failed.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(['append_failed', 'append_failed']);
   expect(store.position('t', 0)).toBe(1n);
-  expect(store.problems()).toEqual([expect.stringContaining('a batch of 1 events could not be stored: ENOENT')]);
+  expect(await store.problems()).toEqual([
+    expect.stringMatching(/^the data folder .* is not the one that was opened: ENOENT/),
+    expect.stringContaining('a batch of 1 events could not be stored: ENOENT'),
+  ]);
   await mkdir(join(dataDir, 'journal'));
   await expect
     .poll(() => store.append(canonicalBatch([event('b', NOW + 1), event('c', NOW + 2)], position(3n))))
     .toMatchObject({ firstSequence: 2n });
   expect(await storedIds(store)).toEqual(['c', 'b', 'a']);
   expect(store.position('t', 0)).toBe(3n);
-  expect(store.problems()).toEqual([]);
+  expect(await store.problems()).toEqual([]);
+});
+
+test('a store closes while what a failed batch left cannot be removed, whichever of the two is told first', async () => {
+  const removing = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  class LostFolder extends JournalFolder {
+    override async remove(): Promise<void> {
+      removing.resolve();
+      await gate.promise;
+      throw new Error('EIO: i/o error');
+    }
+  }
+  const journals = new LostFolder(join(temporaryFolder(), 'gone'));
+  const loader = { load: async () => {}, end: { journal: 1, sequence: 1n } };
+  const pipeline = new AppendPipeline({ journals, loader, keepDeadLetters: () => {}, now: () => NOW });
+  await expect(pipeline.append(canonicalBatch([event('a', NOW)]))).rejects.toMatchObject({ code: 'append_failed' });
+  await removing.promise;
+  const closed = pipeline.close();
+  gate.resolve();
+  await closed;
+  await expect(pipeline.append(canonicalBatch([event('b', NOW)]))).rejects.toMatchObject({ code: 'closed' });
 });
 
 test('appends to a closed store are refused', async () => {

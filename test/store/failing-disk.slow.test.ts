@@ -46,7 +46,7 @@ test('while nothing can be sealed events stay searchable, the store says why, an
   giveBack();
   await Promise.all(seals);
   await store.sealNow();
-  expect(store.problems()).toEqual([]);
+  expect(await store.problems()).toEqual([]);
   expect(store.stats()).toMatchObject({ events: 4, hotEvents: 0 });
   expect(await storedIds(store)).toEqual(['a', 'b', 'c', 'd']);
 });

@@ -1,0 +1,63 @@
+/** A part of the program that a stop waits for. */
+export interface StopStep {
+  /** What is waited for at the moment, for people. */
+  readonly name: () => string;
+  /** Ends the part. What is under way is finished until `hurry` aborts, and is to be cut off then. */
+  readonly stop: (hurry: AbortSignal) => Promise<void>;
+}
+
+/** The steps of a stage run at the same time, and the next stage begins when all of them have ended, well or not. */
+export type StopStages = readonly (readonly StopStep[])[];
+
+export interface StopLimits {
+  /** What is under way may go on for so long. */
+  readonly graceMs: number;
+  /** Nothing is waited for any longer than this. */
+  readonly deadlineMs: number;
+}
+
+/** A stop was given up: something hangs. The message names it. */
+export class StopOverdue extends Error {
+  override readonly name = 'StopOverdue';
+
+  constructor(deadlineMs: number, names: readonly string[]) {
+    super(`the stop was not finished within ${deadlineMs / 1000} s; it still waited for ${names.join(' and ')}`);
+  }
+}
+
+/** Rejects with the first error of a step once all stages are through, or with StopOverdue at the deadline, whatever hangs then. */
+export async function stopAll(stages: StopStages, { graceMs, deadlineMs }: StopLimits): Promise<void> {
+  const waitingFor = new Set<StopStep>();
+  const hurry = new AbortController();
+  const overdue = Promise.withResolvers<never>();
+  const grace = setTimeout(() => hurry.abort(), graceMs);
+  const deadline = setTimeout(() => {
+    const names = [...waitingFor].map(({ name }) => name());
+    overdue.reject(new StopOverdue(deadlineMs, names));
+  }, deadlineMs);
+  try {
+    await Promise.race([runStages(stages, waitingFor, hurry.signal), overdue.promise]);
+  } finally {
+    clearTimeout(grace);
+    clearTimeout(deadline);
+  }
+}
+
+async function runStages(stages: StopStages, waitingFor: Set<StopStep>, hurry: AbortSignal): Promise<void> {
+  const errors: unknown[] = [];
+  for (const stage of stages) {
+    await Promise.all(
+      stage.map(async (step) => {
+        waitingFor.add(step);
+        try {
+          await step.stop(hurry);
+        } catch (error) {
+          errors.push(error);
+        } finally {
+          waitingFor.delete(step);
+        }
+      }),
+    );
+  }
+  if (errors.length > 0) throw errors[0];
+}
