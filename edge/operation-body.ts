@@ -1,5 +1,6 @@
 import * as contentType from 'content-type';
 import { EdgeError } from './edge-error.ts';
+import { tooCostly } from './json-cost.ts';
 import { repeatedKey } from './repeated-keys.ts';
 import { cut, shown } from './shown-value.ts';
 
@@ -34,11 +35,13 @@ function parsed(text: string, refuse: (message: string, cause: unknown) => EdgeE
   }
 }
 
-/** A JSON body. Throws EdgeError 400 where there are no bytes, they are not UTF-8 or not JSON, or an object has a key twice. */
+/** A JSON body. Throws EdgeError 400 where there are no bytes, too many values, they are not UTF-8 or not JSON, or an object has a key twice. */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   const refuse = (message: string, cause?: unknown): EdgeError =>
     new EdgeError(400, 'request.malformed', message, { field: 'body', cause });
   if (bytes.length === 0) throw refuse('The body is missing');
+  const cost = tooCostly(bytes);
+  if (cost !== null) throw refuse(`The body has ${cost}`);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

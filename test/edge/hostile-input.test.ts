@@ -39,14 +39,20 @@ const DEEP: readonly (readonly [what: string, id: number, body: string, status: 
   ['a hostname to be removed', 8, `{"Hostname":${lists(20_000)}}`, 400],
   ['a baton', 14, `{"baton":${lists(20_000)},"requests":[]}`, 400],
   ['a request', 14, pipeline(lists(20_000)), 400],
-  ['a SQL text', 14, pipeline(`{"type":"execute","stmt":{"sql":${lists(20_000)}}}`), 200],
-  ['an argument', 14, pipeline(`{"type":"execute","stmt":{"sql":"SELECT ?","args":[{"type":"text","value":${objects(20_000)}}]}}`), 200],
+  ['a SQL text', 14, pipeline(`{"type":"execute","stmt":{"sql":${lists(20_000)}}}`), 400],
+  ['an argument', 14, pipeline(`{"type":"execute","stmt":{"sql":"SELECT ?","args":[{"type":"text","value":${objects(20_000)}}]}}`), 400],
   [
     'a condition',
     14,
     pipeline(
       `{"type":"batch","batch":{"steps":[{"stmt":{"sql":"SELECT 1"}},{"stmt":{"sql":"SELECT 1"},"condition":${conditions(20_000)}}]}}`,
     ),
+    400,
+  ],
+  [
+    'a condition that is as deep as a body may be',
+    14,
+    pipeline(`{"type":"batch","batch":{"steps":[{"stmt":{"sql":"SELECT 1"}},{"stmt":{"sql":"SELECT 1"},"condition":${conditions(120)}}]}}`),
     200,
   ],
   ['an expression', 14, pipeline(`{"type":"execute","stmt":{"sql":"SELECT ${'('.repeat(20_000)}1${')'.repeat(20_000)}"}}`), 200],

@@ -2,6 +2,8 @@ import type { ConditionPlan } from './stream-plan.ts';
 import { listAt, objectAt, wholeAt, wrongAt } from './wire-place.ts';
 
 const DEEPEST = 64;
+/** Conditions that one `and` or `or` joins. */
+const MAX_CONDITIONS = 1_000;
 
 /**
  * The condition of a batch's step `step`; it may look at earlier steps only. Throws StatementError, also beyond 64 conditions inside one
@@ -19,7 +21,7 @@ export function parseCondition(place: string, wire: unknown, step: number, depth
       return { kind: 'not', condition: parseCondition(`${place}.cond`, rest['cond'], step, depth + 1) };
     case 'and':
     case 'or': {
-      const conditions = listAt(`${place}.conds`, rest['conds']);
+      const conditions = listAt(`${place}.conds`, rest['conds'], MAX_CONDITIONS);
       return { kind: type, conditions: conditions.map((one, index) => parseCondition(`${place}.conds[${index}]`, one, step, depth + 1)) };
     }
     case 'is_autocommit':

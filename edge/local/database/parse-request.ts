@@ -10,6 +10,11 @@ export type OwnRequest =
   | { readonly kind: 'store-sql'; readonly sqlId: unknown; readonly sql: unknown }
   | { readonly kind: 'close-sql'; readonly sqlId: unknown };
 
+/** Steps of one batch: reading them holds the main thread. */
+const MAX_STEPS = 10_000;
+/** SQLite knows no more parameters of one statement. */
+const MAX_ARGUMENTS = 32_766;
+
 const REQUEST_TYPES = ['execute', 'batch', 'sequence', 'describe', 'store_sql', 'close_sql', 'close', 'get_autocommit'] as const;
 
 function sqlOf(place: string, { sql, sql_id: sqlId }: WireObject, stored: StoredSqls): string {
@@ -27,8 +32,8 @@ function parseStatement(place: string, wire: unknown, stored: StoredSqls): State
   }
   return {
     sql: sqlOf(place, statement, stored),
-    args: listAt(`${place}.args`, args).map((value, index) => parseValue(`${place}.args[${index}]`, value)),
-    namedArgs: listAt(`${place}.named_args`, namedArgs).map((value, index) => {
+    args: listAt(`${place}.args`, args, MAX_ARGUMENTS).map((value, index) => parseValue(`${place}.args[${index}]`, value)),
+    namedArgs: listAt(`${place}.named_args`, namedArgs, MAX_ARGUMENTS).map((value, index) => {
       const at = `${place}.named_args[${index}]`;
       const named = objectAt(at, value);
       return { name: textAt(`${at}.name`, named['name']), value: parseValue(`${at}.value`, named['value']) };
@@ -38,7 +43,7 @@ function parseStatement(place: string, wire: unknown, stored: StoredSqls): State
 }
 
 function parseBatch(place: string, wire: unknown, stored: StoredSqls): StreamPlan {
-  const steps = listAt(`${place}.steps`, objectAt(place, wire)['steps']);
+  const steps = listAt(`${place}.steps`, objectAt(place, wire)['steps'], MAX_STEPS);
   return {
     kind: 'batch',
     steps: steps.map((step, index) => {

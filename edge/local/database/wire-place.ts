@@ -15,10 +15,11 @@ export function objectAt(place: string, value: unknown): WireObject {
   return value as WireObject;
 }
 
-/** Throws StatementError where the value is not a list; absent and null are an empty one. */
-export function listAt(place: string, value: unknown): readonly unknown[] {
+/** Throws StatementError where the value is not a list of up to `most` items; absent and null are an empty one. */
+export function listAt(place: string, value: unknown, most: number): readonly unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw wrongAt(place, value, 'a list');
+  if (value.length > most) throw new StatementError('REQUEST_INVALID', `${place} has ${value.length} items; allowed: up to ${most}`);
   return value;
 }
 

@@ -63,6 +63,50 @@ describe('a limit', () => {
     expect([answers[1], answers[5]].map(({ response }) => response.result.rows[0][0].value)).toEqual(['0', '1']);
   });
 
+  test('of bytes counts the names of columns: the steps of a batch that would go past it are not run, and say so', async () => {
+    const sql = `SELECT 1 AS "${'n'.repeat(6_000)}"`;
+    const [, { response }, { error }] = await results([
+      { type: 'store_sql', sql_id: 1, sql },
+      { type: 'batch', batch: { steps: Array.from({ length: 10 }, () => ({ stmt: { sql_id: 1 } })) } },
+      execute(`INSERT INTO item (id) VALUES (77) RETURNING id AS "${'n'.repeat(6_000)}"`),
+      execute('SELECT count(*) FROM item WHERE id = 77'),
+    ]);
+    const { step_results: answers, step_errors: errors } = response.result;
+    expect(answers.map((answer: unknown) => answer !== null)).toEqual([true, true, true, ...Array.from({ length: 7 }, () => false)]);
+    expect(errors.slice(3)).toEqual(
+      Array.from({ length: 7 }, () => ({ code: 'RESPONSE_TOO_LARGE', message: expect.stringContaining('the statement was not run') })),
+    );
+    expect(error).toEqual({ code: 'RESPONSE_TOO_LARGE', message: expect.stringContaining('the statement was not run') });
+  });
+
+  test('of bytes counts descriptions, and no error of the engine repeats a name of thousands of characters', async () => {
+    const sql = `SELECT 1 AS "${'n'.repeat(6_000)}"`;
+    const answers = await results([
+      ...Array.from({ length: 4 }, () => ({ type: 'describe', sql })),
+      execute(`SELECT * FROM ${'t'.repeat(6_000)}`),
+      execute(`SELECT * FROM ${'t'.repeat(6_000)} WHERE WHERE`),
+    ]);
+    expect(answers.slice(0, 4).map(({ error }: { error?: { code: string } }) => error?.code)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      'RESPONSE_TOO_LARGE',
+    ]);
+    expect(answers.slice(4).map(({ error }: { error: { code: string } }) => error.code)).toEqual(['SQLITE_ERROR', 'SQL_PARSE_ERROR']);
+    for (const { error } of answers.slice(4)) expect(error.message.length).toBeLessThan(600);
+  });
+
+  test('of the items of a list names the place, how many there are and what is allowed', async () => {
+    const [steps, args] = await results([
+      { type: 'batch', batch: { steps: Array.from({ length: 10_001 }, () => ({})) } },
+      { type: 'execute', stmt: { sql: 'SELECT 1', args: Array.from({ length: 32_767 }, () => 0) } },
+    ]);
+    expect([steps.error, args.error]).toEqual([
+      { code: 'REQUEST_INVALID', message: 'requests[0].batch.steps has 10001 items; allowed: up to 10000' },
+      { code: 'REQUEST_INVALID', message: 'requests[1].stmt.args has 32767 items; allowed: up to 32766' },
+    ]);
+  });
+
   test('does not count rows that nobody wants', async () => {
     expect((await results([execute(numbers(5_000), { want_rows: false })]))[0].response.result.rows).toEqual([]);
   });

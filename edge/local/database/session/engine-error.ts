@@ -1,3 +1,4 @@
+import { cut } from '../../../shown-value.ts';
 import { StatementError } from '../statement-error.ts';
 import type { Denial } from './statement-guard.ts';
 
@@ -8,6 +9,9 @@ const PRIMARY_CODES: readonly string[] =
   );
 
 const READ_ONLY = PRIMARY_CODES.indexOf('READONLY');
+
+/** Characters of the engine's message that a caller is shown. */
+const SHOWN_LENGTH = 500;
 
 interface EngineError extends Error {
   readonly code: string;
@@ -42,9 +46,11 @@ export function engineError(error: unknown, denial: Denial | null): unknown {
   if (isNoStatement(error)) return new StatementError('SQL_NO_STATEMENT', 'the SQL text holds no statement', { cause: error });
   if (!isEngineError(error)) return error;
   const { errcode, message } = error;
+  // It may repeat a name of the statement, which may have megabytes.
+  const shownMessage = cut(message, SHOWN_LENGTH);
   if (errcode === 1 && /syntax error|incomplete input|unrecognized token/.test(message)) {
-    return new StatementError('SQL_PARSE_ERROR', `the SQL text could not be parsed: ${message}`, { cause: error });
+    return new StatementError('SQL_PARSE_ERROR', `the SQL text could not be parsed: ${shownMessage}`, { cause: error });
   }
   const code = `SQLITE_${PRIMARY_CODES[errcode & 0xff] ?? 'UNKNOWN'}`;
-  return new StatementError(code, `SQLite error: ${message}`, { cause: error });
+  return new StatementError(code, `SQLite error: ${shownMessage}`, { cause: error });
 }

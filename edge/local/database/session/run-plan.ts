@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 import { describeStatement } from './describe-statement.ts';
 import { checkSqlText, prepareNext } from './prepare-statement.ts';
 import { runBatch } from './run-batch.ts';
-import { type AnswerBudget, executeStatement, runPrepared } from './run-statement.ts';
+import { type AnswerBudget, charge, executeStatement, runPrepared } from './run-statement.ts';
 
 const NO_ARGUMENTS = { named: {}, positional: [] };
 
@@ -37,9 +37,12 @@ export function runPlan(connection: Connection, plan: StreamPlan, budget: Answer
     case 'sequence':
       runSequence(connection, plan.sql, budget, onStatement);
       return '{"type":"sequence"}';
-    case 'describe':
+    case 'describe': {
       onStatement();
-      return `{"type":"describe","result":${describeStatement(connection, plan.sql)}}`;
+      const described = describeStatement(connection, plan.sql);
+      charge(budget, Buffer.byteLength(described), 'the description of the statement would make the answer larger than is allowed');
+      return `{"type":"describe","result":${described}}`;
+    }
     case 'get-autocommit':
       return `{"type":"get_autocommit","is_autocommit":${!connection.db.isTransaction}}`;
   }

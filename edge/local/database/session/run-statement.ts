@@ -6,10 +6,19 @@ import { type BoundArguments, bindArguments } from './bind-arguments.ts';
 import type { Connection, Row } from './connection.ts';
 import { type PreparedStatement, prepareOnly, thrownFor } from './prepare-statement.ts';
 
-/** What is left of the limits of an answer; `bytes` shrinks as rows are written. */
+/** What is left of the limits of an answer; `bytes` shrinks as results are written. */
 export interface AnswerBudget {
   readonly rows: number;
   bytes: number;
+}
+
+/** What stands in every result beside its columns and rows. */
+const RESULT_BYTES = 256;
+
+/** Takes bytes off the budget. Throws StatementError `RESPONSE_TOO_LARGE` with `otherwise` where it has fewer. */
+export function charge(budget: AnswerBudget, bytes: number, otherwise: string): void {
+  if (bytes > budget.bytes) throw new StatementError('RESPONSE_TOO_LARGE', otherwise);
+  budget.bytes -= bytes;
 }
 
 /** libsql's own way to begin a transaction that only reads; to SQLite, READONLY is the transaction's name. */
@@ -22,10 +31,11 @@ export function columnsJson(columns: readonly StatementColumnMetadata[]): string
 
 function rowJson(row: Row, budget: AnswerBudget): string {
   const json = `[${row.map(valueJson).join(',')}]`;
-  budget.bytes -= Buffer.byteLength(json) + 1;
-  if (budget.bytes < 0) {
-    throw new StatementError('RESPONSE_TOO_LARGE', 'the rows would make the answer larger than is allowed; ask for fewer with LIMIT');
-  }
+  charge(
+    budget,
+    Buffer.byteLength(json) + 1,
+    'the statement changed nothing: its rows would make the answer larger than is allowed; ask for fewer with LIMIT',
+  );
   return json;
 }
 
@@ -35,7 +45,10 @@ function step({ statement }: PreparedStatement, bound: BoundArguments, wantRows:
   for (const row of statement.iterate(bound.named, ...bound.positional)) {
     if (!wantRows) continue;
     if (rows.length === budget.rows) {
-      throw new StatementError('RESPONSE_TOO_LARGE', `the statement answers more than ${budget.rows} rows; ask for fewer with LIMIT`);
+      throw new StatementError(
+        'RESPONSE_TOO_LARGE',
+        `the statement changed nothing: it answers more than ${budget.rows} rows; ask for fewer with LIMIT`,
+      );
     }
     rows.push(rowJson(row as unknown as Row, budget));
   }
@@ -69,6 +82,12 @@ export function runPrepared(
 export function executeStatement(connection: Connection, plan: StatementPlan, budget: AnswerBudget): string {
   const startedAt = performance.now();
   const prepared = prepareOnly(connection, plan.sql);
+  const columns = columnsJson(prepared.statement.columns());
+  charge(
+    budget,
+    Buffer.byteLength(columns) + RESULT_BYTES,
+    'the statement was not run: the names of its columns would make the answer larger than is allowed',
+  );
   const before = connection.counters();
   const rows = runPrepared(connection, prepared, bindArguments(prepared.sql, plan), plan.wantRows, budget);
   const after = connection.counters();
@@ -76,7 +95,7 @@ export function executeStatement(connection: Connection, plan: StatementPlan, bu
   const changed = after.total !== before.total;
   const rowid = inserts && changed ? `"${after.rowid}"` : 'null';
   return (
-    `{"cols":${columnsJson(prepared.statement.columns())},"rows":[${rows.join(',')}],` +
+    `{"cols":${columns},"rows":[${rows.join(',')}],` +
     `"affected_row_count":${changesRows && changed ? after.last : 0},"last_insert_rowid":${rowid},` +
     `"rows_read":${rows.length},"rows_written":${after.total - before.total},` +
     `"query_duration_ms":${(performance.now() - startedAt).toFixed(3)}}`
