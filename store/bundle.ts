@@ -1,3 +1,5 @@
+import { StoreError } from './store-error.ts';
+
 /**
  * The logs of the events that were sealed together, as a Parquet file: they are most of an event's bytes and are read for the rows of an answer only,
  * so they are written once and never merged. Segments say where in which bundle the log of an event is.
@@ -23,4 +25,13 @@ export function isReferenced(
   segments: readonly Pick<Bundle, 'minSequence' | 'maxSequence'>[],
 ): boolean {
   return segments.some((segment) => segment.maxSequence >= minSequence && segment.minSequence <= maxSequence);
+}
+
+/** Throws `corrupt` where there is none. */
+export function bundleWithNumber(bundles: readonly Bundle[], number: number): Bundle {
+  const found = bundles.find((bundle) => bundle.number === number);
+  if (found === undefined) {
+    throw new StoreError('corrupt', `bundle ${number} is not in the catalog`);
+  }
+  return found;
 }

@@ -1,6 +1,7 @@
 import {
   BIGINT,
   type DuckDBConnection,
+  type DuckDBDataChunk,
   DuckDBInstance,
   type DuckDBMaterializedResult,
   type DuckDBPendingResult,
@@ -100,6 +101,29 @@ export async function runStatement(runner: StatementRunner, statement: SqlStatem
   });
 }
 
+/**
+ * Runs a statement and hands its rows over block by block, so that DuckDB holds few of them. `take` returns false to end it; the call then returns false.
+ * `signal` interrupts the statement; the call then rejects with the signal's reason.
+ */
+export async function streamStatement(
+  connection: DuckDBConnection,
+  statement: SqlStatement,
+  signal: AbortSignal | undefined,
+  take: (chunk: DuckDBDataChunk) => boolean,
+): Promise<boolean> {
+  return await interruptible(connection, signal, async () => {
+    const result = await connection.stream(statement.text, ...boundTo(statement));
+    for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+      if (!take(chunk)) {
+        // A statement that is not read to its end keeps its memory until the next one begins.
+        await connection.run('SELECT 1');
+        return false;
+      }
+    }
+    return true;
+  });
+}
+
 /** Runs a statement whose columns are doubles and never NULL, and returns them column by column. */
 export async function runForNumbers(runner: StatementRunner, statement: SqlStatement): Promise<Float64Array[]> {
   const result = await runner.run(statement.text, ...boundTo(statement));
@@ -122,7 +146,7 @@ export async function runForNumbers(runner: StatementRunner, statement: SqlState
 }
 
 /** What is bound to a statement, and its types. */
-export function boundTo({ params }: SqlStatement): [values: DuckDBValue[], types: DuckDBType[]] {
+function boundTo({ params }: SqlStatement): [values: DuckDBValue[], types: DuckDBType[]] {
   return [params.map(duckdbValue), params.map(({ type }) => TYPES[type])];
 }
 

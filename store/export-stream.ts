@@ -1,6 +1,6 @@
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBValue } from '@duckdb/node-api';
 import type { SqlStatement } from '../sql/statement.ts';
-import { boundTo, interruptible, isOutOfMemory } from './duckdb-engine.ts';
+import { isOutOfMemory, streamStatement } from './duckdb-engine.ts';
 
 /**
  * The values of a statement, column by column, where their texts have no more than `mostCharacters` together; undefined where they have more, or where DuckDB's own memory does not hold them.
@@ -13,34 +13,24 @@ export async function columnsWithin(
   mostCharacters: number,
   signal: AbortSignal,
 ): Promise<DuckDBValue[][] | undefined> {
+  const columns: DuckDBValue[][] = [];
+  let characters = 0;
+  const take = (chunk: DuckDBDataChunk): boolean => {
+    while (columns.length < chunk.columnCount) {
+      columns.push([]);
+    }
+    chunk.appendToColumns(columns);
+    characters += charactersIn(columns, chunk.rowCount);
+    return characters <= mostCharacters;
+  };
   try {
-    return await interruptible(connection, signal, () => streamedColumns(connection, statement, mostCharacters));
+    return (await streamStatement(connection, statement, signal, take)) ? columns : undefined;
   } catch (error) {
     if (!signal.aborted && isOutOfMemory(error)) {
       return undefined;
     }
     throw error;
   }
-}
-
-async function streamedColumns(
-  connection: DuckDBConnection,
-  statement: SqlStatement,
-  mostCharacters: number,
-): Promise<DuckDBValue[][] | undefined> {
-  const result = await connection.stream(statement.text, ...boundTo(statement));
-  const columns: DuckDBValue[][] = Array.from({ length: result.columnCount }, () => []);
-  let characters = 0;
-  for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-    chunk.appendToColumns(columns);
-    characters += charactersIn(columns, chunk.rowCount);
-    if (characters > mostCharacters) {
-      // A statement that is not read to its end keeps its memory until the next one begins.
-      await connection.run('SELECT 1');
-      return undefined;
-    }
-  }
-  return columns;
 }
 
 /** In the last rows, so many of them. */

@@ -3,13 +3,12 @@ import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
 import { eventsByFile, eventsRelation } from '../sql/events-relation.ts';
 import type { SqlFragment } from '../sql/fragment.ts';
 import type { SqlStatement } from '../sql/statement.ts';
-import type { Bundle } from './bundle.ts';
-import { boundTo, interruptible, runStatement } from './duckdb-engine.ts';
+import { type Bundle, bundleWithNumber } from './bundle.ts';
+import { runStatement, streamStatement } from './duckdb-engine.ts';
 import { type HotPart, hotLogOf, sourcesOf } from './hot-part.ts';
 import type { Snapshot } from './live-set.ts';
 import type { ReadLinks } from './read-links.ts';
 import { overlaps, type Segment } from './segment.ts';
-import { StoreError } from './store-error.ts';
 import type { ZoneTable } from './zone-table.ts';
 
 /** Sealed events that never change: a segment, or what the zone has in several of them, read into memory. */
@@ -66,14 +65,12 @@ export class SearchScope {
   }
 
   /** Hands over a statement's one column of doubles, piece by piece. */
-  streamNumbers(statement: SqlStatement, take: (numbers: readonly number[]) => void): Promise<void> {
-    const streaming = interruptible(this.#connection, this.signal, async () => {
-      const result = await this.#connection.stream(statement.text, ...boundTo(statement));
-      for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-        take(chunk.getColumnValues(0) as number[]);
-      }
+  async streamNumbers(statement: SqlStatement, take: (numbers: readonly number[]) => void): Promise<void> {
+    const streaming = streamStatement(this.#connection, statement, this.signal, (chunk) => {
+      take(chunk.getColumnValues(0) as number[]);
+      return true;
     });
-    return this.links.explaining(streaming);
+    await this.links.explaining(streaming);
   }
 
   /** Those of the snapshot, whatever their zone and time. */
@@ -83,11 +80,7 @@ export class SearchScope {
 
   /** The bundle with this number. Throws `corrupt` where there is none. */
   bundle(number: number): Bundle {
-    const found = this.#snapshot.bundles.find((bundle) => bundle.number === number);
-    if (found === undefined) {
-      throw new StoreError('corrupt', `bundle ${number} is not in the catalog`);
-    }
-    return found;
+    return bundleWithNumber(this.#snapshot.bundles, number);
   }
 
   /** The packed log of a hot event. Throws `corrupt` where there is none. */
