@@ -9,7 +9,7 @@ export interface EventColumn {
 }
 
 /** What is asked for of an event: what a page, a filter, a feed knows it by. */
-export const FIELD_COLUMNS: readonly EventColumn[] = [
+const FIELD_COLUMNS: readonly EventColumn[] = [
   { name: 'seq', duckdbType: 'BIGINT' },
   { name: 'shieldZoneId', duckdbType: 'INTEGER' },
   { name: 'timestamp', duckdbType: 'BIGINT' },

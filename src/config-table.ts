@@ -167,7 +167,8 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     name: 'MEMORY_LIMIT_MB',
     default: '1024',
     allowed: 'a whole number 256..1048576',
-    about: 'Memory that DuckDB may use, and merges in the background a quarter of it more; beyond it, it spills to DATA_DIR',
+    about:
+      'Memory that DuckDB may use; beyond it, it spills to DATA_DIR. Merges in the background may take a quarter of it more, feeds half of it, up to 400 MiB',
     parse: wholeNumber(256, 1_048_576),
   },
   {

@@ -92,7 +92,10 @@ export interface EventStore {
    * the iteration ends or the signal aborts, which ends it with the signal's reason. A slow iteration keeps no search waiting.
    */
   readAll(plan: SearchPlan, options?: SearchOptions): AsyncIterable<readonly EventRow[]>;
-  /** One page of the events in the order of their sequence, which is the order in which they became visible. */
+  /**
+   * One page of the events in the order of their sequence, which is the order in which they became visible. Rejects with `StoreError` (`overloaded`) where there is not enough memory
+   * for it, or too many wait for theirs: the same request may succeed a little later.
+   */
   readFeed(request: FeedRequest, options?: SearchOptions): Promise<FeedPage>;
   /** 32 bits, drawn when the data folder was made, by which this store is told from others. */
   storeId(): number;

@@ -1,46 +1,75 @@
-import type { DuckDBBlobValue } from '@duckdb/node-api';
-import { type FeedStretch, LINE_END, SEQUENCE_END } from '../sql/feed-statements.ts';
+import { PACKED_FIELDS } from '../query/packed-log.ts';
 import type { FeedLine } from './event-store.ts';
-import { type IngestTime, ingestClock } from './feed-ingest-times.ts';
+import type { PackedEvent } from './lowest-events.ts';
+import { StoreError } from './store-error.ts';
 
-/** The events in texts of `LINES` that have a sequence above `after` and up to `upTo`, in order. */
-export function linesIn(
-  texts: readonly DuckDBBlobValue[],
-  { after, upTo }: Omit<FeedStretch, 'zones'>,
-  times: readonly IngestTime[],
-): FeedLine[] {
-  const places: Place[] = [];
-  for (const { bytes } of texts) {
-    addPlaces(places, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  }
-  const clock = ingestClock(times);
-  const lines: FeedLine[] = [];
-  // As numbers they are sorted twice as fast.
-  for (const { number, bytes, start, end } of places.sort((a, b) => a.number - b.number)) {
-    const sequence = BigInt(number);
-    if (sequence > after && sequence <= upTo) {
-      lines.push({ sequence, ingestedAtMs: clock(sequence), bytes, start, end });
+const QUOTE = 0x22;
+const CLOSE_BRACE = 0x7d;
+
+/** What comes before the value of a packed field in the head of an event, whose first member is none of them. */
+const MEMBERS = PACKED_FIELDS.map((name) => Buffer.from(`,"${name}":"`));
+
+/** The events as JSON, each on a line, their logs unpacked: the first of them that have `mostBytes` together, at least one. `clock` says when an event was taken in. */
+export function feedLines(events: readonly PackedEvent[], clock: (sequence: bigint) => number, mostBytes: number): FeedLine[] {
+  const writer = new LineWriter(events.reduce((sum, { head, log }) => sum + head.length + (log?.length ?? 0), 0));
+  const ends: number[] = [];
+  for (const { sequence, head, log } of events) {
+    if (log === undefined) {
+      throw new StoreError('corrupt', `the log of the event ${sequence} was not found`);
     }
+    writer.copy(head, 0, head.length);
+    copyUnpacked(log, head, writer);
+    writer.put(CLOSE_BRACE);
+    if (writer.used > mostBytes && ends.length > 0) {
+      break;
+    }
+    ends.push(writer.used);
   }
-  return lines;
+  return ends.map((end, index) => {
+    const { sequence } = events[index] as PackedEvent;
+    return { sequence, ingestedAtMs: clock(sequence), bytes: writer.bytes, start: ends[index - 1] ?? 0, end };
+  });
 }
 
-interface Place extends Pick<FeedLine, 'bytes' | 'start' | 'end'> {
-  readonly number: number;
+/** A value that was packed stands in JSON as it is, so its bytes are those in the head. */
+function copyUnpacked(log: Buffer, head: Buffer, writer: LineWriter): void {
+  let from = 0;
+  for (let at = 0; at < log.length; at += 1) {
+    const member = MEMBERS[(log[at] as number) - 1];
+    if (member !== undefined) {
+      const value = head.indexOf(member) + member.length;
+      writer.copy(log, from, at);
+      writer.copy(head, value, head.indexOf(QUOTE, value));
+      from = at + 1;
+    }
+  }
+  writer.copy(log, from, log.length);
 }
 
-function addPlaces(places: Place[], bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) {
-    let number = 0;
-    let digit = bytes[at] as number;
-    while (digit !== SEQUENCE_END) {
-      number = number * 10 + digit - 0x30;
-      at += 1;
-      digit = bytes[at] as number;
+class LineWriter {
+  bytes: Buffer;
+  used = 0;
+
+  constructor(bytes: number) {
+    this.bytes = Buffer.allocUnsafeSlow(bytes);
+  }
+
+  copy(source: Buffer, start: number, end: number): void {
+    this.#makeRoom(end - start);
+    this.used += source.copy(this.bytes, this.used, start, end);
+  }
+
+  put(byte: number): void {
+    this.#makeRoom(1);
+    this.bytes[this.used] = byte;
+    this.used += 1;
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.used + bytes > this.bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * (this.used + bytes));
+      this.bytes.copy(larger, 0, 0, this.used);
+      this.bytes = larger;
     }
-    const found = bytes.indexOf(LINE_END, at);
-    const end = found === -1 ? bytes.length : found;
-    places.push({ number, bytes, start: at + 1, end });
-    at = end + 1;
   }
 }

@@ -3,8 +3,12 @@ import type { Bundle } from './bundle.ts';
 import type { Snapshot } from './live-set.ts';
 import type { Segment } from './segment.ts';
 
-/** So many sealed events are put in order together. One bundle has about as many, and is never divided. */
-const WINDOW_EVENTS = 60_000;
+/** How much is read together at most: so many events, and so many bytes of them, but at least one event. */
+export interface FeedBudget {
+  readonly events: number;
+  readonly bytes: number;
+}
+
 /** Of a small zone a bundle has few events, and each costs a statement a part of its own. */
 const MOST_BUNDLES = 64;
 
@@ -18,10 +22,15 @@ export interface SealedStretch extends FeedStretch {
 type SealedParts = Pick<Snapshot, 'segments' | 'bundles'>;
 
 /**
- * What of the sealed events a reader gets next; undefined where none of the zones can be left behind `after`. Seals are in the order of the
+ * What of the sealed events a reader gets next, the bundles that fit into the budget or else one; undefined where none of the zones can be left behind `after`. Seals are in the order of the
  * sequence, so what bundles have comes before all that is hot.
  */
-export function nextSealed({ segments, bundles }: SealedParts, zones: FeedStretch['zones'], after: bigint): SealedStretch | undefined {
+export function nextSealed(
+  { segments, bundles }: SealedParts,
+  zones: FeedStretch['zones'],
+  after: bigint,
+  budget: FeedBudget,
+): SealedStretch | undefined {
   const chosen: Bundle[] = [];
   let [events, bytes] = [0, 0];
   const left = bundles.filter(({ maxSequence }) => maxSequence > after).sort((a, b) => (a.minSequence < b.minSequence ? -1 : 1));
@@ -31,12 +40,14 @@ export function nextSealed({ segments, bundles }: SealedParts, zones: FeedStretc
     if (expected === 0) {
       continue;
     }
-    if (chosen.length > 0 && (events + expected > WINDOW_EVENTS || chosen.length === MOST_BUNDLES)) {
+    const more = { events: Math.min(expected, bundle.rows), bytes: Math.min(expected / bundle.rows, 1) * bundle.textBytes };
+    const fits = events + more.events <= budget.events && bytes + more.bytes <= budget.bytes && chosen.length < MOST_BUNDLES;
+    if (chosen.length > 0 && !fits) {
       break;
     }
     chosen.push(bundle);
-    events += Math.min(expected, bundle.rows);
-    bytes += Math.min(expected / bundle.rows, 1) * bundle.textBytes;
+    events += more.events;
+    bytes += more.bytes;
   }
   const last = chosen.at(-1);
   return last && { zones, after, upTo: last.maxSequence, events, bytes };

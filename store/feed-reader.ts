@@ -1,27 +1,38 @@
 import type { ConnectionPool } from './connection-pool.ts';
 import { isOutOfMemory } from './duckdb-engine.ts';
 import type { FeedPage, FeedRequest } from './event-store.ts';
-import { nextSealed, type SealedStretch } from './feed-plan.ts';
-import { type FeedPiece, readRows } from './feed-rows.ts';
-import { hotSource, sealedSource } from './feed-source.ts';
-import { buildWindow, type FeedWindow, isUnderWay, readWindow } from './feed-window.ts';
+import { type FeedReading, readHot, readSealed } from './feed-events.ts';
+import { type FeedBudget, nextSealed, type SealedStretch } from './feed-plan.ts';
+import { type FeedPiece, type FeedWindow, isUnderWay, PAGE_BYTES, readWindow } from './feed-window.ts';
 import { FeedWindows } from './feed-windows.ts';
-import type { LiveSet } from './live-set.ts';
+import type { LiveSet, Snapshot } from './live-set.ts';
 import type { ReadLinks } from './read-links.ts';
-import type { StoreLogger } from './store-logger.ts';
+import { StoreError } from './store-error.ts';
 
 export interface FeedReaderOptions {
   readonly live: LiveSet;
   readonly links: ReadLinks;
   /** The feed's own: who reads everything is not to keep searches waiting. */
   readonly connections: ConnectionPool;
-  readonly dropTable: (name: string) => void;
-  readonly logger: StoreLogger;
+  readonly windowBudget: FeedBudget;
+  /** Gives memory of DuckDB back that others can do without. */
+  readonly giveWay: () => void;
 }
 
 type Zones = FeedRequest['zones'];
 
-/** Reads the events of a store in the order of their sequence: the sealed ones from windows, the hot ones from their tables. */
+const PAGE_EVENTS = 8_192;
+
+/** More than a bundle has, which is best read as a whole. */
+const WINDOW_EVENTS = 120_000;
+const MEBIBYTE = 1024 * 1024;
+
+/** What a window may hold in a store with this memory limit, beside which it is: an eighth, up to so much that more would save no reading. */
+export function feedWindowBudget(memoryLimitMb: number): FeedBudget {
+  return { events: WINDOW_EVENTS, bytes: Math.min(96, memoryLimitMb / 8) * MEBIBYTE };
+}
+
+/** Reads the events of a store in the order of their sequence: the sealed ones from windows, or page by page where there are too many of those, then the hot ones. */
 export class FeedReader {
   readonly #options: FeedReaderOptions;
   readonly #windows: FeedWindows;
@@ -29,11 +40,29 @@ export class FeedReader {
 
   constructor(options: FeedReaderOptions) {
     this.#options = options;
-    const { dropTable } = options;
-    this.#windows = new FeedWindows({ build: (table, stretch) => this.#build(table, stretch), dropTable });
+    this.#windows = new FeedWindows((stretch) => this.#makeWindow(stretch));
   }
 
-  async read({ zones, afterSequence, limit }: FeedRequest, signal: AbortSignal): Promise<FeedPage> {
+  /** Rejects with `StoreError` (`overloaded`) where DuckDB has no memory for a page, or too many wait for theirs. */
+  async read(request: FeedRequest, signal: AbortSignal): Promise<FeedPage> {
+    try {
+      return await this.#read(request, signal);
+    } catch (error) {
+      if (!isOutOfMemory(error)) {
+        throw error;
+      }
+      this.#options.giveWay();
+      throw new StoreError('overloaded', 'there is not enough memory for a page of the feed; try again later', { cause: error });
+    }
+  }
+
+  /** Interrupts what is being prepared. */
+  async close(reason: Error): Promise<void> {
+    this.#closing.abort(reason);
+    await this.#windows.close();
+  }
+
+  async #read({ zones, afterSequence, limit }: FeedRequest, signal: AbortSignal): Promise<FeedPage> {
     signal.throwIfAborted();
     const wanted = zones === 'all' ? zones : [...new Set(zones)].sort((a, b) => a - b);
     let after = afterSequence;
@@ -50,89 +79,64 @@ export class FeedReader {
     }
   }
 
-  /** Interrupts what is being prepared. */
-  async close(reason: Error): Promise<void> {
-    this.#closing.abort(reason);
-    await this.#windows.close();
-  }
-
   #hasMore(zones: Zones, after: bigint): boolean {
     const { live } = this.#options;
     return (zones === 'all' ? live.endSequence - 1n : live.zoneEnds.of(zones)) > after;
   }
 
   async #readPiece(zones: Zones, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
-    const next = () => this.#nextSealed(zones, after);
-    try {
-      const piece = await this.#windows.use(zones, after, next, (window) => this.#readWindow(window, after, limit, signal));
-      return piece ?? (await this.#readHot(zones, after, limit, signal));
-    } catch (error) {
-      const sealed = isOutOfMemory(error) ? next() : undefined;
-      if (sealed === undefined) {
-        throw error;
-      }
-      this.#options.logger.warn(
-        { err: error },
-        'there is no memory to put events of the feed in order; they are read one by one, which is slow',
-      );
-      return await this.#readSealed(zones, after, sealed.upTo, limit, signal);
+    const found = this.#windows.find(zones, after);
+    const stretch = found === undefined ? this.#nextSealed(zones, after) : undefined;
+    const window = await (found ?? (stretch && this.#windows.open(stretch)));
+    if (window !== undefined) {
+      return this.#readWindow(window, zones, after, limit);
     }
+    const budget = { events: Math.min(limit, PAGE_EVENTS), bytes: PAGE_BYTES };
+    const page = await this.#withSnapshot(signal, (snapshot, reading) => {
+      // What was hot may have been sealed while the connection was waited for.
+      const sealed = stretch ?? this.#nextSealed(zones, after, snapshot);
+      return sealed === undefined
+        ? readHot(snapshot, { zones, after, upTo: snapshot.endSequence - 1n }, budget, reading)
+        : readSealed(snapshot, sealed, budget, reading);
+    });
+    return readWindow(page, after, limit);
   }
 
-  async #readWindow(window: FeedWindow, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
-    const { zones, upTo } = window.stretch;
-    const { connections } = this.#options;
-    const piece = await connections.use((connection) => readWindow(window, after, limit, connection, signal), signal);
-    if (piece.lastSequence >= upTo) {
+  #readWindow(window: FeedWindow, zones: Zones, after: bigint, limit: number): FeedPiece {
+    if (window.upTo <= after) {
+      // It has less than was planned. The next look finds another one, or makes it.
+      return { lines: [], lastSequence: after };
+    }
+    const piece = readWindow(window, after, limit);
+    if (piece.lastSequence >= window.upTo) {
       this.#windows.done(zones, after);
     } else if (isUnderWay(window, piece.lastSequence)) {
-      this.#windows.prepare(zones, upTo, () => this.#nextSealed(zones, upTo));
+      const next = this.#nextSealed(zones, window.upTo);
+      if (next !== undefined) {
+        this.#windows.prepare(next);
+      }
     }
     return piece;
   }
 
-  /** Sealed events one by one. Those that were dropped since the window was made are not among them. */
-  async #readSealed(zones: Zones, after: bigint, upTo: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
+  #nextSealed(zones: Zones, after: bigint, parts: Pick<Snapshot, 'segments' | 'bundles'> = this.#options.live): SealedStretch | undefined {
+    return nextSealed(parts, zones, after, this.#options.windowBudget);
+  }
+
+  #makeWindow(stretch: SealedStretch): Promise<FeedWindow> {
+    const { events, bytes } = this.#options.windowBudget;
+    // What does not fit is not even looked for, as far as can be told before.
+    const fitting = Math.ceil((stretch.events * bytes) / stretch.bytes);
+    const budget = { events: Math.max(1, Math.min(events, fitting)), bytes };
+    return this.#withSnapshot(this.#closing.signal, (snapshot, reading) => readSealed(snapshot, stretch, budget, reading));
+  }
+
+  async #withSnapshot<T>(signal: AbortSignal, read: (snapshot: Snapshot, reading: FeedReading) => Promise<T>): Promise<T> {
     const { live, connections, links } = this.#options;
     return await connections.use(async (connection) => {
       const snapshot = live.snapshot();
       try {
-        const source = (end: bigint) => sealedSource(snapshot, { zones, after, upTo: end }, links, connection, signal);
-        return await links.explaining(readRows(source, upTo, limit, connection, signal));
-      } finally {
-        snapshot.release();
-      }
-    }, signal);
-  }
-
-  async #readHot(zones: Zones, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
-    const { live, connections, links } = this.#options;
-    return await connections.use(async (connection) => {
-      const snapshot = live.snapshot();
-      try {
-        // What was hot may have been sealed while the connection was waited for.
-        if (nextSealed(snapshot, zones, after) !== undefined) {
-          return { lines: [], lastSequence: after };
-        }
-        const source = (upTo: bigint) => hotSource(snapshot, { zones, after, upTo });
-        return await links.explaining(readRows(source, snapshot.endSequence - 1n, limit, connection, signal));
-      } finally {
-        snapshot.release();
-      }
-    }, signal);
-  }
-
-  #nextSealed(zones: Zones, after: bigint): SealedStretch | undefined {
-    return nextSealed(this.#options.live, zones, after);
-  }
-
-  async #build(table: string, stretch: SealedStretch): Promise<FeedWindow> {
-    const { live, connections, links } = this.#options;
-    const { signal } = this.#closing;
-    return await connections.use(async (connection) => {
-      const snapshot = live.snapshot();
-      try {
-        return await links.explaining(buildWindow(table, stretch, snapshot, links, connection, signal));
+        return await read(snapshot, { links, connection, signal });
       } finally {
         snapshot.release();
       }

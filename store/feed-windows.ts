@@ -7,106 +7,100 @@ const MOST_WINDOWS = 3;
 const IDLE_MS = 10_000;
 
 interface Entry {
-  readonly zones: string;
-  readonly after: bigint;
-  readonly upTo: bigint;
+  /** The zones it is for. */
+  readonly key: string;
   readonly window: Promise<FeedWindow>;
-  readers: number;
-  isDropped: boolean;
+  readonly after: bigint;
+  /** That of the stretch until it is made, then its own. */
+  upTo: bigint;
+  isMade: boolean;
   /** By the order of use, and by the timer's ticks. */
   usedAt: number;
   idleTicks: number;
 }
 
-export interface FeedWindowsOptions {
-  readonly build: (table: string, stretch: SealedStretch) => Promise<FeedWindow>;
-  /** Frees a table that nobody reads. */
-  readonly dropTable: (name: string) => void;
-}
-
-/** The windows that readers of the feed are in. A few at a time: each has up to a hundred megabytes. */
+/** The windows that readers of the feed are in. There are a few at most, made and being made, because they take memory. */
 export class FeedWindows {
-  readonly #options: FeedWindowsOptions;
+  readonly #make: (stretch: SealedStretch) => Promise<FeedWindow>;
   #entries: readonly Entry[] = [];
-  #made = 0;
   #uses = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: FeedWindowsOptions) {
-    this.#options = options;
+  constructor(make: (stretch: SealedStretch) => Promise<FeedWindow>) {
+    this.#make = make;
   }
 
-  /** Works on the window that has what comes behind `after`, if there is one; `next` says what a new one is to have, undefined: no window. */
-  async use<T>(
-    zones: SealedStretch['zones'],
-    after: bigint,
-    next: () => SealedStretch | undefined,
-    work: (window: FeedWindow) => Promise<T>,
-  ): Promise<T | undefined> {
-    const entry = this.#find(zones, after) ?? this.#open(next());
+  /** The window that has what comes behind `after`, if there is one. It may turn out to end before. */
+  find(zones: SealedStretch['zones'], after: bigint): Promise<FeedWindow> | undefined {
+    const entry = this.#entryOf(zones, after);
     if (entry === undefined) {
       return undefined;
     }
-    entry.readers += 1;
     this.#uses += 1;
     entry.usedAt = this.#uses;
     entry.idleTicks = 0;
-    try {
-      return await work(await entry.window);
-    } finally {
-      entry.readers -= 1;
-      this.#freeIfDropped(entry);
-    }
+    return entry.window;
   }
 
-  /** Begins with the window behind `after`, unless it is there or there is no room. */
-  prepare(zones: SealedStretch['zones'], after: bigint, next: () => SealedStretch | undefined): void {
-    if (this.#entries.length < MOST_WINDOWS && this.#find(zones, after) === undefined) {
-      this.#open(next());
+  /**
+   * Makes a window, for which one makes way that was not used lately. Undefined where there is none: readers who took turns in throwing out each other's windows would make a window for
+   * every page.
+   */
+  open(stretch: SealedStretch): Promise<FeedWindow> | undefined {
+    if (this.#entries.length >= MOST_WINDOWS) {
+      const [oldest] = this.#entries.filter(({ idleTicks }) => idleTicks > 0).sort((a, b) => a.usedAt - b.usedAt);
+      if (oldest === undefined) {
+        return undefined;
+      }
+      this.#drop(oldest);
+    }
+    const { zones, after, upTo } = stretch;
+    const window = this.#make(stretch);
+    this.#uses += 1;
+    const entry: Entry = { key: String(zones), window, after, upTo, isMade: false, usedAt: this.#uses, idleTicks: 0 };
+    this.#entries = [...this.#entries, entry];
+    window.then(
+      (made) => {
+        entry.isMade = true;
+        entry.upTo = made.upTo;
+      },
+      // Those who wait for it are told; the next reader begins anew.
+      () => this.#drop(entry),
+    );
+    this.#timer ??= setInterval(() => this.#tick(), IDLE_MS / 2).unref();
+    return window;
+  }
+
+  /** Begins with the window of a stretch, unless it is there or there is no room. */
+  prepare(stretch: SealedStretch): void {
+    if (this.#entries.length < MOST_WINDOWS && this.#entryOf(stretch.zones, stretch.after) === undefined) {
+      void this.open(stretch);
     }
   }
 
   /** Says that a reader is through with the window that has `after`. */
   done(zones: SealedStretch['zones'], after: bigint): void {
-    const entry = this.#find(zones, after);
+    const entry = this.#entryOf(zones, after);
     if (entry !== undefined) {
       this.#drop(entry);
     }
   }
 
-  /** Waits for what is being built. */
+  /** Waits for what is being made. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.allSettled(this.#entries.map(({ window }) => window));
+    this.#entries = [];
   }
 
-  #find(zones: SealedStretch['zones'], sequence: bigint): Entry | undefined {
+  #entryOf(zones: SealedStretch['zones'], sequence: bigint): Entry | undefined {
     const key = String(zones);
-    return this.#entries.find(({ zones, after, upTo }) => zones === key && after <= sequence && sequence < upTo);
-  }
-
-  #open(stretch: SealedStretch | undefined): Entry | undefined {
-    if (stretch === undefined) {
-      return undefined;
-    }
-    this.#made += 1;
-    const { zones, after, upTo } = stretch;
-    const window = this.#options.build(`feed_${this.#made}`, stretch);
-    const entry = { zones: String(zones), after, upTo, window, readers: 0, isDropped: false, usedAt: this.#uses, idleTicks: 0 };
-    // Whoever waits for it is told; where nobody does, the next reader begins anew.
-    window.catch(() => this.#drop(entry));
-    this.#entries = [...this.#entries, entry];
-    const idle = this.#entries.filter((other) => other.readers === 0 && other !== entry).sort((a, b) => a.usedAt - b.usedAt);
-    for (const other of idle.slice(0, Math.max(0, this.#entries.length - MOST_WINDOWS))) {
-      this.#drop(other);
-    }
-    this.#timer ??= setInterval(() => this.#tick(), IDLE_MS / 2).unref();
-    return entry;
+    return this.#entries.find((entry) => entry.key === key && entry.after <= sequence && sequence < entry.upTo);
   }
 
   #tick(): void {
     for (const entry of this.#entries) {
-      entry.idleTicks = entry.readers > 0 ? 0 : entry.idleTicks + 1;
+      entry.idleTicks = entry.isMade ? entry.idleTicks + 1 : 0;
       if (entry.idleTicks > 2) {
         this.#drop(entry);
       }
@@ -119,18 +113,5 @@ export class FeedWindows {
 
   #drop(entry: Entry): void {
     this.#entries = this.#entries.filter((other) => other !== entry);
-    entry.isDropped = true;
-    this.#freeIfDropped(entry);
-  }
-
-  #freeIfDropped(entry: Entry): void {
-    if (!entry.isDropped || entry.readers > 0) {
-      return;
-    }
-    entry.window.then(
-      ({ table }) => this.#options.dropTable(table),
-      // A statement that fails leaves no table.
-      () => undefined,
-    );
   }
 }

@@ -1,4 +1,5 @@
 import { logRow } from '../sql/segment-statements.ts';
+import type { Bundle } from './bundle.ts';
 import { readBundleRows } from './bundle-reader.ts';
 import type { SearchScope } from './search-scope.ts';
 
@@ -20,28 +21,54 @@ export async function readLogs(
     bytes += log.length;
     logs[index] = bytes > mostBytes ? '' : log.toString();
   };
-  const sealed: { readonly index: number; readonly bundle: number; readonly row: number }[] = [];
+  const sealed: { readonly index: number; readonly logPlace: bigint }[] = [];
   for (const [index, place] of places.entries()) {
     if (place < 0n) {
       keep(index, scope.hotLog(-place));
     } else {
-      sealed.push({ index, ...logRow(place) });
+      sealed.push({ index, logPlace: place });
     }
   }
-  const bundles = [...Map.groupBy(sealed, ({ bundle }) => bundle)].values();
+  const source = { bundle: (number: number) => scope.bundle(number), segmentsFolder: scope.links.segmentsFolder, signal: scope.signal };
+  await readSealedLogs(sealed, source, {
+    isWanted: () => bytes <= mostBytes,
+    take: ({ index }, log) => keep(index, log),
+  });
+  return bytes > mostBytes ? undefined : logs;
+}
+
+/** Where the logs of sealed events are read from. */
+export interface SealedLogs {
+  /** Throws `corrupt` where there is none. */
+  readonly bundle: (number: number) => Bundle;
+  readonly segmentsFolder: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Who gets the logs of sealed events. */
+export interface LogTaker<Event> {
+  /** Asked before the bundle of an event is read. */
+  readonly isWanted: (event: Event) => boolean;
+  /** Called in no order. The bytes are those of a whole page: whoever keeps them copies them. */
+  readonly take: (event: Event, log: Buffer) => void;
+}
+
+/** Reads the packed log of each of the sealed events, whose places differ, some bundles at a time. Rejects with `StoreError` (`corrupt`) where one is not there. */
+export async function readSealedLogs<Event extends { readonly logPlace: bigint }>(
+  events: readonly Event[],
+  { bundle, segmentsFolder, signal }: SealedLogs,
+  { isWanted, take }: LogTaker<Event>,
+): Promise<void> {
+  const bundles = [...Map.groupBy(events, ({ logPlace }) => logRow(logPlace).bundle)].values();
   const readOn = async () => {
-    for (const [number, rows] of bundles) {
-      scope.signal?.throwIfAborted();
-      if (bytes > mostBytes) {
-        return;
+    for (const [number, all] of bundles) {
+      signal?.throwIfAborted();
+      const eventOf = new Map(all.filter(isWanted).map((event) => [logRow(event.logPlace).row, event]));
+      if (eventOf.size > 0) {
+        const ascending = [...eventOf.keys()].sort((a, b) => a - b);
+        await readBundleRows(bundle(number), segmentsFolder, ascending, (row, log) => take(eventOf.get(row) as Event, log));
       }
-      const indexOf = new Map(rows.map(({ row, index }) => [row, index]));
-      const ascending = [...indexOf.keys()].sort((a, b) => a - b);
-      await readBundleRows(scope.bundle(number), scope.links.segmentsFolder, ascending, (row, log) =>
-        keep(indexOf.get(row) as number, log),
-      );
     }
   };
   await Promise.all(Array.from({ length: BUNDLES_AT_ONCE }, readOn));
-  return bytes > mostBytes ? undefined : logs;
 }

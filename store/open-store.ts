@@ -11,7 +11,7 @@ import { EmbeddedStore } from './embedded-store.ts';
 import type { DeadLetter } from './event-store.ts';
 import { lastSequencesIn } from './feed-dropped.ts';
 import { Forgotten } from './feed-forgotten.ts';
-import { FeedReader } from './feed-reader.ts';
+import { FeedReader, feedWindowBudget } from './feed-reader.ts';
 import { FieldsWriter } from './fields-writer.ts';
 import { type GroupLimits, groupLimitsOf } from './group-limits.ts';
 import { GroupMemory } from './group-memory.ts';
@@ -200,8 +200,8 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     live,
     links,
     connections: feedConnections,
-    dropTable,
-    logger,
+    windowBudget: feedWindowBudget(memoryLimitMb),
+    giveWay: () => zoneTables.giveWay(),
   });
   const release = async () => {
     await threads.stop();

@@ -1,5 +1,6 @@
 import type { FeedLine, FeedPage } from '../../store/event-store.ts';
 import type { FeedFormatName } from '../formats/feed-format.ts';
+import { RequestProblem } from '../problem.ts';
 import { cursorText, type FeedPosition } from './feed-cursor.ts';
 import { type FeedReading, readPage } from './feed-reading.ts';
 import type { FormatThreads } from './format-threads.ts';
@@ -14,11 +15,13 @@ interface FeedLinesOptions {
   readonly firstPage: FeedPage;
   /** Called with the number of events that were handed over. */
   readonly onEvents: (count: number) => void;
+  /** Called where the answer ends before its limit, because its next page cannot be had at the moment. */
+  readonly onShortened: (problem: RequestProblem) => void;
 }
 
 /**
- * The body of an answer: up to `limit` events, a line each, and the line with the cursor. When this throws the answer has no last line, and nobody takes
- * it for whole.
+ * The body of an answer: up to `limit` events, a line each, and the line with the cursor. It ends behind the last page that could be read where the next one would have been answered
+ * with a problem; its last line says that there is more. When this throws the answer has no last line, and nobody takes it for whole.
  */
 export async function* feedLines(options: FeedLinesOptions): AsyncGenerator<Buffer> {
   const { reading, position, format, threads, firstPage } = options;
@@ -37,7 +40,7 @@ interface Progress {
 
 /** A page is read from the store while the one before it goes out. */
 async function* pages(
-  { reading, position, limit, firstPage, onEvents }: FeedLinesOptions,
+  { reading, position, limit, firstPage, onEvents, onShortened }: FeedLinesOptions,
   progress: Progress,
 ): AsyncGenerator<readonly FeedLine[]> {
   const { afterRuns } = position;
@@ -53,6 +56,10 @@ async function* pages(
     onEvents(lines.length);
     progress.sequence = lastSequence;
     progress.more = more;
-    page = await next;
+    page = await next.catch((error: unknown) => {
+      if (!(error instanceof RequestProblem)) throw error;
+      onShortened(error);
+      return null;
+    });
   }
 }

@@ -1,6 +1,7 @@
 import type { EventStore, FeedPage, FeedRequest } from '../../store/event-store.ts';
-import { withDeadline } from '../deadline.ts';
+import { DeadlinePassed, withDeadline } from '../deadline.ts';
 import { RequestProblem } from '../problem.ts';
+import { asStoreProblem } from '../store-problem.ts';
 import { cursorText, type FeedPosition } from './feed-cursor.ts';
 
 export type FeedStore = Pick<EventStore, 'readFeed' | 'onEvents' | 'forgottenSequence' | 'retentionRuns' | 'lastSequence' | 'storeId'>;
@@ -15,13 +16,21 @@ export interface FeedReading {
 
 /**
  * One page behind a position; null where the retention has dropped events behind it, which the reader has missed. That is asked after
- * the page is read: what is dropped meanwhile may be missing in it.
+ * the page is read: what is dropped meanwhile may be missing in it. Throws RequestProblem where the page cannot be had at the moment.
  */
 export async function readPage(position: FeedPosition, limit: number, reading: FeedReading): Promise<FeedPage | null> {
   const { store, zones, deadlineMs, hungUp } = reading;
   const request = { zones, afterSequence: position.sequence, limit };
-  const page = await withDeadline(deadlineMs, hungUp, (signal) => store.readFeed(request, { signal }));
+  const page = await withDeadline(deadlineMs, hungUp, (signal) => store.readFeed(request, { signal })).catch((error: unknown) => {
+    throw asFeedProblem(error);
+  });
   return store.forgottenSequence(zones, position.afterRuns) > position.sequence ? null : page;
+}
+
+function asFeedProblem(error: unknown): unknown {
+  if (!(error instanceof DeadlinePassed)) return asStoreProblem(error);
+  const detail = `The reading was interrupted: ${error.message}; ask again`;
+  return new RequestProblem('search.deadline', detail, { headers: { 'retry-after': '5' }, cause: error });
 }
 
 /** The problem of a reader who has missed events: it names the cursor from which it misses no more. */

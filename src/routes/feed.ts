@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../access.ts';
 import { encodeStream, negotiateEncoding } from '../content-encoding.ts';
 import { negotiateAnswer } from '../content-negotiation.ts';
-import { DeadlinePassed } from '../deadline.ts';
 import { feedLines } from '../feed/feed-lines.ts';
 import { registerFeedMetrics } from '../feed/feed-metrics.ts';
 import { type FeedPlace, FeedPlaces } from '../feed/feed-places.ts';
@@ -13,8 +12,7 @@ import { feedZones } from '../feed/feed-zones.ts';
 import { FormatThreads } from '../feed/format-threads.ts';
 import { ClientHungUp, hangUpSignal } from '../hang-up.ts';
 import type { Metrics } from '../metrics.ts';
-import { RequestProblem } from '../problem.ts';
-import { asStoreProblem } from '../store-problem.ts';
+import type { RequestProblem } from '../problem.ts';
 
 export const FEED_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'] as const;
 
@@ -32,12 +30,6 @@ export interface FeedRoutesOptions {
 }
 
 const IDLE_MS = 60_000;
-
-function asFeedProblem(error: unknown): unknown {
-  if (!(error instanceof DeadlinePassed)) return asStoreProblem(error);
-  const detail = `The reading was interrupted: ${error.message}; ask again`;
-  return new RequestProblem('search.deadline', detail, { headers: { 'retry-after': '5' }, cause: error });
-}
 
 /** Takes a place until the response is through, which it is also where its client keeps it and reads nothing. */
 function takePlace(places: FeedPlaces, { raw, log }: FastifyReply, quietMs: number): FeedPlace {
@@ -75,15 +67,16 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
     const place = takePlace(places, reply, waitMs + queryDeadlineMs + idleMs);
     const hungUp = hangUpSignal(reply.raw);
     const reading: FeedReading = { store, zones, deadlineMs: queryDeadlineMs, hungUp };
-    const firstPage = await awaitPage(position, limit, { waitMs, stopping: stopping.signal, onWait: place.wait }, reading).catch(
-      (error: unknown) => {
-        throw asFeedProblem(error);
-      },
-    );
+    const firstPage = await awaitPage(position, limit, { waitMs, stopping: stopping.signal, onWait: place.wait }, reading);
     place.read();
     if (firstPage === null) throw missedEvents(position, reading);
     const onEvents = (count: number): void => metrics.feedEvents.inc({ format }, count);
-    const lines = Readable.from(feedLines({ reading, position, limit, format, threads, firstPage, onEvents }));
+    const onShortened = (problem: RequestProblem): void =>
+      request.log.warn(
+        { err: problem },
+        'an answer of the feed ends early, because its next page could not be read; its reader goes on from the cursor',
+      );
+    const lines = Readable.from(feedLines({ reading, position, limit, format, threads, firstPage, onEvents, onShortened }));
     lines.once('error', (error) => {
       if (!(error instanceof ClientHungUp))
         request.log.error({ err: error }, 'the feed broke off; its reader goes on from the last cursor');

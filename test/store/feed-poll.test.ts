@@ -3,7 +3,6 @@ import { ConnectionPool } from '../../store/connection-pool.ts';
 import { startEngine } from '../../store/duckdb-engine.ts';
 import { FeedReader } from '../../store/feed-reader.ts';
 import { LiveSet } from '../../store/live-set.ts';
-import { silentLogger } from '../../store/store-logger.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { readLinks } from './read-links-under-test.ts';
@@ -14,7 +13,13 @@ async function readerWithoutDuckdb(live: LiveSet): Promise<FeedReader> {
   const engine = await startEngine({ memoryLimitMb: 64, spillFolder: temporaryFolder() });
   onTestFinished(() => engine.closeSync());
   const connections = await ConnectionPool.open(engine, 0, 0);
-  return new FeedReader({ live, links: readLinks('/nowhere'), connections, dropTable: () => undefined, logger: silentLogger });
+  return new FeedReader({
+    live,
+    links: readLinks('/nowhere'),
+    connections,
+    windowBudget: { events: 10, bytes: 1_000 },
+    giveWay: () => undefined,
+  });
 }
 
 const { signal } = new AbortController();

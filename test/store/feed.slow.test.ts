@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { silentLogger } from '../../store/store-logger.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { type CanonicalEvent, canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
@@ -33,7 +32,7 @@ test('events come in the order in which they were taken in, hot or sealed or mer
 test.each([
   ['one zone', [5]],
   ['a few', [12, 0, 5, 5]],
-  ['more than are looked up one by one', [1, 2, 3, 4, 5, 6, 7]],
+  ['many', [1, 2, 3, 4, 5, 6, 7]],
   ['one that has no events', [99]],
 ])('%s: exactly its events, hot and sealed', async (_, zones) => {
   const store = await storeIn(temporaryFolder());
@@ -149,22 +148,6 @@ test('an event says when its batch was taken in, hot, sealed, and after a restar
   await store.close();
   now += 1_000_000;
   expect(await times(await storeIn(dataDir, { now: () => now }))).toEqual(expected);
-});
-
-test('without the memory to put events in order they are read one by one', async () => {
-  const dataDir = temporaryFolder();
-  const events = Array.from({ length: 30_000 }, (_, index) =>
-    event(`e${index}`, NOW - HOUR + ((index * 7919) % 30_011), { log: { body: `${index}`.padEnd(1_500, 'ab') } }),
-  );
-  const store = await storeIn(dataDir);
-  await store.append(canonicalBatch(events));
-  await store.sealNow();
-  await store.close();
-  const warnings: string[] = [];
-  const warn = (_: object, message: string) => warnings.push(message);
-  const small = await storeIn(dataDir, { memoryLimitMb: 64, logger: { ...silentLogger, warn } });
-  expect(idsOf((await wholeFeed(small, { limit: 10_000 })) as never)).toEqual(idsOf(events));
-  expect(warnings).toContain('there is no memory to put events of the feed in order; they are read one by one, which is slow');
 });
 
 test('a text that looks like the end of its event and the beginning of another is nothing but a text', async () => {

@@ -1,0 +1,88 @@
+import type { DuckDBBlobVector, DuckDBConnection } from '@duckdb/node-api';
+import { eventsRelation, type HotSource } from '../sql/events-relation.ts';
+import { type FeedStretch, feedHeadsStatement } from '../sql/feed-statements.ts';
+import { bundleWithNumber } from './bundle.ts';
+import { streamStatement } from './duckdb-engine.ts';
+import { unpackIngestTimes } from './feed-ingest-times.ts';
+import { type FeedBudget, partsOf } from './feed-plan.ts';
+import type { FeedWindow } from './feed-window.ts';
+import { hotLogOf, sourcesOf } from './hot-part.ts';
+import type { Snapshot } from './live-set.ts';
+import { readSealedLogs } from './log-reader.ts';
+import { LowestEvents } from './lowest-events.ts';
+import type { ReadLinks } from './read-links.ts';
+
+/** What events are read with. */
+export interface FeedReading {
+  readonly links: ReadLinks;
+  readonly connection: DuckDBConnection;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The first sealed events of a stretch, as many as the budget allows. Each is found once, in its segment, and its log by the place that stands there. Ends before the stretch where that
+ * has more.
+ */
+export async function readSealed(snapshot: Snapshot, stretch: FeedStretch, budget: FeedBudget, reading: FeedReading): Promise<FeedWindow> {
+  const parts = partsOf(snapshot, stretch);
+  if (parts === undefined) {
+    return { after: stretch.after, upTo: stretch.upTo, events: [], times: [] };
+  }
+  const { links, signal } = reading;
+  const paths = parts.segments.map(({ file }) => links.toSegment(file));
+  const lowest = await readHeads([], paths, stretch, budget, reading);
+  const bundle = (number: number) => bundleWithNumber(snapshot.bundles, number);
+  await readSealedLogs(
+    lowest.sorted(),
+    { bundle, segmentsFolder: links.segmentsFolder, signal },
+    { isWanted: (event) => lowest.isKept(event), take: (event, log) => lowest.addLog(event, log) },
+  );
+  const times = parts.bundles.flatMap(({ ingestTimes }) => unpackIngestTimes(ingestTimes));
+  return { after: stretch.after, events: lowest.sorted(), upTo: lowest.upTo, times };
+}
+
+/** The same of the hot events. */
+export async function readHot(
+  { hotParts }: Pick<Snapshot, 'hotParts'>,
+  stretch: FeedStretch,
+  budget: FeedBudget,
+  reading: FeedReading,
+): Promise<FeedWindow> {
+  const parts = hotParts.filter(({ lastSequence }) => lastSequence > stretch.after);
+  const lowest = await readHeads(sourcesOf(parts), [], stretch, budget, reading);
+  for (const event of lowest.sorted()) {
+    lowest.addLog(event, hotLogOf(parts, event.sequence));
+  }
+  const times = parts.flatMap(({ journals }) => journals);
+  return { after: stretch.after, events: lowest.sorted(), upTo: lowest.upTo, times };
+}
+
+async function readHeads(
+  hot: readonly HotSource[],
+  segmentPaths: readonly string[],
+  stretch: FeedStretch,
+  budget: FeedBudget,
+  { links, connection, signal }: FeedReading,
+): Promise<LowestEvents> {
+  const events = eventsRelation(hot, segmentPaths, stretch.upTo + 1n);
+  const lowest = new LowestEvents(budget.bytes, stretch.upTo);
+  let found = 0;
+  let highest = stretch.after;
+  const reading = streamStatement(connection, feedHeadsStatement(events, stretch, budget.events), signal, (chunk) => {
+    const [sequences, places, heads] = [0, 1, 2].map((index) => chunk.getColumnVector(index));
+    for (let row = 0; row < chunk.rowCount; row += 1) {
+      const sequence = sequences?.getItem(row) as bigint;
+      if (sequence > highest) {
+        highest = sequence;
+      }
+      lowest.add(sequence, places?.getItem(row) as bigint, (heads as DuckDBBlobVector).getItemBytes(row) as Uint8Array);
+    }
+    found += chunk.rowCount;
+    return true;
+  });
+  await links.explaining(reading);
+  if (found >= budget.events) {
+    lowest.endAt(highest);
+  }
+  return lowest;
+}
