@@ -11,10 +11,10 @@ import { propertyRuns } from './property-runs.ts';
 import { answer } from './search-answer.ts';
 
 const PROPERTY = 'search';
-const DATA_SETS = 2;
+const DATA_SETS = propertyRuns(1);
 const EVENTS = 700;
 /** In each of the two states of the store that {@link withFilledStore} goes through. */
-const REQUESTS = propertyRuns(120);
+const REQUESTS = 175;
 
 /**
  * Hands `work` the same store twice: with events in new segments of many hours, in compacted ones and in hot tables, and again after all of
