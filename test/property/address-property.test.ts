@@ -10,10 +10,11 @@ import { searchOracle } from '../oracle/search-oracle.ts';
 import { arbitraryAddress, arbitraryRange } from './arbitrary-address.ts';
 import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { appendEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
+import { propertyRuns } from './property-runs.ts';
 
 const PROPERTY = 'address';
 const EVENTS = 240;
-const CLAUSES = 100;
+const CLAUSES = propertyRuns(60);
 const ZONE = 1;
 
 /** All events at once, on one page. */
