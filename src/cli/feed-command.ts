@@ -10,6 +10,7 @@ import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './
 import { FEED_HELP } from './feed-help.ts';
 import { type FeedOutcome, runFeed } from './feed-loop.ts';
 import { type FeedOptions, parseFeedOptions } from './feed-options.ts';
+import { type FeedPatience, feedPatience } from './feed-patience.ts';
 import { openFeedSink } from './feed-sink.ts';
 import { defaultStateFile, type FeedStateFile, openFeedState } from './feed-state.ts';
 import { targetText } from './feed-target.ts';
@@ -35,10 +36,11 @@ interface Running {
   readonly stdout: NodeJS.WritableStream;
   readonly stopping: AbortSignal;
   readonly givenUp: AbortSignal;
+  readonly patience: FeedPatience;
   readonly tell: (message: string) => void;
 }
 
-async function feed({ options, stateFile, stdout, stopping, givenUp, tell }: Running): Promise<FeedOutcome> {
+async function feed({ options, stateFile, stdout, stopping, givenUp, patience, tell }: Running): Promise<FeedOutcome> {
   const { url, zone, accessKey, format, limit, fromNow, once, waitSeconds, target } = options;
   const trust = trustOf(options.caFile);
   const client = createHttpClient(trust);
@@ -54,7 +56,7 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, tell }: Run
   const record = (next: SinkPosition): Promise<void> => followed.save({ cursor, position: next, zones });
   const sink = await openFeedSink(options, { trust, stdout, position, record, now: Date.now, tell });
   const pause = (lengthMs: number, signal: AbortSignal): Promise<void> => timer(lengthMs, undefined, { signal });
-  const retry = { stopping, random: Math.random, tell, pause };
+  const retry = { stopping, random: Math.random, tell, failed: patience.failed, pause };
   const reader = { client, url, zone, accessKey, format, largestBytes: LARGEST_PAGE_BYTES, now: Date.now };
   let total = 0;
   try {
@@ -70,6 +72,7 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, tell }: Run
       stopping,
       givenUp,
       retry,
+      patience,
       tell,
     };
     return await runFeed(loop, (count) => {
@@ -95,15 +98,25 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
     grace = setTimeout(() => givenUp.abort(), GRACE_MS);
   };
   void signals.received.then(onSignal);
+  const patience = feedPatience(options.giveUpAfterMs, () => {
+    stopping.abort();
+    givenUp.abort();
+  });
   const tell = (message: string): void => void stderr.write(`shieldlog feed: ${message}\n`);
   try {
-    await feed({ options, stateFile, stdout, stopping: stopping.signal, givenUp: givenUp.signal, tell });
+    await feed({ options, stateFile, stdout, stopping: stopping.signal, givenUp: givenUp.signal, patience, tell });
+    const waitedFor = patience.givenUp();
+    if (waitedFor !== null)
+      throw new CommandFailed(
+        `the feed is given up after ${Number(options.giveUpAfterMs) / 1_000} s without progress; it waited for ${waitedFor}`,
+      );
     return 0;
   } catch (error) {
     if (error instanceof DeliveryError) throw new CommandFailed(error.message, { cause: error });
     throw error;
   } finally {
     clearTimeout(grace);
+    patience.close();
     signals.dispose();
     stateFile.close();
   }

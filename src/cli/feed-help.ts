@@ -26,10 +26,13 @@ state file, after the target has accepted a batch: whatever is killed, no event 
       Where there is no state yet, begin with the events to come; without it, with the oldest there are.
   --once
       End when there is nothing more, instead of waiting for it.
+  --give-up-after TIME
+      End with status 1 when nothing gets further for so long, such as 30s or 15m: the program or the target is away, answers that it
+      cannot, or hangs. Default: 10m with --once; without it, never.
   --limit N
       Events in a batch, 1..100000 (default 10000).
   --wait SECONDS
-      How long a question for more waits for an answer, 0..30 (default 30).
+      How long a question for more waits for an answer, 0..30 (default 30); at most half of --give-up-after.
   --ca FILE
       PEM certificates of authorities to trust beside the usual ones, for --url and --to.
   SHIELDLOG_SINK_TOKEN, SHIELDLOG_SINK_TOKEN_FILE
@@ -60,5 +63,6 @@ For Splunk:
       Send again what is not acknowledged by then (default 60).
 
 SIGINT and SIGTERM finish the batch under way and end it with status 0.
-Exit status: 0 done or stopped, 1 the program or the target refuses for a reason that does not pass, 2 wrong usage.
+Exit status: 0 done or stopped, 1 the program or the target refuses for a reason that does not pass, or the
+feed was given up, 2 wrong usage.
 `;

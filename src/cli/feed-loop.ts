@@ -1,6 +1,7 @@
 import { DeliveryError } from '../sinks/delivery-error.ts';
 import type { Sink } from '../sinks/sink.ts';
 import { refuseNewZones } from './feed-coverage.ts';
+import type { FeedPatience } from './feed-patience.ts';
 import { type CursorTooOld, type FeedReaderOptions, type ReadPage, readFeedPage } from './feed-reader.ts';
 import { type RetryOptions, untilDone } from './feed-retry.ts';
 import type { FeedState, FeedStateFile } from './feed-state.ts';
@@ -23,6 +24,7 @@ export interface FeedLoopOptions {
   /** Aborted some time after that: the batch under way is given up too. */
   readonly givenUp: AbortSignal;
   readonly retry: RetryOptions;
+  readonly patience: FeedPatience;
   /** Takes messages for people. */
   readonly tell: (message: string) => void;
 }
@@ -51,7 +53,7 @@ function isStop(error: unknown, signals: readonly AbortSignal[]): boolean {
  * batch under way is delivered again. Throws DeliveryError for what cannot heal.
  */
 export async function runFeed(options: FeedLoopOptions, delivered: (count: number) => void): Promise<FeedOutcome> {
-  const { reader, sink, stateFile, once, stopping, givenUp, retry, tell } = options;
+  const { reader, sink, stateFile, once, stopping, givenUp, retry, patience, tell } = options;
   let { cursor, position, zones } = options.state;
   let { limit } = options;
   const waitSeconds = once ? 0 : options.waitSeconds;
@@ -73,7 +75,7 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
 
   const save = async (next: FeedState): Promise<void> => {
     if (next.cursor === cursor && next.position === position) return;
-    await untilDone(() => stateFile.save(next), retry);
+    await patience.during(`the state file ${stateFile.path}`, () => untilDone(() => stateFile.save(next), retry));
     ({ cursor, position, zones } = next);
   };
 
@@ -88,7 +90,8 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
 
   async function passOn({ batch, cursor: next, zones: covered }: ReadPage): Promise<void> {
     refuseNewZones(cursor === null ? null : zones, covered, stateFile.path);
-    const reached = batch.count === 0 ? position : await untilDone(() => sink.deliver(batch, givenUp), retry);
+    const deliver = () => patience.during(sink.name, () => untilDone(() => sink.deliver(batch, givenUp), retry));
+    const reached = batch.count === 0 ? position : await deliver();
     await save({ cursor: next, position: reached, zones: covered ?? zones });
     delivered(batch.count);
   }
@@ -96,7 +99,7 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
   async function run(): Promise<FeedOutcome> {
     while (!stopping.aborted) {
       const from = cursor ?? beginning;
-      const page = await untilDone(() => read(from), retry);
+      const page = await patience.during(`the feed of ${reader.url.href}`, () => untilDone(() => read(from), retry));
       if (page.kind === 'too_old') {
         await goOnFromOldest(page);
         continue;

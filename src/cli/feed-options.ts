@@ -21,6 +21,8 @@ export interface FeedOptions {
   /** Where there is no state yet, begin with what comes next. */
   readonly fromNow: boolean;
   readonly once: boolean;
+  /** How long the program or the target may keep the feed from getting further; null: for ever. */
+  readonly giveUpAfterMs: number | null;
   readonly limit: number;
   readonly waitSeconds: number;
   readonly rotation: FileRotation;
@@ -51,9 +53,12 @@ const ONLY_FOR: Readonly<Record<string, readonly FeedTargetKind[]>> = {
 };
 
 const VALUE_FLAGS = [
-  ...['zone', 'format', 'to', 'url', ...ACCESS_KEY_FLAGS, 'state', 'limit', 'wait', 'ca'],
+  ...['zone', 'format', 'to', 'url', ...ACCESS_KEY_FLAGS, 'state', 'limit', 'wait', 'give-up-after', 'ca'],
   ...Object.keys(ONLY_FOR).filter((name) => name !== 'gzip'),
 ];
+
+/** With `--once`: what started it waits for its end. */
+const GIVE_UP_AFTER_MS = 10 * 60_000;
 
 type Flags = Readonly<Record<string, string>>;
 
@@ -106,6 +111,8 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
   const target = parseFeedTarget(required(flags, 'to', 'FILE, -, or the URL of a receiver'));
   requireFitting([...Object.keys(flags), ...switches], target);
   const format = choice('format', flags['format'] ?? 'native', FEED_FORMATS);
+  const giveUpAfterMs =
+    optional(flags, 'give-up-after', (text) => duration('give-up-after', text)) ?? (switches.has('once') ? GIVE_UP_AFTER_MS : null);
   return {
     url: serverUrlOf(flags['url']),
     accessKey: accessKeyOf(flags, env),
@@ -115,8 +122,14 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
     stateFile: flags['state'] ?? null,
     fromNow: switches.has('from-now'),
     once: switches.has('once'),
+    giveUpAfterMs:
+      optional(flags, 'give-up-after', (text) => duration('give-up-after', text)) ?? (switches.has('once') ? GIVE_UP_AFTER_MS : null),
     limit: wholeNumber('limit', flags['limit'] ?? '10000', 1, 100_000),
-    waitSeconds: wholeNumber('wait', flags['wait'] ?? '30', 0, 30),
+    // An answer that is waited for for longer than that would look like none.
+    waitSeconds: Math.min(
+      wholeNumber('wait', flags['wait'] ?? '30', 0, 30),
+      Math.floor((giveUpAfterMs ?? Number.POSITIVE_INFINITY) / 2_000),
+    ),
     rotation: rotationOf(flags),
     caFile: flags['ca'] ?? null,
     gzip: switches.has('gzip'),

@@ -7,6 +7,8 @@ export interface RetryOptions {
   readonly random: () => number;
   /** Takes messages for people. */
   readonly tell: (message: string) => void;
+  /** Is told of each failure after which another attempt is made. */
+  readonly failed?: (message: string) => void;
   /** Waits so many milliseconds; rejects where the signal is aborted. */
   readonly pause: (lengthMs: number, signal: AbortSignal) => Promise<unknown>;
 }
@@ -34,6 +36,7 @@ export async function untilDone<Result>(attempt: () => Promise<Result>, options:
     } catch (error) {
       if (!(error instanceof DeliveryError) || error.code !== 'unavailable') throw error;
       failures += 1;
+      options.failed?.(error.message);
       if (stopping.aborted) {
         tell(error.message);
         throw stopping.reason;

@@ -1,3 +1,5 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type NewToken, openTokenStore, type TokenStore } from '../../edge/local/database/token-store.ts';
 import { refuseLinks } from '../../store/data-folder.ts';
 import { loadConfig } from '../config.ts';
@@ -19,7 +21,7 @@ The access tokens of the database at POST /v2/pipeline, kept in DATA_DIR. A runn
 New tokens are written to standard output, once: only their hashes are kept.
 
   --data-dir DIR, DATA_DIR
-      The folder of the running program (default ./data).
+      The folder of the program (default ./data). It has to be there: 'shieldlog serve' makes it.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.
 `;
@@ -54,7 +56,17 @@ function perform(action: Action, store: TokenStore, io: CommandIo): void {
   }
 }
 
+/** Only `serve` makes the folder: tokens in one that no program uses would be of no use. */
+function requireFolder(dataDir: string): void {
+  const wrong = !existsSync(dataDir) ? 'does not exist' : statSync(dataDir).isDirectory() ? null : 'is no folder';
+  if (wrong === null) return;
+  throw new CommandFailed(
+    `DATA_DIR: ${JSON.stringify(resolve(dataDir))} ${wrong}; allowed: the folder of a program that was started with shieldlog serve`,
+  );
+}
+
 function openStore(dataDir: string): TokenStore {
+  requireFolder(dataDir);
   try {
     refuseLinks(dataDir);
     return openTokenStore(dataDir, Date.now);

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { runFeed } from '../../src/cli/feed-loop.ts';
+import { feedPatience } from '../../src/cli/feed-patience.ts';
 import type { FeedState } from '../../src/cli/feed-state.ts';
 import { createHttpClient } from '../../src/sinks/http-exchange.ts';
 import { idsIn } from '../sinks/sample-events.ts';
@@ -31,6 +32,7 @@ function startFromNow(app: RunningApp) {
       state: { cursor: null, position: null, zones: null },
       ...{ fromNow: true, once: false, limit: 10, waitSeconds: 30, stopping: stop.signal, givenUp: stop.signal, tell: () => {} },
       retry: { stopping: stop.signal, random: Math.random, tell: () => {}, pause: async () => {} },
+      patience: feedPatience(null, () => {}),
     },
     () => {},
   );

@@ -149,3 +149,29 @@ describe('the default place of the state', () => {
     expect(defaultStateFile(identity, {})).toMatch(/\/\.local\/state\/shieldlog\/feed-/);
   });
 });
+
+describe('--give-up-after', () => {
+  test.each([
+    [['--once'], 600_000],
+    [[], null],
+    [['--once', '--give-up-after', '30s'], 30_000],
+    [['--give-up-after', '1h'], 3_600_000],
+  ])('with %j is %j ms', (flags, expected) => {
+    expect(parse(['--zone', '7', '--to', '-', ...flags]).giveUpAfterMs).toBe(expected);
+  });
+
+  test.each([
+    [[], 30],
+    [['--give-up-after', '2s'], 1],
+    [['--give-up-after', '1h'], 30],
+    [['--give-up-after', '1h', '--wait', '5'], 5],
+  ])('with %j has the program wait for %i s, which is no trouble yet', (flags, expected) => {
+    expect(parse(['--zone', '7', '--to', '-', ...flags]).waitSeconds).toBe(expected);
+  });
+
+  test.each(['0s', '10', 'soon', '-5m'])('refuses %s', (text) => {
+    expect(() => parse(['--zone', '7', '--to', '-', `--give-up-after=${text}`])).toThrow(
+      `--give-up-after "${text}" is not allowed; allowed: a time such as 30s, 15m, 1h, 1d`,
+    );
+  });
+});

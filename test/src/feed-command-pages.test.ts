@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runFeed } from '../../src/cli/feed-loop.ts';
+import { feedPatience } from '../../src/cli/feed-patience.ts';
 import type { FeedState } from '../../src/cli/feed-state.ts';
 import { createHttpClient } from '../../src/sinks/http-exchange.ts';
 import { expectedIds, idsIn } from '../sinks/sample-events.ts';
@@ -40,6 +41,7 @@ async function readAll(largestBytes: number, limit: number) {
       state: { cursor: null, position: null, zones: null },
       ...{ fromNow: false, once: true, limit, waitSeconds: 0, stopping: NEVER, givenUp: NEVER, tell },
       retry: { stopping: NEVER, random: Math.random, tell, pause: async () => {} },
+      patience: feedPatience(null, () => {}),
     },
     () => {},
   );

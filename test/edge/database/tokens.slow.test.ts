@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { killAll, runCli } from '../../src/cli-process.ts';
@@ -111,8 +111,10 @@ describe('access tokens', () => {
     expect(stderr).toContain(message);
   });
 
-  test('in a folder that cannot be one: one line, status 1', async () => {
-    const { status: exit, stderr } = await runCli(['tokens', 'list', '--data-dir', '/dev/null/x']);
-    expect([exit, stderr]).toEqual([1, expect.stringMatching(/^shieldlog: the tokens in \/dev\/null\/x cannot be opened: [^\n]+\n$/)]);
+  test('in a folder whose state cannot be opened: one line, status 1', async () => {
+    const dataDir = join(app.dataDir, 'other');
+    mkdirSync(join(dataDir, 'control-plane.sqlite'), { recursive: true });
+    const { status: exit, stderr } = await runCli(['tokens', 'list', '--data-dir', dataDir]);
+    expect([exit, stderr]).toEqual([1, expect.stringMatching(/^shieldlog: the tokens in [^\n]+ cannot be opened: [^\n]+\n$/)]);
   });
 });
