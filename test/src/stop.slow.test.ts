@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,10 +39,10 @@ async function startSilent(): Promise<{ readonly port: number; connections(): nu
 }
 
 /** Events enough that the store moves them from the journal to disk. */
-const manyEvents = (): string =>
-  Array.from({ length: 20_000 }, (_, index) => eventLine({ logId: `many-${Math.random()}-${index}`, log: { text: 'x'.repeat(200) } })).join(
-    '',
-  );
+const manyEvents = (timestamp = Date.now() - 60_000): string =>
+  Array.from({ length: 20_000 }, (_, index) =>
+    eventLine({ timestamp, logId: `many-${Math.random()}-${index}`, log: { text: 'x'.repeat(200) } }),
+  ).join('');
 
 /** Reading what came first hangs from now on, as on a disk that does not answer: opening a pipe waits until somebody writes into it. */
 async function hangTheSealing(url: string): Promise<void> {
@@ -55,6 +55,28 @@ async function hangTheSealing(url: string): Promise<void> {
   }
   for (let sent = 0; sent < 5; sent += 1) await ingest({ url }, manyEvents());
 }
+
+const filesIn = (room: string): string[] => readdirSync(join(data, room)).filter((file) => file.endsWith('.parquet'));
+
+/** The merge of an hour that is over hangs from now on: one of its segments is a pipe. */
+async function hangTheMerge(url: string): Promise<void> {
+  const old = Date.now() - 5 * 3_600_000;
+  const seal = async (): Promise<void> => {
+    const before = filesIn('segments').length;
+    for (let sent = 0; sent < 6; sent += 1) await ingest({ url }, manyEvents(old));
+    await eventually('a segment is written', () => filesIn('segments').length > before);
+  };
+  await seal();
+  for (const name of filesIn('segments')) {
+    rmSync(join(data, 'segments', name));
+    execFileSync('mkfifo', [join(data, 'segments', name)]);
+  }
+  await seal();
+  const isPipe = (name: string): boolean => statSync(join(data, 'links', name)).isFIFO();
+  await eventually('the merge reads them', () => filesIn('links').some(isPipe));
+}
+
+const lastLine = (program: CliProcess): string => program.stderr().trim().split('\n').at(-1) ?? '';
 
 async function stopped(program: CliProcess): Promise<number | null> {
   program.child.kill('SIGTERM');
@@ -101,9 +123,16 @@ describe('a stop that hangs', () => {
     const program = serve();
     await hangTheSealing(await addressOf(program));
     expect(await stopped(program)).toBe(1);
-    expect(program.stderr().trim().split('\n').at(-1)).toBe(
+    expect(lastLine(program)).toBe(
       'shieldlog: the stop was not finished within 15 s; it still waited for the store: the events that are being moved to disk',
     );
+  });
+
+  test('names the merge that it waited for', async () => {
+    const program = serve();
+    await hangTheMerge(await addressOf(program));
+    expect(await stopped(program)).toBe(1);
+    expect(lastLine(program)).toMatch(/ within 15 s; it still waited for the store: the merge that is being given up$/);
   });
 
   test('ends at once with a second signal, with its number', async () => {
