@@ -14,6 +14,7 @@ import { type FeedPatience, feedPatience } from './feed-patience.ts';
 import { openFeedSink } from './feed-sink.ts';
 import { defaultStateFile, type FeedStateFile, openFeedState } from './feed-state.ts';
 import { targetText } from './feed-target.ts';
+import { printable } from './printable.ts';
 
 /** What a batch under way gets after the first signal; those who stop processes often wait 10 s before they kill. */
 const GRACE_MS = 5_000;
@@ -102,7 +103,7 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
     stopping.abort();
     givenUp.abort();
   });
-  const tell = (message: string): void => void stderr.write(`shieldlog feed: ${message}\n`);
+  const tell = (message: string): void => void stderr.write(`shieldlog feed: ${printable(message)}\n`);
   try {
     await feed({ options, stateFile, stdout, stopping: stopping.signal, givenUp: givenUp.signal, patience, tell });
     const waitedFor = patience.givenUp();

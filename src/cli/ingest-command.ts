@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
 import { detectEncoding, firstBytesOf } from './detect-encoding.ts';
+import { printable } from './printable.ts';
 import { ACCESS_KEY_FLAGS, accessKeyOf, DEFAULT_URL, serverUrlOf } from './server-flags.ts';
 import { type IntakeAnswer, uploadEvents } from './upload-events.ts';
 import { startUploadProgress } from './upload-progress.ts';
@@ -43,7 +44,7 @@ async function openInput(name: string, stdin: AsyncIterable<Uint8Array>): Promis
 }
 
 function tellRejected({ rejected, rejectedCount }: IntakeAnswer, stderr: CommandIo['stderr']): void {
-  for (const { index, reason } of rejected.slice(0, MOST_LISTED)) stderr.write(`event ${index} was rejected: ${reason}\n`);
+  for (const { index, reason } of rejected.slice(0, MOST_LISTED)) stderr.write(`event ${index} was rejected: ${printable(reason)}\n`);
   const untold = rejectedCount - Math.min(rejected.length, MOST_LISTED);
   if (untold > 0) stderr.write(`and ${untold} more\n`);
   if (rejectedCount > 0) stderr.write('Rejected events are kept as dead letters: GET /ingest/dead-letters\n');

@@ -6,6 +6,7 @@ import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './
 import { UsageError } from './command-line.ts';
 import { feedCommand } from './feed-command.ts';
 import { ingestCommand } from './ingest-command.ts';
+import { printable } from './printable.ts';
 import { serveCommand } from './serve-command.ts';
 import { tokensCommand } from './tokens-command.ts';
 
@@ -38,7 +39,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
   const command = COMMANDS.find((candidate) => candidate.name === name);
   if (command === undefined) {
     const wrong = name === undefined ? 'no command is given' : `'${name}' is not a command`;
-    io.stderr.write(`shieldlog: ${wrong}; there are: ${names}\n`);
+    io.stderr.write(`shieldlog: ${printable(wrong)}; there are: ${names}\n`);
     return 2;
   }
   if (rest.some((arg) => arg === '--help' || arg === '-h')) {
@@ -50,7 +51,10 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
   } catch (error) {
     const status = expected(error);
     if (status === null) throw error;
-    for (const line of (error as Error).message.split('\n')) io.stderr.write(`shieldlog: ${line}\n`);
+    const { message } = error as Error;
+    // Wrong settings are told one a line; in every other message a new line is somebody else's.
+    const lines = error instanceof ConfigError ? message.split('\n') : [message];
+    for (const line of lines) io.stderr.write(`shieldlog: ${printable(line)}\n`);
     return status;
   }
 }

@@ -9,6 +9,7 @@ import { StopOverdue } from '../stop-all.ts';
 import { stopSignals } from '../stop-signals.ts';
 import type { Command, CommandIo, ExitStatus } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
+import { printable } from './printable.ts';
 
 function flagHelp(): string {
   return CONFIG_VARIABLES.map(({ name, about, allowed, default: standard, secret }) => {
@@ -24,7 +25,9 @@ async function logDestination(stderr: CommandIo['stderr']): Promise<DestinationS
   // Only here, because programs that log to a file or a collector do without it.
   const { prettyFactory } = await import('pino-pretty');
   const format = prettyFactory({ colorize: stderr.hasColors(), translateTime: 'SYS:HH:MM:ss', singleLine: true });
-  return { write: (line) => stderr.write(format(line)) };
+  // A broker's or an upstream's words may be in it; the lines of a stack trace stay lines.
+  const shown = (value: unknown): unknown => (typeof value === 'string' ? value.split('\n').map(printable).join('\n') : value);
+  return { write: (line) => stderr.write(format(JSON.parse(line, (_name, value) => shown(value)))) };
 }
 
 /** Such as `http://127.0.0.1:8080`: an address of all interfaces is none that a browser could open. */

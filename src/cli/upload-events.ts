@@ -1,8 +1,8 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
-import { json, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { shownValue } from '../../query/shown-value.ts';
 import { CommandFailed } from './command.ts';
 import type { Encoding } from './detect-encoding.ts';
 
@@ -48,18 +48,58 @@ function openRequest(upload: Upload): ClientRequest {
   return open[url.protocol === 'https:' ? 'https:' : 'http:'](target, headersOf(upload));
 }
 
+const AGAIN = 'sending the same events again stores nothing twice';
+
+/** No answer of the program is longer: it lists the first of the rejected events only. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** The answer's body. Throws CommandFailed beyond the limit. */
+async function answerText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of response) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_ANSWER_BYTES) {
+      throw new CommandFailed(
+        `what answered ${response.statusCode} is no shieldlog: its answer has more than ${MAX_ANSWER_BYTES} bytes; ${AGAIN}`,
+      );
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+function isRejection(value: unknown): boolean {
+  const { index, reason } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return isCount(index) && typeof reason === 'string';
+}
+
+/** The answer to an upload that was taken. Throws CommandFailed where it is something else. */
+function intakeAnswerIn(body: string): IntakeAnswer {
+  try {
+    const answer = JSON.parse(body) as IntakeAnswer | null;
+    const { accepted, expired, rejected, rejectedCount } = answer ?? ({} as Partial<IntakeAnswer>);
+    if (isCount(accepted) && isCount(expired) && isCount(rejectedCount) && Array.isArray(rejected) && rejected.every(isRejection)) {
+      return answer as IntakeAnswer;
+    }
+  } catch {
+    // Told below, as everything that is not the answer of this program.
+  }
+  throw new CommandFailed(`what answered 202 is no shieldlog: its answer is ${shownValue(body.slice(0, 200))}; ${AGAIN}`);
+}
+
 async function refusal(response: IncomingMessage): Promise<CommandFailed> {
-  const body = await text(response);
+  const body = await answerText(response);
   let detail = body.slice(0, 500).trim();
   try {
-    detail = String((JSON.parse(body) as { readonly detail?: unknown }).detail ?? detail);
+    detail = String((JSON.parse(body) as { readonly detail?: unknown }).detail ?? detail).slice(0, 500);
   } catch {
     // Not the words of this program: shown as they came.
   }
   return new CommandFailed(`the program answered ${response.statusCode}: ${detail === '' ? response.statusMessage : detail}`);
 }
-
-const AGAIN = 'sending the same events again stores nothing twice';
 
 /** Node hands on OpenSSL's own words: `write EPROTO 40A7…:error:0A00010B:SSL routines:some_function:wrong version number:some/file.c:77:`. */
 function tlsFault(message: string): string | null {
@@ -102,7 +142,7 @@ export async function uploadEvents(upload: Upload): Promise<IntakeAnswer> {
   try {
     const response = await answer;
     if (response.statusCode !== 202) throw await refusal(response);
-    return (await json(response)) as IntakeAnswer;
+    return intakeAnswerIn(await answerText(response));
   } finally {
     request.destroy();
   }
