@@ -10,7 +10,7 @@ import { type ColumnIndex, parquetFooter } from './parquet-footer.ts';
 /** To read one log is to decompress so much, which takes a tenth of a millisecond. Smaller pages compress worse. */
 const PAGE_BYTES = 64 * 1024;
 
-/** The feed reads whole row groups for the sake of a few zones; each takes some bytes at the end of the file. */
+/** Other engines read whole row groups; each takes some bytes at the end of the file. */
 const GROUP_ROWS = 4_096;
 
 /** The logs do not get smaller with more effort: most of what they hold is in no other log. */

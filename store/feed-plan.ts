@@ -9,7 +9,7 @@ export interface FeedBudget {
   readonly bytes: number;
 }
 
-/** Of a small zone a bundle has few events, and each costs a statement a part of its own. */
+/** A bundle has few events of a small zone, and each bundle is a file to open. */
 const MOST_BUNDLES = 64;
 
 /** Sealed events that are read together. */

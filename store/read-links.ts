@@ -30,7 +30,7 @@ interface LinkName {
 const NANOSECONDS = 1_000_000_000n;
 
 /**
- * The paths that DuckDB reads journals, segments and bundles by. Of every path that it has read it remembers something for good (`ExternalFileCache`: 2.6 KB of memory that no limit counts), and of those that searches read the footers, too (`parquet_metadata_cache`:
+ * The paths that DuckDB reads journals and segments by. Of every path that it has read it remembers something for good (`ExternalFileCache`: 2.6 KB of memory that no limit counts), and of those that searches read the footers, too (`parquet_metadata_cache`:
  * 26 KB and more), which it forgets only when it has no memory left and nothing else to drop; what is read often and groups that are being counted go first. So files are read by links in a folder of their own, under numbers that are used again: what
  * is remembered of a file that is gone makes way for what is remembered of another. That it is another DuckDB sees by inode, size and the second of the last change; of a new file all three may be those of one that was removed, so no number is used for two such files.
  */
@@ -56,7 +56,7 @@ export class ReadLinks {
     return join(this.segmentsFolder, file);
   }
 
-  /** Where to read a segment or bundle. */
+  /** Where to read a segment. */
   toSegment(file: string): string {
     return this.linkTo(this.segmentPath(file));
   }
