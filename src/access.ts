@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { type AccessKey, findAccessKey, opensZone, type Scope } from './access-key.ts';
 import { hostNameOf, isLoopbackHost } from './loopback.ts';
 import { RequestProblem } from './problem.ts';
+import { pathOf, routePattern } from './route-pattern.ts';
 
 /** What a caller may use. */
 export interface Caller {
@@ -91,6 +92,12 @@ export interface AccessOptions {
 /** Looks at the `AccessKey` header before anything else of a request. Register before any route. */
 export const access = fastifyPlugin(async (app: FastifyInstance, { keys, host }: AccessOptions) => {
   const onLoopback = isLoopbackHost(host);
+  const isOpen = (needsKey: FastifyContextConfig['needsKey']): boolean =>
+    needsKey === 'never' || needsKey === 'never-by-any-name' || (needsKey === 'unless-loopback' && onLoopback);
+  const openPaths: RegExp[] = [];
+  app.addHook('onRoute', ({ url, config }) => {
+    if (isOpen(config?.needsKey)) openPaths.push(routePattern(url));
+  });
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request) => {
     const { needsKey, needsScope = 'read' } = request.routeOptions.config ?? {};
@@ -100,7 +107,9 @@ export const access = fastifyPlugin(async (app: FastifyInstance, { keys, host }:
       request.caller = ANYBODY;
       return;
     }
-    if (needsKey === 'never' || (needsKey === 'unless-loopback' && onLoopback)) return;
+    if (isOpen(needsKey)) return;
+    // A method that an open path does not have is answered with 405 to everyone.
+    if (request.is404 && openPaths.some((pattern) => pattern.test(pathOf(request)))) return;
     request.caller = identify(keys, request);
     if (!request.is404) requireScope(request.caller, needsScope);
   });

@@ -3,6 +3,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { cutText } from '../query/shown-value.ts';
 import { isHangUp } from './hang-up.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
+import { pathOf, routePattern } from './route-pattern.ts';
 
 /** The framework's own refusals, by status. */
 const FRAMEWORK_KEYS: Readonly<Record<number, ErrorKey>> = {
@@ -28,10 +29,6 @@ function asProblem(error: unknown, request: FastifyRequest): RequestProblem | nu
   return new RequestProblem(key, `${message ?? ''}${limit}`, { cause: error });
 }
 
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? request.url;
-}
-
 /** Answers any error thrown by a route or a hook; nobody reads what is sent to a client that hung up. What is nobody's fault but ours: 500 without a body, logged whole. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (isHangUp(error, request.raw)) return reply.code(499).send();
@@ -51,16 +48,11 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     .send(problemBody(problem, pathOf(request)));
 }
 
-function asPattern(url: string): RegExp {
-  const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')));
-  return new RegExp(`^${parts.join('/')}$`);
-}
-
 /** ProblemDetails for every error, and 405 with `Allow` for a known path with another method. Register before any route. */
 export const errorAnswers = fastifyPlugin(async (app: FastifyInstance) => {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
-    routes.push({ pattern: asPattern(url), methods: [method].flat() });
+    routes.push({ pattern: routePattern(url), methods: [method].flat() });
   });
   app.setErrorHandler(answerError);
   // Before the body is read: nobody would look at it.

@@ -46,4 +46,19 @@ export const FEED_SCHEMAS = {
     }),
     description: 'The last line',
   },
+  TailMessage: {
+    ...exactly(
+      {
+        event: { enum: ['ready', 'event', 'dropped'] },
+        id: { ...text, description: 'A cursor of the feed, to go on after' },
+        data: {
+          ...text,
+          description: 'JSON: of ready the cursor, of event a row with its shieldZoneId, of dropped how many were left out',
+        },
+        retry: { type: 'integer', description: 'Milliseconds to wait before a new connection' },
+      },
+      ['id', 'retry'],
+    ),
+    description: 'A message of the stream, as clients of server-sent events read it',
+  },
 } as const;

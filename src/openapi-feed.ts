@@ -1,7 +1,7 @@
 import { READERS_AT_ONCE, WAITING_AT_ONCE } from './feed/feed-places.ts';
 import { DEFAULT_EVENTS, LONGEST_WAIT, MOST_EVENTS } from './feed/feed-query.ts';
 import { FEED_FORMATS } from './formats/feed-format.ts';
-import { answer, type DescribedGroup, type Examples, integerIn } from './openapi-content.ts';
+import { answer, type DescribedGroup, type Examples, integerIn, ref } from './openapi-content.ts';
 import { FEED_SCHEMAS } from './openapi-feed-schemas.ts';
 import { DEFECT, KEY_PROBLEMS, problems } from './openapi-problems.ts';
 import { FEED_TYPES } from './routes/feed.ts';
@@ -100,7 +100,12 @@ export const FEED_GROUP = {
         responses: {
           200: {
             description: 'A stream that goes on until the client ends it',
-            content: { 'text/event-stream': { schema: { type: 'string' }, examples: STREAM } },
+            content: {
+              'text/event-stream': {
+                schema: { anyOf: [ref('TailMessage'), { type: 'string', description: 'The text of the stream' }] },
+                examples: STREAM,
+              },
+            },
           },
           ...problems(
             '/shield/event-logs/7/tail',

@@ -166,6 +166,14 @@ describe('with access keys', () => {
     expect((await ask(app, '/metrics', { headers: { accesskey: ALL } })).status).toBe(200);
   });
 
+  test('a method that a path does not have is told to everyone where the path needs no key, and else to those with one', async () => {
+    app = await startApp({ env: { ACCESS_KEYS } });
+    for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json'])
+      expect((await ask(app, path, { method: 'DELETE' })).status, path).toBe(405);
+    expect((await ask(app, '/ingest/events', { method: 'DELETE' })).status).toBe(401);
+    expect((await ask(app, '/ingest/events', { method: 'DELETE', headers: { accesskey: SOME } })).status).toBe(405);
+  });
+
   test('a path that does not exist says so only to those with a key', async () => {
     app = await startApp({ env: { ACCESS_KEYS } });
     expect((await ask(app, '/nothing')).status).toBe(401);
