@@ -6,6 +6,7 @@ export class AppendWindow {
   readonly #size: number;
   readonly #underWay = new Set<Promise<void>>();
   #failures: unknown[] = [];
+  #duplicates: number | null = 0;
 
   constructor(store: EventStore, size: number) {
     this.#store = store;
@@ -16,12 +17,19 @@ export class AppendWindow {
     return this.#underWay.size < this.#size;
   }
 
+  /** How many events of the batches that were stored so far the store had already; null where it finds them later. */
+  get duplicates(): number | null {
+    return this.#duplicates;
+  }
+
   /** Hands a batch over without waiting for it. `onSettled` is called when the store has done with the batch, stored or not. */
   start(batch: EventBatch, onSettled: () => void): void {
     const append: Promise<void> = this.#store
       .append(batch)
       .then(
-        () => undefined,
+        ({ duplicates }) => {
+          this.#duplicates = this.#duplicates === null || duplicates === null ? null : this.#duplicates + duplicates;
+        },
         (error: unknown) => {
           this.#failures.push(error);
         },

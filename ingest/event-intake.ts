@@ -4,7 +4,7 @@ import { AppendWindow } from './append-window.ts';
 import { BatchBuilder } from './batch-builder.ts';
 import type { EventReceiver, EventSplitter } from './event-splitter.ts';
 import { IntakeError } from './intake-error.ts';
-import { type IntakeReport, LONGEST_REJECTED_LIST } from './intake-report.ts';
+import { type IntakeReport, LONGEST_REJECTED_LIST, type RejectedEvent } from './intake-report.ts';
 import { JsonArraySplitter } from './json-array-splitter.ts';
 import { isBlank, OPEN_BRACKET } from './json-bytes.ts';
 import { NdjsonSplitter } from './ndjson-splitter.ts';
@@ -70,7 +70,9 @@ class Intake implements EventReceiver {
   #accepted = 0;
   #expired = 0;
   #rejectedCount = 0;
-  readonly #rejected: { index: number; reason: string }[] = [];
+  readonly #rejected: RejectedEvent[] = [];
+  /** The line that the input has come to, counted from 1. */
+  #line = 1;
   /** Of the batch that is being built; kept only for those who look at it. */
   #indices: { readonly events: number[]; readonly deadLetters: number[] } = { events: [], deadLetters: [] };
   #refusal: { readonly error: unknown } | undefined;
@@ -118,7 +120,11 @@ class Intake implements EventReceiver {
   }
 
   lines(chunk: Buffer, other: (line: Uint8Array) => void): number {
-    return this.#builder.addLines(chunk, { added: (events) => this.#accept(events), other });
+    const added = (events: number): void => {
+      this.#accept(events);
+      this.#line += events;
+    };
+    return this.#builder.addLines(chunk, { added, other });
   }
 
   stray(bytes: Uint8Array, reason: string): void {
@@ -126,8 +132,13 @@ class Intake implements EventReceiver {
     this.#noteRejection(reason);
   }
 
+  newlines(count: number): void {
+    this.#line += count;
+  }
+
   report(): IntakeReport {
-    return { accepted: this.#accepted, expired: this.#expired, rejected: this.#rejected, rejectedCount: this.#rejectedCount };
+    const [accepted, expired, rejected] = [this.#accepted, this.#expired, this.#rejected];
+    return { accepted, duplicates: this.#appends.duplicates, expired, rejected, rejectedCount: this.#rejectedCount };
   }
 
   /** Stores what was read before the error and turns it into one that says so; an error of the store itself is handed on. */
@@ -236,7 +247,7 @@ class Intake implements EventReceiver {
     this.#noteIndex('deadLetters');
     this.#rejectedCount++;
     if (this.#rejected.length < LONGEST_REJECTED_LIST) {
-      this.#rejected.push({ index, reason });
+      this.#rejected.push({ index, line: this.#line, reason });
     }
   }
 }

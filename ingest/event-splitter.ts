@@ -8,6 +8,8 @@ export interface EventReceiver {
   lines(chunk: Buffer, other: (line: Uint8Array) => void): number;
   /** Bytes in the place of an event that cannot be one. */
   stray(bytes: Uint8Array, reason: string): void;
+  /** The input has come to a later line: so many newlines were passed that `lines` has not taken. */
+  newlines(count: number): void;
 }
 
 /** Cuts an input, given in chunks of any size, into events. */

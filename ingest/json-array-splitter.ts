@@ -1,5 +1,5 @@
 import type { EventReceiver, EventSplitter } from './event-splitter.ts';
-import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, isBlank, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-bytes.ts';
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, isBlank, NEWLINE, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-bytes.ts';
 import { PartialEvent } from './partial-event.ts';
 import { UnreadableInput } from './unreadable-input.ts';
 
@@ -19,6 +19,7 @@ export class JsonArraySplitter implements EventSplitter {
     let start = 0;
     if (this.#place === 'before') {
       start = chunk.indexOf(OPEN_BRACKET) + 1;
+      receiver.newlines(newlinesIn(start > 0 ? chunk.subarray(0, start) : chunk));
       this.#place = start > 0 ? 'inside' : 'before';
     }
     for (let index = start; index < chunk.length && this.#place === 'inside'; index++) {
@@ -33,12 +34,14 @@ export class JsonArraySplitter implements EventSplitter {
   }
 
   end(receiver: EventReceiver): void {
-    const rest = trimmed(this.#partial.finish(new Uint8Array(0)));
+    const whole = this.#partial.finish(new Uint8Array(0));
+    const rest = trimmed(whole);
     if (this.#place !== 'behind') {
       // An element that is whole is taken in; one that was cut off is told by the error, not as a dead letter.
       throw new UnreadableInput('unclosed_array', `the input ends inside a JSON array, in element ${this.#elements}: "]" is missing`);
     }
     if (rest.length > 0) {
+      receiver.newlines(newlinesIn(whole.subarray(0, rest.byteOffset - whole.byteOffset)));
       receiver.stray(rest, 'these bytes stand behind the end of the JSON array: nothing is allowed there');
     }
   }
@@ -76,6 +79,8 @@ export class JsonArraySplitter implements EventSplitter {
 
   #element(bytes: Uint8Array, moreFollow: boolean, receiver: EventReceiver): void {
     const element = trimmed(bytes);
+    const start = element.byteOffset - bytes.byteOffset;
+    receiver.newlines(newlinesIn(bytes.subarray(0, start)));
     this.#place = moreFollow ? 'inside' : 'behind';
     if (element.length > 0) {
       this.#elements++;
@@ -84,7 +89,16 @@ export class JsonArraySplitter implements EventSplitter {
       this.#elements++;
       receiver.stray(element, 'there is nothing before a comma or between a comma and "]": a JSON object is required');
     }
+    receiver.newlines(newlinesIn(bytes.subarray(start)));
   }
+}
+
+function newlinesIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+    count++;
+  }
+  return count;
 }
 
 function trimmed(bytes: Uint8Array): Uint8Array {

@@ -25,5 +25,6 @@ export class NdjsonSplitter implements EventSplitter {
     if (text[0] === OPEN_BRACE || !text.every(isBlank)) {
       receiver.event(text);
     }
+    receiver.newlines(1);
   }
 }

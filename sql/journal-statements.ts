@@ -49,11 +49,11 @@ export function insertStatement(table: string, path: string): SqlStatement {
   return render(sql`INSERT INTO ${trusted(table)} SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${ofFile(path)}`);
 }
 
-/** The same, leaving out events that are `known` already and all but the first of those that are in the journal several times. `known` matters between `firstMs` and `lastMs`, both included. */
+/** The same, leaving out events that are `known` already and all but the first of those that are in the journal several times. `known` matters between `firstMs` and `lastMs`, both included. Column: the sequence of each event that was copied, a double. */
 export function insertNewStatement(table: string, path: string, known: SqlFragment, firstMs: number, lastMs: number): SqlStatement {
   const events = eventsRelation([{ path }], [], 0n);
   const first = sql`SELECT min(${column('seq')}) FROM (SELECT ${column('seq')}, ${IDENTITY} FROM ${events} ANTI JOIN (SELECT ${IDENTITY} FROM ${known} WHERE ${column('timestamp')} BETWEEN ${int64(firstMs)} AND ${int64(lastMs)}) AS known USING (${IDENTITY})) AS arrived GROUP BY ${IDENTITY}`;
   return render(
-    sql`INSERT INTO ${trusted(table)} SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${ofFile(path)} WHERE ${column('seq')} IN (${first})`,
+    sql`INSERT INTO ${trusted(table)} SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${ofFile(path)} WHERE ${column('seq')} IN (${first}) RETURNING ${column('seq')}::DOUBLE`,
   );
 }

@@ -31,10 +31,22 @@ export const INGEST_SCHEMAS = {
     description: 'Members with other names belong to the log. At most 1 MiB, and not more than 10 minutes in the future',
   },
   IntakeReport: exactly({
-    accepted: { ...int64, description: 'On disk and searchable' },
+    accepted: { ...int64, description: 'On disk and searchable, those that were stored already among them' },
+    duplicates: {
+      type: ['integer', 'null'],
+      format: 'int64',
+      description:
+        'How many of the accepted were stored already, by an earlier request or earlier in this one; null where that is found out later',
+    },
     expired: { ...int64, description: 'Older than the retention' },
     rejected: {
-      ...list(exactly({ index: int64, reason: text })),
+      ...list(
+        exactly({
+          index: { ...int64, description: 'Which event it is, counted from 0' },
+          line: { ...int64, description: 'The line of the decompressed body that it begins in, counted from 1' },
+          reason: text,
+        }),
+      ),
       maxItems: LONGEST_REJECTED_LIST,
       description: `The first ${shownCount(LONGEST_REJECTED_LIST)} that became no events; all of them are kept as dead letters`,
     },

@@ -30,8 +30,14 @@ const ARRAY: Examples = {
 
 const REPORT: Examples = {
   report: {
-    summary: 'Two taken in, one too old, one no event',
-    value: { accepted: 2, expired: 1, rejected: [{ index: 3, reason: 'shieldZoneId is missing' }], rejectedCount: 1 },
+    summary: 'Two taken in, one of them a second time, one too old, one no event',
+    value: {
+      accepted: 2,
+      duplicates: 1,
+      expired: 1,
+      rejected: [{ index: 3, line: 4, reason: 'shieldZoneId is missing' }],
+      rejectedCount: 1,
+    },
   },
 };
 

@@ -139,16 +139,28 @@ export class AppendPipeline {
   }
 
   async #load(group: readonly Append[], journal: Journal): Promise<void> {
+    let newSequences: Float64Array | undefined;
     try {
       const logs = group.flatMap(({ batch }) => batch.logs);
-      await this.#guard(group, () => this.#options.loader.load(journal, logs));
+      newSequences = await this.#guard(group, () => this.#options.loader.load(journal, logs));
     } catch {
       return;
     }
-    let firstSequence = journal.firstSequence;
+    const ascending = newSequences?.sort();
+    let [firstSequence, next] = [journal.firstSequence, 0];
     for (const { batch, stored } of group) {
-      stored.resolve({ firstSequence, eventCount: batch.eventCount });
-      firstSequence += BigInt(batch.eventCount);
+      const { eventCount } = batch;
+      const endSequence = firstSequence + BigInt(eventCount);
+      let duplicates = 0;
+      if (ascending !== undefined) {
+        const from = next;
+        while ((ascending[next] ?? Number.POSITIVE_INFINITY) < endSequence) {
+          next += 1;
+        }
+        duplicates = eventCount - (next - from);
+      }
+      stored.resolve({ firstSequence, eventCount, duplicates });
+      firstSequence = endSequence;
     }
   }
 

@@ -1,6 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Bundle } from './bundle.ts';
 import { DeadLetterTable } from './dead-letter-table.ts';
+import { EmptyJournalTable } from './empty-journal-table.ts';
 import type { SourcePosition } from './event-store.ts';
 import type { ForgottenEvents } from './feed-forgotten.ts';
 import { FORGOTTEN_SCHEMA, ForgottenTable } from './feed-forgotten-table.ts';
@@ -62,6 +63,7 @@ export interface CatalogProgress {
 export class Catalog {
   readonly deadLetters: DeadLetterTable;
   readonly forgotten: ForgottenTable;
+  readonly emptyJournals: EmptyJournalTable;
   readonly #database: DatabaseSync;
   readonly #insertSegment: StatementSync;
   readonly #insertZone: StatementSync;
@@ -75,6 +77,7 @@ export class Catalog {
     this.#database = openExclusively(file);
     this.deadLetters = new DeadLetterTable(this.#database);
     this.forgotten = new ForgottenTable(this.#database);
+    this.emptyJournals = new EmptyJournalTable(this.#database);
     this.#insertSegment = this.#database.prepare(
       'INSERT INTO segments (file, rows, bytes, min_timestamp, max_timestamp, min_sequence, max_sequence) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );

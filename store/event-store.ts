@@ -49,6 +49,8 @@ export interface EventBatch {
 export interface AppendReceipt {
   readonly firstSequence: bigint;
   readonly eventCount: number;
+  /** How many of the batch's events were stored already, or came in it before; null from a store that finds them later. */
+  readonly duplicates: number | null;
 }
 
 export interface FeedRequest {

@@ -2,6 +2,7 @@ import { type FileHandle, open, readdir, readFile, unlink } from 'node:fs/promis
 import { join } from 'node:path';
 import type { AppendPlace } from './append-place.ts';
 import { syncFolder } from './data-folder.ts';
+import type { EmptyJournal, EmptyJournalTable } from './empty-journal-table.ts';
 import type { EventBatch } from './event-store.ts';
 import type { Journal } from './journal.ts';
 import { journalFileOf } from './journal-file.ts';
@@ -11,18 +12,22 @@ import { unwritten } from './unwritten.ts';
 
 const KINDS = ['parquet', 'logs'] as const;
 
+const NEWLINE = 0x0a;
+
 const nameOf = (number: number, kind: (typeof KINDS)[number]) => `${String(number).padStart(12, '0')}.${kind}`;
 
 /**
  * The journals on disk. Each is a Parquet file with the events of a batch, and a file with their logs, a line each. The last line of the logs, the trailer, says what both hold and by that marks them whole: where it
- * does not, they are the torn remains of a crash.
+ * does not, they are the torn remains of a crash. A journal without a new event has no files, and is a row of the catalog.
  */
 export class JournalFolder {
   readonly path: string;
   readonly #spare: SpareFiles;
+  readonly #empty: EmptyJournalTable;
 
-  constructor(path: string) {
+  constructor(path: string, empty: EmptyJournalTable) {
     this.path = path;
+    this.#empty = empty;
     this.#spare = new SpareFiles(path);
   }
 
@@ -33,6 +38,9 @@ export class JournalFolder {
 
   /** Returns once the batch is on disk. */
   async write({ journal: number, sequence: firstSequence }: AppendPlace, batch: EventBatch, ingestedAtMs: number): Promise<Journal> {
+    if (batch.eventCount === 0 && batch.positions.length === 0) {
+      return this.#addEmpty({ number, firstSequence, eventCount: 0, expiredCount: batch.expiredCount, ingestedAtMs });
+    }
     const path = this.eventsPath(number);
     const events = journalFileOf(batch.fields, batch.eventCount, firstSequence);
     const { trailer, sizeBytes } = trailerOf(batch, events, { number, firstSequence, ingestedAtMs });
@@ -47,30 +55,48 @@ export class JournalFolder {
     }
     await syncFolder(this.path);
     const { eventCount, expiredCount, positions } = batch;
-    return { number, path, firstSequence, eventCount, expiredCount, positions, sizeBytes, ingestedAtMs };
+    return { number, path, firstSequence, eventCount, expiredCount, positions, sizeBytes, ingestedAtMs, isEmpty: false };
+  }
+
+  /** Removes the files of a journal whose events are all stored elsewhere, and returns what it is without them. It may move no position. */
+  async dropFiles(journal: Journal): Promise<Journal> {
+    const empty = this.#addEmpty(journal);
+    await this.#removeFiles([journal.number]);
+    return empty;
   }
 
   /** The numbers of the journals, ascending. */
   async list(): Promise<number[]> {
     const names = await readdir(this.path);
     const numbers = names.filter((name) => /^\d{12}\.(parquet|logs)$/.test(name)).map((name) => Number(name.slice(0, 12)));
-    return [...new Set(numbers)].sort((a, b) => a - b);
+    return [...new Set([...numbers, ...this.#empty.list().map(({ number }) => number)])].sort((a, b) => a - b);
   }
 
   /** A journal by its trailer; undefined where it was torn by a crash before it was whole. */
   async read(number: number): Promise<Journal | undefined> {
+    const empty = this.#empty.list().find((one) => one.number === number);
+    if (empty !== undefined) {
+      // A crash may have come before the files were removed.
+      await this.#removeFiles([number]);
+      return this.#journalOf(empty);
+    }
     const path = this.eventsPath(number);
     const [events, logs] = await Promise.all([readIfThere(path), readIfThere(join(this.path, nameOf(number, 'logs')))]);
     return events && logs && journalOf(number, path, events, logs);
   }
 
-  /** The logs of a whole journal, newline-terminated. */
-  async readLogs(number: number): Promise<Buffer> {
-    return withoutTrailer(await readFile(join(this.path, nameOf(number, 'logs'))));
+  /** The logs of a whole journal, newline-terminated. Those of one without files are blank, because nobody reads them. */
+  async readLogs({ number, eventCount, isEmpty }: Journal): Promise<Buffer> {
+    return isEmpty ? Buffer.alloc(eventCount, NEWLINE) : withoutTrailer(await readFile(join(this.path, nameOf(number, 'logs'))));
   }
 
   /** Removes journals for good; one that is gone already is no error. */
   async remove(numbers: readonly number[]): Promise<void> {
+    await this.#removeFiles(numbers);
+    this.#empty.remove(numbers);
+  }
+
+  async #removeFiles(numbers: readonly number[]): Promise<void> {
     for (const name of namesOf(numbers)) {
       await unlink(join(this.path, name)).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') {
@@ -86,6 +112,17 @@ export class JournalFolder {
     for (const name of namesOf(numbers)) {
       await this.#spare.keep(join(this.path, name));
     }
+    this.#empty.remove(numbers);
+  }
+
+  #addEmpty(empty: EmptyJournal): Journal {
+    this.#empty.add(empty);
+    return this.#journalOf(empty);
+  }
+
+  #journalOf({ number, firstSequence, eventCount, expiredCount, ingestedAtMs }: EmptyJournal): Journal {
+    const path = this.eventsPath(number);
+    return { number, path, firstSequence, eventCount, expiredCount, positions: [], sizeBytes: 0, ingestedAtMs, isEmpty: true };
   }
 
   /** Removes what is kept for later journals. */

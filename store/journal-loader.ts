@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { eventsRelation } from '../sql/events-relation.ts';
 import { insertNewStatement, insertStatement } from '../sql/journal-statements.ts';
 import { END_OF_SEQUENCE } from './append-place.ts';
-import { runStatement } from './duckdb-engine.ts';
+import { runForNumbers, runStatement } from './duckdb-engine.ts';
 import type { ArrivedEvents, DuplicateCheck } from './duplicate-check.ts';
 import type { CollectingTable } from './hot-generation.ts';
 import { type HotPart, sourcesOf } from './hot-part.ts';
@@ -17,6 +17,8 @@ const FILE_OF_ITS_OWN = 4_000;
 export interface LoadOutcome {
   /** Events that are searchable once the load counts, and were not before. */
   readonly loaded: number;
+  /** Their sequences, in any order; absent where all events of the journal are among them. */
+  readonly sequences?: Float64Array;
   /** The events of the journal, duplicates included, where there are some. */
   readonly arrived?: ArrivedEvents;
   /** The journal as a part of its own; absent where its events were copied into the collecting table. */
@@ -36,7 +38,7 @@ export interface LoadTarget {
  * Loads a journal. The file of a large one without duplicates is searched as it is; the events of others go over into the collecting table in one last statement. It all is loaded, or none of it.
  */
 export async function loadJournal(connection: DuckDBConnection, journal: Journal, target: LoadTarget): Promise<LoadOutcome> {
-  if (journal.eventCount === 0) {
+  if (journal.eventCount === 0 || journal.isEmpty) {
     return { loaded: 0 };
   }
   const { links } = target;
@@ -56,7 +58,8 @@ async function loadFrom(path: string, connection: DuckDBConnection, journal: Jou
   const { collecting, known, duplicates } = target;
   const arrived = await duplicates.arrived(path);
   if (await duplicates.mayFindSome(arrived, known)) {
-    return { loaded: await insertNew(connection, path, arrived, target), arrived };
+    const sequences = await insertNew(connection, path, arrived, target);
+    return { loaded: sequences.length, sequences, arrived };
   }
   const all = { loaded: journal.eventCount, arrived };
   if (journal.eventCount >= FILE_OF_ITS_OWN) {
@@ -81,17 +84,17 @@ function partOf(path: string, journal: Journal, { zones, minTimestamp, maxTimest
   };
 }
 
-/** How many events of the journal were new. */
+/** The sequences of those events of the journal that were new. */
 async function insertNew(
   connection: DuckDBConnection,
   path: string,
   { minTimestamp, maxTimestamp }: ArrivedEvents,
   { collecting, known, links }: LoadTarget,
-): Promise<number> {
+): Promise<Float64Array> {
   const segments = known.segments.filter((segment) => overlaps(segment, minTimestamp, maxTimestamp + 1));
   const paths = segments.map(({ file }) => links.toSegment(file));
   const stored = eventsRelation(sourcesOf(known.hotParts), paths, END_OF_SEQUENCE);
   const statement = insertNewStatement(collecting.table, path, stored, minTimestamp, maxTimestamp);
-  const [[inserted] = []] = await runStatement(connection, statement);
-  return Number(inserted);
+  const [sequences = new Float64Array()] = await runForNumbers(connection, statement);
+  return sequences;
 }

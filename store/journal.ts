@@ -3,7 +3,7 @@ import type { SourcePosition } from './event-store.ts';
 /** One batch on disk. `number` counts up by one from journal to journal, for ever. */
 export interface Journal {
   readonly number: number;
-  /** Of the file with its events. */
+  /** Of the file with its events, where it has one. */
   readonly path: string;
   readonly firstSequence: bigint;
   readonly eventCount: number;
@@ -12,4 +12,6 @@ export interface Journal {
   readonly sizeBytes: number;
   /** Unix milliseconds: when the batch was taken in. */
   readonly ingestedAtMs: number;
+  /** True where none of its events is new. It has no files then, and a row of the catalog instead. */
+  readonly isEmpty: boolean;
 }

@@ -37,6 +37,8 @@ export interface LoaderOptions {
   readonly counters: StoreCounters;
   readonly mostKnownEvents: number;
   readonly now: () => number;
+  /** Removes the files of a journal none of whose events is new. */
+  readonly dropFiles: (journal: Journal) => Promise<Journal>;
   readonly onClosed: (closed: ClosedGeneration) => void;
   /** Called before a journal with so many events is loaded. */
   readonly onLoad: (events: number) => void;
@@ -71,10 +73,11 @@ export class Loader {
 
   /**
    * Loads a journal with its logs, newline-terminated. What can fail comes first: when this rejects, nothing of the journal is searchable and no position
-   * has moved.
+   * has moved. Resolves with the sequences of the events that were not stored yet, or undefined where that is all of them.
    */
-  async load(journal: Journal, logs: readonly Uint8Array[]): Promise<void> {
+  async load(written: Journal, logs: readonly Uint8Array[]): Promise<Float64Array | undefined> {
     const { connection, links, live, positions, counters, onLoad } = this.#options;
+    let journal = written;
     onLoad(journal.eventCount);
     if (this.#isFull()) {
       await this.close();
@@ -82,10 +85,15 @@ export class Loader {
     const { collecting, parts, journals } = this.#open;
     const known = live.snapshot();
     let zones: readonly number[] = [];
+    let newSequences: Float64Array | undefined;
     collecting.logs.append(journal.firstSequence, logs);
     try {
       const target = { collecting, known, links, duplicates: this.#duplicates };
-      const { loaded, part, arrived } = await loadJournal(connection, journal, target);
+      const { loaded, sequences, part, arrived } = await loadJournal(connection, journal, target);
+      newSequences = sequences;
+      if (loaded === 0 && !journal.isEmpty && journal.positions.length === 0) {
+        journal = await this.#options.dropFiles(journal);
+      }
       if (part === undefined) {
         collecting.add(journal, loaded, arrived);
       } else {
@@ -108,6 +116,7 @@ export class Loader {
     positions.move(journal.positions);
     this.#end = placeAfter(journal);
     live.advance(this.#end.sequence, zones);
+    return newSequences;
   }
 
   async closeIfOld(): Promise<void> {

@@ -100,7 +100,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const { groupLimits = groupLimitsOf(memoryLimitMb), upkeepEveryMs = UPKEEP_EVERY_MS } = options;
   await cleanFolder(folder, catalog);
   const { sealedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
-  const journalFolder = new JournalFolder(folder.journal);
+  const journalFolder = new JournalFolder(folder.journal, catalog.emptyJournals);
   const journals = await unsealedJournals(journalFolder, sealedJournal);
 
   const cores = availableParallelism();
@@ -145,6 +145,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
       positions,
       counters,
       now,
+      dropFiles: (journal) => journalFolder.dropFiles(journal),
       mostKnownEvents: options.mostKnownEvents ?? mostKnownEvents(memoryLimitMb),
       onClosed: (closed) => sealer.enqueue(closed),
       onLoad: (events) => threads.load(events),
@@ -153,7 +154,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     { journal: sealedJournal + 1, sequence: nextSequence },
   );
   for (const journal of journals) {
-    await loader.load(journal, [await journalFolder.readLogs(journal.number)]);
+    await loader.load(journal, [await journalFolder.readLogs(journal)]);
   }
   if (journals.length > 0) {
     logger.info({ journals: journals.length, events: live.hotParts.reduce((sum, { events }) => sum + events, 0) }, 'journals reloaded');

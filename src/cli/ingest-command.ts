@@ -14,7 +14,8 @@ const MOST_LISTED = 20;
 const HELP = `Usage: shieldlog ingest FILE|- [flags]
 
 Sends the events in FILE (or standard input) to a running shieldlog: NDJSON or one JSON array, plain, gzip or zstd.
-Sending the same file again stores nothing twice.
+Sending the same file again stores nothing twice, and says how many events were stored already.
+A rejected event is named with its line, that of the decompressed file.
 
   --url URL
       The running program (default ${DEFAULT_URL}).
@@ -43,8 +44,14 @@ async function openInput(name: string, stdin: AsyncIterable<Uint8Array>): Promis
   }
 }
 
-function tellRejected({ rejected, rejectedCount }: IntakeAnswer, stderr: CommandIo['stderr']): void {
-  for (const { index, reason } of rejected.slice(0, MOST_LISTED)) stderr.write(`event ${index} was rejected: ${printable(reason)}\n`);
+function countsOf({ accepted, duplicates, expired, rejectedCount }: IntakeAnswer): string {
+  const already = duplicates === null ? '' : ` (${duplicates} stored already)`;
+  return `accepted ${accepted}${already}, expired ${expired}, rejected ${rejectedCount}`;
+}
+
+function tellRejected(name: string, { rejected, rejectedCount }: IntakeAnswer, stderr: CommandIo['stderr']): void {
+  const input = name === '-' ? 'standard input' : printable(name);
+  for (const { line, reason } of rejected.slice(0, MOST_LISTED)) stderr.write(`${input}, line ${line}: rejected: ${printable(reason)}\n`);
   const untold = rejectedCount - Math.min(rejected.length, MOST_LISTED);
   if (untold > 0) stderr.write(`and ${untold} more\n`);
   if (rejectedCount > 0) stderr.write('Rejected events are kept as dead letters: GET /ingest/dead-letters\n');
@@ -67,8 +74,8 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   } finally {
     progress.stop();
   }
-  io.stdout.write(`accepted ${answer.accepted}, expired ${answer.expired}, rejected ${answer.rejectedCount}\n`);
-  tellRejected(answer, io.stderr);
+  io.stdout.write(`${countsOf(answer)}\n`);
+  tellRejected(name, answer, io.stderr);
   return answer.rejectedCount === 0 ? 0 : 1;
 }
 

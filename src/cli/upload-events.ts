@@ -9,9 +9,11 @@ import type { Encoding } from './detect-encoding.ts';
 /** What `POST /ingest/events` answers. */
 export interface IntakeAnswer {
   readonly accepted: number;
+  /** How many of them were stored already; null where the program does not know. */
+  readonly duplicates: number | null;
   readonly expired: number;
   /** At most some of them; `rejectedCount` counts all. */
-  readonly rejected: readonly { readonly index: number; readonly reason: string }[];
+  readonly rejected: readonly { readonly index: number; readonly line: number; readonly reason: string }[];
   readonly rejectedCount: number;
 }
 
@@ -72,16 +74,17 @@ async function answerText(response: IncomingMessage): Promise<string> {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 function isRejection(value: unknown): boolean {
-  const { index, reason } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  return isCount(index) && typeof reason === 'string';
+  const { index, line, reason } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return isCount(index) && isCount(line) && typeof reason === 'string';
 }
 
 /** The answer to an upload that was taken. Throws CommandFailed where it is something else. */
 function intakeAnswerIn(body: string): IntakeAnswer {
   try {
     const answer = JSON.parse(body) as IntakeAnswer | null;
-    const { accepted, expired, rejected, rejectedCount } = answer ?? ({} as Partial<IntakeAnswer>);
-    if (isCount(accepted) && isCount(expired) && isCount(rejectedCount) && Array.isArray(rejected) && rejected.every(isRejection)) {
+    const { accepted, duplicates, expired, rejected, rejectedCount } = answer ?? ({} as Partial<IntakeAnswer>);
+    const areCounts = [accepted, duplicates ?? 0, expired, rejectedCount].every(isCount) && duplicates !== undefined;
+    if (areCounts && Array.isArray(rejected) && rejected.every(isRejection)) {
       return answer as IntakeAnswer;
     }
   } catch {

@@ -70,6 +70,7 @@ test.each([64 * 1024 * 1024, 1_000_000, 65_537, 65_536, 4_099, 700])(
       lines: (chunk, other) =>
         converter.convertLines(chunk, { added: (count) => verdicts.push(...Array(count).fill({ kind: 'accepted' })), other }),
       stray: (_bytes, reason) => verdicts.push({ kind: 'rejected', reason }),
+      newlines: () => {},
     };
     const splitter = new NdjsonSplitter();
     for (let start = 0; start < input.length; start += chunkBytes) {

@@ -58,7 +58,7 @@ describe('shieldlog ingest', () => {
   });
 
   test('shows those of the reasons for which events are rejected', async () => {
-    const url = await answering(202, intakeAnswer({ rejected: [{ index: 0, reason: ACTING }], rejectedCount: 1 }));
+    const url = await answering(202, intakeAnswer({ rejected: [{ index: 0, line: 1, reason: ACTING }], rejectedCount: 1 }));
     const told = await runCli(['ingest', '--url', url, events]);
     expect(told.status).toBe(1);
     expect(told.stderr).toContain(ESCAPED);
@@ -80,7 +80,9 @@ describe('shieldlog ingest', () => {
     ['a count below 0', intakeAnswer({ expired: -1 })],
     ['a count that is no integer', intakeAnswer({ rejectedCount: 0.5 })],
     ['rejections that are no list', intakeAnswer({ rejected: { length: 1 } })],
-    ['a rejection without a reason', intakeAnswer({ rejected: [{ index: 0 }], rejectedCount: 1 })],
+    ['a rejection without a reason', intakeAnswer({ rejected: [{ index: 0, line: 1 }], rejectedCount: 1 })],
+    ['a rejection without a line', intakeAnswer({ rejected: [{ index: 0, reason: 'no' }], rejectedCount: 1 })],
+    ['duplicates that are no number', intakeAnswer({ duplicates: '1' })],
     ['a rejection whose place is a text', intakeAnswer({ rejected: [{ index: ACTING, reason: 'x' }], rejectedCount: 1 })],
   ])('does not believe an answer that is %s', async (_what, body) => {
     const told = await runCli(['ingest', '--url', await answering(202, body), events]);

@@ -48,8 +48,8 @@ describe('shieldlog ingest', () => {
     ['lines in a file that says it is zstd', 'events.ndjson.zst', LINES],
   ])('sends %s and says what became of it, on standard output', async (_what, name, content) => {
     const path = file(name, content);
-    expect(await ingestCli([path])).toEqual({ status: 0, stdout: 'accepted 500, expired 0, rejected 0\n', stderr: '' });
-    expect(await ingestCli([path])).toMatchObject({ status: 0 });
+    expect(await ingestCli([path])).toEqual({ status: 0, stdout: 'accepted 500 (0 stored already), expired 0, rejected 0\n', stderr: '' });
+    expect(await ingestCli([path])).toMatchObject({ status: 0, stdout: 'accepted 500 (500 stored already), expired 0, rejected 0\n' });
     expect(await total()).toBe(500);
   });
 
@@ -57,12 +57,16 @@ describe('shieldlog ingest', () => {
     ['plain', LINES],
     ['compressed', gzipSync(LINES)],
   ])('sends standard input, %s', async (_what, input) => {
-    expect(await ingestCli(['-'], input)).toMatchObject({ status: 0, stdout: 'accepted 500, expired 0, rejected 0\n' });
+    expect(await ingestCli(['-'], input)).toMatchObject({ status: 0, stdout: 'accepted 500 (0 stored already), expired 0, rejected 0\n' });
     expect(await total()).toBe(500);
   });
 
   test('of nothing sends nothing', async () => {
-    expect(await ingestCli([file('empty', '')])).toEqual({ status: 0, stdout: 'accepted 0, expired 0, rejected 0\n', stderr: '' });
+    expect(await ingestCli([file('empty', '')])).toEqual({
+      status: 0,
+      stdout: 'accepted 0 (0 stored already), expired 0, rejected 0\n',
+      stderr: '',
+    });
   });
 
   test('lists what was rejected and ends with status 1', async () => {
@@ -71,12 +75,35 @@ describe('shieldlog ingest', () => {
       `${eventLine()}nonsense\n${eventLine({ timestamp: 1 })}${Array.from({ length: 30 }, (_, index) => `x${index}\n`).join('')}`,
     );
     const { status, stdout, stderr } = await ingestCli([path]);
-    expect([status, stdout]).toEqual([1, 'accepted 1, expired 1, rejected 31\n']);
-    expect(stderr).toMatch(/^event 1 was rejected: ./);
+    expect([status, stdout]).toEqual([1, 'accepted 1 (0 stored already), expired 1, rejected 31\n']);
+    expect(stderr).toContain(`${path}, line 2: rejected: `);
+    expect(stderr).toContain(`${path}, line 4: rejected: `);
     expect(stderr).toContain('\nand 11 more\n');
     const { body } = await ask(app, '/ingest/dead-letters', { headers: { accesskey: KEY } });
     expect(body.deadLetters).toHaveLength(31);
     expect(body.deadLetters[0].source).toBe('file');
+  });
+
+  /** Lines 3, 6 and 7 are rejected; line 2 is blank, line 5 too long a text to be in one chunk. */
+  const FAULTY = `${eventLine()}\n{"nonsense":1}\n${eventLine({ timestamp: 1 })}${eventLine({ log: { text: 'x'.repeat(200_000) } })}x\r\n{"shieldZoneId":"a"}`;
+  /** Where an array has them depends on where its elements begin. */
+  const FAULTY_ARRAY = `\n[${eventLine()},\n\n {"nonsense":1}, ${eventLine()},{"a":\n\n1},1\n,]`;
+
+  test.each([
+    ['lines', FAULTY, [3, 6, 7]],
+    ['an array', FAULTY_ARRAY, [5, 6, 8, 9]],
+  ])('names the line of what is rejected, in %s, plain, compressed and from standard input', async (_what, text, lines) => {
+    const plain = file('faulty.ndjson', text);
+    for (const [name, args, input] of [
+      [plain, [plain], undefined],
+      [file('faulty.gz', gzipSync(text)), [file('faulty.gz', gzipSync(text))], undefined],
+      [file('faulty.zst', zstdCompressSync(text)), [file('faulty.zst', zstdCompressSync(text))], undefined],
+      ['standard input', ['-'], text],
+    ] as const) {
+      const { status, stderr } = await ingestCli(args, input);
+      const told = stderr.split('\n').filter((line) => line.includes(': rejected: '));
+      expect([status, told.map((line) => line.split(': rejected: ')[0])]).toEqual([1, lines.map((line) => `${name}, line ${line}`)]);
+    }
   });
 
   test('prefers --access-key to its variable', async () => {

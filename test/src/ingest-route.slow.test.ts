@@ -29,12 +29,12 @@ describe('POST /ingest/events', () => {
     ['lines without a last line break', lines(3).trimEnd(), { 'content-type': 'text/plain' }],
   ])('takes %s', async (_what, body, headers) => {
     const answer = await ingest(app, body, headers);
-    expect([answer.status, answer.body]).toEqual([202, { accepted: 3, expired: 0, rejected: [], rejectedCount: 0 }]);
+    expect([answer.status, answer.body]).toEqual([202, { accepted: 3, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 }]);
     expect(await total()).toBe(3);
   });
 
   test('takes nothing at all for no events', async () => {
-    expect((await ingest(app, '')).body).toEqual({ accepted: 0, expired: 0, rejected: [], rejectedCount: 0 });
+    expect((await ingest(app, '')).body).toEqual({ accepted: 0, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 });
   });
 
   test('stores an event once however often it is sent', async () => {

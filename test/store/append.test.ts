@@ -1,9 +1,11 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { placeOf } from '../../query/batch-columns.ts';
 import { AppendPipeline } from '../../store/append-pipeline.ts';
+import { EmptyJournalTable } from '../../store/empty-journal-table.ts';
 import { JournalFolder } from '../../store/journal-folder.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
@@ -13,7 +15,7 @@ test('an append resolves when its events can be searched and its journal is on d
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const receipt = await store.append(canonicalBatch([event('a', NOW), event('b', NOW + 1)]));
-  expect(receipt).toEqual({ firstSequence: 1n, eventCount: 2 });
+  expect(receipt).toEqual({ firstSequence: 1n, eventCount: 2, duplicates: 0 });
   expect(await storedIds(store)).toEqual(['b', 'a']);
   expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000001.logs', '000000000001.parquet']);
 });
@@ -124,7 +126,7 @@ test('a batch with fewer values than events cannot be read: it is refused, nothi
   const good = canonicalBatch([event('a', NOW), event('b', NOW + 1)]);
   const values = good.fields.values.map((chunks, place) => (place === placeOf('timestamp') ? [Buffer.alloc(8)] : chunks));
   await expect(store.append({ ...good, fields: { ...good.fields, values } })).rejects.toMatchObject({ code: 'append_failed' });
-  await expect.poll(() => store.append(good)).toEqual({ firstSequence: 1n, eventCount: 2 });
+  await expect.poll(() => store.append(good)).toEqual({ firstSequence: 1n, eventCount: 2, duplicates: 0 });
   expect(await storedIds(store)).toEqual(['b', 'a']);
   expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000001.logs', '000000000001.parquet']);
 });
@@ -164,8 +166,8 @@ test('a store closes while what a failed batch left cannot be removed, whichever
       throw new Error('EIO: i/o error');
     }
   }
-  const journals = new LostFolder(join(temporaryFolder(), 'gone'));
-  const loader = { load: async () => {}, end: { journal: 1, sequence: 1n } };
+  const journals = new LostFolder(join(temporaryFolder(), 'gone'), new EmptyJournalTable(new DatabaseSync(':memory:')));
+  const loader = { load: async () => undefined, end: { journal: 1, sequence: 1n } };
   const pipeline = new AppendPipeline({ journals, loader, keepDeadLetters: () => {}, now: () => NOW });
   await expect(pipeline.append(canonicalBatch([event('a', NOW)]))).rejects.toMatchObject({ code: 'append_failed' });
   await removing.promise;

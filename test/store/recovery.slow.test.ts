@@ -30,7 +30,7 @@ test('events, positions, sequences and counters are there again after a restart,
   expect(await storedIds(again)).toEqual(inAnswerOrder(events));
   expect(again.position('t', 0)).toBe(40n);
   expect(again.stats()).toEqual(before);
-  expect(await again.append(canonicalBatch([event('next', NOW)]))).toEqual({ firstSequence: 51n, eventCount: 1 });
+  expect(await again.append(canonicalBatch([event('next', NOW)]))).toEqual({ firstSequence: 51n, eventCount: 1, duplicates: 0 });
 });
 
 test('a last journal that a crash tore is taken away: its batch was never acknowledged', async () => {

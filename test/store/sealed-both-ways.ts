@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { expect } from 'vitest';
 import { logRow } from '../../sql/segment-statements.ts';
+import { EmptyJournalTable } from '../../store/empty-journal-table.ts';
 import { JournalFolder } from '../../store/journal-folder.ts';
 import { type SealedFields, writeSealedFields } from '../../store/sealed-fields.ts';
 import { type JournalsOrder, sealJournals } from '../../store/sealed-journals.ts';
@@ -19,7 +21,7 @@ export async function journalsOf(batches: readonly (readonly CanonicalEvent[])[]
   const [journalFolder, segmentsFolder] = ['journal', 'segments'].map((name) => join(temporaryFolder(), name)) as [string, string];
   mkdirSync(journalFolder);
   mkdirSync(segmentsFolder);
-  const folder = new JournalFolder(journalFolder);
+  const folder = new JournalFolder(journalFolder, new EmptyJournalTable(new DatabaseSync(':memory:')));
   const paths: string[] = [];
   let sequence = FIRST_SEQUENCE;
   for (const [place, events] of batches.entries()) {
