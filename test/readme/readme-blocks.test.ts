@@ -61,6 +61,7 @@ function here(commands: string): string {
 /** And the other way round, for what the README is to show. */
 function asInReadme(output: string): string {
   return output
+    .replaceAll('\r\n', '\n')
     .replaceAll(`127.0.0.1:${port}`, '127.0.0.1:8080')
     .replaceAll(clone, '/home/me/shieldlog')
     .replaceAll(join(folder, 'home'), '/home/me');
