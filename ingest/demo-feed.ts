@@ -119,7 +119,7 @@ class DemoFeeder {
       }
     }
     await appends.drained();
-    if (events > 0) {
+    if (events > 0 && !signal.aborted) {
       logger.info({ events, ms: Math.round(performance.now() - startedAt) }, 'the demo feed has filled the past with events');
     }
   }

@@ -56,8 +56,8 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
     const program = await startProgram({ config, now: Date.now, logger });
     const { dataDir, demo, kafkaBrokers } = config;
     logger.info({ address: program.address, dataDir, demo, kafkaBrokers }, 'started');
-    await Promise.race([program.filled, signals.received]);
-    if (io.stderr.isTTY && logger.isLevelEnabled('info')) io.stderr.write(`open ${addressToOpen(program.address)}\n`);
+    const isFilled = await Promise.race([program.filled.then(() => true), signals.received.then(() => false)]);
+    if (isFilled && io.stderr.isTTY && logger.isLevelEnabled('info')) io.stderr.write(`open ${addressToOpen(program.address)}\n`);
     const signal = await signals.received;
     logger.info({ signal }, 'stopping: finishing what is under way; a second signal ends the program at once');
     await program.stop().catch((error: unknown) => giveUp(error, io));

@@ -64,6 +64,15 @@ test('on a terminal, npm start prints lines for people, and last what to open', 
   expect(lines().at(-1)).toMatch(/INFO: stopped$/);
 });
 
+test('who stops it while the demonstration is filled, is not told to open it', async () => {
+  const ended = startOnTerminal({});
+  await eventually('it fills the past', () => shown.includes('is filling the past'));
+  terminal?.stdin?.write('\u0003');
+  expect(await ended).toBe(0);
+  // It may have been quick enough.
+  expect(shown.includes('open http')).toBe(shown.includes('has filled the past'));
+});
+
 test('an address of all interfaces is opened on this machine; NO_COLOR is heeded', async () => {
   const ended = startOnTerminal({ HOST: '0.0.0.0', ACCESS_KEYS: 'me:0123456789abcdef:*', DEMO: 'false', NO_COLOR: '1' });
   await eventually('it says what to open', () => /open \S+\r?\n/.test(shown));
