@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { propertyRuns } from './test/property/property-runs.ts';
 
 /** Tests that start processes, kill them, or wait for what the program does by itself after a while. */
 const SLOW = 'test/**/*.slow.test.ts';
@@ -50,7 +51,8 @@ export default defineConfig({
           ...COMMON,
           name: 'property',
           include: ['test/property/**/*.test.ts', 'test/rooms/**/*.test.ts'],
-          testTimeout: 600_000,
+          // More runs take longer.
+          testTimeout: propertyRuns(600_000),
         },
       },
       {
