@@ -19,13 +19,18 @@ export interface ZoneRequest {
 
 /**
  * Valid requests that mostly hit: their values come from the events, whole or as pieces, in another case, or off by a little; more often than
- * not all of them from one event, so that several conditions together still find something.
+ * not all of them from one event, so that several conditions together still find something. Most are for the first of the zones.
  */
-export function arbitraryRequest(events: readonly OracleEvent[], nowMs: number): fc.Arbitrary<ZoneRequest> {
+export function arbitraryRequest(
+  events: readonly OracleEvent[],
+  nowMs: number,
+  zones: readonly number[] = ZONES,
+): fc.Arbitrary<ZoneRequest> {
   const window = windows(events, nowMs);
   const ofOneEvent = fc.constantFrom(...events).chain((event) => bodies([event], window));
   const body = fc.oneof({ arbitrary: ofOneEvent, weight: 3 }, { arbitrary: bodies(events, window), weight: 2 });
-  const zoneId = fc.oneof({ arbitrary: fc.constant(1), weight: 12 }, { arbitrary: fc.constantFrom(...ZONES, 99), weight: 1 });
+  const [first = 1] = zones;
+  const zoneId = fc.oneof({ arbitrary: fc.constant(first), weight: 12 }, { arbitrary: fc.constantFrom(...zones, 99), weight: 1 });
   return fc.record({ zoneId, body });
 }
 

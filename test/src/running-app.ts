@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import type { KafkaSource } from '../../ingest/kafka-source.ts';
 import { type AppOptions, buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import { type OpenStore, openStore } from '../../store/open-store.ts';
+import { type OpenStore, openStore, type StoreOptions } from '../../store/open-store.ts';
 
 /** The real app over a real store, listening on a free port of 127.0.0.1. */
 export interface RunningApp {
@@ -26,22 +26,35 @@ interface RunningAppOptions {
   readonly kafka?: KafkaSource;
   readonly bodyDeadlineMs?: number;
   readonly tailLimits?: NonNullable<AppOptions['tailLimits']>;
+  /** A folder of the caller's, which is left when the app stops. Absent: one of its own, which is removed. */
+  readonly dataDir?: string;
+  /** Unix ms UTC. */
+  readonly now?: () => number;
+  readonly storeOptions?: Partial<StoreOptions>;
 }
 
-export async function startApp({ env = {}, kafka, ...timing }: RunningAppOptions = {}): Promise<RunningApp> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-app-'));
+export async function startApp(options: RunningAppOptions = {}): Promise<RunningApp> {
+  const {
+    env = {},
+    kafka,
+    dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-app-')),
+    now = Date.now,
+    storeOptions = {},
+    ...timing
+  } = options;
   const config = loadConfig({ MEMORY_LIMIT_MB: '512', ...env, DATA_DIR: dataDir });
   const log: Record<string, unknown>[] = [];
   const logger = pino({ base: null }, { write: (line: string) => log.push(JSON.parse(line)) });
-  const store = await openStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs: config.retentionMs, now: Date.now, logger });
-  const app = await buildApp({ store, config, now: Date.now, logger, kafka: kafka ?? null, ...timing });
+  const { memoryLimitMb, retentionMs } = config;
+  const store = await openStore({ dataDir, memoryLimitMb, retentionMs, now, logger, ...storeOptions });
+  const app = await buildApp({ store, config, now, logger, kafka: kafka ?? null, ...timing });
   // Always on loopback: whatever HOST says is what the app believes.
   const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
   const stop = async (): Promise<void> => {
     app.server.closeAllConnections();
     await app.close();
     await store.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
   };
   return { app, store, dataDir, url, log, stop };
 }

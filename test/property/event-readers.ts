@@ -1,0 +1,202 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { cursorText } from '../../src/feed/feed-cursor.ts';
+import type { FeedFormatName } from '../../src/formats/feed-format.ts';
+import type { OracleRequest } from '../oracle/search-oracle.ts';
+import { runCli } from '../src/cli-process.ts';
+import type { RunningApp } from '../src/running-app.ts';
+
+/** What a reader shows of an event; formats leave out different parts of it. */
+export interface SeenEvent {
+  readonly logId: string;
+  readonly timestamp: number;
+  readonly zoneId?: number;
+  readonly sequence?: number;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly log?: unknown;
+}
+
+/** What was read, and the cursor behind it. */
+export interface SeenPart {
+  readonly events: readonly SeenEvent[];
+  readonly cursor: string | null;
+  /** Whether the reader says that nothing is left. */
+  readonly isWhole: boolean;
+}
+
+type Site = Pick<RunningApp, 'url' | 'store'>;
+
+export function cursorBehind(sequence: number, { store }: Site): string {
+  return cursorText({ sequence: BigInt(sequence), afterRuns: 0 }, store);
+}
+
+export interface FeedReadOptions {
+  /** As in the path. */
+  readonly zones: string;
+  readonly format: FeedFormatName;
+  readonly limit: number;
+  /** Null: from the oldest. */
+  readonly cursor: string | null;
+  readonly pages: number;
+}
+
+/** Some pages of `GET …/feed`. Throws where an answer is not one whole page of at most `limit` events. */
+export async function readFeedPages({ url }: Site, { zones, format, limit, cursor, pages }: FeedReadOptions): Promise<SeenPart> {
+  const events: SeenEvent[] = [];
+  let at = cursor;
+  for (let page = 0; page < pages; page += 1) {
+    const parameters = new URLSearchParams({ format, limit: String(limit), ...(at === null ? {} : { cursor: at }) });
+    const text = await textOf(await fetch(`${url}/shield/event-logs/${zones}/feed?${parameters}`));
+    const lines = linesOf(text);
+    const end = JSON.parse(lines.pop() ?? '') as { readonly cursor: string; readonly more: boolean; readonly count: number };
+    if (end.count !== lines.length || lines.length > limit) {
+      throw new Error(`a page of ${limit} has ${lines.length} lines, and says ${end.count}`);
+    }
+    if (end.more && end.cursor === at) {
+      throw new Error('a page has nothing, and says that there is more');
+    }
+    events.push(...lines.map((line) => seenInFeed(line, format)));
+    at = end.cursor;
+    if (!end.more) return { events, cursor: at, isWhole: true };
+  }
+  return { events, cursor: at, isWhole: false };
+}
+
+/** The stream of a client that comes back with `Last-Event-ID`, up to its end, or to so many events, whichever comes first. */
+export async function readTail(
+  site: Site,
+  { zones, cursor, most = Number.POSITIVE_INFINITY }: { readonly zones: string; readonly cursor: string; readonly most?: number },
+): Promise<SeenPart> {
+  const hangUp = new AbortController();
+  const response = await fetch(`${site.url}/shield/event-logs/${zones}/tail`, {
+    headers: { accept: 'text/event-stream', 'last-event-id': cursor },
+    signal: hangUp.signal,
+  });
+  const end = cursorBehind(Number(site.store.lastSequence()), site);
+  const events: SeenEvent[] = [];
+  let [rest, last] = ['', cursor];
+  try {
+    for await (const text of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+      const frames = (rest + text).split('\n\n');
+      rest = frames.pop() ?? '';
+      for (const frame of frames) {
+        const { id = '', event, data = '' } = members(frame);
+        if (event === 'event') {
+          events.push(seenInTail(data));
+          last = id;
+        } else if (event === 'dropped') {
+          throw new Error(`a client that reads lost events: ${data}`);
+        } else if (id === end) {
+          // A sign of life, or the first message: everything up to here was sent before it.
+          return { events, cursor: end, isWhole: true };
+        }
+        if (events.length >= most) return { events, cursor: last, isWhole: false };
+      }
+    }
+    throw new Error(`the stream ended: ${response.status} ${rest}`);
+  } finally {
+    hangUp.abort();
+  }
+}
+
+/** The members of a server-sent event, each of which is a line. */
+function members(frame: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(frame.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]));
+}
+
+export interface ConsumerOptions extends Omit<FeedReadOptions, 'pages'> {
+  /** Where the file and the state are. */
+  readonly folder: string;
+  readonly name: string;
+}
+
+/** The file of `shieldlog feed … --to FILE --once`, which goes on where the same name left off. */
+export async function runConsumer({ url }: Site, options: ConsumerOptions): Promise<SeenPart> {
+  const { zones, format, limit, cursor, folder, name } = options;
+  const [file, state] = [join(folder, `${name}.ndjson`), join(folder, `${name}.json`)];
+  if (cursor !== null) {
+    await writeFile(state, JSON.stringify({ url, zone: zoneKey(zones), format, to: file, cursor, position: null }));
+  }
+  const args = [
+    'feed',
+    '--url',
+    url,
+    `--zone=${zones}`,
+    '--to',
+    file,
+    '--once',
+    '--state',
+    state,
+    '--format',
+    format,
+    '--limit',
+    `${limit}`,
+  ];
+  const { status, stderr } = await runCli(args);
+  if (status !== 0) throw new Error(`shieldlog feed ended with ${status}: ${stderr}`);
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return { events: linesOf(text).map((line) => seenInFeed(line, format)), cursor: null, isWhole: true };
+}
+
+/** As the command has it in its state: each zone once, ascending. */
+function zoneKey(zones: string): string {
+  return zones === 'all' ? zones : [...new Set(zones.split(',').map(Number))].sort((a, b) => a - b).join(',');
+}
+
+export type ExportType = 'text/csv' | 'application/x-ndjson';
+
+type ExportBody = Pick<OracleRequest, 'from' | 'to' | 'query' | 'filters'>;
+
+/** Begins `POST …/export`; the events come when the answer is read. */
+export function beginExport({ url }: Site, zoneId: number, { from, to, query, filters }: ExportBody, type: ExportType): Promise<Response> {
+  const headers = { 'content-type': 'application/json', accept: type };
+  const body = JSON.stringify({ from, to, query, filters });
+  return fetch(`${url}/shield/event-logs/${zoneId}/export`, { method: 'POST', headers, body });
+}
+
+export async function exportedEvents(response: Response, type: ExportType): Promise<SeenEvent[]> {
+  const text = await textOf(response);
+  if (type === 'application/x-ndjson') return linesOf(text).map((line) => JSON.parse(line) as SeenEvent);
+  const records: Readonly<Record<string, string>>[] = parse(text, { columns: true, record_delimiter: '\r\n' });
+  return records.map(({ logId = '', timestamp, log = '' }) => ({ logId, timestamp: Number(timestamp), log: JSON.parse(log) as unknown }));
+}
+
+async function textOf(response: Response): Promise<string> {
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${response.status} ${text.slice(0, 500)}`);
+  return text;
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').slice(0, -1);
+}
+
+function seenInFeed(line: string, format: FeedFormatName): SeenEvent {
+  switch (format) {
+    case 'native':
+      return seenInNative(line);
+    case 'ecs': {
+      const { event } = JSON.parse(line) as { readonly event: { readonly sequence: number; readonly original: string } };
+      return { ...seenInNative(event.original), sequence: event.sequence };
+    }
+    case 'ocsf': {
+      const { metadata, raw_data } = JSON.parse(line) as { readonly metadata: { readonly sequence: number }; readonly raw_data: string };
+      return { ...seenInNative(raw_data), sequence: metadata.sequence };
+    }
+    case 'cef': {
+      const [, timestamp, zoneId, logId = ''] = /\|rt=(\d+) .*? deviceExternalId=(-?\d+) externalId=(\S+)/.exec(line) ?? [];
+      return { logId, timestamp: Number(timestamp), zoneId: Number(zoneId) };
+    }
+  }
+}
+
+function seenInNative(json: string): SeenEvent {
+  const { logId, shieldZoneId: zoneId, timestamp, log, ...fields } = JSON.parse(json);
+  return { logId, timestamp, zoneId, fields, log };
+}
+
+function seenInTail(data: string): SeenEvent {
+  const { logId, shieldZoneId: zoneId, timestamp, log, fields } = JSON.parse(data);
+  return { logId, timestamp, zoneId, fields, log };
+}

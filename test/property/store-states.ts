@@ -1,0 +1,201 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { StoreOptions } from '../../store/open-store.ts';
+import { NO_UPKEEP_MS } from '../fixtures/temporary-store.ts';
+import type { RawEvent } from '../oracle/raw-event.ts';
+import { type RunningApp, startApp } from '../src/running-app.ts';
+import { AcceptedEvents, dayOfEvents } from './day-of-events.ts';
+import { appendEvents, NOW_MS, RETENTION_MS } from './filled-store.ts';
+import { answer } from './search-answer.ts';
+
+/** How many events come, how they are spread, and how many are flushed together. */
+export interface EventSpread {
+  readonly name: string;
+  readonly zones: readonly number[];
+  readonly hours: number;
+  /** In the first flush. */
+  readonly events: number;
+  /** In each of the flushes behind it, and in memory on top of them. */
+  readonly later: number;
+}
+
+const BATCH_EVENTS = 5_000;
+const LATER_FLUSHES = 3;
+/** Of each later batch so many events were accepted before. */
+const TWINS = 20;
+
+const FILES_ONLY: Partial<StoreOptions> = { zoneTables: { mostRows: 0 } };
+const ZONES_IN_MEMORY: Partial<StoreOptions> = { zoneTables: { manyFiles: 1, remadeAfterMs: 0 } };
+
+/** One store with its program, which is brought from state to state, and a plain list of what it accepted. */
+export class StoreStates {
+  readonly accepted = new AcceptedEvents();
+  readonly folder: string;
+  readonly #spread: EventSpread;
+  readonly #seed: number;
+  #app: RunningApp;
+  #generated = 0;
+  #first: RawEvent[] = [];
+  #merging: Promise<void> | undefined;
+  #segmentsBefore = 0;
+  #entered = 0;
+
+  private constructor(folder: string, spread: EventSpread, seed: number, app: RunningApp) {
+    this.folder = folder;
+    this.#spread = spread;
+    this.#seed = seed;
+    this.#app = app;
+  }
+
+  static async begin(spread: EventSpread, seed: number): Promise<StoreStates> {
+    const folder = await mkdtemp(join(tmpdir(), 'shieldlog-states-'));
+    await mkdir(join(folder, 'consumers'));
+    return new StoreStates(folder, spread, seed, await start(folder, FILES_ONLY));
+  }
+
+  get app(): RunningApp {
+    return this.#app;
+  }
+
+  /** Goes on to a state, through those before it. */
+  async enter(index: number): Promise<void> {
+    while (this.#entered <= index) {
+      this.#entered += 1;
+      await STORE_STATES[this.#entered - 1]?.enter(this, this.#spread);
+    }
+  }
+
+  async append(count: number, twins = 0): Promise<void> {
+    const { zones, hours } = this.#spread;
+    const events = [...dayOfEvents({ seed: this.#seed, count, hours, zones, first: this.#generated }), ...this.#first.slice(0, twins)];
+    this.#generated += count;
+    for (let from = 0; from < events.length; from += BATCH_EVENTS) {
+      const batch = events.slice(from, from + BATCH_EVENTS);
+      await appendEvents(this.#app.store, batch);
+      this.accepted.add(batch);
+      if (this.#first.length === 0) this.#first = batch;
+    }
+  }
+
+  async restart(options: Partial<StoreOptions>): Promise<void> {
+    await this.#app.stop();
+    this.#app = await start(this.folder, options);
+  }
+
+  flush(): Promise<void> {
+    return this.#app.store.sealNow();
+  }
+
+  /** Searches every zone as often as it takes to have its rows in memory. */
+  async fillZoneCache(): Promise<void> {
+    const body = { from: NOW_MS - RETENTION_MS, to: NOW_MS };
+    for (const zoneId of [...this.#spread.zones, ...this.#spread.zones]) {
+      await answer(this.#app.store, { zoneId, body }, NOW_MS);
+    }
+    await this.#app.store.zoneTablesMade();
+  }
+
+  /** Begins to flush what is in memory and to merge all; that goes on until {@link merged} resolves. */
+  merge(): void {
+    const { store } = this.#app;
+    this.#segmentsBefore = store.stats().segments;
+    this.#merging = store.sealNow().then(() => store.compactNow());
+    // Who waits for it is told.
+    this.#merging.catch(() => undefined);
+  }
+
+  async merged(): Promise<void> {
+    await this.#merging;
+    expect(this.#app.store.stats().segments).toBeLessThan(this.#segmentsBefore);
+  }
+
+  async end(): Promise<void> {
+    await this.#app.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+function start(folder: string, options: Partial<StoreOptions>): Promise<RunningApp> {
+  return startApp({
+    dataDir: join(folder, 'data'),
+    now: () => NOW_MS,
+    storeOptions: { upkeepEveryMs: NO_UPKEEP_MS, ...options },
+    // A client that reads nothing between four of them is cut off.
+    tailLimits: { heartbeatMs: 500 },
+  });
+}
+
+/** A state of the store, and how it gets there from the one before. */
+export interface StoreState {
+  readonly name: string;
+  readonly enter: (states: StoreStates, spread: EventSpread) => Promise<void>;
+}
+
+/** The life of every event: each state is the one before it and one step more. */
+export const STORE_STATES: readonly StoreState[] = [
+  {
+    name: 'in the memtable',
+    enter: async (states, { events }) => {
+      await states.append(events);
+      expect(states.app.store.stats()).toMatchObject({ hotEvents: events, segments: 0 });
+    },
+  },
+  {
+    name: 'replayed from journals',
+    enter: async (states, { events }) => {
+      await states.restart(FILES_ONLY);
+      expect(states.app.store.stats()).toMatchObject({ hotEvents: events, segments: 0 });
+    },
+  },
+  {
+    name: 'in one flush',
+    enter: async (states) => {
+      await states.flush();
+      expect(states.app.store.stats().hotEvents).toBe(0);
+    },
+  },
+  {
+    name: 'in several flushes and the memtable',
+    enter: async (states, { later }) => {
+      for (let flush = 0; flush < LATER_FLUSHES; flush += 1) {
+        await states.append(later, TWINS);
+        await states.flush();
+      }
+      await states.append(later, TWINS);
+      expect(states.app.store.stats()).toMatchObject({ hotEvents: later, duplicateEvents: (LATER_FLUSHES + 1) * TWINS });
+    },
+  },
+  {
+    name: 'restarted, in the zone row cache and replayed from journals',
+    enter: async (states) => {
+      await states.restart(ZONES_IN_MEMORY);
+      await states.fillZoneCache();
+      expect(states.app.store.stats().zoneTables).toBeGreaterThan(1);
+    },
+  },
+  { name: 'while flushing and merging', enter: async (states) => states.merge() },
+  { name: 'merged', enter: (states) => states.merged() },
+  {
+    name: 'merged and restarted, with all in files',
+    enter: async (states) => {
+      await states.restart(FILES_ONLY);
+      expect(states.app.store.stats()).toMatchObject({ hotEvents: 0, zoneTables: 0 });
+    },
+  },
+  {
+    name: 'merged a second time, with a flush and the memtable on top',
+    enter: async (states, { later }) => {
+      for (let flush = 0; flush < LATER_FLUSHES; flush += 1) {
+        await states.append(later, TWINS);
+        await states.flush();
+      }
+      states.merge();
+      await states.merged();
+      await states.append(later, TWINS);
+      await states.flush();
+      await states.append(later, TWINS);
+    },
+  },
+];
