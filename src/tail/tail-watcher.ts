@@ -42,6 +42,10 @@ export class TailWatcher {
     this.#outlet = outlet;
     this.#mostBufferedBytes = mostBufferedBytes;
     outlet.once('close', () => this.#gone.abort());
+    // A client that reads while it is brought up to date has more to read at every sign of life.
+    outlet.on('drain', () => {
+      this.#missed = 0;
+    });
   }
 
   /** Aborts when the client is gone, or its stream was ended. */
