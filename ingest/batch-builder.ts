@@ -116,7 +116,7 @@ export class BatchBuilder {
   #convertKafka(value: Uint8Array | null): EventVerdict {
     if (value === null || value.length === 0) {
       const what = value === null ? 'no value (a tombstone)' : 'an empty value';
-      return { kind: 'rejected', reason: `the message has ${what}: a JSON object is required` };
+      return { kind: 'rejected', reason: `the message has ${what}: a JSON object is required`, zoneId: null };
     }
     return this.#count(this.#converter.convert(value, this.#placeName));
   }

@@ -20,7 +20,7 @@ export function writeFields(
   numbers: IpNumbers,
   columns: ColumnWriter,
 ): void {
-  columns.shieldZoneId(event.zoneId);
+  columns.shieldZoneId(event.zoneId as number);
   columns.timestamp(event.timestampMs);
   writeText(LOG_ID, scanner, event, derivedLogId, numbers, columns);
   for (let field = FIRST_TEXT; field < FIRST_TEXT + PLACES.length; field++) {

@@ -26,8 +26,8 @@ const LOOK_AGAIN_MS = 20;
 export interface BatchIndices {
   /** One for each event. */
   readonly events: readonly number[];
-  /** One for each dead letter. */
-  readonly deadLetters: readonly number[];
+  /** One for each dead letter, with the zone that its event would be in; null where none could be read. */
+  readonly deadLetters: readonly { readonly index: number; readonly zoneId: number | null }[];
 }
 
 export interface IntakeOptions {
@@ -74,7 +74,7 @@ class Intake implements EventReceiver {
   /** The line that the input has come to, counted from 1. */
   #line = 1;
   /** Of the batch that is being built; kept only for those who look at it. */
-  #indices: { readonly events: number[]; readonly deadLetters: number[] } = { events: [], deadLetters: [] };
+  #indices: { readonly events: number[]; readonly deadLetters: BatchIndices['deadLetters'][number][] } = { events: [], deadLetters: [] };
   #refusal: { readonly error: unknown } | undefined;
 
   constructor(options: IntakeOptions) {
@@ -115,7 +115,7 @@ class Intake implements EventReceiver {
     } else if (verdict.kind === 'expired') {
       this.#expired++;
     } else {
-      this.#noteRejection(verdict.reason);
+      this.#noteRejection(verdict.reason, verdict.zoneId);
     }
   }
 
@@ -129,7 +129,7 @@ class Intake implements EventReceiver {
 
   stray(bytes: Uint8Array, reason: string): void {
     this.#builder.reject(this.#options.source, bytes, reason);
-    this.#noteRejection(reason);
+    this.#noteRejection(reason, null);
   }
 
   newlines(count: number): void {
@@ -231,20 +231,14 @@ class Intake implements EventReceiver {
 
   #accept(events: number): void {
     for (let event = 0; event < events; event++) {
-      this.#noteIndex('events');
+      if (this.#options.admit !== undefined) this.#indices.events.push(this.#seen);
       this.#accepted++;
     }
   }
 
-  #noteIndex(of: keyof BatchIndices): void {
-    if (this.#options.admit !== undefined) {
-      this.#indices[of].push(this.#seen);
-    }
-  }
-
-  #noteRejection(reason: string): void {
+  #noteRejection(reason: string, zoneId: number | null): void {
     const index = this.#seen;
-    this.#noteIndex('deadLetters');
+    if (this.#options.admit !== undefined) this.#indices.deadLetters.push({ index, zoneId });
     this.#rejectedCount++;
     if (this.#rejected.length < LONGEST_REJECTED_LIST) {
       this.#rejected.push({ index, line: this.#line, reason });

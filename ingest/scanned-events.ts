@@ -38,11 +38,11 @@ export class ScannedEvents {
     }
     const wrong = event.read(scanner);
     if (wrong !== null) {
-      return rejected(wrong);
+      return rejected(wrong, event.zoneId);
     }
     const now = this.#rules.now();
     if (event.timestampMs > now + CLOCK_TOLERANCE_MS) {
-      return rejected(`timestamp is ${event.timestampMs}: at most 10 minutes after now, which is ${now}, is allowed`);
+      return rejected(`timestamp is ${event.timestampMs}: at most 10 minutes after now, which is ${now}, is allowed`, event.zoneId);
     }
     if (event.timestampMs < now - this.#rules.retentionMs) {
       return EXPIRED;
@@ -54,6 +54,6 @@ export class ScannedEvents {
   }
 }
 
-function rejected(reason: string): EventVerdict {
-  return { kind: 'rejected', reason };
+function rejected(reason: string, zoneId: number | null = null): EventVerdict {
+  return { kind: 'rejected', reason, zoneId };
 }

@@ -15,7 +15,8 @@ const LARGEST_INT64 = 2n ** 63n - 1n;
 export class WireEvent {
   /** For each of `WIRE_FIELDS` the number of its member, or -1 where the event has none or it is null; of an `asn` also where it is "". */
   readonly memberOf = new Int32Array(WIRE_FIELDS.length);
-  zoneId = 0;
+  /** Null where the event has no valid one, which makes `read` refuse it. */
+  zoneId: number | null = null;
   timestampMs = 0;
   /** What is to be written for the number of the network; empty where that is what its member has. */
   asn = '';
@@ -54,6 +55,7 @@ export class WireEvent {
   }
 
   #readZoneId(scanner: MemberScanner): string | null {
+    this.zoneId = null;
     const member = this.memberOf[ZONE_ID]!;
     const allowed = `an integer from ${SMALLEST_INT32} to ${LARGEST_INT32} is required`;
     if (member < 0) {

@@ -8,24 +8,9 @@ import { RequestProblem } from './problem.ts';
 const ZONE_COLUMN = placeOf('shieldZoneId');
 const ZONE_BYTES = 4;
 
-/** The zone that a JSON text names, whatever it is; undefined where it names none. */
-function zoneNamedIn(text: string): unknown {
-  try {
-    return (JSON.parse(text) as { readonly shieldZoneId?: unknown } | null)?.shieldZoneId;
-  } catch {
-    // Not JSON: it names no zone, and no replay can make an event of it.
-    return undefined;
-  }
-}
-
 interface ForeignEvent {
   readonly index: number;
   readonly zone: number;
-}
-
-/** The foreign ones of the zones that events name; `indices` are the places of the events in the input. */
-function foreignAmong(zones: readonly unknown[], indices: readonly number[], caller: Caller): ForeignEvent[] {
-  return zones.flatMap((zone, at) => (typeof zone === 'number' && !caller.opensZone(zone) ? [{ zone, index: indices[at] ?? 0 }] : []));
 }
 
 /** The zones of the batch's events, in their order. */
@@ -40,10 +25,11 @@ function zonesOf({ fields }: EventBatch): number[] {
  */
 export function zoneGuard(caller: Caller): ((batch: EventBatch, indices: BatchIndices) => void) | undefined {
   if (caller.opensEveryZone) return undefined;
-  return (batch, indices) => {
+  return (batch, { events, deadLetters }) => {
+    const ofEvents = zonesOf(batch).map((zone, event): ForeignEvent => ({ zone, index: events[event] ?? 0 }));
     // Dead letters count too: one that is put right later by its clock would be replayed into the other zone.
-    const letters = batch.deadLetters.map(({ bytes }) => zoneNamedIn(Buffer.from(bytes).toString('utf8')));
-    const foreign = [...foreignAmong(zonesOf(batch), indices.events, caller), ...foreignAmong(letters, indices.deadLetters, caller)];
+    const ofLetters = deadLetters.flatMap(({ index, zoneId: zone }) => (zone === null ? [] : [{ zone, index }]));
+    const foreign = [...ofEvents, ...ofLetters].filter(({ zone }) => !caller.opensZone(zone));
     const [first] = foreign.sort((one, other) => one.index - other.index);
     if (first === undefined) return;
     const message = `The event ${first.index} (counted from 0) is of shield zone ${first.zone}, which the access key does not open`;

@@ -8,6 +8,7 @@ import { fieldsOf, kernelConversion, scannedConversion } from '../ingest/convers
 import { decodedEvents } from '../ingest/decoded-fields.ts';
 import { plainlyPacked, unpacked } from '../ingest/plain-packing.ts';
 import { rawEvent } from '../ingest/raw-events.ts';
+import { damage, damaged } from './damaged-bytes.ts';
 import { propertyRuns } from './property-runs.ts';
 
 /** Surrogates in escapes are left to the scanner. */
@@ -46,34 +47,6 @@ test('logs that repeat values of their events are packed as the definition says,
   expect(taken).toBeGreaterThan(all * 0.95);
   expect(marked).toBeGreaterThan(all / 3);
 });
-
-/** One byte flipped, left out, put in; or the end cut off. */
-type Damage = readonly [at: number, kind: 'replace' | 'remove' | 'insert' | 'cut', byte: number];
-
-const damage: fc.Arbitrary<Damage> = fc.tuple(
-  fc.nat(),
-  fc.constantFrom('replace', 'remove', 'insert', 'cut'),
-  fc.oneof(
-    fc.nat(255),
-    fc.constantFrom(...Buffer.from('{}[]:,"\\ue0-+.19a \t\n\0')),
-    fc.constantFrom(0x7f, 0x80, 0xbf, 0xc2, 0xe0, 0xed, 0xf0, 0xf4),
-  ),
-);
-
-function damaged(bytes: Buffer, [at, kind, byte]: Damage): Buffer {
-  const place = at % (bytes.length + 1);
-  const [before, after] = [bytes.subarray(0, place), bytes.subarray(place)];
-  switch (kind) {
-    case 'replace':
-      return Buffer.concat([before, Buffer.from([byte]), after.subarray(1)]);
-    case 'remove':
-      return Buffer.concat([before, after.subarray(1)]);
-    case 'insert':
-      return Buffer.concat([before, Buffer.from([byte]), after]);
-    case 'cut':
-      return before;
-  }
-}
 
 test('of events of every kind, damaged and whole, the kernel takes none that the scanner refuses or writes otherwise', () => {
   let [taken, all] = [0, 0];

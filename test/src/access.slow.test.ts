@@ -112,6 +112,19 @@ describe('with access keys', () => {
     expect([app.store.stats().events, app.store.stats().deadLetters]).toEqual([0, 0]);
   });
 
+  const ahead = (): string => eventLine({ shieldZoneId: 9, timestamp: Date.now() + 608_000 }).trim();
+
+  test.each([
+    ['the first line', () => `\ufeff${ahead()}\n`],
+    ['a later line', () => `${eventLine()}\ufeff${ahead()}\n`],
+    ['an element of an array', () => `[${eventLine().trim()},\ufeff${ahead()}]`],
+  ])('so is a dead letter of another zone behind a byte order mark: %s', async (_what, body) => {
+    app = await startApp({ env: { ACCESS_KEYS } });
+    const answer = await ingest(app, body(), { accesskey: SOME });
+    expect([answer.status, answer.body.errorKey]).toEqual([403, 'access.zone_denied']);
+    expect([app.store.stats().events, app.store.stats().deadLetters]).toEqual([0, 0]);
+  });
+
   test.each([
     ['the first', [9], 0],
     ['the one behind good, expired and broken ones', [7, 'expired', 'broken', 8, 9, 9], 4],
