@@ -19,7 +19,7 @@ import { type TravellingReader, travellingReaders } from './travelling-readers.t
 const IS_LARGE = process.env['STORE_STATES'] === 'large';
 
 /** What fails in a state is said by then, however far it could be shrunk. */
-const LIMIT_MS = (IS_LARGE ? 3 : 1) * 540_000;
+const LIMIT_MS = propertyRuns((IS_LARGE ? 3 : 1) * 540_000);
 
 const DAY: EventSpread = { name: '40,000 events of a day in one flush', zones: DAY_ZONES, hours: 24, events: 40_000, later: 1_500 };
 const SPREADS: readonly EventSpread[] = [
