@@ -1,9 +1,9 @@
 // The program that reads from Kafka in a process of its own, so that its memory can be told from the harness's. Started with what to do as
 // JSON in the first argument; sends what it measured as one message.
 import { setTimeout as delay } from 'node:timers/promises';
+import { silentKafkaLogger } from '../ingest/kafka-log.ts';
 import { startKafkaSource } from '../ingest/kafka-source.ts';
 import { openStore } from '../store/open-store.ts';
-import { silentLogger } from '../store/store-logger.ts';
 import { startBackgroundSearches } from './background-search.ts';
 import { BENCH_NOW_MS } from './event-file.ts';
 import { freshLatencies } from './kafka-latency.ts';
@@ -23,13 +23,13 @@ const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_M
 const cpu = process.cpuUsage();
 const start = performance.now();
 const source = startKafkaSource({
-  kafka: { brokers: brokers.split(','), tls: false, sasl: null },
+  kafka: { brokers: brokers.split(','), tls: null, sasl: null },
   topics: [backlog, fresh],
   groupId: `${backlog}-${process.pid}`,
   store,
   now,
   retentionMs: RETENTION_MS,
-  logger: { ...silentLogger, warn: (_, message) => say(message), error: (_, message) => say(message) },
+  logger: { ...silentKafkaLogger, warn: (_, message) => say(message), error: (_, message) => say(message) },
 });
 const background = order.searches ? startBackgroundSearches((search) => timeSearch(store, search)) : null;
 while (source.counters().messages === 0) {

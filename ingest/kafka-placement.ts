@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import type { EventStore } from '../store/event-store.ts';
-import type { StoreLogger } from '../store/store-logger.ts';
 import type { KafkaCounters } from './kafka-counters.ts';
+import type { KafkaLogger } from './kafka-log.ts';
 import type { PartitionCursor } from './kafka-partition.ts';
 import { type OffsetRange, type StartOffset, startOffset } from './kafka-start.ts';
 
@@ -16,7 +16,7 @@ export interface PlacementOptions {
   readonly admin: Admin;
   readonly store: EventStore;
   readonly counters: KafkaCounters;
-  readonly logger: StoreLogger;
+  readonly logger: KafkaLogger;
   /** Appends what has been read so far; the store's positions are up to date afterwards. */
   readonly drain: () => Promise<void>;
   /** False once the cursor is of the past: the partition was assigned anew, or the session is over. */
@@ -44,7 +44,7 @@ export async function placePartitions(cursors: readonly PartitionCursor[], optio
     } catch (error) {
       left = left.filter(options.isCurrent);
       if (left.length > 0) {
-        options.logger.warn({ err: error }, 'the offset ranges of the assigned Kafka partitions cannot be had yet');
+        options.logger.debug({ err: error }, 'the offset ranges of the assigned Kafka partitions cannot be had yet');
         await delay(RETRY_MS);
       }
     }

@@ -1,8 +1,8 @@
 import type { Admin, Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { EventStore } from '../store/event-store.ts';
-import type { StoreLogger } from '../store/store-logger.ts';
 import type { KafkaAppender } from './kafka-appender.ts';
 import type { KafkaCounters } from './kafka-counters.ts';
+import type { KafkaLogger } from './kafka-log.ts';
 import { type FetchedBatch, type PartitionCursor, partitionCursor, takeBatch } from './kafka-partition.ts';
 import { placePartitions } from './kafka-placement.ts';
 
@@ -23,7 +23,7 @@ export interface KafkaSessionOptions {
   readonly appender: KafkaAppender;
   readonly counters: KafkaCounters;
   readonly now: () => number;
-  readonly logger: StoreLogger;
+  readonly logger: KafkaLogger;
 }
 
 /**
@@ -226,7 +226,7 @@ export class KafkaSession {
       }
     } catch (error) {
       // Nothing depends on it, and the next round commits again.
-      this.#options.logger.info({ err: error }, 'the offsets could not be committed to the Kafka consumer group');
+      this.#options.logger.debug({ err: error }, 'the offsets could not be committed to the Kafka consumer group');
     }
   }
 }

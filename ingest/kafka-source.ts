@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import type { EventStore } from '../store/event-store.ts';
-import type { StoreLogger } from '../store/store-logger.ts';
 import { KafkaAppender } from './kafka-appender.ts';
 import { registerKafkaCodecs } from './kafka-codecs.ts';
-import { createKafkaClient, type KafkaConnection } from './kafka-connection.ts';
+import { type KafkaConnection, kafkaClients } from './kafka-connection.ts';
 import { type KafkaCounters, kafkaCounters } from './kafka-counters.ts';
+import { deniedTopic, explainKafkaFault } from './kafka-fault.ts';
+import type { KafkaLogger } from './kafka-log.ts';
 import { mendRequestTimer } from './kafka-request-timer.ts';
 import { KafkaSession } from './kafka-session.ts';
-import { matchTopics } from './kafka-topics.ts';
+import { deniedAmong, matchTopics } from './kafka-topics.ts';
 import { orAborted } from './or-aborted.ts';
 
 /** How often the brokers are asked for topics that have come or gone. */
@@ -27,7 +28,7 @@ export interface KafkaSourceOptions {
   readonly store: EventStore;
   readonly now: () => number;
   readonly retentionMs: number;
-  readonly logger: StoreLogger;
+  readonly logger: KafkaLogger;
 }
 
 export interface KafkaHealth {
@@ -57,13 +58,18 @@ export function startKafkaSource(options: KafkaSourceOptions): KafkaSource {
 
 class RunningKafkaSource implements KafkaSource {
   readonly #options: KafkaSourceOptions;
-  readonly #kafka: Kafka;
+  /** Each connection has a client of its own, because certificates are renewed while the program runs. */
+  readonly #newClient: () => Kafka;
   readonly #appender: KafkaAppender;
   readonly #counters = kafkaCounters();
   readonly #stopping = new AbortController();
   readonly #finished: Promise<void>;
   #session: KafkaSession | undefined;
   #missing: readonly string[] = [];
+  /** The missing ones that are missing for want of a right. */
+  #denied: readonly string[] = [];
+  /** The topics of the attempt under way. */
+  #topics: readonly string[] = [];
   /** Why there is no session; null before the first attempt has ended. */
   #trouble: string | null = null;
   #storeTrouble: string | null = null;
@@ -72,7 +78,7 @@ class RunningKafkaSource implements KafkaSource {
 
   constructor(options: KafkaSourceOptions) {
     this.#options = options;
-    this.#kafka = createKafkaClient(options.kafka, options.groupId, options.logger);
+    this.#newClient = kafkaClients(options.kafka, options.groupId, options.logger, options.now);
     this.#appender = new KafkaAppender({
       ...options,
       onAppended: () => this.#appended(),
@@ -82,10 +88,12 @@ class RunningKafkaSource implements KafkaSource {
   }
 
   health(): KafkaHealth {
-    const { brokers } = this.#options.kafka;
+    const { kafka } = this.#options;
     const reasons = [
-      ...(this.#session?.troubles ?? [this.#trouble ?? `connecting to the Kafka brokers at ${brokers.join(', ')}`]),
-      ...this.#missing.map((pattern) => `no Kafka topic is named ${pattern}`),
+      ...(this.#session?.troubles ?? [this.#trouble ?? `connecting to the Kafka brokers at ${kafka.brokers.join(', ')}`]),
+      ...this.#missing.map((pattern) =>
+        this.#denied.includes(pattern) ? deniedTopic([pattern], kafka) : `no Kafka topic is named ${pattern}`,
+      ),
       ...(this.#storeTrouble === null ? [] : [this.#storeTrouble]),
     ];
     return { ready: reasons.length === 0, reasons };
@@ -122,27 +130,29 @@ class RunningKafkaSource implements KafkaSource {
 
   /** One connection; returns when the topics to read have changed, or on stop. */
   async #connectAndRead(): Promise<void> {
-    const admin = this.#kafka.admin();
+    const kafka = this.#newClient();
+    const admin = kafka.admin();
     try {
       // Brokers that accept a connection and then say nothing must not keep the source from stopping.
       await orAborted(admin.connect(), this.#stopping.signal);
-      const topics = await this.#findTopics(admin);
+      const topics = await this.#findTopics(kafka, admin);
+      this.#topics = topics;
       if (topics.length === 0) {
         this.#failures = 0;
         this.#trouble = 'there is no Kafka topic to read yet';
         await this.#pause(TOPICS_INTERVAL_MS);
       } else {
-        await this.#read(admin, topics);
+        await this.#read(kafka, admin, topics);
       }
     } finally {
       await this.#withDeadline(admin.disconnect(), 'disconnecting from the Kafka brokers');
     }
   }
 
-  async #read(admin: Admin, topics: readonly string[]): Promise<void> {
+  async #read(kafka: Kafka, admin: Admin, topics: readonly string[]): Promise<void> {
     const { store, groupId, now, logger } = this.#options;
     const session = new KafkaSession({
-      kafka: this.#kafka,
+      kafka,
       admin,
       groupId,
       topics,
@@ -162,7 +172,7 @@ class RunningKafkaSource implements KafkaSource {
       let current = topics;
       while (String(current) === String(topics)) {
         await delay(TOPICS_INTERVAL_MS, undefined, { signal: ending });
-        current = await this.#findTopics(admin);
+        current = await this.#findTopics(kafka, admin);
       }
     } catch (error) {
       // A timer says only that it was aborted; the signal says why.
@@ -173,17 +183,23 @@ class RunningKafkaSource implements KafkaSource {
     }
   }
 
-  async #findTopics(admin: Admin): Promise<readonly string[]> {
+  async #findTopics(kafka: Kafka, admin: Admin): Promise<readonly string[]> {
     const { topics, missing } = matchTopics(this.#options.topics, await orAborted(admin.listTopics(), this.#stopping.signal));
-    this.#missing = missing;
+    if (String(missing) !== String(this.#missing)) {
+      this.#denied = await orAborted(deniedAmong(missing, kafka, this.#options.logger), this.#stopping.signal);
+      this.#missing = missing;
+      for (const topic of this.#denied) this.#options.logger.warn({ topic }, deniedTopic([topic], this.#options.kafka));
+    }
     return topics;
   }
 
   #noteFailure(error: Error): void {
-    const { kafka, logger } = this.#options;
+    const { kafka, groupId, logger } = this.#options;
     this.#failures++;
-    this.#trouble = `the Kafka brokers at ${kafka.brokers.join(', ')} cannot be read from: ${error.message}`;
-    logger.warn({ err: error, attempt: this.#failures }, this.#trouble);
+    const why = explainKafkaFault(error, kafka, groupId, this.#topics);
+    this.#trouble = `the Kafka brokers at ${kafka.brokers.join(', ')} cannot be read from: ${why}`;
+    logger.warn({ attempt: this.#failures, retryInMs: retryDelayMs(this.#failures) }, this.#trouble);
+    logger.debug({ err: error, attempt: this.#failures }, 'the error of that attempt');
   }
 
   #appended(): void {
@@ -211,7 +227,8 @@ class RunningKafkaSource implements KafkaSource {
     });
     late.catch(() => undefined);
     await Promise.race([work, late])
-      .catch((error: Error) => this.#options.logger.warn({ err: error }, `${name} failed`))
+      // Nothing is left to be done about a connection that is given up anyway.
+      .catch((error: Error) => this.#options.logger.debug({ err: error }, `${name} failed`))
       .finally(() => timer.abort());
   }
 }

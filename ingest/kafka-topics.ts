@@ -1,4 +1,6 @@
+import type { Kafka } from 'kafkajs';
 import micromatch from 'micromatch';
+import type { KafkaLogger } from './kafka-log.ts';
 
 export interface TopicMatch {
   /** The topics to read, sorted. */
@@ -32,4 +34,25 @@ export function matchTopics(patterns: readonly string[], available: readonly str
 function globMatches(pattern: string, available: readonly string[]): readonly string[] {
   const names = available.filter((topic) => !INTERNAL_TOPIC.test(topic));
   return micromatch(names, pattern, { dot: true });
+}
+
+/**
+ * The names among the missing ones that this client has no right on: brokers do not list such topics, but asked for one by name they say so,
+ * whether or not it exists.
+ */
+export async function deniedAmong(missing: readonly string[], kafka: Kafka, logger: KafkaLogger): Promise<readonly string[]> {
+  const denied: string[] = [];
+  const admin = kafka.admin({ retry: { retries: 0 } });
+  try {
+    for (const topic of missing) {
+      await admin.fetchTopicMetadata({ topics: [topic] }).catch((error: Error & { readonly type?: string }) => {
+        if (error.type === 'TOPIC_AUTHORIZATION_FAILED') denied.push(topic);
+        // Any other answer is that for a name or a glob that no topic has.
+        else logger.debug({ err: error, topic }, 'a topic that is missing was asked for by name');
+      });
+    }
+  } finally {
+    await admin.disconnect();
+  }
+  return denied;
 }

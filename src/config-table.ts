@@ -1,26 +1,19 @@
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
-import { hoursInMs, listOf, oneOf, type ParsedValue, someText, wholeNumber, yesOrNo } from './config-value.ts';
+import { hoursInMs, oneOf, type ParsedValue, someText, wholeNumber } from './config-value.ts';
 import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config-table.ts';
+import { KAFKA_CONFIG_VARIABLES, type KafkaConfigValues } from './kafka-config-table.ts';
 import { fileFlagOf, fileVariableOf, type SettingSource } from './setting-text.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 /** `auto`: run the demo feed exactly when no Kafka is configured. */
 export const DEMO_CHOICES = ['true', 'false', 'auto'] as const;
 
 /** The parsed values, one for each row of the table; null where a variable has no default and is not set. */
-export interface ConfigValues extends EdgeConfigValues {
+export interface ConfigValues extends EdgeConfigValues, KafkaConfigValues {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
   readonly dataDir: string;
-  readonly kafkaBrokers: readonly string[] | null;
-  readonly kafkaTopics: readonly string[];
-  readonly kafkaGroupId: string;
-  readonly kafkaTls: boolean;
-  readonly kafkaSaslMechanism: (typeof SASL_MECHANISMS)[number] | null;
-  readonly kafkaSaslUsername: string | null;
-  readonly kafkaSaslPassword: string | null;
   readonly retentionMs: number;
   readonly queryDeadlineMs: number;
   readonly exportDeadlineMs: number;
@@ -49,11 +42,6 @@ export interface ConfigVariable<K extends keyof ConfigValues = keyof ConfigValue
 
 type AnyVariable = { [K in keyof ConfigValues]: ConfigVariable<K> }[keyof ConfigValues];
 
-const isBroker = (item: string): boolean =>
-  /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([1-9]\d{0,4})$/.test(item) && Number(item.slice(item.lastIndexOf(':') + 1)) <= 65_535;
-/** Kafka's own alphabet for topic names, and what globs add to it; an empty pair of brackets would stand for itself, which no topic has. */
-const isTopicPattern = (item: string): boolean => /^[A-Za-z0-9._\-*?[\]{}()!|+@^,]{1,249}$/.test(item) && !/\[[!^]?\]|\(\)|\{\}/.test(item);
-
 /** Every variable there is. The README's table and the command line are made from this one. */
 export const CONFIG_VARIABLES: readonly AnyVariable[] = [
   {
@@ -80,56 +68,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     about: 'Where the events are kept; one running program a folder',
     parse: someText,
   },
-  {
-    key: 'kafkaBrokers',
-    name: 'KAFKA_BROKERS',
-    default: null,
-    allowed: 'host:port items separated by commas',
-    about: 'Kafka to consume from; unset: none',
-    parse: listOf(isBroker),
-  },
-  {
-    key: 'kafkaTopics',
-    name: 'KAFKA_TOPICS',
-    default: 'shield-events',
-    allowed: 'topic names or globs separated by commas',
-    about: 'Topics to consume; a glob also takes topics made later',
-    parse: listOf(isTopicPattern),
-  },
-  {
-    key: 'kafkaGroupId',
-    name: 'KAFKA_GROUP_ID',
-    default: 'shieldlog',
-    allowed: 'any text',
-    about: 'Consumer group; positions are kept in DATA_DIR, not in the group',
-    parse: someText,
-  },
-  { key: 'kafkaTls', name: 'KAFKA_TLS', default: 'false', allowed: 'true or false', about: 'Speak TLS to the brokers', parse: yesOrNo },
-  {
-    key: 'kafkaSaslMechanism',
-    name: 'KAFKA_SASL_MECHANISM',
-    default: null,
-    allowed: `${SASL_MECHANISMS.join(', ')}; needs KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD`,
-    about: 'How to sign in to Kafka; unset: not at all',
-    parse: oneOf(SASL_MECHANISMS),
-  },
-  {
-    key: 'kafkaSaslUsername',
-    name: 'KAFKA_SASL_USERNAME',
-    default: null,
-    allowed: 'any text; needs KAFKA_SASL_MECHANISM',
-    about: 'Who signs in to Kafka',
-    parse: someText,
-  },
-  {
-    key: 'kafkaSaslPassword',
-    name: 'KAFKA_SASL_PASSWORD',
-    default: null,
-    allowed: 'any text; needs KAFKA_SASL_MECHANISM',
-    about: 'The password of that user',
-    secret: true,
-    parse: someText,
-  },
+  ...KAFKA_CONFIG_VARIABLES,
   {
     key: 'retentionMs',
     name: 'RETENTION_HOURS',

@@ -1,5 +1,6 @@
 import type { AccessKey } from './access-key.ts';
 import { CONFIG_VARIABLES, type ConfigValues, type ConfigVariable, sourceOf } from './config-table.ts';
+import { kafkaConfigFaults } from './kafka-config.ts';
 import { isLoopbackHost } from './loopback.ts';
 import { misspelledSettings } from './misspelled-settings.ts';
 import { findSettingText, type Texts } from './setting-text.ts';
@@ -35,17 +36,7 @@ function readVariable(variable: ConfigVariable, env: Texts, flags: Texts): { rea
 
 /** A line for each rule that concerns several variables and is broken. A variable whose own value is wrong is absent, and breaks none. */
 function checkTogether(values: Partial<ConfigValues>): string[] {
-  const wrong: string[] = [];
-  const sasl = {
-    KAFKA_SASL_MECHANISM: values.kafkaSaslMechanism,
-    KAFKA_SASL_USERNAME: values.kafkaSaslUsername,
-    KAFKA_SASL_PASSWORD: values.kafkaSaslPassword,
-  };
-  const missing = Object.entries(sasl).filter(([, value]) => value === null);
-  if (missing.length < 3) {
-    const allowed = 'KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD all three, or none';
-    wrong.push(...missing.map(([name]) => `${name} is not set; allowed: ${allowed}`));
-  }
+  const wrong = kafkaConfigFaults(values);
   if (isSet(values.serviceDatabaseAuthToken) && values.serviceDatabaseUrl === null) {
     wrong.push('SERVICE_DATABASE_AUTH_TOKEN is set without SERVICE_DATABASE_URL; allowed: both, or none');
   }

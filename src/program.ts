@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DemoFeed, startDemoFeed } from '../ingest/demo-feed.ts';
-import type { KafkaConnection } from '../ingest/kafka-connection.ts';
 import { type KafkaSource, startKafkaSource } from '../ingest/kafka-source.ts';
 import { modeOpenToOthers } from '../store/data-folder.ts';
 import type { EventStore } from '../store/event-store.ts';
@@ -8,6 +7,7 @@ import { openStore } from '../store/open-store.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { startEdge } from './edge-start.ts';
+import { kafkaConnection } from './kafka-config.ts';
 import { listen } from './listen.ts';
 import { type StopStep, stopAll } from './stop-all.ts';
 
@@ -35,16 +35,6 @@ export interface ProgramOptions {
 const GRACE_MS = 8_000;
 /** Then the stop has failed. The store has everything that it accepted on disk by then, as before a kill. */
 const STOP_DEADLINE_MS = 15_000;
-
-function kafkaConnection(config: Config): KafkaConnection | null {
-  const { kafkaBrokers, kafkaTls, kafkaSaslMechanism, kafkaSaslUsername, kafkaSaslPassword } = config;
-  if (kafkaBrokers === null) return null;
-  const sasl =
-    kafkaSaslMechanism === null || kafkaSaslUsername === null || kafkaSaslPassword === null
-      ? null
-      : { mechanism: kafkaSaslMechanism, username: kafkaSaslUsername, password: kafkaSaslPassword };
-  return { brokers: kafkaBrokers, tls: kafkaTls, sasl };
-}
 
 function startKafka({ config, now, logger }: ProgramOptions, store: EventStore): KafkaSource | null {
   const kafka = kafkaConnection(config);

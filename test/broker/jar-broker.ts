@@ -17,12 +17,19 @@ const JVM_OPTIONS = ['-Xms128m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStop
 
 export type BrokerSettings = (port: number, controllerPort: number) => Readonly<Record<string, string>>;
 
-/**
- * Starts a broker as a program of this machine, on free loopback ports, with its data in a temporary folder.
- *
- * @param settings makes entries of server.properties, which win over the usual ones, from the port of the listener and that of the controller
- */
-export async function startJarBroker(kafka: KafkaDistribution, settings: BrokerSettings = () => ({})): Promise<KafkaBroker> {
+export interface JarBrokerOptions {
+  /** Makes entries of server.properties, which win over the usual ones, from the port of the listener and that of the controller. */
+  readonly settings?: BrokerSettings;
+  /** Further arguments of `kafka-storage format`, such as the users that the broker knows from its beginning. */
+  readonly formatArgs?: readonly string[];
+  readonly jvmOptions?: readonly string[];
+}
+
+/** Starts a broker as a program of this machine, on free loopback ports, with its data in a temporary folder. */
+export async function startJarBroker(
+  kafka: KafkaDistribution,
+  { settings = () => ({}), formatArgs = [], jvmOptions = [] }: JarBrokerOptions = {},
+): Promise<KafkaBroker> {
   const folder = await mkdtemp(join(tmpdir(), 'shieldlog-kafka-'));
   const [port = 0, controllerPort = 0] = await freePorts(2);
   const properties = join(folder, 'server.properties');
@@ -30,14 +37,14 @@ export async function startJarBroker(kafka: KafkaDistribution, settings: BrokerS
   await writeFile(properties, propertiesText(entries));
   await promisify(execFile)(kafka.java, [
     ...JVM_OPTIONS,
-    ...['-cp', kafka.classPath, 'kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties],
+    ...['-cp', kafka.classPath, 'kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties, ...formatArgs],
   ]);
-  let broker = await launch(kafka, folder, port);
+  let broker = await launch(kafka, folder, port, jvmOptions);
   return {
     address: `127.0.0.1:${port}`,
     crash: () => end(broker, 'SIGKILL'),
     revive: async () => {
-      broker = await launch(kafka, folder, port);
+      broker = await launch(kafka, folder, port, jvmOptions);
     },
     stop: async () => {
       await end(broker, 'SIGTERM');
@@ -46,10 +53,10 @@ export async function startJarBroker(kafka: KafkaDistribution, settings: BrokerS
   };
 }
 
-async function launch(kafka: KafkaDistribution, folder: string, port: number): Promise<ChildProcess> {
+async function launch(kafka: KafkaDistribution, folder: string, port: number, jvmOptions: readonly string[]): Promise<ChildProcess> {
   const logPath = join(folder, 'broker.txt');
   const log = await open(logPath, 'a');
-  const args = [...JVM_OPTIONS, '-cp', kafka.classPath, 'kafka.Kafka', join(folder, 'server.properties')];
+  const args = [...JVM_OPTIONS, ...jvmOptions, '-cp', kafka.classPath, 'kafka.Kafka', join(folder, 'server.properties')];
   const broker = spawn(kafka.java, args, { stdio: ['ignore', log.fd, log.fd] });
   await log.close();
   // A broker that was left behind by a run that broke off would be there for ever.

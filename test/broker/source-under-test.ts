@@ -1,7 +1,8 @@
 import { inject, onTestFinished } from 'vitest';
+import type { KafkaConnection } from '../../ingest/kafka-connection.ts';
+import { type KafkaLogger, silentKafkaLogger } from '../../ingest/kafka-log.ts';
 import { type KafkaSource, startKafkaSource } from '../../ingest/kafka-source.ts';
 import type { EventStore } from '../../store/event-store.ts';
-import type { StoreLogger } from '../../store/store-logger.ts';
 import { RETENTION_MS } from '../fixtures/temporary-store.ts';
 import { ZONE } from './event-file.ts';
 import { uniqueName } from './test-topic.ts';
@@ -18,6 +19,8 @@ interface SourceChoices {
   readonly groupId?: string;
   /** Default: the broker that the tests share. */
   readonly brokers?: string;
+  /** Default: those brokers, in the clear. */
+  readonly kafka?: KafkaConnection;
 }
 
 /** A source that is stopped with the test, if it was not before. */
@@ -26,13 +29,13 @@ export function sourceUnderTest({
   topics,
   groupId = uniqueName('group'),
   brokers = inject('kafkaBrokers'),
+  kafka = { brokers: brokers.split(','), tls: null, sasl: null },
 }: SourceChoices): SourceUnderTest {
   const complaints: string[] = [];
   const complain = (_details: object, message: string): void => {
     complaints.push(message);
   };
-  const logger: StoreLogger = { info: () => {}, warn: complain, error: complain };
-  const kafka = { brokers: brokers.split(','), tls: false, sasl: null };
+  const logger: KafkaLogger = { ...silentKafkaLogger, warn: complain, error: complain };
   const source = startKafkaSource({ kafka, topics, groupId, store, now: Date.now, retentionMs: RETENTION_MS, logger });
   onTestFinished(() => source.stop());
   return {

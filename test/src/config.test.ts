@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/config.ts';
 import { CONFIG_VARIABLES, flagOf } from '../../src/config-table.ts';
 import { EDGE_BAD, EDGE_GOOD } from './edge-config-cases.ts';
+import { KAFKA_BAD, KAFKA_FAULTS, KAFKA_GOOD, OAUTH, SASL } from './kafka-config-cases.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
 const KEY = '0123456789abcdef';
-const SASL: Texts = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'me', KAFKA_SASL_PASSWORD: 'secret word' };
 
 /** The message of the ConfigError that these texts cause. */
 function refusal(env: Texts, flags: Texts = {}): string {
@@ -44,6 +44,7 @@ const GOOD: readonly (readonly [name: string, text: string, key: string, value: 
   ['DEMO', 'auto', 'demo', true],
   ['DEMO', 'auto', 'demo', false, { KAFKA_BROKERS: 'a:1' }],
   ['LOG_LEVEL', 'Debug', 'logLevel', 'debug'],
+  ...KAFKA_GOOD,
   ...EDGE_GOOD,
 ];
 
@@ -109,6 +110,7 @@ const BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] =
   ['ACCESS_KEYS', `me:${KEY}:*:`],
   ['ACCESS_KEYS', `me:${KEY}:*:root`],
   ['ACCESS_KEYS', `me:${KEY}:*:personal:x`],
+  ...KAFKA_BAD,
   ...EDGE_BAD,
 ];
 
@@ -122,9 +124,17 @@ describe('the configuration', () => {
       kafkaTopics: ['shield-events'],
       kafkaGroupId: 'shieldlog',
       kafkaTls: false,
+      kafkaTlsCaFile: null,
+      kafkaTlsCertFile: null,
+      kafkaTlsKeyFile: null,
+      kafkaTlsKeyPassphrase: null,
       kafkaSaslMechanism: null,
       kafkaSaslUsername: null,
       kafkaSaslPassword: null,
+      kafkaOAuthTokenUrl: null,
+      kafkaOAuthClientId: null,
+      kafkaOAuthClientSecret: null,
+      kafkaOAuthScope: null,
       retentionMs: 72 * 3_600_000,
       queryDeadlineMs: 30_000,
       exportDeadlineMs: 3_600_000,
@@ -196,9 +206,15 @@ describe('the configuration', () => {
     expect(loadConfig({ PORT: '', KAFKA_BROKERS: '', KAFKA_TOPICS: '' })).toEqual(loadConfig({}));
   });
 
-  test.each(['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'])('wants %s where the other two are set', (name) => {
-    const { [name]: _left, ...others } = SASL;
-    expect(refusal(others)).toContain(`${name} is not set; allowed: `);
+  test.each(
+    [SASL, OAUTH].flatMap((settings) => Object.keys(settings).map((name) => [name, settings['KAFKA_SASL_MECHANISM'], settings] as const)),
+  )('wants %s where the others that %s needs are set', (name, _mechanism, settings) => {
+    const { [name]: _left, ...others } = settings;
+    expect(refusal(others)).toMatch(new RegExp(`^${name} is not set.*; allowed: `));
+  });
+
+  test.each(KAFKA_FAULTS)('refuses %s in one line', (_what, env, line) => {
+    expect(refusal(env)).toBe(line);
   });
 
   test('never shows the Kafka password', () => {

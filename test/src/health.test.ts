@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
+import { silentKafkaLogger } from '../../ingest/kafka-log.ts';
 import type { KafkaSource } from '../../ingest/kafka-source.ts';
 import { startKafkaSource } from '../../ingest/kafka-source.ts';
 import { eventually } from './eventually.ts';
@@ -27,13 +28,13 @@ describe('health', () => {
   test('is alive and not ready, with the reason, while Kafka cannot be reached', async () => {
     const store = await startApp();
     kafka = startKafkaSource({
-      kafka: { brokers: ['127.0.0.1:1'], tls: false, sasl: null },
+      kafka: { brokers: ['127.0.0.1:1'], tls: null, sasl: null },
       topics: ['none'],
       groupId: 'none',
       store: store.store,
       now: Date.now,
       retentionMs: 3_600_000,
-      logger: { info: () => {}, warn: () => {}, error: () => {} },
+      logger: silentKafkaLogger,
     });
     app = await startApp({ kafka });
     await eventually('the reason is known', async () => (await ask(app, '/readyz')).body.reasons.length > 0);

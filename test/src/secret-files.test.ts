@@ -7,13 +7,18 @@ import { ConfigError, loadConfig } from '../../src/config.ts';
 import { CONFIG_VARIABLES, flagOf } from '../../src/config-table.ts';
 import { misspelledSettings } from '../../src/misspelled-settings.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
+import { LOCKED, OAUTH } from './kafka-config-cases.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
 const KEY = '0123456789abcdef';
+const without = (texts: Texts, name: string): Texts => Object.fromEntries(Object.entries(texts).filter(([other]) => other !== name));
+
 /** A value that each secret takes, and what it needs beside it. */
 const VALUES: Readonly<Record<string, readonly [value: string, besides?: Texts]>> = {
   KAFKA_SASL_PASSWORD: ['pass word', { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'me' }],
+  KAFKA_TLS_KEY_PASSPHRASE: ['sesame', LOCKED],
+  KAFKA_SASL_OAUTH_CLIENT_SECRET: ['se cret', without(OAUTH, 'KAFKA_SASL_OAUTH_CLIENT_SECRET')],
   ACCESS_KEYS: [`me:${KEY}:*\nyou:${KEY}2:7`],
   UPSTREAM_URL: ['https://api.example'],
   UPSTREAM_URL_OVERRIDES: ['9=local'],
@@ -88,7 +93,7 @@ describe('every secret of the configuration', () => {
     });
 
     test(`${file} with a value that is not allowed is refused by variable and path, without the value`, () => {
-      const bad = name.endsWith('_PASSWORD') ? ' \t ' : 'un allowed';
+      const bad = name.startsWith('KAFKA_') ? ' \t ' : 'un allowed';
       const path = fileOf(bad);
       const message = refusal({ ...besides, [file]: path });
       expect(message.startsWith(`${file}=${JSON.stringify(path)} is not allowed`)).toBe(true);

@@ -1,0 +1,139 @@
+import { createPrivateKey } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { testCertificate } from '../sinks/test-certificate.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+const folder = mkdtempSync(join(tmpdir(), 'shieldlog-tls-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fileOf(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const [own, other] = [await testCertificate(), await testCertificate()];
+const cert = fileOf('cert.pem', own.cert);
+const key = fileOf('key.pem', own.key);
+const otherKey = fileOf('other.pem', other.key);
+const locked = fileOf(
+  'locked.pem',
+  createPrivateKey(own.key).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'sesame' }).toString(),
+);
+const nonsense = fileOf('nonsense.pem', 'nonsense');
+const broken = fileOf('broken.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
+const absent = join(folder, 'absent.pem');
+
+const TLS: Texts = { KAFKA_TLS: 'true' };
+const MUTUAL: Texts = { ...TLS, KAFKA_TLS_CERT_FILE: cert, KAFKA_TLS_KEY_FILE: key };
+export const SASL: Texts = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'me', KAFKA_SASL_PASSWORD: 'secret word' };
+export const OAUTH: Texts = {
+  KAFKA_SASL_MECHANISM: 'oauthbearer',
+  KAFKA_SASL_OAUTH_TOKEN_URL: 'https://id.example/token',
+  KAFKA_SASL_OAUTH_CLIENT_ID: 'me',
+  KAFKA_SASL_OAUTH_CLIENT_SECRET: 'secret word',
+};
+/** An encrypted key, without the passphrase that opens it. */
+export const LOCKED: Texts = { ...MUTUAL, KAFKA_TLS_KEY_FILE: locked };
+
+/** Values of the variables about Kafka's certificates and tokens: taken, and as what. */
+export const KAFKA_GOOD: readonly (readonly [name: string, text: string, key: string, value: unknown, besides?: Texts])[] = [
+  ['KAFKA_TLS_CA_FILE', cert, 'kafkaTlsCaFile', cert, TLS],
+  ['KAFKA_TLS_CERT_FILE', cert, 'kafkaTlsCertFile', cert, MUTUAL],
+  ['KAFKA_TLS_KEY_FILE', key, 'kafkaTlsKeyFile', key, MUTUAL],
+  ['KAFKA_TLS_KEY_PASSPHRASE', 'sesame', 'kafkaTlsKeyPassphrase', 'sesame', LOCKED],
+  ['KAFKA_TLS_KEY_PASSPHRASE', 'of no use', 'kafkaTlsKeyPassphrase', 'of no use', MUTUAL],
+  ['KAFKA_SASL_MECHANISM', 'OAUTHBEARER', 'kafkaSaslMechanism', 'oauthbearer', OAUTH],
+  ['KAFKA_SASL_OAUTH_TOKEN_URL', 'https://id.example/t?a=1', 'kafkaOAuthTokenUrl', 'https://id.example/t?a=1', OAUTH],
+  ['KAFKA_SASL_OAUTH_TOKEN_URL', 'http://127.0.0.1:8443/t', 'kafkaOAuthTokenUrl', 'http://127.0.0.1:8443/t', OAUTH],
+  ['KAFKA_SASL_OAUTH_TOKEN_URL', 'http://[::1]:1/t', 'kafkaOAuthTokenUrl', 'http://[::1]:1/t', OAUTH],
+  ['KAFKA_SASL_OAUTH_CLIENT_ID', 'a b', 'kafkaOAuthClientId', 'a b', OAUTH],
+  ['KAFKA_SASL_OAUTH_CLIENT_SECRET', 's:t', 'kafkaOAuthClientSecret', 's:t', OAUTH],
+  ['KAFKA_SASL_OAUTH_SCOPE', 'kafka events:read', 'kafkaOAuthScope', 'kafka events:read', OAUTH],
+];
+
+/** And those that stop the start. */
+export const KAFKA_BAD: readonly (readonly [name: string, text: string, besides?: Texts])[] = [
+  ['KAFKA_TLS_CA_FILE', ' ', TLS],
+  ['KAFKA_TLS_CERT_FILE', ' ', { ...TLS, KAFKA_TLS_KEY_FILE: key }],
+  ['KAFKA_TLS_KEY_FILE', ' ', { ...TLS, KAFKA_TLS_CERT_FILE: cert }],
+  ['KAFKA_TLS_KEY_PASSPHRASE', ' ', MUTUAL],
+  ['KAFKA_SASL_OAUTH_TOKEN_URL', 'id.example', OAUTH],
+  ['KAFKA_SASL_OAUTH_TOKEN_URL', 'ftp://id.example', OAUTH],
+  ['KAFKA_SASL_OAUTH_TOKEN_URL', 'http://id.example/token', OAUTH],
+  ['KAFKA_SASL_OAUTH_TOKEN_URL', 'https://me:word@id.example', OAUTH],
+  ['KAFKA_SASL_OAUTH_TOKEN_URL', 'https://id.example/#a', OAUTH],
+  ['KAFKA_SASL_OAUTH_CLIENT_ID', ' ', OAUTH],
+  ['KAFKA_SASL_OAUTH_CLIENT_SECRET', ' ', OAUTH],
+  ['KAFKA_SASL_OAUTH_SCOPE', 'two  blanks', OAUTH],
+  ['KAFKA_SASL_OAUTH_SCOPE', 'a"b', OAUTH],
+];
+
+/** Settings that are no use together, or whose files are none, and the whole line that says so. */
+export const KAFKA_FAULTS: readonly (readonly [what: string, env: Texts, line: string])[] = [
+  ['a file without TLS', { KAFKA_TLS_CA_FILE: cert }, 'KAFKA_TLS_CA_FILE is set, but not KAFKA_TLS; allowed: with KAFKA_TLS=true'],
+  [
+    'a key without its certificate',
+    { ...TLS, KAFKA_TLS_KEY_FILE: key },
+    'KAFKA_TLS_CERT_FILE is not set; allowed: KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE both, or none',
+  ],
+  [
+    'a certificate without its key',
+    { ...TLS, KAFKA_TLS_CERT_FILE: cert },
+    'KAFKA_TLS_KEY_FILE is not set; allowed: KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE both, or none',
+  ],
+  [
+    'a passphrase without a key',
+    { ...TLS, KAFKA_TLS_KEY_PASSPHRASE: 'x' },
+    'KAFKA_TLS_KEY_PASSPHRASE is set without KAFKA_TLS_KEY_FILE; allowed: both, or none',
+  ],
+  [
+    'a file that is not there',
+    { ...TLS, KAFKA_TLS_CA_FILE: absent },
+    `KAFKA_TLS_CA_FILE="${absent}" cannot be read: no such file or directory; allowed: the path of a PEM file`,
+  ],
+  [
+    'a file without a certificate',
+    { ...TLS, KAFKA_TLS_CA_FILE: nonsense },
+    `KAFKA_TLS_CA_FILE="${nonsense}" holds no certificate; allowed: certificates as PEM, -----BEGIN CERTIFICATE-----`,
+  ],
+  [
+    'a file with something else as its certificate',
+    { ...TLS, KAFKA_TLS_CA_FILE: broken },
+    `KAFKA_TLS_CA_FILE="${broken}" holds something else as certificate 1 of 1; allowed: certificates as PEM`,
+  ],
+  [
+    'a file without a key',
+    { ...MUTUAL, KAFKA_TLS_KEY_FILE: nonsense },
+    `KAFKA_TLS_KEY_FILE="${nonsense}" holds no private key; allowed: a private key as PEM, such as -----BEGIN PRIVATE KEY-----`,
+  ],
+  [
+    'an encrypted key without a passphrase',
+    LOCKED,
+    `KAFKA_TLS_KEY_FILE="${locked}" is encrypted; set KAFKA_TLS_KEY_PASSPHRASE, or give a key that is not`,
+  ],
+  [
+    'an encrypted key with another passphrase',
+    { ...LOCKED, KAFKA_TLS_KEY_PASSPHRASE: 'other' },
+    `KAFKA_TLS_KEY_FILE="${locked}" cannot be opened with KAFKA_TLS_KEY_PASSPHRASE`,
+  ],
+  [
+    'the key of another certificate',
+    { ...MUTUAL, KAFKA_TLS_KEY_FILE: otherKey },
+    `KAFKA_TLS_KEY_FILE="${otherKey}" is not the key of KAFKA_TLS_CERT_FILE="${cert}"; allowed: the key of the first certificate in that file`,
+  ],
+  [
+    'a password beside a token',
+    { ...OAUTH, KAFKA_SASL_PASSWORD: 'x' },
+    'KAFKA_SASL_PASSWORD is set, but KAFKA_SASL_MECHANISM=oauthbearer has no use for it; allowed: KAFKA_SASL_OAUTH_TOKEN_URL, KAFKA_SASL_OAUTH_CLIENT_ID, KAFKA_SASL_OAUTH_CLIENT_SECRET',
+  ],
+  [
+    'a scope beside a password',
+    { ...SASL, KAFKA_SASL_OAUTH_SCOPE: 'x' },
+    'KAFKA_SASL_OAUTH_SCOPE is set, but KAFKA_SASL_MECHANISM=plain has no use for it; allowed: KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD',
+  ],
+];
