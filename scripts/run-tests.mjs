@@ -20,7 +20,8 @@ const child = spawn(process.execPath, [...args, ...process.argv.slice(2)], {
   stdio: 'inherit',
   env: { ...process.env, SHIELDLOG_TEST_COUNTS: countsFile },
 });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+// An interrupted vitest ends what its tests have started, such as a broker; a terminated one does not.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill('SIGINT'));
 // The launcher was killed; its tests do not outlive it.
 process.once('disconnect', () => child.kill());
 // That channel does not keep this process running.
