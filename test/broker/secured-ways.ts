@@ -7,8 +7,8 @@ export type Settings = Readonly<Record<string, string>>;
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 
-/** Named for what the users may do with them; `group` is the group that all but bob may read. */
-export const topics = { open: uniqueName('open'), closed: uniqueName('closed') };
+/** Named for what the users may do with them; `group` begins the names of the groups that all but bob may read. */
+export const topics = { open: uniqueName('open'), closed: uniqueName('closed'), describeOnly: uniqueName('described') };
 export const group = uniqueName('group');
 async function allow(
   broker: SecuredBroker,
@@ -23,7 +23,7 @@ async function allow(
     host: '*',
     resourceType: AclResourceTypes[kind],
     resourceName: name,
-    resourcePatternType: ResourcePatternTypes.LITERAL,
+    resourcePatternType: kind === 'GROUP' ? ResourcePatternTypes.PREFIXED : ResourcePatternTypes.LITERAL,
     operation: AclOperationTypes[operation],
     permissionType: AclPermissionTypes.ALLOW,
   }));
@@ -37,6 +37,7 @@ export async function waysToSignIn(broker: SecuredBroker): Promise<Readonly<Reco
   for (const topic of Object.values(topics)) await createTopic(broker.address, topic, 1);
   for (const principal of ['User:alice', 'User:CN=client', 'User:service']) {
     await allow(broker, principal, 'TOPIC', topics.open, ['READ', 'DESCRIBE']);
+    await allow(broker, principal, 'TOPIC', topics.describeOnly, ['DESCRIBE']);
     await allow(broker, principal, 'GROUP', group, ['READ']);
   }
   await allow(broker, 'User:bob', 'TOPIC', topics.open, ['READ', 'DESCRIBE']);

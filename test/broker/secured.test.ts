@@ -37,7 +37,7 @@ async function sourceOf(
   const kafka = kafkaConnection(config);
   if (kafka === null) throw new Error('no brokers are set');
   const store = await storeIn(temporaryFolder());
-  return { store, source: sourceUnderTest({ store, kafka, topics: config.kafkaTopics, groupId: config.kafkaGroupId }) };
+  return { store, source: sourceUnderTest({ store, kafka, topics: config.kafkaTopics, groupId: uniqueName(config.kafkaGroupId) }) };
 }
 
 async function sendOne(id: string, topic = topics.open): Promise<void> {
@@ -165,13 +165,20 @@ describe('what is wrong is named, with what to do, in the log and in /readyz:', 
 
   test('no right on the group', async () => {
     const settings = way('plain', { KAFKA_SASL_USERNAME: 'bob', KAFKA_SASL_PASSWORD: USERS.bob });
-    await expectTrouble(settings, `the Kafka consumer group ${group}: allow User:bob the operation READ on it`);
+    await expectTrouble(settings, new RegExp(`the Kafka consumer group ${group}-\\w+: allow User:bob the operation READ on it`));
   });
 
   test('no right on the topic, also where others are read', async () => {
     const words = `no right on the Kafka topic ${topics.closed}: allow User:alice the operations READ and DESCRIBE on it`;
     await expectTrouble(way('plain', { KAFKA_TOPICS: topics.closed }), words);
     await expectTrouble(way('plain', { KAFKA_TOPICS: `${topics.open},${topics.closed}` }), words);
+  });
+});
+
+describe('a topic that may be described and not read', () => {
+  test('is named in the log and in /readyz', async () => {
+    const words = `no right on the Kafka topic ${topics.describeOnly}: allow User:alice`;
+    await expectTrouble(way('plain', { KAFKA_TOPICS: topics.describeOnly }), words);
   });
 });
 
