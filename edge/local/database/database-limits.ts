@@ -27,6 +27,8 @@ export interface DatabaseLimits {
   readonly requests: number;
   /** SQL texts that one stream may store. */
   readonly storedSqls: number;
+  /** UTF-8 of the SQL texts that all streams of one token store together. */
+  readonly storedBytes: number;
 }
 
 const MIB = 1024 * 1024;
@@ -47,4 +49,5 @@ export const DATABASE_LIMITS: DatabaseLimits = {
   sqlBytes: 4 * MIB,
   requests: 1_000,
   storedSqls: 64,
+  storedBytes: 16 * MIB,
 };

@@ -69,6 +69,11 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
   /** Those that wait longest come first. */
   const streams = new Map<string, StreamState>();
 
+  function storedBytesOf({ hash }: KeptToken): number {
+    const ofToken = [...streams.values()].filter(({ token }) => token.hash === hash);
+    return ofToken.reduce((sum, { sqls }) => sum + sqls.sizeBytes(), 0);
+  }
+
   function stateOf({ id }: DatabaseStream): StreamState {
     const state = streams.get(id);
     if (state === undefined) throw new ProcessGone('stopped', 'the stream was ended');
@@ -116,7 +121,12 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
       const stream: StreamState = {
         id: randomUUID(),
         token,
-        sqls: makeStoredSqls({ most: limits.storedSqls, longest: LONGEST_STORED_SQL }),
+        sqls: makeStoredSqls({
+          most: limits.storedSqls,
+          longest: LONGEST_STORED_SQL,
+          mostBytes: limits.storedBytes,
+          usedBytes: () => storedBytesOf(token),
+        }),
         ended: () => stream.end,
         turn: 0,
         inUse: true,

@@ -1,16 +1,29 @@
 import { StatementError } from './statement-error.ts';
 import { textAt, wholeAt } from './wire-place.ts';
 
-/** The SQL texts that a stream keeps by number. Every function throws StatementError. */
+/** The SQL texts that a stream keeps by number. Every function but `sizeBytes` throws StatementError. */
 export interface StoredSqls {
   find(place: string, sqlId: unknown): string;
   store(place: string, sqlId: unknown, sql: unknown): void;
   close(place: string, sqlId: unknown): void;
+  /** UTF-8 of its texts. */
+  sizeBytes(): number;
 }
 
-/** No more than `most` texts, of no more than `longest` characters each. */
-export function makeStoredSqls({ most, longest }: { readonly most: number; readonly longest: number }): StoredSqls {
+export interface StoredSqlsOptions {
+  /** Texts of the stream. */
+  readonly most: number;
+  /** Characters of one text. */
+  readonly longest: number;
+  /** UTF-8 of the texts of all streams of the token. */
+  readonly mostBytes: number;
+  /** What these have together now. */
+  readonly usedBytes: () => number;
+}
+
+export function makeStoredSqls({ most, longest, mostBytes, usedBytes }: StoredSqlsOptions): StoredSqls {
   const texts = new Map<number, string>();
+  let sizeBytes = 0;
   return {
     find(place, sqlId) {
       const id = wholeAt(place, sqlId);
@@ -26,10 +39,19 @@ export function makeStoredSqls({ most, longest }: { readonly most: number; reado
       if (text.length > longest) {
         throw new StatementError('SQL_STORE_TOO_LARGE', `${place}.sql has ${text.length} characters; allowed: up to ${longest}`);
       }
+      const [bytes, used] = [Buffer.byteLength(text), usedBytes()];
+      if (used + bytes > mostBytes) {
+        const stored = `${place}.sql has ${bytes} bytes, and the streams of this token store ${used} already`;
+        throw new StatementError('SQL_STORE_TOO_LARGE', `${stored}; allowed: up to ${mostBytes} together`);
+      }
+      sizeBytes += bytes;
       texts.set(id, text);
     },
     close(place, sqlId) {
-      texts.delete(wholeAt(`${place}.sql_id`, sqlId));
+      const id = wholeAt(`${place}.sql_id`, sqlId);
+      sizeBytes -= Buffer.byteLength(texts.get(id) ?? '');
+      texts.delete(id);
     },
+    sizeBytes: () => sizeBytes,
   };
 }

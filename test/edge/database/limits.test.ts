@@ -13,6 +13,7 @@ beforeAll(async () => {
     valueBytes: 60_000,
     fileBytes: 2_000_000,
     requests: 22,
+    storedBytes: 30_000,
   });
   await app.client(app.full).executeMultiple('CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE)');
 });
@@ -94,6 +95,23 @@ describe('a limit', () => {
     ]);
     expect(answers.slice(4).map(({ error }: { error: { code: string } }) => error.code)).toEqual(['SQLITE_ERROR', 'SQL_PARSE_ERROR']);
     for (const { error } of answers.slice(4)) expect(error.message.length).toBeLessThan(600);
+  });
+
+  test('of the bytes that are stored as SQL holds for all streams of a token together, and ends with them', async () => {
+    const sql = `SELECT '${'é'.repeat(4_993)}'`;
+    const store = (id: number) => ({ type: 'store_sql', sql_id: id, sql });
+    const first = await app.pipeline(app.full, { requests: [store(1), store(2)] });
+    const second = await app.pipeline(app.full, { requests: [store(1), store(2), { type: 'close_sql', sql_id: 1 }, store(2)] });
+    expect(second.body.results.map(({ type }: { type: string }) => type)).toEqual(['ok', 'error', 'ok', 'ok']);
+    expect(second.body.results[1].error).toEqual({
+      code: 'SQL_STORE_TOO_LARGE',
+      message: 'requests[1].sql has 9995 bytes, and the streams of this token store 29985 already; allowed: up to 30000 together',
+    });
+    const other = await app.pipeline(app.read, { requests: [store(1), store(2), store(3), { type: 'close' }] });
+    expect(other.body.results.map(({ type }: { type: string }) => type)).toEqual(['ok', 'ok', 'ok', 'ok']);
+    for (const { body } of [first, second]) await app.pipeline(app.full, { baton: body.baton, requests: [{ type: 'close' }] });
+    const again = await app.pipeline(app.full, { requests: [store(1), store(2), store(3), { type: 'close' }] });
+    expect(again.body.results.map(({ type }: { type: string }) => type)).toEqual(['ok', 'ok', 'ok', 'ok']);
   });
 
   test('of the items of a list names the place, how many there are and what is allowed', async () => {
