@@ -6,7 +6,7 @@ import type { EventReceiver, EventSplitter } from './event-splitter.ts';
 import { IntakeError } from './intake-error.ts';
 import { type IntakeReport, LONGEST_REJECTED_LIST, type RejectedEvent } from './intake-report.ts';
 import { JsonArraySplitter } from './json-array-splitter.ts';
-import { isBlank, OPEN_BRACKET } from './json-bytes.ts';
+import { isBlank, newlinesIn, OPEN_BRACKET } from './json-bytes.ts';
 import { NdjsonSplitter } from './ndjson-splitter.ts';
 import { UnreadableInput } from './unreadable-input.ts';
 
@@ -172,6 +172,7 @@ class Intake implements EventReceiver {
     if (this.#splitter === undefined) {
       const first = part.find((byte) => !isBlank(byte) && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
       if (first === undefined) {
+        this.newlines(newlinesIn(part));
         return;
       }
       this.#splitter = first === OPEN_BRACKET ? new JsonArraySplitter() : new NdjsonSplitter();

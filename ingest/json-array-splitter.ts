@@ -1,5 +1,5 @@
 import type { EventReceiver, EventSplitter } from './event-splitter.ts';
-import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, isBlank, NEWLINE, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-bytes.ts';
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, isBlank, newlinesIn, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-bytes.ts';
 import { PartialEvent } from './partial-event.ts';
 import { UnreadableInput } from './unreadable-input.ts';
 
@@ -91,14 +91,6 @@ export class JsonArraySplitter implements EventSplitter {
     }
     receiver.newlines(newlinesIn(bytes.subarray(start)));
   }
-}
-
-function newlinesIn(bytes: Uint8Array): number {
-  let count = 0;
-  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
-    count++;
-  }
-  return count;
 }
 
 function trimmed(bytes: Uint8Array): Uint8Array {

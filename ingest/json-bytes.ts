@@ -22,3 +22,11 @@ export function isBlank(byte: number | undefined): boolean {
 export function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= DIGIT_0 && byte <= DIGIT_0 + 9;
 }
+
+export function newlinesIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+    count++;
+  }
+  return count;
+}

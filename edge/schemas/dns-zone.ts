@@ -70,7 +70,7 @@ const FIELDS = {
 
 const VARIABLES_INPUT = listOf(input({ Name: TEXT, Value: NULLABLE_TEXT }, ['Name']));
 
-const RECORD_INPUT = input(
+export const RECORD_INPUT = input(
   Object.fromEntries(
     Object.entries({ ...FIELDS, EnviromentalVariables: VARIABLES_INPUT }).map(([name, schema]) => [name, nullable(schema)]),
   ),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as timer } from 'node:timers/promises';
 import type { SecureContext } from 'node:tls';
+import { endProcess } from '../end-process.ts';
 import { DeliveryError } from '../sinks/delivery-error.ts';
 import { createHttpClient } from '../sinks/http-exchange.ts';
 import type { SinkPosition } from '../sinks/sink.ts';
@@ -55,7 +56,8 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
     },
   };
   const record = (next: SinkPosition): Promise<void> => followed.save({ cursor, position: next, zones });
-  const sink = await openFeedSink(options, { trust, stdout, position, record, now: Date.now, tell });
+  const open = () => openFeedSink(options, { trust, stdout, position, record, now: Date.now, tell });
+  const sink = await patience.during(`${targetText(target)} to be opened`, open);
   const pause = (lengthMs: number, signal: AbortSignal): Promise<void> => timer(lengthMs, undefined, { signal });
   const retry = { stopping, random: Math.random, tell, failed: patience.failed, pause };
   const reader = { client, url, zone, accessKey, format, largestBytes: LARGEST_PAGE_BYTES, now: Date.now };
@@ -102,15 +104,18 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
   const patience = feedPatience(options.giveUpAfterMs, () => {
     stopping.abort();
     givenUp.abort();
+    // A disk that does not answer holds the work, and the end of the process, whatever is aborted.
+    grace = setTimeout(() => {
+      tell(givenUpMessage());
+      endProcess(1);
+    }, GRACE_MS);
   });
+  const givenUpMessage = (): string =>
+    `the feed is given up after ${Number(options.giveUpAfterMs) / 1_000} s without progress; it waited for ${patience.givenUp()}`;
   const tell = (message: string): void => void stderr.write(`shieldlog feed: ${printable(message)}\n`);
   try {
     await feed({ options, stateFile, stdout, stopping: stopping.signal, givenUp: givenUp.signal, patience, tell });
-    const waitedFor = patience.givenUp();
-    if (waitedFor !== null)
-      throw new CommandFailed(
-        `the feed is given up after ${Number(options.giveUpAfterMs) / 1_000} s without progress; it waited for ${waitedFor}`,
-      );
+    if (patience.givenUp() !== null) throw new CommandFailed(givenUpMessage());
     return 0;
   } catch (error) {
     if (error instanceof DeliveryError) throw new CommandFailed(error.message, { cause: error });

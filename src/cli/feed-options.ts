@@ -57,6 +57,9 @@ const VALUE_FLAGS = [
   ...Object.keys(ONLY_FOR).filter((name) => name !== 'gzip'),
 ];
 
+/** A timer of Node that is longer than 2^31 - 1 milliseconds fires at once. */
+const MAX_PATIENCE_DAYS = 24;
+
 /** With `--once`: what started it waits for its end. */
 const GIVE_UP_AFTER_MS = 10 * 60_000;
 
@@ -112,7 +115,8 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
   requireFitting([...Object.keys(flags), ...switches], target);
   const format = choice('format', flags['format'] ?? 'native', FEED_FORMATS);
   const giveUpAfterMs =
-    optional(flags, 'give-up-after', (text) => duration('give-up-after', text)) ?? (switches.has('once') ? GIVE_UP_AFTER_MS : null);
+    optional(flags, 'give-up-after', (text) => duration('give-up-after', text, MAX_PATIENCE_DAYS)) ??
+    (switches.has('once') ? GIVE_UP_AFTER_MS : null);
   return {
     url: serverUrlOf(flags['url']),
     accessKey: accessKeyOf(flags, env),
@@ -122,8 +126,7 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
     stateFile: flags['state'] ?? null,
     fromNow: switches.has('from-now'),
     once: switches.has('once'),
-    giveUpAfterMs:
-      optional(flags, 'give-up-after', (text) => duration('give-up-after', text)) ?? (switches.has('once') ? GIVE_UP_AFTER_MS : null),
+    giveUpAfterMs,
     limit: wholeNumber('limit', flags['limit'] ?? '10000', 1, 100_000),
     // An answer that is waited for for longer than that would look like none.
     waitSeconds: Math.min(

@@ -31,13 +31,15 @@ export function byteSize(flag: string, text: string): number {
   return size >= 1 && size <= Number.MAX_SAFE_INTEGER ? size : refuse(flag, text, 'a size such as 500000, 64k, 100M, 2G');
 }
 
-const MILLISECONDS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DAY_MS = 86_400_000;
+const MILLISECONDS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS };
 
-/** `30s`, `15m`, `1h`, `1d` in milliseconds. */
-export function duration(flag: string, text: string): number {
+/** `30s`, `15m`, `1h`, `1d` in milliseconds; at most `mostDays`. */
+export function duration(flag: string, text: string, mostDays = Number.POSITIVE_INFINITY): number {
   const [, digits = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const lengthMs = Number(digits) * (MILLISECONDS[unit] ?? 0);
-  return lengthMs >= 1_000 ? lengthMs : refuse(flag, text, 'a time such as 30s, 15m, 1h, 1d');
+  const most = Number.isFinite(mostDays) ? `, up to ${mostDays}d` : '';
+  return lengthMs >= 1_000 && lengthMs <= mostDays * DAY_MS ? lengthMs : refuse(flag, text, `a time such as 30s, 15m, 1h, 1d${most}`);
 }
 
 /** A name in a syslog header (RFC 5424): printable ASCII without blanks. */

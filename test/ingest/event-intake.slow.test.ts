@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { decompressed } from '../../ingest/decompress.ts';
@@ -51,6 +52,18 @@ describe('events are taken in from', () => {
     const store = await newStore();
     expect(await takeIn(store, text)).toEqual({ accepted: 0, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 });
   });
+});
+
+test.each([
+  ['lines behind blank lines', ['\n\n', ' \r\n', 'broken\n'], 4],
+  ['an array behind blank lines', ['\n', '\n[\n', '1]'], 4],
+])('the line of a rejected event is that of the whole input, however it is cut: %s', async (_what, chunks, line) => {
+  for (const input of [chunks, [chunks.join('')]]) {
+    const store = await newStore();
+    const options = { ...RULES, store, source: 'http' } as const;
+    const report = await takeInEvents(Readable.from(input.map((chunk) => Buffer.from(chunk))), options);
+    expect(report.rejected.map((rejected) => rejected.line)).toEqual([line]);
+  }
 });
 
 test('rejected events are listed with their places and kept, the ones beside them are stored', async () => {

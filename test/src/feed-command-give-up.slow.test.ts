@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
@@ -92,6 +93,34 @@ describe('feed --once --give-up-after', () => {
     const url = `http://127.0.0.1:${await nobody()}`;
     const { status, stderr } = await feed('--url', url, '--to', join(folder, 'out'), '--give-up-after', '2s');
     expect([status, lastLine(stderr)]).toEqual([1, expect.stringContaining('the feed is given up after 2 s without progress')]);
+  });
+
+  test('ends with status 1 when nobody reads what it writes to a pipe', async () => {
+    for (let index = 0; index < 5; index += 1)
+      await ingest(app, eventLine({ logId: `large ${index}`, log: { padding: 'x'.repeat(200_000) } }));
+    const main = join(import.meta.dirname, '../../src/main.ts');
+    const args = [
+      'feed',
+      '--url',
+      app.url,
+      '--zone',
+      '7',
+      '--state',
+      join(folder, 'state'),
+      '--to',
+      '-',
+      '--once',
+      '--give-up-after',
+      '2s',
+    ];
+    const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let stderr = '';
+    child.stderr.on('data', (chunk) => {
+      stderr += String(chunk);
+    });
+    const [status] = await once(child, 'exit');
+    expect([status, lastLine(stderr)]).toEqual([1, expect.stringContaining('is given up after 2 s without progress; it waited for ')]);
   });
 
   test('waits through trouble that passes', async () => {

@@ -169,9 +169,9 @@ describe('--give-up-after', () => {
     expect(parse(['--zone', '7', '--to', '-', ...flags]).waitSeconds).toBe(expected);
   });
 
-  test.each(['0s', '10', 'soon', '-5m'])('refuses %s', (text) => {
+  test.each(['0s', '10', 'soon', '-5m', '25d', '999999h'])('refuses %s', (text) => {
     expect(() => parse(['--zone', '7', '--to', '-', `--give-up-after=${text}`])).toThrow(
-      `--give-up-after "${text}" is not allowed; allowed: a time such as 30s, 15m, 1h, 1d`,
+      `--give-up-after "${text}" is not allowed; allowed: a time such as 30s, 15m, 1h, 1d, up to 24d`,
     );
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dnsZones } from '../../../edge/local/dns/dns-zones.ts';
+import { RECORD_INPUT } from '../../../edge/schemas/dns-zone.ts';
 import { exampleOf } from '../example-requests.ts';
 import { startFacade } from '../local/resource-calls.ts';
 
@@ -29,5 +30,18 @@ describe('a zone made through the facade', () => {
     const Records = Array.from({ length: 5_000 }, (_, index) => ({ Type: 2, Name: `host-${index}`, Value: `target-${index}.example.net` }));
     const { status, body } = await facade.call({ ...exampleOf(4), body: { Domain: 'example.com', Records } });
     expect([status, body.Records.length, body.Records.at(-1).Value]).toEqual([201, 5_000, 'target-4999.example.net']);
+  });
+
+  test('holds 5,000 records that have every field', async () => {
+    await using facade = await startFacade([dnsZones]);
+    const every = Object.fromEntries(Object.keys(RECORD_INPUT['properties'] as object).map((name) => [name, null]));
+    const Records = Array.from({ length: 5_000 }, (_, index) => ({
+      ...every,
+      Type: 2,
+      Name: `host-${index}`,
+      Value: 'target.example.net',
+    }));
+    const { status, body } = await facade.call({ ...exampleOf(4), body: { Domain: 'example.com', Records } });
+    expect([status, body.Records?.length]).toEqual([201, 5_000]);
   });
 });
