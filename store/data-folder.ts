@@ -78,11 +78,34 @@ export function modeOpenToOthers(dataDir: string): string | null {
 /** Why a folder that the store has open is not usable where it was: it was removed, renamed, unmounted or replaced. Undefined while it is there. */
 export type FolderCheck = () => Promise<string | undefined>;
 
+/** A folder that has not answered within this time hangs. */
+const ANSWER_MS = 2_000;
+
+/**
+ * Those who ask at the same time share one check, because each check on a disk that does not answer keeps a thread. Who has waited for `limitMs` is told
+ * `silent`.
+ */
+export function sharedCheck(check: FolderCheck, silent: string, limitMs: number): FolderCheck {
+  let underWay: Promise<string | undefined> | undefined;
+  return async () => {
+    underWay ??= check().finally(() => {
+      underWay = undefined;
+    });
+    const waited = Promise.withResolvers<string>();
+    const timer = setTimeout(() => waited.resolve(silent), limitMs);
+    try {
+      return await Promise.race([underWay, waited.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
 /** To be called while the catalog is open, since no other file can have its number until it is closed. */
 export function folderCheckOf({ root, journal, segments, catalogFile }: DataFolder): FolderCheck {
   const opened = statSync(catalogFile);
   const name = JSON.stringify(root);
-  return async () => {
+  const check: FolderCheck = async () => {
     try {
       await stat(root);
     } catch (error) {
@@ -96,6 +119,7 @@ export function folderCheckOf({ root, journal, segments, catalogFile }: DataFold
       return `the data folder ${name} is not the one that was opened: ${(error as Error).message}`;
     }
   };
+  return sharedCheck(check, `the data folder ${name} does not answer`, ANSWER_MS);
 }
 
 /** Makes a folder and those above it. Node's own recursive `mkdir` never ends where a file system refuses with ENOENT, as /proc does. */
