@@ -21,7 +21,9 @@ function signInFaults(values: Values): string[] {
   const isUnset = (value: unknown): boolean => value === null;
   if (mechanism === null) {
     const stray = names({ ...byPassword, ...byToken, ...optional }, isSet);
-    return stray.length === 0 ? [] : [`KAFKA_SASL_MECHANISM is not set, but ${stray.join(', ')}; allowed: both, or none`];
+    if (stray.length === 0) return [];
+    const [verb, together] = stray.length === 1 ? ['is', 'both'] : ['are', 'all'];
+    return [`KAFKA_SASL_MECHANISM is not set, but ${stray.join(', ')} ${verb} set; allowed: ${together}, or none`];
   }
   const [needed, others] = mechanism === 'oauthbearer' ? [byToken, byPassword] : [byPassword, { ...byToken, ...optional }];
   return [

@@ -127,6 +127,16 @@ export const KAFKA_FAULTS: readonly (readonly [what: string, env: Texts, line: s
     `KAFKA_TLS_KEY_FILE="${otherKey}" is not the key of KAFKA_TLS_CERT_FILE="${cert}"; allowed: the key of the first certificate in that file`,
   ],
   [
+    'a password without a mechanism',
+    { KAFKA_SASL_PASSWORD: 'x' },
+    'KAFKA_SASL_MECHANISM is not set, but KAFKA_SASL_PASSWORD is set; allowed: both, or none',
+  ],
+  [
+    'a user name and a password without a mechanism',
+    { KAFKA_SASL_USERNAME: 'me', KAFKA_SASL_PASSWORD: 'x' },
+    'KAFKA_SASL_MECHANISM is not set, but KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD are set; allowed: all, or none',
+  ],
+  [
     'a password beside a token',
     { ...OAUTH, KAFKA_SASL_PASSWORD: 'x' },
     'KAFKA_SASL_PASSWORD is set, but KAFKA_SASL_MECHANISM=oauthbearer has no use for it; allowed: KAFKA_SASL_OAUTH_TOKEN_URL, KAFKA_SASL_OAUTH_CLIENT_ID, KAFKA_SASL_OAUTH_CLIENT_SECRET',
