@@ -64,7 +64,10 @@ function keyIn(path: string, passphrase: string | null): KeyObject {
   }
 }
 
-/** Reads the files and holds them against each other, for each connection anew, because certificates are renewed in their place. Throws KafkaTlsError. */
+/**
+ * Reads the files and holds them against each other. Each kafkajs client reads them once, and its later connections use what it read: renewed
+ * files are taken by the next client. Throws KafkaTlsError.
+ */
 export function readKafkaTls({ caFile, certFile, keyFile, keyPassphrase }: KafkaTls): ConnectionOptions {
   const faults: string[] = [];
   const read = <T>(name: string, path: string | null, from: (path: string) => T): T | null => {
