@@ -13,7 +13,7 @@ interface Fault {
 }
 
 /** kafkajs wraps an error when its retries are used up. */
-function innermost(error: Error): Fault {
+export function innermost(error: Error): Fault {
   let fault: Error = error;
   for (let depth = 0; fault.cause instanceof Error && fault.name.startsWith('KafkaJS') && depth < 10; depth++) fault = fault.cause;
   return fault;
@@ -40,7 +40,7 @@ function tlsFault(code: string, message: string, { tls }: KafkaConnection): stri
   if (code === 'CERT_HAS_EXPIRED') return "the broker's certificate, or its authority's, has expired: renew it";
   if (code === 'CERT_NOT_YET_VALID') return "the broker's certificate, or its authority's, is not valid yet: check the clocks";
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    const why = message.replace(/^.*? altnames: /, '');
+    const why = message.replace(/^.*? altnames: /s, '');
     return `the broker's certificate is for another name: ${why}; use a name of the certificate in KAFKA_BROKERS and in the broker's advertised.listeners`;
   }
   if (
@@ -93,8 +93,16 @@ function deniedGroup(groupId: string, connection: KafkaConnection): string {
   return `no right on the Kafka consumer group ${groupId}: ${grantGroup(connection)}`;
 }
 
+/** Line ends of every kind, with the blanks around them. */
+const LINE_ENDS = /\s*[\r\n\v\f\u0085\u2028\u2029][\s\u0085]*/g;
+
 /** What failed and what to do about it, in one line that holds no secret. */
 export function explainKafkaFault(error: Error, connection: KafkaConnection, groupId: string, topics: readonly string[]): string {
+  return explain(error, connection, groupId, topics).replaceAll(LINE_ENDS, ' ');
+}
+
+/** The same in as many lines as the words of a broker or a certificate have. */
+function explain(error: Error, connection: KafkaConnection, groupId: string, topics: readonly string[]): string {
   const fault = innermost(error);
   const at = typeof fault.broker === 'string' ? `${fault.broker}: ` : '';
   if (fault.type === 'TOPIC_AUTHORIZATION_FAILED') return deniedTopic(topics, connection);
@@ -116,5 +124,5 @@ export function explainKafkaFault(error: Error, connection: KafkaConnection, gro
   if (fault.name === 'KafkaJSConnectionClosedError') {
     return `${at}the broker closed the connection: check that KAFKA_TLS and KAFKA_SASL_MECHANISM are what that listener wants`;
   }
-  return `${at}${fault.message}`.replaceAll(/\s+/g, ' ');
+  return `${at}${fault.message}`;
 }
