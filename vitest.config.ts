@@ -6,7 +6,7 @@ import { propertyRuns } from './test/property/property-runs.ts';
 /** Tests that start processes, kill them, or wait for what the program does by itself after a while. */
 const SLOW = 'test/**/*.slow.test.ts';
 
-/** Tests that are long by nature: programs and brokers that are killed again and again. `npm run test:long` runs them. */
+/** Tests that are long by nature: programs and brokers that are killed again and again, and a broker with TLS. `npm run test:long` runs them. */
 const LONG = 'test/**/*.long.test.ts';
 
 const COMMON = {

@@ -58,7 +58,7 @@ export function startKafkaSource(options: KafkaSourceOptions): KafkaSource {
 
 class RunningKafkaSource implements KafkaSource {
   readonly #options: KafkaSourceOptions;
-  /** Each connection has a client of its own, because certificates are renewed while the program runs. */
+  /** Each attempt to connect and read has a client of its own, because certificates are renewed while the program runs. */
   readonly #newClient: () => Kafka;
   readonly #appender: KafkaAppender;
   readonly #counters = kafkaCounters();
@@ -185,11 +185,13 @@ class RunningKafkaSource implements KafkaSource {
 
   async #findTopics(kafka: Kafka, admin: Admin): Promise<readonly string[]> {
     const { topics, missing } = matchTopics(this.#options.topics, await orAborted(admin.listTopics(), this.#stopping.signal));
-    if (String(missing) !== String(this.#missing)) {
-      this.#denied = await orAborted(deniedAmong(missing, kafka, this.#options.logger), this.#stopping.signal);
-      this.#missing = missing;
-      for (const topic of this.#denied) this.#options.logger.warn({ topic }, deniedTopic([topic], this.#options.kafka));
+    // Rights come and go while the topics stay missing, so the brokers are asked at every look.
+    const denied = await orAborted(deniedAmong(missing, kafka), this.#stopping.signal);
+    for (const topic of denied) {
+      if (!this.#denied.includes(topic)) this.#options.logger.warn({ topic }, deniedTopic([topic], this.#options.kafka));
     }
+    this.#missing = missing;
+    this.#denied = denied;
     return topics;
   }
 

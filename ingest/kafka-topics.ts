@@ -1,6 +1,6 @@
 import type { Kafka } from 'kafkajs';
 import micromatch from 'micromatch';
-import type { KafkaLogger } from './kafka-log.ts';
+import { innermost } from './kafka-fault.ts';
 
 export interface TopicMatch {
   /** The topics to read, sorted. */
@@ -11,6 +11,9 @@ export interface TopicMatch {
 
 /** Kafka's own topics, which a glob such as `*` does not mean. */
 const INTERNAL_TOPIC = /^__/;
+
+/** What Kafka allows as the name of a topic; a glob with a star or a brace is none. */
+const TOPIC_NAME = /^[\w.-]{1,249}$/;
 
 /**
  * Picks from the topics that the brokers have those that the names and globs (micromatch's, such as `shield-*` or `{eu,us}.events`) ask for.
@@ -36,19 +39,25 @@ function globMatches(pattern: string, available: readonly string[]): readonly st
   return micromatch(names, pattern, { dot: true });
 }
 
+/** Brokers give one of these answers about a topic that is not there, or is only being made. */
+const ABSENT = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION', 'LEADER_NOT_AVAILABLE'];
+
 /**
  * The names among the missing ones that this client has no right on: brokers do not list such topics, but asked for one by name they say so,
- * whether or not it exists.
+ * whether or not it exists. Rejects where the brokers cannot be asked.
  */
-export async function deniedAmong(missing: readonly string[], kafka: Kafka, logger: KafkaLogger): Promise<readonly string[]> {
+export async function deniedAmong(missing: readonly string[], kafka: Kafka): Promise<readonly string[]> {
+  const names = missing.filter((pattern) => TOPIC_NAME.test(pattern));
+  if (names.length === 0) return [];
   const denied: string[] = [];
-  const admin = kafka.admin({ retry: { retries: 0 } });
+  // kafkajs drops the answer about a topic that an admin has seen before, so this one is new.
+  const admin = kafka.admin();
   try {
-    for (const topic of missing) {
-      await admin.fetchTopicMetadata({ topics: [topic] }).catch((error: Error & { readonly type?: string }) => {
-        if (error.type === 'TOPIC_AUTHORIZATION_FAILED') denied.push(topic);
-        // Any other answer is that for a name or a glob that no topic has.
-        else logger.debug({ err: error, topic }, 'a topic that is missing was asked for by name');
+    for (const topic of names) {
+      await admin.fetchTopicMetadata({ topics: [topic] }).catch((error: Error) => {
+        const { type } = innermost(error);
+        if (type === 'TOPIC_AUTHORIZATION_FAILED') denied.push(topic);
+        else if (typeof type !== 'string' || !ABSENT.includes(type)) throw error;
       });
     }
   } finally {

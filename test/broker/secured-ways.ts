@@ -10,15 +10,11 @@ const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePattern
 /** Named for what the users may do with them; `group` begins the names of the groups that all but bob may read. */
 export const topics = { open: uniqueName('open'), closed: uniqueName('closed'), describeOnly: uniqueName('described') };
 export const group = uniqueName('group');
-async function allow(
-  broker: SecuredBroker,
 
-  principal: string,
-  kind: 'TOPIC' | 'GROUP',
-  name: string,
-  operations: readonly ('READ' | 'DESCRIBE')[],
-): Promise<void> {
-  const acl = operations.map((operation) => ({
+type Right = readonly [principal: string, kind: 'TOPIC' | 'GROUP', name: string, operations: readonly ('READ' | 'DESCRIBE')[]];
+
+const rulesOf = ([principal, kind, name, operations]: Right) =>
+  operations.map((operation) => ({
     principal,
     host: '*',
     resourceType: AclResourceTypes[kind],
@@ -27,13 +23,19 @@ async function allow(
     operation: AclOperationTypes[operation],
     permissionType: AclPermissionTypes.ALLOW,
   }));
-  await withAdmin(broker.address, (admin) => admin.createAcls({ acl }));
+
+export async function allow(broker: SecuredBroker, ...right: Right): Promise<void> {
+  await withAdmin(broker.address, (admin) => admin.createAcls({ acl: rulesOf(right) }));
+}
+
+/** Takes back what `allow` gave. */
+export async function disallow(broker: SecuredBroker, ...right: Right): Promise<void> {
+  await withAdmin(broker.address, (admin) => admin.deleteAcls({ filters: rulesOf(right) }));
 }
 
 /** Makes the topics and gives the rights; the settings that read the open topic, by how they sign in. */
 export async function waysToSignIn(broker: SecuredBroker): Promise<Readonly<Record<string, Settings>>> {
   const ways: Record<string, Settings> = {};
-
   for (const topic of Object.values(topics)) await createTopic(broker.address, topic, 1);
   for (const principal of ['User:alice', 'User:CN=client', 'User:service']) {
     await allow(broker, principal, 'TOPIC', topics.open, ['READ', 'DESCRIBE']);

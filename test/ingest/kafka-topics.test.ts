@@ -1,5 +1,6 @@
+import kafkajs from 'kafkajs';
 import { describe, expect, it } from 'vitest';
-import { matchTopics } from '../../ingest/kafka-topics.ts';
+import { deniedAmong, matchTopics } from '../../ingest/kafka-topics.ts';
 
 const AVAILABLE = ['eu.events', 'us.events', 'us.audit', 'shield-events', '__consumer_offsets', '.hidden'];
 
@@ -16,5 +17,18 @@ describe('the topics to read', () => {
   ];
   it.each(cases)('%s', (_name, patterns, topics, missing) => {
     expect(matchTopics(patterns, AVAILABLE)).toEqual({ topics, missing });
+  });
+});
+
+describe('the missing topics that this client has no right on', () => {
+  // Port 1 of the loopback address: nobody listens there.
+  const unreachable = new kafkajs.Kafka({ brokers: ['127.0.0.1:1'], logLevel: kafkajs.logLevel.NOTHING, retry: { retries: 1 } });
+
+  it('are unknown where the brokers cannot be asked', async () => {
+    await expect(deniedAmong(['tomorrow'], unreachable)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('hold no glob, which no topic can be named: the brokers are not asked', async () => {
+    expect(await deniedAmong(['asia.*', '{eu,us}.audit', 'a/b'], unreachable)).toEqual([]);
   });
 });

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
-import { kafkaConnection } from '../../src/kafka-config.ts';
-import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
-import { ask, startApp } from '../src/running-app.ts';
+import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { eventMessage } from './event-file.ts';
 import { ownProducer, sendValues } from './own-producer.ts';
 import { startProgramProcess, totalOverHttp } from './program-under-test.ts';
 import { type SecuredBroker, startSecuredBroker, USERS } from './secured-broker.ts';
-import { group, type Settings, topics, waysToSignIn } from './secured-ways.ts';
-import { type SourceUnderTest, sourceUnderTest, untilReady, untilStored } from './source-under-test.ts';
+import { expectTrouble, sourceOf } from './secured-source.ts';
+import { allow, disallow, group, type Settings, topics, waysToSignIn } from './secured-ways.ts';
+import { untilReady, untilStored } from './source-under-test.ts';
 import { testAuthority } from './test-authority.ts';
 import { uniqueName } from './test-topic.ts';
 import { sendJson, tokenEndpoint } from './token-endpoint.ts';
@@ -30,39 +28,8 @@ function way(name: string, changes: Settings = {}): Settings {
   return { ...settings, ...changes };
 }
 
-async function sourceOf(
-  settings: Settings,
-): Promise<{ readonly source: SourceUnderTest; readonly store: Awaited<ReturnType<typeof storeIn>> }> {
-  const config = loadConfig(settings);
-  const kafka = kafkaConnection(config);
-  if (kafka === null) throw new Error('no brokers are set');
-  const store = await storeIn(temporaryFolder());
-  return { store, source: sourceUnderTest({ store, kafka, topics: config.kafkaTopics, groupId: uniqueName(config.kafkaGroupId) }) };
-}
-
 async function sendOne(id: string, topic = topics.open): Promise<void> {
   await sendValues(await ownProducer(broker.address), topic, [eventMessage(id)]);
-}
-
-/** Asks until a reason holds the words, in `/readyz` and in a warning of one line. */
-async function expectTrouble(settings: Settings, words: string | RegExp): Promise<string> {
-  const { source } = await sourceOf(settings);
-  const app = await startApp({ kafka: source });
-  try {
-    const body = await until(
-      `/readyz to name ${words}`,
-      async () => (await ask(app, '/readyz')).body as { readonly status: string; readonly reasons: readonly string[] },
-      ({ reasons }) => reasons.some((reason) => reason.match(words) !== null),
-    );
-    expect(body.status).toBe('not ready');
-    const told = source.complaints.filter((line) => line.match(words) !== null);
-    expect(told.length).toBeGreaterThan(0);
-    for (const line of [...body.reasons, ...source.complaints]) expect(line).not.toMatch(/\n| at .*\.js:/);
-    for (const secret of Object.values(USERS)) expect(`${body.reasons}${source.complaints}`).not.toContain(secret);
-    return told[0] ?? '';
-  } finally {
-    await app.stop();
-  }
 }
 
 describe('a broker with TLS and rights', () => {
@@ -172,6 +139,27 @@ describe('what is wrong is named, with what to do, in the log and in /readyz:', 
     const words = `no right on the Kafka topic ${topics.closed}: allow User:alice the operations READ and DESCRIBE on it`;
     await expectTrouble(way('plain', { KAFKA_TOPICS: topics.closed }), words);
     await expectTrouble(way('plain', { KAFKA_TOPICS: `${topics.open},${topics.closed}` }), words);
+  });
+});
+
+describe('a topic that does not exist', () => {
+  test('is told from one without a right by the rights of the moment, while another topic is read', async () => {
+    const absent = uniqueName('absent');
+    const { source } = await sourceOf(way('plain', { KAFKA_TOPICS: `${topics.open},${absent}` }));
+    const reasonsBecome = (line: string): Promise<unknown> =>
+      until(
+        line,
+        () => source.health().reasons,
+        (reasons) => String(reasons) === line,
+      );
+    const denied = `no right on the Kafka topic ${absent}: allow User:alice the operations READ and DESCRIBE on it`;
+    await reasonsBecome(denied);
+    await allow(broker, 'User:alice', 'TOPIC', absent, ['READ', 'DESCRIBE']);
+    await reasonsBecome(`no Kafka topic is named ${absent}`);
+    await disallow(broker, 'User:alice', 'TOPIC', absent, ['READ', 'DESCRIBE']);
+    await reasonsBecome(denied);
+    expect(source.complaints).toEqual([denied, denied]);
+    expect(source.counters().reconnects).toBe(0);
   });
 });
 
