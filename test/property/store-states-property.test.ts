@@ -9,7 +9,6 @@ import { beginExport, cursorBehind, exportedEvents, readFeedPages, readTail, run
 import { expectEvents } from './expect-events.ts';
 import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { NOW_MS } from './filled-store.ts';
-import { propertyRuns } from './property-runs.ts';
 import { type ExportDraw, exportDraws, type FeedDraw, feedDraw, feedDraws, searchDraws } from './reader-draws.ts';
 import { answer } from './search-answer.ts';
 import { type EventSpread, STORE_STATES, StoreStates } from './store-states.ts';
@@ -19,7 +18,7 @@ import { type TravellingReader, travellingReaders } from './travelling-readers.t
 const IS_LARGE = process.env['STORE_STATES'] === 'large';
 
 /** What fails in a state is said by then, however far it could be shrunk. */
-const LIMIT_MS = propertyRuns((IS_LARGE ? 3 : 1) * 540_000);
+const LIMIT_MS = (IS_LARGE ? 3 : 1) * 540_000;
 
 const DAY: EventSpread = { name: '40,000 events of a day in one flush', zones: DAY_ZONES, hours: 24, events: 40_000, later: 1_500 };
 const SPREADS: readonly EventSpread[] = [
@@ -99,11 +98,11 @@ function readersOf(states: StoreStates) {
     };
   return [
     // Each run of feed, export and search has a request of every kind.
-    { name: 'feed', runs: propertyRuns(1), property: fc.asyncProperty(feedDraws, each(checkFeed)) },
-    { name: 'tail', runs: propertyRuns(2), property: fc.asyncProperty(feedDraw, (draw) => checkTail(states, draw)) },
-    { name: 'consumer', runs: propertyRuns(1), property: fc.asyncProperty(feedDraw, (draw) => checkConsumer(states, draw)) },
-    { name: 'export', runs: propertyRuns(1), property: fc.asyncProperty(exportDraws(sample), each(checkExport)) },
-    { name: 'search', runs: propertyRuns(3), property: fc.asyncProperty(searchDraws(sample), each(checkSearch)) },
+    { name: 'feed', runs: 1, property: fc.asyncProperty(feedDraws, each(checkFeed)) },
+    { name: 'tail', runs: 2, property: fc.asyncProperty(feedDraw, (draw) => checkTail(states, draw)) },
+    { name: 'consumer', runs: 1, property: fc.asyncProperty(feedDraw, (draw) => checkConsumer(states, draw)) },
+    { name: 'export', runs: 1, property: fc.asyncProperty(exportDraws(sample), each(checkExport)) },
+    { name: 'search', runs: 3, property: fc.asyncProperty(searchDraws(sample), each(checkSearch)) },
   ] as const;
 }
 
