@@ -9,18 +9,14 @@ import { searchedIds, sourceUnderTest, untilStored } from './source-under-test.t
 import { createTopic, deleteTopic, uniqueName } from './test-topic.ts';
 
 const EVENTS = 60_000;
-const JAVA_EVENTS = 5_000;
 
 describe('events by a client that none of us wrote are found, each exactly once', () => {
   const folder = mkdtempSync(join(tmpdir(), 'shieldlog-events-'));
   const file = join(folder, 'events.ndjson');
-  const fewFile = join(folder, 'few.ndjson');
   let ids: readonly string[] = [];
-  let fewIds: readonly string[] = [];
 
   beforeAll(async () => {
     ids = (await writeEventFile(file, EVENTS, 20_260_101)).sort();
-    fewIds = (await writeEventFile(fewFile, JAVA_EVENTS, 7)).sort();
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -37,16 +33,5 @@ describe('events by a client that none of us wrote are found, each exactly once'
     expect(store.stats()).toMatchObject({ events: EVENTS, duplicateEvents: 0, deadLetters: 0 });
     expect(source.counters()).toMatchObject({ messages: EVENTS, outOfRangeOffsets: 0, reconnects: 0 });
     await deleteTopic(brokers, topic);
-  });
-
-  it('the Java client, whose snappy has a framing of its own', async () => {
-    const brokers = inject('kafkaBrokers');
-    const topic = uniqueName('java-snappy');
-    await createTopic(brokers, topic, 1);
-    await produceFile(brokers, topic, fewFile, 'snappy', 'java');
-    const store = await storeIn(temporaryFolder());
-    sourceUnderTest({ store, topics: [topic] });
-    await untilStored(store, JAVA_EVENTS);
-    expect(await searchedIds(store)).toEqual(fewIds);
   });
 });
