@@ -25,20 +25,32 @@ export class EmptyJournalTable {
   constructor(database: DatabaseSync) {
     this.#database = database;
     database.exec(SCHEMA);
-    this.#numbers = new Set(this.list().map(({ number }) => number));
+    const rows = database.prepare('SELECT number FROM empty_journals').all();
+    this.#numbers = new Set(rows.map(({ number }) => Number(number)));
   }
 
-  /** Ascending by number. */
-  list(): EmptyJournal[] {
-    const statement = this.#database.prepare('SELECT * FROM empty_journals ORDER BY number');
+  /** Of all rows, in no order. */
+  numbers(): Iterable<number> {
+    return this.#numbers;
+  }
+
+  /** Undefined where the journal has no row. */
+  get(number: number): EmptyJournal | undefined {
+    if (!this.#numbers.has(number)) {
+      return undefined;
+    }
+    const statement = this.#database.prepare('SELECT * FROM empty_journals WHERE number = ?');
     statement.setReadBigInts(true);
-    return statement.all().map((row) => ({
-      number: Number(row['number']),
-      firstSequence: row['first_sequence'] as bigint,
-      eventCount: Number(row['event_count']),
-      expiredCount: Number(row['expired_count']),
-      ingestedAtMs: Number(row['ingested_at']),
-    }));
+    const row = statement.get(number);
+    return (
+      row && {
+        number,
+        firstSequence: row['first_sequence'] as bigint,
+        eventCount: Number(row['event_count']),
+        expiredCount: Number(row['expired_count']),
+        ingestedAtMs: Number(row['ingested_at']),
+      }
+    );
   }
 
   /** Durable when it returns. */

@@ -17,8 +17,9 @@ const NEWLINE = 0x0a;
 const nameOf = (number: number, kind: (typeof KINDS)[number]) => `${String(number).padStart(12, '0')}.${kind}`;
 
 /**
- * The journals on disk. Each is a Parquet file with the events of a batch, and a file with their logs, a line each. The last line of the logs, the trailer, says what both hold and by that marks them whole: where it
- * does not, they are the torn remains of a crash. A journal without a new event has no files, and is a row of the catalog.
+ * The journals on disk. Each is a Parquet file with the events of a batch, and a file with their logs, a line each. The last line of the logs, the
+ * trailer, says what both hold, and by that marks them whole: where it does not, they are the torn remains of a crash. A journal without a new event
+ * has no files, and is a row of the catalog.
  */
 export class JournalFolder {
   readonly path: string;
@@ -55,7 +56,7 @@ export class JournalFolder {
     }
     await syncFolder(this.path);
     const { eventCount, expiredCount, positions } = batch;
-    return { number, path, firstSequence, eventCount, expiredCount, positions, sizeBytes, ingestedAtMs, isEmpty: false };
+    return { number, path, firstSequence, eventCount, expiredCount, positions, sizeBytes, ingestedAtMs, hasFiles: true };
   }
 
   /** Removes the files of a journal whose events are all stored elsewhere, and returns what it is without them. It may move no position. */
@@ -69,12 +70,12 @@ export class JournalFolder {
   async list(): Promise<number[]> {
     const names = await readdir(this.path);
     const numbers = names.filter((name) => /^\d{12}\.(parquet|logs)$/.test(name)).map((name) => Number(name.slice(0, 12)));
-    return [...new Set([...numbers, ...this.#empty.list().map(({ number }) => number)])].sort((a, b) => a - b);
+    return [...new Set([...numbers, ...this.#empty.numbers()])].sort((a, b) => a - b);
   }
 
   /** A journal by its trailer; undefined where it was torn by a crash before it was whole. */
   async read(number: number): Promise<Journal | undefined> {
-    const empty = this.#empty.list().find((one) => one.number === number);
+    const empty = this.#empty.get(number);
     if (empty !== undefined) {
       // A crash may have come before the files were removed.
       await this.#removeFiles([number]);
@@ -86,8 +87,8 @@ export class JournalFolder {
   }
 
   /** The logs of a whole journal, newline-terminated. Those of one without files are blank, because nobody reads them. */
-  async readLogs({ number, eventCount, isEmpty }: Journal): Promise<Buffer> {
-    return isEmpty ? Buffer.alloc(eventCount, NEWLINE) : withoutTrailer(await readFile(join(this.path, nameOf(number, 'logs'))));
+  async readLogs({ number, eventCount, hasFiles }: Journal): Promise<Buffer> {
+    return hasFiles ? withoutTrailer(await readFile(join(this.path, nameOf(number, 'logs')))) : Buffer.alloc(eventCount, NEWLINE);
   }
 
   /** Removes journals for good; one that is gone already is no error. */
@@ -97,14 +98,20 @@ export class JournalFolder {
   }
 
   async #removeFiles(numbers: readonly number[]): Promise<void> {
+    let removed = 0;
     for (const name of namesOf(numbers)) {
-      await unlink(join(this.path, name)).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') {
+      try {
+        await unlink(join(this.path, name));
+        removed += 1;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
           throw error;
         }
-      });
+      }
     }
-    await syncFolder(this.path);
+    if (removed > 0) {
+      await syncFolder(this.path);
+    }
   }
 
   /** The same of journals that are sealed; their files may become those of later ones. Not synced: what is there again after a crash is known to be sealed by its number. */
@@ -122,7 +129,7 @@ export class JournalFolder {
 
   #journalOf({ number, firstSequence, eventCount, expiredCount, ingestedAtMs }: EmptyJournal): Journal {
     const path = this.eventsPath(number);
-    return { number, path, firstSequence, eventCount, expiredCount, positions: [], sizeBytes: 0, ingestedAtMs, isEmpty: true };
+    return { number, path, firstSequence, eventCount, expiredCount, positions: [], sizeBytes: 0, ingestedAtMs, hasFiles: false };
   }
 
   /** Removes what is kept for later journals. */

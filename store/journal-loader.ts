@@ -38,7 +38,7 @@ export interface LoadTarget {
  * Loads a journal. The file of a large one without duplicates is searched as it is; the events of others go over into the collecting table in one last statement. It all is loaded, or none of it.
  */
 export async function loadJournal(connection: DuckDBConnection, journal: Journal, target: LoadTarget): Promise<LoadOutcome> {
-  if (journal.eventCount === 0 || journal.isEmpty) {
+  if (journal.eventCount === 0 || !journal.hasFiles) {
     return { loaded: 0 };
   }
   const { links } = target;

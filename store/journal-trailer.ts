@@ -65,7 +65,7 @@ export function journalOf(number: number, path: string, events: Buffer, logs: Bu
     positions: trailer.positions.map(([topic, partition, nextOffset]) => ({ topic, partition, nextOffset: BigInt(nextOffset) })),
     sizeBytes: events.byteLength + logs.byteLength,
     ingestedAtMs: trailer.ingestedAtMs,
-    isEmpty: false,
+    hasFiles: true,
   };
 }
 

@@ -12,6 +12,6 @@ export interface Journal {
   readonly sizeBytes: number;
   /** Unix milliseconds: when the batch was taken in. */
   readonly ingestedAtMs: number;
-  /** True where none of its events is new. It has no files then, and a row of the catalog instead. */
-  readonly isEmpty: boolean;
+  /** False where none of its events is new: then a row of the catalog stands for it. */
+  readonly hasFiles: boolean;
 }

@@ -91,11 +91,12 @@ export class Loader {
       const target = { collecting, known, links, duplicates: this.#duplicates };
       const { loaded, sequences, part, arrived } = await loadJournal(connection, journal, target);
       newSequences = sequences;
-      if (loaded === 0 && !journal.isEmpty && journal.positions.length === 0) {
+      if (loaded === 0 && journal.hasFiles && journal.positions.length === 0) {
         journal = await this.#options.dropFiles(journal);
       }
       if (part === undefined) {
-        collecting.add(journal, loaded, arrived);
+        // Its logs are in memory until the generation is closed, whether it has files or not.
+        collecting.add({ ...journal, sizeBytes: written.sizeBytes }, loaded, arrived);
       } else {
         parts.push(part);
         part.logs.hold();

@@ -208,3 +208,32 @@ test.each(PLACES)('an event that is %s counts as a duplicate', async (_, before,
   await life.take(upload(names));
   await life.expectRight();
 });
+
+test('uploads of duplicates alone are flushed by what their logs take in memory, as others are', async () => {
+  const store = await storeIn(temporaryFolder());
+  const log = { padding: 'x'.repeat(900_000) };
+  const text = line({ logId: 'large', shieldZoneId: 7, timestamp: NOW - 60_000, log });
+  const upload = (): Promise<IntakeReport> =>
+    takeInEvents(inParts(text), { store, source: 'http', now: () => NOW, retentionMs: RETENTION_MS });
+  expect((await upload()).duplicates).toBe(0);
+  // More than the 128 MiB at which a memtable is flushed.
+  for (let sent = 0; sent < 155; sent += 1) expect((await upload()).duplicates).toBe(1);
+  await expect.poll(() => store.stats().segments).toBe(1);
+  expect(await storedIds(store)).toEqual(['large']);
+});
+
+test('a store with hundreds of journals without files opens again, and each is looked up by its number', async () => {
+  const folder = temporaryFolder();
+  const store = await storeIn(folder);
+  const text = line({ logId: 'a', shieldZoneId: 7, timestamp: NOW - 60_000 });
+  const upload = (): Promise<IntakeReport> =>
+    takeInEvents(inParts(text), { store, source: 'http', now: () => NOW, retentionMs: RETENTION_MS });
+  for (let sent = 0; sent < 400; sent += 1) await upload();
+  const last = store.lastSequence();
+  const copy = temporaryFolder();
+  await cp(folder, copy, { recursive: true });
+  await store.close();
+  const again = await storeIn(copy);
+  expect(again.lastSequence()).toBe(last);
+  expect(again.stats()).toMatchObject({ events: 1, duplicateEvents: 399 });
+});
