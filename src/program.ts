@@ -9,7 +9,7 @@ import type { Config } from './config.ts';
 import { startEdge } from './edge-start.ts';
 import { kafkaConnection } from './kafka-config.ts';
 import { listen } from './listen.ts';
-import { type StopStep, stopAll } from './stop-all.ts';
+import { STOP_LIMITS, type StopStep, stopAll } from './stop-all.ts';
 
 /** The whole program, running: store, sources and HTTP interface. */
 export interface Program {
@@ -30,11 +30,6 @@ export interface ProgramOptions {
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
 }
-
-/** Shorter than the 10 s that Docker waits before it kills. */
-const GRACE_MS = 8_000;
-/** Then the stop has failed. The store has everything that it accepted on disk by then, as before a kill. */
-const STOP_DEADLINE_MS = 15_000;
 
 function startKafka({ config, now, logger }: ProgramOptions, store: EventStore): KafkaSource | null {
   const kafka = kafkaConnection(config);
@@ -73,7 +68,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const users: StopStep[] = [];
   const planes: StopStep[] = [];
   const storeStep: StopStep = { name: () => `the store: ${store.closingStep}`, stop: () => store.close() };
-  const stop = (): Promise<void> => stopAll([users, planes, [storeStep]], { graceMs: GRACE_MS, deadlineMs: STOP_DEADLINE_MS });
+  const stop = (): Promise<void> => stopAll([users, planes, [storeStep]], STOP_LIMITS);
   try {
     const mode = modeOpenToOthers(dataDir);
     if (mode !== null) logger.warn({ dataDir, mode }, 'other users of this machine can read DATA_DIR: run chmod 700 on it');

@@ -16,6 +16,13 @@ export interface StopLimits {
   readonly deadlineMs: number;
 }
 
+export const STOP_LIMITS: StopLimits = {
+  /** Shorter than the 10 s that Docker waits before it kills. */
+  graceMs: 8_000,
+  /** Then the stop has failed. The store has everything that it accepted on disk by then, as before a kill. */
+  deadlineMs: 15_000,
+};
+
 /** A stop was given up: something hangs. The message names it. */
 export class StopOverdue extends Error {
   override readonly name = 'StopOverdue';

@@ -5,7 +5,7 @@ import { endProcess } from '../end-process.ts';
 import { misspelledSettings } from '../misspelled-settings.ts';
 import { OWNER_ONLY } from '../owner-only.ts';
 import { fileFlagOf, fileVariableOf } from '../setting-text.ts';
-import { StopOverdue } from '../stop-all.ts';
+import { STOP_LIMITS, StopOverdue, stopAll } from '../stop-all.ts';
 import { stopSignals } from '../stop-signals.ts';
 import type { Command, CommandIo, ExitStatus } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
@@ -53,16 +53,23 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   try {
     // Only here, because the other commands do without DuckDB and start faster.
     const { startProgram } = await import('../program.ts');
-    const program = await startProgram({ config, now: Date.now, logger });
+    const starting = startProgram({ config, now: Date.now, logger });
+    // A stop that is asked for during the start waits for it, and no longer than for anything else.
+    const startStep = { name: () => 'the start', stop: async () => void (await starting) };
+    const interrupted = signals.received.then(() => stopAll([[startStep]], STOP_LIMITS));
+    const program = await Promise.race([starting, interrupted.then(() => starting)]);
     const { dataDir, demo, kafkaBrokers } = config;
     logger.info({ address: program.address, dataDir, demo, kafkaBrokers }, 'started');
     const isFilled = await Promise.race([program.filled.then(() => true), signals.received.then(() => false)]);
     if (isFilled && io.stderr.isTTY && logger.isLevelEnabled('info')) io.stderr.write(`open ${addressToOpen(program.address)}\n`);
     const signal = await signals.received;
     logger.info({ signal }, 'stopping: finishing what is under way; a second signal ends the program at once');
-    await program.stop().catch((error: unknown) => giveUp(error, io));
+    await program.stop();
     logger.info({}, 'stopped');
     return 0;
+  } catch (error) {
+    giveUp(error, io);
+    return 1;
   } finally {
     signals.dispose();
   }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,6 +82,35 @@ async function stopped(program: CliProcess): Promise<number | null> {
   program.child.kill('SIGTERM');
   return await program.ended;
 }
+
+/** Whether somebody has opened a pipe to read from it; who does gets nothing until the test is over. */
+function hasReader(pipe: string): boolean {
+  try {
+    const writer = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+    cleaners.push(() => closeSync(writer));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENXIO') return false;
+    throw error;
+  }
+}
+
+test('a stop during a start that hangs gives the start up after 15 s, with one line and status 1', async () => {
+  const first = serve();
+  const url = await addressOf(first);
+  await ingest({ url }, eventLine());
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const [journal] = filesIn('journal');
+  const path = join(data, 'journal', journal ?? '');
+  rmSync(path);
+  execFileSync('mkfifo', [path]);
+  const second = serve();
+  await eventually('the start reads the journal', () => hasReader(path));
+  second.child.kill('SIGTERM');
+  expect(await second.ended).toBe(1);
+  expect(second.stderr().trim().split('\n').at(-1)).toBe('shieldlog: the stop was not finished within 15 s; it still waited for the start');
+});
 
 describe('a data folder that is gone while the program runs', () => {
   test.each<[string, () => void, RegExp]>([
