@@ -100,8 +100,10 @@ export class StoreStates {
   /** Begins to flush what is in memory and to merge all; that goes on until {@link merged} resolves. */
   merge(): void {
     const { store } = this.#app;
-    this.#segmentsBefore = store.stats().segments;
-    this.#merging = store.sealNow().then(() => store.compactNow());
+    this.#merging = store.sealNow().then(() => {
+      this.#segmentsBefore = store.stats().segments;
+      return store.compactNow();
+    });
     // Who waits for it is told.
     this.#merging.catch(() => undefined);
   }
