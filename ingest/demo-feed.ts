@@ -42,8 +42,8 @@ export interface DemoFeed {
 }
 
 /**
- * Fills the past 72 hours with made-up events and goes on with new ones as the seconds pass, at the same rate. A store that has been fed before is fed on from where it
- * was: each second's events are made once.
+ * Fills the past 72 hours with made-up events and goes on with new ones as the seconds pass, at the same rate.
+ * It goes on where it was in a store that was fed before, so each second's events are made once.
  */
 export function startDemoFeed(options: DemoFeedOptions): DemoFeed {
   const feeder = new DemoFeeder(options);

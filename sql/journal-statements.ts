@@ -49,7 +49,10 @@ export function insertStatement(table: string, path: string): SqlStatement {
   return render(sql`INSERT INTO ${trusted(table)} SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${ofFile(path)}`);
 }
 
-/** The same, leaving out events that are `known` already and all but the first of those that are in the journal several times. `known` matters between `firstMs` and `lastMs`, both included. Column: the sequence of each event that was copied, a double. */
+/**
+ * Copies the events of a journal that are not in `known` into a hot table, and of equal ones in the journal the first.
+ * Only `known` events from `firstMs` to `lastMs`, both included, are compared. Column: the sequence of each copied event, a double.
+ */
 export function insertNewStatement(table: string, path: string, known: SqlFragment, firstMs: number, lastMs: number): SqlStatement {
   const events = eventsRelation([{ path }], [], 0n);
   const first = sql`SELECT min(${column('seq')}) FROM (SELECT ${column('seq')}, ${IDENTITY} FROM ${events} ANTI JOIN (SELECT ${IDENTITY} FROM ${known} WHERE ${column('timestamp')} BETWEEN ${int64(firstMs)} AND ${int64(lastMs)}) AS known USING (${IDENTITY})) AS arrived GROUP BY ${IDENTITY}`;

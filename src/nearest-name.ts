@@ -1,6 +1,6 @@
 import leven from 'leven';
 
-/** The candidate that takes the fewest edits (letters wrong, missing or too many) to get to `name`, and at most those it allows; null where there is none. */
+/** Returns the candidate with the smallest Levenshtein distance to `name`, or null where none is within its `editsAllowed`. */
 export function nearestName(name: string, candidates: readonly string[], editsAllowed: (candidate: string) => number): string | null {
   const near = candidates
     .map((candidate) => ({ candidate, edits: leven(name, candidate) }))

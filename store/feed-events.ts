@@ -20,8 +20,8 @@ export interface FeedReading {
 }
 
 /**
- * The first sealed events of a stretch, as many as the budget allows. Each is found once, in its segment, and its log by the place that stands there. Ends before the stretch where that
- * has more.
+ * Reads the first sealed events of a stretch, as many as the budget allows, and ends before the stretch where that has more.
+ * Each event is found once, in its segment, which also says where its log is.
  */
 export async function readSealed(snapshot: Snapshot, stretch: FeedStretch, budget: FeedBudget, reading: FeedReading): Promise<FeedWindow> {
   const parts = partsOf(snapshot, stretch);

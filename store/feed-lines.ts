@@ -9,7 +9,10 @@ const CLOSE_BRACE = 0x7d;
 /** What comes before the value of a packed field in the head of an event, whose first member is none of them. */
 const MEMBERS = PACKED_FIELDS.map((name) => Buffer.from(`,"${name}":"`));
 
-/** The events as JSON, each on a line, their logs unpacked: the first of them that have `mostBytes` together, at least one. `clock` says when an event was taken in. */
+/**
+ * Writes the first events as lines of JSON with their logs unpacked, up to `mostBytes` together, at least one event.
+ * `clock` says when an event was taken in.
+ */
 export function feedLines(events: readonly PackedEvent[], clock: (sequence: bigint) => number, mostBytes: number): FeedLine[] {
   const writer = new LineWriter(events.reduce((sum, { head, log }) => sum + head.length + (log?.length ?? 0), 0));
   const ends: number[] = [];

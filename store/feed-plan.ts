@@ -22,8 +22,8 @@ export interface SealedStretch extends FeedStretch {
 type SealedParts = Pick<Snapshot, 'segments' | 'bundles'>;
 
 /**
- * What of the sealed events a reader gets next, the bundles that fit into the budget or else one; undefined where none of the zones can be left behind `after`. Seals are in the order of the
- * sequence, so what bundles have comes before all that is hot.
+ * Returns the stretch of sealed events that a reader gets next: the bundles that fit into the budget, at least one.
+ * Returns undefined where no event of the zones is sealed behind `after`. Sealed events come before all hot ones in the sequence.
  */
 export function nextSealed(
   { segments, bundles }: SealedParts,

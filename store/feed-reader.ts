@@ -27,12 +27,15 @@ const PAGE_EVENTS = 8_192;
 const WINDOW_EVENTS = 120_000;
 const MEBIBYTE = 1024 * 1024;
 
-/** What a window may hold in a store with this memory limit, beside which it is: an eighth, up to so much that more would save no reading. */
+/** A window may hold an eighth of the memory limit, in addition to it, and at most 96 MiB, because more would save no reading. */
 export function feedWindowBudget(memoryLimitMb: number): FeedBudget {
   return { events: WINDOW_EVENTS, bytes: Math.min(96, memoryLimitMb / 8) * MEBIBYTE };
 }
 
-/** Reads the events of a store in the order of their sequence: the sealed ones from windows, or page by page where there are too many of those, then the hot ones. */
+/**
+ * Reads the events of a store in the order of their sequence, the sealed ones before the hot ones.
+ * Sealed events come from windows, or page by page where there is no room for another window.
+ */
 export class FeedReader {
   readonly #options: FeedReaderOptions;
   readonly #windows: FeedWindows;

@@ -13,8 +13,8 @@ export interface FeedPiece {
 }
 
 /**
- * All events of some zones with a sequence above `after` and up to `upTo`, in memory. Segments and bundles are sorted by zone, so each page of a feed would read
- * through all of them again; this is done once for many pages.
+ * Holds all events of some zones with a sequence above `after` and up to `upTo` in memory.
+ * Segments and bundles are sorted by zone, so a page of the feed reads through all of them; a window does that once for many pages.
  */
 export interface FeedWindow {
   readonly after: bigint;
@@ -33,7 +33,7 @@ export function readWindow({ events, upTo, times }: FeedWindow, after: bigint, l
   return { lines, lastSequence: isLast ? upTo : (lines.at(-1)?.sequence ?? upTo) };
 }
 
-/** Whether a reader behind `after` will soon want what comes behind the window: to make one takes half as long as to send one. */
+/** Returns true once a reader at `after` is through a quarter of the window, so that the next window is made before it is needed. */
 export function isUnderWay({ after: begin, upTo }: FeedWindow, after: bigint): boolean {
   return 4n * (after - begin) >= upTo - begin;
 }

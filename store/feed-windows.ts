@@ -1,7 +1,8 @@
 import type { SealedStretch } from './feed-plan.ts';
 import type { FeedWindow } from './feed-window.ts';
+import { SerialQueue } from './serial-queue.ts';
 
-/** One that is read and one that comes next, for a reader and a half. */
+/** A reader holds two windows, the one it reads and the next one, and a second reader finds room for one more. */
 const MOST_WINDOWS = 3;
 /** A reader that does not come back within this time begins with a new one. */
 const IDLE_MS = 10_000;
@@ -22,6 +23,8 @@ interface Entry {
 /** The windows that readers of the feed are in. There are a few at most, made and being made, because they take memory. */
 export class FeedWindows {
   readonly #make: (stretch: SealedStretch) => Promise<FeedWindow>;
+  /** One window is made at a time, because to make one takes more than twice the memory that it keeps. */
+  readonly #making = new SerialQueue();
   #entries: readonly Entry[] = [];
   #uses = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -43,8 +46,8 @@ export class FeedWindows {
   }
 
   /**
-   * Makes a window, for which one makes way that was not used lately. Undefined where there is none: readers who took turns in throwing out each other's windows would make a window for
-   * every page.
+   * Makes a window, and drops one that was not used lately where there is no room. Returns undefined where all were used lately:
+   * readers that drop each other's windows in turn would make a window for every page.
    */
   open(stretch: SealedStretch): Promise<FeedWindow> | undefined {
     if (this.#entries.length >= MOST_WINDOWS) {
@@ -55,7 +58,7 @@ export class FeedWindows {
       this.#drop(oldest);
     }
     const { zones, after, upTo } = stretch;
-    const window = this.#make(stretch);
+    const window = this.#making.run(() => this.#make(stretch));
     this.#uses += 1;
     const entry: Entry = { key: String(zones), window, after, upTo, isMade: false, usedAt: this.#uses, idleTicks: 0 };
     this.#entries = [...this.#entries, entry];

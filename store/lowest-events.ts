@@ -16,12 +16,13 @@ const BYTES_AN_EVENT = 256;
 const PIECE_BYTES = 1024 * 1024;
 /** What is longer has a piece of its own. */
 const LARGE_BYTES = 64 * 1024;
-/** The limit may be exceeded by a part of itself, so that there are few occasions on which the highest are dropped. */
+/** The highest events are dropped only when the limit is exceeded by a quarter, because each drop copies all that is kept. */
 const PART_BEYOND = 1 / 4;
 
 /**
- * Takes events in any order and keeps those with the lowest sequences, as many as have no more than a number of bytes together, at least one. It never holds much more than those:
- * their bytes are copied into pieces of memory of its own, and into others when the highest are dropped.
+ * Takes events in any order and keeps those with the lowest sequences that fit into a number of bytes together, at least one.
+ * It copies their bytes into its own pieces of memory, and into new ones when it drops the highest. Until then it holds a quarter
+ * more than that number, and while it copies, both.
  */
 export class LowestEvents {
   readonly #mostBytes: number;
