@@ -19,6 +19,8 @@ export interface EventSpread {
   readonly events: number;
   /** In each of the flushes behind it, and in memory on top of them. */
   readonly later: number;
+  /** True where the first flushes leave so few segments that none of them may be due for a merge. */
+  readonly mayHaveNothingToMerge?: boolean;
 }
 
 const BATCH_EVENTS = 5_000;
@@ -110,7 +112,9 @@ export class StoreStates {
 
   async merged(): Promise<void> {
     await this.#merging;
-    expect(this.#app.store.stats().segments).toBeLessThan(this.#segmentsBefore);
+    const { segments } = this.#app.store.stats();
+    if (this.#spread.mayHaveNothingToMerge) expect(segments).toBeLessThanOrEqual(this.#segmentsBefore);
+    else expect(segments).toBeLessThan(this.#segmentsBefore);
   }
 
   async end(): Promise<void> {
