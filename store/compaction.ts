@@ -9,20 +9,20 @@ export type WriteMerge = (order: MergeOrder) => Promise<UnpublishedSegment[]>;
 
 /** Merges segments into new ones, which then take their place. The logs stay where they are. When this rejects, everything is as it was. */
 export async function runMerge({ slab, slabMs, segments }: Merge, write: WriteMerge, options: RewriteOptions): Promise<void> {
-  const { links, now } = options;
+  const { aliases, now } = options;
   const order: MergeOrder = {
-    segmentsFolder: links.segmentsFolder,
+    segmentsFolder: aliases.segmentsFolder,
     stem: `c${segments[0]?.id ?? 0}-${now().toString(36)}`,
-    paths: segments.map(({ file }) => links.toSegment(file)),
+    paths: segments.map(({ file }) => aliases.segmentAlias(file)),
     events: segments.reduce((sum, { rows }) => sum + rows, 0),
     slab,
     slabMs,
   };
-  const written = await links.explaining(write(order));
+  const written = await aliases.withOriginalPaths(write(order));
   try {
     publishSegments({ written, hotParts: [], segments }, options);
   } catch (error) {
-    await removeFiles(links.segmentsFolder, written);
+    await removeFiles(aliases.segmentsFolder, written);
     throw error;
   }
 }

@@ -49,7 +49,7 @@ export async function startEngine({ memoryLimitMb, spillFolder, threads }: Engin
   return engine;
 }
 
-/** From here on DuckDB remembers the footers of the files that the connection reads: every search begins with those of many segments. For those that read files by links alone (`ReadLinks`). */
+/** From here on DuckDB remembers the footers of the files that the connection reads: every search begins with those of many segments. For those that read files by aliases alone (`PathAliases`). */
 export async function rememberFooters(connection: DuckDBConnection): Promise<void> {
   await connection.run('SET SESSION parquet_metadata_cache = true');
 }

@@ -6,7 +6,7 @@ import { runForNumbers } from './duckdb-engine.ts';
 import { type HotPart, sourcesOf } from './hot-part.ts';
 import { type EventIdentities, KnownEvents, type KnownEventsLimits, MINUTE_MS } from './known-events.ts';
 import type { Snapshot } from './live-set.ts';
-import type { ReadLinks } from './read-links.ts';
+import type { PathAliases } from './path-aliases.ts';
 import { overlaps, type Segment } from './segment.ts';
 
 /** What is known takes so much for each event at most: a set that has just grown. */
@@ -40,7 +40,7 @@ export interface ArrivedEvents extends EventIdentities {
 
 export interface DuplicateCheckOptions {
   readonly connection: DuckDBConnection;
-  readonly links: ReadLinks;
+  readonly aliases: PathAliases;
   readonly mostKnownEvents: number;
 }
 
@@ -106,8 +106,8 @@ export class DuplicateCheck {
     if (hot.length + sealed.length === 0) {
       return [];
     }
-    const { connection, links } = this.#options;
-    const paths = sealed.map(({ file }) => links.toSegment(file));
+    const { connection, aliases } = this.#options;
+    const paths = sealed.map(({ file }) => aliases.segmentAlias(file));
     const rows = journalRows(sourcesOf(hot), paths, END_OF_SEQUENCE);
     const found: EventIdentities[] = [];
     const stepMs = Math.ceil((toMs - fromMs) / Math.max(1, expectedEvents / READ_AT_ONCE));

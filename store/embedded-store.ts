@@ -23,8 +23,8 @@ import type { GroupMemory } from './group-memory.ts';
 import { type MostKept, searchGroups } from './group-search.ts';
 import type { LiveSet } from './live-set.ts';
 import type { Maintenance } from './maintenance.ts';
+import type { PathAliases } from './path-aliases.ts';
 import type { PositionTable } from './position-table.ts';
-import type { ReadLinks } from './read-links.ts';
 import { searchRows } from './row-search.ts';
 import type { Sealer } from './sealer.ts';
 import { SearchScope } from './search-scope.ts';
@@ -37,7 +37,7 @@ import type { ZoneTables } from './zone-tables.ts';
 /** The parts of the store, put together by `openStore`. */
 export interface StoreParts {
   readonly checkFolder: FolderCheck;
-  readonly links: ReadLinks;
+  readonly aliases: PathAliases;
   readonly mostKept: MostKept;
   /** Undefined: segments are counted anew by every search. */
   readonly counts: SegmentCounts | undefined;
@@ -203,11 +203,11 @@ export class EmbeddedStore implements EventStore {
   }
 
   async #searchOn(connection: DuckDBConnection, plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
-    const { live, links, counts, groups, mostKept, zoneTables } = this.#parts;
+    const { live, aliases, counts, groups, mostKept, zoneTables } = this.#parts;
     const snapshot = live.snapshot();
     const zone = zoneTables.lend(plan, snapshot);
     try {
-      const scope = new SearchScope(plan, snapshot, links, connection, signal, zone);
+      const scope = new SearchScope(plan, snapshot, aliases, connection, signal, zone);
       return await (plan.output.kind === 'rows' ? searchRows(scope, counts) : searchGroups(scope, plan.output, mostKept, groups));
     } catch (error) {
       if (isOutOfMemory(error)) {

@@ -4,7 +4,7 @@ import type { RowKey } from '../sql/export-statements.ts';
 import { type Piece, type PieceReader, readPiece, rowOf } from './export-piece.ts';
 import type { Snapshot } from './live-set.ts';
 import type { Stretch } from './page-location.ts';
-import type { ReadLinks } from './read-links.ts';
+import type { PathAliases } from './path-aliases.ts';
 import { SearchScope } from './search-scope.ts';
 import { countBySlot } from './slot-counts.ts';
 import { StoreError } from './store-error.ts';
@@ -22,7 +22,7 @@ const MOST_CHARACTERS = 16 * 1024 * 1024;
 export class ExportCursor {
   readonly #plan: SearchPlan;
   readonly #snapshot: Snapshot;
-  readonly #links: ReadLinks;
+  readonly #aliases: PathAliases;
   /** Disjoint; the newest, which comes next, is the last. Undefined: not counted yet. */
   #ahead: Stretch[] | undefined;
   /** The window that is being read, how many rows of it are still to come, and behind which. */
@@ -31,15 +31,15 @@ export class ExportCursor {
   #after: RowKey | undefined;
   #rows = FIRST_ROWS;
 
-  constructor(plan: SearchPlan, snapshot: Snapshot, links: ReadLinks) {
+  constructor(plan: SearchPlan, snapshot: Snapshot, aliases: PathAliases) {
     this.#plan = plan;
     this.#snapshot = snapshot;
-    this.#links = links;
+    this.#aliases = aliases;
   }
 
   /** The next rows, newest first, then by `logId`; undefined: that was all. To be called again only when the call before has ended. */
   async next(connection: DuckDBConnection, signal: AbortSignal): Promise<Piece | undefined> {
-    const scope = new SearchScope(this.#plan, this.#snapshot, this.#links, connection, signal);
+    const scope = new SearchScope(this.#plan, this.#snapshot, this.#aliases, connection, signal);
     if (this.#left === 0 && !(await this.#nextWindow(scope))) {
       return undefined;
     }

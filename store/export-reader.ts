@@ -6,13 +6,13 @@ import type { ConnectionPool } from './connection-pool.ts';
 import { ExportCursor } from './export-cursor.ts';
 import { type Piece, rowOf } from './export-piece.ts';
 import type { LiveSet } from './live-set.ts';
-import type { ReadLinks } from './read-links.ts';
+import type { PathAliases } from './path-aliases.ts';
 import { StoreError } from './store-error.ts';
 
 export interface ExportSource {
   readonly live: LiveSet;
   readonly searchers: ConnectionPool;
-  readonly links: ReadLinks;
+  readonly aliases: PathAliases;
   /** Runs `work` with the signal that ends it; the store stays open until it has ended. */
   readonly whileOpen: (work: (ended: AbortSignal) => Promise<void>) => Promise<void>;
 }
@@ -28,7 +28,7 @@ const ROWS_AT_ONCE = 256;
  * read while this one is dealt with. What the events lie in stays readable until the last piece, `return`, or the end of the signal.
  */
 export async function* exportRows(plan: SearchPlan, source: ExportSource): AsyncGenerator<readonly EventRow[], void, void> {
-  const { live, searchers, links, whileOpen } = source;
+  const { live, searchers, aliases, whileOpen } = source;
   const freed = Promise.withResolvers<void>();
   let ended!: AbortSignal;
   const open = whileOpen((signal) => {
@@ -38,7 +38,7 @@ export async function* exportRows(plan: SearchPlan, source: ExportSource): Async
   const abandoned = new AbortController();
   const signal = AbortSignal.any([ended, abandoned.signal]);
   const snapshot = live.snapshot();
-  const cursor = new ExportCursor(plan, snapshot, links);
+  const cursor = new ExportCursor(plan, snapshot, aliases);
   let pieces = 0;
   const readAhead = (): Promise<Piece | undefined> => {
     pieces += 1;

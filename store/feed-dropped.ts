@@ -1,13 +1,13 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { lastSequencesStatement } from '../sql/feed-statements.ts';
 import { runStatement } from './duckdb-engine.ts';
-import type { ReadLinks } from './read-links.ts';
+import type { PathAliases } from './path-aliases.ts';
 import type { Segment } from './segment.ts';
 import type { StoreLogger } from './store-logger.ts';
 
 export interface SegmentReading {
   readonly connection: DuckDBConnection;
-  readonly links: ReadLinks;
+  readonly aliases: PathAliases;
   readonly logger: StoreLogger;
 }
 
@@ -17,7 +17,7 @@ export interface SegmentReading {
  */
 export async function lastSequencesIn(
   segments: readonly Segment[],
-  { connection, links, logger }: SegmentReading,
+  { connection, aliases, logger }: SegmentReading,
 ): Promise<Map<number, bigint>> {
   const highest = new Map<number, bigint>();
   for (const segment of segments) {
@@ -31,7 +31,7 @@ export async function lastSequencesIn(
 
   async function lastSequences({ file, zoneRows, maxSequence }: Segment): Promise<(readonly [number, bigint])[]> {
     try {
-      const rows = await links.explaining(runStatement(connection, lastSequencesStatement(links.toSegment(file))));
+      const rows = await aliases.withOriginalPaths(runStatement(connection, lastSequencesStatement(aliases.segmentAlias(file))));
       return rows.map(([zone, sequence]) => [Number(zone), sequence as bigint]);
     } catch (error) {
       logger.warn({ err: error, file }, 'an expired segment cannot be read; it is dropped all the same');

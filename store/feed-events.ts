@@ -10,11 +10,11 @@ import { hotLogOf, sourcesOf } from './hot-part.ts';
 import type { Snapshot } from './live-set.ts';
 import { readSealedLogs } from './log-reader.ts';
 import { LowestEvents } from './lowest-events.ts';
-import type { ReadLinks } from './read-links.ts';
+import type { PathAliases } from './path-aliases.ts';
 
 /** What events are read with. */
 export interface FeedReading {
-  readonly links: ReadLinks;
+  readonly aliases: PathAliases;
   readonly connection: DuckDBConnection;
   readonly signal: AbortSignal;
 }
@@ -28,13 +28,13 @@ export async function readSealed(snapshot: Snapshot, stretch: FeedStretch, budge
   if (parts === undefined) {
     return { after: stretch.after, upTo: stretch.upTo, events: [], times: [] };
   }
-  const { links, signal } = reading;
-  const paths = parts.segments.map(({ file }) => links.toSegment(file));
+  const { aliases, signal } = reading;
+  const paths = parts.segments.map(({ file }) => aliases.segmentAlias(file));
   const lowest = await readHeads([], paths, stretch, budget, reading);
   const bundle = (number: number) => bundleWithNumber(snapshot.bundles, number);
   await readSealedLogs(
     lowest.sorted(),
-    { bundle, segmentsFolder: links.segmentsFolder, signal },
+    { bundle, segmentsFolder: aliases.segmentsFolder, signal },
     { isWanted: (event) => lowest.isKept(event), take: (event, log) => lowest.addLog(event, log) },
   );
   const times = parts.bundles.flatMap(({ ingestTimes }) => unpackIngestTimes(ingestTimes));
@@ -62,7 +62,7 @@ async function readHeads(
   segmentPaths: readonly string[],
   stretch: FeedStretch,
   budget: FeedBudget,
-  { links, connection, signal }: FeedReading,
+  { aliases, connection, signal }: FeedReading,
 ): Promise<LowestEvents> {
   const events = eventsRelation(hot, segmentPaths, stretch.upTo + 1n);
   const lowest = new LowestEvents(budget.bytes, stretch.upTo);
@@ -80,7 +80,7 @@ async function readHeads(
     found += chunk.rowCount;
     return true;
   });
-  await links.explaining(reading);
+  await aliases.withOriginalPaths(reading);
   if (found >= budget.events) {
     lowest.endAt(highest);
   }

@@ -6,12 +6,12 @@ import { type FeedBudget, nextSealed, type SealedStretch } from './feed-plan.ts'
 import { type FeedPiece, type FeedWindow, isUnderWay, PAGE_BYTES, readWindow } from './feed-window.ts';
 import { FeedWindows } from './feed-windows.ts';
 import type { LiveSet, Snapshot } from './live-set.ts';
-import type { ReadLinks } from './read-links.ts';
+import type { PathAliases } from './path-aliases.ts';
 import { StoreError } from './store-error.ts';
 
 export interface FeedReaderOptions {
   readonly live: LiveSet;
-  readonly links: ReadLinks;
+  readonly aliases: PathAliases;
   /** The feed's own: who reads everything is not to keep searches waiting. */
   readonly connections: ConnectionPool;
   readonly windowBudget: FeedBudget;
@@ -135,11 +135,11 @@ export class FeedReader {
   }
 
   async #withSnapshot<T>(signal: AbortSignal, read: (snapshot: Snapshot, reading: FeedReading) => Promise<T>): Promise<T> {
-    const { live, connections, links } = this.#options;
+    const { live, connections, aliases } = this.#options;
     return await connections.use(async (connection) => {
       const snapshot = live.snapshot();
       try {
-        return await read(snapshot, { links, connection, signal });
+        return await read(snapshot, { aliases, connection, signal });
       } finally {
         snapshot.release();
       }

@@ -8,7 +8,7 @@ import type { CollectingTable } from './hot-generation.ts';
 import { type HotPart, sourcesOf } from './hot-part.ts';
 import type { Journal } from './journal.ts';
 import type { Snapshot } from './live-set.ts';
-import type { ReadLinks } from './read-links.ts';
+import type { PathAliases } from './path-aliases.ts';
 import { overlaps } from './segment.ts';
 
 /** Fewer events are copied into a table with others: searching a great many files costs more than copying. */
@@ -31,7 +31,7 @@ export interface LoadTarget {
   /** What is searchable already, the collecting table included: an event that is in there is not loaded again. */
   readonly known: Snapshot;
   readonly duplicates: DuplicateCheck;
-  readonly links: ReadLinks;
+  readonly aliases: PathAliases;
 }
 
 /**
@@ -41,15 +41,15 @@ export async function loadJournal(connection: DuckDBConnection, journal: Journal
   if (journal.eventCount === 0 || !journal.hasFiles) {
     return { loaded: 0 };
   }
-  const { links } = target;
+  const { aliases } = target;
   let outcome: LoadOutcome | undefined;
   try {
-    outcome = await links.explaining(loadFrom(links.linkTo(journal.path), connection, journal, target));
+    outcome = await aliases.withOriginalPaths(loadFrom(aliases.aliasFor(journal.path), connection, journal, target));
     return outcome;
   } finally {
     // Nobody reads it any more.
     if (outcome?.part === undefined) {
-      await links.release([journal.path]);
+      await aliases.release([journal.path]);
     }
   }
 }
@@ -89,10 +89,10 @@ async function insertNew(
   connection: DuckDBConnection,
   path: string,
   { minTimestamp, maxTimestamp }: ArrivedEvents,
-  { collecting, known, links }: LoadTarget,
+  { collecting, known, aliases }: LoadTarget,
 ): Promise<Float64Array> {
   const segments = known.segments.filter((segment) => overlaps(segment, minTimestamp, maxTimestamp + 1));
-  const paths = segments.map(({ file }) => links.toSegment(file));
+  const paths = segments.map(({ file }) => aliases.segmentAlias(file));
   const stored = eventsRelation(sourcesOf(known.hotParts), paths, END_OF_SEQUENCE);
   const statement = insertNewStatement(collecting.table, path, stored, minTimestamp, maxTimestamp);
   const [sequences = new Float64Array()] = await runForNumbers(connection, statement);

@@ -10,8 +10,8 @@ import type { Journal } from './journal.ts';
 import { loadJournal } from './journal-loader.ts';
 import type { LiveSet } from './live-set.ts';
 import type { LogMemory } from './log-memory.ts';
+import type { PathAliases } from './path-aliases.ts';
 import type { PositionTable } from './position-table.ts';
-import type { ReadLinks } from './read-links.ts';
 import type { StoreCounters } from './store-counters.ts';
 
 /**
@@ -30,7 +30,7 @@ export interface ClosedGeneration {
 
 export interface LoaderOptions {
   readonly connection: DuckDBConnection;
-  readonly links: ReadLinks;
+  readonly aliases: PathAliases;
   readonly logMemory: LogMemory;
   readonly live: LiveSet;
   readonly positions: PositionTable;
@@ -76,7 +76,7 @@ export class Loader {
    * has moved. Resolves with the sequences of the events that were not stored yet, or undefined where that is all of them.
    */
   async load(written: Journal, logs: readonly Uint8Array[]): Promise<Float64Array | undefined> {
-    const { connection, links, live, positions, counters, onLoad } = this.#options;
+    const { connection, aliases, live, positions, counters, onLoad } = this.#options;
     let journal = written;
     onLoad(journal.eventCount);
     if (this.#isFull()) {
@@ -88,7 +88,7 @@ export class Loader {
     let newSequences: Float64Array | undefined;
     collecting.logs.append(journal.firstSequence, logs);
     try {
-      const target = { collecting, known, links, duplicates: this.#duplicates };
+      const target = { collecting, known, aliases, duplicates: this.#duplicates };
       const { loaded, sequences, part, arrived } = await loadJournal(connection, journal, target);
       newSequences = sequences;
       if (loaded === 0 && journal.hasFiles && journal.positions.length === 0) {

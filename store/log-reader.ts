@@ -29,7 +29,7 @@ export async function readLogs(
       sealed.push({ index, logPlace: place });
     }
   }
-  const source = { bundle: (number: number) => scope.bundle(number), segmentsFolder: scope.links.segmentsFolder, signal: scope.signal };
+  const source = { bundle: (number: number) => scope.bundle(number), segmentsFolder: scope.aliases.segmentsFolder, signal: scope.signal };
   await readSealedLogs(sealed, source, {
     isWanted: () => bytes <= mostBytes,
     take: ({ index }, log) => keep(index, log),

@@ -23,9 +23,9 @@ import { LogMemory } from './log-memory.ts';
 import { Maintenance } from './maintenance.ts';
 import { MergeWriter } from './merge-writer.ts';
 import { PartRemover } from './part-remover.ts';
+import { PathAliases } from './path-aliases.ts';
 import { PositionTable } from './position-table.ts';
 import { QuietMoments } from './quiet-moments.ts';
-import { ReadLinks } from './read-links.ts';
 import { cleanFolder, unsealedJournals } from './recovery.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import { Sealer } from './sealer.ts';
@@ -112,8 +112,8 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
 
   const feedConnections = await ConnectionPool.open(engine, CONCURRENT_FEEDS, WAITING_SEARCHES);
 
-  const links = new ReadLinks({ segmentsFolder: folder.segments, linksFolder: folder.links, logger });
-  const remover = new PartRemover(removing, links, journalFolder, logger);
+  const aliases = new PathAliases({ segmentsFolder: folder.segments, linksFolder: folder.links, logger });
+  const remover = new PartRemover(removing, aliases, journalFolder, logger);
   const live = new LiveSet({ segments: catalog.segments(), bundles: catalog.bundles() }, nextSequence, (retired) =>
     remover.remove(retired),
   );
@@ -122,14 +122,14 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     catalog,
     live,
     forgotten,
-    lastSequences: (segments) => lastSequencesIn(segments, { connection: merging, links, logger }),
+    lastSequences: (segments) => lastSequencesIn(segments, { connection: merging, aliases, logger }),
     retentionMs,
   };
   await dropExpiredSegments(retention, now());
   const positions = new PositionTable(stored);
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
-  const rewriting = { links, catalog, live, now };
+  const rewriting = { aliases, catalog, live, now };
   const fields = new FieldsWriter(sealing);
   const bundles = new BundleWriter();
   const sealer = new Sealer({ ...rewriting, fields, bundles, logger });
@@ -139,7 +139,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const loader = await Loader.start(
     {
       connection: loading,
-      links,
+      aliases,
       logMemory,
       live,
       positions,
@@ -172,7 +172,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   });
   const zoneTables = new ZoneTables({
     live,
-    links,
+    aliases,
     connection: zoneReading,
     quiet: new QuietMoments({ searches, quietMs: QUIET_AFTER_SEARCH_MS }),
     limits: { ...zoneTableLimits(memoryLimitMb), ...options.zoneTables },
@@ -199,7 +199,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const groups = new GroupMemory({ ...groupLimits, dropTable, dropped: () => remover.idle() });
   const feed = new FeedReader({
     live,
-    links,
+    aliases,
     connections: feedConnections,
     windowBudget: feedWindowBudget(memoryLimitMb),
     giveWay: () => zoneTables.giveWay(),
@@ -220,7 +220,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   };
   return new EmbeddedStore({
     checkFolder: folderCheckOf(folder),
-    links,
+    aliases,
     mostKept,
     counts: remembersCounts ? new SegmentCounts() : undefined,
     groups: remembersCounts ? groups : undefined,

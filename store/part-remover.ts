@@ -3,8 +3,8 @@ import { dropTableStatement } from '../sql/journal-statements.ts';
 import { runStatement } from './duckdb-engine.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Retired } from './live-set.ts';
+import type { PathAliases } from './path-aliases.ts';
 import { removeFiles } from './published-file.ts';
-import type { ReadLinks } from './read-links.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
 
@@ -12,13 +12,18 @@ import type { StoreLogger } from './store-logger.ts';
 export class PartRemover {
   readonly #queue = new SerialQueue();
   readonly #connection: DuckDBConnection;
-  readonly #links: ReadLinks;
+  readonly #aliases: PathAliases;
   readonly #journals: Pick<JournalFolder, 'retire' | 'eventsPath'>;
   readonly #logger: StoreLogger;
 
-  constructor(connection: DuckDBConnection, links: ReadLinks, journals: Pick<JournalFolder, 'retire' | 'eventsPath'>, logger: StoreLogger) {
+  constructor(
+    connection: DuckDBConnection,
+    aliases: PathAliases,
+    journals: Pick<JournalFolder, 'retire' | 'eventsPath'>,
+    logger: StoreLogger,
+  ) {
     this.#connection = connection;
-    this.#links = links;
+    this.#aliases = aliases;
     this.#journals = journals;
     this.#logger = logger;
   }
@@ -31,12 +36,12 @@ export class PartRemover {
           await runStatement(this.#connection, dropTableStatement(source.table));
         }
         const numbers = journals.map(({ number }) => number);
-        await this.#links.release(numbers.map((number) => this.#journals.eventsPath(number)));
+        await this.#aliases.release(numbers.map((number) => this.#journals.eventsPath(number)));
         // Those that were copied into a table are not read any more either.
         await this.#journals.retire(numbers);
       }
-      await this.#links.release(files.map(({ file }) => this.#links.segmentPath(file)));
-      await removeFiles(this.#links.segmentsFolder, files);
+      await this.#aliases.release(files.map(({ file }) => this.#aliases.segmentPath(file)));
+      await removeFiles(this.#aliases.segmentsFolder, files);
     });
   }
 

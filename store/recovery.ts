@@ -6,7 +6,7 @@ import type { Journal } from './journal.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import { StoreError } from './store-error.ts';
 
-/** Removes what a crash left: segments and bundles that were never published, whatever was spilled, and the links that files were read by. Throws `corrupt` when a published one is missing. */
+/** Removes what a crash left: segments and bundles that were never published, whatever was spilled, and the aliases that files were read by. Throws `corrupt` when a published one is missing. */
 export async function cleanFolder(folder: DataFolder, catalog: Catalog): Promise<void> {
   const published = new Map([...catalog.segments(), ...catalog.bundles()].map((part) => [part.file, part]));
   for (const name of await readdir(folder.segments)) {

@@ -28,13 +28,13 @@ const NO_FIELDS: SealedFields = { segments: [], rows: new Float64Array() };
  * Turns hot parts into segments and one bundle with their logs, and publishes all of it in one step. When this rejects, everything is as it was.
  */
 export async function sealGeneration(closed: ClosedGeneration, turn: SealTurn, options: SealOptions): Promise<void> {
-  const { fields, links, now } = options;
-  const { segmentsFolder } = links;
+  const { fields, aliases, now } = options;
+  const { segmentsFolder } = aliases;
   const { generation, progress } = closed;
   const stem = `j${progress.sealedJournal}-${now().toString(36)}`;
   const bundleFile = `${stem}-log.parquet`;
   const isEmpty = generation.events === 0;
-  const { segments, rows } = isEmpty ? NO_FIELDS : await links.explaining(fields.write(fieldsOrder(closed, stem, segmentsFolder)));
+  const { segments, rows } = isEmpty ? NO_FIELDS : await aliases.withOriginalPaths(fields.write(fieldsOrder(closed, stem, segmentsFolder)));
   try {
     turn.onFieldsWritten();
     const bundle = isEmpty ? undefined : await writeBundle(closed, rows, bundleFile, options);
@@ -62,10 +62,10 @@ async function writeBundle(
   { generation, progress }: ClosedGeneration,
   rows: Float64Array,
   file: string,
-  { bundles, links }: SealOptions,
+  { bundles, aliases }: SealOptions,
 ): Promise<Bundle> {
   const logs = generation.collecting.logs.places;
-  const bytes = await writeWhole(links.segmentsFolder, file, (path) => bundles.write({ path, logs, rows }));
+  const bytes = await writeWhole(aliases.segmentsFolder, file, (path) => bundles.write({ path, logs, rows }));
   const [firstJournal] = generation.journals;
   return {
     number: progress.sealedJournal,

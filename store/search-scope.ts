@@ -7,7 +7,7 @@ import { type Bundle, bundleWithNumber } from './bundle.ts';
 import { runStatement, streamStatement } from './duckdb-engine.ts';
 import { type HotPart, hotLogOf, sourcesOf } from './hot-part.ts';
 import type { Snapshot } from './live-set.ts';
-import type { ReadLinks } from './read-links.ts';
+import type { PathAliases } from './path-aliases.ts';
 import { overlaps, type Segment } from './segment.ts';
 import type { ZoneTable } from './zone-table.ts';
 
@@ -27,7 +27,7 @@ export class SearchScope {
   /** What those of the segments' events are read from that can lie in the window. */
   readonly sealed: readonly SealedPart[];
   readonly hotParts: readonly HotPart[];
-  readonly links: ReadLinks;
+  readonly aliases: PathAliases;
   readonly #snapshot: Snapshot;
   readonly #connection: DuckDBConnection;
   readonly signal: AbortSignal | undefined;
@@ -37,7 +37,7 @@ export class SearchScope {
   constructor(
     plan: SearchPlan,
     snapshot: Snapshot,
-    links: ReadLinks,
+    aliases: PathAliases,
     connection: DuckDBConnection,
     signal: AbortSignal | undefined,
     zone?: ReadZone,
@@ -50,18 +50,18 @@ export class SearchScope {
     this.sealed = this.sealedIn(plan.window, this.#inMemory(this.segments, plan.window));
     this.hotParts = snapshot.hotParts.filter(({ zones }) => zones.has(plan.zoneId));
     this.#snapshot = snapshot;
-    this.links = links;
+    this.aliases = aliases;
     this.#connection = connection;
     this.signal = signal;
   }
 
   /** The same search within a part of its window. */
   during(window: TimeWindow): SearchScope {
-    return new SearchScope({ ...this.plan, window }, this.#snapshot, this.links, this.#connection, this.signal, this.#zone);
+    return new SearchScope({ ...this.plan, window }, this.#snapshot, this.aliases, this.#connection, this.signal, this.#zone);
   }
 
   run(statement: SqlStatement): Promise<DuckDBValue[][]> {
-    return this.links.explaining(runStatement(this.#connection, statement, this.signal));
+    return this.aliases.withOriginalPaths(runStatement(this.#connection, statement, this.signal));
   }
 
   /** Hands over a statement's one column of doubles, piece by piece. */
@@ -70,7 +70,7 @@ export class SearchScope {
       take(chunk.getColumnValues(0) as number[]);
       return true;
     });
-    await this.links.explaining(streaming);
+    await this.aliases.withOriginalPaths(streaming);
   }
 
   /** Those of the snapshot, whatever their zone and time. */
@@ -124,7 +124,7 @@ export class SearchScope {
 
   /** The path that a segment is read by, the name of a table. */
   fileOf(part: SealedPart): string {
-    return 'file' in part ? this.links.toSegment(part.file) : part.table;
+    return 'file' in part ? this.aliases.segmentAlias(part.file) : part.table;
   }
 
   /** The events that can lie in `window`, from these parts and the hot ones. */

@@ -5,7 +5,7 @@ import type { Catalog, CatalogProgress } from './catalog.ts';
 import { runStatement, type StatementRunner } from './duckdb-engine.ts';
 import type { HotPart } from './hot-part.ts';
 import type { LiveSet } from './live-set.ts';
-import type { ReadLinks } from './read-links.ts';
+import type { PathAliases } from './path-aliases.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
 import { type SegmentPlan, type SlabZone, slabZone } from './segment-plan.ts';
 import { writeSegments } from './segment-writer.ts';
@@ -37,7 +37,7 @@ export interface Replacement {
 }
 
 export interface RewriteOptions {
-  readonly links: ReadLinks;
+  readonly aliases: PathAliases;
   readonly catalog: Catalog;
   readonly live: LiveSet;
   /** Unix milliseconds. */

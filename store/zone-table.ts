@@ -10,7 +10,7 @@ import {
   zoneTimesStatement,
 } from '../sql/zone-table-statements.ts';
 import { interruptible, runForNumbers, runStatement } from './duckdb-engine.ts';
-import type { ReadLinks } from './read-links.ts';
+import type { PathAliases } from './path-aliases.ts';
 import type { Segment } from './segment.ts';
 
 /**
@@ -42,7 +42,7 @@ const databaseOf = (id: number) => `zone_table_${-id}`;
 
 /** What a zone table is made with. */
 export interface ZoneTableMeans {
-  readonly links: ReadLinks;
+  readonly aliases: PathAliases;
   readonly connection: DuckDBConnection;
   /** Is waited for before each step. */
   readonly moment: (signal: AbortSignal) => Promise<void>;
@@ -51,7 +51,7 @@ export interface ZoneTableMeans {
 /** Reads the rows, one segment after the other: a step takes some 5 to 10 ms. `signal` interrupts that. When this rejects, nothing is left in memory. */
 export async function buildZoneTable(
   { id, zoneId, segments }: ZoneTableOrder,
-  { links, connection, moment }: ZoneTableMeans,
+  { aliases, connection, moment }: ZoneTableMeans,
   signal: AbortSignal,
 ): Promise<ZoneTable> {
   const database = databaseOf(id);
@@ -64,7 +64,7 @@ export async function buildZoneTable(
   try {
     await run(createZoneStatement(database));
     for (const { file } of segments) {
-      await run(fillZoneStatement(database, links.toSegment(file), zoneId));
+      await run(fillZoneStatement(database, aliases.segmentAlias(file), zoneId));
     }
     await run(compressZoneStatement(database));
     const [times = new Float64Array()] = await step(() => runForNumbers(connection, zoneTimesStatement(database)));

@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan } from '../query/search-plan.ts';
 import type { LiveSet, Snapshot } from './live-set.ts';
+import type { PathAliases } from './path-aliases.ts';
 import type { QuietMoments } from './quiet-moments.ts';
-import type { ReadLinks } from './read-links.ts';
 import type { ReadZone } from './search-scope.ts';
 import { overlaps, type Segment } from './segment.ts';
 import { SerialQueue } from './serial-queue.ts';
@@ -13,7 +13,7 @@ import { estimateBytes, type ZoneTableLimits } from './zone-table-limits.ts';
 
 export interface ZoneTablesOptions {
   readonly live: LiveSet;
-  readonly links: ReadLinks;
+  readonly aliases: PathAliases;
   /** Of its own: tables are made on it while searches go on. */
   readonly connection: DuckDBConnection;
   readonly quiet: QuietMoments;
@@ -140,7 +140,7 @@ export class ZoneTables {
 
   /** Never rejects: without a table a search reads files. */
   async #build(zoneId: number): Promise<void> {
-    const { live, links, connection, quiet, limits, now, logger } = this.#options;
+    const { live, aliases, connection, quiet, limits, now, logger } = this.#options;
     const segments = segmentsOf(zoneId, live);
     // No more than these: it may be a while.
     const release = live.hold(segments);
@@ -156,8 +156,8 @@ export class ZoneTables {
       }
       this.#lastId -= 1;
       const order = { id: this.#lastId, zoneId, segments };
-      const means = { links, connection, moment: quiet.waiting(limits.mostWaitMs) };
-      const table = await links.explaining(buildZoneTable(order, means, this.#closing.signal));
+      const means = { aliases, connection, moment: quiet.waiting(limits.mostWaitMs) };
+      const table = await aliases.withOriginalPaths(buildZoneTable(order, means, this.#closing.signal));
       const entry = { table, segments: new Set(segments), bytes, usedAtMs: now(), readers: 0, isLeaving: false };
       this.#drop(zoneId);
       this.#entries.set(zoneId, entry);

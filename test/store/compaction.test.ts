@@ -9,7 +9,7 @@ import { writeMerged } from '../../store/merged-segments.ts';
 import { HOUR_MS } from '../../store/segment-plan.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
-import { readLinks } from './read-links-under-test.ts';
+import { pathAliases } from './path-aliases-under-test.ts';
 import { eventSeries, NOW } from './stored-events.ts';
 
 /** Two published segments of one hour, and the parts of a store that a merge needs, without a store around them. */
@@ -34,7 +34,7 @@ async function twoSegments() {
   const live = new LiveSet({ segments, bundles: catalog.bundles() }, 21n, (part) => retired.push(part));
   const segmentsFolder = join(dataDir, 'segments');
   const merge = { slab: Math.floor(NOW / HOUR_MS), slabMs: HOUR_MS, segments };
-  const options = { links: readLinks(segmentsFolder), catalog, live, now: () => NOW };
+  const options = { aliases: pathAliases(segmentsFolder), catalog, live, now: () => NOW };
   const run = () => runMerge(merge, (order) => writeMerged(order, connection), options);
   return {
     catalog,

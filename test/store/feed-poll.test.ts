@@ -5,7 +5,7 @@ import { FeedReader } from '../../store/feed-reader.ts';
 import { LiveSet } from '../../store/live-set.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
-import { readLinks } from './read-links-under-test.ts';
+import { pathAliases } from './path-aliases-under-test.ts';
 import { event, NOW } from './stored-events.ts';
 
 /** A reader that has no connection to read with. */
@@ -15,7 +15,7 @@ async function readerWithoutDuckdb(live: LiveSet): Promise<FeedReader> {
   const connections = await ConnectionPool.open(engine, 0, 0);
   return new FeedReader({
     live,
-    links: readLinks('/nowhere'),
+    aliases: pathAliases('/nowhere'),
     connections,
     windowBudget: { events: 10, bytes: 1_000 },
     giveWay: () => undefined,

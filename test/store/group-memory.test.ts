@@ -12,7 +12,7 @@ import { findRemembered } from '../../store/remembered-groups.ts';
 import { SearchScope } from '../../store/search-scope.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
-import { readLinks } from './read-links-under-test.ts';
+import { pathAliases } from './path-aliases-under-test.ts';
 import { eventSeries, HOUR, NOW, rowsPlan } from './stored-events.ts';
 
 const EVENTS = 2_000;
@@ -53,8 +53,8 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
     engine.closeSync();
     catalog.close();
   });
-  const links = readLinks(join(dataDir, 'segments'));
-  const scopeOf = (signal?: AbortSignal) => new SearchScope(rowsPlan(), live.snapshot(), links, connection, signal);
+  const aliases = pathAliases(join(dataDir, 'segments'));
+  const scopeOf = (signal?: AbortSignal) => new SearchScope(rowsPlan(), live.snapshot(), aliases, connection, signal);
   const use = (output: GroupsOutput, work: (base: GroupBase) => Promise<string> = ({ table }) => Promise.resolve(table)) =>
     memory.use(scopeOf(), output, work);
   const tables = async () => {
@@ -66,7 +66,7 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
     return rows.map(([name]) => String(name));
   };
   const limitMemory = (limit: string) => dropping.run(`SET GLOBAL memory_limit = '${limit}'`);
-  return { memory, live, links, use, tables, tablesNow, scopeOf, limitMemory };
+  return { memory, live, aliases, use, tables, tablesNow, scopeOf, limitMemory };
 }
 
 const ROOM = { budgetBytes: 1_000_000, mostGroups: 1_000 };
@@ -170,10 +170,10 @@ test('a search that was interrupted while its groups were to be remembered is ma
 });
 
 test('where the details of a page could not be read they are not read for remembering again', async () => {
-  const { memory, use, scopeOf, links } = await remembering(ROOM);
+  const { memory, use, scopeOf, aliases } = await remembering(ROOM);
   await use(by('ip'));
   await use(by('ip'));
-  for (const folder of [links.segmentsFolder, links.linksFolder]) {
+  for (const folder of [aliases.segmentsFolder, aliases.linksFolder]) {
     rmSync(folder, { recursive: true });
   }
   const find = () => memory.use(scopeOf(), by('ip'), (base) => findRemembered(scopeOf(), by('ip'), base, memory));

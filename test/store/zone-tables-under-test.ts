@@ -11,7 +11,7 @@ import { type StoreLogger, silentLogger } from '../../store/store-logger.ts';
 import { type ZoneTableLimits, zoneTableLimits } from '../../store/zone-table-limits.ts';
 import { type ZoneLoan, ZoneTables } from '../../store/zone-tables.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
-import { readLinks } from './read-links-under-test.ts';
+import { pathAliases } from './path-aliases-under-test.ts';
 
 const EVER = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 
@@ -26,7 +26,7 @@ export async function zoneTablesUnderTest(limits: Partial<ZoneTableLimits> = {},
   const all = { ...zoneTableLimits(256), ...limits };
   const searches = new SearchActivity();
   const quiet = new QuietMoments({ searches, quietMs: 1 });
-  const tables = new ZoneTables({ live, links: readLinks(folder), connection, quiet, limits: all, now: () => clock.nowMs, logger });
+  const tables = new ZoneTables({ live, aliases: pathAliases(folder), connection, quiet, limits: all, now: () => clock.nowMs, logger });
   let segments = 0;
 
   const rowsIn = async (sql: string): Promise<unknown[][]> => (await looking.runAndReadAll(sql)).getRows();

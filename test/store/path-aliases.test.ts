@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
 import { rememberFooters } from '../../store/duckdb-engine.ts';
-import { ReadLinks } from '../../store/read-links.ts';
+import { PathAliases } from '../../store/path-aliases.ts';
 import { silentLogger } from '../../store/store-logger.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
@@ -18,7 +18,7 @@ function filesUnderTest() {
   mkdirSync(linksFolder);
   const warnings: object[] = [];
   const logger = { ...silentLogger, warn: (details: object) => void warnings.push(details) };
-  const files = new ReadLinks({ segmentsFolder, linksFolder, logger });
+  const files = new PathAliases({ segmentsFolder, linksFolder, logger });
   const write = (name: string, content: string) => {
     writeFileSync(files.segmentPath(name), content);
     return files.segmentPath(name);
@@ -29,22 +29,22 @@ function filesUnderTest() {
 test('a file is read by the same link until it is released, and the link is then that to another file', async () => {
   const { files, linksFolder, write } = filesUnderTest();
   const [a, b, c] = [write('a', 'of a'), write('b', 'of b'), write('c', 'of c')];
-  const [toA, toB] = [files.linkTo(a), files.linkTo(b)];
-  expect(files.linkTo(a)).toBe(toA);
+  const [toA, toB] = [files.aliasFor(a), files.aliasFor(b)];
+  expect(files.aliasFor(a)).toBe(toA);
   expect([toA, toB].map((path) => readFileSync(path, 'utf8'))).toEqual(['of a', 'of b']);
   await files.release([a, 'one that was never read']);
   expect(readdirSync(linksFolder)).toHaveLength(1);
-  expect(files.linkTo(c)).toBe(toA);
+  expect(files.aliasFor(c)).toBe(toA);
   expect(readFileSync(toA, 'utf8')).toBe('of c');
-  expect(files.linkTo(b)).toBe(toB);
+  expect(files.aliasFor(b)).toBe(toB);
 });
 
-test('where there can be no links, files are read as they are, and the log says so once', () => {
+test('where there can be no aliases, files are read as they are, and the log says so once', () => {
   const { files, linksFolder, write, warnings } = filesUnderTest();
   rmdirSync(linksFolder);
   writeFileSync(linksFolder, 'in the way');
   const [a, b] = [write('a', 'of a'), write('b', 'of b')];
-  expect([files.linkTo(a), files.linkTo(b)]).toEqual([a, b]);
+  expect([files.aliasFor(a), files.aliasFor(b)]).toEqual([a, b]);
   expect(warnings).toHaveLength(1);
 });
 
@@ -53,34 +53,34 @@ test('a file whose link cannot be made is read as it is until it is released; ot
   const first = join(linksFolder, '0.parquet');
   writeFileSync(first, 'in the way');
   const [a, b] = [write('a', 'of a'), files.segmentPath('missing')];
-  expect([files.linkTo(a), files.linkTo(a), files.linkTo(b)]).toEqual([a, a, b]);
+  expect([files.aliasFor(a), files.aliasFor(a), files.aliasFor(b)]).toEqual([a, a, b]);
   await files.release([a, b]);
-  expect(files.linkTo(a)).not.toBe(a);
-  expect(readFileSync(files.linkTo(a), 'utf8')).toBe('of a');
-  expect(files.linkTo(a)).not.toBe(first);
+  expect(files.aliasFor(a)).not.toBe(a);
+  expect(readFileSync(files.aliasFor(a), 'utf8')).toBe('of a');
+  expect(files.aliasFor(a)).not.toBe(first);
 });
 
 test('a link that cannot be removed is no reason to fail; its number is not used again', async () => {
   const { files, write, warnings } = filesUnderTest();
   const [a, b] = [write('a', 'of a'), write('b', 'of b')];
-  const link = files.linkTo(a);
+  const link = files.aliasFor(a);
   rmSync(link);
   mkdirSync(link);
   await files.release([a]);
   expect(warnings).toHaveLength(1);
-  expect(files.linkTo(b)).not.toBe(link);
-  expect(readFileSync(files.linkTo(b), 'utf8')).toBe('of b');
-  expect(files.linkTo(a)).not.toBe(link);
+  expect(files.aliasFor(b)).not.toBe(link);
+  expect(readFileSync(files.aliasFor(b), 'utf8')).toBe('of b');
+  expect(files.aliasFor(a)).not.toBe(link);
 });
 
-test('an error names files, not links to them', () => {
+test('an error names files, not their aliases', () => {
   const { files, write } = filesUnderTest();
   const paths = Array.from({ length: 12 }, (_, number) => write(`s${number}`, ''));
-  const links = paths.map((path) => files.linkTo(path));
-  const error = new Error(`cannot read ${links[11]} and ${links[1]}`);
-  expect(files.explained(error)).toHaveProperty('message', `cannot read ${paths[11]} and ${paths[1]}`);
+  const aliases = paths.map((path) => files.aliasFor(path));
+  const error = new Error(`cannot read ${aliases[11]} and ${aliases[1]}`);
+  expect(files.withOriginalPath(error)).toHaveProperty('message', `cannot read ${paths[11]} and ${paths[1]}`);
   const other = new Error('something else');
-  expect(files.explained(other)).toBe(other);
+  expect(files.withOriginalPath(other)).toBe(other);
 });
 
 test.each([
@@ -91,16 +91,16 @@ test.each([
   const changed = new Date(NOW);
   const old = write('old', 'of old');
   utimesSync(old, changed, changed);
-  const link = files.linkTo(old);
+  const link = files.aliasFor(old);
   await files.release([old]);
   const fresh = files.segmentPath('fresh');
-  // As files that are spare are: the inode stays for certain.
+  // As recycled journal files are: the inode stays for certain.
   renameSync(old, fresh);
   writeFileSync(fresh, 'fresh!', { flag: 'r+' });
   const later = new Date(NOW + laterSeconds * 1_000);
   utimesSync(fresh, later, later);
-  expect(files.linkTo(fresh) === link ? 'the same link' : 'another link').toBe(expected);
-  expect(readFileSync(files.linkTo(fresh), 'utf8')).toBe('fresh!');
+  expect(files.aliasFor(fresh) === link ? 'the same link' : 'another link').toBe(expected);
+  expect(readFileSync(files.aliasFor(fresh), 'utf8')).toBe('fresh!');
 });
 
 test('no file is read by a link that has been one to its like, whatever came in between', async () => {
@@ -118,11 +118,11 @@ test('no file is read by a link that has been one to its like, whatever came in 
   ] as const) {
     writeFileSync(inode, 'x'.repeat(size));
     utimesSync(inode, seconds, seconds);
-    used.push(`${files.linkTo(inode)} ${size} ${seconds}`);
+    used.push(`${files.aliasFor(inode)} ${size} ${seconds}`);
     await files.release([inode]);
   }
   expect(new Set(used)).toHaveLength(used.length);
-  // Those of the last second go on with the links there are.
+  // Those of the last second go on with the aliases there are.
   expect(new Set(used.map((one) => one.split(' ')[0]))).toHaveLength(3);
 });
 
@@ -148,13 +148,13 @@ test('DuckDB takes nothing of a file that is gone for a part of one with its ino
   const lengthsIn = async (path: string) =>
     (await connection.runAndReadAll(`SELECT DISTINCT length(a)::INTEGER, length(b)::INTEGER FROM read_parquet('${path}')`)).getRows();
   await write(old, [10, 20]);
-  expect(await lengthsIn(files.linkTo(old))).toEqual([[10, 20]]);
+  expect(await lengthsIn(files.aliasFor(old))).toEqual([[10, 20]]);
   await files.release([old]);
   const { size, ino } = statSync(old);
   renameSync(old, fresh);
   await write(fresh, [20, 10]);
   expect(statSync(fresh)).toMatchObject({ size, ino });
-  expect(await lengthsIn(files.linkTo(fresh))).toEqual([[20, 10]]);
+  expect(await lengthsIn(files.aliasFor(fresh))).toEqual([[20, 10]]);
 });
 
 test('DuckDB sees at once that a link is to another file, and remembers no more footers than there are links', async () => {
@@ -172,7 +172,7 @@ test('DuckDB sees at once that a link is to another file, and remembers no more 
   for (let number = 0; number < 40; number += 1) {
     const path = files.segmentPath(`s${number}`);
     await connection.run(`COPY (SELECT ${number + 100} AS x FROM range(100)) TO '${path}' (FORMAT parquet)`);
-    expect(await ask(`SELECT x, count(*) FROM read_parquet('${files.linkTo(path)}') GROUP BY x`)).toEqual([[number + 100, 100n]]);
+    expect(await ask(`SELECT x, count(*) FROM read_parquet('${files.aliasFor(path)}') GROUP BY x`)).toEqual([[number + 100, 100n]]);
     sizes.push(await remembered());
     await files.release([path]);
   }
@@ -180,7 +180,7 @@ test('DuckDB sees at once that a link is to another file, and remembers no more 
   expect(sizes.at(-1)).toBe(sizes[0]);
 });
 
-test('a store has links to what was searched and is still there, and none after a restart', async () => {
+test('a store has aliases for what was searched and is still there, and none after a restart', async () => {
   const dataDir = temporaryFolder();
   const inodesIn = (folder: string) =>
     readdirSync(join(dataDir, folder))
