@@ -5,9 +5,9 @@ import { END_OF_SEQUENCE } from './append-place.ts';
 import { runForNumbers } from './duckdb-engine.ts';
 import { type HotPart, sourcesOf } from './hot-part.ts';
 import { type EventIdentities, KnownEvents, type KnownEventsLimits, MINUTE_MS } from './known-events.ts';
-import type { Snapshot } from './live-set.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { overlaps, type Segment } from './segment.ts';
+import type { Snapshot } from './version-set.ts';
 
 /** What is known takes so much for each event at most: a set that has just grown. */
 const BYTES_AN_EVENT = 22;

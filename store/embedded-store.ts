@@ -21,7 +21,6 @@ import type { Forgotten } from './feed-forgotten.ts';
 import type { FeedReader } from './feed-reader.ts';
 import type { GroupMemory } from './group-memory.ts';
 import { type MostKept, searchGroups } from './group-search.ts';
-import type { LiveSet } from './live-set.ts';
 import type { Maintenance } from './maintenance.ts';
 import type { PathAliases } from './path-aliases.ts';
 import type { PositionTable } from './position-table.ts';
@@ -32,6 +31,7 @@ import type { SegmentCounts } from './segment-counts.ts';
 import type { StoreCounters } from './store-counters.ts';
 import { StoreError } from './store-error.ts';
 import type { ThreadPolicy } from './thread-policy.ts';
+import type { VersionSet } from './version-set.ts';
 import type { ZoneTables } from './zone-tables.ts';
 
 /** The parts of the store, put together by `openStore`. */
@@ -44,7 +44,7 @@ export interface StoreParts {
   /** Undefined: so are groups. */
   readonly groups: GroupMemory | undefined;
   readonly catalog: Catalog;
-  readonly live: LiveSet;
+  readonly live: VersionSet;
   readonly forgotten: Forgotten;
   readonly positions: PositionTable;
   readonly counters: StoreCounters;
@@ -205,7 +205,7 @@ export class EmbeddedStore implements EventStore {
   async #searchOn(connection: DuckDBConnection, plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
     const { live, aliases, counts, groups, mostKept, zoneTables } = this.#parts;
     const snapshot = live.snapshot();
-    const zone = zoneTables.lend(plan, snapshot);
+    const zone = zoneTables.acquire(plan, snapshot);
     try {
       const scope = new SearchScope(plan, snapshot, aliases, connection, signal, zone);
       return await (plan.output.kind === 'rows' ? searchRows(scope, counts) : searchGroups(scope, plan.output, mostKept, groups));

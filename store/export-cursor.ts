@@ -2,12 +2,12 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
 import type { RowKey } from '../sql/export-statements.ts';
 import { type Piece, type PieceReader, readPiece, rowOf } from './export-piece.ts';
-import type { Snapshot } from './live-set.ts';
 import type { Stretch } from './page-location.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { SearchScope } from './search-scope.ts';
 import { countBySlot } from './slot-counts.ts';
 import { StoreError } from './store-error.ts';
+import type { Snapshot } from './version-set.ts';
 
 /** A piece has no more rows than this, which keep a processor busy for some tens of milliseconds. */
 const MOST_ROWS = 4_096;

@@ -5,12 +5,12 @@ import type { EventRow } from '../query/search-result.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { ExportCursor } from './export-cursor.ts';
 import { type Piece, rowOf } from './export-piece.ts';
-import type { LiveSet } from './live-set.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { StoreError } from './store-error.ts';
+import type { VersionSet } from './version-set.ts';
 
 export interface ExportSource {
-  readonly live: LiveSet;
+  readonly live: VersionSet;
   readonly searchers: ConnectionPool;
   readonly aliases: PathAliases;
   /** Runs `work` with the signal that ends it; the store stays open until it has ended. */

@@ -7,10 +7,10 @@ import { unpackIngestTimes } from './feed-ingest-times.ts';
 import { type FeedBudget, partsOf } from './feed-plan.ts';
 import type { FeedWindow } from './feed-window.ts';
 import { hotLogOf, sourcesOf } from './hot-part.ts';
-import type { Snapshot } from './live-set.ts';
 import { readSealedLogs } from './log-reader.ts';
 import { LowestEvents } from './lowest-events.ts';
 import type { PathAliases } from './path-aliases.ts';
+import type { Snapshot } from './version-set.ts';
 
 /** What events are read with. */
 export interface FeedReading {

@@ -1,7 +1,7 @@
 import type { FeedStretch } from '../sql/feed-statements.ts';
 import type { Bundle } from './bundle.ts';
-import type { Snapshot } from './live-set.ts';
 import type { Segment } from './segment.ts';
+import type { Snapshot } from './version-set.ts';
 
 /** How much is read together at most: so many events, and so many bytes of them, but at least one event. */
 export interface FeedBudget {

@@ -5,12 +5,12 @@ import { type FeedReading, readHot, readSealed } from './feed-events.ts';
 import { type FeedBudget, nextSealed, type SealedStretch } from './feed-plan.ts';
 import { type FeedPiece, type FeedWindow, isUnderWay, PAGE_BYTES, readWindow } from './feed-window.ts';
 import { FeedWindows } from './feed-windows.ts';
-import type { LiveSet, Snapshot } from './live-set.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { StoreError } from './store-error.ts';
+import type { Snapshot, VersionSet } from './version-set.ts';
 
 export interface FeedReaderOptions {
-  readonly live: LiveSet;
+  readonly live: VersionSet;
   readonly aliases: PathAliases;
   /** The feed's own: who reads everything is not to keep searches waiting. */
   readonly connections: ConnectionPool;

@@ -46,10 +46,10 @@ export class GroupMemory {
     this.#uses += 1;
     const search = this.#searchOf(scope, output);
     this.#dropGone(search, scope.liveSegments);
-    const best = this.#hold(search.largestBase(scope.plan.window));
+    const best = this.#acquire(search.largestBase(scope.plan.window));
     try {
       const isWhole = best !== undefined && coversAll(best.coverage, coverage);
-      const base = isWhole ? this.#hold(best) : ((await this.#extend(search, scope, output, coverage, best)) ?? this.#hold(best));
+      const base = isWhole ? this.#acquire(best) : ((await this.#extend(search, scope, output, coverage, best)) ?? this.#acquire(best));
       try {
         return base === undefined ? undefined : await work(base);
       } finally {
@@ -120,7 +120,7 @@ export class GroupMemory {
     return search;
   }
 
-  /** Makes a base of the whole coverage when it is asked for again, and holds it; undefined where it is not worth it. */
+  /** Makes a base of the whole coverage when it is asked for again, and acquires it; undefined where it is not worth it. */
   async #extend(
     search: RepeatedSearch,
     scope: SearchScope,
@@ -178,7 +178,7 @@ export class GroupMemory {
     }
   }
 
-  #hold<B extends GroupBase | undefined>(base: B): B {
+  #acquire<B extends GroupBase | undefined>(base: B): B {
     if (base !== undefined) {
       base.readers += 1;
       base.usedAt = this.#uses;

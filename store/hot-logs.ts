@@ -29,7 +29,7 @@ export class HotLogs {
   #pieceOf = new Uint32Array(FIRST_PLACES);
   #starts = new Uint32Array(FIRST_PLACES);
   #ends = new Uint32Array(FIRST_PLACES);
-  #holders = 0;
+  #references = 0;
 
   constructor(memory: LogMemory) {
     this.#memory = memory;
@@ -79,14 +79,14 @@ export class HotLogs {
   }
 
   /** A table that the logs belong to is there now. */
-  hold(): void {
-    this.#holders += 1;
+  acquire(): void {
+    this.#references += 1;
   }
 
   /** It is not any more. With the last one the memory is free for others. */
-  letGo(): void {
-    this.#holders -= 1;
-    if (this.#holders === 0) {
+  release(): void {
+    this.#references -= 1;
+    if (this.#references === 0) {
       this.#memory.giveBack(this.#pieces);
       this.#pieces = [];
       this.#count = 0;

@@ -7,7 +7,7 @@ import type { EventBatch } from './event-store.ts';
 import type { Journal } from './journal.ts';
 import { journalFileOf } from './journal-file.ts';
 import { journalOf, trailerOf, withoutTrailer } from './journal-trailer.ts';
-import { SpareFiles } from './spare-files.ts';
+import { RecycledJournalFiles } from './recycled-journal-files.ts';
 import { unwritten } from './unwritten.ts';
 
 const KINDS = ['parquet', 'logs'] as const;
@@ -23,13 +23,13 @@ const nameOf = (number: number, kind: (typeof KINDS)[number]) => `${String(numbe
  */
 export class JournalFolder {
   readonly path: string;
-  readonly #spare: SpareFiles;
+  readonly #recycled: RecycledJournalFiles;
   readonly #empty: EmptyJournalTable;
 
   constructor(path: string, empty: EmptyJournalTable) {
     this.path = path;
     this.#empty = empty;
-    this.#spare = new SpareFiles(path);
+    this.#recycled = new RecycledJournalFiles(path);
   }
 
   /** Of the file with a journal's events. */
@@ -117,7 +117,7 @@ export class JournalFolder {
   /** The same of journals that are sealed; their files may become those of later ones. Not synced: what is there again after a crash is known to be sealed by its number. */
   async retire(numbers: readonly number[]): Promise<void> {
     for (const name of namesOf(numbers)) {
-      await this.#spare.keep(join(this.path, name));
+      await this.#recycled.keep(join(this.path, name));
     }
     this.#empty.remove(numbers);
   }
@@ -132,22 +132,22 @@ export class JournalFolder {
     return { number, path, firstSequence, eventCount, expiredCount, positions: [], sizeBytes: 0, ingestedAtMs, hasFiles: false };
   }
 
-  /** Removes what is kept for later journals. */
-  async removeSpare(): Promise<void> {
-    await this.#spare.removeKept();
+  /** Removes the files that are kept for later journals. */
+  async removeRecycled(): Promise<void> {
+    await this.#recycled.removeKept();
   }
 
   /** Removes what an earlier process kept. To be called before anything else. */
   async removeLeft(): Promise<void> {
-    await this.#spare.removeLeft();
+    await this.#recycled.removeLeft();
   }
 
   async #writeFile(path: string, chunks: readonly Uint8Array[]): Promise<void> {
-    const spare = await this.#spare.take(path);
-    const file = spare ?? (await open(path, 'wx'));
+    const recycled = await this.#recycled.take(path);
+    const file = recycled ?? (await open(path, 'wx'));
     try {
       const bytes = await writeAll(file, chunks);
-      if (spare !== undefined) {
+      if (recycled !== undefined) {
         await file.truncate(bytes);
       }
       await file.datasync();

@@ -7,9 +7,9 @@ import type { ArrivedEvents, DuplicateCheck } from './duplicate-check.ts';
 import type { CollectingTable } from './hot-generation.ts';
 import { type HotPart, sourcesOf } from './hot-part.ts';
 import type { Journal } from './journal.ts';
-import type { Snapshot } from './live-set.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { overlaps } from './segment.ts';
+import type { Snapshot } from './version-set.ts';
 
 /** Fewer events are copied into a table with others: searching a great many files costs more than copying. */
 const FILE_OF_ITS_OWN = 4_000;

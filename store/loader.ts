@@ -8,11 +8,11 @@ import { CollectingTable, HotGeneration } from './hot-generation.ts';
 import { HotLogs } from './hot-logs.ts';
 import type { Journal } from './journal.ts';
 import { loadJournal } from './journal-loader.ts';
-import type { LiveSet } from './live-set.ts';
 import type { LogMemory } from './log-memory.ts';
 import type { PathAliases } from './path-aliases.ts';
 import type { PositionTable } from './position-table.ts';
 import type { StoreCounters } from './store-counters.ts';
+import type { VersionSet } from './version-set.ts';
 
 /**
  * Hot parts are closed together once they hold this many events, or bytes of journal, or are this old. They are sorted together when they are sealed, which must fit into the smaller memory limits, because a sort
@@ -32,7 +32,7 @@ export interface LoaderOptions {
   readonly connection: DuckDBConnection;
   readonly aliases: PathAliases;
   readonly logMemory: LogMemory;
-  readonly live: LiveSet;
+  readonly live: VersionSet;
   readonly positions: PositionTable;
   readonly counters: StoreCounters;
   readonly mostKnownEvents: number;
@@ -99,7 +99,7 @@ export class Loader {
         collecting.add({ ...journal, sizeBytes: written.sizeBytes }, loaded, arrived);
       } else {
         parts.push(part);
-        part.logs.hold();
+        part.logs.acquire();
         live.exchange({ addHot: part });
       }
       if (arrived !== undefined) {
@@ -150,7 +150,7 @@ export class Loader {
 async function openGeneration({ connection, live, logMemory, now }: LoaderOptions, number: number): Promise<HotGeneration> {
   const collecting = new CollectingTable(`collecting_${number}`, new HotLogs(logMemory));
   await runStatement(connection, createHotTableStatement(collecting.table));
-  collecting.logs.hold();
+  collecting.logs.acquire();
   live.exchange({ addHot: collecting });
   return new HotGeneration(collecting, now());
 }

@@ -100,7 +100,7 @@ export class Maintenance {
     const { pipeline, sealer, journals, logMemory } = this.#options;
     if (sealer.isIdle && pipeline.pendingBytes === 0) {
       logMemory.giveRoomBack();
-      await journals.removeSpare();
+      await journals.removeRecycled();
     }
   }
 

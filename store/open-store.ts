@@ -17,7 +17,6 @@ import { type GroupLimits, groupLimitsOf } from './group-limits.ts';
 import { GroupMemory } from './group-memory.ts';
 import { MOST_KEPT, type MostKept } from './group-search.ts';
 import { JournalFolder } from './journal-folder.ts';
-import { LiveSet } from './live-set.ts';
 import { Loader } from './loader.ts';
 import { LogMemory } from './log-memory.ts';
 import { Maintenance } from './maintenance.ts';
@@ -33,6 +32,7 @@ import { SearchActivity } from './search-activity.ts';
 import { SegmentCounts } from './segment-counts.ts';
 import { type StoreLogger, silentLogger } from './store-logger.ts';
 import { ThreadPolicy } from './thread-policy.ts';
+import { VersionSet } from './version-set.ts';
 import { type ZoneTableLimits, zoneTableLimits } from './zone-table-limits.ts';
 import { ZoneTables } from './zone-tables.ts';
 
@@ -114,7 +114,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
 
   const aliases = new PathAliases({ segmentsFolder: folder.segments, linksFolder: folder.links, logger });
   const remover = new PartRemover(removing, aliases, journalFolder, logger);
-  const live = new LiveSet({ segments: catalog.segments(), bundles: catalog.bundles() }, nextSequence, (retired) =>
+  const live = new VersionSet({ segments: catalog.segments(), bundles: catalog.bundles() }, nextSequence, (retired) =>
     remover.remove(retired),
   );
   const forgotten = new Forgotten(catalog.forgotten.list());

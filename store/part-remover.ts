@@ -2,13 +2,13 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { dropTableStatement } from '../sql/journal-statements.ts';
 import { runStatement } from './duckdb-engine.ts';
 import type { JournalFolder } from './journal-folder.ts';
-import type { Retired } from './live-set.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { removeFiles } from './published-file.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
+import type { Retired } from './version-set.ts';
 
-/** Frees the memory and the files of what left the live set and is read by nobody: the journals of hot events, too. */
+/** Frees the memory and the files of what left the version set and is read by nobody: the journals of hot events, too. */
 export class PartRemover {
   readonly #queue = new SerialQueue();
   readonly #connection: DuckDBConnection;
@@ -31,7 +31,7 @@ export class PartRemover {
   remove({ hotParts, files }: Retired): void {
     this.#run(async () => {
       for (const { source, logs, journals } of hotParts) {
-        logs.letGo();
+        logs.release();
         if ('table' in source) {
           await runStatement(this.#connection, dropTableStatement(source.table));
         }

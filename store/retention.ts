@@ -1,15 +1,15 @@
 import { isReferenced } from './bundle.ts';
 import type { Catalog } from './catalog.ts';
 import type { Forgotten } from './feed-forgotten.ts';
-import type { LiveSet } from './live-set.ts';
 import type { Segment } from './segment.ts';
+import type { VersionSet } from './version-set.ts';
 
 /** An event accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
 const GRACE_MS = 120_000;
 
 export interface RetentionOptions {
   readonly catalog: Catalog;
-  readonly live: LiveSet;
+  readonly live: VersionSet;
   readonly forgotten: Forgotten;
   /** The highest sequence that each zone has in the segments. */
   readonly lastSequences: (segments: readonly Segment[]) => Promise<ReadonlyMap<number, bigint>>;

@@ -6,9 +6,9 @@ import type { SqlStatement } from '../sql/statement.ts';
 import { type Bundle, bundleWithNumber } from './bundle.ts';
 import { runStatement, streamStatement } from './duckdb-engine.ts';
 import { type HotPart, hotLogOf, sourcesOf } from './hot-part.ts';
-import type { Snapshot } from './live-set.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { overlaps, type Segment } from './segment.ts';
+import type { Snapshot } from './version-set.ts';
 import type { ZoneTable } from './zone-table.ts';
 
 /** Sealed events that never change: a segment, or what the zone has in several of them, read into memory. */

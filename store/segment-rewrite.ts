@@ -4,11 +4,11 @@ import type { Bundle } from './bundle.ts';
 import type { Catalog, CatalogProgress } from './catalog.ts';
 import { runStatement, type StatementRunner } from './duckdb-engine.ts';
 import type { HotPart } from './hot-part.ts';
-import type { LiveSet } from './live-set.ts';
 import type { PathAliases } from './path-aliases.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
 import { type SegmentPlan, type SlabZone, slabZone } from './segment-plan.ts';
 import { writeSegments } from './segment-writer.ts';
+import type { VersionSet } from './version-set.ts';
 
 /** At least the rows of a slice, before which there are `first` in other slices. */
 export type RowsOfSlice = (slice: SegmentSlice, first: number) => SegmentRows;
@@ -25,7 +25,7 @@ export interface SegmentSource {
   readonly plan: (counts: readonly SlabZone[]) => SegmentPlan[];
 }
 
-/** New segments, whose files are there, and the parts of the live set whose place they are to take. */
+/** New segments, whose files are there, and the parts of the version set whose place they are to take. */
 export interface Replacement {
   readonly written: readonly UnpublishedSegment[];
   readonly hotParts: readonly HotPart[];
@@ -39,7 +39,7 @@ export interface Replacement {
 export interface RewriteOptions {
   readonly aliases: PathAliases;
   readonly catalog: Catalog;
-  readonly live: LiveSet;
+  readonly live: VersionSet;
   /** Unix milliseconds. */
   readonly now: () => number;
 }

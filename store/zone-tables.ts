@@ -1,18 +1,18 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan } from '../query/search-plan.ts';
-import type { LiveSet, Snapshot } from './live-set.ts';
 import type { PathAliases } from './path-aliases.ts';
 import type { QuietMoments } from './quiet-moments.ts';
 import type { ReadZone } from './search-scope.ts';
 import { overlaps, type Segment } from './segment.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
+import type { Snapshot, VersionSet } from './version-set.ts';
 import { ZoneDemand } from './zone-demand.ts';
 import { buildZoneTable, dropZoneTable } from './zone-table.ts';
 import { estimateBytes, type ZoneTableLimits } from './zone-table-limits.ts';
 
 export interface ZoneTablesOptions {
-  readonly live: LiveSet;
+  readonly live: VersionSet;
   readonly aliases: PathAliases;
   /** Of its own: tables are made on it while searches go on. */
   readonly connection: DuckDBConnection;
@@ -24,7 +24,7 @@ export interface ZoneTablesOptions {
 }
 
 /** A zone table that a search may read until it is released. */
-export interface ZoneLoan extends ReadZone {
+export interface ZoneLease extends ReadZone {
   release(): void;
 }
 
@@ -68,7 +68,7 @@ export class ZoneTables {
   }
 
   /** The table that this search may read, or undefined: then it reads files. Takes note of the search either way. */
-  lend({ zoneId, window }: Pick<SearchPlan, 'zoneId' | 'window'>, snapshot: Snapshot): ZoneLoan | undefined {
+  acquire({ zoneId, window }: Pick<SearchPlan, 'zoneId' | 'window'>, snapshot: Snapshot): ZoneLease | undefined {
     const { now, limits } = this.#options;
     const segments = segmentsOf(zoneId, snapshot);
     const entry = this.#fitting(zoneId, segments);
@@ -143,7 +143,7 @@ export class ZoneTables {
     const { live, aliases, connection, quiet, limits, now, logger } = this.#options;
     const segments = segmentsOf(zoneId, live);
     // No more than these: it may be a while.
-    const release = live.hold(segments);
+    const release = live.acquire(segments);
     const bytes = estimateBytes(zoneId, segments);
     try {
       if (

@@ -2,14 +2,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ConnectionPool } from '../../store/connection-pool.ts';
 import { startEngine } from '../../store/duckdb-engine.ts';
 import { FeedReader } from '../../store/feed-reader.ts';
-import { LiveSet } from '../../store/live-set.ts';
+import { VersionSet } from '../../store/version-set.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { pathAliases } from './path-aliases-under-test.ts';
 import { event, NOW } from './stored-events.ts';
 
 /** A reader that has no connection to read with. */
-async function readerWithoutDuckdb(live: LiveSet): Promise<FeedReader> {
+async function readerWithoutDuckdb(live: VersionSet): Promise<FeedReader> {
   const engine = await startEngine({ memoryLimitMb: 64, spillFolder: temporaryFolder() });
   onTestFinished(() => engine.closeSync());
   const connections = await ConnectionPool.open(engine, 0, 0);
@@ -27,7 +27,7 @@ const { signal } = new AbortController();
 test('a poll with nothing new for its zones needs no DuckDB, and moves on behind what was for others', async () => {
   const extent = { minTimestamp: NOW, maxTimestamp: NOW, minSequence: 1n, maxSequence: 10n };
   const segment = { id: 1, file: 'gone.parquet', rows: 10, bytes: 1, ...extent, zoneRows: new Map([[7, 10]]) };
-  const live = new LiveSet({ segments: [segment], bundles: [] }, 11n, () => undefined);
+  const live = new VersionSet({ segments: [segment], bundles: [] }, 11n, () => undefined);
   const reader = await readerWithoutDuckdb(live);
   const poll = (zones: readonly number[] | 'all', afterSequence: bigint) => reader.read({ zones, afterSequence, limit: 10 }, signal);
   expect(await poll('all', 10n)).toEqual({ lines: [], lastSequence: 10n, more: false });

@@ -7,9 +7,9 @@ import { Catalog } from '../../store/catalog.ts';
 import { rememberFooters, startEngine } from '../../store/duckdb-engine.ts';
 import type { GroupBase } from '../../store/group-base.ts';
 import { GroupMemory } from '../../store/group-memory.ts';
-import { LiveSet } from '../../store/live-set.ts';
 import { findRemembered } from '../../store/remembered-groups.ts';
 import { SearchScope } from '../../store/search-scope.ts';
+import { VersionSet } from '../../store/version-set.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { pathAliases } from './path-aliases-under-test.ts';
@@ -36,7 +36,7 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder });
   const [connection, dropping] = await Promise.all([engine.connect(), engine.connect()]);
   await rememberFooters(connection);
-  const live = new LiveSet({ segments: catalog.segments(), bundles: [] }, BigInt(EVENTS + 1), () => undefined);
+  const live = new VersionSet({ segments: catalog.segments(), bundles: [] }, BigInt(EVENTS + 1), () => undefined);
   const toDrop: string[] = [];
   const dropTable = (name: string) => {
     toDrop.push(name);

@@ -50,13 +50,13 @@ test('logs that are forgotten can be given again', () => {
 test('memory is used again once the last table that the logs belong to is gone, and not before', () => {
   const memory = new LogMemory();
   const hot = new HotLogs(memory);
-  hot.hold();
-  hot.hold();
+  hot.acquire();
+  hot.acquire();
   hot.append(FIRST, [chunkOf(['first'])]);
   const [piece] = hot.places.pieces;
-  hot.letGo();
+  hot.release();
   expect(memory.take(1).buffer).not.toBe(piece?.buffer);
-  hot.letGo();
+  hot.release();
   expect(hot.has(FIRST)).toBe(false);
   expect(memory.take(1).buffer).toBe(piece?.buffer);
 });

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import type { Bundle } from '../../store/bundle.ts';
 import { Catalog } from '../../store/catalog.ts';
 import { Forgotten } from '../../store/feed-forgotten.ts';
-import { LiveSet, type Retired } from '../../store/live-set.ts';
 import { dropExpiredSegments, type RetentionOptions } from '../../store/retention.ts';
 import type { UnpublishedSegment } from '../../store/segment.ts';
+import { type Retired, VersionSet } from '../../store/version-set.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, NOW } from './stored-events.ts';
@@ -31,7 +31,7 @@ function bundleOf(number: number, minSequence: bigint, maxSequence: bigint): Bun
 }
 
 /** The segments of these tests have no files to look into. */
-function retentionOf(catalog: Catalog, live: LiveSet): RetentionOptions {
+function retentionOf(catalog: Catalog, live: VersionSet): RetentionOptions {
   const lastSequences = () => Promise.resolve(new Map([[7, 1n]]));
   return { catalog, live, forgotten: new Forgotten(), lastSequences, retentionMs: RETENTION_MS };
 }
@@ -41,7 +41,7 @@ test('a segment goes when its newest event is two minutes past the retention, an
   const edge = NOW - RETENTION_MS - 120_000;
   const segments = catalog.apply({ add: [segmentUpTo(edge - 1), segmentUpTo(edge)], remove: [] });
   const retired: Retired[] = [];
-  const live = new LiveSet({ segments, bundles: [] }, 2n, (part) => retired.push(part));
+  const live = new VersionSet({ segments, bundles: [] }, 2n, (part) => retired.push(part));
   const reader = live.snapshot();
   expect(await dropExpiredSegments(retentionOf(catalog, live), NOW)).toBe(1);
   expect(live.segments.map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
@@ -63,7 +63,7 @@ test('a bundle goes with the last segment that can need it, and its file when no
   }
   const segments = catalog.apply({ add: [segmentUpTo(old, 10n), segmentUpTo(NOW, 11n), segmentUpTo(old, 20n)], remove: [] });
   const retired: Retired[] = [];
-  const live = new LiveSet({ segments, bundles: catalog.bundles() }, 31n, (part) => retired.push(part));
+  const live = new VersionSet({ segments, bundles: catalog.bundles() }, 31n, (part) => retired.push(part));
   const reader = live.snapshot();
   expect(await dropExpiredSegments(retentionOf(catalog, live), NOW)).toBe(2);
   expect(live.bundles).toEqual([bundles[1]]);

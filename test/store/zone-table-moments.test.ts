@@ -11,13 +11,13 @@ async function askedDuringSearch(mostWaitMs: number) {
     await under.addSegment({ [ZONE]: rows });
   }
   const search = beginSearch(under.searches);
-  under.borrow(ZONE);
-  under.borrow(ZONE);
+  under.acquire(ZONE);
+  under.acquire(ZONE);
   return { ...under, search };
 }
 
 test('while somebody searches no table is begun, until the search has ended', async () => {
-  const { borrow, tables, inMemory, search } = await askedDuringSearch(600_000);
+  const { acquire, tables, inMemory, search } = await askedDuringSearch(600_000);
   // Long enough for all of it, were it not for the search.
   for (let statements = 0; statements < 100; statements += 1) {
     expect(await inMemory()).toBe(0);
@@ -25,13 +25,13 @@ test('while somebody searches no table is begun, until the search has ended', as
   search.end();
   await search.ended;
   await tables.idle();
-  expect(borrow(ZONE)?.table.zoneRows).toEqual(new Map([[ZONE, 60]]));
+  expect(acquire(ZONE)?.table.zoneRows).toEqual(new Map([[ZONE, 60]]));
 });
 
 test('where somebody always searches a table is made beside that in the end', async () => {
-  const { borrow, tables, search } = await askedDuringSearch(3);
+  const { acquire, tables, search } = await askedDuringSearch(3);
   await tables.idle();
-  expect(borrow(ZONE)?.table.zoneRows).toEqual(new Map([[ZONE, 60]]));
+  expect(acquire(ZONE)?.table.zoneRows).toEqual(new Map([[ZONE, 60]]));
   search.end();
   await search.ended;
 });

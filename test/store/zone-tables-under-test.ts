@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { SEGMENT_COLUMNS } from '../../sql/columns.ts';
 import { startEngine } from '../../store/duckdb-engine.ts';
-import { LiveSet } from '../../store/live-set.ts';
 import { QuietMoments } from '../../store/quiet-moments.ts';
 import { SearchActivity } from '../../store/search-activity.ts';
 import type { Segment } from '../../store/segment.ts';
 import { type StoreLogger, silentLogger } from '../../store/store-logger.ts';
+import { VersionSet } from '../../store/version-set.ts';
 import { type ZoneTableLimits, zoneTableLimits } from '../../store/zone-table-limits.ts';
-import { type ZoneLoan, ZoneTables } from '../../store/zone-tables.ts';
+import { type ZoneLease, ZoneTables } from '../../store/zone-tables.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { pathAliases } from './path-aliases-under-test.ts';
 
@@ -21,7 +21,7 @@ export async function zoneTablesUnderTest(limits: Partial<ZoneTableLimits> = {},
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: join(folder, 'spill'), threads: 1 });
   onTestFinished(() => engine.closeSync());
   const [connection, looking] = await Promise.all([engine.connect(), engine.connect()]);
-  const live = new LiveSet({ segments: [], bundles: [] }, 1n, () => {});
+  const live = new VersionSet({ segments: [], bundles: [] }, 1n, () => {});
   const clock = { nowMs: 1_000_000 };
   const all = { ...zoneTableLimits(256), ...limits };
   const searches = new SearchActivity();
@@ -67,20 +67,20 @@ export async function zoneTablesUnderTest(limits: Partial<ZoneTableLimits> = {},
       return segment;
     },
     /** What a search of the zone is lent, without giving it back. */
-    borrow: (zoneId: number, window = EVER): ZoneLoan | undefined => {
+    acquire: (zoneId: number, window = EVER): ZoneLease | undefined => {
       const snapshot = live.snapshot();
-      const loan = tables.lend({ zoneId, window }, snapshot);
+      const lease = tables.acquire({ zoneId, window }, snapshot);
       snapshot.release();
-      return loan;
+      return lease;
     },
     /** Searches the zone; whether from a table, and waits for what that sets going. */
     search: async (zoneId: number, window = EVER): Promise<boolean> => {
       const snapshot = live.snapshot();
-      const loan = tables.lend({ zoneId, window }, snapshot);
-      loan?.release();
+      const lease = tables.acquire({ zoneId, window }, snapshot);
+      lease?.release();
       snapshot.release();
       await tables.idle();
-      return loan !== undefined;
+      return lease !== undefined;
     },
     /** How many tables take memory, whoever still knows of them. */
     inMemory: async (): Promise<number> => {

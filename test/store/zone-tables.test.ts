@@ -22,16 +22,16 @@ async function withTable(limits = {}, logger = silentLogger) {
 }
 
 test('the second search of many files makes a table, which the third one reads in the place of all of them', async () => {
-  const { addSegment, search, borrow, rowsIn } = await zoneTablesUnderTest();
+  const { addSegment, search, acquire, rowsIn } = await zoneTablesUnderTest();
   const segments = [await addSegment({ [ZONE]: 10, 8: 5 }), await addSegment({ [ZONE]: 20 }), await addSegment({ [ZONE]: 30 }, 5_000)];
   expect(await search(ZONE)).toBe(false);
-  expect(borrow(ZONE)).toBeUndefined();
+  expect(acquire(ZONE)).toBeUndefined();
   expect(await search(8)).toBe(false);
-  const loan = borrow(ZONE);
-  expect(loan?.segments).toEqual(new Set(segments));
-  expect(loan?.table).toMatchObject({ zoneRows: new Map([[ZONE, 60]]), minTimestamp: 1_000, maxTimestamp: 5_029 });
+  const lease = acquire(ZONE);
+  expect(lease?.segments).toEqual(new Set(segments));
+  expect(lease?.table).toMatchObject({ zoneRows: new Map([[ZONE, 60]]), minTimestamp: 1_000, maxTimestamp: 5_029 });
   const [[rows, zones, id] = []] = await rowsIn(
-    `SELECT count(*), count(DISTINCT "shieldZoneId"), min("logIdText") FROM ${loan?.table.table}`,
+    `SELECT count(*), count(DISTINCT "shieldZoneId"), min("logIdText") FROM ${lease?.table.table}`,
   );
   expect([Number(rows), Number(zones), id]).toEqual([60, 1, 's1-0']);
 });
@@ -64,25 +64,25 @@ test('files outside of the window do not count as read', async () => {
 });
 
 test('searches at the same time have one table made', async () => {
-  const { addSegment, borrow, tables, rowsIn } = await zoneTablesUnderTest();
+  const { addSegment, acquire, tables, rowsIn } = await zoneTablesUnderTest();
   for (const rows of [10, 20, 30]) {
     await addSegment({ [ZONE]: rows });
   }
   for (let searches = 0; searches < 8; searches += 1) {
-    expect(borrow(ZONE)).toBeUndefined();
+    expect(acquire(ZONE)).toBeUndefined();
   }
   await tables.idle();
-  expect(borrow(ZONE)?.table.id).toBe(-1);
+  expect(acquire(ZONE)?.table.id).toBe(-1);
   const made = await rowsIn(`SELECT database_name FROM duckdb_databases() WHERE database_name LIKE 'zone_table%'`);
   expect(made).toEqual([['zone_table_1']]);
 });
 
 test('segments that came later are read beside a table, and when they are many it is made anew with them', async () => {
-  const { addSegment, search, borrow, clock, inMemory, segments } = await withTable();
+  const { addSegment, search, acquire, clock, inMemory, segments } = await withTable();
   const later = [await addSegment({ [ZONE]: 1 }), await addSegment({ [ZONE]: 2 })];
   await search(ZONE);
   await search(ZONE);
-  expect(borrow(ZONE)?.segments).toEqual(new Set(segments));
+  expect(acquire(ZONE)?.segments).toEqual(new Set(segments));
   later.push(await addSegment({ [ZONE]: 3 }));
   await search(ZONE);
   await search(ZONE);
@@ -91,9 +91,9 @@ test('segments that came later are read beside a table, and when they are many i
   clock.nowMs += zoneTableLimits(256).remadeAfterMs;
   expect(await search(ZONE)).toBe(true);
   expect(await search(ZONE)).toBe(true);
-  const loan = borrow(ZONE);
-  expect(loan?.segments).toEqual(new Set([...segments, ...later]));
-  expect(loan?.table.zoneRows.get(ZONE)).toBe(66);
+  const lease = acquire(ZONE);
+  expect(lease?.segments).toEqual(new Set([...segments, ...later]));
+  expect(lease?.table.zoneRows.get(ZONE)).toBe(66);
   // The other one is still read.
   expect(await inMemory()).toBe(2);
 });
@@ -120,13 +120,13 @@ test('a search whose snapshot lacks a segment of the table does not get it', asy
   await search(ZONE);
   await search(ZONE);
   expect(tables.count).toBe(1);
-  expect(tables.lend({ zoneId: ZONE, window: { fromMs: 0, toMs: 9_999 } }, before)).toBeUndefined();
+  expect(tables.acquire({ zoneId: ZONE, window: { fromMs: 0, toMs: 9_999 } }, before)).toBeUndefined();
   before.release();
 });
 
 test('a table that is dropped stays for those who read it', async () => {
-  const { borrow, tables, inMemory, rowsIn } = await withTable();
-  const [first, second] = [borrow(ZONE), borrow(ZONE)];
+  const { acquire, tables, inMemory, rowsIn } = await withTable();
+  const [first, second] = [acquire(ZONE), acquire(ZONE)];
   tables.giveWay();
   first?.release();
   await tables.idle();
@@ -213,15 +213,15 @@ test.each([
 
 test('closing interrupts a table that is being made', async () => {
   const warn = vi.fn();
-  const { addSegment, borrow, tables, inMemory } = await zoneTablesUnderTest(
+  const { addSegment, acquire, tables, inMemory } = await zoneTablesUnderTest(
     { mostRows: 10_000_000, mostBytes: 1e9 },
     { ...silentLogger, warn },
   );
   for (let segment = 0; segment < 3; segment += 1) {
     await addSegment({ [ZONE]: 500_000 });
   }
-  borrow(ZONE);
-  borrow(ZONE);
+  acquire(ZONE);
+  acquire(ZONE);
   await expect.poll(inMemory).toBe(1);
   await tables.close();
   expect([tables.count, await inMemory(), warn.mock.calls]).toEqual([0, 0, []]);

@@ -8,12 +8,13 @@ const MOST_BYTES = 384 * 1024 * 1024;
 const LEAST_BYTES = 1024 * 1024;
 
 /**
- * Files of a folder that nobody needs, to be written over. The system keeps their pages in memory: to copy into those takes a fraction of what it takes to find new ones, and room on the disk for
- * them. Whoever writes into one has to tell its own content from what may be left of the old.
+ * Keeps files of flushed journals so that later journals are written over them. The system keeps their pages in memory, and to copy into those takes a
+ * fraction of the time that new pages and room on the disk take. A journal that is written into one says which bytes are its own.
+ * On disk their names keep the old prefix, `spare-`.
  */
-export class SpareFiles {
+export class RecycledJournalFiles {
   readonly #folder: string;
-  readonly #spare: { readonly path: string; readonly bytes: number }[] = [];
+  readonly #recycled: { readonly path: string; readonly bytes: number }[] = [];
   #bytes = 0;
   #kept = 0;
 
@@ -30,9 +31,9 @@ export class SpareFiles {
         return;
       }
       this.#kept += 1;
-      const spare = join(this.#folder, `spare-${this.#kept}`);
-      await rename(path, spare);
-      this.#spare.push({ path: spare, bytes: size });
+      const recycled = join(this.#folder, `spare-${this.#kept}`);
+      await rename(path, recycled);
+      this.#recycled.push({ path: recycled, bytes: size });
       this.#bytes += size;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
@@ -41,22 +42,22 @@ export class SpareFiles {
     }
   }
 
-  /** A spare file, open, which has the path from now on; undefined where there is none. */
+  /** A recycled file, open, which has the path from now on; undefined where there is none. */
   async take(path: string): Promise<FileHandle | undefined> {
-    const spare = this.#spare.pop();
-    if (spare === undefined) {
+    const recycled = this.#recycled.pop();
+    if (recycled === undefined) {
       return undefined;
     }
-    this.#bytes -= spare.bytes;
-    await rename(spare.path, path);
+    this.#bytes -= recycled.bytes;
+    await rename(recycled.path, path);
     return await open(path, 'r+');
   }
 
   /** Removes those that are kept now. */
   async removeKept(): Promise<void> {
-    const spare = this.#spare.splice(0);
+    const recycled = this.#recycled.splice(0);
     this.#bytes = 0;
-    for (const { path } of spare) {
+    for (const { path } of recycled) {
       await unlink(path);
     }
   }

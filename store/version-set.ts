@@ -25,7 +25,7 @@ type Part = HotPart | Segment | Bundle;
  * The hot parts and segments that hold the events right now, each event in exactly one of them, and the bundles with the logs of the sealed ones. Parts are exchanged in one step;
  * a part that was taken out is handed to `onRetired` once no snapshot holds it any more.
  */
-export class LiveSet {
+export class VersionSet {
   #hotParts: readonly HotPart[] = [];
   #segments: readonly Segment[];
   #bundles: readonly Bundle[];
@@ -103,12 +103,12 @@ export class LiveSet {
 
   snapshot(): Snapshot {
     const [hotParts, segments, bundles, endSequence] = [this.#hotParts, this.#segments, this.#bundles, this.#endSequence];
-    const release = this.hold([...hotParts, ...segments, ...bundles]);
+    const release = this.acquire([...hotParts, ...segments, ...bundles]);
     return { hotParts, segments, bundles, endSequence, release };
   }
 
   /** Keeps these readable until what is returned is called. All of them are live. */
-  hold(parts: readonly Part[]): () => void {
+  acquire(parts: readonly Part[]): () => void {
     for (const part of parts) {
       this.#readers.set(part, (this.#readers.get(part) ?? 0) + 1);
     }
