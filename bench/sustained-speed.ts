@@ -30,11 +30,11 @@ const spanMs = starts * seconds * 1_000;
 const options = { seed: 3, count: starts * eventsPerStart, zones: 1_700, nowMs: BENCH_NOW_MS, spanMs };
 
 function shown(row: SustainedRow): string[] {
-  const { endedMs, hotEvents, segments, searchMs, cpuMsPerSecond, residentBytes } = row;
+  const { endedMs, unflushedEvents, segments, searchMs, cpuMsPerSecond, residentBytes } = row;
   return [
     `${Math.round(endedMs / 1_000)} s`,
     count(row.eventsPerSecond),
-    count(hotEvents),
+    count(unflushedEvents),
     count(segments),
     ...[0.5, 0.95].map((share) => ms(percentile(searchMs, share))),
     `${count(cpuMsPerSecond)} ms`,

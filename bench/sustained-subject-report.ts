@@ -15,7 +15,7 @@ export interface SustainedRow {
   readonly endedMs: number;
   /** That became searchable. */
   readonly eventsPerSecond: number;
-  readonly hotEvents: number;
+  readonly unflushedEvents: number;
   readonly segments: number;
   /** Milliseconds of each of a dashboard's searches. */
   readonly searchMs: readonly number[];

@@ -30,7 +30,7 @@ function endRow(): void {
   rows.push({
     endedMs: performance.now() - began,
     eventsPerSecond: (stats.events - events) / seconds,
-    hotEvents: stats.hotEvents,
+    unflushedEvents: stats.unflushedEvents,
     segments: stats.segments,
     searchMs,
     cpuMsPerSecond: (user + system) / 1_000 / seconds,

@@ -24,7 +24,7 @@ const DUCKDB_TYPES = { int32: 'INTEGER', int64: 'BIGINT', uint64: 'UBIGINT', tex
 /** Whether lower case changes `ip` or `urlTail`, or may do so. */
 const UNFOLDED: EventColumn = { name: 'unfolded', duckdbType: 'BOOLEAN' };
 
-/** The columns of a journal and of a hot table. `seq` is the ingest sequence that the feed is ordered by; see `query/batch-columns.ts` for the others. */
+/** The columns of a journal and of a memtable. `seq` is the ingest sequence that the feed is ordered by; see `query/batch-columns.ts` for the others. */
 export const JOURNAL_COLUMNS: readonly EventColumn[] = [
   { name: 'seq', duckdbType: 'BIGINT' },
   ...BATCH_COLUMNS.map(({ name, type }) => ({ name, duckdbType: DUCKDB_TYPES[type] })),
@@ -33,7 +33,7 @@ export const JOURNAL_COLUMNS: readonly EventColumn[] = [
 
 /**
  * Where the log of an event is. Of a sealed one: the number of the bundle in the upper bits, its row in there, from 0, in the lower. As one number it grows by
- * one from row to row, and takes a tenth of a byte. Of a hot one: its sequence with a minus.
+ * one from row to row, and takes a tenth of a byte. The one of an unflushed event is its sequence with a minus.
  */
 const LOG_PLACE: EventColumn = { name: 'logPlace', duckdbType: 'BIGINT' };
 

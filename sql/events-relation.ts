@@ -3,15 +3,15 @@ import { int64, joinSql, type SqlFragment, sql, textList, trusted } from './frag
 import { REBUILT_LOG_ID } from './rebuilt-log-id.ts';
 
 /** Where events are that are not sealed: in a table in memory, by its name, or in the file of a journal. */
-export type HotSource = { readonly table: string } | { readonly path: string };
+export type GrowingSource = { readonly table: string } | { readonly path: string };
 
 const REBUILT: Readonly<Partial<Record<EventColumnName, string>>> = {
   logId: REBUILT_LOG_ID,
   url: '"urlHead" || "urlTail"',
 };
 
-/** Of a hot event, `logPlace` is its sequence with a minus. */
-const HOT = { ...REBUILT, logPlace: '-"seq"' };
+/** Of an unflushed event, `logPlace` is its sequence with a minus. */
+const GROWING = { ...REBUILT, logPlace: '-"seq"' };
 
 function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>): SqlFragment {
   return trusted(
@@ -20,57 +20,59 @@ function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>):
 }
 
 /**
- * The events of hot sources and segments as one relation to select {@link EVENT_COLUMNS} from. `endSequence` hides what hot tables received later.
+ * The events of growing sources and segments as one relation to select {@link EVENT_COLUMNS} from. `endSequence` hides what memtables received later.
  * `sealedTables` are names of tables with rows of segments.
  */
 export function eventsRelation(
-  hot: readonly HotSource[],
+  growing: readonly GrowingSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
   sealedTables: readonly string[] = [],
 ): SqlFragment {
-  return relation(hot, segmentPaths, endSequence, sealedTables, { hot: '', sealed: '', table: () => '' });
+  return relation(growing, segmentPaths, endSequence, sealedTables, { growing: '', sealed: '', table: () => '' });
 }
 
-/** The same with a further column `file`: the path of the segment, or the name of the sealed table, that an event is in, NULL for those that are hot. */
+/** The same with a further column `file`: the path of the segment, or the name of the sealed table, that an event is in, NULL for those that are unflushed. */
 export function eventsByFile(
-  hot: readonly HotSource[],
+  growing: readonly GrowingSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
   sealedTables: readonly string[],
 ): SqlFragment {
-  return relation(hot, segmentPaths, endSequence, sealedTables, {
-    hot: ', NULL::VARCHAR AS file',
+  return relation(growing, segmentPaths, endSequence, sealedTables, {
+    growing: ', NULL::VARCHAR AS file',
     sealed: ', filename AS file',
     table: (name) => `, '${name}' AS file`,
   });
 }
 
 function relation(
-  hot: readonly HotSource[],
+  growing: readonly GrowingSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
   sealedTables: readonly string[],
-  further: { readonly hot: string; readonly sealed: string; readonly table: (name: string) => string },
+  further: { readonly growing: string; readonly sealed: string; readonly table: (name: string) => string },
 ): SqlFragment {
-  const hotEvents = hotRelations(hot, endSequence).map((rows) => sql`SELECT ${selected(HOT)}${trusted(further.hot)} FROM ${rows}`);
+  const unflushedEvents = growingRelations(growing, endSequence).map(
+    (rows) => sql`SELECT ${selected(GROWING)}${trusted(further.growing)} FROM ${rows}`,
+  );
   const sealed =
     segmentPaths.length === 0
       ? []
       : [sql`SELECT ${selected(REBUILT)}${trusted(further.sealed)} FROM read_parquet(${textList(segmentPaths)})`];
   const inTables = sealedTables.map((name) => sql`SELECT ${selected(REBUILT)}${trusted(further.table(name))} FROM ${trusted(name)}`);
-  const parts = [...hotEvents, ...inTables, ...sealed];
+  const parts = [...unflushedEvents, ...inTables, ...sealed];
   if (parts.length === 0) {
     const nothing = EVENT_COLUMNS.map(({ name, duckdbType }) => `NULL::${duckdbType} AS "${name}"`).join(', ');
-    return trusted(`(SELECT ${nothing}${further.hot} WHERE false) AS events`);
+    return trusted(`(SELECT ${nothing}${further.growing} WHERE false) AS events`);
   }
   return sql`(${joinSql(parts, ' UNION ALL ')}) AS events`;
 }
 
 /** Their rows, with `JOURNAL_COLUMNS`: of each table, and of all files. */
-function hotRelations(hot: readonly HotSource[], endSequence: bigint): SqlFragment[] {
-  const tables = hot.flatMap((source) => ('table' in source ? [source.table] : []));
-  const paths = hot.flatMap((source) => ('path' in source ? [source.path] : []));
+function growingRelations(growing: readonly GrowingSource[], endSequence: bigint): SqlFragment[] {
+  const tables = growing.flatMap((source) => ('table' in source ? [source.table] : []));
+  const paths = growing.flatMap((source) => ('path' in source ? [source.path] : []));
   return [
     // A table goes on to receive events, a file never changes.
     ...tables.map((table) => sql`${trusted(table)} WHERE ${column('seq')} < ${int64(endSequence)}`),
@@ -78,10 +80,12 @@ function hotRelations(hot: readonly HotSource[], endSequence: bigint): SqlFragme
   ];
 }
 
-/** The rows of hot sources and segments as they are in journals. There is at least one of them. */
-export function journalRows(hot: readonly HotSource[], segmentPaths: readonly string[], endSequence: bigint): SqlFragment {
+/** The rows of growing sources and segments as they are in journals. There is at least one of them. */
+export function journalRows(growing: readonly GrowingSource[], segmentPaths: readonly string[], endSequence: bigint): SqlFragment {
   const sealed = segmentPaths.length === 0 ? [] : [sql`read_parquet(${textList(segmentPaths)})`];
-  const parts = [...hotRelations(hot, endSequence), ...sealed].map((rows) => sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows}`);
+  const parts = [...growingRelations(growing, endSequence), ...sealed].map(
+    (rows) => sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows}`,
+  );
   return sql`(${joinSql(parts, ' UNION ALL ')}) AS events`;
 }
 

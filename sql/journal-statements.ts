@@ -21,7 +21,7 @@ export function setThreadsStatement(threads: number): SqlStatement {
   return render(sql`SET threads = ${int32(threads)}`);
 }
 
-export function createHotTableStatement(table: string): SqlStatement {
+export function createMemtableStatement(table: string): SqlStatement {
   return render(sql`CREATE TABLE ${trusted(table)} (${columnDefinitions(JOURNAL_COLUMNS)})`);
 }
 
@@ -44,13 +44,13 @@ export function identitiesBetweenStatement(rows: SqlFragment, fromMs: number, to
   return render(sql`${identities(rows)} WHERE ${column('timestamp')} >= ${int64(fromMs)} AND ${column('timestamp')} < ${int64(toMs)}`);
 }
 
-/** Copies the events of a journal into a hot table. */
+/** Copies the events of a journal into a memtable. */
 export function insertStatement(table: string, path: string): SqlStatement {
   return render(sql`INSERT INTO ${trusted(table)} SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${ofFile(path)}`);
 }
 
 /**
- * Copies the events of a journal that are not in `known` into a hot table, and of equal ones in the journal the first.
+ * Copies the events of a journal that are not in `known` into a memtable, and of equal ones in the journal the first.
  * Only `known` events from `firstMs` to `lastMs`, both included, are compared. Column: the sequence of each copied event, a double.
  */
 export function insertNewStatement(table: string, path: string, known: SqlFragment, firstMs: number, lastMs: number): SqlStatement {

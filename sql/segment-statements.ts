@@ -3,7 +3,7 @@ import { duckdbDialect } from './duckdb-dialect.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, textList, trusted } from './fragment.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
-/** How hot events become segments, and how those are read one by one. Table names and paths are the store's own. */
+/** How unflushed events become segments, and how those are read one by one. Table names and paths are the store's own. */
 
 const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duckdbDialect.placeholder);
 

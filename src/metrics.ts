@@ -26,7 +26,7 @@ const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (stats
 
 const STORE_LEVELS: readonly (readonly [name: string, help: string, read: (stats: StoreStats) => number])[] = [
   ['shieldlog_events', 'Events kept now', ({ events }) => events],
-  ['shieldlog_hot_events', 'Events kept in memory, not yet in a segment', ({ hotEvents }) => hotEvents],
+  ['shieldlog_memtable_events', 'Events kept in memory, not yet in a segment', ({ unflushedEvents }) => unflushedEvents],
   ['shieldlog_segments', 'Segment files', ({ segments }) => segments],
   ['shieldlog_segment_bytes', 'Size of the segment files', ({ segmentBytes }) => segmentBytes],
   ['shieldlog_journal_bytes', 'Size of the journal files', ({ journalBytes }) => journalBytes],
@@ -34,6 +34,11 @@ const STORE_LEVELS: readonly (readonly [name: string, help: string, read: (stats
   ['shieldlog_zone_table_bytes', 'Memory that those are estimated to take', ({ zoneTableBytes }) => zoneTableBytes],
   ['shieldlog_dead_letters', 'Messages kept that could not become events', ({ deadLetters }) => deadLetters],
 ];
+
+/** Names that metrics had before, by the names they have now. Both are exported in this version. */
+const FORMER_NAMES: Readonly<Record<string, string>> = {
+  shieldlog_memtable_events: 'shieldlog_hot_events',
+};
 
 type KafkaCounters = ReturnType<KafkaSource['counters']>;
 
@@ -71,6 +76,10 @@ function levelRead(registry: Registry, name: string, help: string, read: () => n
       this.set(read());
     },
   });
+  const former = FORMER_NAMES[name];
+  if (former !== undefined) {
+    levelRead(registry, former, `Former name of ${name}`, read);
+  }
 }
 
 /** A registry of its own for each app: two in one process do not meet. */

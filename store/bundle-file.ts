@@ -3,7 +3,7 @@ import type { ColumnMetaData, OffsetIndex, RowGroup } from 'hyparquet';
 import { ByteWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { FileOutput } from './file-output.ts';
-import type { LogPlaces } from './hot-logs.ts';
+import type { LogSlices } from './memtable-logs.ts';
 import { PARQUET_MAGIC, type ParquetColumn } from './parquet-column.ts';
 import { type ColumnIndex, parquetFooter } from './parquet-footer.ts';
 
@@ -24,7 +24,7 @@ const COLUMN: ParquetColumn = { name: 'log', type: 'BYTE_ARRAY', repetition_type
 /** What is to be written into a bundle. */
 export interface BundleOrder {
   readonly path: string;
-  readonly logs: LogPlaces;
+  readonly logs: LogSlices;
   /** Which of the logs, row by row. */
   readonly rows: Float64Array;
 }

@@ -20,7 +20,7 @@ export async function runMerge({ slab, slabMs, segments }: Merge, write: WriteMe
   };
   const written = await aliases.withOriginalPaths(write(order));
   try {
-    publishSegments({ written, hotParts: [], segments }, options);
+    publishSegments({ written, growingSegments: [], segments }, options);
   } catch (error) {
     await removeFiles(aliases.segmentsFolder, written);
     throw error;

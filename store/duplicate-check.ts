@@ -3,7 +3,7 @@ import { journalRows } from '../sql/events-relation.ts';
 import { identitiesBetweenStatement, identitiesStatement } from '../sql/journal-statements.ts';
 import { END_OF_SEQUENCE } from './append-place.ts';
 import { runForNumbers } from './duckdb-engine.ts';
-import { type HotPart, sourcesOf } from './hot-part.ts';
+import { type GrowingSegment, sourcesOf } from './growing-segment.ts';
 import { type EventIdentities, KnownEvents, type KnownEventsLimits, MINUTE_MS } from './known-events.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { overlaps, type Segment } from './segment.ts';
@@ -46,7 +46,7 @@ export interface DuplicateCheckOptions {
 
 /**
  * Finds out whether events that arrive are in the store already, from memory: of the minutes that events come from at the time it knows what tells all stored events apart. What it does not know yet of a minute it reads
- * from the hot events and segments once.
+ * from the unflushed events and segments once.
  */
 export class DuplicateCheck {
   readonly #options: DuplicateCheckOptions;
@@ -102,13 +102,13 @@ export class DuplicateCheck {
     return true;
   }
 
-  async #read({ fromMs, toMs, hot, sealed, expectedEvents }: StoredParts): Promise<EventIdentities[]> {
-    if (hot.length + sealed.length === 0) {
+  async #read({ fromMs, toMs, growing, sealed, expectedEvents }: StoredParts): Promise<EventIdentities[]> {
+    if (growing.length + sealed.length === 0) {
       return [];
     }
     const { connection, aliases } = this.#options;
     const paths = sealed.map(({ file }) => aliases.segmentAlias(file));
-    const rows = journalRows(sourcesOf(hot), paths, END_OF_SEQUENCE);
+    const rows = journalRows(sourcesOf(growing), paths, END_OF_SEQUENCE);
     const found: EventIdentities[] = [];
     const stepMs = Math.ceil((toMs - fromMs) / Math.max(1, expectedEvents / READ_AT_ONCE));
     for (let from = fromMs; from < toMs; from += stepMs) {
@@ -125,17 +125,23 @@ interface StoredParts {
   readonly fromMs: number;
   /** Exclusive. */
   readonly toMs: number;
-  readonly hot: readonly HotPart[];
+  readonly growing: readonly GrowingSegment[];
   readonly sealed: readonly Segment[];
   /** As if the events of each part were spread evenly over its time. */
   readonly expectedEvents: number;
 }
 
-function partsBetween({ hotParts, segments }: Snapshot, fromMs: number, toMs: number): StoredParts {
-  const hot = hotParts.filter((part) => part.events > 0 && overlaps(part, fromMs, toMs));
+function partsBetween({ growingSegments, segments }: Snapshot, fromMs: number, toMs: number): StoredParts {
+  const growing = growingSegments.filter((part) => part.events > 0 && overlaps(part, fromMs, toMs));
   const sealed = segments.filter((segment) => overlaps(segment, fromMs, toMs));
-  const sizes = [...hot, ...sealed.map(({ rows, ...segment }) => ({ ...segment, events: rows }))];
-  return { fromMs, toMs, hot, sealed, expectedEvents: sizes.reduce((sum, part) => sum + part.events * shareOf(part, fromMs, toMs), 0) };
+  const sizes = [...growing, ...sealed.map(({ rows, ...segment }) => ({ ...segment, events: rows }))];
+  return {
+    fromMs,
+    toMs,
+    growing,
+    sealed,
+    expectedEvents: sizes.reduce((sum, part) => sum + part.events * shareOf(part, fromMs, toMs), 0),
+  };
 }
 
 /** How much of a part's time lies in the range. */

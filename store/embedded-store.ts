@@ -140,13 +140,13 @@ export class EmbeddedStore implements EventStore {
   stats(): StoreStats {
     const { live, catalog, counters, zoneTables } = this.#parts;
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-    const hotEvents = sum(live.hotParts.map(({ events }) => events));
+    const unflushedEvents = sum(live.growingSegments.map(({ events }) => events));
     return {
-      events: hotEvents + sum(live.segments.map(({ rows }) => rows)),
-      hotEvents,
+      events: unflushedEvents + sum(live.segments.map(({ rows }) => rows)),
+      unflushedEvents,
       segments: live.segments.length,
       segmentBytes: sum([...live.segments, ...live.bundles].map(({ bytes }) => bytes)),
-      journalBytes: sum(live.hotParts.map(({ journalBytes }) => journalBytes)),
+      journalBytes: sum(live.growingSegments.map(({ journalBytes }) => journalBytes)),
       deadLetters: catalog.deadLetters.count(),
       zoneTables: zoneTables.count,
       zoneTableBytes: zoneTables.bytes,
@@ -155,7 +155,7 @@ export class EmbeddedStore implements EventStore {
     };
   }
 
-  /** Seals what is hot now; for tests and tools, since it happens by itself. */
+  /** Seals what is unflushed now; for tests and tools, since it happens by itself. */
   sealNow(): Promise<void> {
     return this.#parts.maintenance.sealNow();
   }

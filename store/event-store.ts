@@ -127,7 +127,7 @@ export interface EventStore {
 
 export interface StoreStats {
   readonly events: number;
-  readonly hotEvents: number;
+  readonly unflushedEvents: number;
   readonly segments: number;
   /** The logs of their events included. */
   readonly segmentBytes: number;

@@ -1,12 +1,12 @@
 import type { DuckDBBlobVector, DuckDBConnection } from '@duckdb/node-api';
-import { eventsRelation, type HotSource } from '../sql/events-relation.ts';
+import { eventsRelation, type GrowingSource } from '../sql/events-relation.ts';
 import { type FeedStretch, feedHeadsStatement } from '../sql/feed-statements.ts';
 import { bundleWithNumber } from './bundle.ts';
 import { streamStatement } from './duckdb-engine.ts';
 import { unpackIngestTimes } from './feed-ingest-times.ts';
 import { type FeedBudget, partsOf } from './feed-plan.ts';
 import type { FeedWindow } from './feed-window.ts';
-import { hotLogOf, sourcesOf } from './hot-part.ts';
+import { logOfGrowing, sourcesOf } from './growing-segment.ts';
 import { readSealedLogs } from './log-reader.ts';
 import { LowestEvents } from './lowest-events.ts';
 import type { PathAliases } from './path-aliases.ts';
@@ -41,30 +41,30 @@ export async function readSealed(snapshot: Snapshot, stretch: FeedStretch, budge
   return { after: stretch.after, events: lowest.sorted(), upTo: lowest.upTo, times };
 }
 
-/** The same of the hot events. */
-export async function readHot(
-  { hotParts }: Pick<Snapshot, 'hotParts'>,
+/** The same of the growing events. */
+export async function readGrowing(
+  { growingSegments }: Pick<Snapshot, 'growingSegments'>,
   stretch: FeedStretch,
   budget: FeedBudget,
   reading: FeedReading,
 ): Promise<FeedWindow> {
-  const parts = hotParts.filter(({ lastSequence }) => lastSequence > stretch.after);
+  const parts = growingSegments.filter(({ lastSequence }) => lastSequence > stretch.after);
   const lowest = await readHeads(sourcesOf(parts), [], stretch, budget, reading);
   for (const event of lowest.sorted()) {
-    lowest.addLog(event, hotLogOf(parts, event.sequence));
+    lowest.addLog(event, logOfGrowing(parts, event.sequence));
   }
   const times = parts.flatMap(({ journals }) => journals);
   return { after: stretch.after, events: lowest.sorted(), upTo: lowest.upTo, times };
 }
 
 async function readHeads(
-  hot: readonly HotSource[],
+  growing: readonly GrowingSource[],
   segmentPaths: readonly string[],
   stretch: FeedStretch,
   budget: FeedBudget,
   { aliases, connection, signal }: FeedReading,
 ): Promise<LowestEvents> {
-  const events = eventsRelation(hot, segmentPaths, stretch.upTo + 1n);
+  const events = eventsRelation(growing, segmentPaths, stretch.upTo + 1n);
   const lowest = new LowestEvents(budget.bytes, stretch.upTo);
   let found = 0;
   let highest = stretch.after;

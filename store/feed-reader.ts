@@ -1,7 +1,7 @@
 import type { ConnectionPool } from './connection-pool.ts';
 import { isOutOfMemory } from './duckdb-engine.ts';
 import type { FeedPage, FeedRequest } from './event-store.ts';
-import { type FeedReading, readHot, readSealed } from './feed-events.ts';
+import { type FeedReading, readGrowing, readSealed } from './feed-events.ts';
 import { type FeedBudget, nextSealed, type SealedStretch } from './feed-plan.ts';
 import { type FeedPiece, type FeedWindow, isUnderWay, PAGE_BYTES, readWindow } from './feed-window.ts';
 import { FeedWindows } from './feed-windows.ts';
@@ -99,7 +99,7 @@ export class FeedReader {
       // What was hot may have been sealed while the connection was waited for.
       const sealed = stretch ?? this.#nextSealed(zones, after, snapshot);
       return sealed === undefined
-        ? readHot(snapshot, { zones, after, upTo: snapshot.endSequence - 1n }, budget, reading)
+        ? readGrowing(snapshot, { zones, after, upTo: snapshot.endSequence - 1n }, budget, reading)
         : readSealed(snapshot, sealed, budget, reading);
     });
     return readWindow(page, after, limit);

@@ -4,9 +4,9 @@ import { insertNewStatement, insertStatement } from '../sql/journal-statements.t
 import { END_OF_SEQUENCE } from './append-place.ts';
 import { runForNumbers, runStatement } from './duckdb-engine.ts';
 import type { ArrivedEvents, DuplicateCheck } from './duplicate-check.ts';
-import type { CollectingTable } from './hot-generation.ts';
-import { type HotPart, sourcesOf } from './hot-part.ts';
+import { type GrowingSegment, sourcesOf } from './growing-segment.ts';
 import type { Journal } from './journal.ts';
+import type { GrowingTable } from './memtable.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { overlaps } from './segment.ts';
 import type { Snapshot } from './version-set.ts';
@@ -21,21 +21,21 @@ export interface LoadOutcome {
   readonly sequences?: Float64Array;
   /** The events of the journal, duplicates included, where there are some. */
   readonly arrived?: ArrivedEvents;
-  /** The journal as a part of its own; absent where its events were copied into the collecting table. */
-  readonly part?: HotPart;
+  /** The journal as a growing segment of its own; absent where its events were copied into the growing table. */
+  readonly part?: GrowingSegment;
 }
 
 export interface LoadTarget {
   /** Where the events of small journals go, and those left of one that holds duplicates. */
-  readonly collecting: CollectingTable;
-  /** What is searchable already, the collecting table included: an event that is in there is not loaded again. */
+  readonly table: GrowingTable;
+  /** What is searchable already, the growing table included: an event that is in there is not loaded again. */
   readonly known: Snapshot;
   readonly duplicates: DuplicateCheck;
   readonly aliases: PathAliases;
 }
 
 /**
- * Loads a journal. The file of a large one without duplicates is searched as it is; the events of others go over into the collecting table in one last statement. It all is loaded, or none of it.
+ * Loads a journal. The file of a large one without duplicates is searched as it is; the events of others go over into the growing table in one last statement. It all is loaded, or none of it.
  */
 export async function loadJournal(connection: DuckDBConnection, journal: Journal, target: LoadTarget): Promise<LoadOutcome> {
   if (journal.eventCount === 0 || !journal.hasFiles) {
@@ -55,7 +55,7 @@ export async function loadJournal(connection: DuckDBConnection, journal: Journal
 }
 
 async function loadFrom(path: string, connection: DuckDBConnection, journal: Journal, target: LoadTarget): Promise<LoadOutcome> {
-  const { collecting, known, duplicates } = target;
+  const { table, known, duplicates } = target;
   const arrived = await duplicates.arrived(path);
   if (await duplicates.mayFindSome(arrived, known)) {
     const sequences = await insertNew(connection, path, arrived, target);
@@ -63,13 +63,18 @@ async function loadFrom(path: string, connection: DuckDBConnection, journal: Jou
   }
   const all = { loaded: journal.eventCount, arrived };
   if (journal.eventCount >= FILE_OF_ITS_OWN) {
-    return { ...all, part: partOf(path, journal, arrived, collecting) };
+    return { ...all, part: partOf(path, journal, arrived, table) };
   }
-  await runStatement(connection, insertStatement(collecting.table, path));
+  await runStatement(connection, insertStatement(table.table, path));
   return all;
 }
 
-function partOf(path: string, journal: Journal, { zones, minTimestamp, maxTimestamp }: ArrivedEvents, { logs }: CollectingTable): HotPart {
+function partOf(
+  path: string,
+  journal: Journal,
+  { zones, minTimestamp, maxTimestamp }: ArrivedEvents,
+  { logs }: GrowingTable,
+): GrowingSegment {
   const { number, firstSequence, eventCount, sizeBytes, ingestedAtMs } = journal;
   return {
     source: { path },
@@ -89,12 +94,12 @@ async function insertNew(
   connection: DuckDBConnection,
   path: string,
   { minTimestamp, maxTimestamp }: ArrivedEvents,
-  { collecting, known, aliases }: LoadTarget,
+  { table, known, aliases }: LoadTarget,
 ): Promise<Float64Array> {
   const segments = known.segments.filter((segment) => overlaps(segment, minTimestamp, maxTimestamp + 1));
   const paths = segments.map(({ file }) => aliases.segmentAlias(file));
-  const stored = eventsRelation(sourcesOf(known.hotParts), paths, END_OF_SEQUENCE);
-  const statement = insertNewStatement(collecting.table, path, stored, minTimestamp, maxTimestamp);
+  const stored = eventsRelation(sourcesOf(known.growingSegments), paths, END_OF_SEQUENCE);
+  const statement = insertNewStatement(table.table, path, stored, minTimestamp, maxTimestamp);
   const [sequences = new Float64Array()] = await runForNumbers(connection, statement);
   return sequences;
 }

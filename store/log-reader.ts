@@ -24,7 +24,7 @@ export async function readLogs(
   const sealed: { readonly index: number; readonly logPlace: bigint }[] = [];
   for (const [index, place] of places.entries()) {
     if (place < 0n) {
-      keep(index, scope.hotLog(-place));
+      keep(index, scope.growingLog(-place));
     } else {
       sealed.push({ index, logPlace: place });
     }

@@ -29,7 +29,7 @@ export interface MaintenanceOptions {
   readonly logger: StoreLogger;
 }
 
-/** What the store does for itself from time to time: seal old hot events, drop expired segments and unused zone tables, merge small ones while it is quiet. */
+/** What the store does for itself from time to time: seal old unflushed events, drop expired segments and unused zone tables, merge small ones while it is quiet. */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #queue = new SerialQueue();
@@ -43,7 +43,7 @@ export class Maintenance {
     this.#timer.unref();
   }
 
-  /** Resolves when what is hot now is sealed, and what nobody needs for that any more is gone. */
+  /** Resolves when what is unflushed now is sealed, and what nobody needs for that any more is gone. */
   async sealNow(): Promise<void> {
     const { pipeline, loader, sealer, remover } = this.#options;
     await pipeline.betweenLoads(() => loader.close());

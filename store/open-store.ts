@@ -73,7 +73,7 @@ export interface StoreOptions {
   readonly mostKnownEvents?: number;
   /** Which zones are read into memory, where that is to differ from what suits the memory limit. */
   readonly zoneTables?: Partial<ZoneTableLimits>;
-  /** How often it does what can wait: seals old hot events, merges, drops what has expired. Default: every five seconds. */
+  /** How often it does what can wait: seals old unflushed events, merges, drops what has expired. Default: every five seconds. */
   readonly upkeepEveryMs?: number;
 }
 
@@ -157,7 +157,10 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     await loader.load(journal, [await journalFolder.readLogs(journal)]);
   }
   if (journals.length > 0) {
-    logger.info({ journals: journals.length, events: live.hotParts.reduce((sum, { events }) => sum + events, 0) }, 'journals reloaded');
+    logger.info(
+      { journals: journals.length, events: live.growingSegments.reduce((sum, { events }) => sum + events, 0) },
+      'journals reloaded',
+    );
   }
   const pipeline = new AppendPipeline({
     journals: journalFolder,

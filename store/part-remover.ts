@@ -8,7 +8,7 @@ import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
 import type { Retired } from './version-set.ts';
 
-/** Frees the memory and the files of what left the version set and is read by nobody: the journals of hot events, too. */
+/** Frees the memory and the files of what left the version set and is read by nobody: the journals of unflushed events, too. */
 export class PartRemover {
   readonly #queue = new SerialQueue();
   readonly #connection: DuckDBConnection;
@@ -28,9 +28,9 @@ export class PartRemover {
     this.#logger = logger;
   }
 
-  remove({ hotParts, files }: Retired): void {
+  remove({ growingSegments, files }: Retired): void {
     this.#run(async () => {
-      for (const { source, logs, journals } of hotParts) {
+      for (const { source, logs, journals } of growingSegments) {
         logs.release();
         if ('table' in source) {
           await runStatement(this.#connection, dropTableStatement(source.table));

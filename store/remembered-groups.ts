@@ -14,7 +14,7 @@ import type { GroupMemory } from './group-memory.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { Segment } from './segment.ts';
 
-/** One page of a group search, read from what is remembered of its segments, from the others, and from the hot events. */
+/** One page of a group search, read from what is remembered of its segments, from the others, and from the unflushed events. */
 export async function findRemembered(scope: SearchScope, output: GroupsOutput, base: GroupBase, memory: GroupMemory): Promise<FoundGroups> {
   const { plan } = scope;
   const events = eventsBeside(scope, base);
@@ -41,11 +41,11 @@ export async function findRemembered(scope: SearchScope, output: GroupsOutput, b
   return { ...found, facts: events === undefined ? facts : collectFacts(await details(events), page, output, facts) };
 }
 
-/** What is not covered: the hot events, other segments, and what those that are cut have before. Undefined: nothing. */
+/** What is not covered: the unflushed events, other segments, and what those that are cut have before. Undefined: nothing. */
 function eventsBeside(scope: SearchScope, { segments, coverage }: GroupBase): SqlFragment | undefined {
   const { window } = scope.plan;
   const rest = scope.segments.filter(({ id }) => !segments.has(id));
-  const beside = rest.length + scope.hotParts.length === 0 ? undefined : scope.events(window, rest);
+  const beside = rest.length + scope.growingSegments.length === 0 ? undefined : scope.events(window, rest);
   const cut = coverage.fromMs === window.fromMs ? [] : segmentsCut(coverage);
   if (cut.length === 0) {
     return beside;

@@ -61,7 +61,7 @@ async function countMatching(scope: SearchScope, counts: SegmentCounts | undefin
   const [known, unknown] = partition(sealed, (part) => liesWithin(part, window) && bySegment.has(part.id));
   const slots = slotsOf(window, scope.newestMs);
   const statement = fileSlotCountStatement(plan, scope.eventsByFile(unknown), slots, duckdbDialect);
-  const counted = unknown.length === 0 && scope.hotParts.length === 0 ? [] : await scope.run(statement);
+  const counted = unknown.length === 0 && scope.growingSegments.length === 0 ? [] : await scope.run(statement);
   const byFile = Map.groupBy(counted, ([file]) => file);
   for (const part of unknown.filter((one) => liesWithin(one, window))) {
     const inSegment = byFile.get(scope.fileOf(part)) ?? [];
@@ -94,7 +94,7 @@ async function countUnfiltered(scope: SearchScope): Promise<Stretch[]> {
     ...tables.flatMap((part) => ('times' in part ? stretchesOf(part.times, window) : [])),
     ...inside.map((part) => stretchOf(part, part.zoneRows.get(zoneId) ?? 0)),
   ];
-  const counted = cut.length === 0 && scope.hotParts.length === 0 ? [] : await countBySlot(scope, window, cut);
+  const counted = cut.length === 0 && scope.growingSegments.length === 0 ? [] : await countBySlot(scope, window, cut);
   return disjointStretches([...counted, ...known]);
 }
 

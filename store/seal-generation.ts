@@ -2,8 +2,8 @@ import type { Bundle } from './bundle.ts';
 import type { BundleWriter } from './bundle-writer.ts';
 import { packIngestTimes } from './feed-ingest-times.ts';
 import type { FieldsWriter } from './fields-writer.ts';
-import { sourcesOf } from './hot-part.ts';
-import type { ClosedGeneration } from './loader.ts';
+import { sourcesOf } from './growing-segment.ts';
+import type { ImmutableMemtable } from './loader.ts';
 import { removeFiles, writeWhole } from './published-file.ts';
 import type { FieldsOrder, SealedFields } from './sealed-fields.ts';
 import { publishSegments, type RewriteOptions } from './segment-rewrite.ts';
@@ -25,56 +25,56 @@ export interface SealTurn {
 const NO_FIELDS: SealedFields = { segments: [], rows: new Float64Array() };
 
 /**
- * Turns hot parts into segments and one bundle with their logs, and publishes all of it in one step. When this rejects, everything is as it was.
+ * Turns a memtable into segments and one bundle with their logs, and publishes all of it in one step. When this rejects, everything is as it was.
  */
-export async function sealGeneration(closed: ClosedGeneration, turn: SealTurn, options: SealOptions): Promise<void> {
+export async function sealMemtable(closed: ImmutableMemtable, turn: SealTurn, options: SealOptions): Promise<void> {
   const { fields, aliases, now } = options;
   const { segmentsFolder } = aliases;
-  const { generation, progress } = closed;
+  const { memtable, progress } = closed;
   const stem = `j${progress.sealedJournal}-${now().toString(36)}`;
   const bundleFile = `${stem}-log.parquet`;
-  const isEmpty = generation.events === 0;
+  const isEmpty = memtable.events === 0;
   const { segments, rows } = isEmpty ? NO_FIELDS : await aliases.withOriginalPaths(fields.write(fieldsOrder(closed, stem, segmentsFolder)));
   try {
     turn.onFieldsWritten();
     const bundle = isEmpty ? undefined : await writeBundle(closed, rows, bundleFile, options);
     await turn.before;
-    publishSegments({ written: segments, hotParts: generation.parts, segments: [], bundle, progress }, options);
+    publishSegments({ written: segments, growingSegments: memtable.parts, segments: [], bundle, progress }, options);
   } catch (error) {
     await removeFiles(segmentsFolder, [...segments, { file: bundleFile }]);
     throw error;
   }
 }
 
-function fieldsOrder({ generation, progress }: ClosedGeneration, stem: string, segmentsFolder: string): FieldsOrder {
+function fieldsOrder({ memtable, progress }: ImmutableMemtable, stem: string, segmentsFolder: string): FieldsOrder {
   return {
     segmentsFolder,
     stem,
-    sources: sourcesOf(generation.parts.filter(({ events }) => events > 0)),
-    events: generation.events,
+    sources: sourcesOf(memtable.parts.filter(({ events }) => events > 0)),
+    events: memtable.events,
     bundle: progress.sealedJournal,
-    firstSequence: generation.collecting.logs.firstSequence,
+    firstSequence: memtable.table.logs.firstSequence,
     endSequence: progress.nextSequence,
   };
 }
 
 async function writeBundle(
-  { generation, progress }: ClosedGeneration,
+  { memtable, progress }: ImmutableMemtable,
   rows: Float64Array,
   file: string,
   { bundles, aliases }: SealOptions,
 ): Promise<Bundle> {
-  const logs = generation.collecting.logs.places;
+  const logs = memtable.table.logs.places;
   const bytes = await writeWhole(aliases.segmentsFolder, file, (path) => bundles.write({ path, logs, rows }));
-  const [firstJournal] = generation.journals;
+  const [firstJournal] = memtable.journals;
   return {
     number: progress.sealedJournal,
     file,
-    rows: generation.events,
+    rows: memtable.events,
     bytes,
     minSequence: firstJournal?.firstSequence ?? 0n,
     maxSequence: progress.nextSequence - 1n,
-    textBytes: generation.journalBytes,
-    ingestTimes: packIngestTimes(generation.journals.map(({ firstSequence, ingestedAtMs }) => ({ firstSequence, atMs: ingestedAtMs }))),
+    textBytes: memtable.journalBytes,
+    ingestTimes: packIngestTimes(memtable.journals.map(({ firstSequence, ingestedAtMs }) => ({ firstSequence, atMs: ingestedAtMs }))),
   };
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type HotSource, journalRows } from '../sql/events-relation.ts';
+import { type GrowingSource, journalRows } from '../sql/events-relation.ts';
 import { dropTableStatement } from '../sql/journal-statements.ts';
 import {
   placesInSegmentsStatement,
@@ -20,13 +20,13 @@ const FEW_SEGMENTS = 2;
 /** The events that are being sealed, in order, where they become more segments. One seal at a time writes segments. */
 const SEALING_TABLE = 'sealing';
 
-/** Hot events whose fields are to be written into segments. */
+/** Unflushed events whose fields are to be written into segments. */
 export interface FieldsOrder {
   readonly segmentsFolder: string;
   /** Begins the names of the segments: no two that succeed have the same. */
   readonly stem: string;
   /** At least one. */
-  readonly sources: readonly HotSource[];
+  readonly sources: readonly GrowingSource[];
   /** How many events they have. */
   readonly events: number;
   /** The number of the bundle with their logs. */
@@ -43,7 +43,7 @@ export interface SealedFields {
   readonly rows: Float64Array;
 }
 
-/** Writes the fields of hot events, in order, into segments, which do not count yet. When this rejects, nothing of them is left. */
+/** Writes the fields of unflushed events, in order, into segments, which do not count yet. When this rejects, nothing of them is left. */
 export async function writeSealedFields(order: FieldsOrder, runner: StatementRunner): Promise<SealedFields> {
   const { segmentsFolder, stem, sources, bundle, endSequence } = order;
   const events = journalRows(sources, [], endSequence);

@@ -8,7 +8,7 @@ import type { Address, SegmentKernel } from './segment-kernel.ts';
 import { HOUR_MS, planSeal, type SegmentPlan, type SlabZone } from './segment-plan.ts';
 import { writeSegments } from './segment-writer.ts';
 
-/** Hot events that are in journals alone. */
+/** Unflushed events that are in journals alone. */
 export interface JournalsOrder extends Omit<FieldsOrder, 'sources' | 'endSequence'> {
   readonly paths: readonly string[];
 }

@@ -1,9 +1,9 @@
-import type { ClosedGeneration } from './loader.ts';
-import { type SealOptions, type SealTurn, sealGeneration } from './seal-generation.ts';
+import type { ImmutableMemtable } from './loader.ts';
+import { type SealOptions, type SealTurn, sealMemtable } from './seal-generation.ts';
 import { StoreError } from './store-error.ts';
 import type { StoreLogger } from './store-logger.ts';
 
-/** So many closed generations are in memory at most: one whose logs are written, one whose fields are, and one that waits. The loader waits rather than close another. */
+/** So many immutable memtables are in memory at most: one whose logs are written, one whose fields are, and one that waits. The loader waits rather than close another. */
 const MAX_WAITING = 3;
 const RETRY_DELAY_MS = 2_000;
 
@@ -12,12 +12,12 @@ export interface SealerOptions extends SealOptions {
 }
 
 /**
- * Turns closed generations of hot parts into published segments, one after the other. One catalog transaction adds the segments and moves the stored
+ * Turns immutable memtables into published segments, one after the other. One catalog transaction adds the segments and moves the stored
  * positions; only then do the segments take the parts' place, whose journals go with the last search that reads them.
  */
 export class Sealer {
   readonly #options: SealerOptions;
-  readonly #waiting: ClosedGeneration[] = [];
+  readonly #waiting: ImmutableMemtable[] = [];
   #running: Promise<void> | undefined;
   #stopped = false;
   #wake: (() => void) | undefined;
@@ -38,13 +38,13 @@ export class Sealer {
     return this.#waiting.length === 0;
   }
 
-  enqueue(closed: ClosedGeneration): void {
+  enqueue(closed: ImmutableMemtable): void {
     this.#waiting.push(closed);
     this.#onArrival?.();
     this.#running ??= this.#run();
   }
 
-  /** Resolves when fewer generations wait than may, or when the sealer stops. Rejects while sealing fails: there may be no room for long. */
+  /** Resolves when fewer memtables wait than may, or when the sealer stops. Rejects while sealing fails: there may be no room for long. */
   async room(): Promise<void> {
     while (this.#waiting.length >= MAX_WAITING && !this.#stopped) {
       if (this.#failure !== undefined) {
@@ -62,7 +62,7 @@ export class Sealer {
     await this.#running;
   }
 
-  /** Finishes the generation being sealed; those behind it stay in their journals. */
+  /** Finishes the memtable being sealed; those behind it stay in their journals. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#wake?.();
@@ -87,7 +87,7 @@ export class Sealer {
 
   /** While the logs of one are written, the fields of the next are. Rejects when one fails, once none is under way any more. */
   async #sealWaiting(): Promise<void> {
-    const begun = new Set<ClosedGeneration>();
+    const begun = new Set<ImmutableMemtable>();
     let published = Promise.resolve();
     for (;;) {
       const closed = this.#stopped ? undefined : this.#waiting.find((one) => !begun.has(one));
@@ -107,9 +107,9 @@ export class Sealer {
     }
   }
 
-  async #seal(closed: ClosedGeneration, turn: SealTurn): Promise<void> {
+  async #seal(closed: ImmutableMemtable, turn: SealTurn): Promise<void> {
     try {
-      await sealGeneration(closed, turn, this.#options);
+      await sealMemtable(closed, turn, this.#options);
     } catch (error) {
       await Promise.allSettled([turn.before]);
       throw error;

@@ -5,7 +5,7 @@ import type { SqlFragment } from '../sql/fragment.ts';
 import type { SqlStatement } from '../sql/statement.ts';
 import { type Bundle, bundleWithNumber } from './bundle.ts';
 import { runStatement, streamStatement } from './duckdb-engine.ts';
-import { type HotPart, hotLogOf, sourcesOf } from './hot-part.ts';
+import { type GrowingSegment, logOfGrowing, sourcesOf } from './growing-segment.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { overlaps, type Segment } from './segment.ts';
 import type { Snapshot } from './version-set.ts';
@@ -20,13 +20,13 @@ export interface ReadZone {
   readonly segments: ReadonlySet<Segment>;
 }
 
-/** What one search may read and how: the segments that can hold events of its zone and window, the hot parts that can hold such of its zone, one connection. */
+/** What one search may read and how: the segments that can hold events of its zone and window, the growing segments that can hold such of its zone, one connection. */
 export class SearchScope {
   readonly plan: SearchPlan;
   readonly segments: readonly Segment[];
   /** What those of the segments' events are read from that can lie in the window. */
   readonly sealed: readonly SealedPart[];
-  readonly hotParts: readonly HotPart[];
+  readonly growingSegments: readonly GrowingSegment[];
   readonly aliases: PathAliases;
   readonly #snapshot: Snapshot;
   readonly #connection: DuckDBConnection;
@@ -48,7 +48,7 @@ export class SearchScope {
     );
     this.#zone = zone;
     this.sealed = this.sealedIn(plan.window, this.#inMemory(this.segments, plan.window));
-    this.hotParts = snapshot.hotParts.filter(({ zones }) => zones.has(plan.zoneId));
+    this.growingSegments = snapshot.growingSegments.filter(({ zones }) => zones.has(plan.zoneId));
     this.#snapshot = snapshot;
     this.aliases = aliases;
     this.#connection = connection;
@@ -83,14 +83,14 @@ export class SearchScope {
     return bundleWithNumber(this.#snapshot.bundles, number);
   }
 
-  /** The packed log of a hot event. Throws `corrupt` where there is none. */
-  hotLog(sequence: bigint): Buffer {
-    return hotLogOf(this.#snapshot.hotParts, sequence);
+  /** The packed log of an unflushed event. Throws `corrupt` where there is none. */
+  growingLog(sequence: bigint): Buffer {
+    return logOfGrowing(this.#snapshot.growingSegments, sequence);
   }
 
   /** No event of the zone that can lie in the window is later. */
   get newestMs(): number {
-    return [...this.sealed, ...this.hotParts].reduce(
+    return [...this.sealed, ...this.growingSegments].reduce(
       (newest, { maxTimestamp }) => Math.max(newest, maxTimestamp),
       Number.NEGATIVE_INFINITY,
     );
@@ -110,13 +110,13 @@ export class SearchScope {
     return sealed.filter((part) => overlaps(part, fromMs, toMs));
   }
 
-  /** The events of these parts and the hot ones that can lie in the plan's window, with the `fileOf` their part as `file`. */
+  /** The events of these parts and the unflushed ones that can lie in the plan's window, with the `fileOf` their part as `file`. */
   eventsByFile(sealed: readonly SealedPart[]): SqlFragment {
     const { paths, tables } = this.#sources(sealed);
-    return eventsByFile(sourcesOf(this.hotParts), paths, this.#snapshot.endSequence, tables);
+    return eventsByFile(sourcesOf(this.growingSegments), paths, this.#snapshot.endSequence, tables);
   }
 
-  /** The events of these segments that can lie in the plan's window, and no hot ones. */
+  /** The events of these segments that can lie in the plan's window, and no unflushed ones. */
   sealedEvents(segments: readonly Segment[]): SqlFragment {
     const { paths, tables } = this.#sources(this.#inMemory(segments, this.plan.window));
     return eventsRelation([], paths, this.#snapshot.endSequence, tables);
@@ -127,10 +127,10 @@ export class SearchScope {
     return 'file' in part ? this.aliases.segmentAlias(part.file) : part.table;
   }
 
-  /** The events that can lie in `window`, from these parts and the hot ones. */
+  /** The events that can lie in `window`, from these parts and the unflushed ones. */
   events(window: TimeWindow = this.plan.window, sealed: readonly SealedPart[] = this.sealed): SqlFragment {
     const { paths, tables } = this.#sources(this.sealedIn(window, this.#inMemory(sealed, window)));
-    return eventsRelation(sourcesOf(this.hotParts), paths, this.#snapshot.endSequence, tables);
+    return eventsRelation(sourcesOf(this.growingSegments), paths, this.#snapshot.endSequence, tables);
   }
 
   /** The zone table in the place of its segments, where all of them are wanted that can hold anything in the window; else what is wanted, as it is. */

@@ -3,7 +3,7 @@ import { type SegmentRows, type SegmentSlice, slabZoneCountStatement, writeSegme
 import type { Bundle } from './bundle.ts';
 import type { Catalog, CatalogProgress } from './catalog.ts';
 import { runStatement, type StatementRunner } from './duckdb-engine.ts';
-import type { HotPart } from './hot-part.ts';
+import type { GrowingSegment } from './growing-segment.ts';
 import type { PathAliases } from './path-aliases.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
 import { type SegmentPlan, type SlabZone, slabZone } from './segment-plan.ts';
@@ -28,7 +28,7 @@ export interface SegmentSource {
 /** New segments, whose files are there, and the parts of the version set whose place they are to take. */
 export interface Replacement {
   readonly written: readonly UnpublishedSegment[];
-  readonly hotParts: readonly HotPart[];
+  readonly growingSegments: readonly GrowingSegment[];
   readonly segments: readonly Segment[];
   /** Of the events' logs, where they are not in published ones. */
   readonly bundle?: Bundle | undefined;
@@ -63,10 +63,10 @@ export async function writeAsSegments(
  * as it was.
  */
 export function publishSegments(
-  { written, hotParts, segments, bundle, progress }: Replacement,
+  { written, growingSegments, segments, bundle, progress }: Replacement,
   { catalog, live }: Pick<RewriteOptions, 'catalog' | 'live'>,
 ): void {
   const added = bundle && { addBundle: bundle };
   const addSegments = catalog.apply({ add: written, remove: segments, ...added, ...(progress && { progress }) });
-  live.exchange({ addSegments, removeHot: hotParts, removeSegments: segments, ...added });
+  live.exchange({ addSegments, removeGrowing: growingSegments, removeSegments: segments, ...added });
 }

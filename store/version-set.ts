@@ -1,32 +1,32 @@
 import type { Bundle } from './bundle.ts';
 import { ZoneEnds } from './feed-zone-ends.ts';
-import type { HotPart } from './hot-part.ts';
+import type { GrowingSegment } from './growing-segment.ts';
 import type { Segment } from './segment.ts';
 
 /** What a search reads: it stays readable until released, whatever is sealed, compacted or dropped meanwhile. */
 export interface Snapshot {
-  readonly hotParts: readonly HotPart[];
+  readonly growingSegments: readonly GrowingSegment[];
   readonly segments: readonly Segment[];
   readonly bundles: readonly Bundle[];
-  /** Hot events with this sequence or a higher one came after the snapshot. */
+  /** Unflushed events with this sequence or a higher one came after the snapshot. */
   readonly endSequence: bigint;
   release(): void;
 }
 
 export interface Retired {
-  readonly hotParts: readonly Pick<HotPart, 'source' | 'logs' | 'journals'>[];
+  readonly growingSegments: readonly Pick<GrowingSegment, 'source' | 'logs' | 'journals'>[];
   /** Files of the segments folder. */
   readonly files: readonly (Segment | Bundle)[];
 }
 
-type Part = HotPart | Segment | Bundle;
+type Part = GrowingSegment | Segment | Bundle;
 
 /**
- * The hot parts and segments that hold the events right now, each event in exactly one of them, and the bundles with the logs of the sealed ones. Parts are exchanged in one step;
+ * The growing segments and segments that hold the events right now, each event in exactly one of them, and the bundles with the logs of the sealed ones. Parts are exchanged in one step;
  * a part that was taken out is handed to `onRetired` once no snapshot holds it any more.
  */
 export class VersionSet {
-  #hotParts: readonly HotPart[] = [];
+  #growingSegments: readonly GrowingSegment[] = [];
   #segments: readonly Segment[];
   #bundles: readonly Bundle[];
   #endSequence: bigint;
@@ -49,8 +49,8 @@ export class VersionSet {
     this.#onRetired = onRetired;
   }
 
-  get hotParts(): readonly HotPart[] {
-    return this.#hotParts;
+  get growingSegments(): readonly GrowingSegment[] {
+    return this.#growingSegments;
   }
 
   get endSequence(): bigint {
@@ -83,16 +83,16 @@ export class VersionSet {
   }
 
   exchange(change: {
-    readonly addHot?: HotPart;
-    readonly removeHot?: readonly HotPart[];
+    readonly addGrowing?: GrowingSegment;
+    readonly removeGrowing?: readonly GrowingSegment[];
     readonly addSegments?: readonly Segment[];
     readonly removeSegments?: readonly Segment[];
     readonly addBundle?: Bundle;
     readonly removeBundles?: readonly Bundle[];
   }): void {
-    const { addHot, removeHot = [], addSegments = [], removeSegments = [], addBundle, removeBundles = [] } = change;
-    const gone = new Set<Part>([...removeSegments, ...removeHot, ...removeBundles]);
-    this.#hotParts = [...this.#hotParts, ...(addHot ? [addHot] : [])].filter((part) => !gone.has(part));
+    const { addGrowing, removeGrowing = [], addSegments = [], removeSegments = [], addBundle, removeBundles = [] } = change;
+    const gone = new Set<Part>([...removeSegments, ...removeGrowing, ...removeBundles]);
+    this.#growingSegments = [...this.#growingSegments, ...(addGrowing ? [addGrowing] : [])].filter((part) => !gone.has(part));
     this.#segments = [...this.#segments, ...addSegments].filter((segment) => !gone.has(segment));
     this.#bundles = [...this.#bundles, ...(addBundle ? [addBundle] : [])].filter((bundle) => !gone.has(bundle));
     for (const part of gone) {
@@ -102,9 +102,9 @@ export class VersionSet {
   }
 
   snapshot(): Snapshot {
-    const [hotParts, segments, bundles, endSequence] = [this.#hotParts, this.#segments, this.#bundles, this.#endSequence];
-    const release = this.acquire([...hotParts, ...segments, ...bundles]);
-    return { hotParts, segments, bundles, endSequence, release };
+    const [growingSegments, segments, bundles, endSequence] = [this.#growingSegments, this.#segments, this.#bundles, this.#endSequence];
+    const release = this.acquire([...growingSegments, ...segments, ...bundles]);
+    return { growingSegments, segments, bundles, endSequence, release };
   }
 
   /** Keeps these readable until what is returned is called. All of them are live. */
@@ -138,6 +138,6 @@ export class VersionSet {
     if (this.#readers.has(part) || !this.#leaving.delete(part)) {
       return;
     }
-    this.#onRetired('file' in part ? { hotParts: [], files: [part] } : { hotParts: [part], files: [] });
+    this.#onRetired('file' in part ? { growingSegments: [], files: [part] } : { growingSegments: [part], files: [] });
   }
 }

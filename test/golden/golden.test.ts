@@ -24,7 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), 'shieldlog-golden-'));
 let store: OpenStore;
 let engine: DuckDBConnection;
 
-/** Every second event lies in segments, the others in a hot table, so that each block of events is in both. */
+/** Every second event lies in segments, the others in a memtable, so that each block of events is in both. */
 beforeAll(async () => {
   store = await openStore({ dataDir: join(folder, 'data'), memoryLimitMb: 256, retentionMs: GOLDEN_RETENTION_MS, now: () => GOLDEN_NOW });
   const lines = goldenLines();

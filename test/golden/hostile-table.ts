@@ -95,9 +95,9 @@ export class HostileTable {
 
   /** What is found, which has to be the same in every layout. */
   async #inEveryLayout<T>(find: (events: SqlFragment) => Promise<T>): Promise<T> {
-    const [hot, sealed] = [await find(this.#layouts[0]), await find(this.#layouts[1])];
-    expect(sealed).toEqual(hot);
-    return hot;
+    const [unflushed, flushed] = [await find(this.#layouts[0]), await find(this.#layouts[1])];
+    expect(flushed).toEqual(unflushed);
+    return unflushed;
   }
 
   close(): void {

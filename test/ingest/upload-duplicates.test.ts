@@ -11,7 +11,7 @@ import { NOW, storedIds } from '../store/stored-events.ts';
 
 /*
  * The dimensions of what an upload tells of its duplicates:
- * - where an event was before: nowhere, earlier in the request, in a request at the same time, in a collecting table, in a journal of its own
+ * - where an event was before: nowhere, earlier in the request, in a request at the same time, in a growing table, in a journal of its own
  *   (some thousand events), flushed, merged, reloaded after a restart or a crash;
  * - what else is in the request: new events, expired ones, rejected ones, nothing at all;
  * - how many requests there are at the same time;

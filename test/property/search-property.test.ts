@@ -17,7 +17,7 @@ const EVENTS = 700;
 const REQUESTS = 175;
 
 /**
- * Hands `work` the same store twice: with events in new segments of many hours, in compacted ones and in hot tables, and again after all of
+ * Hands `work` the same store twice: with events in new segments of many hours, in compacted ones and in memtables, and again after all of
  * that was sealed and compacted and more came on top. Later parts hold events of old hours, and twins of events that are sealed already.
  */
 async function withFilledStore(

@@ -145,21 +145,21 @@ export const STORE_STATES: readonly StoreState[] = [
     name: 'in the memtable',
     enter: async (states, { events }) => {
       await states.append(events);
-      expect(states.app.store.stats()).toMatchObject({ hotEvents: events, segments: 0 });
+      expect(states.app.store.stats()).toMatchObject({ unflushedEvents: events, segments: 0 });
     },
   },
   {
     name: 'replayed from journals',
     enter: async (states, { events }) => {
       await states.restart(FILES_ONLY);
-      expect(states.app.store.stats()).toMatchObject({ hotEvents: events, segments: 0 });
+      expect(states.app.store.stats()).toMatchObject({ unflushedEvents: events, segments: 0 });
     },
   },
   {
     name: 'in one flush',
     enter: async (states) => {
       await states.flush();
-      expect(states.app.store.stats().hotEvents).toBe(0);
+      expect(states.app.store.stats().unflushedEvents).toBe(0);
     },
   },
   {
@@ -170,7 +170,7 @@ export const STORE_STATES: readonly StoreState[] = [
         await states.flush();
       }
       await states.append(later, TWINS);
-      expect(states.app.store.stats()).toMatchObject({ hotEvents: later, duplicateEvents: (LATER_FLUSHES + 1) * TWINS });
+      expect(states.app.store.stats()).toMatchObject({ unflushedEvents: later, duplicateEvents: (LATER_FLUSHES + 1) * TWINS });
     },
   },
   {
@@ -187,7 +187,7 @@ export const STORE_STATES: readonly StoreState[] = [
     name: 'merged and restarted, with all in files',
     enter: async (states) => {
       await states.restart(FILES_ONLY);
-      expect(states.app.store.stats()).toMatchObject({ hotEvents: 0, zoneTables: 0 });
+      expect(states.app.store.stats()).toMatchObject({ unflushedEvents: 0, zoneTables: 0 });
     },
   },
   {

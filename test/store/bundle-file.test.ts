@@ -7,22 +7,22 @@ import type { Bundle } from '../../store/bundle.ts';
 import { writeBundleFile } from '../../store/bundle-file.ts';
 import { readBundleRows } from '../../store/bundle-reader.ts';
 import { BundleWriter } from '../../store/bundle-writer.ts';
-import { HotLogs } from '../../store/hot-logs.ts';
 import { LogMemory } from '../../store/log-memory.ts';
+import { MemtableLogs } from '../../store/memtable-logs.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 
 const FILE = 'bundle.parquet';
 
-function hotLogs(logs: readonly string[]): HotLogs {
-  const hot = new HotLogs(new LogMemory());
-  hot.append(1n, [Buffer.from(logs.map((log) => `${log}\n`).join(''))]);
-  return hot;
+function growingLogs(logs: readonly string[]): MemtableLogs {
+  const memtableLogs = new MemtableLogs(new LogMemory());
+  memtableLogs.append(1n, [Buffer.from(logs.map((log) => `${log}\n`).join(''))]);
+  return memtableLogs;
 }
 
 /** Writes the logs in this order, and says how the catalog would know the bundle. */
 function written(folder: string, logs: readonly string[], rows: readonly number[]): Bundle {
   const path = join(folder, FILE);
-  writeBundleFile({ path, logs: hotLogs(logs).places, rows: Float64Array.from(rows) });
+  writeBundleFile({ path, logs: growingLogs(logs).places, rows: Float64Array.from(rows) });
   const bytes = statSync(path).size;
   return { number: 1, file: FILE, rows: rows.length, bytes, minSequence: 1n, maxSequence: 1n, textBytes: 0, ingestTimes: new Uint8Array() };
 }
@@ -113,8 +113,8 @@ test('a bundle that is written in a thread is the same as one that is written he
   const logs = Array.from({ length: 3_000 }, (_, n) => `{"n":${n},"text":"${'abc'.repeat(n % 90)}"}`);
   const rows = Float64Array.from(logs, (_, n) => (n * 7) % 3_000);
   const writer = new BundleWriter();
-  await writer.write({ path: join(folder, 'beside'), logs: hotLogs(logs).places, rows });
+  await writer.write({ path: join(folder, 'beside'), logs: growingLogs(logs).places, rows });
   await writer.close();
-  writeBundleFile({ path: join(folder, 'here'), logs: hotLogs(logs).places, rows });
+  writeBundleFile({ path: join(folder, 'here'), logs: growingLogs(logs).places, rows });
   expect(readFileSync(join(folder, 'beside')).equals(readFileSync(join(folder, 'here')))).toBe(true);
 });

@@ -48,7 +48,7 @@ const PLANS: readonly (readonly [what: string, plan: SearchPlan])[] = [
   ['a zone without events', rowsPlan({ zoneId: 999 })],
 ];
 
-test('an export has the pages of the search put together, from hot tables, from segments, and from both', async () => {
+test('an export has the pages of the search put together, from memtables, from segments, and from both', async () => {
   const store = await storeIn(temporaryFolder());
   const crowd = Array.from({ length: 300 }, (_, index) => event(`same${index}`, NOW - 3 * HOUR));
   const events = withLog([...crowd, ...eventSeries('e', 700, NOW - 40 * HOUR, HOUR / 20), event('foreign', NOW, { shieldZoneId: 8 })]);
@@ -102,7 +102,7 @@ test('events of very different size come whole, in pieces that stay small', asyn
   expect(Math.max(...parts)).toBeLessThan(17 * 1024 * 1024);
 });
 
-test('hostile texts come out as they went in, as ids, fields and logs, hot and sealed', async () => {
+test('hostile texts come out as they went in, as ids, fields and logs, unflushed and flushed', async () => {
   const store = await storeIn(temporaryFolder());
   const hostile = HOSTILE_STRINGS.filter(({ text }) => text !== '' && text.length < 500);
   const events = hostile.map(({ text }, index) =>

@@ -47,7 +47,7 @@ test('while nothing can be sealed events stay searchable, the store says why, an
   await Promise.all(seals);
   await store.sealNow();
   expect(await store.problems()).toEqual([]);
-  expect(store.stats()).toMatchObject({ events: 4, hotEvents: 0 });
+  expect(store.stats()).toMatchObject({ events: 4, unflushedEvents: 0 });
   expect(await storedIds(store)).toEqual(['a', 'b', 'c', 'd']);
 });
 
@@ -63,11 +63,11 @@ test('while the logs of a seal cannot be written, the seal behind it is not publ
     seals.push(store.sealNow());
   }
   await expect.poll(() => store.problems()).toHaveLength(1);
-  expect(store.stats()).toMatchObject({ events: 2, hotEvents: 2, segments: 0 });
+  expect(store.stats()).toMatchObject({ events: 2, unflushedEvents: 2, segments: 0 });
   expect(readdirSync(segments)).toHaveLength(1);
   rmdirSync(inTheWay);
   await Promise.all(seals);
-  expect(store.stats()).toMatchObject({ events: 2, hotEvents: 0, segments: 2 });
+  expect(store.stats()).toMatchObject({ events: 2, unflushedEvents: 0, segments: 2 });
   expect(readdirSync(segments)).toHaveLength(4);
   const result = await store.search(rowsPlan());
   expect(result.kind === 'rows' && result.rows.map(({ logJson }) => logJson)).toEqual(['{"of":"a"}', '{"of":"b"}']);
@@ -102,5 +102,5 @@ test('large batches count their duplicates, and are the same after a restart and
   expect(await storedIds(again)).toEqual(expected);
   await again.sealNow();
   expect(await storedIds(again)).toEqual(expected);
-  expect(again.stats()).toMatchObject({ events: 15_000, hotEvents: 0, duplicateEvents: 3_100 });
+  expect(again.stats()).toMatchObject({ events: 15_000, unflushedEvents: 0, duplicateEvents: 3_100 });
 });

@@ -12,7 +12,7 @@ function shuffled(prefix: string, count: number): CanonicalEvent[] {
   );
 }
 
-test('events come in the order in which they were taken in, hot or sealed or merged, in pages of any size', async () => {
+test('events come in the order in which they were taken in, unflushed or flushed or merged, in pages of any size', async () => {
   const store = await storeIn(temporaryFolder());
   const all: CanonicalEvent[] = [];
   for (let round = 0; round < 4; round += 1) {
@@ -34,7 +34,7 @@ test.each([
   ['a few', [12, 0, 5, 5]],
   ['many', [1, 2, 3, 4, 5, 6, 7]],
   ['one that has no events', [99]],
-])('%s: exactly its events, hot and sealed', async (_, zones) => {
+])('%s: exactly its events, unflushed and flushed', async (_, zones) => {
   const store = await storeIn(temporaryFolder());
   const events = shuffled('e', 3_000);
   const expected = idsOf(events.filter(({ shieldZoneId }) => zones.includes(shieldZoneId)));
@@ -63,7 +63,7 @@ test('an event that comes late, and one that comes twice, are where they were fi
   expect(store.lastSequence()).toBe(17n);
 });
 
-test('hostile texts come out as they went in, hot and sealed; none is taken for what stands between events or their parts', async () => {
+test('hostile texts come out as they went in, unflushed and flushed; none is taken for what stands between events or their parts', async () => {
   const store = await storeIn(temporaryFolder());
   const texts = [...HOSTILE_STRINGS.map(({ text }) => text), '\x1e', 'a\x1fb', '\x1f\x1f\x1e', ''];
   const events = texts.map((text, index) =>
@@ -121,7 +121,7 @@ test('pages of large events end early, so that they take little memory; a single
   expect(Math.max(...(await sizes()))).toBeLessThan(5_000_000);
 });
 
-test('an event says when its batch was taken in, hot, sealed, and after a restart', async () => {
+test('an event says when its batch was taken in, unflushed, flushed, and after a restart', async () => {
   const dataDir = temporaryFolder();
   let now = NOW;
   const store = await storeIn(dataDir, { now: () => now });

@@ -107,7 +107,7 @@ describe('a journal that was being written over an older one', () => {
     const { dataDir, pairs } = await writtenOver();
     expect(pairs.map(({ old }) => old.length > 1_000_000)).toEqual([true, true]);
     const again = await storeIn(dataDir);
-    expect(again.stats()).toMatchObject({ events: 8_000, hotEvents: 4_000 });
+    expect(again.stats()).toMatchObject({ events: 8_000, unflushedEvents: 4_000 });
     expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000002.logs', '000000000002.parquet']);
   });
 
@@ -126,7 +126,7 @@ describe('a journal that was being written over an older one', () => {
       cpSync(dataDir, copy, { recursive: true });
       writeFileSync(join(copy, 'journal', name), left(content, old));
       const again = await storeIn(copy);
-      expect(again.stats()).toMatchObject({ events: 4_000, hotEvents: 0 });
+      expect(again.stats()).toMatchObject({ events: 4_000, unflushedEvents: 0 });
       expect(readdirSync(join(copy, 'journal'))).toEqual([]);
     }
   });
@@ -137,7 +137,7 @@ describe('a journal that was being written over an older one', () => {
       writeFileSync(join(dataDir, 'journal', name), old);
     }
     const again = await storeIn(dataDir);
-    expect(again.stats()).toMatchObject({ events: 4_000, hotEvents: 0, duplicateEvents: 0 });
+    expect(again.stats()).toMatchObject({ events: 4_000, unflushedEvents: 0, duplicateEvents: 0 });
     expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from './stored-events.ts';
 
-test('every page is a slice of one order, across hot tables and segments, whatever the page size', async () => {
+test('every page is a slice of one order, across memtables and segments, whatever the page size', async () => {
   const store = await storeIn(temporaryFolder());
   const crowd = Array.from({ length: 300 }, (_, index) => event(`same${index}`, NOW - 3 * HOUR));
   const spread = eventSeries('e', 400, NOW - 40 * HOUR, HOUR / 10);
@@ -91,7 +91,7 @@ test('searches under way when the store closes are interrupted', async () => {
   await expect(store.search(rowsPlan())).rejects.toMatchObject({ code: 'closed' });
 });
 
-test('a page of many thousand rows has the log of each, hot or sealed', async () => {
+test('a page of many thousand rows has the log of each, unflushed or flushed', async () => {
   const store = await storeIn(temporaryFolder());
   const events = eventSeries('e', 6_000, NOW - HOUR, 100).map((each) => ({ ...each, log: { n: each.logId } }));
   await store.append(canonicalBatch(events.slice(0, 2_500)));

@@ -32,7 +32,7 @@ test('sealing moves the events into segments by time and removes their journals'
   await store.sealNow();
   expect(await storedIds(store)).toEqual(inAnswerOrder(events));
   // 24 hours from 15:30 touch three slabs of twelve hours.
-  expect(store.stats()).toMatchObject({ events: 48, hotEvents: 0, segments: 3, journalBytes: 0 });
+  expect(store.stats()).toMatchObject({ events: 48, unflushedEvents: 0, segments: 3, journalBytes: 0 });
   expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
   expect(segmentFiles(dataDir)).toHaveLength(3);
   // With all the logs.

@@ -19,7 +19,7 @@ const EVENTS = Array.from({ length: 600 }, (_, index) =>
   }),
 );
 
-/** A store whose events lie in several segments, and one in a hot table. */
+/** A store whose events lie in several segments, and one in a memtable. */
 async function filledStore(dataDir: string, options: Partial<StoreOptions> = {}): Promise<OpenStore> {
   const store = await storeIn(dataDir, options);
   for (let first = 0; first < EVENTS.length; first += 150) {

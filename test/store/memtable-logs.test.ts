@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { HotLogs } from '../../store/hot-logs.ts';
 import { LOG_PIECE_BYTES, LogMemory } from '../../store/log-memory.ts';
+import { MemtableLogs } from '../../store/memtable-logs.ts';
 
 const chunkOf = (logs: readonly string[]) => Buffer.from(logs.map((log) => `${log}\n`).join(''));
 
 const FIRST = 1_000n;
 
-function textsIn(hot: HotLogs, count: number): string[] {
-  return Array.from({ length: count }, (_, place) => hot.at(FIRST + BigInt(place)).toString());
+function textsIn(memtableLogs: MemtableLogs, count: number): string[] {
+  return Array.from({ length: count }, (_, place) => memtableLogs.at(FIRST + BigInt(place)).toString());
 }
 
 /** Now and then one that is about as long as a piece of memory. */
@@ -21,43 +21,43 @@ const log = fc.oneof(
 test('every log is found by its sequence, however they come', () => {
   fc.assert(
     fc.property(fc.array(fc.array(fc.array(log, { maxLength: 12 }), { maxLength: 3 }), { maxLength: 5 }), (journals) => {
-      const hot = new HotLogs(new LogMemory());
+      const memtableLogs = new MemtableLogs(new LogMemory());
       let sequence = FIRST;
       for (const chunks of journals) {
-        hot.append(sequence, chunks.map(chunkOf));
+        memtableLogs.append(sequence, chunks.map(chunkOf));
         sequence += BigInt(chunks.flat().length);
       }
       const logs = journals.flat(2);
-      expect(textsIn(hot, logs.length)).toEqual(logs);
-      expect(hot.has(FIRST - 1n)).toBe(false);
-      expect(hot.has(sequence)).toBe(false);
+      expect(textsIn(memtableLogs, logs.length)).toEqual(logs);
+      expect(memtableLogs.has(FIRST - 1n)).toBe(false);
+      expect(memtableLogs.has(sequence)).toBe(false);
     }),
     { numRuns: 60 },
   );
 });
 
 test('logs that are forgotten can be given again', () => {
-  const hot = new HotLogs(new LogMemory());
-  hot.append(FIRST, [chunkOf(['a', 'b'])]);
-  hot.append(FIRST + 2n, [chunkOf(['wrong', 'wrong too'])]);
-  hot.truncate(FIRST + 2n);
-  expect(hot.has(FIRST + 2n)).toBe(false);
-  hot.append(FIRST + 2n, [chunkOf(['c'])]);
-  expect(textsIn(hot, 3)).toEqual(['a', 'b', 'c']);
-  expect(() => hot.at(FIRST + 3n)).toThrow('there is no log of the event 1003 in memory');
+  const memtableLogs = new MemtableLogs(new LogMemory());
+  memtableLogs.append(FIRST, [chunkOf(['a', 'b'])]);
+  memtableLogs.append(FIRST + 2n, [chunkOf(['wrong', 'wrong too'])]);
+  memtableLogs.truncate(FIRST + 2n);
+  expect(memtableLogs.has(FIRST + 2n)).toBe(false);
+  memtableLogs.append(FIRST + 2n, [chunkOf(['c'])]);
+  expect(textsIn(memtableLogs, 3)).toEqual(['a', 'b', 'c']);
+  expect(() => memtableLogs.at(FIRST + 3n)).toThrow('there is no log of the event 1003 in memory');
 });
 
 test('memory is used again once the last table that the logs belong to is gone, and not before', () => {
   const memory = new LogMemory();
-  const hot = new HotLogs(memory);
-  hot.acquire();
-  hot.acquire();
-  hot.append(FIRST, [chunkOf(['first'])]);
-  const [piece] = hot.places.pieces;
-  hot.release();
+  const memtableLogs = new MemtableLogs(memory);
+  memtableLogs.acquire();
+  memtableLogs.acquire();
+  memtableLogs.append(FIRST, [chunkOf(['first'])]);
+  const [piece] = memtableLogs.places.pieces;
+  memtableLogs.release();
   expect(memory.take(1).buffer).not.toBe(piece?.buffer);
-  hot.release();
-  expect(hot.has(FIRST)).toBe(false);
+  memtableLogs.release();
+  expect(memtableLogs.has(FIRST)).toBe(false);
   expect(memory.take(1).buffer).toBe(piece?.buffer);
 });
 

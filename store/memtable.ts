@@ -1,11 +1,11 @@
-import type { HotSource } from '../sql/events-relation.ts';
+import type { GrowingSource } from '../sql/events-relation.ts';
 import type { ArrivedEvents } from './duplicate-check.ts';
-import type { HotLogs } from './hot-logs.ts';
-import type { HotJournal, HotPart } from './hot-part.ts';
+import type { GrowingSegment, UnflushedJournal } from './growing-segment.ts';
 import type { Journal } from './journal.ts';
+import type { MemtableLogs } from './memtable-logs.ts';
 
 /** A table that takes in small journals. */
-export class CollectingTable implements HotPart {
+export class GrowingTable implements GrowingSegment {
   readonly table: string;
   events = 0;
   readonly zones = new Set<number>();
@@ -13,15 +13,15 @@ export class CollectingTable implements HotPart {
   maxTimestamp = Number.NEGATIVE_INFINITY;
   journalBytes = 0;
   lastSequence = 0n;
-  readonly journals: HotJournal[] = [];
-  readonly logs: HotLogs;
+  readonly journals: UnflushedJournal[] = [];
+  readonly logs: MemtableLogs;
 
-  constructor(table: string, logs: HotLogs) {
+  constructor(table: string, logs: MemtableLogs) {
     this.table = table;
     this.logs = logs;
   }
 
-  get source(): HotSource {
+  get source(): GrowingSource {
     return { table: this.table };
   }
 
@@ -41,16 +41,16 @@ export class CollectingTable implements HotPart {
   }
 }
 
-/** The hot parts that are sealed together, and the journals that are in them. */
-export class HotGeneration {
+/** The growing segments that are sealed together, and their journals. */
+export class Memtable {
   readonly openedAtMs: number;
-  readonly collecting: CollectingTable;
-  readonly parts: HotPart[];
+  readonly table: GrowingTable;
+  readonly parts: GrowingSegment[];
   readonly journals: Journal[] = [];
 
-  constructor(collecting: CollectingTable, openedAtMs: number) {
-    this.collecting = collecting;
-    this.parts = [collecting];
+  constructor(table: GrowingTable, openedAtMs: number) {
+    this.table = table;
+    this.parts = [table];
     this.openedAtMs = openedAtMs;
   }
 

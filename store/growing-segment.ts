@@ -1,11 +1,14 @@
-import type { HotSource } from '../sql/events-relation.ts';
+import type { GrowingSource } from '../sql/events-relation.ts';
 import type { IngestTime } from './feed-ingest-times.ts';
-import type { HotLogs } from './hot-logs.ts';
+import type { MemtableLogs } from './memtable-logs.ts';
 import { StoreError } from './store-error.ts';
 
-/** Events that are searchable and not sealed: a journal, whose file is searched by a link to it, or a table in memory into which small journals were copied. */
-export interface HotPart {
-  readonly source: HotSource;
+/**
+ * Searchable events that are not in a segment yet: those of a journal whose file is searched by an alias, or those of small journals that were copied into a
+ * table in memory.
+ */
+export interface GrowingSegment {
+  readonly source: GrowingSource;
   readonly events: number;
   /** Those of its events, and maybe others. */
   readonly zones: ReadonlySet<number>;
@@ -16,24 +19,24 @@ export interface HotPart {
   /** Of its journals; 0 before the first. */
   readonly lastSequence: bigint;
   /** Those that are in it, in their order. */
-  readonly journals: readonly HotJournal[];
+  readonly journals: readonly UnflushedJournal[];
   /** Those of its events, and of others. */
-  readonly logs: HotLogs;
+  readonly logs: MemtableLogs;
 }
 
-/** A journal whose events are hot. */
-export interface HotJournal extends IngestTime {
+/** A journal whose events are in no segment yet. */
+export interface UnflushedJournal extends IngestTime {
   readonly number: number;
   /** No less than the texts and logs of its events. */
   readonly sizeBytes: number;
 }
 
-export function sourcesOf(parts: readonly Pick<HotPart, 'source'>[]): HotSource[] {
+export function sourcesOf(parts: readonly Pick<GrowingSegment, 'source'>[]): GrowingSource[] {
   return parts.map(({ source }) => source);
 }
 
 /** The packed log of an event of these parts. Throws `corrupt` where there is none. */
-export function hotLogOf(parts: readonly Pick<HotPart, 'logs'>[], sequence: bigint): Buffer {
+export function logOfGrowing(parts: readonly Pick<GrowingSegment, 'logs'>[], sequence: bigint): Buffer {
   const part = parts.find(({ logs }) => logs.has(sequence));
   if (part === undefined) {
     throw new StoreError('corrupt', `there is no log of the event ${sequence} in memory`);

@@ -5,7 +5,7 @@ const NEWLINE = 0x0a;
 const FIRST_PLACES = 1024;
 
 /** Logs in memory, and where each of them is. It can be handed to a thread. */
-export interface LogPlaces {
+export interface LogSlices {
   readonly pieces: readonly Uint8Array[];
   /** The piece that a log lies in. */
   readonly pieceOf: Uint32Array;
@@ -16,10 +16,10 @@ export interface LogPlaces {
 }
 
 /**
- * The packed logs of the hot events that are sealed together, in the order of their sequence, each event's or that of one which was left out. They are kept beside the tables, because
+ * The packed logs of the unflushed events that are sealed together, in the order of their sequence, each event's or that of one which was left out. They are kept beside the tables, because
  * nothing is searched in them.
  */
-export class HotLogs {
+export class MemtableLogs {
   readonly #memory: LogMemory;
   #pieces: LogPiece[] = [];
   /** Of the last piece. */
@@ -69,7 +69,7 @@ export class HotLogs {
     return piece.subarray(this.#starts[index], this.#ends[index]);
   }
 
-  get places(): LogPlaces {
+  get places(): LogSlices {
     return {
       pieces: this.#pieces,
       pieceOf: this.#pieceOf.slice(0, this.#count),
