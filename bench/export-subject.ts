@@ -33,7 +33,7 @@ async function fill(count: number): Promise<{ readonly segmentBytes: number }> {
     if (builder.eventCount === BATCH_EVENTS) await store.append(builder.take());
   }
   await store.append(builder.take());
-  await store.sealNow();
+  await store.flushNow();
   await store.compactNow();
   return { segmentBytes: store.stats().segmentBytes };
 }

@@ -1,4 +1,4 @@
-// Measures how fast the SIEM feed goes out over HTTP, page after page of sealed events, and how long a poll takes that has nothing new.
+// Measures how fast the SIEM feed goes out over HTTP, page after page of flushed events, and how long a poll takes that has nothing new.
 //   node bench/feed-speed.ts [--events N] [--formats native,ecs,ocsf,cef] [--encodings identity,gzip,zstd] [--zones all] [--polls N] [--memory-limit-mb N]
 // The program runs in a process of its own; the client, in this one, counts lines and looks at nothing but the last.
 import { fork } from 'node:child_process';

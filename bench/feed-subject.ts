@@ -1,4 +1,4 @@
-// The program that serves the feed, in a process of its own: fills a store with generated events, seals and merges them, and listens until its parent
+// The program that serves the feed, in a process of its own: fills a store with generated events, flushes and merges them, and listens until its parent
 // lets go. Started with what to do as JSON in the first argument; sends its address, and after that its CPU time and memory whenever it is asked.
 import { once } from 'node:events';
 import { inEmptyDataDir } from './data-dir.ts';

@@ -25,7 +25,7 @@ export function methodSection({ sizes, mixed, concurrency }: RaceResult): Markup
     {
       name: 'Remembered',
       isThere: timed('rememberedMs'),
-      text: 'Hot runs of shieldlog as it is set up by itself: it remembers how many events of a sealed segment match and what groups they make, so a search that is asked again reads only what is new, what its window cuts and the rows it shows. The window and the data stay the same here, and cut nothing. In all other figures this is off. ClickHouse, whose query cache stays off, takes turns with it as in the hot runs.',
+      text: 'Hot runs of shieldlog as it is set up by itself: it remembers how many events of a flushed segment match and what groups they make, so a search that is asked again reads only what is new, what its window cuts and the rows it shows. The window and the data stay the same here, and cut nothing. In all other figures this is off. ClickHouse, whose query cache stays off, takes turns with it as in the hot runs.',
     },
     {
       name: 'Times as fast',

@@ -38,7 +38,7 @@ export interface SearchFigures {
   /** In a process that has just opened its data, run by run. */
   readonly coldMs: readonly number[];
   readonly hotMs: readonly number[];
-  /** As hot, with our engine as it is set up by itself: it remembers what sealed segments had. */
+  /** As hot, with our engine as it is set up by itself: it remembers what flushed segments had. */
   readonly rememberedMs: readonly number[];
 }
 

@@ -1,6 +1,6 @@
 /**
  * The columns in which the fields of a batch's events are handed to the store, and in which its journal has them. They are those of a segment, so that nothing has to be
- * worked out anew when events are sealed.
+ * worked out anew when events are flushed.
  *
  * - `shieldZoneId`, `timestamp` (Unix ms UTC): in every event
  * - `logIdBytes`, `logIdText`: of an id of 32 hexadecimal digits in lower case the 16 bytes, and no text; of a UUID in lower case the 16 bytes, and the text `-`; any other id is the text, without bytes

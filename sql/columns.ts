@@ -32,7 +32,7 @@ export const JOURNAL_COLUMNS: readonly EventColumn[] = [
 ];
 
 /**
- * Where the log of an event is. Of a sealed one: the number of the bundle in the upper bits, its row in there, from 0, in the lower. As one number it grows by
+ * Where the log of an event is. Of a flushed one: the number of the bundle in the upper bits, its row in there, from 0, in the lower. As one number it grows by
  * one from row to row, and takes a tenth of a byte. The one of an unflushed event is its sequence with a minus.
  */
 const LOG_PLACE: EventColumn = { name: 'logPlace', duckdbType: 'BIGINT' };

@@ -2,7 +2,7 @@ import { column, columnList, EVENT_COLUMNS, type EventColumnName, JOURNAL_COLUMN
 import { int64, joinSql, type SqlFragment, sql, textList, trusted } from './fragment.ts';
 import { REBUILT_LOG_ID } from './rebuilt-log-id.ts';
 
-/** Where events are that are not sealed: in a table in memory, by its name, or in the file of a journal. */
+/** Where events are that are not flushed: in a table in memory, by its name, or in the file of a journal. */
 export type GrowingSource = { readonly table: string } | { readonly path: string };
 
 const REBUILT: Readonly<Partial<Record<EventColumnName, string>>> = {
@@ -21,27 +21,27 @@ function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>):
 
 /**
  * The events of growing sources and segments as one relation to select {@link EVENT_COLUMNS} from. `endSequence` hides what memtables received later.
- * `sealedTables` are names of tables with rows of segments.
+ * `flushedTables` are names of tables with rows of segments.
  */
 export function eventsRelation(
   growing: readonly GrowingSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
-  sealedTables: readonly string[] = [],
+  flushedTables: readonly string[] = [],
 ): SqlFragment {
-  return relation(growing, segmentPaths, endSequence, sealedTables, { growing: '', sealed: '', table: () => '' });
+  return relation(growing, segmentPaths, endSequence, flushedTables, { growing: '', flushed: '', table: () => '' });
 }
 
-/** The same with a further column `file`: the path of the segment, or the name of the sealed table, that an event is in, NULL for those that are unflushed. */
+/** The same with a further column `file`: the path of the segment, or the name of the flushed table, that an event is in, NULL for those that are unflushed. */
 export function eventsByFile(
   growing: readonly GrowingSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
-  sealedTables: readonly string[],
+  flushedTables: readonly string[],
 ): SqlFragment {
-  return relation(growing, segmentPaths, endSequence, sealedTables, {
+  return relation(growing, segmentPaths, endSequence, flushedTables, {
     growing: ', NULL::VARCHAR AS file',
-    sealed: ', filename AS file',
+    flushed: ', filename AS file',
     table: (name) => `, '${name}' AS file`,
   });
 }
@@ -50,18 +50,18 @@ function relation(
   growing: readonly GrowingSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
-  sealedTables: readonly string[],
-  further: { readonly growing: string; readonly sealed: string; readonly table: (name: string) => string },
+  flushedTables: readonly string[],
+  further: { readonly growing: string; readonly flushed: string; readonly table: (name: string) => string },
 ): SqlFragment {
   const unflushedEvents = growingRelations(growing, endSequence).map(
     (rows) => sql`SELECT ${selected(GROWING)}${trusted(further.growing)} FROM ${rows}`,
   );
-  const sealed =
+  const flushed =
     segmentPaths.length === 0
       ? []
-      : [sql`SELECT ${selected(REBUILT)}${trusted(further.sealed)} FROM read_parquet(${textList(segmentPaths)})`];
-  const inTables = sealedTables.map((name) => sql`SELECT ${selected(REBUILT)}${trusted(further.table(name))} FROM ${trusted(name)}`);
-  const parts = [...unflushedEvents, ...inTables, ...sealed];
+      : [sql`SELECT ${selected(REBUILT)}${trusted(further.flushed)} FROM read_parquet(${textList(segmentPaths)})`];
+  const inTables = flushedTables.map((name) => sql`SELECT ${selected(REBUILT)}${trusted(further.table(name))} FROM ${trusted(name)}`);
+  const parts = [...unflushedEvents, ...inTables, ...flushed];
   if (parts.length === 0) {
     const nothing = EVENT_COLUMNS.map(({ name, duckdbType }) => `NULL::${duckdbType} AS "${name}"`).join(', ');
     return trusted(`(SELECT ${nothing}${further.growing} WHERE false) AS events`);
@@ -82,8 +82,8 @@ function growingRelations(growing: readonly GrowingSource[], endSequence: bigint
 
 /** The rows of growing sources and segments as they are in journals. There is at least one of them. */
 export function journalRows(growing: readonly GrowingSource[], segmentPaths: readonly string[], endSequence: bigint): SqlFragment {
-  const sealed = segmentPaths.length === 0 ? [] : [sql`read_parquet(${textList(segmentPaths)})`];
-  const parts = [...growingRelations(growing, endSequence), ...sealed].map(
+  const flushed = segmentPaths.length === 0 ? [] : [sql`read_parquet(${textList(segmentPaths)})`];
+  const parts = [...growingRelations(growing, endSequence), ...flushed].map(
     (rows) => sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows}`,
   );
   return sql`(${joinSql(parts, ' UNION ALL ')}) AS events`;
@@ -101,7 +101,7 @@ export function allEvents(relations: readonly SqlFragment[]): SqlFragment {
 }
 
 /** Rows of segments as events. */
-export function sealedEvents(rows: SqlFragment): SqlFragment {
+export function flushedEvents(rows: SqlFragment): SqlFragment {
   return sql`SELECT ${selected(REBUILT)} FROM ${rows}`;
 }
 

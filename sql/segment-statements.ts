@@ -8,7 +8,7 @@ import { renderSql, type SqlStatement } from './statement.ts';
 const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duckdbDialect.placeholder);
 
 /** Zone by zone, so that row groups can be skipped by zone and by time; `seq` makes it one order only. */
-const SEALED_ORDER = joinSql([column('shieldZoneId'), column('timestamp'), column('seq')], ', ');
+const FLUSHED_ORDER = joinSql([column('shieldZoneId'), column('timestamp'), column('seq')], ', ');
 
 /** As small as can be, and as quickly read as can be. */
 const SMALL = 'zstd, COMPRESSION_LEVEL 1';
@@ -61,7 +61,7 @@ const numbered = (bundle: number, row: SqlFragment) => sql`${int64(logPlaceOf(bu
 
 /** Rows of journals, sorted. The row of each is the row of its log in the bundle. */
 function sorted(rows: SqlFragment): SqlFragment {
-  return sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows} ORDER BY ${SEALED_ORDER}`;
+  return sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows} ORDER BY ${FLUSHED_ORDER}`;
 }
 
 /** A slice of rows of journals, whose logs are to be in the bundle from row `first` on, as rows of a segment, sorted on the way into its file. */
@@ -73,12 +73,12 @@ export function sliceInOrder(rows: SqlFragment, slice: SegmentSlice, bundle: num
 }
 
 /** Sorts rows of journals once, into a table, for several segments. */
-export function sealingTableStatement(table: string, rows: SqlFragment): SqlStatement {
+export function flushingTableStatement(table: string, rows: SqlFragment): SqlStatement {
   return render(sql`CREATE OR REPLACE TABLE ${trusted(table)} AS ${sorted(rows)}`);
 }
 
 /** The rows of such a table as rows of segments. */
-export function sealingRows(table: string, bundle: number): SegmentRows {
+export function flushingRows(table: string, bundle: number): SegmentRows {
   return { rows: sql`(SELECT *, ${numbered(bundle, trusted('rowid'))} FROM ${trusted(table)}) AS events`, inOrder: true };
 }
 
@@ -99,18 +99,18 @@ function liesIn({ fromMs, toMs, firstZone, lastZone }: SegmentSlice): SqlFragmen
 
 /** Writes a slice of the rows as a segment. */
 export function writeSegmentStatement({ rows, inOrder }: SegmentRows, slice: SegmentSlice, path: string): SqlStatement {
-  const order = inOrder ? trusted('') : sql` ORDER BY ${SEALED_ORDER}`;
+  const order = inOrder ? trusted('') : sql` ORDER BY ${FLUSHED_ORDER}`;
   return render(
     sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${liesIn(slice)}${order}) TO ${quotedPath(path)} (${parquetOptions(LAYOUTS[slice.zones])})`,
   );
 }
 
-/** The `logPlace` of a sealed event whose log is in this row of this bundle. */
+/** The `logPlace` of a flushed event whose log is in this row of this bundle. */
 export function logPlaceOf(bundle: number, row: number): bigint {
   return (BigInt(bundle) << BigInt(LOG_ROW_BITS)) + BigInt(row);
 }
 
-/** The bundle and the row in it that the `logPlace` of a sealed event stands for. */
+/** The bundle and the row in it that the `logPlace` of a flushed event stands for. */
 export function logRow(logPlace: bigint): { readonly bundle: number; readonly row: number } {
   return { bundle: Number(logPlace >> BigInt(LOG_ROW_BITS)), row: Number(BigInt.asUintN(LOG_ROW_BITS, logPlace)) };
 }

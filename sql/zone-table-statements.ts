@@ -4,7 +4,7 @@ import { int32, type SqlFragment, sql, textList, trusted } from './fragment.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
 /**
- * How the sealed rows of one zone get into memory. Each zone has a database of its own, because DuckDB compresses a table in memory only when its
+ * How the flushed rows of one zone get into memory. Each zone has a database of its own, because DuckDB compresses a table in memory only when its
  * database is checkpointed, and nothing else is written there that would have to wait for that. Names are the store's own.
  */
 

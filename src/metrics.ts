@@ -30,7 +30,7 @@ const STORE_LEVELS: readonly (readonly [name: string, help: string, read: (stats
   ['shieldlog_segments', 'Segment files', ({ segments }) => segments],
   ['shieldlog_segment_bytes', 'Size of the segment files', ({ segmentBytes }) => segmentBytes],
   ['shieldlog_journal_bytes', 'Size of the journal files', ({ journalBytes }) => journalBytes],
-  ['shieldlog_zone_tables', 'Small zones whose sealed events are in memory as well', ({ zoneTables }) => zoneTables],
+  ['shieldlog_zone_tables', 'Small zones whose flushed events are in memory as well', ({ zoneTables }) => zoneTables],
   ['shieldlog_zone_table_bytes', 'Memory that those are estimated to take', ({ zoneTableBytes }) => zoneTableBytes],
   ['shieldlog_dead_letters', 'Messages kept that could not become events', ({ deadLetters }) => deadLetters],
 ];

@@ -36,7 +36,7 @@ const SCHEMA = `
   INSERT INTO progress (name, value) VALUES ('store_id', abs(random() % 4294967296));
 `;
 
-/** What one seal, compaction or retention run changes, in one transaction. */
+/** What one flush, compaction or retention run changes, in one transaction. */
 export interface CatalogChange {
   readonly add: readonly UnpublishedSegment[];
   readonly remove: readonly Segment[];
@@ -49,7 +49,7 @@ export interface CatalogChange {
 
 export interface CatalogProgress {
   /** Every journal up to this number is in published segments. */
-  readonly sealedJournal: number;
+  readonly flushedJournal: number;
   readonly nextSequence: bigint;
   readonly positions: readonly SourcePosition[];
   readonly expiredEvents: number;
@@ -136,7 +136,8 @@ export class Catalog {
     const positions = this.#database.prepare('SELECT topic, partition, next_offset FROM positions');
     positions.setReadBigInts(true);
     return {
-      sealedJournal: Number(byName.get('sealed_journal') ?? 0n),
+      // On disk the name keeps the old word for a flush.
+      flushedJournal: Number(byName.get('sealed_journal') ?? 0n),
       nextSequence: byName.get('next_sequence') ?? 1n,
       expiredEvents: Number(byName.get('expired_events') ?? 0n),
       duplicateEvents: Number(byName.get('duplicate_events') ?? 0n),
@@ -188,8 +189,8 @@ export class Catalog {
     return { ...segment, id: Number(lastInsertRowid) };
   }
 
-  #record({ sealedJournal, nextSequence, positions, expiredEvents, duplicateEvents }: CatalogProgress): void {
-    this.#putProgress.run('sealed_journal', sealedJournal);
+  #record({ flushedJournal, nextSequence, positions, expiredEvents, duplicateEvents }: CatalogProgress): void {
+    this.#putProgress.run('sealed_journal', flushedJournal);
     this.#putProgress.run('next_sequence', nextSequence);
     this.#putProgress.run('expired_events', expiredEvents);
     this.#putProgress.run('duplicate_events', duplicateEvents);

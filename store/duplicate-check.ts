@@ -102,12 +102,12 @@ export class DuplicateCheck {
     return true;
   }
 
-  async #read({ fromMs, toMs, growing, sealed, expectedEvents }: StoredParts): Promise<EventIdentities[]> {
-    if (growing.length + sealed.length === 0) {
+  async #read({ fromMs, toMs, growing, flushed, expectedEvents }: StoredParts): Promise<EventIdentities[]> {
+    if (growing.length + flushed.length === 0) {
       return [];
     }
     const { connection, aliases } = this.#options;
-    const paths = sealed.map(({ file }) => aliases.segmentAlias(file));
+    const paths = flushed.map(({ file }) => aliases.segmentAlias(file));
     const rows = journalRows(sourcesOf(growing), paths, END_OF_SEQUENCE);
     const found: EventIdentities[] = [];
     const stepMs = Math.ceil((toMs - fromMs) / Math.max(1, expectedEvents / READ_AT_ONCE));
@@ -126,20 +126,20 @@ interface StoredParts {
   /** Exclusive. */
   readonly toMs: number;
   readonly growing: readonly GrowingSegment[];
-  readonly sealed: readonly Segment[];
+  readonly flushed: readonly Segment[];
   /** As if the events of each part were spread evenly over its time. */
   readonly expectedEvents: number;
 }
 
 function partsBetween({ growingSegments, segments }: Snapshot, fromMs: number, toMs: number): StoredParts {
   const growing = growingSegments.filter((part) => part.events > 0 && overlaps(part, fromMs, toMs));
-  const sealed = segments.filter((segment) => overlaps(segment, fromMs, toMs));
-  const sizes = [...growing, ...sealed.map(({ rows, ...segment }) => ({ ...segment, events: rows }))];
+  const flushed = segments.filter((segment) => overlaps(segment, fromMs, toMs));
+  const sizes = [...growing, ...flushed.map(({ rows, ...segment }) => ({ ...segment, events: rows }))];
   return {
     fromMs,
     toMs,
     growing,
-    sealed,
+    flushed,
     expectedEvents: sizes.reduce((sum, part) => sum + part.events * shareOf(part, fromMs, toMs), 0),
   };
 }

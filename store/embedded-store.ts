@@ -19,13 +19,13 @@ import type {
 import { exportRows } from './export-reader.ts';
 import type { Forgotten } from './feed-forgotten.ts';
 import type { FeedReader } from './feed-reader.ts';
+import type { Flusher } from './flusher.ts';
 import type { GroupMemory } from './group-memory.ts';
 import { type MostKept, searchGroups } from './group-search.ts';
 import type { Maintenance } from './maintenance.ts';
 import type { PathAliases } from './path-aliases.ts';
 import type { PositionTable } from './position-table.ts';
 import { searchRows } from './row-search.ts';
-import type { Sealer } from './sealer.ts';
 import { SearchScope } from './search-scope.ts';
 import type { SegmentCounts } from './segment-counts.ts';
 import type { StoreCounters } from './store-counters.ts';
@@ -49,7 +49,7 @@ export interface StoreParts {
   readonly positions: PositionTable;
   readonly counters: StoreCounters;
   readonly pipeline: AppendPipeline;
-  readonly sealer: Sealer;
+  readonly flusher: Flusher;
   readonly maintenance: Maintenance;
   readonly searchers: ConnectionPool;
   readonly threads: ThreadPolicy;
@@ -126,14 +126,14 @@ export class EmbeddedStore implements EventStore {
   }
 
   async problems(): Promise<readonly string[]> {
-    const { checkFolder, sealer, pipeline } = this.#parts;
+    const { checkFolder, flusher, pipeline } = this.#parts;
     const folder = await checkFolder();
     return [
       ...(folder === undefined ? [] : [folder]),
       ...(pipeline.failure === undefined ? [] : [pipeline.failure.message]),
-      ...(sealer.failure === undefined
+      ...(flusher.failure === undefined
         ? []
-        : [`events cannot be moved to disk and stay in memory and in the journal: ${sealer.failure.message}`]),
+        : [`events cannot be moved to disk and stay in memory and in the journal: ${flusher.failure.message}`]),
     ];
   }
 
@@ -155,9 +155,9 @@ export class EmbeddedStore implements EventStore {
     };
   }
 
-  /** Seals what is unflushed now; for tests and tools, since it happens by itself. */
-  sealNow(): Promise<void> {
-    return this.#parts.maintenance.sealNow();
+  /** Flushes the memtable now; for tests and tools, since it happens by itself. */
+  flushNow(): Promise<void> {
+    return this.#parts.maintenance.flushNow();
   }
 
   /** Merges small segments now, and keeps no files for events that may come; for tests and tools, since it happens by itself. */
@@ -221,12 +221,12 @@ export class EmbeddedStore implements EventStore {
   }
 
   async #close(): Promise<void> {
-    const { pipeline, maintenance, sealer, feed, zoneTables, release } = this.#parts;
+    const { pipeline, maintenance, flusher, feed, zoneTables, release } = this.#parts;
     const closed = new StoreError('closed', 'the store is closed');
     this.#closing.abort(closed);
     const steps: readonly (readonly [name: string, close: () => Promise<unknown>])[] = [
       // First: the others may be waiting for it.
-      ['the events that are being moved to disk', () => sealer.stop()],
+      ['the events that are being moved to disk', () => flusher.stop()],
       ['the merge that is being given up', () => maintenance.stop()],
       ['the events that are being taken in', () => pipeline.close()],
       ['the feed', () => feed.close(closed)],

@@ -114,7 +114,7 @@ export interface EventStore {
   onEvents(listener: () => void): () => void;
   /** Bytes of events and dead letters handed to `append` that are not yet stored and searchable; sources pause above their limit. */
   pendingBytes(): number;
-  /** The stored position of a partition, or undefined where nothing of it was ever stored. Includes batches not yet sealed. */
+  /** The stored position of a partition, or undefined where nothing of it was ever stored. Includes batches not yet flushed. */
   position(topic: string, partition: number): bigint | undefined;
   listDeadLetters(options: { readonly afterId?: number; readonly limit: number }): readonly StoredDeadLetter[];
   /** Removes dead letters that have been replayed. */
@@ -133,7 +133,7 @@ export interface StoreStats {
   readonly segmentBytes: number;
   readonly journalBytes: number;
   readonly deadLetters: number;
-  /** Small zones whose sealed events are in memory as well, and what that is estimated to take. */
+  /** Small zones whose flushed events are in memory as well, and what that is estimated to take. */
   readonly zoneTables: number;
   readonly zoneTableBytes: number;
   readonly expiredEvents: number;

@@ -7,7 +7,7 @@ import { unpackIngestTimes } from './feed-ingest-times.ts';
 import { type FeedBudget, partsOf } from './feed-plan.ts';
 import type { FeedWindow } from './feed-window.ts';
 import { logOfGrowing, sourcesOf } from './growing-segment.ts';
-import { readSealedLogs } from './log-reader.ts';
+import { readFlushedLogs } from './log-reader.ts';
 import { LowestEvents } from './lowest-events.ts';
 import type { PathAliases } from './path-aliases.ts';
 import type { Snapshot } from './version-set.ts';
@@ -32,7 +32,7 @@ export async function readSealed(snapshot: Snapshot, stretch: FeedStretch, budge
   const paths = parts.segments.map(({ file }) => aliases.segmentAlias(file));
   const lowest = await readHeads([], paths, stretch, budget, reading);
   const bundle = (number: number) => bundleWithNumber(snapshot.bundles, number);
-  await readSealedLogs(
+  await readFlushedLogs(
     lowest.sorted(),
     { bundle, segmentsFolder: aliases.segmentsFolder, signal },
     { isWanted: (event) => lowest.isKept(event), take: (event, log) => lowest.addLog(event, log) },

@@ -1,5 +1,5 @@
-import type { SealedFields } from './sealed-fields.ts';
-import { type JournalsOrder, sealJournals } from './sealed-journals.ts';
+import { flushJournals, type JournalsOrder } from './flush-journals.ts';
+import type { FlushedFields } from './flushed-fields.ts';
 import { SegmentKernel } from './segment-kernel.ts';
 import { yieldToOtherThreads } from './thread-priority.ts';
 
@@ -8,4 +8,4 @@ yieldToOtherThreads();
 
 const kernel = new SegmentKernel();
 
-export default (order: JournalsOrder): Promise<SealedFields> => sealJournals(order, kernel);
+export default (order: JournalsOrder): Promise<FlushedFields> => flushJournals(order, kernel);

@@ -1,7 +1,7 @@
 import { BackgroundThread } from './background-thread.ts';
 import type { StatementRunner } from './duckdb-engine.ts';
-import { type FieldsOrder, type SealedFields, writeSealedFields } from './sealed-fields.ts';
-import type { JournalsOrder } from './sealed-journals.ts';
+import type { JournalsOrder } from './flush-journals.ts';
+import { type FieldsOrder, type FlushedFields, writeFlushedFields } from './flushed-fields.ts';
 
 /** Fewer events are written where they are: a thread takes longer to start. */
 const FEW_EVENTS = 20_000;
@@ -12,20 +12,20 @@ const FEW_EVENTS = 20_000;
  */
 export class FieldsWriter {
   readonly #runner: StatementRunner;
-  readonly #thread = new BackgroundThread<JournalsOrder, SealedFields>(new URL('./fields-thread.ts', import.meta.url));
+  readonly #thread = new BackgroundThread<JournalsOrder, FlushedFields>(new URL('./fields-thread.ts', import.meta.url));
 
-  /** `runner` is for what is not written in the thread. One seal at a time uses it. */
+  /** `runner` is for what is not written in the thread. One flush at a time uses it. */
   constructor(runner: StatementRunner) {
     this.#runner = runner;
   }
 
   /** One order at a time. When this rejects, nothing of what was written is left. */
-  async write(order: FieldsOrder): Promise<SealedFields> {
+  async write(order: FieldsOrder): Promise<FlushedFields> {
     const { sources, endSequence: _, ...journals } = order;
     const paths = sources.flatMap((source) => ('path' in source ? [source.path] : []));
     // A table is in the memory of the store's DuckDB.
     if (order.events < FEW_EVENTS || paths.length < sources.length) {
-      return await writeSealedFields(order, this.#runner);
+      return await writeFlushedFields(order, this.#runner);
     }
     return await this.#thread.run({ ...journals, paths });
   }

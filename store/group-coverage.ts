@@ -2,7 +2,7 @@ import type { TimeWindow } from '../query/search-plan.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { Segment } from './segment.ts';
 
-/** Sealed events that are counted once for many searches: those of some segments, from a time on. */
+/** Flushed events that are counted once for many searches: those of some segments, from a time on. */
 export interface Coverage {
   readonly segments: readonly Segment[];
   /** Unix milliseconds; the segments may have earlier events. */
@@ -13,7 +13,7 @@ export interface Coverage {
 const PARTS_OF_A_WINDOW = 16;
 
 /**
- * What of a search's sealed events stays in its window for a while, as the window moves on: all of the segments that end in it. Where it cuts some of them, only what is
+ * What of a search's flushed events stays in its window for a while, as the window moves on: all of the segments that end in it. Where it cuts some of them, only what is
  * behind the next full step of time, which is the same one for many windows of about that length.
  */
 export function coverageOf({ plan: { window }, segments }: Pick<SearchScope, 'plan' | 'segments'>): Coverage {

@@ -40,7 +40,7 @@ export class GroupMemory {
   /** Works with the groups of as many segments as are remembered; undefined where none are. What is known of them may be added to. */
   async use<T>(scope: SearchScope, output: GroupsOutput, work: (base: GroupBase) => Promise<T>): Promise<T | undefined> {
     const coverage = coverageOf(scope);
-    if (coverage.segments.length === 0 || 2 * scope.rowsIn(coverage.segments) < scope.sealedRows) {
+    if (coverage.segments.length === 0 || 2 * scope.rowsIn(coverage.segments) < scope.flushedRows) {
       return undefined;
     }
     this.#uses += 1;

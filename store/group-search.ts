@@ -60,7 +60,7 @@ export async function searchGroups(
 async function findAnew(scope: SearchScope, output: GroupsOutput, mostKept: MostKept): Promise<FoundGroups> {
   const isFiltered = scope.plan.where.kind !== 'everything' && !output.by.some((dimension) => LONG_TEXTS.has(dimension));
   const most = isFiltered ? mostKept.filtered : mostKept.otherwise;
-  return scope.sealedRows <= most
+  return scope.flushedRows <= most
     ? await groupAtOnce(scope, output)
     : await groupInTwoPhases(scope, output, mostKept.alone ?? FEWEST_ALONE);
 }
@@ -97,11 +97,11 @@ async function areMostlyAlone(scope: SearchScope, output: GroupsOutput, { events
   const { plan, segments } = scope;
   const rowsOf = (segment: Segment) => segment.zoneRows.get(plan.zoneId) ?? 0;
   const [largest] = segments.toSorted((a, b) => rowsOf(b) - rowsOf(a));
-  const isWorth = scope.sealedRows >= events && (plan.page.index + 1) * plan.page.size <= MOST_IN_ORDER;
+  const isWorth = scope.flushedRows >= events && (plan.page.index + 1) * plan.page.size <= MOST_IN_ORDER;
   if (largest === undefined || !isWorth || !output.by.some((dimension) => LONG_TEXTS.has(dimension))) {
     return false;
   }
-  const [[sampled, groups] = []] = await scope.run(groupSampleStatement(plan, output, scope.sealedEvents([largest]), SAMPLE));
+  const [[sampled, groups] = []] = await scope.run(groupSampleStatement(plan, output, scope.flushedEvents([largest]), SAMPLE));
   // Where the filter finds nothing there, nothing is known.
   return Number(sampled) > 0 && Number(groups) >= share * Number(sampled);
 }

@@ -114,7 +114,7 @@ export class JournalFolder {
     }
   }
 
-  /** The same of journals that are sealed; their files may become those of later ones. Not synced: what is there again after a crash is known to be sealed by its number. */
+  /** The same of journals that are flushed; their files may become those of later ones. Not synced: what is there again after a crash is known to be flushed by its number. */
   async retire(numbers: readonly number[]): Promise<void> {
     for (const name of namesOf(numbers)) {
       await this.#recycled.keep(join(this.path, name));

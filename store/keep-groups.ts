@@ -25,7 +25,7 @@ export async function keepGroups(
   mostGroups: number,
 ): Promise<KeptGroups> {
   const covered = scope.during({ ...scope.plan.window, fromMs: coverage.fromMs });
-  const events = covered.sealedEvents(coverage.segments.filter(({ id }) => from?.segments.has(id) !== true));
+  const events = covered.flushedEvents(coverage.segments.filter(({ id }) => from?.segments.has(id) !== true));
   await scope.run(keepCountsStatement(covered.plan, output, table, { table: from?.table, events }, mostGroups));
   const [[groups, textBytes] = []] = await scope.run(keptSizeStatement(output, table));
   return { groups: Number(groups), bytes: Number(groups) * (BYTES_OF_A_ROW + output.by.length * BYTES_OF_A_KEY) + Number(textBytes) };

@@ -15,7 +15,7 @@ import type { StoreCounters } from './store-counters.ts';
 import type { VersionSet } from './version-set.ts';
 
 /**
- * A memtable is closed once it has this many events, or bytes of journal, or is this old. Its events are sorted when it is sealed, which must fit into the smaller memory limits, because a sort
+ * A memtable is closed once it has this many events, or bytes of journal, or is this old. Its events are sorted when it is flushed, which must fit into the smaller memory limits, because a sort
  * that spills costs several times as much.
  */
 const CLOSE_AT_EVENTS = 100_000;
@@ -42,11 +42,11 @@ export interface LoaderOptions {
   readonly onClosed: (closed: ImmutableMemtable) => void;
   /** Called before a journal with so many events is loaded. */
   readonly onLoad: (events: number) => void;
-  /** Resolves when the memtable may be closed: its logs wait in memory until it is sealed. */
+  /** Resolves when the memtable may be closed: its logs wait in memory until it is flushed. */
   readonly roomToClose: () => Promise<void>;
 }
 
-/** Makes journals searchable, one at a time, and begins a new memtable when this one has enough events to be sealed. */
+/** Makes journals searchable, one at a time, and begins a new memtable when this one has enough events to be flushed. */
 export class Loader {
   readonly #options: LoaderOptions;
   readonly #duplicates: DuplicateCheck;
@@ -126,7 +126,7 @@ export class Loader {
     }
   }
 
-  /** Hands the memtable over for sealing and opens another one. */
+  /** Hands the memtable over for flushing and opens another one. */
   async close(): Promise<void> {
     const { positions, counters, onClosed, roomToClose } = this.#options;
     if (this.#open.journals.length === 0) {
@@ -138,7 +138,7 @@ export class Loader {
     const memtable = this.#open;
     this.#open = next;
     const { journal, sequence } = this.#end;
-    const progress = { sealedJournal: journal - 1, nextSequence: sequence, positions: positions.list(), ...counters };
+    const progress = { flushedJournal: journal - 1, nextSequence: sequence, positions: positions.list(), ...counters };
     onClosed({ memtable, progress });
   }
 

@@ -21,31 +21,31 @@ export async function readLogs(
     bytes += log.length;
     logs[index] = bytes > mostBytes ? '' : log.toString();
   };
-  const sealed: { readonly index: number; readonly logPlace: bigint }[] = [];
+  const flushed: { readonly index: number; readonly logPlace: bigint }[] = [];
   for (const [index, place] of places.entries()) {
     if (place < 0n) {
       keep(index, scope.growingLog(-place));
     } else {
-      sealed.push({ index, logPlace: place });
+      flushed.push({ index, logPlace: place });
     }
   }
   const source = { bundle: (number: number) => scope.bundle(number), segmentsFolder: scope.aliases.segmentsFolder, signal: scope.signal };
-  await readSealedLogs(sealed, source, {
+  await readFlushedLogs(flushed, source, {
     isWanted: () => bytes <= mostBytes,
     take: ({ index }, log) => keep(index, log),
   });
   return bytes > mostBytes ? undefined : logs;
 }
 
-/** Where the logs of sealed events are read from. */
-export interface SealedLogs {
+/** Where the logs of flushed events are read from. */
+export interface FlushedLogs {
   /** Throws `corrupt` where there is none. */
   readonly bundle: (number: number) => Bundle;
   readonly segmentsFolder: string;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Who gets the logs of sealed events. */
+/** Who gets the logs of flushed events. */
 export interface LogTaker<Event> {
   /** Asked before the bundle of an event is read. */
   readonly isWanted: (event: Event) => boolean;
@@ -53,10 +53,10 @@ export interface LogTaker<Event> {
   readonly take: (event: Event, log: Buffer) => void;
 }
 
-/** Reads the packed log of each of the sealed events, whose places differ, some bundles at a time. Rejects with `StoreError` (`corrupt`) where one is not there. */
-export async function readSealedLogs<Event extends { readonly logPlace: bigint }>(
+/** Reads the packed log of each of the flushed events, whose places differ, some bundles at a time. Rejects with `StoreError` (`corrupt`) where one is not there. */
+export async function readFlushedLogs<Event extends { readonly logPlace: bigint }>(
   events: readonly Event[],
-  { bundle, segmentsFolder, signal }: SealedLogs,
+  { bundle, segmentsFolder, signal }: FlushedLogs,
   { isWanted, take }: LogTaker<Event>,
 ): Promise<void> {
   const bundles = [...Map.groupBy(events, ({ logPlace }) => logRow(logPlace).bundle)].values();

@@ -1,5 +1,6 @@
 import type { AppendPipeline } from './append-pipeline.ts';
 import { runMerge, type WriteMerge } from './compaction.ts';
+import type { Flusher } from './flusher.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Loader } from './loader.ts';
 import type { LogMemory } from './log-memory.ts';
@@ -7,7 +8,6 @@ import { chooseMerge } from './merge-choice.ts';
 import type { MergeWriter } from './merge-writer.ts';
 import type { PartRemover } from './part-remover.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
-import type { Sealer } from './sealer.ts';
 import type { RewriteOptions } from './segment-rewrite.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
@@ -16,7 +16,7 @@ import type { ZoneTables } from './zone-tables.ts';
 export interface MaintenanceOptions {
   readonly pipeline: AppendPipeline;
   readonly loader: Loader;
-  readonly sealer: Sealer;
+  readonly flusher: Flusher;
   readonly remover: PartRemover;
   readonly journals: JournalFolder;
   readonly logMemory: LogMemory;
@@ -29,7 +29,7 @@ export interface MaintenanceOptions {
   readonly logger: StoreLogger;
 }
 
-/** What the store does for itself from time to time: seal old unflushed events, drop expired segments and unused zone tables, merge small ones while it is quiet. */
+/** What the store does for itself from time to time: flush old memtables, drop expired segments and unused zone tables, merge small ones while it is quiet. */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #queue = new SerialQueue();
@@ -43,11 +43,11 @@ export class Maintenance {
     this.#timer.unref();
   }
 
-  /** Resolves when what is unflushed now is sealed, and what nobody needs for that any more is gone. */
-  async sealNow(): Promise<void> {
-    const { pipeline, loader, sealer, remover } = this.#options;
+  /** Flushes the memtable; resolves when it is in segments and its journals are gone. */
+  async flushNow(): Promise<void> {
+    const { pipeline, loader, flusher, remover } = this.#options;
     await pipeline.betweenLoads(() => loader.close());
-    await sealer.idle();
+    await flusher.idle();
     await remover.idle();
   }
 
@@ -97,15 +97,15 @@ export class Maintenance {
 
   /** While nothing comes in, no journal has a use for the files and the memory of older ones. */
   async #giveRoomBack(): Promise<void> {
-    const { pipeline, sealer, journals, logMemory } = this.#options;
-    if (sealer.isIdle && pipeline.pendingBytes === 0) {
+    const { pipeline, flusher, journals, logMemory } = this.#options;
+    if (flusher.isIdle && pipeline.pendingBytes === 0) {
       logMemory.giveRoomBack();
       await journals.removeRecycled();
     }
   }
 
   async #work(): Promise<void> {
-    const { pipeline, loader, sealer, merges, retention, zoneTables, now } = this.#options;
+    const { pipeline, loader, flusher, merges, retention, zoneTables, now } = this.#options;
     zoneTables.dropUnused();
     // First: it makes room on a disk that may be too full for the rest.
     await dropExpiredSegments(retention, now());
@@ -113,7 +113,7 @@ export class Maintenance {
     // Merging competes with ingest for the same cores, and can wait.
     await this.#compact(
       (order) => merges.writeInBackground(order),
-      () => sealer.isIdle && pipeline.pendingBytes === 0,
+      () => flusher.isIdle && pipeline.pendingBytes === 0,
     );
   }
 

@@ -16,7 +16,7 @@ export interface LogSlices {
 }
 
 /**
- * The packed logs of the unflushed events that are sealed together, in the order of their sequence, each event's or that of one which was left out. They are kept beside the tables, because
+ * The packed logs of the events of a memtable, in the order of their sequence, each event's or that of one which was left out. They are kept beside the tables, because
  * nothing is searched in them.
  */
 export class MemtableLogs {

@@ -41,7 +41,7 @@ export class GrowingTable implements GrowingSegment {
   }
 }
 
-/** The growing segments that are sealed together, and their journals. */
+/** The growing segments that are flushed as one, and their journals. */
 export class Memtable {
   readonly openedAtMs: number;
   readonly table: GrowingTable;

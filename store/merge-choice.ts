@@ -90,7 +90,7 @@ function chooseSmallOnes(segments: readonly Segment[]): Merge | undefined {
 
 /**
  * Of an hour, or half a day, that receives more than is merged at once: what came in one after the other, in pieces of about one size, so that the large do not have to be written again for the small.
- * Half days are for what lies in several hours: seals with events that came late.
+ * Half days are for what lies in several hours: flushes with events that came late.
  */
 function chooseRuns(segments: readonly Segment[], nowMs: number): Merge | undefined {
   for (const slabMs of [HOUR_MS, LONG_SLAB_MS]) {

@@ -13,6 +13,7 @@ import { lastSequencesIn } from './feed-dropped.ts';
 import { Forgotten } from './feed-forgotten.ts';
 import { FeedReader, feedWindowBudget } from './feed-reader.ts';
 import { FieldsWriter } from './fields-writer.ts';
+import { Flusher } from './flusher.ts';
 import { type GroupLimits, groupLimitsOf } from './group-limits.ts';
 import { GroupMemory } from './group-memory.ts';
 import { MOST_KEPT, type MostKept } from './group-search.ts';
@@ -25,9 +26,8 @@ import { PartRemover } from './part-remover.ts';
 import { PathAliases } from './path-aliases.ts';
 import { PositionTable } from './position-table.ts';
 import { QuietMoments } from './quiet-moments.ts';
-import { cleanFolder, unsealedJournals } from './recovery.ts';
+import { cleanFolder, unflushedJournals } from './recovery.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
-import { Sealer } from './sealer.ts';
 import { SearchActivity } from './search-activity.ts';
 import { SegmentCounts } from './segment-counts.ts';
 import { type StoreLogger, silentLogger } from './store-logger.ts';
@@ -73,7 +73,7 @@ export interface StoreOptions {
   readonly mostKnownEvents?: number;
   /** Which zones are read into memory, where that is to differ from what suits the memory limit. */
   readonly zoneTables?: Partial<ZoneTableLimits>;
-  /** How often it does what can wait: seals old unflushed events, merges, drops what has expired. Default: every five seconds. */
+  /** How often it does what can wait: flushes old memtables, merges, drops what has expired. Default: every five seconds. */
   readonly upkeepEveryMs?: number;
 }
 
@@ -99,13 +99,13 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const { memoryLimitMb, retentionMs, now, logger = silentLogger, remembersCounts = true, mostKept = MOST_KEPT } = options;
   const { groupLimits = groupLimitsOf(memoryLimitMb), upkeepEveryMs = UPKEEP_EVERY_MS } = options;
   await cleanFolder(folder, catalog);
-  const { sealedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
+  const { flushedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
   const journalFolder = new JournalFolder(folder.journal, catalog.emptyJournals);
-  const journals = await unsealedJournals(journalFolder, sealedJournal);
+  const journals = await unflushedJournals(journalFolder, flushedJournal);
 
   const cores = availableParallelism();
   const engine = await startEngine({ memoryLimitMb, spillFolder: folder.spill, threads: cores });
-  const [loading, sealing, merging] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
+  const [loading, flushing, merging] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
   const [removing, settings, zoneReading] = await Promise.all([engine.connect(), engine.connect(), engine.connect()]);
   await rememberFooters(zoneReading);
   const searchers = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES, rememberFooters);
@@ -130,9 +130,9 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
   const rewriting = { aliases, catalog, live, now };
-  const fields = new FieldsWriter(sealing);
+  const fields = new FieldsWriter(flushing);
   const bundles = new BundleWriter();
-  const sealer = new Sealer({ ...rewriting, fields, bundles, logger });
+  const flusher = new Flusher({ ...rewriting, fields, bundles, logger });
   const searches = new SearchActivity();
   const threads = new ThreadPolicy({ connection: settings, cores, searches, quietMs: QUIET_MS, logger });
   const logMemory = new LogMemory();
@@ -147,11 +147,11 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
       now,
       dropFiles: (journal) => journalFolder.dropFiles(journal),
       mostKnownEvents: options.mostKnownEvents ?? mostKnownEvents(memoryLimitMb),
-      onClosed: (closed) => sealer.enqueue(closed),
+      onClosed: (closed) => flusher.enqueue(closed),
       onLoad: (events) => threads.load(events),
-      roomToClose: () => sealer.room(),
+      roomToClose: () => flusher.room(),
     },
-    { journal: sealedJournal + 1, sequence: nextSequence },
+    { journal: flushedJournal + 1, sequence: nextSequence },
   );
   for (const journal of journals) {
     await loader.load(journal, [await journalFolder.readLogs(journal)]);
@@ -185,7 +185,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const maintenance = new Maintenance({
     pipeline,
     loader,
-    sealer,
+    flusher,
     remover,
     journals: journalFolder,
     logMemory,
@@ -215,7 +215,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     await remover.idle();
     searchers.close();
     feedConnections.close();
-    for (const connection of [loading, sealing, merging, removing, settings, zoneReading]) {
+    for (const connection of [loading, flushing, merging, removing, settings, zoneReading]) {
       connection.closeSync();
     }
     engine.closeSync();
@@ -233,7 +233,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     positions,
     counters,
     pipeline,
-    sealer,
+    flusher,
     maintenance,
     searchers,
     threads,

@@ -36,14 +36,14 @@ export async function cleanFolder(folder: DataFolder, catalog: Catalog): Promise
  * The journals that are in no published segment, in order. Removes those that are, and a torn last one, whose batch nobody was told of.
  * Throws `StoreError` (`corrupt`) when one in between is missing or torn.
  */
-export async function unsealedJournals(folder: JournalFolder, sealedJournal: number): Promise<Journal[]> {
+export async function unflushedJournals(folder: JournalFolder, flushedJournal: number): Promise<Journal[]> {
   await folder.removeLeft();
   const numbers = await folder.list();
-  const sealed = numbers.filter((number) => number <= sealedJournal);
-  await folder.remove(sealed);
+  const flushed = numbers.filter((number) => number <= flushedJournal);
+  await folder.remove(flushed);
   const journals: Journal[] = [];
-  for (const number of numbers.slice(sealed.length)) {
-    const expected = sealedJournal + journals.length + 1;
+  for (const number of numbers.slice(flushed.length)) {
+    const expected = flushedJournal + journals.length + 1;
     if (number !== expected) {
       throw new StoreError('corrupt', `${JSON.stringify(folder.path)}: journal ${expected} is missing, journal ${number} is there`);
     }

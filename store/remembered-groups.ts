@@ -50,7 +50,7 @@ function eventsBeside(scope: SearchScope, { segments, coverage }: GroupBase): Sq
   if (cut.length === 0) {
     return beside;
   }
-  const before = eventsBefore(scope.during({ ...window, toMs: coverage.fromMs }).sealedEvents(cut), coverage.fromMs);
+  const before = eventsBefore(scope.during({ ...window, toMs: coverage.fromMs }).flushedEvents(cut), coverage.fromMs);
   return beside === undefined ? before : allEvents([beside, before]);
 }
 
@@ -111,7 +111,7 @@ async function readGroups(
   segments: readonly Segment[],
 ): Promise<GroupPart[]> {
   const byTime = segments.toSorted((a, b) => a.minTimestamp - b.minTimestamp);
-  const events = scope.sealedEvents(byTime);
+  const events = scope.flushedEvents(byTime);
   const contexts = { ...output, buckets: 0 };
   const facts = collectFacts(await scope.run(groupDetailStatement(scope.plan, contexts, wanted, events, duckdbDialect)), wanted, contexts);
   if (output.buckets === 0) {

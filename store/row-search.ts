@@ -10,7 +10,7 @@ import { fileSlotCountStatement, rowPageStatement } from '../sql/row-statements.
 import { stretchesOf } from './known-times.ts';
 import { readLogs } from './log-reader.ts';
 import { disjointStretches, locatePage, type PageLocation, type Stretch } from './page-location.ts';
-import type { SealedPart, SearchScope } from './search-scope.ts';
+import type { FlushedPart, SearchScope } from './search-scope.ts';
 import { liesWithin } from './segment.ts';
 import type { SegmentCounts } from './segment-counts.ts';
 import { countBySlot, slotStretch, slotsOf } from './slot-counts.ts';
@@ -52,13 +52,13 @@ export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Pr
 
 /** The segments that are counted already are not read. */
 async function countMatching(scope: SearchScope, counts: SegmentCounts | undefined): Promise<Stretch[]> {
-  const { plan, sealed } = scope;
+  const { plan, flushed } = scope;
   const { window } = plan;
   if (counts === undefined) {
     return await countBySlot(scope, window);
   }
   const bySegment = counts.of(plan);
-  const [known, unknown] = partition(sealed, (part) => liesWithin(part, window) && bySegment.has(part.id));
+  const [known, unknown] = partition(flushed, (part) => liesWithin(part, window) && bySegment.has(part.id));
   const slots = slotsOf(window, scope.newestMs);
   const statement = fileSlotCountStatement(plan, scope.eventsByFile(unknown), slots, duckdbDialect);
   const counted = unknown.length === 0 && scope.growingSegments.length === 0 ? [] : await scope.run(statement);
@@ -78,7 +78,7 @@ function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[],
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-function stretchOf({ minTimestamp, maxTimestamp }: SealedPart, events: number): Stretch {
+function stretchOf({ minTimestamp, maxTimestamp }: FlushedPart, events: number): Stretch {
   return { fromMs: minTimestamp, toMs: maxTimestamp + 1, events };
 }
 
@@ -88,7 +88,7 @@ function stretchOf({ minTimestamp, maxTimestamp }: SealedPart, events: number): 
  */
 async function countUnfiltered(scope: SearchScope): Promise<Stretch[]> {
   const { window, zoneId } = scope.plan;
-  const [tables, files] = partition(scope.sealed, (part) => 'times' in part);
+  const [tables, files] = partition(scope.flushed, (part) => 'times' in part);
   const [inside, cut] = partition(files, (part) => liesWithin(part, window));
   const known = [
     ...tables.flatMap((part) => ('times' in part ? stretchesOf(part.times, window) : [])),
@@ -100,7 +100,7 @@ async function countUnfiltered(scope: SearchScope): Promise<Stretch[]> {
 
 async function narrowDown(scope: SearchScope, located: PageLocation): Promise<PageLocation> {
   const { page } = scope.plan;
-  const isShort = located.events <= SORTED_AT_ONCE && scope.sealedIn(located).length <= READ_AT_ONCE;
+  const isShort = located.events <= SORTED_AT_ONCE && scope.flushedIn(located).length <= READ_AT_ONCE;
   if (isShort || located.events <= page.size || widthMs(located) === 1) {
     return located;
   }

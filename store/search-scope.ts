@@ -11,8 +11,8 @@ import { overlaps, type Segment } from './segment.ts';
 import type { Snapshot } from './version-set.ts';
 import type { ZoneTable } from './zone-table.ts';
 
-/** Sealed events that never change: a segment, or what the zone has in several of them, read into memory. */
-export type SealedPart = Segment | ZoneTable;
+/** Flushed events that never change: a segment, or what the zone has in several of them, read into memory. */
+export type FlushedPart = Segment | ZoneTable;
 
 /** A zone table, and the segments whose rows of the zone are in it. */
 export interface ReadZone {
@@ -25,7 +25,7 @@ export class SearchScope {
   readonly plan: SearchPlan;
   readonly segments: readonly Segment[];
   /** What those of the segments' events are read from that can lie in the window. */
-  readonly sealed: readonly SealedPart[];
+  readonly flushed: readonly FlushedPart[];
   readonly growingSegments: readonly GrowingSegment[];
   readonly aliases: PathAliases;
   readonly #snapshot: Snapshot;
@@ -47,7 +47,7 @@ export class SearchScope {
       (segment) => segment.zoneRows.has(plan.zoneId) && overlaps(segment, plan.window.fromMs, plan.window.toMs),
     );
     this.#zone = zone;
-    this.sealed = this.sealedIn(plan.window, this.#inMemory(this.segments, plan.window));
+    this.flushed = this.flushedIn(plan.window, this.#inMemory(this.segments, plan.window));
     this.growingSegments = snapshot.growingSegments.filter(({ zones }) => zones.has(plan.zoneId));
     this.#snapshot = snapshot;
     this.aliases = aliases;
@@ -90,14 +90,14 @@ export class SearchScope {
 
   /** No event of the zone that can lie in the window is later. */
   get newestMs(): number {
-    return [...this.sealed, ...this.growingSegments].reduce(
+    return [...this.flushed, ...this.growingSegments].reduce(
       (newest, { maxTimestamp }) => Math.max(newest, maxTimestamp),
       Number.NEGATIVE_INFINITY,
     );
   }
 
   /** How many events of the zone are in the segments; not all of them need lie in the window. */
-  get sealedRows(): number {
+  get flushedRows(): number {
     return this.rowsIn(this.segments);
   }
 
@@ -106,46 +106,46 @@ export class SearchScope {
   }
 
   /** Those that can hold events of the zone in `window`. */
-  sealedIn({ fromMs, toMs }: TimeWindow, sealed: readonly SealedPart[] = this.sealed): SealedPart[] {
-    return sealed.filter((part) => overlaps(part, fromMs, toMs));
+  flushedIn({ fromMs, toMs }: TimeWindow, flushed: readonly FlushedPart[] = this.flushed): FlushedPart[] {
+    return flushed.filter((part) => overlaps(part, fromMs, toMs));
   }
 
   /** The events of these parts and the unflushed ones that can lie in the plan's window, with the `fileOf` their part as `file`. */
-  eventsByFile(sealed: readonly SealedPart[]): SqlFragment {
-    const { paths, tables } = this.#sources(sealed);
+  eventsByFile(flushed: readonly FlushedPart[]): SqlFragment {
+    const { paths, tables } = this.#sources(flushed);
     return eventsByFile(sourcesOf(this.growingSegments), paths, this.#snapshot.endSequence, tables);
   }
 
   /** The events of these segments that can lie in the plan's window, and no unflushed ones. */
-  sealedEvents(segments: readonly Segment[]): SqlFragment {
+  flushedEvents(segments: readonly Segment[]): SqlFragment {
     const { paths, tables } = this.#sources(this.#inMemory(segments, this.plan.window));
     return eventsRelation([], paths, this.#snapshot.endSequence, tables);
   }
 
   /** The path that a segment is read by, the name of a table. */
-  fileOf(part: SealedPart): string {
+  fileOf(part: FlushedPart): string {
     return 'file' in part ? this.aliases.segmentAlias(part.file) : part.table;
   }
 
   /** The events that can lie in `window`, from these parts and the unflushed ones. */
-  events(window: TimeWindow = this.plan.window, sealed: readonly SealedPart[] = this.sealed): SqlFragment {
-    const { paths, tables } = this.#sources(this.sealedIn(window, this.#inMemory(sealed, window)));
+  events(window: TimeWindow = this.plan.window, flushed: readonly FlushedPart[] = this.flushed): SqlFragment {
+    const { paths, tables } = this.#sources(this.flushedIn(window, this.#inMemory(flushed, window)));
     return eventsRelation(sourcesOf(this.growingSegments), paths, this.#snapshot.endSequence, tables);
   }
 
   /** The zone table in the place of its segments, where all of them are wanted that can hold anything in the window; else what is wanted, as it is. */
-  #inMemory(sealed: readonly SealedPart[], { fromMs, toMs }: TimeWindow): readonly SealedPart[] {
+  #inMemory(flushed: readonly FlushedPart[], { fromMs, toMs }: TimeWindow): readonly FlushedPart[] {
     const zone = this.#zone;
     const held = [...(zone?.segments ?? [])].filter((segment) => overlaps(segment, fromMs, toMs));
-    if (zone === undefined || held.length === 0 || !held.every((segment) => sealed.includes(segment))) {
-      return sealed;
+    if (zone === undefined || held.length === 0 || !held.every((segment) => flushed.includes(segment))) {
+      return flushed;
     }
-    return [zone.table, ...sealed.filter((part) => !('file' in part && zone.segments.has(part)))];
+    return [zone.table, ...flushed.filter((part) => !('file' in part && zone.segments.has(part)))];
   }
 
-  #sources(sealed: readonly SealedPart[]): { readonly paths: string[]; readonly tables: string[] } {
-    const paths = sealed.filter((part) => 'file' in part).map((part) => this.fileOf(part));
-    const tables = sealed.filter((part) => 'table' in part).map(({ table }) => table);
+  #sources(flushed: readonly FlushedPart[]): { readonly paths: string[]; readonly tables: string[] } {
+    const paths = flushed.filter((part) => 'file' in part).map((part) => this.fileOf(part));
+    const tables = flushed.filter((part) => 'table' in part).map(({ table }) => table);
     return { paths, tables };
   }
 }

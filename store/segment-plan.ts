@@ -43,7 +43,7 @@ export function slabZone(row: readonly unknown[]): SlabZone {
 }
 
 /** Hourly segments where hours hold enough events, long ones where they do not. `counts` is by hour. */
-export function planSeal(counts: readonly SlabZone[]): SegmentPlan[] {
+export function planFlush(counts: readonly SlabZone[]): SegmentPlan[] {
   const hours = new Set(counts.map(({ slab }) => slab)).size;
   const rows = counts.reduce((sum, { events }) => sum + events, 0);
   const hoursPerSlab = rows / Math.max(hours, 1) < SMALL_HOUR_ROWS ? LONG_SLAB_MS / HOUR_MS : 1;

@@ -1,6 +1,6 @@
 import type { Segment } from './segment.ts';
 
-/** Segments whose events' sequences overlap: what one seal or one merge wrote, mostly. */
+/** Segments whose events' sequences overlap: what one flush or one merge wrote, mostly. */
 export interface SequenceRun {
   readonly segments: readonly Segment[];
   readonly rows: number;

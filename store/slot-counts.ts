@@ -2,7 +2,7 @@ import type { TimeWindow } from '../query/search-plan.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import { slotAt, slotCountStatement, type TimeSlots } from '../sql/row-statements.ts';
 import type { Stretch } from './page-location.ts';
-import type { SealedPart, SearchScope } from './search-scope.ts';
+import type { FlushedPart, SearchScope } from './search-scope.ts';
 
 const SLOTS = 1024;
 
@@ -22,9 +22,9 @@ export function slotsOf(window: TimeWindow, newestMs: number): TimeSlots {
 }
 
 /** The parts of the window that have matching events, in no order. */
-export async function countBySlot(scope: SearchScope, window: TimeWindow, sealed?: readonly SealedPart[]): Promise<Stretch[]> {
+export async function countBySlot(scope: SearchScope, window: TimeWindow, flushed?: readonly FlushedPart[]): Promise<Stretch[]> {
   const slots = slotsOf(window, scope.newestMs);
-  const counted = await scope.run(slotCountStatement(scope.plan, scope.events(window, sealed), slots, duckdbDialect));
+  const counted = await scope.run(slotCountStatement(scope.plan, scope.events(window, flushed), slots, duckdbDialect));
   return counted.map(([slot, events]) => slotStretch(slots, Number(slot), Number(events)));
 }
 

@@ -23,7 +23,7 @@ export interface ThreadPolicyOptions {
 const BULK_EVENTS = 4_000;
 const SECOND_MS = 1_000;
 
-/** The main thread, and the load or the seal that runs beside a query, each keep a core busy. */
+/** The main thread, and the load or the flush that runs beside a query, each keep a core busy. */
 const CORES_OF_INGEST = 2;
 
 /** The main thread is busier than this only where events come in about as fast as they can be taken. */
@@ -41,7 +41,7 @@ function mainThreadUse(): () => number {
 }
 
 /**
- * How many threads DuckDB gives a query, a seal too. A thread that waits for another one's part of a query spins, and while events come in bulk several
+ * How many threads DuckDB gives a query, a flush too. A thread that waits for another one's part of a query spins, and while events come in bulk several
  * statements run at the same time anyway: then fewer threads do more work. Otherwise a query gets every core; so it does in bulk while somebody searches, unless the intake runs at full speed: one that
  * does not leaves a part of the cores free.
  */

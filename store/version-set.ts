@@ -3,7 +3,7 @@ import { ZoneEnds } from './feed-zone-ends.ts';
 import type { GrowingSegment } from './growing-segment.ts';
 import type { Segment } from './segment.ts';
 
-/** What a search reads: it stays readable until released, whatever is sealed, compacted or dropped meanwhile. */
+/** What a search reads: it stays readable until released, whatever is flushed, compacted or dropped meanwhile. */
 export interface Snapshot {
   readonly growingSegments: readonly GrowingSegment[];
   readonly segments: readonly Segment[];
@@ -22,7 +22,7 @@ export interface Retired {
 type Part = GrowingSegment | Segment | Bundle;
 
 /**
- * The growing segments and segments that hold the events right now, each event in exactly one of them, and the bundles with the logs of the sealed ones. Parts are exchanged in one step;
+ * The growing segments and segments that hold the events right now, each event in exactly one of them, and the bundles with the logs of the flushed ones. Parts are exchanged in one step;
  * a part that was taken out is handed to `onRetired` once no snapshot holds it any more.
  */
 export class VersionSet {

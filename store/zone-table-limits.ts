@@ -2,7 +2,7 @@ import type { Segment } from './segment.ts';
 
 /** Which zones are worth a table in memory, and how much memory all tables may take. */
 export interface ZoneTableLimits {
-  /** A zone with more sealed events has none: reading its rows is most of what its searches cost, wherever they lie. */
+  /** A zone with more flushed events has none: reading its rows is most of what its searches cost, wherever they lie. */
   readonly mostRows: number;
   /** What all tables may take, as `estimateBytes` has it. */
   readonly mostBytes: number;

@@ -29,7 +29,7 @@ export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false 
       }
     },
     settle: async () => {
-      await store.sealNow();
+      await store.flushNow();
       await store.compactNow();
     },
     search: (plan) => store.search(plan),

@@ -7,13 +7,13 @@ import { compileSearch } from '../../query/compile-search.ts';
 import type { SearchPlan } from '../../query/search-plan.ts';
 import { column } from '../../sql/columns.ts';
 import { duckdbDialect } from '../../sql/duckdb-dialect.ts';
-import { eventsRelation, journalRows, sealedEvents } from '../../sql/events-relation.ts';
+import { eventsRelation, flushedEvents, journalRows } from '../../sql/events-relation.ts';
 import { type SqlFragment, sql } from '../../sql/fragment.ts';
 import { DETAIL_ROWS } from '../../sql/group-facts.ts';
 import { groupDetailStatement, groupPageStatement } from '../../sql/group-statements.ts';
 import { unmarkText } from '../../sql/marked-text.ts';
 import { rowPageStatement } from '../../sql/row-statements.ts';
-import { sealingRows, sealingTableStatement } from '../../sql/segment-statements.ts';
+import { flushingRows, flushingTableStatement } from '../../sql/segment-statements.ts';
 import { runStatement, startEngine } from '../../store/duckdb-engine.ts';
 import { journalFileOf } from '../../store/journal-file.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
@@ -55,9 +55,9 @@ export class HostileTable {
     }));
     const { fields, eventCount } = canonicalBatch(events);
     writeFileSync(path, Buffer.concat(journalFileOf(fields, eventCount, 0n)));
-    await runStatement(connection, sealingTableStatement('sealed_1', journalRows([{ path }], [], 0n)));
-    const sealed = sql`(${sealedEvents(sealingRows('sealed_1', 1).rows)}) AS events`;
-    return new HostileTable(connection, [eventsRelation([{ path }], [], 0n), sealed], folder);
+    await runStatement(connection, flushingTableStatement('flushed_1', journalRows([{ path }], [], 0n)));
+    const flushed = sql`(${flushedEvents(flushingRows('flushed_1', 1).rows)}) AS events`;
+    return new HostileTable(connection, [eventsRelation([{ path }], [], 0n), flushed], folder);
   }
 
   /** The places of the texts that a search with these fields finds, ascending. */

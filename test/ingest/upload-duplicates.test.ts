@@ -88,7 +88,7 @@ class Life {
       case 'uploads':
         return this.#upload(step.uploads);
       case 'flush':
-        return this.#store.sealNow();
+        return this.#store.flushNow();
       case 'merge':
         return this.#store.compactNow();
       case 'restart':

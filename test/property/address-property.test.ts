@@ -44,7 +44,7 @@ async function withEvents(
     try {
       for (const start of [0, 60, 120]) {
         await appendEvents(store, raw.slice(start, start + 60));
-        await store.sealNow();
+        await store.flushNow();
       }
       await search(store, []);
       await store.zoneTablesMade();

@@ -17,7 +17,7 @@ type Step =
   | { readonly kind: 'append'; readonly count: number }
   /** The same events again, as after a producer's retry. */
   | { readonly kind: 'repeat'; readonly count: number }
-  | { readonly kind: 'seal' }
+  | { readonly kind: 'flush' }
   | { readonly kind: 'compact' }
   | { readonly kind: 'restart' }
   /** What kill -9 leaves: the files as they are, the last journal perhaps cut off in the middle of its successor. */
@@ -26,7 +26,7 @@ type Step =
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ kind: fc.constant('append' as const), count: fc.integer({ min: 1, max: 40 }) }), weight: 4 },
   { arbitrary: fc.record({ kind: fc.constant('repeat' as const), count: fc.integer({ min: 1, max: 40 }) }), weight: 1 },
-  { arbitrary: fc.constant({ kind: 'seal' as const }), weight: 2 },
+  { arbitrary: fc.constant({ kind: 'flush' as const }), weight: 2 },
   { arbitrary: fc.constant({ kind: 'compact' as const }), weight: 1 },
   { arbitrary: fc.constant({ kind: 'restart' as const }), weight: 1 },
   { arbitrary: fc.record({ kind: fc.constant('crash' as const), tornBytes: fc.nat({ max: 2_000 }) }), weight: 2 },
@@ -59,8 +59,8 @@ class Life {
         return await this.#append(this.#supply.slice(this.accepted.length, this.accepted.length + step.count));
       case 'repeat':
         return await appendEvents(this.#store, this.accepted.slice(-step.count));
-      case 'seal':
-        return await this.#store.sealNow();
+      case 'flush':
+        return await this.#store.flushNow();
       case 'compact':
         return await this.#store.compactNow();
       case 'restart':
@@ -148,7 +148,7 @@ const keepsEverything = fc.asyncProperty(history, ({ dataSeed, steps }) =>
   }),
 );
 
-test(`${HISTORIES} random histories of appends, seals, compactions, restarts and crashes lose no event and double none`, async () => {
+test(`${HISTORIES} random histories of appends, flushes, compactions, restarts and crashes lose no event and double none`, async () => {
   const known = readFailingSeeds(PROPERTY).map(({ seed, path }) => ({ seed, path, numRuns: 1, endOnFailure: true }));
   for (const parameters of [...known, { numRuns: HISTORIES }]) {
     const details = await fc.check(keepsEverything, parameters);

@@ -34,7 +34,7 @@ function rawEvents(dataSeed: number): readonly RawEvent[] {
   return [...random, ...hostile];
 }
 
-/** Half of the events are sealed, so that the SQL goes over segments too. */
+/** Half of the events are flushed, so that the SQL goes over segments too. */
 async function withEvents(
   dataSeed: number,
   work: (store: OpenStore, stored: readonly FedEvent[], raw: readonly RawEvent[]) => Promise<void>,
@@ -44,7 +44,7 @@ async function withEvents(
     const store = await openStoreIn(folder);
     try {
       await appendEvents(store, raw.slice(0, EVENTS / 2));
-      await store.sealNow();
+      await store.flushNow();
       await appendEvents(store, raw.slice(EVENTS / 2));
       await work(store, await wholeFeed(store, { zones: [ZONE], limit: EVENTS }), raw);
     } finally {

@@ -37,10 +37,10 @@ function arbitraryPolls(events: readonly OracleEvent[]): fc.Arbitrary<ZoneReques
   }));
 }
 
-const steps = fc.array(fc.constantFrom('append', 'append', 'seal', 'seal', 'merge'), { minLength: ROUNDS, maxLength: ROUNDS });
+const steps = fc.array(fc.constantFrom('append', 'append', 'flush', 'flush', 'merge'), { minLength: ROUNDS, maxLength: ROUNDS });
 
 test.each(fc.sample(fc.noBias(fc.integer()), DATA_SETS))(
-  'searches that are made again and again, while events are stored, sealed and merged, answer what the oracle answers: seed %i',
+  'searches that are made again and again, while events are stored, flushed and merged, answer what the oracle answers: seed %i',
   async (seed) => {
     await withFolder(async (folder) => {
       const raw = generateRawEvents(seed, EVENTS);
@@ -53,10 +53,10 @@ test.each(fc.sample(fc.noBias(fc.integer()), DATA_SETS))(
         await appendEvents(store, raw.slice(stored, stored + 60));
         stored = Math.min(raw.length, stored + 60);
       };
-      const change = { append, seal: () => store.sealNow(), merge: () => store.compactNow() };
+      const change = { append, flush: () => store.flushNow(), merge: () => store.compactNow() };
       try {
         await append();
-        await store.sealNow();
+        await store.flushNow();
         for (const step of order) {
           await change[step as keyof typeof change]();
           const events = oracleEvents(raw.slice(0, stored));

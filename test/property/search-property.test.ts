@@ -18,7 +18,7 @@ const REQUESTS = 175;
 
 /**
  * Hands `work` the same store twice: with events in new segments of many hours, in compacted ones and in memtables, and again after all of
- * that was sealed and compacted and more came on top. Later parts hold events of old hours, and twins of events that are sealed already.
+ * that was flushed and compacted and more came on top. Later parts hold events of old hours, and twins of events that are flushed already.
  */
 async function withFilledStore(
   dataSeed: number,
@@ -32,17 +32,17 @@ async function withFilledStore(
     try {
       await append(0, 150);
       await append(150, 200);
-      await store.sealNow();
+      await store.flushNow();
       await append(200, 350);
-      await store.sealNow();
+      await store.flushNow();
       await store.compactNow();
       await append(350, 450);
-      await store.sealNow();
+      await store.flushNow();
       await append(450, 500);
       await append(500, 600);
       await searchEveryZone(store);
       await work(store, oracleEvents(raw.slice(0, 600)));
-      await store.sealNow();
+      await store.flushNow();
       await store.compactNow();
       await append(600, EVENTS);
       await searchEveryZone(store);

@@ -87,7 +87,7 @@ export class StoreStates {
   }
 
   flush(): Promise<void> {
-    return this.#app.store.sealNow();
+    return this.#app.store.flushNow();
   }
 
   /** Searches every zone as often as it takes to have its rows in memory. */
@@ -102,7 +102,7 @@ export class StoreStates {
   /** Begins to flush what is in memory and to merge all; that goes on until {@link merged} resolves. */
   merge(): void {
     const { store } = this.#app;
-    this.#merging = store.sealNow().then(() => {
+    this.#merging = store.flushNow().then(() => {
       this.#segmentsBefore = store.stats().segments;
       return store.compactNow();
     });

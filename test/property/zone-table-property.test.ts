@@ -16,15 +16,15 @@ const HOUR_MS = 3_600_000;
 /** One step in the life of a store whose zones are read into memory as soon as they are searched. */
 type Step =
   | { readonly kind: 'append'; readonly count: number }
-  | { readonly kind: 'seal' | 'compact' | 'expire' | 'unuse' }
+  | { readonly kind: 'flush' | 'compact' | 'expire' | 'unuse' }
   | { readonly kind: 'search'; readonly seed: number; readonly count: number };
 
-const simple = (kind: 'seal' | 'compact' | 'expire' | 'unuse', weight: number) => ({ arbitrary: fc.constant({ kind }), weight });
+const simple = (kind: 'flush' | 'compact' | 'expire' | 'unuse', weight: number) => ({ arbitrary: fc.constant({ kind }), weight });
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ kind: fc.constant('append' as const), count: fc.integer({ min: 1, max: 60 }) }), weight: 4 },
   { arbitrary: fc.record({ kind: fc.constant('search' as const), seed: fc.integer(), count: fc.integer({ min: 1, max: 25 }) }), weight: 5 },
-  simple('seal', 4),
+  simple('flush', 4),
   simple('compact', 1),
   simple('expire', 1),
   simple('unuse', 1),
@@ -43,14 +43,14 @@ async function live(folder: string, dataSeed: number, steps: readonly Step[]): P
   };
   try {
     await append(80);
-    await store.sealNow();
+    await store.flushNow();
     for (const step of steps) {
       switch (step.kind) {
         case 'append':
           await append(step.count);
           break;
-        case 'seal':
-          await store.sealNow();
+        case 'flush':
+          await store.flushNow();
           break;
         case 'compact':
           await store.compactNow();
@@ -116,6 +116,6 @@ test.each(readFailingSeeds(PROPERTY).map((failing) => ({ failing })))('a history
   await check(failing);
 });
 
-test(`in ${HISTORIES} random histories of appends, seals, merges and retention, zones in memory or not, every search answers what the oracle answers`, async () => {
+test(`in ${HISTORIES} random histories of appends, flushes, merges and retention, zones in memory or not, every search answers what the oracle answers`, async () => {
   await check();
 });

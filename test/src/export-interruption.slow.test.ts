@@ -109,7 +109,7 @@ describe('an export under way', () => {
   test('ends when its client goes away, and gives everything back', async () => {
     app = await startApp();
     await fill();
-    await app.store.sealNow();
+    await app.store.flushNow();
     const { socket } = await stalled();
     expect(await metric('shieldlog_exports_under_way')).toBe(1);
     socket.destroy();

@@ -78,7 +78,7 @@ describe('an export', () => {
       eventLine({ logId: `e${index}`, ip: `10.0.0.${index % 9}`, log: { n: index } }),
     );
     await ingest(app, events.slice(0, 400).join(''));
-    await app.store.sealNow();
+    await app.store.flushNow();
     await ingest(app, events.slice(400).join(''));
     const conditions = { query: 'e 10.0.0', filters: [{ field: 'ip', op: 'cidr', value: ['10.0.0.4/30'] }] };
     for (const rest of [{}, { ...conditions, query: null }, { filters: [{ field: 'ip', op: 'eq', value: ['10.0.0.8'] }] }]) {

@@ -61,7 +61,7 @@ function spread(count: number, logBytes: (index: number) => number): CanonicalEv
 async function storeWith(events: readonly CanonicalEvent[], memoryLimitMb: number): Promise<OpenStore> {
   const store = await storeIn(temporaryFolder(), { memoryLimitMb });
   for (let from = 0; from < events.length; from += 10_000) await store.append(canonicalBatch(events.slice(from, from + 10_000)));
-  await store.sealNow();
+  await store.flushNow();
   return store;
 }
 
@@ -92,9 +92,9 @@ test('what there is no memory for is refused before the first byte, and ends an 
   const filled = await storeIn(dataDir);
   for (const events of [small, wide.slice(0, 1_000), wide.slice(1_000)]) {
     await filled.append(canonicalBatch(events));
-    if (events === small) await filled.sealNow();
+    if (events === small) await filled.flushNow();
   }
-  await filled.sealNow();
+  await filled.flushNow();
   await filled.close();
   const tight = await storeIn(dataDir, { memoryLimitMb: 48 });
   const url = await servedFeed(tight);

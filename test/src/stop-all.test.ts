@@ -44,14 +44,14 @@ test('what is under way is told to hurry after the grace', async () => {
 test('what hangs past the deadline is named as it is then, and what has not begun is not', async () => {
   const notes: string[] = [];
   let doing = 'beginning';
-  const seal = (): Promise<void> => {
-    doing = 'sealing';
+  const flush = (): Promise<void> => {
+    doing = 'flushing';
     return never();
   };
-  const store: StopStep = { name: () => `the store: ${doing}`, stop: seal };
+  const store: StopStep = { name: () => `the store: ${doing}`, stop: flush };
   const stages = [[step('quick', notes)], [store, step('broker', notes, never)], [step('later', notes)]];
   const overdue = stopAll(stages, { graceMs: 1, deadlineMs: 1500 });
   await expect(overdue).rejects.toThrow(StopOverdue);
-  await expect(overdue).rejects.toThrow(/^the stop was not finished within 1\.5 s; it still waited for the store: sealing and broker$/);
+  await expect(overdue).rejects.toThrow(/^the stop was not finished within 1\.5 s; it still waited for the store: flushing and broker$/);
   expect(notes).not.toContain('later begins');
 });

@@ -45,7 +45,7 @@ const manyEvents = (timestamp = Date.now() - 60_000): string =>
   ).join('');
 
 /** Reading what came first hangs from now on, as on a disk that does not answer: opening a pipe waits until somebody writes into it. */
-async function hangTheSealing(url: string): Promise<void> {
+async function hangTheFlushing(url: string): Promise<void> {
   await ingest({ url }, manyEvents());
   for (const room of ['journal', 'links']) {
     for (const name of readdirSync(join(data, room)).filter((file) => file.endsWith('.parquet'))) {
@@ -61,17 +61,17 @@ const filesIn = (room: string): string[] => readdirSync(join(data, room)).filter
 /** The merge of an hour that is over hangs from now on: one of its segments is a pipe. */
 async function hangTheMerge(url: string): Promise<void> {
   const old = Date.now() - 5 * 3_600_000;
-  const seal = async (): Promise<void> => {
+  const flush = async (): Promise<void> => {
     const before = filesIn('segments').length;
     for (let sent = 0; sent < 6; sent += 1) await ingest({ url }, manyEvents(old));
     await eventually('a segment is written', () => filesIn('segments').length > before);
   };
-  await seal();
+  await flush();
   for (const name of filesIn('segments')) {
     rmSync(join(data, 'segments', name));
     execFileSync('mkfifo', [join(data, 'segments', name)]);
   }
-  await seal();
+  await flush();
   const isPipe = (name: string): boolean => statSync(join(data, 'links', name)).isFIFO();
   await eventually('the merge reads them', () => filesIn('links').some(isPipe));
 }
@@ -150,7 +150,7 @@ describe('a data folder that is gone while the program runs', () => {
 describe('a stop that hangs', () => {
   test('ends with status 1 and one line that says what it waited for', async () => {
     const program = serve();
-    await hangTheSealing(await addressOf(program));
+    await hangTheFlushing(await addressOf(program));
     expect(await stopped(program)).toBe(1);
     expect(lastLine(program)).toBe(
       'shieldlog: the stop was not finished within 15 s; it still waited for the store: the events that are being moved to disk',
@@ -166,7 +166,7 @@ describe('a stop that hangs', () => {
 
   test('ends at once with a second signal, with its number', async () => {
     const program = serve();
-    await hangTheSealing(await addressOf(program));
+    await hangTheFlushing(await addressOf(program));
     program.child.kill('SIGTERM');
     await eventually('it stops', () => program.stderr().includes('"stopping'));
     // What comes at once is an echo of the first.

@@ -67,7 +67,7 @@ test('the same log id for the same zone and time counts once, within a batch, ac
   const first = eventSeries('e', 10, NOW, HOUR);
   await store.append(canonicalBatch([...first, ...first]));
   await store.append(canonicalBatch(first));
-  await store.sealNow();
+  await store.flushNow();
   await store.append(canonicalBatch([...first, event('new', NOW)]));
   expect(await storedIds(store)).toEqual(inAnswerOrder([...first, event('new', NOW)]));
   expect(store.stats()).toMatchObject({ events: 11, duplicateEvents: 30 });

@@ -18,7 +18,7 @@ async function twoSegments() {
   const store = await storeIn(dataDir);
   for (const prefix of ['a', 'b']) {
     await store.append(canonicalBatch(eventSeries(prefix, 10, NOW, 1)));
-    await store.sealNow();
+    await store.flushNow();
   }
   await store.close();
   const catalog = new Catalog(join(dataDir, 'catalog.sqlite'));

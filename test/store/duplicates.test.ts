@@ -17,7 +17,7 @@ describe.each([
     ['a large batch, of three days', LARGE, 50_000],
     ['a small batch, all of a minute', SMALL, 100],
     ['a small batch, of three days', SMALL, HOUR],
-  ])('%s is stored once: sent again at once, with others, after a seal, a merge and a restart', async (__, count, everyMs) => {
+  ])('%s is stored once: sent again at once, with others, after a flush, a merge and a restart', async (__, count, everyMs) => {
     const dataDir = temporaryFolder();
     const events = eventSeries('e', count, NOW - count * everyMs, everyMs);
     const others = [event('new', NOW - MINUTE)];
@@ -25,9 +25,9 @@ describe.each([
     await store.append(canonicalBatch(events));
     await store.append(canonicalBatch(events));
     await store.append(canonicalBatch([...events.slice(0, count - 1), ...others]));
-    await store.sealNow();
+    await store.flushNow();
     await store.append(canonicalBatch(events));
-    await store.sealNow();
+    await store.flushNow();
     await store.compactNow();
     await store.append(canonicalBatch([...others, ...events]));
     expect(store.stats()).toMatchObject({ events: count + 1, duplicateEvents: 4 * count });
@@ -65,7 +65,7 @@ test('a minute with more events than are read at once is known after a restart, 
   for (const half of halves) {
     await store.append(canonicalBatch(half));
   }
-  await store.sealNow();
+  await store.flushNow();
   await store.close();
   store = await storeIn(dataDir);
   for (const [place, from] of [0, 29_995, 59_995].entries()) {

@@ -4,7 +4,7 @@ import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { eventSeries, HOUR, NOW } from './stored-events.ts';
 import { fedEvent } from './whole-feed.ts';
 
-// Appends batches, each with the last events of the one before once more, seals and merges them, and at the same time reads its own feed from the
+// Appends batches, each with the last events of the one before once more, flushes and merges them, and at the same time reads its own feed from the
 // sequence it is started with and tells its parent of every page, until it is killed.
 const [, , dataDir = '', behind = '0'] = process.argv;
 const store = await openStore({ dataDir, memoryLimitMb: 256, retentionMs: 72 * HOUR, now: () => NOW });
@@ -13,7 +13,7 @@ async function write(): Promise<never> {
   for (let batch = Number(store.position('writer', 0) ?? 0n); ; batch += 1) {
     const events = eventSeries('e', (batch + 1) * 100, NOW - 20 * HOUR, 60_000).slice(Math.max(0, batch * 100 - 7));
     await store.append(canonicalBatch(events, { positions: [{ topic: 'writer', partition: 0, nextOffset: BigInt(batch + 1) }] }));
-    if (batch % 3 === 0) void store.sealNow();
+    if (batch % 3 === 0) void store.flushNow();
     if (batch % 5 === 0) void store.compactNow();
     await delay(5);
   }

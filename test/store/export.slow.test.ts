@@ -59,7 +59,7 @@ test('an export has the pages of the search put together, from memtables, from s
   };
   await store.append(canonicalBatch(events.filter((_, index) => index % 2 === 0)));
   await same();
-  await store.sealNow();
+  await store.flushNow();
   await same();
   await store.append(canonicalBatch(events.filter((_, index) => index % 2 === 1)));
   await same();
@@ -73,7 +73,7 @@ test('many pieces follow each other without a gap, and so do those of a millisec
   const sparse = eventSeries('s', 3_000, NOW - 70 * HOUR, 70_000);
   const all = [...crowd, ...dense, ...sparse].map((each) => ({ ...each, log: { id: each.logId } }));
   await store.append(canonicalBatch(all.slice(0, 11_000)));
-  await store.sealNow();
+  await store.flushNow();
   await store.append(canonicalBatch(all.slice(11_000)));
   const rows = await exported(store);
   expect(idsOf(rows as never)).toEqual(inAnswerOrder(all));
@@ -87,7 +87,7 @@ test('events of very different size come whole, in pieces that stay small', asyn
   );
   const small = withLog(eventSeries('s', 6_000, NOW - 50 * 60_000, 10));
   await store.append(canonicalBatch([...small, ...large.slice(0, 25)]));
-  await store.sealNow();
+  await store.flushNow();
   await store.append(canonicalBatch(large.slice(25)));
   const parts: number[] = [];
   const ids: string[] = [];
@@ -121,7 +121,7 @@ test('hostile texts come out as they went in, as ids, fields and logs, unflushed
   };
   await store.append(canonicalBatch(events));
   await expectSame();
-  await store.sealNow();
+  await store.flushNow();
   await expectSame();
 });
 
@@ -130,11 +130,11 @@ test('digits of a log are not lost', async () => {
   const log = '{"n":12345678901234567890123,"s":"\\u0000"}';
   await store.append({ ...canonicalBatch([{ logId: 'a', shieldZoneId: 7, timestamp: NOW }]), logs: [Buffer.from(`${log}\n`)] });
   expect(await exported(store)).toEqual([{ logId: 'a', timestamp: NOW, logJson: log, fields: {} }]);
-  await store.sealNow();
+  await store.flushNow();
   expect(await exported(store)).toEqual([{ logId: 'a', timestamp: NOW, logJson: log, fields: {} }]);
 });
 
-test('what is sealed, merged, dropped or taken in meanwhile changes nothing of an export under way', async () => {
+test('what is flushed, merged, dropped or taken in meanwhile changes nothing of an export under way', async () => {
   let now = NOW;
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir, { now: () => now });
@@ -142,7 +142,7 @@ test('what is sealed, merged, dropped or taken in meanwhile changes nothing of a
   for (let first = 0; first < events.length; first += 5_000) {
     await store.append(canonicalBatch(events.slice(first, first + 5_000)));
     if (first < 10_000) {
-      await store.sealNow();
+      await store.flushNow();
     }
   }
   const expected = await searched(store);
@@ -157,7 +157,7 @@ test('what is sealed, merged, dropped or taken in meanwhile changes nothing of a
   const held = readdirSync(join(dataDir, 'segments'));
   await store.append(canonicalBatch([event('new', NOW - HOUR), event('old', NOW - 40 * HOUR)]));
   await take();
-  await store.sealNow();
+  await store.flushNow();
   await store.compactNow();
   now = NOW + 80 * HOUR;
   await store.dropExpiredNow();
@@ -175,7 +175,7 @@ async function holdingExport(signal?: AbortSignal) {
   const events = withLog(eventSeries('e', 8_000, NOW - 30 * HOUR, 1_000));
   for (let part = 0; part < 4; part += 1) {
     await store.append(canonicalBatch(events.filter((_, index) => index % 4 === part)));
-    await store.sealNow();
+    await store.flushNow();
   }
   const files = () => readdirSync(join(dataDir, 'segments')).filter((file) => !file.includes('log'));
   const iterator = store.readAll(rowsPlan(), signal === undefined ? {} : { signal })[Symbol.asyncIterator]();

@@ -15,71 +15,71 @@ function takeAway(folder: string): () => void {
   };
 }
 
-test('sealed events are there once when their journals cannot be removed', async () => {
+test('flushed events are there once when their journals cannot be removed', async () => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   await store.append(canonicalBatch([event('a', NOW), event('b', NOW + 1)]));
   const journal = join(dataDir, 'journal', '000000000001.parquet');
   rmSync(journal);
   mkdirSync(journal);
-  await store.sealNow();
+  await store.flushNow();
   await store.append(canonicalBatch([event('c', NOW + 2)]));
-  await store.sealNow();
+  await store.flushNow();
   expect(await storedIds(store)).toEqual(['c', 'b', 'a']);
   expect(store.stats()).toMatchObject({ events: 3, segments: 2 });
   rmSync(journal, { recursive: true });
 });
 
-test('while nothing can be sealed events stay searchable, the store says why, and appends are refused before memory is full', async () => {
+test('while nothing can be flushed events stay searchable, the store says why, and appends are refused before memory is full', async () => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const giveBack = takeAway(join(dataDir, 'segments'));
-  const seals: Promise<void>[] = [];
+  const flushes: Promise<void>[] = [];
   for (const id of ['a', 'b', 'c']) {
     await store.append(canonicalBatch([event(id, NOW)]));
-    seals.push(store.sealNow());
+    flushes.push(store.flushNow());
   }
   await expect.poll(() => store.problems()).toEqual([expect.stringContaining('events cannot be moved to disk and stay in memory')]);
   await store.append(canonicalBatch([event('d', NOW)]));
-  await expect(store.sealNow()).rejects.toMatchObject({ code: 'append_failed', message: expect.stringContaining('memory is full') });
+  await expect(store.flushNow()).rejects.toMatchObject({ code: 'append_failed', message: expect.stringContaining('memory is full') });
   expect(await storedIds(store)).toEqual(['a', 'b', 'c', 'd']);
   giveBack();
-  await Promise.all(seals);
-  await store.sealNow();
+  await Promise.all(flushes);
+  await store.flushNow();
   expect(await store.problems()).toEqual([]);
   expect(store.stats()).toMatchObject({ events: 4, unflushedEvents: 0 });
   expect(await storedIds(store)).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('while the logs of a seal cannot be written, the seal behind it is not published either, and leaves nothing', async () => {
+test('while the logs of a flush cannot be written, the flush behind it is not published either, and leaves nothing', async () => {
   const dataDir = temporaryFolder();
   const segments = join(dataDir, 'segments');
   const store = await storeIn(dataDir);
   const inTheWay = join(segments, `j1-${NOW.toString(36)}-log.parquet.tmp`);
   mkdirSync(inTheWay);
-  const seals: Promise<void>[] = [];
+  const flushes: Promise<void>[] = [];
   for (const id of ['a', 'b']) {
     await store.append(canonicalBatch([event(id, NOW, { log: { of: id } })]));
-    seals.push(store.sealNow());
+    flushes.push(store.flushNow());
   }
   await expect.poll(() => store.problems()).toHaveLength(1);
   expect(store.stats()).toMatchObject({ events: 2, unflushedEvents: 2, segments: 0 });
   expect(readdirSync(segments)).toHaveLength(1);
   rmdirSync(inTheWay);
-  await Promise.all(seals);
+  await Promise.all(flushes);
   expect(store.stats()).toMatchObject({ events: 2, unflushedEvents: 0, segments: 2 });
   expect(readdirSync(segments)).toHaveLength(4);
   const result = await store.search(rowsPlan());
   expect(result.kind === 'rows' && result.rows.map(({ logJson }) => logJson)).toEqual(['{"of":"a"}', '{"of":"b"}']);
 });
 
-test('a store that cannot seal can be closed, and has everything again at the next start', async () => {
+test('a store that cannot flush can be closed, and has everything again at the next start', async () => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const giveBack = takeAway(join(dataDir, 'segments'));
   for (const id of ['a', 'b']) {
     await store.append(canonicalBatch([event(id, NOW)]));
-    void store.sealNow();
+    void store.flushNow();
   }
   await expect.poll(() => store.problems()).toHaveLength(1);
   await store.close();
@@ -87,7 +87,7 @@ test('a store that cannot seal can be closed, and has everything again at the ne
   expect(await storedIds(await storeIn(dataDir))).toEqual(['a', 'b']);
 });
 
-test('large batches count their duplicates, and are the same after a restart and a seal', async () => {
+test('large batches count their duplicates, and are the same after a restart and a flush', async () => {
   const dataDir = temporaryFolder();
   const events = eventSeries('e', 15_000, NOW - 5 * HOUR, 1_000);
   const store = await storeIn(dataDir);
@@ -100,7 +100,7 @@ test('large batches count their duplicates, and are the same after a restart and
   await store.close();
   const again = await storeIn(dataDir);
   expect(await storedIds(again)).toEqual(expected);
-  await again.sealNow();
+  await again.flushNow();
   expect(await storedIds(again)).toEqual(expected);
   expect(again.stats()).toMatchObject({ events: 15_000, unflushedEvents: 0, duplicateEvents: 3_100 });
 });

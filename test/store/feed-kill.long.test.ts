@@ -10,7 +10,7 @@ interface Reader {
   lastSequence: string;
 }
 
-/** Lets a program write, seal, merge and read at the same time, and kills it once the reader has so many events. */
+/** Lets a program write, flush, merge and read at the same time, and kills it once the reader has so many events. */
 async function readUntilKilled(dataDir: string, reader: Reader, untilEvents: number): Promise<void> {
   const script = fileURLToPath(new URL('./endless-feeder.ts', import.meta.url));
   const feeder = fork(script, [dataDir, reader.lastSequence], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [] });
@@ -32,7 +32,7 @@ async function readUntilKilled(dataDir: string, reader: Reader, untilEvents: num
   await promise;
 }
 
-test('a reader sees every event exactly once, in order, while events come in, are sealed and merged, and the program is killed', async () => {
+test('a reader sees every event exactly once, in order, while events come in, are flushed and merged, and the program is killed', async () => {
   const dataDir = temporaryFolder();
   const reader: Reader = { ids: [], lastSequence: '0' };
   for (const events of [150, 900, 1_000, 1_700, 3_100]) {

@@ -48,7 +48,7 @@ test('who listens is told soon after events are visible, until it stops', async 
   await expect.poll(() => heard).toEqual([2n, 3n]);
   stop();
   await store.append(canonicalBatch([event('d', NOW)]));
-  await store.sealNow();
+  await store.flushNow();
   expect(heard).toEqual([2n, 3n]);
 });
 

@@ -24,7 +24,7 @@ test('a store tells exactly those readers that have missed events, and whoever s
       for (const [round, { events, steps }] of life.entries()) {
         const batch = events.map(({ zone, age }, index) => event(`${round}-${index}`, now - age * STEP, { shieldZoneId: zone }));
         await store.append(canonicalBatch(batch));
-        await store.sealNow();
+        await store.flushNow();
         for (const zones of [[1], [2, 3], 'all'] as const) {
           for (const sequence of [0n, store.lastSequence() / 2n, store.lastSequence()]) {
             readers.push({ zones, sequence, afterRuns: store.retentionRuns() });

@@ -61,7 +61,7 @@ test('a feed of any zones has each of their events once, in order, however many 
     const more = spread(events.length);
     events.push(...more);
     await store.append(canonicalBatch(more));
-    await store.sealNow();
+    await store.flushNow();
   };
   await flush();
   await expectEachOnce(store, events, 0, 10_000, ZONE_LISTS);

@@ -19,7 +19,7 @@ test('events come in the order in which they were taken in, unflushed or flushed
     const events = shuffled(`r${round}-`, 500);
     all.push(...events);
     await store.append(canonicalBatch(events));
-    if (round < 3) await store.sealNow();
+    if (round < 3) await store.flushNow();
     if (round === 1) await store.compactNow();
     for (const limit of [3, 100, 10_000]) {
       const read = await wholeFeed(store, { limit });
@@ -39,18 +39,18 @@ test.each([
   const events = shuffled('e', 3_000);
   const expected = idsOf(events.filter(({ shieldZoneId }) => zones.includes(shieldZoneId)));
   for (const part of [events.slice(0, 1_000), events.slice(1_000, 2_000), events.slice(2_000)]) {
-    await store.sealNow();
+    await store.flushNow();
     await store.append(canonicalBatch(part));
   }
   for (const limit of [10, 5_000]) expect(idsOf((await wholeFeed(store, { zones, limit })) as never)).toEqual(expected);
-  await store.sealNow();
+  await store.flushNow();
   for (const limit of [10, 5_000]) expect(idsOf((await wholeFeed(store, { zones, limit })) as never)).toEqual(expected);
 });
 
 test('an event that comes late, and one that comes twice, are where they were first taken in', async () => {
   const store = await storeIn(temporaryFolder());
   await store.append(canonicalBatch(eventSeries('a', 10, NOW - HOUR, 1)));
-  await store.sealNow();
+  await store.flushNow();
   await store.append(canonicalBatch([...eventSeries('late', 5, NOW - 20 * HOUR, 1), event('a3', NOW - HOUR + 3)]));
   await store.append(canonicalBatch([event('z', NOW, { shieldZoneId: 9, url: 'https://x/?y=1' })]));
   const events = await wholeFeed(store);
@@ -81,7 +81,7 @@ test('hostile texts come out as they went in, unflushed and flushed; none is tak
   };
   await store.append(canonicalBatch([...plain, ...events]));
   await expectSame();
-  await store.sealNow();
+  await store.flushNow();
   await expectSame();
 });
 
@@ -117,7 +117,7 @@ test('pages of large events end early, so that they take little memory; a single
   await store.append(canonicalBatch(all.slice(0, 300)));
   await store.append(canonicalBatch(all.slice(300)));
   expect(Math.max(...(await sizes()))).toBeLessThan(5_000_000);
-  await store.sealNow();
+  await store.flushNow();
   expect(Math.max(...(await sizes()))).toBeLessThan(5_000_000);
 });
 
@@ -140,7 +140,7 @@ test('an event says when its batch was taken in, unflushed, flushed, and after a
   }
   const times = async (reader = store) => (await wholeFeed(reader, { limit: 10_000 })).map(({ ingestedAtMs }) => ingestedAtMs);
   expect(await times()).toEqual(expected);
-  await store.sealNow();
+  await store.flushNow();
   expect(await times()).toEqual(expected);
   await store.append(canonicalBatch([event('hot', NOW)]));
   expected.push(now);
@@ -156,7 +156,7 @@ test('a text that looks like the end of its event and the beginning of another i
   const beginning = ['2', '8', '1', '.forged', '', '', '', '', '', ''].join('\x1f');
   const events = [event('a', NOW), event('b', NOW, { ua: `agent${endOfEvent}\x1e${beginning}` })];
   await store.append(canonicalBatch(events));
-  await store.sealNow();
+  await store.flushNow();
   const read = await wholeFeed(store);
   expect(read.map(({ logId, zoneId, fields }) => [logId, zoneId, fields.ua])).toEqual([
     ['a', 7, undefined],

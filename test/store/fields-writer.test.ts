@@ -4,7 +4,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StatementRunner } from '../../store/duckdb-engine.ts';
 import { FieldsWriter } from '../../store/fields-writer.ts';
-import { type FieldsOrder, writeSealedFields } from '../../store/sealed-fields.ts';
+import { type FieldsOrder, writeFlushedFields } from '../../store/flushed-fields.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { nicenessOfThreads, threadsHavePriorities } from './niceness-of-threads.ts';
@@ -26,7 +26,7 @@ async function fourJournals(): Promise<FieldsOrder> {
   mkdirSync(segmentsFolder);
   return {
     segmentsFolder,
-    stem: 'sealed',
+    stem: 'flushed',
     sources: journals.map((name) => ({ path: join(dataDir, 'journal', name) })),
     events: EVENTS,
     bundle: 4,
@@ -67,7 +67,7 @@ test('many journals are written by a thread of its own, just as they would be he
   const written = await writer.write(order);
   expect(asked()).toBe(0);
   const files = written.segments.map(({ file }) => readFileSync(join(order.segmentsFolder, file)));
-  const expected = await writeSealedFields({ ...order, stem: 'here' }, runner);
+  const expected = await writeFlushedFields({ ...order, stem: 'here' }, runner);
   expect(written.rows).toHaveLength(EVENTS);
   expect(written.rows).toEqual(expected.rows);
   expect(written.segments.map(({ file: _, bytes: __, ...content }) => content)).toEqual(

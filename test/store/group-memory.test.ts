@@ -28,7 +28,7 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
     url: `url ${index}`,
   }));
   await store.append(canonicalBatch(events));
-  await store.sealNow();
+  await store.flushNow();
   await store.close();
   const catalog = new Catalog(join(dataDir, 'catalog.sqlite'));
   const spillFolder = join(dataDir, 'spill');

@@ -9,7 +9,7 @@ import { event, NOW, rowsPlan } from './stored-events.ts';
 async function storeOf(events: readonly CanonicalEvent[], mostKept: MostKept): Promise<OpenStore> {
   const store = await storeIn(temporaryFolder(), { mostKept });
   await store.append(canonicalBatch(events.filter((_, index) => index % 2 === 0)));
-  await store.sealNow();
+  await store.flushNow();
   await store.append(canonicalBatch(events.filter((_, index) => index % 2 === 1)));
   return store;
 }

@@ -86,45 +86,45 @@ function runs(rows: readonly number[], { zones = 10, hourStart = hour } = {}): S
   });
 }
 
-const SEAL = 100_000;
+const FLUSH = 100_000;
 const many = (count: number, rows: number) => new Array<number>(count).fill(rows);
 
 describe('of an hour that receives more than is merged at once', () => {
   test.each([
-    ['sixty-four seals are merged', many(64, SEAL), 0, 64],
-    ['sixty-three are not', many(63, SEAL), 0, 0],
-    ['those behind what was merged before are, without that', [64 * SEAL, ...many(64, SEAL)], 1, 65],
-    ['larger ones are merged as many as one merge may have', [...many(6, 16 * SEAL), ...many(3, SEAL)], 0, 5],
-    ['so many as that are not, while more may come', many(5, 16 * SEAL), 0, 0],
-    ['those that are too large already are left alone', many(80, 50 * SEAL), 0, 0],
+    ['sixty-four flushes are merged', many(64, FLUSH), 0, 64],
+    ['sixty-three are not', many(63, FLUSH), 0, 0],
+    ['those behind what was merged before are, without that', [64 * FLUSH, ...many(64, FLUSH)], 1, 65],
+    ['larger ones are merged as many as one merge may have', [...many(6, 16 * FLUSH), ...many(3, FLUSH)], 0, 5],
+    ['so many as that are not, while more may come', many(5, 16 * FLUSH), 0, 0],
+    ['those that are too large already are left alone', many(80, 50 * FLUSH), 0, 0],
   ])('%s', (_, rows, from, to) => {
     const given = runs(rows);
     expect(chooseMerge(given, NOW)?.segments ?? []).toEqual(given.slice(from, to));
   });
 
   test('no more of one zone are than a merge can sort', () => {
-    const given = runs(many(30, SEAL), { zones: 1 });
+    const given = runs(many(30, FLUSH), { zones: 1 });
     expect(chooseMerge(given, NOW)?.segments).toEqual(given.slice(0, 20));
-    const merged = runs(many(10, 20 * SEAL), { zones: 1 });
+    const merged = runs(many(10, 20 * FLUSH), { zones: 1 });
     expect(chooseMerge(merged, NOW)).toBeUndefined();
   });
 
   test('segments with zones of their own are left alone', () => {
-    const given = runs(many(64, SEAL)).map((segment, index) => ({ ...segment, zoneRows: new Map([[index, SEAL]]) }));
+    const given = runs(many(64, FLUSH)).map((segment, index) => ({ ...segment, zoneRows: new Map([[index, FLUSH]]) }));
     expect(chooseMerge(given, NOW)).toBeUndefined();
   });
 
   test('the segments of one merge count as one', () => {
-    const given = runs(many(40, SEAL)).flatMap((segment) =>
+    const given = runs(many(40, FLUSH)).flatMap((segment) =>
       [0, 1].map((part) => ({ ...segment, zoneRows: new Map([...segment.zoneRows].map(([zone, rows]) => [10 * part + zone, rows])) })),
     );
     expect(chooseMerge(given, NOW)).toBeUndefined();
   });
 });
 
-test('of half a day with more than is merged at once, seals with late events of several hours are merged beside what was merged before', () => {
+test('of half a day with more than is merged at once, flushes with late events of several hours are merged beside what was merged before', () => {
   const halfDay = Math.floor((NOW - 24 * HOUR) / (12 * HOUR)) * 12 * HOUR;
-  const late = runs([90 * SEAL, ...many(20, SEAL)], { hourStart: halfDay }).map((segment, index) =>
+  const late = runs([90 * FLUSH, ...many(20, FLUSH)], { hourStart: halfDay }).map((segment, index) =>
     index === 0 ? { ...segment, maxTimestamp: halfDay + 12 * HOUR - 1 } : { ...segment, maxTimestamp: halfDay + 5 * HOUR },
   );
   const merge = chooseMerge(late, NOW);
@@ -133,8 +133,8 @@ test('of half a day with more than is merged at once, seals with late events of 
 
 test('once such an hour is quiet, what is left of it is merged by itself, and stays', () => {
   const hourStart = hour - 24 * HOUR;
-  const left = runs([...many(2, 16 * SEAL), ...many(6, SEAL)], { zones: 1, hourStart });
+  const left = runs([...many(2, 16 * FLUSH), ...many(6, FLUSH)], { zones: 1, hourStart });
   expect(chooseMerge(left, NOW)?.segments).toEqual(left.slice(2, 8));
-  const merged = runs([16 * SEAL, 16 * SEAL, 6 * SEAL], { zones: 1, hourStart });
+  const merged = runs([16 * FLUSH, 16 * FLUSH, 6 * FLUSH], { zones: 1, hourStart });
   expect(chooseMerge(merged, NOW)).toBeUndefined();
 });

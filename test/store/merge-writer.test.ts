@@ -21,7 +21,7 @@ async function threeSegments(): Promise<MergeOrder> {
   const events = eventSeries('e', EVENTS, NOW, 10);
   for (let part = 0; part < 3; part += 1) {
     await store.append(canonicalBatch(events.slice((part * EVENTS) / 3, ((part + 1) * EVENTS) / 3)));
-    await store.sealNow();
+    await store.flushNow();
   }
   await store.close();
   const catalog = new Catalog(join(dataDir, 'catalog.sqlite'));

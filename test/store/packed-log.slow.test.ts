@@ -58,8 +58,8 @@ async function readEveryWay(store: EventStore): Promise<Readonly<Record<string, 
   return { searched: searched.map(textOf), exported: exported.map(textOf), fed: fed.map(textOf) };
 }
 
-/** What is read is the same before and after the events are sealed, and after segments are merged; a store that was just opened remembers nothing of what it read. */
-async function expectSameSealed(events: readonly CanonicalEvent[]): Promise<void> {
+/** What is read is the same before and after the events are flushed, and after segments are merged; a store that was just opened remembers nothing of what it read. */
+async function expectSameFlushed(events: readonly CanonicalEvent[]): Promise<void> {
   const dataDir = temporaryFolder();
   const half = Math.ceil(events.length / 2);
   await using hot = await opened(temporaryFolder());
@@ -70,7 +70,7 @@ async function expectSameSealed(events: readonly CanonicalEvent[]): Promise<void
     await using filled = await opened(dataDir);
     for (const part of [events.slice(0, half), events.slice(half)]) {
       await filled.store.append(canonicalBatch(part));
-      await filled.store.sealNow();
+      await filled.store.flushNow();
     }
     expect(await readEveryWay(filled.store)).toEqual(expected);
     await filled.store.compactNow();
@@ -88,7 +88,7 @@ test('a log that repeats the values of its event comes out as it went in, whatev
   const events = fc.array(fc.record({ fields, log }), { minLength: 1, maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(events, async (given) => {
-      await expectSameSealed(given.map((one, index) => event(`e${index}`, NOW - index, { ...one.fields, log: one.log })));
+      await expectSameFlushed(given.map((one, index) => event(`e${index}`, NOW - index, { ...one.fields, log: one.log })));
     }),
     // Only undone in the order opposite to that in which it was packed.
     {
@@ -101,7 +101,7 @@ test('a log that repeats the values of its event comes out as it went in, whatev
 
 test('a long log that is full of a value comes out as it went in', async () => {
   const body = '123456'.repeat(50_000);
-  await expectSameSealed([
+  await expectSameFlushed([
     event('long', NOW, { ruleId: '123456', log: { body } }),
     event('short', NOW, { ruleId: '123456', log: { body: '123456' } }),
   ]);
@@ -117,7 +117,7 @@ test('what a log repeats of its event takes no room in the file of logs', async 
       return event(`e${index}`, NOW - index, { url, log: repeats ? { Url: url, n: index } : { n: index } });
     });
     await store.append(canonicalBatch(events));
-    await store.sealNow();
+    await store.flushNow();
     const segments = join(dataDir, 'segments');
     const [file = ''] = readdirSync(segments).filter((name) => name.endsWith('-log.parquet'));
     sizes.push(statSync(join(segments, file)).size);
@@ -152,14 +152,14 @@ const LOG_IDS = [
 ];
 
 test('an id comes out as it went in, whatever its form', async () => {
-  await expectSameSealed(LOG_IDS.map((logId) => event(logId, NOW)));
+  await expectSameFlushed(LOG_IDS.map((logId) => event(logId, NOW)));
 });
 
-test('an event that is sealed already is not stored again, whatever the form of its id', async () => {
+test('an event that is flushed already is not stored again, whatever the form of its id', async () => {
   const store = await storeIn(temporaryFolder());
   const events = LOG_IDS.map((logId) => event(logId, NOW));
   await store.append(canonicalBatch(events));
-  await store.sealNow();
+  await store.flushNow();
   await store.append(canonicalBatch(events));
   expect(await storedIds(store)).toEqual(inAnswerOrder(events));
   expect(new Set(idsOf(events)).size).toBe(LOG_IDS.length);

@@ -193,13 +193,13 @@ test('a store has aliases for what was searched and is still there, and none aft
     await store.append(canonicalBatch(events.slice(first, first + 6_000)));
     await store.search(BY_COUNTRY);
     expect(inodesIn('links')).toEqual([...inodesIn('journal'), ...inodesIn('segments')].toSorted());
-    await store.sealNow();
+    await store.flushNow();
     expect(inodesIn('links')).toHaveLength(first / 6_000);
     await store.search(BY_COUNTRY);
     expect(inodesIn('links')).toEqual(inodesIn('segments'));
   }
   await store.append(canonicalBatch(events.slice(42_000)));
-  await store.sealNow();
+  await store.flushNow();
   await store.compactNow();
   expect(store.stats().segments).toBe(1);
   // Links go before the files that were merged.
@@ -227,7 +227,7 @@ test('a segment that cannot be read is named, not the link to it', async () => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   await store.append(canonicalBatch(eventSeries('e', 10, NOW - HOUR, 10)));
-  await store.sealNow();
+  await store.flushNow();
   const [segment = ''] = readdirSync(join(dataDir, 'segments')).filter((name) => !name.includes('-log'));
   const path = join(dataDir, 'segments', segment);
   const { length } = readFileSync(path);

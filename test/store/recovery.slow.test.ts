@@ -15,13 +15,13 @@ test('an empty folder is made ready, missing parents included', async () => {
   expect(store.stats()).toMatchObject({ events: 0, segments: 0 });
 });
 
-test('events, positions, sequences and counters are there again after a restart, sealed or not', async () => {
+test('events, positions, sequences and counters are there again after a restart, flushed or not', async () => {
   const dataDir = temporaryFolder();
   const events = eventSeries('e', 40, NOW - 10 * HOUR, HOUR / 2);
   const store = await storeIn(dataDir);
   const positions = (nextOffset: bigint) => [{ topic: 't', partition: 0, nextOffset }];
   await store.append(canonicalBatch(events.slice(0, 20), { positions: positions(20n), expiredCount: 2 }));
-  await store.sealNow();
+  await store.flushNow();
   await store.append(canonicalBatch(events.slice(10, 40), { positions: positions(40n), expiredCount: 3 }));
   const before = store.stats();
   await store.close();
@@ -71,7 +71,7 @@ describe('a journal that was being written over an older one', () => {
       inode: statSync(join(folder, name)).ino,
       content: readFileSync(join(folder, name)),
     }));
-    await store.sealNow();
+    await store.flushNow();
     await store.append(canonicalBatch(large(20_000)));
     const pairs = names.map((name) => {
       const { ino } = statSync(join(folder, name));
@@ -86,7 +86,7 @@ describe('a journal that was being written over an older one', () => {
     const dataDir = temporaryFolder();
     const store = await storeIn(dataDir, { upkeepEveryMs: 3_000 });
     await store.append(canonicalBatch(large(10_000)));
-    await store.sealNow();
+    await store.flushNow();
     const names = () => readdirSync(join(dataDir, 'journal'));
     expect(names()).toEqual(['spare-1', 'spare-2']);
     await expect.poll(names).toEqual([]);
@@ -98,7 +98,7 @@ describe('a journal that was being written over an older one', () => {
     const dataDir = temporaryFolder();
     const store = await storeIn(dataDir);
     await store.append(canonicalBatch(large(10_000)));
-    await store.sealNow();
+    await store.flushNow();
     await store.compactNow();
     expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
   });
@@ -176,7 +176,7 @@ describe('a folder that lost something is refused with the place, and nothing in
     const dataDir = temporaryFolder();
     const store = await storeIn(dataDir);
     await store.append(canonicalBatch([event('a', NOW)]));
-    await store.sealNow();
+    await store.flushNow();
     await store.close();
     const [segment = ''] = readdirSync(join(dataDir, 'segments'));
     damage(join(dataDir, 'segments', segment));

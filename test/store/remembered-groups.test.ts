@@ -43,16 +43,16 @@ function groupsPlan(
   return rowsPlan({ output: { kind: 'groups', by, buckets }, window, page: { index: 0, size: 5 }, ...more });
 }
 
-async function sealedStore(dataDir: string, events: number, options: Partial<StoreOptions> = {}): Promise<OpenStore> {
+async function flushedStore(dataDir: string, events: number, options: Partial<StoreOptions> = {}): Promise<OpenStore> {
   const store = await storeIn(dataDir, { ...FILES_ONLY, ...options });
   await store.append(canonicalBatch(minutes(0, events)));
-  await store.sealNow();
+  await store.flushNow();
   return store;
 }
 
 /** What a store answers that has the same events and reads all of them. */
 async function readAnew(events: number, plan: SearchPlan) {
-  const store = await sealedStore(temporaryFolder(), events, { remembersCounts: false });
+  const store = await flushedStore(temporaryFolder(), events, { remembersCounts: false });
   return await store.search(plan);
 }
 
@@ -77,7 +77,7 @@ test.each([
   ],
 ])('a search that was made twice reads no segment any more: %s', async (_, plan) => {
   const dataDir = temporaryFolder();
-  const store = await sealedStore(dataDir, 1_000);
+  const store = await flushedStore(dataDir, 1_000);
   const answer = await readAnew(1_000, plan);
   expect(await store.search(plan)).toEqual(answer);
   expect(await store.search(plan)).toEqual(answer);
@@ -87,7 +87,7 @@ test.each([
 
 test('a window that moves over the same segments reads none of them, and its sparkline moves with it', async () => {
   const dataDir = temporaryFolder();
-  const store = await sealedStore(dataDir, 1_000);
+  const store = await flushedStore(dataDir, 1_000);
   const plans = [0, 1, 7, 30].map((moved) => groupsPlan(['country', 'action'], 60, -60 + moved, 1_500 + moved));
   const answers = await Promise.all(plans.map((plan) => readAnew(1_000, plan)));
   await store.search(plans[0] as SearchPlan);
@@ -106,7 +106,7 @@ test.each([
 ])('a search %s reads its segments', async (_, times, options) => {
   const dataDir = temporaryFolder();
   const plan = groupsPlan(['ip'], 10, -60, 3_000);
-  const store = await sealedStore(dataDir, 1_000, options);
+  const store = await flushedStore(dataDir, 1_000, options);
   const answer = await readAnew(1_000, plan);
   for (let time = 0; time < times; time += 1) {
     expect(await store.search(plan)).toEqual(answer);
@@ -118,7 +118,7 @@ test.each([
 test('where the details of a page find no room, its groups are counted from memory all the same', async () => {
   const dataDir = temporaryFolder();
   const plan = groupsPlan(['ip'], 10, -60, 3_000);
-  const store = await sealedStore(dataDir, 1_000, { groupLimits: { ...LIMITS, budgetBytes: 1_000 } });
+  const store = await flushedStore(dataDir, 1_000, { groupLimits: { ...LIMITS, budgetBytes: 1_000 } });
   const answer = await readAnew(1_000, plan);
   for (let time = 0; time < 3; time += 1) {
     expect(await store.search(plan)).toEqual(answer);
@@ -128,17 +128,17 @@ test('where the details of a page find no room, its groups are counted from memo
   expect(await store.search(behindAll)).toEqual({ kind: 'groups', groups: [], total: 7 });
 });
 
-test('of events that were sealed since only those are read, and these once', async () => {
+test('of events that were flushed since only those are read, and these once', async () => {
   const dataDir = temporaryFolder();
   const plan = groupsPlan(['ip'], 10, -60, 3_000);
-  const store = await sealedStore(dataDir, 1_000);
+  const store = await flushedStore(dataDir, 1_000);
   await store.search(plan);
   await store.search(plan);
   removeSegments(dataDir);
   await store.append(canonicalBatch(minutes(1_000, 300)));
   const answer = await readAnew(1_300, plan);
   expect(await store.search(plan)).toEqual(answer);
-  await store.sealNow();
+  await store.flushNow();
   expect(await store.search(plan)).toEqual(answer);
   expect(await store.search(plan)).toEqual(answer);
   removeSegments(dataDir);
@@ -147,7 +147,7 @@ test('of events that were sealed since only those are read, and these once', asy
 
 test('a segment that the window has come to cut is read', async () => {
   const dataDir = temporaryFolder();
-  const store = await sealedStore(dataDir, 1_000);
+  const store = await flushedStore(dataDir, 1_000);
   const whole = groupsPlan(['ip'], 10, -60, 3_000);
   await store.search(whole);
   await store.search(whole);
@@ -161,7 +161,7 @@ const STEP = 2 ** 23 / 60_000;
 
 test('what a segment has behind the next step of a window that cuts it is read no more', async () => {
   const dataDir = temporaryFolder();
-  const store = await sealedStore(dataDir, 3_000);
+  const store = await flushedStore(dataDir, 3_000);
   const step = (Math.ceil((FIRST + 100 * 60_000) / (STEP * 60_000)) * STEP * 60_000 - FIRST) / 60_000;
   const plans = [-20, -5, -1, 0].map((before) => groupsPlan(['ip', 'action'], 10, step + before, 3_300 + step + before));
   const answers = await Promise.all(plans.map((plan) => readAnew(3_000, plan)));
@@ -175,8 +175,8 @@ test('what a segment has behind the next step of a window that cuts it is read n
 
 test('windows of several lengths and places in turn are answered from the segments that lie in each', async () => {
   const [store, other] = await Promise.all([
-    sealedStore(temporaryFolder(), 3_000),
-    sealedStore(temporaryFolder(), 3_000, { remembersCounts: false }),
+    flushedStore(temporaryFolder(), 3_000),
+    flushedStore(temporaryFolder(), 3_000, { remembersCounts: false }),
   ]);
   const windows = [0, 360, 720, 1_080].flatMap((from) => [from + 1_500, from + 1_900].map((to) => groupsPlan(['ip'], 10, from, to)));
   for (const plan of [...windows, ...windows, ...windows, ...windows.toReversed(), ...windows]) {
@@ -184,14 +184,14 @@ test('windows of several lengths and places in turn are answered from the segmen
   }
 });
 
-test('searches at the same time, of more than finds room, see every event once while all is sealed and merged', async () => {
+test('searches at the same time, of more than finds room, see every event once while all is flushed and merged', async () => {
   const store = await storeIn(temporaryFolder(), { groupLimits: { budgetBytes: 60_000, mostGroups: 100 } });
   const plans = [groupsPlan(['ip'], 10, -60, 3_000), groupsPlan(['ip', 'action'], 10, -60, 3_000), groupsPlan(['asn'], 0, -60, 3_000)];
   const answers = await Promise.all(plans.map((plan) => readAnew(1_000, plan)));
   const parts = Array.from({ length: 10 }, (_, part) => canonicalBatch(minutes(part * 100, 100)));
   for (const part of parts) {
     await store.append(part);
-    await store.sealNow();
+    await store.flushNow();
   }
   let isDone = false;
   const merging = (async () => {
@@ -216,7 +216,7 @@ test('what was in a segment that has expired is in no answer any more', async ()
   let now = NOW;
   const store = await storeIn(temporaryFolder(), { now: () => now });
   await store.append(canonicalBatch([...minutes(0, 100), event('young', NOW, { ip: '192.0.2.1' })]));
-  await store.sealNow();
+  await store.flushNow();
   const plan = groupsPlan(['ip'], 10, -60, 9_000);
   for (let time = 0; time < 3; time += 1) {
     expect(await store.search(plan)).toMatchObject({ total: 7 });

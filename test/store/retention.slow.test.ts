@@ -80,7 +80,7 @@ test('the store drops expired segments by itself', async () => {
   let now = NOW;
   const store = await storeIn(dataDir, { now: () => now, upkeepEveryMs: 50 });
   await store.append(canonicalBatch([...eventSeries('old', 10, NOW - 70 * HOUR, 1), event('young', NOW)]));
-  await store.sealNow();
+  await store.flushNow();
   expect(store.stats()).toMatchObject({ events: 11, segments: 2 });
   now = NOW + 3 * HOUR;
   await expect.poll(() => store.stats()).toMatchObject({ events: 1, segments: 1 });

@@ -8,7 +8,7 @@ test('every page is a slice of one order, across memtables and segments, whateve
   const crowd = Array.from({ length: 300 }, (_, index) => event(`same${index}`, NOW - 3 * HOUR));
   const spread = eventSeries('e', 400, NOW - 40 * HOUR, HOUR / 10);
   await store.append(canonicalBatch([...crowd.slice(0, 150), ...spread.filter((_, index) => index % 2 === 0)]));
-  await store.sealNow();
+  await store.flushNow();
   await store.append(canonicalBatch([...crowd.slice(150), ...spread.filter((_, index) => index % 2 === 1)]));
   const expected = inAnswerOrder([...crowd, ...spread]);
   for (const size of [1, 7, 50, 500]) {
@@ -33,7 +33,7 @@ test('a page in a crowd of events that no division of time makes smaller is stil
 test('the window takes its start in and leaves its end out, also where it cuts through a segment', async () => {
   const store = await storeIn(temporaryFolder());
   await store.append(canonicalBatch(eventSeries('e', 100, NOW, 1)));
-  await store.sealNow();
+  await store.flushNow();
   const plan = rowsPlan({ window: { fromMs: NOW + 10, toMs: NOW + 13 } });
   expect(await storedIds(store, plan)).toEqual(['e12', 'e11', 'e10']);
 });
@@ -95,9 +95,9 @@ test('a page of many thousand rows has the log of each, unflushed or flushed', a
   const store = await storeIn(temporaryFolder());
   const events = eventSeries('e', 6_000, NOW - HOUR, 100).map((each) => ({ ...each, log: { n: each.logId } }));
   await store.append(canonicalBatch(events.slice(0, 2_500)));
-  await store.sealNow();
+  await store.flushNow();
   await store.append(canonicalBatch(events.slice(2_500, 5_000)));
-  await store.sealNow();
+  await store.flushNow();
   await store.append(canonicalBatch(events.slice(5_000)));
   const result = await store.search(rowsPlan({ page: { index: 0, size: 10_000 } }));
   const rows = result.kind === 'rows' ? result.rows : [];

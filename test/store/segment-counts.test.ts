@@ -11,7 +11,7 @@ const FIRST = NOW - 40 * HOUR;
 
 const from = (country: string): Predicate => ({ kind: 'equals', column: 'country', values: [country], folded: false });
 
-test('searches that remember counts answer what others do, while windows move and events are stored, sealed and merged', async () => {
+test('searches that remember counts answer what others do, while windows move and events are stored, flushed and merged', async () => {
   const remembering = await storeIn(temporaryFolder());
   const counting = await storeIn(temporaryFolder(), { remembersCounts: false });
   const both = [remembering, counting];
@@ -25,8 +25,8 @@ test('searches that remember counts answer what others do, while windows move an
       stored += batch.length;
       await Promise.all(both.map((store) => store.append(canonicalBatch(batch))));
     },
-    seal: async () => {
-      await Promise.all(both.map((store) => store.sealNow()));
+    flush: async () => {
+      await Promise.all(both.map((store) => store.flushNow()));
     },
     merge: async () => {
       await Promise.all(both.map((store) => store.compactNow()));
@@ -38,7 +38,10 @@ test('searches that remember counts answer what others do, while windows move an
     hours: fc.constantFrom(1, 12, 20, 40),
     page: fc.nat(3),
   });
-  const round = fc.record({ step: fc.constantFrom('append', 'seal', 'merge'), searches: fc.array(search, { minLength: 4, maxLength: 8 }) });
+  const round = fc.record({
+    step: fc.constantFrom('append', 'flush', 'merge'),
+    searches: fc.array(search, { minLength: 4, maxLength: 8 }),
+  });
   for (const { step, searches } of fc.sample(round, 40)) {
     await steps[step as keyof typeof steps]();
     for (const { country, fromHour, hours, page } of searches) {

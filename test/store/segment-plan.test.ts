@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planSeal, type SlabZone } from '../../store/segment-plan.ts';
+import { planFlush, type SlabZone } from '../../store/segment-plan.ts';
 
 const HOUR = 3_600_000;
 
@@ -9,7 +9,7 @@ function countOf(slab: number, zone: number, events: number): SlabZone {
 }
 
 test('the catalog is told from when to when a segment reaches, its sequences, and the events of each zone', () => {
-  const [plan, ...others] = planSeal([countOf(0, 5, 10), countOf(1, 5, 20), countOf(2, 3, 40)]);
+  const [plan, ...others] = planFlush([countOf(0, 5, 10), countOf(1, 5, 20), countOf(2, 3, 40)]);
   expect(others).toEqual([]);
   expect(plan?.slice).toEqual({ fromMs: 0, toMs: 12 * HOUR, firstZone: 3, lastZone: 5, zones: 'small' });
   expect(plan?.content).toEqual({
@@ -26,7 +26,7 @@ test('the catalog is told from when to when a segment reaches, its sequences, an
 });
 
 test('a segment of one zone in one hour is described by that alone', () => {
-  const [plan] = planSeal([countOf(0, 5, 10)]);
+  const [plan] = planFlush([countOf(0, 5, 10)]);
   expect(plan?.content).toEqual({
     rows: 10,
     minTimestamp: 5,
@@ -38,7 +38,7 @@ test('a segment of one zone in one hour is described by that alone', () => {
 });
 
 test('a segment can hold events of very many zones', () => {
-  const [plan] = planSeal(Array.from({ length: 200_000 }, (_, zone) => countOf(1, zone, 1)));
+  const [plan] = planFlush(Array.from({ length: 200_000 }, (_, zone) => countOf(1, zone, 1)));
   expect(plan?.content).toMatchObject({
     rows: 200_000,
     minTimestamp: HOUR,
@@ -50,7 +50,7 @@ test('a segment can hold events of very many zones', () => {
 });
 
 test('segments of large zones get large row groups, those of small zones small ones', () => {
-  const plans = planSeal([countOf(0, 1, 500_000), ...Array.from({ length: 1_000 }, (_, zone) => countOf(0, 2 + zone, 30))]);
+  const plans = planFlush([countOf(0, 1, 500_000), ...Array.from({ length: 1_000 }, (_, zone) => countOf(0, 2 + zone, 30))]);
   expect(plans.map(({ slice }) => [slice.firstZone, slice.zones])).toEqual([
     [1, 'large'],
     [2, 'small'],

@@ -86,7 +86,7 @@ test('a search that fails counts as over', async () => {
   await expect.poll(loading, soon).toBe(2);
 });
 
-test('while events come in at full speed a search has no more threads than a seal', async () => {
+test('while events come in at full speed a search has no more threads than a flush', async () => {
   const { policy, threads, clock } = await engineWithPolicy(4, { mainThreadUse: 0.9 });
   const loading = async () => {
     policy.load(4_000);

@@ -3,7 +3,7 @@ import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { storedIds } from './stored-events.ts';
 import { killedWhile } from './writer-process.ts';
 
-test('a process killed while it appends, seals and merges loses nothing that it acknowledged, and stores nothing twice', async () => {
+test('a process killed while it appends, flushes and merges loses nothing that it acknowledged, and stores nothing twice', async () => {
   const dataDir = temporaryFolder();
   let acknowledged = 0;
   for (const afterBatches of [3, 1, 8, 5, 12]) {

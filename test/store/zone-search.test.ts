@@ -24,7 +24,7 @@ async function filledStore(dataDir: string, options: Partial<StoreOptions> = {})
   const store = await storeIn(dataDir, options);
   for (let first = 0; first < EVENTS.length; first += 150) {
     await store.append(canonicalBatch(EVENTS.slice(first, first + 150)));
-    await store.sealNow();
+    await store.flushNow();
   }
   await store.append(canonicalBatch([event('hot', NOW - 3 * HOUR, { country: 'DE' })]));
   return store;
@@ -65,7 +65,7 @@ test.each([
   expect(await store.search(plan)).toEqual(before);
 });
 
-test('searches see every event that is stored, and each once, while events are sealed and merged and tables come and go', async () => {
+test('searches see every event that is stored, and each once, while events are flushed and merged and tables come and go', async () => {
   const store = await filledStore(temporaryFolder(), { zoneTables: { remadeAfterMs: 0 } });
   const stored = [...EVENTS, event('hot', NOW - 3 * HOUR)];
   await withTable(store);
@@ -74,7 +74,7 @@ test('searches see every event that is stored, and each once, while events are s
     const more = eventSeries(`more${round}-`, 20, NOW - 10 * HOUR + round * 60_000, 1_000);
     await store.append(canonicalBatch(more));
     stored.push(...more);
-    const upkeep = round % 5 === 4 ? store.compactNow() : round % 2 === 0 ? store.sealNow() : Promise.resolve();
+    const upkeep = round % 5 === 4 ? store.compactNow() : round % 2 === 0 ? store.flushNow() : Promise.resolve();
     const found = await Promise.all([storedIds(store), storedIds(store), storedIds(store)]);
     await upkeep;
     const expected = inAnswerOrder(stored);
@@ -92,9 +92,9 @@ test('a search that runs out of memory fails, and the tables give way', async ()
     shieldZoneId: 9,
     ruleId: `${index}${'x'.repeat(900_000)}`,
   }));
-  await filling.sealNow();
+  await filling.flushNow();
   await filling.append(canonicalBatch(longs));
-  await filling.sealNow();
+  await filling.flushNow();
   await filling.close();
   const store = await storeIn(dataDir, { memoryLimitMb: 64 });
   await withTable(store);
@@ -107,7 +107,7 @@ test('a store that is closed while a zone is being read into memory closes', asy
   const store = await storeIn(temporaryFolder());
   for (let segment = 0; segment < 4; segment += 1) {
     await store.append(canonicalBatch(eventSeries(`s${segment}-`, 4_000, NOW - 20 * HOUR, 1_000)));
-    await store.sealNow();
+    await store.flushNow();
   }
   await store.search(rowsPlan());
   await store.search(rowsPlan());

@@ -16,7 +16,7 @@ export async function startForgetfulSite(): Promise<ForgetfulSite> {
   const { text } = await send(site, { method: 'GET', path: '/shield/event-logs/7/feed' });
   const { cursor } = JSON.parse(text) as { readonly cursor: string };
   await ingest(site, eventLine({ timestamp: Date.now() - 71 * HOUR_MS }));
-  await site.store.sealNow();
+  await site.store.flushNow();
   aheadMs = 2 * HOUR_MS;
   await eventually('the retention drops the event', () => site.store.retentionRuns() > 0);
   return { ...site, expiredCursor: cursor };

@@ -2,23 +2,23 @@ import { join } from 'node:path';
 import { type GrowingSource, journalRows } from '../sql/events-relation.ts';
 import { dropTableStatement } from '../sql/journal-statements.ts';
 import {
+  flushingRows,
+  flushingTableStatement,
   placesInSegmentsStatement,
   placesInTableStatement,
-  sealingRows,
-  sealingTableStatement,
   sliceInOrder,
 } from '../sql/segment-statements.ts';
 import { runForNumbers, runStatement, type StatementRunner } from './duckdb-engine.ts';
 import { removeFiles } from './published-file.ts';
 import type { UnpublishedSegment } from './segment.ts';
-import { HOUR_MS, planSeal } from './segment-plan.ts';
+import { HOUR_MS, planFlush } from './segment-plan.ts';
 import { type RowsOfSlice, writeAsSegments } from './segment-rewrite.ts';
 
 /** Into so many segments the events are sorted straight from the journals, which are read for each of them. A table between takes longer to make. */
 const FEW_SEGMENTS = 2;
 
-/** The events that are being sealed, in order, where they become more segments. One seal at a time writes segments. */
-const SEALING_TABLE = 'sealing';
+/** The events that are being flushed, in order, where they become more segments. One flush at a time writes segments. */
+const FLUSHING_TABLE = 'flushing';
 
 /** Unflushed events whose fields are to be written into segments. */
 export interface FieldsOrder {
@@ -37,25 +37,25 @@ export interface FieldsOrder {
   readonly endSequence: bigint;
 }
 
-export interface SealedFields {
+export interface FlushedFields {
   readonly segments: readonly UnpublishedSegment[];
   /** Where the events' logs are among those from `firstSequence` on, in the order of the segments' rows. */
   readonly rows: Float64Array;
 }
 
 /** Writes the fields of unflushed events, in order, into segments, which do not count yet. When this rejects, nothing of them is left. */
-export async function writeSealedFields(order: FieldsOrder, runner: StatementRunner): Promise<SealedFields> {
+export async function writeFlushedFields(order: FieldsOrder, runner: StatementRunner): Promise<FlushedFields> {
   const { segmentsFolder, stem, sources, bundle, endSequence } = order;
   const events = journalRows(sources, [], endSequence);
   const rows = async (segments: number): Promise<RowsOfSlice> => {
     if (segments <= FEW_SEGMENTS) {
       return (slice, first) => sliceInOrder(events, slice, bundle, first);
     }
-    await runStatement(runner, sealingTableStatement(SEALING_TABLE, events));
-    return () => sealingRows(SEALING_TABLE, bundle);
+    await runStatement(runner, flushingTableStatement(FLUSHING_TABLE, events));
+    return () => flushingRows(FLUSHING_TABLE, bundle);
   };
   try {
-    const segments = await writeAsSegments({ stem, events, rows, slabMs: HOUR_MS, plan: planSeal }, runner, segmentsFolder);
+    const segments = await writeAsSegments({ stem, events, rows, slabMs: HOUR_MS, plan: planFlush }, runner, segmentsFolder);
     try {
       return { segments, rows: await placesOf(segments, order, runner) };
     } catch (error) {
@@ -63,7 +63,7 @@ export async function writeSealedFields(order: FieldsOrder, runner: StatementRun
       throw error;
     }
   } finally {
-    await runStatement(runner, dropTableStatement(SEALING_TABLE));
+    await runStatement(runner, dropTableStatement(FLUSHING_TABLE));
   }
 }
 
@@ -78,7 +78,7 @@ async function placesOf(
           written.map(({ file }) => join(segmentsFolder, file)),
           firstSequence,
         )
-      : placesInTableStatement(SEALING_TABLE, firstSequence);
+      : placesInTableStatement(FLUSHING_TABLE, firstSequence);
   const [places = new Float64Array()] = await runForNumbers(runner, statement);
   return places;
 }

@@ -1,11 +1,11 @@
 import { logPlaceOf } from '../sql/segment-statements.ts';
 import { ColumnEncoder } from './column-encoder.ts';
 import { orderBy } from './event-order.ts';
+import type { FieldsOrder, FlushedFields } from './flushed-fields.ts';
 import { JournalEvents } from './journal-events.ts';
-import type { FieldsOrder, SealedFields } from './sealed-fields.ts';
 import { writeSegmentFile } from './segment-file.ts';
 import type { Address, SegmentKernel } from './segment-kernel.ts';
-import { HOUR_MS, planSeal, type SegmentPlan, type SlabZone } from './segment-plan.ts';
+import { HOUR_MS, planFlush, type SegmentPlan, type SlabZone } from './segment-plan.ts';
 import { writeSegments } from './segment-writer.ts';
 
 /** Unflushed events that are in journals alone. */
@@ -23,10 +23,10 @@ interface EventKeys {
 }
 
 /**
- * Writes the fields of journals, in order, into segments, which do not count yet: what `writeSealedFields` does in SQL. Rejects with what names the file where a journal cannot be read. When this rejects, nothing of
+ * Writes the fields of journals, in order, into segments, which do not count yet: what `writeFlushedFields` does in SQL. Rejects with what names the file where a journal cannot be read. When this rejects, nothing of
  * the segments is left.
  */
-export async function sealJournals(order: JournalsOrder, kernel: SegmentKernel): Promise<SealedFields> {
+export async function flushJournals(order: JournalsOrder, kernel: SegmentKernel): Promise<FlushedFields> {
   const { segmentsFolder, stem, paths, bundle, firstSequence } = order;
   const journals = new JournalEvents(paths, kernel);
   if (journals.count !== order.events) {
@@ -39,7 +39,7 @@ export async function sealJournals(order: JournalsOrder, kernel: SegmentKernel):
   const segments = await writeSegments(
     segmentsFolder,
     stem,
-    planSeal(slabZonesOf(sorted, keys, firstSequence)),
+    planFlush(slabZonesOf(sorted, keys, firstSequence)),
     async (plan, first, path) => {
       const events = eventsOf(plan, sorted, keys);
       const zones = new Int32Array(events.length);
@@ -89,7 +89,7 @@ function orderOf({ kernel, count, zones, timestamps }: JournalEvents): Uint32Arr
   return orderBy(count, [zone, timeHigh, timeLow]);
 }
 
-/** By the hour, as the plan of a seal asks for it: first those of the first hour. */
+/** By the hour, as the plan of a flush asks for it: first those of the first hour. */
 function slabZonesOf(sorted: Uint32Array, { zones, timestamps, sequences }: EventKeys, firstSequence: bigint): SlabZone[] {
   const slabZones: SlabZone[] = [];
   for (let from = 0, to = 0; from < sorted.length; from = to) {

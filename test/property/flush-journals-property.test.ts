@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SegmentKernel } from '../../store/segment-kernel.ts';
-import { expectSealedAlike, journalsOf } from '../store/sealed-both-ways.ts';
+import { expectFlushedAlike, journalsOf } from '../store/flushed-both-ways.ts';
 import { propertyRuns } from './property-runs.ts';
 import { anyText, hostileText } from './value-pools.ts';
 
@@ -33,12 +33,12 @@ const event = fc.record({
 
 const RUNS = propertyRuns(60);
 
-test('whatever is in journals, a kernel seals it into the rows that DuckDB makes of it', async () => {
+test('whatever is in journals, a kernel flushes it into the rows that DuckDB makes of it', async () => {
   const kernel = new SegmentKernel();
   let events = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(event, { minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 4 }), async (batches) => {
-      const { rows } = await expectSealedAlike(await journalsOf(batches), kernel);
+      const { rows } = await expectFlushedAlike(await journalsOf(batches), kernel);
       events += rows.length;
     }),
     { numRuns: RUNS },

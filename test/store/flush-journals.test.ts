@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parquetMetadata } from 'hyparquet';
 import { expect, test } from 'vitest';
-import { sealJournals } from '../../store/sealed-journals.ts';
+import { flushJournals } from '../../store/flush-journals.ts';
 import { SegmentKernel } from '../../store/segment-kernel.ts';
 import type { CanonicalEvent } from '../fixtures/canonical-batch.ts';
-import { expectSealedAlike, journalsOf } from './sealed-both-ways.ts';
+import { expectFlushedAlike, journalsOf } from './flushed-both-ways.ts';
 import { HOUR, NOW } from './stored-events.ts';
 
 /** An event of a zone whose fields are now shared with many, now with none, now missing. */
@@ -24,18 +24,18 @@ function eventAt(place: number, shieldZoneId: number, timestamp: number): Canoni
 
 const kernel = new SegmentKernel();
 
-test('a kernel seals journals into the rows that DuckDB makes of them, whatever it sealed before', async () => {
+test('a kernel flushes journals into the rows that DuckDB makes of them, whatever it flushed before', async () => {
   const events = Array.from({ length: 30_000 }, (_, place) => eventAt(place, (place * 7_919) % 13, NOW - ((place * 104_729) % HOUR)));
-  await expectSealedAlike(await journalsOf([events.slice(0, 9_000), events.slice(9_000, 9_001), events.slice(9_001)]), kernel);
-  await expectSealedAlike(await journalsOf([[eventAt(1, 5, NOW)]]), kernel);
-  await expectSealedAlike(await journalsOf([events.slice(0, 100)]), kernel);
+  await expectFlushedAlike(await journalsOf([events.slice(0, 9_000), events.slice(9_000, 9_001), events.slice(9_001)]), kernel);
+  await expectFlushedAlike(await journalsOf([[eventAt(1, 5, NOW)]]), kernel);
+  await expectFlushedAlike(await journalsOf([events.slice(0, 100)]), kernel);
 });
 
 test('a large zone has row groups of its own; the others share theirs', async () => {
   const large = Array.from({ length: 40_000 }, (_, place) => eventAt(place, 500, NOW - place));
   const others = Array.from({ length: 9_000 }, (_, place) => eventAt(place, place % 1_000 === 0 ? 500 : place % 1_000, NOW - place));
   const order = await journalsOf([large, others]);
-  const { segments } = await expectSealedAlike(order, kernel);
+  const { segments } = await expectFlushedAlike(order, kernel);
   expect(segments).toHaveLength(1);
   const { row_groups: groups } = parquetMetadata(readFileSync(`${order.segmentsFolder}/${segments[0]?.file}`));
   const zonesOf = ({ columns }: (typeof groups)[number]) => {
@@ -52,7 +52,7 @@ test('a large zone has row groups of its own; the others share theirs', async ()
 
 test('every hour that holds many events gets a segment, whose logs follow upon those of the one before', async () => {
   const events = Array.from({ length: 50_000 }, (_, place) => eventAt(place, place % 3, NOW - (place % 2) * HOUR));
-  const { segments } = await expectSealedAlike(await journalsOf([events]), kernel);
+  const { segments } = await expectFlushedAlike(await journalsOf([events]), kernel);
   expect(segments.map(({ rows }) => rows)).toEqual([25_000, 25_000]);
 });
 
@@ -60,7 +60,7 @@ test('zones and times of every size are in order', async () => {
   const zones = [0, -1, 2 ** 31 - 1, -(2 ** 31), 1];
   const times = [0, 2 ** 32 - 1, 2 ** 32, 2 ** 40, 1, 2 ** 33 + 5, 2 ** 31];
   const events = zones.flatMap((zone) => times.map((time, place) => eventAt(place, zone, time)));
-  await expectSealedAlike(await journalsOf([events, events.toReversed()]), kernel);
+  await expectFlushedAlike(await journalsOf([events, events.toReversed()]), kernel);
 });
 
 test('a journal that is not as journals are is named, and nothing is written', async () => {
@@ -74,10 +74,10 @@ test('a journal that is not as journals are is named, and nothing is written', a
   shorter.writeUInt32LE(1, action - 4);
   for (const content of [Buffer.alloc(0), whole.subarray(0, whole.length - 1), whole.subarray(100), overlong, shorter]) {
     writeFileSync(path, content);
-    await expect(sealJournals(order, kernel)).rejects.toThrow(path);
+    await expect(flushJournals(order, kernel)).rejects.toThrow(path);
   }
   writeFileSync(path, whole);
-  await expect(sealJournals({ ...order, events: 4 }, kernel)).rejects.toThrow(/hold 3 events instead of 4/);
+  await expect(flushJournals({ ...order, events: 4 }, kernel)).rejects.toThrow(/hold 3 events instead of 4/);
   expect(readdirSync(order.segmentsFolder)).toEqual([]);
-  await expectSealedAlike(order, kernel);
+  await expectFlushedAlike(order, kernel);
 });

@@ -1,5 +1,5 @@
+import { type FlushOptions, type FlushTurn, flushMemtable } from './flush-memtable.ts';
 import type { ImmutableMemtable } from './loader.ts';
-import { type SealOptions, type SealTurn, sealMemtable } from './seal-generation.ts';
 import { StoreError } from './store-error.ts';
 import type { StoreLogger } from './store-logger.ts';
 
@@ -7,7 +7,7 @@ import type { StoreLogger } from './store-logger.ts';
 const MAX_WAITING = 3;
 const RETRY_DELAY_MS = 2_000;
 
-export interface SealerOptions extends SealOptions {
+export interface FlusherOptions extends FlushOptions {
   readonly logger: StoreLogger;
 }
 
@@ -15,8 +15,8 @@ export interface SealerOptions extends SealOptions {
  * Turns immutable memtables into published segments, one after the other. One catalog transaction adds the segments and moves the stored
  * positions; only then do the segments take the parts' place, whose journals go with the last search that reads them.
  */
-export class Sealer {
-  readonly #options: SealerOptions;
+export class Flusher {
+  readonly #options: FlusherOptions;
   readonly #waiting: ImmutableMemtable[] = [];
   #running: Promise<void> | undefined;
   #stopped = false;
@@ -25,7 +25,7 @@ export class Sealer {
   #failure: Error | undefined;
   #onArrival: (() => void) | undefined;
 
-  constructor(options: SealerOptions) {
+  constructor(options: FlusherOptions) {
     this.#options = options;
   }
 
@@ -44,7 +44,7 @@ export class Sealer {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when fewer memtables wait than may, or when the sealer stops. Rejects while sealing fails: there may be no room for long. */
+  /** Resolves when fewer memtables wait than may, or when the flusher stops. Rejects while flushing fails: there may be no room for long. */
   async room(): Promise<void> {
     while (this.#waiting.length >= MAX_WAITING && !this.#stopped) {
       if (this.#failure !== undefined) {
@@ -62,7 +62,7 @@ export class Sealer {
     await this.#running;
   }
 
-  /** Finishes the memtable being sealed; those behind it stay in their journals. */
+  /** Finishes the memtable being flushed; those behind it stay in their journals. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#wake?.();
@@ -74,11 +74,11 @@ export class Sealer {
   async #run(): Promise<void> {
     while (!this.#stopped && this.#waiting.length > 0) {
       try {
-        await this.#sealWaiting();
+        await this.#flushWaiting();
       } catch (error) {
         this.#failure = error as Error;
         this.#letWaitersOn();
-        this.#options.logger.error({ err: error }, 'sealing failed; the events stay in memory and in the journal, and it is tried again');
+        this.#options.logger.error({ err: error }, 'flushing failed; the events stay in memory and in the journal, and it is tried again');
         await this.#pause();
       }
     }
@@ -86,7 +86,7 @@ export class Sealer {
   }
 
   /** While the logs of one are written, the fields of the next are. Rejects when one fails, once none is under way any more. */
-  async #sealWaiting(): Promise<void> {
+  async #flushWaiting(): Promise<void> {
     const begun = new Set<ImmutableMemtable>();
     let published = Promise.resolve();
     for (;;) {
@@ -102,14 +102,14 @@ export class Sealer {
       }
       begun.add(closed);
       const fieldsWritten = Promise.withResolvers<void>();
-      published = this.#seal(closed, { before: published, onFieldsWritten: fieldsWritten.resolve });
+      published = this.#flush(closed, { before: published, onFieldsWritten: fieldsWritten.resolve });
       await Promise.race([fieldsWritten.promise, published]);
     }
   }
 
-  async #seal(closed: ImmutableMemtable, turn: SealTurn): Promise<void> {
+  async #flush(closed: ImmutableMemtable, turn: FlushTurn): Promise<void> {
     try {
-      await sealMemtable(closed, turn, this.#options);
+      await flushMemtable(closed, turn, this.#options);
     } catch (error) {
       await Promise.allSettled([turn.before]);
       throw error;

@@ -24,12 +24,12 @@ const filesIn = (dataDir: string) => readdirSync(join(dataDir, 'segments'));
 const segmentFiles = (dataDir: string) => filesIn(dataDir).filter((name) => !name.endsWith('-log.parquet'));
 const bundleFiles = (dataDir: string) => filesIn(dataDir).filter((name) => name.endsWith('-log.parquet'));
 
-test('sealing moves the events into segments by time and removes their journals', async () => {
+test('flushing moves the events into segments by time and removes their journals', async () => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const events = eventSeries('e', 48, NOW - 24 * HOUR, HOUR / 2);
   await store.append(canonicalBatch(events));
-  await store.sealNow();
+  await store.flushNow();
   expect(await storedIds(store)).toEqual(inAnswerOrder(events));
   // 24 hours from 15:30 touch three slabs of twelve hours.
   expect(store.stats()).toMatchObject({ events: 48, unflushedEvents: 0, segments: 3, journalBytes: 0 });
@@ -45,7 +45,7 @@ test('segment files are named by the clock of the store, which may stand still',
   const names: string[][] = [];
   for (let part = 0; part < 8; part += 1) {
     await store.append(canonicalBatch([event(`e${part}`, NOW)]));
-    await store.sealNow();
+    await store.flushNow();
     names.push(segmentFiles(dataDir));
   }
   expect(names.at(-1)).toHaveLength(8);
@@ -59,11 +59,11 @@ test('segment files are named by the clock of the store, which may stand still',
 test('an hour with many events gets a segment of its own', async () => {
   const store = await storeIn(temporaryFolder());
   await store.append(canonicalBatch(eventSeries('e', 60_000, NOW - 2 * HOUR, 120)));
-  await store.sealNow();
+  await store.flushNow();
   expect(store.stats()).toMatchObject({ events: 60_000, segments: 3 });
 });
 
-test('a search sees every event exactly once while tables are sealed and segments merged', async () => {
+test('a search sees every event exactly once while tables are flushed and segments merged', async () => {
   const store = await storeIn(temporaryFolder());
   const events = eventSeries('e', 200, NOW - 20 * HOUR, HOUR / 10);
   let stored = 0;
@@ -86,9 +86,9 @@ test('a search sees every event exactly once while tables are sealed and segment
   for (let first = 0; first < events.length; first += 20) {
     await store.append(canonicalBatch(events.slice(first, first + 20)));
     stored = first + 20;
-    const sealed = store.sealNow();
+    const flushed = store.flushNow();
     await store.compactNow();
-    await sealed;
+    await flushed;
   }
   done = true;
   await Promise.all(watchers);
@@ -102,7 +102,7 @@ test('merging makes few segments of many and keeps every event', async () => {
   const events = eventSeries('e', 300, NOW - 30 * HOUR, HOUR / 10);
   for (let part = 0; part < 10; part += 1) {
     await store.append(canonicalBatch(events.filter((_, index) => index % 10 === part)));
-    await store.sealNow();
+    await store.flushNow();
   }
   expect(store.stats().segments).toBe(40);
   await store.compactNow();
@@ -117,7 +117,7 @@ test.each([
   ['one segment', 1, HOUR / 2],
   ['two segments', 2, 12 * HOUR],
   ['several segments', 3, 24 * HOUR],
-])('%s of a seal, and of a merge, are in the order of zone and time, and every event has its own log', async (_what, segments, spanMs) => {
+])('%s of a flush, and of a merge, are in the order of zone and time, and every event has its own log', async (_what, segments, spanMs) => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir, { now: () => NOW });
   const count = 10_000;
@@ -129,10 +129,10 @@ test.each([
   });
   await store.append(canonicalBatch(events.slice(0, count / 4)));
   await store.append(canonicalBatch(events.slice(count / 4, count / 2)));
-  await store.sealNow();
+  await store.flushNow();
   await store.append(canonicalBatch(events.slice(count / 2)));
   for (const [change, expected] of [
-    [() => store.sealNow(), 2 * segments],
+    [() => store.flushNow(), 2 * segments],
     [() => store.compactNow(), segments],
   ] as const) {
     await change();
@@ -160,7 +160,7 @@ test('what is known of a zone by its segments alone agrees with what is in them'
   const store = await storeIn(temporaryFolder());
   const zones = Array.from({ length: 30 }, (_, index) => event(`z${index}`, NOW - index * HOUR, { shieldZoneId: index % 3 }));
   await store.append(canonicalBatch(zones));
-  await store.sealNow();
+  await store.flushNow();
   for (const zoneId of [0, 1, 2, 3]) {
     expect(await storedIds(store, rowsPlan({ zoneId }))).toHaveLength(zoneId < 3 ? 10 : 0);
   }

@@ -5,9 +5,9 @@ import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { expect } from 'vitest';
 import { logRow } from '../../sql/segment-statements.ts';
 import { EmptyJournalTable } from '../../store/empty-journal-table.ts';
+import { flushJournals, type JournalsOrder } from '../../store/flush-journals.ts';
+import { type FlushedFields, writeFlushedFields } from '../../store/flushed-fields.ts';
 import { JournalFolder } from '../../store/journal-folder.ts';
-import { type SealedFields, writeSealedFields } from '../../store/sealed-fields.ts';
-import { type JournalsOrder, sealJournals } from '../../store/sealed-journals.ts';
 import type { SegmentKernel } from '../../store/segment-kernel.ts';
 import { type CanonicalEvent, canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
@@ -33,16 +33,16 @@ export async function journalsOf(batches: readonly (readonly CanonicalEvent[])[]
   return { segmentsFolder, stem: 'kernel', paths, events, bundle: BUNDLE, firstSequence: FIRST_SEQUENCE };
 }
 
-/** Has the journals sealed by the kernel and by DuckDB, and expects the same rows in the same order, each with the place of its log, and the same to be said of them. */
-export async function expectSealedAlike(order: JournalsOrder, kernel: SegmentKernel): Promise<SealedFields> {
+/** Has the journals flushed by the kernel and by DuckDB, and expects the same rows in the same order, each with the place of its log, and the same to be said of them. */
+export async function expectFlushedAlike(order: JournalsOrder, kernel: SegmentKernel): Promise<FlushedFields> {
   const engine = await DuckDBInstance.create(':memory:', { threads: '1' });
   const connection = await engine.connect();
   try {
     const sources = order.paths.map((path) => ({ path }));
-    const expected = await writeSealedFields({ ...order, stem: 'duckdb', sources, endSequence: 2n ** 62n }, connection);
-    const sealed = await sealJournals(order, kernel);
-    expect(contentOf(sealed)).toEqual(contentOf(expected));
-    for (const [place, { file }] of sealed.segments.entries()) {
+    const expected = await writeFlushedFields({ ...order, stem: 'duckdb', sources, endSequence: 2n ** 62n }, connection);
+    const flushed = await flushJournals(order, kernel);
+    expect(contentOf(flushed)).toEqual(contentOf(expected));
+    for (const [place, { file }] of flushed.segments.entries()) {
       const rowsOf = async (columns: string, name: string): Promise<DuckDBValue[][]> => {
         const from = `read_parquet('${join(order.segmentsFolder, name)}') ORDER BY file_row_number`;
         const reader = await connection.runAndReadAll(`SELECT ${columns} FROM ${from}`);
@@ -53,17 +53,17 @@ export async function expectSealedAlike(order: JournalsOrder, kernel: SegmentKer
       const [, , ...places] = await rowsOf('seq, "logPlace"', file);
       for (const [sequence, logPlace] of places) {
         const { bundle, row } = logRow(logPlace as bigint);
-        expect([bundle, sealed.rows[row]]).toEqual([order.bundle, Number((sequence as bigint) - order.firstSequence)]);
+        expect([bundle, flushed.rows[row]]).toEqual([order.bundle, Number((sequence as bigint) - order.firstSequence)]);
       }
     }
-    expect(sealed.rows.toSorted()).toEqual(Float64Array.from({ length: order.events }, (_, row) => row));
-    return sealed;
+    expect(flushed.rows.toSorted()).toEqual(Float64Array.from({ length: order.events }, (_, row) => row));
+    return flushed;
   } finally {
     connection.closeSync();
     engine.closeSync();
   }
 }
 
-function contentOf({ segments }: SealedFields): unknown[] {
+function contentOf({ segments }: FlushedFields): unknown[] {
   return segments.map(({ file: _, bytes: __, ...content }) => content);
 }

@@ -2,19 +2,19 @@ import type { Bundle } from './bundle.ts';
 import type { BundleWriter } from './bundle-writer.ts';
 import { packIngestTimes } from './feed-ingest-times.ts';
 import type { FieldsWriter } from './fields-writer.ts';
+import type { FieldsOrder, FlushedFields } from './flushed-fields.ts';
 import { sourcesOf } from './growing-segment.ts';
 import type { ImmutableMemtable } from './loader.ts';
 import { removeFiles, writeWhole } from './published-file.ts';
-import type { FieldsOrder, SealedFields } from './sealed-fields.ts';
 import { publishSegments, type RewriteOptions } from './segment-rewrite.ts';
 
-export interface SealOptions extends RewriteOptions {
+export interface FlushOptions extends RewriteOptions {
   readonly fields: FieldsWriter;
   readonly bundles: BundleWriter;
 }
 
-/** How a seal keeps in step with those before and behind it. */
-export interface SealTurn {
+/** How a flush keeps in step with those before and behind it. */
+export interface FlushTurn {
   /** Resolves when the one before it is published; rejects when it is not: then this one is not either. */
   readonly before: Promise<void>;
   /** Called when the segments are written and only the logs are left to be, which is when the next one may begin. */
@@ -22,16 +22,16 @@ export interface SealTurn {
 }
 
 /** Journals may hold nothing but expired events and positions. */
-const NO_FIELDS: SealedFields = { segments: [], rows: new Float64Array() };
+const NO_FIELDS: FlushedFields = { segments: [], rows: new Float64Array() };
 
 /**
  * Turns a memtable into segments and one bundle with their logs, and publishes all of it in one step. When this rejects, everything is as it was.
  */
-export async function sealMemtable(closed: ImmutableMemtable, turn: SealTurn, options: SealOptions): Promise<void> {
+export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, options: FlushOptions): Promise<void> {
   const { fields, aliases, now } = options;
   const { segmentsFolder } = aliases;
   const { memtable, progress } = closed;
-  const stem = `j${progress.sealedJournal}-${now().toString(36)}`;
+  const stem = `j${progress.flushedJournal}-${now().toString(36)}`;
   const bundleFile = `${stem}-log.parquet`;
   const isEmpty = memtable.events === 0;
   const { segments, rows } = isEmpty ? NO_FIELDS : await aliases.withOriginalPaths(fields.write(fieldsOrder(closed, stem, segmentsFolder)));
@@ -52,7 +52,7 @@ function fieldsOrder({ memtable, progress }: ImmutableMemtable, stem: string, se
     stem,
     sources: sourcesOf(memtable.parts.filter(({ events }) => events > 0)),
     events: memtable.events,
-    bundle: progress.sealedJournal,
+    bundle: progress.flushedJournal,
     firstSequence: memtable.table.logs.firstSequence,
     endSequence: progress.nextSequence,
   };
@@ -62,13 +62,13 @@ async function writeBundle(
   { memtable, progress }: ImmutableMemtable,
   rows: Float64Array,
   file: string,
-  { bundles, aliases }: SealOptions,
+  { bundles, aliases }: FlushOptions,
 ): Promise<Bundle> {
   const logs = memtable.table.logs.places;
   const bytes = await writeWhole(aliases.segmentsFolder, file, (path) => bundles.write({ path, logs, rows }));
   const [firstJournal] = memtable.journals;
   return {
-    number: progress.sealedJournal,
+    number: progress.flushedJournal,
     file,
     rows: memtable.events,
     bytes,
