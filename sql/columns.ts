@@ -32,12 +32,13 @@ export const JOURNAL_COLUMNS: readonly EventColumn[] = [
 ];
 
 /**
- * Where the log of an event is. Of a flushed one: the number of the bundle in the upper bits, its row in there, from 0, in the lower. As one number it grows by
- * one from row to row, and takes a tenth of a byte. The one of an unflushed event is its sequence with a minus.
+ * The blob pointer, which says where the log of an event is; on disk the column keeps an old name. The one of a flushed event is the number of the
+ * blob file in the upper bits and its row in there, from 0, in the lower. As one number it grows by one from row to row, and takes a tenth of a byte.
+ * The one of an unflushed event is its sequence with a minus.
  */
-const LOG_PLACE: EventColumn = { name: 'logPlace', duckdbType: 'BIGINT' };
+const BLOB_POINTER: EventColumn = { name: 'logPlace', duckdbType: 'BIGINT' };
 
-/** A bundle has fewer rows than 2 to the power of this. */
+/** A blob file has fewer rows than 2 to the power of this. */
 export const LOG_ROW_BITS = 32;
 
 /** What makes texts fast to search, of an event wherever it is. What comes before the first `?` of a url repeats, what comes after hardly ever does. */
@@ -48,10 +49,10 @@ const TEXT_AIDS: readonly EventColumn[] = [
 ];
 
 /** The columns of a segment. */
-export const SEGMENT_COLUMNS: readonly EventColumn[] = [...JOURNAL_COLUMNS, LOG_PLACE];
+export const SEGMENT_COLUMNS: readonly EventColumn[] = [...JOURNAL_COLUMNS, BLOB_POINTER];
 
 /** The columns of events wherever they are. */
-export const EVENT_COLUMNS: readonly EventColumn[] = [...FIELD_COLUMNS, ...TEXT_AIDS, LOG_PLACE];
+export const EVENT_COLUMNS: readonly EventColumn[] = [...FIELD_COLUMNS, ...TEXT_AIDS, BLOB_POINTER];
 
 export type EventColumnName = BatchColumn | TextField | 'seq' | 'logId' | 'unfolded' | 'logPlace';
 

@@ -10,7 +10,7 @@ const REBUILT: Readonly<Partial<Record<EventColumnName, string>>> = {
   url: '"urlHead" || "urlTail"',
 };
 
-/** Of an unflushed event, `logPlace` is its sequence with a minus. */
+/** The blob pointer of an unflushed event is its sequence with a minus. */
 const GROWING = { ...REBUILT, logPlace: '-"seq"' };
 
 function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>): SqlFragment {

@@ -57,19 +57,19 @@ export interface SegmentRows {
   readonly inOrder: boolean;
 }
 
-const numbered = (bundle: number, row: SqlFragment) => sql`${int64(logPlaceOf(bundle, 0))} + ${row} AS ${column('logPlace')}`;
+const numbered = (blobFile: number, row: SqlFragment) => sql`${int64(blobPointerTo(blobFile, 0))} + ${row} AS ${column('logPlace')}`;
 
-/** Rows of journals, sorted. The row of each is the row of its log in the bundle. */
+/** Rows of journals, sorted. The row of each is the row of its log in the blob file. */
 function sorted(rows: SqlFragment): SqlFragment {
   return sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows} ORDER BY ${FLUSHED_ORDER}`;
 }
 
-/** A slice of rows of journals, whose logs are to be in the bundle from row `first` on, as rows of a segment, sorted on the way into its file. */
-export function sliceInOrder(rows: SqlFragment, slice: SegmentSlice, bundle: number, first: number): SegmentRows {
+/** A slice of rows of journals, whose logs are to be in the blob file from row `first` on, as rows of a segment, sorted on the way into its file. */
+export function sliceInOrder(rows: SqlFragment, slice: SegmentSlice, blobFile: number, first: number): SegmentRows {
   const inSlice = sql`(SELECT * FROM ${rows} WHERE ${liesIn(slice)}) AS slice`;
   // A window without an order numbers the rows as they come.
   const row = sql`row_number() OVER () + ${int64(first - 1)}`;
-  return { rows: sql`(SELECT *, ${numbered(bundle, row)} FROM (${sorted(inSlice)}) AS sorted) AS events`, inOrder: true };
+  return { rows: sql`(SELECT *, ${numbered(blobFile, row)} FROM (${sorted(inSlice)}) AS sorted) AS events`, inOrder: true };
 }
 
 /** Sorts rows of journals once, into a table, for several segments. */
@@ -78,8 +78,8 @@ export function flushingTableStatement(table: string, rows: SqlFragment): SqlSta
 }
 
 /** The rows of such a table as rows of segments. */
-export function flushingRows(table: string, bundle: number): SegmentRows {
-  return { rows: sql`(SELECT *, ${numbered(bundle, trusted('rowid'))} FROM ${trusted(table)}) AS events`, inOrder: true };
+export function flushingRows(table: string, blobFile: number): SegmentRows {
+  return { rows: sql`(SELECT *, ${numbered(blobFile, trusted('rowid'))} FROM ${trusted(table)}) AS events`, inOrder: true };
 }
 
 export interface SegmentSlice {
@@ -105,12 +105,12 @@ export function writeSegmentStatement({ rows, inOrder }: SegmentRows, slice: Seg
   );
 }
 
-/** The `logPlace` of a flushed event whose log is in this row of this bundle. */
-export function logPlaceOf(bundle: number, row: number): bigint {
-  return (BigInt(bundle) << BigInt(LOG_ROW_BITS)) + BigInt(row);
+/** The blob pointer of a flushed event whose log is in this row of this blob file. */
+export function blobPointerTo(blobFile: number, row: number): bigint {
+  return (BigInt(blobFile) << BigInt(LOG_ROW_BITS)) + BigInt(row);
 }
 
-/** The bundle and the row in it that the `logPlace` of a flushed event stands for. */
-export function logRow(logPlace: bigint): { readonly bundle: number; readonly row: number } {
-  return { bundle: Number(logPlace >> BigInt(LOG_ROW_BITS)), row: Number(BigInt.asUintN(LOG_ROW_BITS, logPlace)) };
+/** The blob file and the row in it that the blob pointer of a flushed event stands for. */
+export function logRow(blobPointer: bigint): { readonly blobFile: number; readonly row: number } {
+  return { blobFile: Number(blobPointer >> BigInt(LOG_ROW_BITS)), row: Number(BigInt.asUintN(LOG_ROW_BITS, blobPointer)) };
 }

@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Bundle } from './bundle.ts';
+import type { BlobFile } from './blob-file.ts';
 import { DeadLetterTable } from './dead-letter-table.ts';
 import { EmptyJournalTable } from './empty-journal-table.ts';
 import type { SourcePosition } from './event-store.ts';
@@ -20,6 +20,7 @@ const SCHEMA = `
     segment_id INTEGER NOT NULL REFERENCES segments(id) ON DELETE CASCADE, zone_id INTEGER NOT NULL, rows INTEGER NOT NULL,
     PRIMARY KEY (segment_id, zone_id)
   ) STRICT, WITHOUT ROWID;
+  -- The blob files; on disk the table keeps an old name.
   CREATE TABLE bundles (
     number INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
     min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL, text_bytes INTEGER NOT NULL, ingest_times BLOB NOT NULL
@@ -40,8 +41,8 @@ const SCHEMA = `
 export interface CatalogChange {
   readonly add: readonly UnpublishedSegment[];
   readonly remove: readonly Segment[];
-  readonly addBundle?: Bundle;
-  readonly removeBundles?: readonly Bundle[];
+  readonly addBlobFile?: BlobFile;
+  readonly removeBlobFiles?: readonly BlobFile[];
   /** What is dropped for good with the segments. */
   readonly forget?: readonly ForgottenEvents[];
   readonly progress?: CatalogProgress;
@@ -68,8 +69,8 @@ export class Catalog {
   readonly #insertSegment: StatementSync;
   readonly #insertZone: StatementSync;
   readonly #deleteSegment: StatementSync;
-  readonly #insertBundle: StatementSync;
-  readonly #deleteBundle: StatementSync;
+  readonly #insertBlobFile: StatementSync;
+  readonly #deleteBlobFile: StatementSync;
   readonly #putPosition: StatementSync;
   readonly #putProgress: StatementSync;
 
@@ -83,10 +84,10 @@ export class Catalog {
     );
     this.#insertZone = this.#database.prepare('INSERT INTO segment_zones (segment_id, zone_id, rows) VALUES (?, ?, ?)');
     this.#deleteSegment = this.#database.prepare('DELETE FROM segments WHERE id = ?');
-    this.#insertBundle = this.#database.prepare(
+    this.#insertBlobFile = this.#database.prepare(
       'INSERT INTO bundles (number, file, rows, bytes, min_sequence, max_sequence, text_bytes, ingest_times) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     );
-    this.#deleteBundle = this.#database.prepare('DELETE FROM bundles WHERE number = ?');
+    this.#deleteBlobFile = this.#database.prepare('DELETE FROM bundles WHERE number = ?');
     this.#putPosition = this.#database.prepare('INSERT OR REPLACE INTO positions (topic, partition, next_offset) VALUES (?, ?, ?)');
     this.#putProgress = this.#database.prepare('INSERT OR REPLACE INTO progress (name, value) VALUES (?, ?)');
   }
@@ -114,7 +115,7 @@ export class Catalog {
     }));
   }
 
-  bundles(): Bundle[] {
+  blobFiles(): BlobFile[] {
     const statement = this.#database.prepare('SELECT * FROM bundles ORDER BY number');
     statement.setReadBigInts(true);
     return statement.all().map((row) => ({
@@ -154,19 +155,19 @@ export class Catalog {
     return Number(this.#database.prepare("SELECT value FROM progress WHERE name = 'store_id'").get()?.['value']);
   }
 
-  /** Publishes and withdraws segments and bundles in one transaction; returns the new segments with their numbers. */
-  apply({ add, remove, addBundle, removeBundles = [], forget = [], progress }: CatalogChange): Segment[] {
+  /** Publishes and withdraws segments and blob files in one transaction; returns the new segments with their numbers. */
+  apply({ add, remove, addBlobFile, removeBlobFiles = [], forget = [], progress }: CatalogChange): Segment[] {
     return inTransaction(this.#database, () => {
       const added = add.map((segment) => this.#publish(segment));
       for (const segment of remove) {
         this.#deleteSegment.run(segment.id);
       }
-      if (addBundle !== undefined) {
-        const { number, file, rows, bytes, minSequence, maxSequence, textBytes, ingestTimes } = addBundle;
-        this.#insertBundle.run(number, file, rows, bytes, minSequence, maxSequence, textBytes, ingestTimes);
+      if (addBlobFile !== undefined) {
+        const { number, file, rows, bytes, minSequence, maxSequence, textBytes, ingestTimes } = addBlobFile;
+        this.#insertBlobFile.run(number, file, rows, bytes, minSequence, maxSequence, textBytes, ingestTimes);
       }
-      for (const { number } of removeBundles) {
-        this.#deleteBundle.run(number);
+      for (const { number } of removeBlobFiles) {
+        this.#deleteBlobFile.run(number);
       }
       this.forgotten.add(forget);
       if (progress !== undefined) {

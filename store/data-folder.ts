@@ -10,7 +10,7 @@ export interface DataFolder {
   readonly journal: string;
   /** Parquet files; those the catalog names are the truth, others are remains. */
   readonly segments: string;
-  /** Links that DuckDB reads journals, segments and bundles by; emptied at start. */
+  /** Links that DuckDB reads journals, segments and blob files by; emptied at start. */
   readonly links: string;
   /** Where DuckDB spills; emptied at start. */
   readonly spill: string;

@@ -145,7 +145,7 @@ export class EmbeddedStore implements EventStore {
       events: unflushedEvents + sum(live.segments.map(({ rows }) => rows)),
       unflushedEvents,
       segments: live.segments.length,
-      segmentBytes: sum([...live.segments, ...live.bundles].map(({ bytes }) => bytes)),
+      segmentBytes: sum([...live.segments, ...live.blobFiles].map(({ bytes }) => bytes)),
       journalBytes: sum(live.growingSegments.map(({ journalBytes }) => journalBytes)),
       deadLetters: catalog.deadLetters.count(),
       zoneTables: zoneTables.count,

@@ -1,7 +1,7 @@
 import type { DuckDBBlobVector, DuckDBConnection } from '@duckdb/node-api';
 import { eventsRelation, type GrowingSource } from '../sql/events-relation.ts';
 import { type FeedStretch, feedHeadsStatement } from '../sql/feed-statements.ts';
-import { bundleWithNumber } from './bundle.ts';
+import { blobFileWithNumber } from './blob-file.ts';
 import { streamStatement } from './duckdb-engine.ts';
 import { unpackIngestTimes } from './feed-ingest-times.ts';
 import { type FeedBudget, partsOf } from './feed-plan.ts';
@@ -31,13 +31,13 @@ export async function readSealed(snapshot: Snapshot, stretch: FeedStretch, budge
   const { aliases, signal } = reading;
   const paths = parts.segments.map(({ file }) => aliases.segmentAlias(file));
   const lowest = await readHeads([], paths, stretch, budget, reading);
-  const bundle = (number: number) => bundleWithNumber(snapshot.bundles, number);
+  const blobFile = (number: number) => blobFileWithNumber(snapshot.blobFiles, number);
   await readFlushedLogs(
     lowest.sorted(),
-    { bundle, segmentsFolder: aliases.segmentsFolder, signal },
+    { blobFile, segmentsFolder: aliases.segmentsFolder, signal },
     { isWanted: (event) => lowest.isKept(event), take: (event, log) => lowest.addLog(event, log) },
   );
-  const times = parts.bundles.flatMap(({ ingestTimes }) => unpackIngestTimes(ingestTimes));
+  const times = parts.blobFiles.flatMap(({ ingestTimes }) => unpackIngestTimes(ingestTimes));
   return { after: stretch.after, events: lowest.sorted(), upTo: lowest.upTo, times };
 }
 

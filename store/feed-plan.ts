@@ -1,5 +1,5 @@
 import type { FeedStretch } from '../sql/feed-statements.ts';
-import type { Bundle } from './bundle.ts';
+import type { BlobFile } from './blob-file.ts';
 import type { Segment } from './segment.ts';
 import type { Snapshot } from './version-set.ts';
 
@@ -9,8 +9,8 @@ export interface FeedBudget {
   readonly bytes: number;
 }
 
-/** A bundle has few events of a small zone, and each bundle is a file to open. */
-const MOST_BUNDLES = 64;
+/** A blob file has few events of a small zone, and each blob file is a file to open. */
+const MOST_BLOB_FILES = 64;
 
 /** Sealed events that are read together. */
 export interface SealedStretch extends FeedStretch {
@@ -19,33 +19,33 @@ export interface SealedStretch extends FeedStretch {
   readonly bytes: number;
 }
 
-type SealedParts = Pick<Snapshot, 'segments' | 'bundles'>;
+type SealedParts = Pick<Snapshot, 'segments' | 'blobFiles'>;
 
 /**
- * Returns the stretch of sealed events that a reader gets next: the bundles that fit into the budget, at least one.
+ * Returns the stretch of sealed events that a reader gets next: the blob files that fit into the budget, at least one.
  * Returns undefined where no event of the zones is sealed behind `after`. Sealed events come before all hot ones in the sequence.
  */
 export function nextSealed(
-  { segments, bundles }: SealedParts,
+  { segments, blobFiles }: SealedParts,
   zones: FeedStretch['zones'],
   after: bigint,
   budget: FeedBudget,
 ): SealedStretch | undefined {
-  const chosen: Bundle[] = [];
+  const chosen: BlobFile[] = [];
   let [events, bytes] = [0, 0];
-  const left = bundles.filter(({ maxSequence }) => maxSequence > after).sort((a, b) => (a.minSequence < b.minSequence ? -1 : 1));
-  for (const bundle of left) {
-    const within = { after, upTo: bundle.maxSequence };
-    const expected = segments.reduce((sum, segment) => sum + eventsOf(segment, zones) * overlap(segment, bundle, within), 0);
+  const left = blobFiles.filter(({ maxSequence }) => maxSequence > after).sort((a, b) => (a.minSequence < b.minSequence ? -1 : 1));
+  for (const blobFile of left) {
+    const within = { after, upTo: blobFile.maxSequence };
+    const expected = segments.reduce((sum, segment) => sum + eventsOf(segment, zones) * overlap(segment, blobFile, within), 0);
     if (expected === 0) {
       continue;
     }
-    const more = { events: Math.min(expected, bundle.rows), bytes: Math.min(expected / bundle.rows, 1) * bundle.textBytes };
-    const fits = events + more.events <= budget.events && bytes + more.bytes <= budget.bytes && chosen.length < MOST_BUNDLES;
+    const more = { events: Math.min(expected, blobFile.rows), bytes: Math.min(expected / blobFile.rows, 1) * blobFile.textBytes };
+    const fits = events + more.events <= budget.events && bytes + more.bytes <= budget.bytes && chosen.length < MOST_BLOB_FILES;
     if (chosen.length > 0 && !fits) {
       break;
     }
-    chosen.push(bundle);
+    chosen.push(blobFile);
     events += more.events;
     bytes += more.bytes;
   }
@@ -54,22 +54,22 @@ export function nextSealed(
 }
 
 /** The parts that hold the sealed events of a stretch; undefined where there are none, or none any more. */
-export function partsOf({ segments, bundles }: SealedParts, stretch: FeedStretch): SealedParts | undefined {
-  const wanted = bundles
-    .map((bundle) => ({
-      bundle,
-      segments: segments.filter((segment) => overlap(segment, bundle, stretch) > 0 && eventsOf(segment, stretch.zones) > 0),
+export function partsOf({ segments, blobFiles }: SealedParts, stretch: FeedStretch): SealedParts | undefined {
+  const wanted = blobFiles
+    .map((blobFile) => ({
+      blobFile,
+      segments: segments.filter((segment) => overlap(segment, blobFile, stretch) > 0 && eventsOf(segment, stretch.zones) > 0),
     }))
     .filter((part) => part.segments.length > 0);
   return wanted.length === 0
     ? undefined
-    : { bundles: wanted.map(({ bundle }) => bundle), segments: [...new Set(wanted.flatMap((part) => part.segments))] };
+    : { blobFiles: wanted.map(({ blobFile }) => blobFile), segments: [...new Set(wanted.flatMap((part) => part.segments))] };
 }
 
-/** The share of a segment's sequences that a bundle has within a stretch. */
-function overlap({ minSequence, maxSequence }: Segment, bundle: Bundle, { after, upTo }: Omit<FeedStretch, 'zones'>): number {
-  const from = [minSequence, bundle.minSequence, after + 1n].reduce((highest, sequence) => (sequence > highest ? sequence : highest));
-  const to = [maxSequence, bundle.maxSequence, upTo].reduce((lowest, sequence) => (sequence < lowest ? sequence : lowest));
+/** The share of a segment's sequences that a blob file has within a stretch. */
+function overlap({ minSequence, maxSequence }: Segment, blobFile: BlobFile, { after, upTo }: Omit<FeedStretch, 'zones'>): number {
+  const from = [minSequence, blobFile.minSequence, after + 1n].reduce((highest, sequence) => (sequence > highest ? sequence : highest));
+  const to = [maxSequence, blobFile.maxSequence, upTo].reduce((lowest, sequence) => (sequence < lowest ? sequence : lowest));
   return to < from ? 0 : Number(to - from + 1n) / Number(maxSequence - minSequence + 1n);
 }
 

@@ -23,7 +23,7 @@ type Zones = FeedRequest['zones'];
 
 const PAGE_EVENTS = 8_192;
 
-/** More than a bundle has, which is best read as a whole. */
+/** More than a blob file has, which is best read as a whole. */
 const WINDOW_EVENTS = 120_000;
 const MEBIBYTE = 1024 * 1024;
 
@@ -122,7 +122,11 @@ export class FeedReader {
     return piece;
   }
 
-  #nextSealed(zones: Zones, after: bigint, parts: Pick<Snapshot, 'segments' | 'bundles'> = this.#options.live): SealedStretch | undefined {
+  #nextSealed(
+    zones: Zones,
+    after: bigint,
+    parts: Pick<Snapshot, 'segments' | 'blobFiles'> = this.#options.live,
+  ): SealedStretch | undefined {
     return nextSealed(parts, zones, after, this.#options.windowBudget);
   }
 

@@ -14,7 +14,7 @@ export interface FeedPiece {
 
 /**
  * Holds all events of some zones with a sequence above `after` and up to `upTo` in memory.
- * Segments and bundles are sorted by zone, so a page of the feed reads through all of them; a window does that once for many pages.
+ * Segments and blob files are sorted by zone, so a page of the feed reads through all of them; a window does that once for many pages.
  */
 export interface FeedWindow {
   readonly after: bigint;

@@ -1,4 +1,4 @@
-import { logPlaceOf } from '../sql/segment-statements.ts';
+import { blobPointerTo } from '../sql/segment-statements.ts';
 import { ColumnEncoder } from './column-encoder.ts';
 import { orderBy } from './event-order.ts';
 import type { FieldsOrder, FlushedFields } from './flushed-fields.ts';
@@ -27,7 +27,7 @@ interface EventKeys {
  * the segments is left.
  */
 export async function flushJournals(order: JournalsOrder, kernel: SegmentKernel): Promise<FlushedFields> {
-  const { segmentsFolder, stem, paths, bundle, firstSequence } = order;
+  const { segmentsFolder, stem, paths, blobFile, firstSequence } = order;
   const journals = new JournalEvents(paths, kernel);
   if (journals.count !== order.events) {
     throw new Error(`the journals ${paths.join(', ')} hold ${journals.count} events instead of ${order.events}`);
@@ -48,7 +48,7 @@ export async function flushJournals(order: JournalsOrder, kernel: SegmentKernel)
         zones[row] = keys.zones[event] as number;
         rows[first + row] = keys.sequences[event] as number;
       }
-      writeSegmentFile(path, { events, zones, firstLogPlace: logPlaceOf(bundle, first) }, encoder);
+      writeSegmentFile(path, { events, zones, firstBlobPointer: blobPointerTo(blobFile, first) }, encoder);
     },
   );
   return { segments, rows };

@@ -1,5 +1,5 @@
-import type { Bundle } from './bundle.ts';
-import type { BundleWriter } from './bundle-writer.ts';
+import type { BlobFile } from './blob-file.ts';
+import type { BlobFileWriter } from './blob-file-writer.ts';
 import { packIngestTimes } from './feed-ingest-times.ts';
 import type { FieldsWriter } from './fields-writer.ts';
 import type { FieldsOrder, FlushedFields } from './flushed-fields.ts';
@@ -10,7 +10,7 @@ import { publishSegments, type RewriteOptions } from './segment-rewrite.ts';
 
 export interface FlushOptions extends RewriteOptions {
   readonly fields: FieldsWriter;
-  readonly bundles: BundleWriter;
+  readonly blobFiles: BlobFileWriter;
 }
 
 /** How a flush keeps in step with those before and behind it. */
@@ -25,23 +25,23 @@ export interface FlushTurn {
 const NO_FIELDS: FlushedFields = { segments: [], rows: new Float64Array() };
 
 /**
- * Turns a memtable into segments and one bundle with their logs, and publishes all of it in one step. When this rejects, everything is as it was.
+ * Turns a memtable into segments and one blob file with their logs, and publishes all of it in one step. When this rejects, everything is as it was.
  */
 export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, options: FlushOptions): Promise<void> {
   const { fields, aliases, now } = options;
   const { segmentsFolder } = aliases;
   const { memtable, progress } = closed;
   const stem = `j${progress.flushedJournal}-${now().toString(36)}`;
-  const bundleFile = `${stem}-log.parquet`;
+  const blobFileName = `${stem}-log.parquet`;
   const isEmpty = memtable.events === 0;
   const { segments, rows } = isEmpty ? NO_FIELDS : await aliases.withOriginalPaths(fields.write(fieldsOrder(closed, stem, segmentsFolder)));
   try {
     turn.onFieldsWritten();
-    const bundle = isEmpty ? undefined : await writeBundle(closed, rows, bundleFile, options);
+    const blobFile = isEmpty ? undefined : await writeLogs(closed, rows, blobFileName, options);
     await turn.before;
-    publishSegments({ written: segments, growingSegments: memtable.parts, segments: [], bundle, progress }, options);
+    publishSegments({ written: segments, growingSegments: memtable.parts, segments: [], blobFile, progress }, options);
   } catch (error) {
-    await removeFiles(segmentsFolder, [...segments, { file: bundleFile }]);
+    await removeFiles(segmentsFolder, [...segments, { file: blobFileName }]);
     throw error;
   }
 }
@@ -52,20 +52,20 @@ function fieldsOrder({ memtable, progress }: ImmutableMemtable, stem: string, se
     stem,
     sources: sourcesOf(memtable.parts.filter(({ events }) => events > 0)),
     events: memtable.events,
-    bundle: progress.flushedJournal,
+    blobFile: progress.flushedJournal,
     firstSequence: memtable.table.logs.firstSequence,
     endSequence: progress.nextSequence,
   };
 }
 
-async function writeBundle(
+async function writeLogs(
   { memtable, progress }: ImmutableMemtable,
   rows: Float64Array,
   file: string,
-  { bundles, aliases }: FlushOptions,
-): Promise<Bundle> {
+  { blobFiles, aliases }: FlushOptions,
+): Promise<BlobFile> {
   const logs = memtable.table.logs.places;
-  const bytes = await writeWhole(aliases.segmentsFolder, file, (path) => bundles.write({ path, logs, rows }));
+  const bytes = await writeWhole(aliases.segmentsFolder, file, (path) => blobFiles.write({ path, logs, rows }));
   const [firstJournal] = memtable.journals;
   return {
     number: progress.flushedJournal,

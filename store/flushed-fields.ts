@@ -29,8 +29,8 @@ export interface FieldsOrder {
   readonly sources: readonly GrowingSource[];
   /** How many events they have. */
   readonly events: number;
-  /** The number of the bundle with their logs. */
-  readonly bundle: number;
+  /** The number of the blob file with their logs. */
+  readonly blobFile: number;
   /** Of the first of their logs. */
   readonly firstSequence: bigint;
   /** Events of tables from this sequence on are not meant. */
@@ -45,14 +45,14 @@ export interface FlushedFields {
 
 /** Writes the fields of unflushed events, in order, into segments, which do not count yet. When this rejects, nothing of them is left. */
 export async function writeFlushedFields(order: FieldsOrder, runner: StatementRunner): Promise<FlushedFields> {
-  const { segmentsFolder, stem, sources, bundle, endSequence } = order;
+  const { segmentsFolder, stem, sources, blobFile, endSequence } = order;
   const events = journalRows(sources, [], endSequence);
   const rows = async (segments: number): Promise<RowsOfSlice> => {
     if (segments <= FEW_SEGMENTS) {
-      return (slice, first) => sliceInOrder(events, slice, bundle, first);
+      return (slice, first) => sliceInOrder(events, slice, blobFile, first);
     }
     await runStatement(runner, flushingTableStatement(FLUSHING_TABLE, events));
-    return () => flushingRows(FLUSHING_TABLE, bundle);
+    return () => flushingRows(FLUSHING_TABLE, blobFile);
   };
   try {
     const segments = await writeAsSegments({ stem, events, rows, slabMs: HOUR_MS, plan: planFlush }, runner, segmentsFolder);

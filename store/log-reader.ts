@@ -1,13 +1,13 @@
 import { logRow } from '../sql/segment-statements.ts';
-import type { Bundle } from './bundle.ts';
-import { readBundleRows } from './bundle-reader.ts';
+import type { BlobFile } from './blob-file.ts';
+import { readBlobFileRows } from './blob-file-reader.ts';
 import type { SearchScope } from './search-scope.ts';
 
-/** So many bundles are read at the same time: most of it is waiting. */
-const BUNDLES_AT_ONCE = 4;
+/** So many blob files are read at the same time: most of it is waiting. */
+const BLOB_FILES_AT_ONCE = 4;
 
 /**
- * The packed logs of events, by their `logPlace`. Undefined where they have more bytes than `mostBytes` together.
+ * The packed logs of events, by their blob pointer. Undefined where they have more bytes than `mostBytes` together.
  * Rejects with `StoreError` (`corrupt`) where one is not there.
  */
 export async function readLogs(
@@ -21,15 +21,19 @@ export async function readLogs(
     bytes += log.length;
     logs[index] = bytes > mostBytes ? '' : log.toString();
   };
-  const flushed: { readonly index: number; readonly logPlace: bigint }[] = [];
+  const flushed: { readonly index: number; readonly blobPointer: bigint }[] = [];
   for (const [index, place] of places.entries()) {
     if (place < 0n) {
       keep(index, scope.growingLog(-place));
     } else {
-      flushed.push({ index, logPlace: place });
+      flushed.push({ index, blobPointer: place });
     }
   }
-  const source = { bundle: (number: number) => scope.bundle(number), segmentsFolder: scope.aliases.segmentsFolder, signal: scope.signal };
+  const source = {
+    blobFile: (number: number) => scope.blobFile(number),
+    segmentsFolder: scope.aliases.segmentsFolder,
+    signal: scope.signal,
+  };
   await readFlushedLogs(flushed, source, {
     isWanted: () => bytes <= mostBytes,
     take: ({ index }, log) => keep(index, log),
@@ -40,35 +44,35 @@ export async function readLogs(
 /** Where the logs of flushed events are read from. */
 export interface FlushedLogs {
   /** Throws `corrupt` where there is none. */
-  readonly bundle: (number: number) => Bundle;
+  readonly blobFile: (number: number) => BlobFile;
   readonly segmentsFolder: string;
   readonly signal: AbortSignal | undefined;
 }
 
 /** Who gets the logs of flushed events. */
 export interface LogTaker<Event> {
-  /** Asked before the bundle of an event is read. */
+  /** Asked before the blob file of an event is read. */
   readonly isWanted: (event: Event) => boolean;
   /** Called in no order. The bytes are those of a whole page: whoever keeps them copies them. */
   readonly take: (event: Event, log: Buffer) => void;
 }
 
-/** Reads the packed log of each of the flushed events, whose places differ, some bundles at a time. Rejects with `StoreError` (`corrupt`) where one is not there. */
-export async function readFlushedLogs<Event extends { readonly logPlace: bigint }>(
+/** Reads the packed log of each of the flushed events, whose places differ, some blob files at a time. Rejects with `StoreError` (`corrupt`) where one is not there. */
+export async function readFlushedLogs<Event extends { readonly blobPointer: bigint }>(
   events: readonly Event[],
-  { bundle, segmentsFolder, signal }: FlushedLogs,
+  { blobFile, segmentsFolder, signal }: FlushedLogs,
   { isWanted, take }: LogTaker<Event>,
 ): Promise<void> {
-  const bundles = [...Map.groupBy(events, ({ logPlace }) => logRow(logPlace).bundle)].values();
+  const blobFiles = [...Map.groupBy(events, ({ blobPointer }) => logRow(blobPointer).blobFile)].values();
   const readOn = async () => {
-    for (const [number, all] of bundles) {
+    for (const [number, all] of blobFiles) {
       signal?.throwIfAborted();
-      const eventOf = new Map(all.filter(isWanted).map((event) => [logRow(event.logPlace).row, event]));
+      const eventOf = new Map(all.filter(isWanted).map((event) => [logRow(event.blobPointer).row, event]));
       if (eventOf.size > 0) {
         const ascending = [...eventOf.keys()].sort((a, b) => a - b);
-        await readBundleRows(bundle(number), segmentsFolder, ascending, (row, log) => take(eventOf.get(row) as Event, log));
+        await readBlobFileRows(blobFile(number), segmentsFolder, ascending, (row, log) => take(eventOf.get(row) as Event, log));
       }
     }
   };
-  await Promise.all(Array.from({ length: BUNDLES_AT_ONCE }, readOn));
+  await Promise.all(Array.from({ length: BLOB_FILES_AT_ONCE }, readOn));
 }

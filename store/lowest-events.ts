@@ -1,7 +1,7 @@
 /** An event of the feed whose log is packed, or not read yet. */
 export interface PackedEvent {
   readonly sequence: bigint;
-  readonly logPlace: bigint;
+  readonly blobPointer: bigint;
   /** JSON up to the value of its last member, the log (see `feedHeadsStatement`). */
   readonly head: Buffer;
   /** As in `query/packed-log.ts`. */
@@ -52,9 +52,9 @@ export class LowestEvents {
     return sequence <= this.#upTo;
   }
 
-  add(sequence: bigint, logPlace: bigint, head: Uint8Array): void {
+  add(sequence: bigint, blobPointer: bigint, head: Uint8Array): void {
     if (sequence <= this.#upTo) {
-      this.#events.push({ sequence, logPlace, head: this.#copy(head), log: undefined });
+      this.#events.push({ sequence, blobPointer, head: this.#copy(head), log: undefined });
       this.#grow(BYTES_AN_EVENT + head.length);
     }
   }

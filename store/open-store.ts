@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { AppendPipeline } from './append-pipeline.ts';
-import { BundleWriter } from './bundle-writer.ts';
+import { BlobFileWriter } from './blob-file-writer.ts';
 import { Catalog } from './catalog.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type DataFolder, folderCheckOf, prepareDataFolder } from './data-folder.ts';
@@ -114,7 +114,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
 
   const aliases = new PathAliases({ segmentsFolder: folder.segments, linksFolder: folder.links, logger });
   const remover = new PartRemover(removing, aliases, journalFolder, logger);
-  const live = new VersionSet({ segments: catalog.segments(), bundles: catalog.bundles() }, nextSequence, (retired) =>
+  const live = new VersionSet({ segments: catalog.segments(), blobFiles: catalog.blobFiles() }, nextSequence, (retired) =>
     remover.remove(retired),
   );
   const forgotten = new Forgotten(catalog.forgotten.list());
@@ -131,8 +131,8 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
   const rewriting = { aliases, catalog, live, now };
   const fields = new FieldsWriter(flushing);
-  const bundles = new BundleWriter();
-  const flusher = new Flusher({ ...rewriting, fields, bundles, logger });
+  const blobFiles = new BlobFileWriter();
+  const flusher = new Flusher({ ...rewriting, fields, blobFiles, logger });
   const searches = new SearchActivity();
   const threads = new ThreadPolicy({ connection: settings, cores, searches, quietMs: QUIET_MS, logger });
   const logMemory = new LogMemory();
@@ -210,7 +210,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const release = async () => {
     await threads.stop();
     await fields.close();
-    await bundles.close();
+    await blobFiles.close();
     await merges.close();
     await remover.idle();
     searchers.close();

@@ -52,7 +52,7 @@ export class PathAliases {
     this.#logger = logger;
   }
 
-  /** Of a segment or bundle. */
+  /** Of a segment or blob file. */
   segmentPath(file: string): string {
     return join(this.segmentsFolder, file);
   }

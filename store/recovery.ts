@@ -6,9 +6,9 @@ import type { Journal } from './journal.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import { StoreError } from './store-error.ts';
 
-/** Removes what a crash left: segments and bundles that were never published, whatever was spilled, and the aliases that files were read by. Throws `corrupt` when a published one is missing. */
+/** Removes what a crash left: segments and blob files that were never published, whatever was spilled, and the aliases that files were read by. Throws `corrupt` when a published one is missing. */
 export async function cleanFolder(folder: DataFolder, catalog: Catalog): Promise<void> {
-  const published = new Map([...catalog.segments(), ...catalog.bundles()].map((part) => [part.file, part]));
+  const published = new Map([...catalog.segments(), ...catalog.blobFiles()].map((part) => [part.file, part]));
   for (const name of await readdir(folder.segments)) {
     if (!published.has(name)) {
       await rm(join(folder.segments, name));

@@ -1,4 +1,4 @@
-import { isReferenced } from './bundle.ts';
+import { isReferenced } from './blob-file.ts';
 import type { Catalog } from './catalog.ts';
 import type { Forgotten } from './feed-forgotten.ts';
 import type { Segment } from './segment.ts';
@@ -17,7 +17,7 @@ export interface RetentionOptions {
 }
 
 /**
- * Drops the segments whose newest event is past the retention, and the bundles that no other segment needs; returns how many segments. Their files go
+ * Drops the segments whose newest event is past the retention, and the blob files that no other segment needs; returns how many segments. Their files go
  * once nobody reads them. No segment may be merged meanwhile.
  */
 export async function dropExpiredSegments(options: RetentionOptions, nowMs: number): Promise<number> {
@@ -27,13 +27,13 @@ export async function dropExpiredSegments(options: RetentionOptions, nowMs: numb
   if (expired.length > 0) {
     const dropped = await lastSequences(expired);
     const kept = live.segments.filter((segment) => !expired.includes(segment));
-    const removeBundles = live.bundles.filter((bundle) => !isReferenced(bundle, kept));
+    const removeBlobFiles = live.blobFiles.filter((blobFile) => !isReferenced(blobFile, kept));
     const run = forgotten.runs + 1;
     const forget = [...dropped].map(([zoneId, sequence]) => ({ zoneId, run, sequence }));
-    catalog.apply({ add: [], remove: expired, removeBundles, forget });
+    catalog.apply({ add: [], remove: expired, removeBlobFiles, forget });
     // At once: no reader may see that the events are gone and not be told.
     forgotten.add(forget);
-    live.exchange({ removeSegments: expired, removeBundles });
+    live.exchange({ removeSegments: expired, removeBlobFiles });
   }
   return expired.length;
 }

@@ -45,7 +45,7 @@ export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Pr
   const rows = await scope.run(rowPageStatement(scope.plan, scope.events(narrow), narrow, slice, SELECTED, duckdbDialect));
   const logs = await readLogs(
     scope,
-    rows.map(([, logPlace]) => logPlace as bigint),
+    rows.map(([, blobPointer]) => blobPointer as bigint),
   );
   return { kind: 'rows', rows: rows.map((row, index) => eventRow(row, logs?.[index] as string)), total };
 }

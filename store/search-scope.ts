@@ -3,7 +3,7 @@ import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
 import { eventsByFile, eventsRelation } from '../sql/events-relation.ts';
 import type { SqlFragment } from '../sql/fragment.ts';
 import type { SqlStatement } from '../sql/statement.ts';
-import { type Bundle, bundleWithNumber } from './bundle.ts';
+import { type BlobFile, blobFileWithNumber } from './blob-file.ts';
 import { runStatement, streamStatement } from './duckdb-engine.ts';
 import { type GrowingSegment, logOfGrowing, sourcesOf } from './growing-segment.ts';
 import type { PathAliases } from './path-aliases.ts';
@@ -78,9 +78,9 @@ export class SearchScope {
     return new Set(this.#snapshot.segments.map(({ id }) => id));
   }
 
-  /** The bundle with this number. Throws `corrupt` where there is none. */
-  bundle(number: number): Bundle {
-    return bundleWithNumber(this.#snapshot.bundles, number);
+  /** The blob file with this number. Throws `corrupt` where there is none. */
+  blobFile(number: number): BlobFile {
+    return blobFileWithNumber(this.#snapshot.blobFiles, number);
   }
 
   /** The packed log of an unflushed event. Throws `corrupt` where there is none. */

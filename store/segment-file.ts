@@ -29,16 +29,20 @@ export interface SegmentRows {
   readonly events: Uint32Array;
   readonly zones: Int32Array;
   /** Of the first of their logs; the others are behind it. */
-  readonly firstLogPlace: bigint;
+  readonly firstBlobPointer: bigint;
 }
 
 /** Writes events of journals as a segment. Not synced. */
-export function writeSegmentFile(path: string, { events, zones, firstLogPlace }: SegmentRows, encoder: ColumnEncoder): void {
+export function writeSegmentFile(path: string, { events, zones, firstBlobPointer }: SegmentRows, encoder: ColumnEncoder): void {
   const file = new FileOutput(path);
   try {
     file.put(PARQUET_MAGIC);
     const groups = rowGroupsOf(zones).map(([from, to]) => {
-      const rows = { events: events.subarray(from, to), zones: zones.subarray(from, to), firstLogPlace: firstLogPlace + BigInt(from) };
+      const rows = {
+        events: events.subarray(from, to),
+        zones: zones.subarray(from, to),
+        firstBlobPointer: firstBlobPointer + BigInt(from),
+      };
       return writeRowGroup(file, rows, encoder);
     });
     for (const piece of parquetFooter({ name: 'events', columns: COLUMNS, groups }, file.offset)) {
@@ -59,7 +63,7 @@ function writeRowGroup(file: FileOutput, rows: SegmentRows, encoder: ColumnEncod
   return { columns, num_rows: BigInt(rows.events.length), total_byte_size: BigInt(file.offset - start) };
 }
 
-function pagesOf({ name, repetition_type }: ParquetColumn, { zones, firstLogPlace }: SegmentRows, encoder: ColumnEncoder): ColumnPages {
+function pagesOf({ name, repetition_type }: ParquetColumn, { zones, firstBlobPointer }: SegmentRows, encoder: ColumnEncoder): ColumnPages {
   switch (name) {
     case 'seq':
       return encoder.sequences();
@@ -70,7 +74,7 @@ function pagesOf({ name, repetition_type }: ParquetColumn, { zones, firstLogPlac
     case 'unfolded':
       return encoder.unfolded();
     case 'logPlace':
-      return encoder.countingFrom(firstLogPlace);
+      return encoder.countingFrom(firstBlobPointer);
     default:
       return encoder.values(name as BatchColumn, repetition_type === 'OPTIONAL');
   }

@@ -1,6 +1,6 @@
 import type { SqlFragment } from '../sql/fragment.ts';
 import { type SegmentRows, type SegmentSlice, slabZoneCountStatement, writeSegmentStatement } from '../sql/segment-statements.ts';
-import type { Bundle } from './bundle.ts';
+import type { BlobFile } from './blob-file.ts';
 import type { Catalog, CatalogProgress } from './catalog.ts';
 import { runStatement, type StatementRunner } from './duckdb-engine.ts';
 import type { GrowingSegment } from './growing-segment.ts';
@@ -31,7 +31,7 @@ export interface Replacement {
   readonly growingSegments: readonly GrowingSegment[];
   readonly segments: readonly Segment[];
   /** Of the events' logs, where they are not in published ones. */
-  readonly bundle?: Bundle | undefined;
+  readonly blobFile?: BlobFile | undefined;
   /** How far the store has come once the new segments are published; unset when they hold nothing new. */
   readonly progress?: CatalogProgress;
 }
@@ -63,10 +63,10 @@ export async function writeAsSegments(
  * as it was.
  */
 export function publishSegments(
-  { written, growingSegments, segments, bundle, progress }: Replacement,
+  { written, growingSegments, segments, blobFile, progress }: Replacement,
   { catalog, live }: Pick<RewriteOptions, 'catalog' | 'live'>,
 ): void {
-  const added = bundle && { addBundle: bundle };
+  const added = blobFile && { addBlobFile: blobFile };
   const addSegments = catalog.apply({ add: written, remove: segments, ...added, ...(progress && { progress }) });
   live.exchange({ addSegments, removeGrowing: growingSegments, removeSegments: segments, ...added });
 }

@@ -1,4 +1,4 @@
-import type { Bundle } from './bundle.ts';
+import type { BlobFile } from './blob-file.ts';
 import { ZoneEnds } from './feed-zone-ends.ts';
 import type { GrowingSegment } from './growing-segment.ts';
 import type { Segment } from './segment.ts';
@@ -7,7 +7,7 @@ import type { Segment } from './segment.ts';
 export interface Snapshot {
   readonly growingSegments: readonly GrowingSegment[];
   readonly segments: readonly Segment[];
-  readonly bundles: readonly Bundle[];
+  readonly blobFiles: readonly BlobFile[];
   /** Unflushed events with this sequence or a higher one came after the snapshot. */
   readonly endSequence: bigint;
   release(): void;
@@ -16,19 +16,19 @@ export interface Snapshot {
 export interface Retired {
   readonly growingSegments: readonly Pick<GrowingSegment, 'source' | 'logs' | 'journals'>[];
   /** Files of the segments folder. */
-  readonly files: readonly (Segment | Bundle)[];
+  readonly files: readonly (Segment | BlobFile)[];
 }
 
-type Part = GrowingSegment | Segment | Bundle;
+type Part = GrowingSegment | Segment | BlobFile;
 
 /**
- * The growing segments and segments that hold the events right now, each event in exactly one of them, and the bundles with the logs of the flushed ones. Parts are exchanged in one step;
+ * The growing segments and segments that hold the events right now, each event in exactly one of them, and the blob files with the logs of the flushed ones. Parts are exchanged in one step;
  * a part that was taken out is handed to `onRetired` once no snapshot holds it any more.
  */
 export class VersionSet {
   #growingSegments: readonly GrowingSegment[] = [];
   #segments: readonly Segment[];
-  #bundles: readonly Bundle[];
+  #blobFiles: readonly BlobFile[];
   #endSequence: bigint;
   readonly #readers = new Map<Part, number>();
   readonly #leaving = new Set<Part>();
@@ -38,13 +38,13 @@ export class VersionSet {
   readonly zoneEnds: ZoneEnds;
 
   constructor(
-    { segments, bundles }: { readonly segments: readonly Segment[]; readonly bundles: readonly Bundle[] },
+    { segments, blobFiles }: { readonly segments: readonly Segment[]; readonly blobFiles: readonly BlobFile[] },
     endSequence: bigint,
     onRetired: (part: Retired) => void,
   ) {
     this.#segments = segments;
     this.zoneEnds = new ZoneEnds(segments);
-    this.#bundles = bundles;
+    this.#blobFiles = blobFiles;
     this.#endSequence = endSequence;
     this.#onRetired = onRetired;
   }
@@ -61,8 +61,8 @@ export class VersionSet {
     return this.#segments;
   }
 
-  get bundles(): readonly Bundle[] {
-    return this.#bundles;
+  get blobFiles(): readonly BlobFile[] {
+    return this.#blobFiles;
   }
 
   /** Makes the events below `endSequence`, which are of these zones, visible to the snapshots from here on. */
@@ -87,14 +87,14 @@ export class VersionSet {
     readonly removeGrowing?: readonly GrowingSegment[];
     readonly addSegments?: readonly Segment[];
     readonly removeSegments?: readonly Segment[];
-    readonly addBundle?: Bundle;
-    readonly removeBundles?: readonly Bundle[];
+    readonly addBlobFile?: BlobFile;
+    readonly removeBlobFiles?: readonly BlobFile[];
   }): void {
-    const { addGrowing, removeGrowing = [], addSegments = [], removeSegments = [], addBundle, removeBundles = [] } = change;
-    const gone = new Set<Part>([...removeSegments, ...removeGrowing, ...removeBundles]);
+    const { addGrowing, removeGrowing = [], addSegments = [], removeSegments = [], addBlobFile, removeBlobFiles = [] } = change;
+    const gone = new Set<Part>([...removeSegments, ...removeGrowing, ...removeBlobFiles]);
     this.#growingSegments = [...this.#growingSegments, ...(addGrowing ? [addGrowing] : [])].filter((part) => !gone.has(part));
     this.#segments = [...this.#segments, ...addSegments].filter((segment) => !gone.has(segment));
-    this.#bundles = [...this.#bundles, ...(addBundle ? [addBundle] : [])].filter((bundle) => !gone.has(bundle));
+    this.#blobFiles = [...this.#blobFiles, ...(addBlobFile ? [addBlobFile] : [])].filter((blobFile) => !gone.has(blobFile));
     for (const part of gone) {
       this.#leaving.add(part);
       this.#retireIfUnread(part);
@@ -102,9 +102,9 @@ export class VersionSet {
   }
 
   snapshot(): Snapshot {
-    const [growingSegments, segments, bundles, endSequence] = [this.#growingSegments, this.#segments, this.#bundles, this.#endSequence];
-    const release = this.acquire([...growingSegments, ...segments, ...bundles]);
-    return { growingSegments, segments, bundles, endSequence, release };
+    const [growingSegments, segments, blobFiles, endSequence] = [this.#growingSegments, this.#segments, this.#blobFiles, this.#endSequence];
+    const release = this.acquire([...growingSegments, ...segments, ...blobFiles]);
+    return { growingSegments, segments, blobFiles, endSequence, release };
   }
 
   /** Keeps these readable until what is returned is called. All of them are live. */

@@ -31,7 +31,7 @@ async function twoSegments() {
   });
   const segments = catalog.segments();
   const retired: Retired[] = [];
-  const live = new VersionSet({ segments, bundles: catalog.bundles() }, 21n, (part) => retired.push(part));
+  const live = new VersionSet({ segments, blobFiles: catalog.blobFiles() }, 21n, (part) => retired.push(part));
   const segmentsFolder = join(dataDir, 'segments');
   const merge = { slab: Math.floor(NOW / HOUR_MS), slabMs: HOUR_MS, segments };
   const options = { aliases: pathAliases(segmentsFolder), catalog, live, now: () => NOW };
@@ -51,13 +51,13 @@ async function twoSegments() {
 
 const FILE = `c1-${NOW.toString(36)}-0.parquet`;
 
-test('a merge publishes its segments under its name, leaves bundles alone and lets go of what was merged', async () => {
+test('a merge publishes its segments under its name, leaves blob files alone and lets go of what was merged', async () => {
   const { catalog, live, segments, retired, run, files } = await twoSegments();
   await run();
   expect(catalog.segments()).toMatchObject([{ file: FILE, rows: 20, minSequence: 1n, maxSequence: 20n }]);
   expect(live.segments).toEqual(catalog.segments());
   expect(retired.flatMap((part) => part.files)).toEqual(segments);
-  expect(live.bundles).toHaveLength(2);
+  expect(live.blobFiles).toHaveLength(2);
   expect(files()).toEqual([...segments.map(({ file }) => file), FILE].sort());
 });
 

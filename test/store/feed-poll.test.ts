@@ -27,7 +27,7 @@ const { signal } = new AbortController();
 test('a poll with nothing new for its zones needs no DuckDB, and moves on behind what was for others', async () => {
   const extent = { minTimestamp: NOW, maxTimestamp: NOW, minSequence: 1n, maxSequence: 10n };
   const segment = { id: 1, file: 'gone.parquet', rows: 10, bytes: 1, ...extent, zoneRows: new Map([[7, 10]]) };
-  const live = new VersionSet({ segments: [segment], bundles: [] }, 11n, () => undefined);
+  const live = new VersionSet({ segments: [segment], blobFiles: [] }, 11n, () => undefined);
   const reader = await readerWithoutDuckdb(live);
   const poll = (zones: readonly number[] | 'all', afterSequence: bigint) => reader.read({ zones, afterSequence, limit: 10 }, signal);
   expect(await poll('all', 10n)).toEqual({ lines: [], lastSequence: 10n, more: false });

@@ -29,7 +29,7 @@ async function fourJournals(): Promise<FieldsOrder> {
     stem: 'flushed',
     sources: journals.map((name) => ({ path: join(dataDir, 'journal', name) })),
     events: EVENTS,
-    bundle: 4,
+    blobFile: 4,
     firstSequence: 1n,
     endSequence: BigInt(EVENTS) + 1n,
   };

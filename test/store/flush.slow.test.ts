@@ -22,7 +22,7 @@ async function readParquet(path: string, columns: string): Promise<bigint[][]> {
 
 const filesIn = (dataDir: string) => readdirSync(join(dataDir, 'segments'));
 const segmentFiles = (dataDir: string) => filesIn(dataDir).filter((name) => !name.endsWith('-log.parquet'));
-const bundleFiles = (dataDir: string) => filesIn(dataDir).filter((name) => name.endsWith('-log.parquet'));
+const blobFilesIn = (dataDir: string) => filesIn(dataDir).filter((name) => name.endsWith('-log.parquet'));
 
 test('flushing moves the events into segments by time and removes their journals', async () => {
   const dataDir = temporaryFolder();
@@ -36,7 +36,7 @@ test('flushing moves the events into segments by time and removes their journals
   expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
   expect(segmentFiles(dataDir)).toHaveLength(3);
   // With all the logs.
-  expect(bundleFiles(dataDir)).toHaveLength(1);
+  expect(blobFilesIn(dataDir)).toHaveLength(1);
 });
 
 test('segment files are named by the clock of the store, which may stand still', async () => {
@@ -51,7 +51,7 @@ test('segment files are named by the clock of the store, which may stand still',
   expect(names.at(-1)).toHaveLength(8);
   await store.compactNow();
   expect(store.stats().segments).toBe(1);
-  names.push(segmentFiles(dataDir), bundleFiles(dataDir));
+  names.push(segmentFiles(dataDir), blobFilesIn(dataDir));
   expect(names.flat().filter((name) => !name.includes(`-${NOW.toString(36)}-`))).toEqual([]);
   expect(await storedIds(store)).toHaveLength(8);
 });

@@ -14,7 +14,7 @@ import { temporaryFolder } from '../fixtures/temporary-store.ts';
 
 /** Of more than 32 bits, and of more than 16. */
 const FIRST_SEQUENCE = 2n ** 40n + 17n;
-const BUNDLE = 70_000;
+const BLOB_FILE = 70_000;
 
 /** Writes the events of each batch as a journal. */
 export async function journalsOf(batches: readonly (readonly CanonicalEvent[])[]): Promise<JournalsOrder> {
@@ -30,7 +30,7 @@ export async function journalsOf(batches: readonly (readonly CanonicalEvent[])[]
     sequence += BigInt(events.length);
   }
   const events = Number(sequence - FIRST_SEQUENCE);
-  return { segmentsFolder, stem: 'kernel', paths, events, bundle: BUNDLE, firstSequence: FIRST_SEQUENCE };
+  return { segmentsFolder, stem: 'kernel', paths, events, blobFile: BLOB_FILE, firstSequence: FIRST_SEQUENCE };
 }
 
 /** Has the journals flushed by the kernel and by DuckDB, and expects the same rows in the same order, each with the place of its log, and the same to be said of them. */
@@ -51,9 +51,9 @@ export async function expectFlushedAlike(order: JournalsOrder, kernel: SegmentKe
       const fields = '* EXCLUDE ("logPlace")';
       expect(await rowsOf(fields, file)).toEqual(await rowsOf(fields, expected.segments[place]?.file ?? ''));
       const [, , ...places] = await rowsOf('seq, "logPlace"', file);
-      for (const [sequence, logPlace] of places) {
-        const { bundle, row } = logRow(logPlace as bigint);
-        expect([bundle, flushed.rows[row]]).toEqual([order.bundle, Number((sequence as bigint) - order.firstSequence)]);
+      for (const [sequence, blobPointer] of places) {
+        const { blobFile, row } = logRow(blobPointer as bigint);
+        expect([blobFile, flushed.rows[row]]).toEqual([order.blobFile, Number((sequence as bigint) - order.firstSequence)]);
       }
     }
     expect(flushed.rows.toSorted()).toEqual(Float64Array.from({ length: order.events }, (_, row) => row));

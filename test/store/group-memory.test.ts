@@ -36,7 +36,7 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder });
   const [connection, dropping] = await Promise.all([engine.connect(), engine.connect()]);
   await rememberFooters(connection);
-  const live = new VersionSet({ segments: catalog.segments(), bundles: [] }, BigInt(EVENTS + 1), () => undefined);
+  const live = new VersionSet({ segments: catalog.segments(), blobFiles: [] }, BigInt(EVENTS + 1), () => undefined);
   const toDrop: string[] = [];
   const dropTable = (name: string) => {
     toDrop.push(name);

@@ -26,8 +26,8 @@ test('the lowest events are kept whole, as many as fit, whatever the order in wh
       for (const event of heads.toReversed()) lowest.addLog(event, events[Number(event.sequence) - 1]?.log ?? Buffer.alloc(0));
       const kept = lowest.sorted();
       expect(kept.map(({ sequence }) => sequence)).toEqual(events.slice(0, kept.length).map(({ sequence }) => sequence));
-      for (const [index, { head, log, logPlace, sequence }] of kept.entries()) {
-        expect(logPlace).toBe(-sequence);
+      for (const [index, { head, log, blobPointer, sequence }] of kept.entries()) {
+        expect(blobPointer).toBe(-sequence);
         expect(events[index]?.head.equals(head) && log && events[index]?.log.equals(log)).toBe(true);
       }
       expect(lowest.upTo).toBe(kept.length === events.length ? 1_000_000n : kept.at(-1)?.sequence);

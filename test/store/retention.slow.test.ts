@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Bundle } from '../../store/bundle.ts';
+import type { BlobFile } from '../../store/blob-file.ts';
 import { Catalog } from '../../store/catalog.ts';
 import { Forgotten } from '../../store/feed-forgotten.ts';
 import { dropExpiredSegments, type RetentionOptions } from '../../store/retention.ts';
@@ -17,7 +17,7 @@ function segmentUpTo(maxTimestamp: number, sequence = 1n): UnpublishedSegment {
   return { file: `${maxTimestamp}-${sequence}.parquet`, rows: 1, bytes: 1, ...extent, zoneRows };
 }
 
-function bundleOf(number: number, minSequence: bigint, maxSequence: bigint): Bundle {
+function blobFileOf(number: number, minSequence: bigint, maxSequence: bigint): BlobFile {
   return {
     number,
     file: `${number}-log.parquet`,
@@ -41,7 +41,7 @@ test('a segment goes when its newest event is two minutes past the retention, an
   const edge = NOW - RETENTION_MS - 120_000;
   const segments = catalog.apply({ add: [segmentUpTo(edge - 1), segmentUpTo(edge)], remove: [] });
   const retired: Retired[] = [];
-  const live = new VersionSet({ segments, bundles: [] }, 2n, (part) => retired.push(part));
+  const live = new VersionSet({ segments, blobFiles: [] }, 2n, (part) => retired.push(part));
   const reader = live.snapshot();
   expect(await dropExpiredSegments(retentionOf(catalog, live), NOW)).toBe(1);
   expect(live.segments.map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
@@ -54,24 +54,24 @@ test('a segment goes when its newest event is two minutes past the retention, an
   catalog.close();
 });
 
-test('a bundle goes with the last segment that can need it, and its file when nobody reads it', async () => {
+test('a blob file goes with the last segment that can need it, and its file when nobody reads it', async () => {
   const catalog = new Catalog(join(temporaryFolder(), 'catalog.sqlite'));
   const old = NOW - RETENTION_MS - 3 * HOUR;
-  const bundles = [bundleOf(1, 1n, 10n), bundleOf(2, 11n, 20n), bundleOf(3, 21n, 30n)];
-  for (const addBundle of bundles) {
-    catalog.apply({ add: [], remove: [], addBundle });
+  const blobFiles = [blobFileOf(1, 1n, 10n), blobFileOf(2, 11n, 20n), blobFileOf(3, 21n, 30n)];
+  for (const addBlobFile of blobFiles) {
+    catalog.apply({ add: [], remove: [], addBlobFile });
   }
   const segments = catalog.apply({ add: [segmentUpTo(old, 10n), segmentUpTo(NOW, 11n), segmentUpTo(old, 20n)], remove: [] });
   const retired: Retired[] = [];
-  const live = new VersionSet({ segments, bundles: catalog.bundles() }, 31n, (part) => retired.push(part));
+  const live = new VersionSet({ segments, blobFiles: catalog.blobFiles() }, 31n, (part) => retired.push(part));
   const reader = live.snapshot();
   expect(await dropExpiredSegments(retentionOf(catalog, live), NOW)).toBe(2);
-  expect(live.bundles).toEqual([bundles[1]]);
-  expect(catalog.bundles()).toEqual([bundles[1]]);
-  expect(reader.bundles).toEqual(bundles);
+  expect(live.blobFiles).toEqual([blobFiles[1]]);
+  expect(catalog.blobFiles()).toEqual([blobFiles[1]]);
+  expect(reader.blobFiles).toEqual(blobFiles);
   expect(retired).toEqual([]);
   reader.release();
-  expect(retired.flatMap(({ files }) => files)).toEqual([segments[0], segments[2], bundles[0], bundles[2]]);
+  expect(retired.flatMap(({ files }) => files)).toEqual([segments[0], segments[2], blobFiles[0], blobFiles[2]]);
   catalog.close();
 });
 
@@ -84,7 +84,7 @@ test('the store drops expired segments by itself', async () => {
   expect(store.stats()).toMatchObject({ events: 11, segments: 2 });
   now = NOW + 3 * HOUR;
   await expect.poll(() => store.stats()).toMatchObject({ events: 1, segments: 1 });
-  // The logs of all of them are in one bundle.
+  // The logs of all of them are in one blob file.
   await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toHaveLength(2);
   now = NOW + 76 * HOUR;
   await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toEqual([]);

@@ -21,7 +21,7 @@ export async function zoneTablesUnderTest(limits: Partial<ZoneTableLimits> = {},
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: join(folder, 'spill'), threads: 1 });
   onTestFinished(() => engine.closeSync());
   const [connection, looking] = await Promise.all([engine.connect(), engine.connect()]);
-  const live = new VersionSet({ segments: [], bundles: [] }, 1n, () => {});
+  const live = new VersionSet({ segments: [], blobFiles: [] }, 1n, () => {});
   const clock = { nowMs: 1_000_000 };
   const all = { ...zoneTableLimits(256), ...limits };
   const searches = new SearchActivity();

@@ -2,8 +2,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { type FileMetaData, parquetMetadata } from 'hyparquet';
 import { readOffsetIndex } from 'hyparquet/src/indexes.js';
 
-/** A part of a bundle that is read and decompressed as one. */
-export interface BundlePage {
+/** A part of a blob file that is read and decompressed as one. */
+export interface BlobPage {
   readonly firstRow: number;
   readonly offset: number;
   readonly bytes: number;
@@ -12,8 +12,8 @@ export interface BundlePage {
 /** The length of the metadata, and the format's mark. */
 const TAIL_BYTES = 8;
 
-/** The pages of a bundle of so many bytes, in the order of their rows. */
-export async function readBundleIndex(file: FileHandle, fileBytes: number): Promise<BundlePage[]> {
+/** The pages of a blob file of so many bytes, in the order of their rows. */
+export async function readBlobFileIndex(file: FileHandle, fileBytes: number): Promise<BlobPage[]> {
   const tail = await readAt(file, fileBytes - TAIL_BYTES, TAIL_BYTES);
   const metadataAt = fileBytes - TAIL_BYTES - tail.readUInt32LE(0);
   const { row_groups: groups } = parquetMetadata(await readAt(file, metadataAt, fileBytes - metadataAt));
@@ -29,7 +29,7 @@ export async function readBundleIndex(file: FileHandle, fileBytes: number): Prom
 }
 
 /** The pages of a row group, by its own rows. */
-function pagesOf({ columns: [column] }: FileMetaData['row_groups'][number], indexes: DataView, indexesAt: number): BundlePage[] {
+function pagesOf({ columns: [column] }: FileMetaData['row_groups'][number], indexes: DataView, indexesAt: number): BlobPage[] {
   if (column?.offset_index_offset !== undefined) {
     const { page_locations: locations } = readOffsetIndex({ view: indexes, offset: Number(column.offset_index_offset) - indexesAt });
     return locations.map(({ offset, compressed_page_size, first_row_index }) => ({

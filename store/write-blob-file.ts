@@ -21,8 +21,8 @@ export const LENGTH_BYTES = 4;
 
 const COLUMN: ParquetColumn = { name: 'log', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', converted_type: 'UTF8' };
 
-/** What is to be written into a bundle. */
-export interface BundleOrder {
+/** What is to be written into a blob file. */
+export interface BlobFileOrder {
   readonly path: string;
   readonly logs: LogSlices;
   /** Which of the logs, row by row. */
@@ -33,8 +33,8 @@ export interface BundleOrder {
  * Writes logs as a Parquet file of one column, `log`. Any engine can read it; what it is written for is to find single rows: it has small pages, and says where each of them is (the OffsetIndex of
  * the format). Not synced.
  */
-export function writeBundleFile({ path, logs, rows }: BundleOrder): void {
-  const file = new BundleFile(path);
+export function writeBlobFile({ path, logs, rows }: BlobFileOrder): void {
+  const file = new BlobFileOutput(path);
   // A `Buffer` copies memory that threads share four times as fast as other arrays do.
   const pieces = logs.pieces.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength));
   try {
@@ -47,7 +47,7 @@ export function writeBundleFile({ path, logs, rows }: BundleOrder): void {
   }
 }
 
-class BundleFile {
+class BlobFileOutput {
   readonly #output: FileOutput;
   readonly #groups: RowGroup[] = [];
   /** The page under way. */

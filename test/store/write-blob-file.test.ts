@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Bundle } from '../../store/bundle.ts';
-import { writeBundleFile } from '../../store/bundle-file.ts';
-import { readBundleRows } from '../../store/bundle-reader.ts';
-import { BundleWriter } from '../../store/bundle-writer.ts';
+import type { BlobFile } from '../../store/blob-file.ts';
+import { readBlobFileRows } from '../../store/blob-file-reader.ts';
+import { BlobFileWriter } from '../../store/blob-file-writer.ts';
 import { LogMemory } from '../../store/log-memory.ts';
 import { MemtableLogs } from '../../store/memtable-logs.ts';
+import { writeBlobFile } from '../../store/write-blob-file.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 
-const FILE = 'bundle.parquet';
+const FILE = 'blob-file.parquet';
 
 function growingLogs(logs: readonly string[]): MemtableLogs {
   const memtableLogs = new MemtableLogs(new LogMemory());
@@ -19,17 +19,17 @@ function growingLogs(logs: readonly string[]): MemtableLogs {
   return memtableLogs;
 }
 
-/** Writes the logs in this order, and says how the catalog would know the bundle. */
-function written(folder: string, logs: readonly string[], rows: readonly number[]): Bundle {
+/** Writes the logs in this order, and says how the catalog would know the blob file. */
+function written(folder: string, logs: readonly string[], rows: readonly number[]): BlobFile {
   const path = join(folder, FILE);
-  writeBundleFile({ path, logs: growingLogs(logs).places, rows: Float64Array.from(rows) });
+  writeBlobFile({ path, logs: growingLogs(logs).places, rows: Float64Array.from(rows) });
   const bytes = statSync(path).size;
   return { number: 1, file: FILE, rows: rows.length, bytes, minSequence: 1n, maxSequence: 1n, textBytes: 0, ingestTimes: new Uint8Array() };
 }
 
-async function readRows(bundle: Bundle, folder: string, rows: readonly number[]): Promise<Map<number, string>> {
+async function readRows(blobFile: BlobFile, folder: string, rows: readonly number[]): Promise<Map<number, string>> {
   const found = new Map<number, string>();
-  await readBundleRows(bundle, folder, rows, (row, log) => found.set(row, log.toString()));
+  await readBlobFileRows(blobFile, folder, rows, (row, log) => found.set(row, log.toString()));
   return found;
 }
 
@@ -55,27 +55,30 @@ const SIZES = [
   ['several row groups', 9_000, 120],
 ] as const;
 
-test.each(SIZES)('a bundle has the logs in the order that was asked for, for any engine and row by row: %s', async (_, count, length) => {
-  const folder = temporaryFolder();
-  const logs = Array.from({ length: count }, (_none, n) => `${n}é`.repeat(Math.ceil(length / 4)).slice(0, length));
-  const rows = Array.from({ length: count }, (_none, n) => count - 1 - n);
-  const bundle = written(folder, logs, rows);
-  const expected = rows.map((index) => logs[index]);
-  expect(await readByDuckdb(folder)).toEqual(expected);
-  const every = await readRows(
-    bundle,
-    folder,
-    rows.map((_none, row) => row),
-  );
-  expect(rows.map((_none, row) => every.get(row))).toEqual(expected);
-  const last = await readRows(bundle, folder, [count - 1]);
-  expect([...last]).toEqual([[count - 1, expected[count - 1]]]);
-});
+test.each(SIZES)(
+  'a blob file has the logs in the order that was asked for, for any engine and row by row: %s',
+  async (_, count, length) => {
+    const folder = temporaryFolder();
+    const logs = Array.from({ length: count }, (_none, n) => `${n}é`.repeat(Math.ceil(length / 4)).slice(0, length));
+    const rows = Array.from({ length: count }, (_none, n) => count - 1 - n);
+    const blobFile = written(folder, logs, rows);
+    const expected = rows.map((index) => logs[index]);
+    expect(await readByDuckdb(folder)).toEqual(expected);
+    const every = await readRows(
+      blobFile,
+      folder,
+      rows.map((_none, row) => row),
+    );
+    expect(rows.map((_none, row) => every.get(row))).toEqual(expected);
+    const last = await readRows(blobFile, folder, [count - 1]);
+    expect([...last]).toEqual([[count - 1, expected[count - 1]]]);
+  },
+);
 
-test('any rows of a bundle are found, and no others', async () => {
+test('any rows of a blob file are found, and no others', async () => {
   const folder = temporaryFolder();
   const logs = Array.from({ length: 10_000 }, (_, n) => `log ${n} ${'x'.repeat((n * 7919) % 900)}`);
-  const bundle = written(
+  const blobFile = written(
     folder,
     logs,
     logs.map((_, index) => index),
@@ -83,7 +86,7 @@ test('any rows of a bundle are found, and no others', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.nat({ max: logs.length - 1 }), { minLength: 1, maxLength: 40 }), async (wanted) => {
       const ascending = wanted.toSorted((a, b) => a - b);
-      const found = await readRows(bundle, folder, ascending);
+      const found = await readRows(blobFile, folder, ascending);
       expect([...found].sort(([a], [b]) => a - b)).toEqual(ascending.map((row) => [row, logs[row]]));
     }),
     { numRuns: 60 },
@@ -93,7 +96,7 @@ test('any rows of a bundle are found, and no others', async () => {
 test('a page that is not as it was written is refused with the file and the place, and the others are read', async () => {
   const folder = temporaryFolder();
   const logs = Array.from({ length: 1_000 }, (_, n) => `${n}-`.repeat(100));
-  const bundle = written(
+  const blobFile = written(
     folder,
     logs,
     logs.map((_, index) => index),
@@ -101,20 +104,20 @@ test('a page that is not as it was written is refused with the file and the plac
   const bytes = readFileSync(join(folder, FILE));
   bytes[100] = (bytes[100] as number) ^ 1;
   writeFileSync(join(folder, FILE), bytes);
-  await expect(readRows(bundle, folder, [0])).rejects.toMatchObject({
+  await expect(readRows(blobFile, folder, [0])).rejects.toMatchObject({
     code: 'corrupt',
-    message: expect.stringMatching(/bundle\.parquet" cannot be read: the page at byte 4 is not as it was written/),
+    message: expect.stringMatching(/blob-file\.parquet" cannot be read: the page at byte 4 is not as it was written/),
   });
-  expect((await readRows(bundle, folder, [999])).get(999)).toBe(logs[999]);
+  expect((await readRows(blobFile, folder, [999])).get(999)).toBe(logs[999]);
 });
 
-test('a bundle that is written in a thread is the same as one that is written here', async () => {
+test('a blob file that is written in a thread is the same as one that is written here', async () => {
   const folder = temporaryFolder();
   const logs = Array.from({ length: 3_000 }, (_, n) => `{"n":${n},"text":"${'abc'.repeat(n % 90)}"}`);
   const rows = Float64Array.from(logs, (_, n) => (n * 7) % 3_000);
-  const writer = new BundleWriter();
+  const writer = new BlobFileWriter();
   await writer.write({ path: join(folder, 'beside'), logs: growingLogs(logs).places, rows });
   await writer.close();
-  writeBundleFile({ path: join(folder, 'here'), logs: growingLogs(logs).places, rows });
+  writeBlobFile({ path: join(folder, 'here'), logs: growingLogs(logs).places, rows });
   expect(readFileSync(join(folder, 'beside')).equals(readFileSync(join(folder, 'here')))).toBe(true);
 });

@@ -3,55 +3,55 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32, zstdDecompress } from 'node:zlib';
 import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
-import type { Bundle } from './bundle.ts';
-import { LENGTH_BYTES } from './bundle-file.ts';
-import { type BundlePage, readAt, readBundleIndex } from './bundle-index.ts';
+import type { BlobFile } from './blob-file.ts';
+import { type BlobPage, readAt, readBlobFileIndex } from './blob-file-index.ts';
 import { StoreError } from './store-error.ts';
+import { LENGTH_BYTES } from './write-blob-file.ts';
 
 const decompress = promisify(zstdDecompress);
 
 /** Pages that are read at the same time. */
 const PAGES_AT_ONCE = 8;
 
-/** Where the pages are, of those bundles that were read before. */
-const INDEXES = new WeakMap<Bundle, readonly BundlePage[]>();
+/** Where the pages are, of those blob files that were read before. */
+const INDEXES = new WeakMap<BlobFile, readonly BlobPage[]>();
 
 /** Rows of a page. */
-interface WantedPage extends BundlePage {
+interface WantedPage extends BlobPage {
   /** Ascending, at least one. */
   readonly rows: readonly number[];
 }
 
 /**
- * Reads the packed logs in these rows of a bundle, which are ascending, and hands them to `take` in no order. Their bytes are those of a whole page: whoever keeps them copies them.
+ * Reads the packed logs in these rows of a blob file, which are ascending, and hands them to `take` in no order. Their bytes are those of a whole page: whoever keeps them copies them.
  * Rejects with `StoreError` (`corrupt`) where the file does not hold them.
  */
-export async function readBundleRows(
-  bundle: Bundle,
+export async function readBlobFileRows(
+  blobFile: BlobFile,
   segmentsFolder: string,
   rows: readonly number[],
   take: (row: number, log: Buffer) => void,
 ): Promise<void> {
-  const path = join(segmentsFolder, bundle.file);
+  const path = join(segmentsFolder, blobFile.file);
   try {
     const file = await open(path, 'r');
     try {
-      await readPages(file, await wantedPages(file, bundle, rows), take);
+      await readPages(file, await wantedPages(file, blobFile, rows), take);
     } finally {
       await file.close();
     }
   } catch (error) {
-    throw new StoreError('corrupt', `bundle ${JSON.stringify(path)} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new StoreError('corrupt', `blob file ${JSON.stringify(path)} cannot be read: ${(error as Error).message}`, { cause: error });
   }
 }
 
-async function wantedPages(file: FileHandle, bundle: Bundle, rows: readonly number[]): Promise<WantedPage[]> {
-  const pages = INDEXES.get(bundle) ?? (await readBundleIndex(file, bundle.bytes));
-  INDEXES.set(bundle, pages);
+async function wantedPages(file: FileHandle, blobFile: BlobFile, rows: readonly number[]): Promise<WantedPage[]> {
+  const pages = INDEXES.get(blobFile) ?? (await readBlobFileIndex(file, blobFile.bytes));
+  INDEXES.set(blobFile, pages);
   const wanted: WantedPage[] = [];
   for (let at = 0; at < rows.length; ) {
     const number = pageOf(pages, rows[at] as number);
-    const page = pages[number] as BundlePage;
+    const page = pages[number] as BlobPage;
     const end = pages[number + 1]?.firstRow ?? Number.POSITIVE_INFINITY;
     const from = at;
     while (at < rows.length && (rows[at] as number) < end) {
@@ -63,11 +63,11 @@ async function wantedPages(file: FileHandle, bundle: Bundle, rows: readonly numb
 }
 
 /** The number of the page that has the row. */
-function pageOf(pages: readonly BundlePage[], row: number): number {
+function pageOf(pages: readonly BlobPage[], row: number): number {
   let [low, high] = [0, pages.length - 1];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if ((pages[middle] as BundlePage).firstRow <= row) {
+    if ((pages[middle] as BlobPage).firstRow <= row) {
       low = middle;
     } else {
       high = middle - 1;
@@ -87,7 +87,7 @@ async function readPages(file: FileHandle, pages: readonly WantedPage[], take: (
 }
 
 /** The values of a page, decompressed. */
-async function readPage(file: FileHandle, { offset, bytes }: BundlePage): Promise<Buffer> {
+async function readPage(file: FileHandle, { offset, bytes }: BlobPage): Promise<Buffer> {
   const page = await readAt(file, offset, bytes);
   const header = { view: new DataView(page.buffer, page.byteOffset, page.byteLength), offset: 0 };
   // Numbered as in the format's PageHeader.

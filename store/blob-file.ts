@@ -2,9 +2,9 @@ import { StoreError } from './store-error.ts';
 
 /**
  * The logs of the events that were flushed together, as a Parquet file: they are most of an event's bytes and are read for the rows of an answer only,
- * so they are written once and never merged. Segments say where in which bundle the log of an event is.
+ * so they are written once and never merged. Segments say where in which blob file the log of an event is.
  */
-export interface Bundle {
+export interface BlobFile {
   /** That of the last journal in it. */
   readonly number: number;
   /** File name within the segments folder. */
@@ -19,19 +19,19 @@ export interface Bundle {
   readonly ingestTimes: Uint8Array;
 }
 
-/** Whether any of the segments can hold an event whose log is in the bundle. */
+/** Whether any of the segments can hold an event whose log is in the blob file. */
 export function isReferenced(
-  { minSequence, maxSequence }: Pick<Bundle, 'minSequence' | 'maxSequence'>,
-  segments: readonly Pick<Bundle, 'minSequence' | 'maxSequence'>[],
+  { minSequence, maxSequence }: Pick<BlobFile, 'minSequence' | 'maxSequence'>,
+  segments: readonly Pick<BlobFile, 'minSequence' | 'maxSequence'>[],
 ): boolean {
   return segments.some((segment) => segment.maxSequence >= minSequence && segment.minSequence <= maxSequence);
 }
 
 /** Throws `corrupt` where there is none. */
-export function bundleWithNumber(bundles: readonly Bundle[], number: number): Bundle {
-  const found = bundles.find((bundle) => bundle.number === number);
+export function blobFileWithNumber(blobFiles: readonly BlobFile[], number: number): BlobFile {
+  const found = blobFiles.find((blobFile) => blobFile.number === number);
   if (found === undefined) {
-    throw new StoreError('corrupt', `bundle ${number} is not in the catalog`);
+    throw new StoreError('corrupt', `blob file ${number} is not in the catalog`);
   }
   return found;
 }
