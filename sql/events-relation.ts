@@ -21,25 +21,25 @@ function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>):
 
 /**
  * The events of growing sources and segments as one relation to select {@link EVENT_COLUMNS} from. `endSequence` hides what memtables received later.
- * `flushedTables` are names of tables with rows of segments.
+ * `cachedTables` are names of tables with rows of segments.
  */
 export function eventsRelation(
   growing: readonly GrowingSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
-  flushedTables: readonly string[] = [],
+  cachedTables: readonly string[] = [],
 ): SqlFragment {
-  return relation(growing, segmentPaths, endSequence, flushedTables, { growing: '', flushed: '', table: () => '' });
+  return relation(growing, segmentPaths, endSequence, cachedTables, { growing: '', flushed: '', table: () => '' });
 }
 
-/** The same with a further column `file`: the path of the segment, or the name of the flushed table, that an event is in, NULL for those that are unflushed. */
+/** The same with a further column `file`: the path of the segment, or the name of the cached table, that an event is in, NULL for those that are unflushed. */
 export function eventsByFile(
   growing: readonly GrowingSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
-  flushedTables: readonly string[],
+  cachedTables: readonly string[],
 ): SqlFragment {
-  return relation(growing, segmentPaths, endSequence, flushedTables, {
+  return relation(growing, segmentPaths, endSequence, cachedTables, {
     growing: ', NULL::VARCHAR AS file',
     flushed: ', filename AS file',
     table: (name) => `, '${name}' AS file`,
@@ -50,7 +50,7 @@ function relation(
   growing: readonly GrowingSource[],
   segmentPaths: readonly string[],
   endSequence: bigint,
-  flushedTables: readonly string[],
+  cachedTables: readonly string[],
   further: { readonly growing: string; readonly flushed: string; readonly table: (name: string) => string },
 ): SqlFragment {
   const unflushedEvents = growingRelations(growing, endSequence).map(
@@ -60,7 +60,7 @@ function relation(
     segmentPaths.length === 0
       ? []
       : [sql`SELECT ${selected(REBUILT)}${trusted(further.flushed)} FROM read_parquet(${textList(segmentPaths)})`];
-  const inTables = flushedTables.map((name) => sql`SELECT ${selected(REBUILT)}${trusted(further.table(name))} FROM ${trusted(name)}`);
+  const inTables = cachedTables.map((name) => sql`SELECT ${selected(REBUILT)}${trusted(further.table(name))} FROM ${trusted(name)}`);
   const parts = [...unflushedEvents, ...inTables, ...flushed];
   if (parts.length === 0) {
     const nothing = EVENT_COLUMNS.map(({ name, duckdbType }) => `NULL::${duckdbType} AS "${name}"`).join(', ');

@@ -30,14 +30,16 @@ const STORE_LEVELS: readonly (readonly [name: string, help: string, read: (stats
   ['shieldlog_segments', 'Segment files', ({ segments }) => segments],
   ['shieldlog_segment_bytes', 'Size of the segment files', ({ segmentBytes }) => segmentBytes],
   ['shieldlog_journal_bytes', 'Size of the journal files', ({ journalBytes }) => journalBytes],
-  ['shieldlog_zone_tables', 'Small zones whose flushed events are in memory as well', ({ zoneTables }) => zoneTables],
-  ['shieldlog_zone_table_bytes', 'Memory that those are estimated to take', ({ zoneTableBytes }) => zoneTableBytes],
+  ['shieldlog_zone_row_cache_zones', 'Small zones whose flushed rows are cached in memory', ({ cachedZones }) => cachedZones],
+  ['shieldlog_zone_row_cache_bytes', 'Memory that these rows are estimated to take', ({ cachedZoneBytes }) => cachedZoneBytes],
   ['shieldlog_dead_letters', 'Messages kept that could not become events', ({ deadLetters }) => deadLetters],
 ];
 
 /** Names that metrics had before, by the names they have now. Both are exported in this version. */
 const FORMER_NAMES: Readonly<Record<string, string>> = {
   shieldlog_memtable_events: 'shieldlog_hot_events',
+  shieldlog_zone_row_cache_zones: 'shieldlog_zone_tables',
+  shieldlog_zone_row_cache_bytes: 'shieldlog_zone_table_bytes',
 };
 
 type KafkaCounters = ReturnType<KafkaSource['counters']>;

@@ -32,7 +32,7 @@ import type { StoreCounters } from './store-counters.ts';
 import { StoreError } from './store-error.ts';
 import type { ThreadPolicy } from './thread-policy.ts';
 import type { VersionSet } from './version-set.ts';
-import type { ZoneTables } from './zone-tables.ts';
+import type { ZoneRowCache } from './zone-row-cache.ts';
 
 /** The parts of the store, put together by `openStore`. */
 export interface StoreParts {
@@ -53,7 +53,7 @@ export interface StoreParts {
   readonly maintenance: Maintenance;
   readonly searchers: ConnectionPool;
   readonly threads: ThreadPolicy;
-  readonly zoneTables: ZoneTables;
+  readonly zoneRowCache: ZoneRowCache;
   readonly feed: FeedReader;
   /** Closes the engine and what else is open, when nothing runs any more. */
   readonly release: () => Promise<void>;
@@ -138,7 +138,7 @@ export class EmbeddedStore implements EventStore {
   }
 
   stats(): StoreStats {
-    const { live, catalog, counters, zoneTables } = this.#parts;
+    const { live, catalog, counters, zoneRowCache } = this.#parts;
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
     const unflushedEvents = sum(live.growingSegments.map(({ events }) => events));
     return {
@@ -148,8 +148,8 @@ export class EmbeddedStore implements EventStore {
       segmentBytes: sum([...live.segments, ...live.blobFiles].map(({ bytes }) => bytes)),
       journalBytes: sum(live.growingSegments.map(({ journalBytes }) => journalBytes)),
       deadLetters: catalog.deadLetters.count(),
-      zoneTables: zoneTables.count,
-      zoneTableBytes: zoneTables.bytes,
+      cachedZones: zoneRowCache.count,
+      cachedZoneBytes: zoneRowCache.bytes,
       ...counters,
       nextSequence: live.endSequence,
     };
@@ -171,8 +171,8 @@ export class EmbeddedStore implements EventStore {
   }
 
   /** Resolves when no zone is being read into memory; for tests and tools. */
-  zoneTablesMade(): Promise<void> {
-    return this.#parts.zoneTables.idle();
+  zoneRowCacheIdle(): Promise<void> {
+    return this.#parts.zoneRowCache.idle();
   }
 
   /** What `close` waits for at the moment, for people. */
@@ -203,15 +203,15 @@ export class EmbeddedStore implements EventStore {
   }
 
   async #searchOn(connection: DuckDBConnection, plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
-    const { live, aliases, counts, groups, mostKept, zoneTables } = this.#parts;
+    const { live, aliases, counts, groups, mostKept, zoneRowCache } = this.#parts;
     const snapshot = live.snapshot();
-    const zone = zoneTables.acquire(plan, snapshot);
+    const zone = zoneRowCache.acquire(plan, snapshot);
     try {
       const scope = new SearchScope(plan, snapshot, aliases, connection, signal, zone);
       return await (plan.output.kind === 'rows' ? searchRows(scope, counts) : searchGroups(scope, plan.output, mostKept, groups));
     } catch (error) {
       if (isOutOfMemory(error)) {
-        zoneTables.giveWay();
+        zoneRowCache.evictAll();
       }
       throw error;
     } finally {
@@ -221,7 +221,7 @@ export class EmbeddedStore implements EventStore {
   }
 
   async #close(): Promise<void> {
-    const { pipeline, maintenance, flusher, feed, zoneTables, release } = this.#parts;
+    const { pipeline, maintenance, flusher, feed, zoneRowCache, release } = this.#parts;
     const closed = new StoreError('closed', 'the store is closed');
     this.#closing.abort(closed);
     const steps: readonly (readonly [name: string, close: () => Promise<unknown>])[] = [
@@ -230,7 +230,7 @@ export class EmbeddedStore implements EventStore {
       ['the merge that is being given up', () => maintenance.stop()],
       ['the events that are being taken in', () => pipeline.close()],
       ['the feed', () => feed.close(closed)],
-      ['the zone that is being read into memory', () => zoneTables.close()],
+      ['the zone that is being read into memory', () => zoneRowCache.close()],
       ['the searches under way', () => Promise.allSettled(this.#searches)],
       ['its threads and files', release],
     ];

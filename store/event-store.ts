@@ -133,9 +133,9 @@ export interface StoreStats {
   readonly segmentBytes: number;
   readonly journalBytes: number;
   readonly deadLetters: number;
-  /** Small zones whose flushed events are in memory as well, and what that is estimated to take. */
-  readonly zoneTables: number;
-  readonly zoneTableBytes: number;
+  /** Small zones whose flushed rows are cached in memory, and the bytes that these are estimated to take. */
+  readonly cachedZones: number;
+  readonly cachedZoneBytes: number;
   readonly expiredEvents: number;
   readonly duplicateEvents: number;
   readonly nextSequence: bigint;

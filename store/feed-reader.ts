@@ -16,7 +16,7 @@ export interface FeedReaderOptions {
   readonly connections: ConnectionPool;
   readonly windowBudget: FeedBudget;
   /** Gives memory of DuckDB back that others can do without. */
-  readonly giveWay: () => void;
+  readonly evictAll: () => void;
 }
 
 type Zones = FeedRequest['zones'];
@@ -54,7 +54,7 @@ export class FeedReader {
       if (!isOutOfMemory(error)) {
         throw error;
       }
-      this.#options.giveWay();
+      this.#options.evictAll();
       throw new StoreError('overloaded', 'there is not enough memory for a page of the feed; try again later', { cause: error });
     }
   }

@@ -11,7 +11,7 @@ import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import type { RewriteOptions } from './segment-rewrite.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
-import type { ZoneTables } from './zone-tables.ts';
+import type { ZoneRowCache } from './zone-row-cache.ts';
 
 export interface MaintenanceOptions {
   readonly pipeline: AppendPipeline;
@@ -23,13 +23,13 @@ export interface MaintenanceOptions {
   readonly compaction: RewriteOptions;
   readonly merges: MergeWriter;
   readonly retention: RetentionOptions;
-  readonly zoneTables: ZoneTables;
+  readonly zoneRowCache: ZoneRowCache;
   readonly now: () => number;
   readonly everyMs: number;
   readonly logger: StoreLogger;
 }
 
-/** What the store does for itself from time to time: flush old memtables, drop expired segments and unused zone tables, merge small ones while it is quiet. */
+/** What the store does for itself from time to time: flush old memtables, drop expired segments and unused cached zones, merge small ones while it is quiet. */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #queue = new SerialQueue();
@@ -105,8 +105,8 @@ export class Maintenance {
   }
 
   async #work(): Promise<void> {
-    const { pipeline, loader, flusher, merges, retention, zoneTables, now } = this.#options;
-    zoneTables.dropUnused();
+    const { pipeline, loader, flusher, merges, retention, zoneRowCache, now } = this.#options;
+    zoneRowCache.evictUnused();
     // First: it makes room on a disk that may be too full for the rest.
     await dropExpiredSegments(retention, now());
     await pipeline.betweenLoads(() => loader.closeIfOld());

@@ -33,8 +33,8 @@ import { SegmentCounts } from './segment-counts.ts';
 import { type StoreLogger, silentLogger } from './store-logger.ts';
 import { ThreadPolicy } from './thread-policy.ts';
 import { VersionSet } from './version-set.ts';
-import { type ZoneTableLimits, zoneTableLimits } from './zone-table-limits.ts';
-import { ZoneTables } from './zone-tables.ts';
+import { ZoneRowCache } from './zone-row-cache.ts';
+import { type ZoneRowCacheLimits, zoneRowCacheLimits } from './zone-row-cache-limits.ts';
 
 /** Searches that run at the same time; more would only share the same cores. */
 const CONCURRENT_SEARCHES = 4;
@@ -72,7 +72,7 @@ export interface StoreOptions {
   /** Of how many events the store remembers that it has them, for tests of the limit. */
   readonly mostKnownEvents?: number;
   /** Which zones are read into memory, where that is to differ from what suits the memory limit. */
-  readonly zoneTables?: Partial<ZoneTableLimits>;
+  readonly zoneRowCache?: Partial<ZoneRowCacheLimits>;
   /** How often it does what can wait: flushes old memtables, merges, drops what has expired. Default: every five seconds. */
   readonly upkeepEveryMs?: number;
 }
@@ -173,12 +173,12 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     memoryLimitMb: Math.max(LEAST_MB_OF_MERGES, Math.ceil(memoryLimitMb * MERGES_SHARE)),
     spillFolder: join(folder.spill, 'merging'),
   });
-  const zoneTables = new ZoneTables({
+  const zoneRowCache = new ZoneRowCache({
     live,
     aliases,
     connection: zoneReading,
     quiet: new QuietMoments({ searches, quietMs: QUIET_AFTER_SEARCH_MS }),
-    limits: { ...zoneTableLimits(memoryLimitMb), ...options.zoneTables },
+    limits: { ...zoneRowCacheLimits(memoryLimitMb), ...options.zoneRowCache },
     now,
     logger,
   });
@@ -192,7 +192,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     compaction: rewriting,
     merges,
     retention,
-    zoneTables,
+    zoneRowCache,
     now,
     everyMs: upkeepEveryMs,
     logger,
@@ -205,7 +205,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     aliases,
     connections: feedConnections,
     windowBudget: feedWindowBudget(memoryLimitMb),
-    giveWay: () => zoneTables.giveWay(),
+    evictAll: () => zoneRowCache.evictAll(),
   });
   const release = async () => {
     await threads.stop();
@@ -237,7 +237,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     maintenance,
     searchers,
     threads,
-    zoneTables,
+    zoneRowCache,
     feed,
     release,
   });

@@ -83,7 +83,7 @@ function stretchOf({ minTimestamp, maxTimestamp }: FlushedPart, events: number):
 }
 
 /**
- * Without a filter the catalog knows how many events of the zone a segment holds, unless the window cuts through it, and of a zone table everything is
+ * Without a filter the catalog knows how many events of the zone a segment holds, unless the window cuts through it, and of a cached zone everything is
  * known.
  */
 async function countUnfiltered(scope: SearchScope): Promise<Stretch[]> {

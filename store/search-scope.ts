@@ -4,19 +4,19 @@ import { eventsByFile, eventsRelation } from '../sql/events-relation.ts';
 import type { SqlFragment } from '../sql/fragment.ts';
 import type { SqlStatement } from '../sql/statement.ts';
 import { type BlobFile, blobFileWithNumber } from './blob-file.ts';
+import type { CachedZone } from './cached-zone.ts';
 import { runStatement, streamStatement } from './duckdb-engine.ts';
 import { type GrowingSegment, logOfGrowing, sourcesOf } from './growing-segment.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { overlaps, type Segment } from './segment.ts';
 import type { Snapshot } from './version-set.ts';
-import type { ZoneTable } from './zone-table.ts';
 
 /** Flushed events that never change: a segment, or what the zone has in several of them, read into memory. */
-export type FlushedPart = Segment | ZoneTable;
+export type FlushedPart = Segment | CachedZone;
 
-/** A zone table, and the segments whose rows of the zone are in it. */
+/** A cached zone, and the segments whose rows of the zone are in it. */
 export interface ReadZone {
-  readonly table: ZoneTable;
+  readonly table: CachedZone;
   readonly segments: ReadonlySet<Segment>;
 }
 
@@ -133,7 +133,7 @@ export class SearchScope {
     return eventsRelation(sourcesOf(this.growingSegments), paths, this.#snapshot.endSequence, tables);
   }
 
-  /** The zone table in the place of its segments, where all of them are wanted that can hold anything in the window; else what is wanted, as it is. */
+  /** The cached zone in the place of its segments, where all of them are wanted that can hold anything in the window; else what is wanted, as it is. */
   #inMemory(flushed: readonly FlushedPart[], { fromMs, toMs }: TimeWindow): readonly FlushedPart[] {
     const zone = this.#zone;
     const held = [...(zone?.segments ?? [])].filter((segment) => overlaps(segment, fromMs, toMs));

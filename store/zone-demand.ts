@@ -1,8 +1,8 @@
-import type { ZoneTableLimits } from './zone-table-limits.ts';
+import type { ZoneRowCacheLimits } from './zone-row-cache-limits.ts';
 
 /** Tells by the searches in many files which zones are worth a table. */
 export class ZoneDemand {
-  readonly #limits: ZoneTableLimits;
+  readonly #limits: ZoneRowCacheLimits;
   readonly #now: () => number;
   /** When a zone was last searched in many files. */
   readonly #asked = new Map<number, number>();
@@ -11,13 +11,13 @@ export class ZoneDemand {
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   /** `now`: Unix milliseconds. */
-  constructor(limits: ZoneTableLimits, now: () => number) {
+  constructor(limits: ZoneRowCacheLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
   }
 
   /** To be called for every search in many files: whether a table of the zone is to be made now. */
-  isWorthTable(zoneId: number): boolean {
+  isWorthCaching(zoneId: number): boolean {
     const { keptMs, remadeAfterMs } = this.#limits;
     const nowMs = this.#now();
     if (nowMs < this.#pausedUntilMs || nowMs - lastOf(this.#begun, zoneId) < remadeAfterMs) {

@@ -33,7 +33,7 @@ export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false 
       await store.compactNow();
     },
     search: (plan) => store.search(plan),
-    rest: () => store.zoneTablesMade(),
+    rest: () => store.zoneRowCacheIdle(),
     diskBytes: () => folderBytes(dataDir),
     listen: async () => {
       const app = await buildApp({ store, config: loadConfig({}), now, logger: pino({ level: 'silent' }), kafka: null });

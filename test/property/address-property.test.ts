@@ -47,7 +47,7 @@ async function withEvents(
         await store.flushNow();
       }
       await search(store, []);
-      await store.zoneTablesMade();
+      await store.zoneRowCacheIdle();
       await appendEvents(store, raw.slice(180));
       await work(store);
     } finally {
@@ -96,8 +96,8 @@ function clauseOf(op: fc.Arbitrary<string>, value: fc.Arbitrary<string>) {
 }
 
 describe.each<[string, Partial<StoreOptions>]>([
-  ['in files', { zoneTables: { mostRows: 0 } }],
-  ['in memory', { zoneTables: { manyFiles: 1, remadeAfterMs: 0 } }],
+  ['in files', { zoneRowCache: { mostRows: 0 } }],
+  ['in memory', { zoneRowCache: { manyFiles: 1, remadeAfterMs: 0 } }],
 ])('the oracle, the matcher and a store with its zone %s agree which addresses lie in which ranges', (_, options) => {
   test.each(readFailingSeeds(PROPERTY).map((failing) => ({ failing })))('on a run that failed before: $failing', async ({ failing }) => {
     await checkClauses(options, failing.dataSeed, failing);

@@ -59,7 +59,7 @@ async function searchEveryZone(store: OpenStore): Promise<void> {
   for (const zoneId of [...ZONES, ...ZONES]) {
     await answer(store, { zoneId, body }, NOW_MS);
   }
-  await store.zoneTablesMade();
+  await store.zoneRowCacheIdle();
 }
 
 /** Checks random requests, or only the one that `known` leads to; a failure is kept for the next run. */
@@ -82,10 +82,10 @@ const TWO_PHASES = { filtered: 0, otherwise: 0 };
 const ALL_ALONE = { events: 0, share: 0 };
 
 describe.each<[string, Partial<StoreOptions>]>([
-  ['whose events are kept while they are grouped', { zoneTables: FILES_ONLY }],
-  ['that groups in two phases', { mostKept: TWO_PHASES, zoneTables: FILES_ONLY }],
-  ['that counts groups by fingerprints', { mostKept: { ...TWO_PHASES, alone: ALL_ALONE }, zoneTables: FILES_ONLY }],
-  ['whose zones are in memory', { zoneTables: { manyFiles: 1, remadeAfterMs: 0 } }],
+  ['whose events are kept while they are grouped', { zoneRowCache: FILES_ONLY }],
+  ['that groups in two phases', { mostKept: TWO_PHASES, zoneRowCache: FILES_ONLY }],
+  ['that counts groups by fingerprints', { mostKept: { ...TWO_PHASES, alone: ALL_ALONE }, zoneRowCache: FILES_ONLY }],
+  ['whose zones are in memory', { zoneRowCache: { manyFiles: 1, remadeAfterMs: 0 } }],
 ])('any search of a store %s answers what the oracle answers', (_, options) => {
   const known = readFailingSeeds(PROPERTY);
   test.each(known.map((failing) => ({ failing })))('a run that failed before: $failing', async ({ failing }) => {

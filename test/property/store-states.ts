@@ -28,8 +28,8 @@ const LATER_FLUSHES = 3;
 /** Of each later batch so many events were accepted before. */
 const TWINS = 20;
 
-const FILES_ONLY: Partial<StoreOptions> = { zoneTables: { mostRows: 0 } };
-const ZONES_IN_MEMORY: Partial<StoreOptions> = { zoneTables: { manyFiles: 1, remadeAfterMs: 0 } };
+const FILES_ONLY: Partial<StoreOptions> = { zoneRowCache: { mostRows: 0 } };
+const ZONES_IN_MEMORY: Partial<StoreOptions> = { zoneRowCache: { manyFiles: 1, remadeAfterMs: 0 } };
 
 /** One store with its program, which is brought from state to state, and a plain list of what it accepted. */
 export class StoreStates {
@@ -96,7 +96,7 @@ export class StoreStates {
     for (const zoneId of [...this.#spread.zones, ...this.#spread.zones]) {
       await answer(this.#app.store, { zoneId, body }, NOW_MS);
     }
-    await this.#app.store.zoneTablesMade();
+    await this.#app.store.zoneRowCacheIdle();
   }
 
   /** Begins to flush what is in memory and to merge all; that goes on until {@link merged} resolves. */
@@ -178,7 +178,7 @@ export const STORE_STATES: readonly StoreState[] = [
     enter: async (states) => {
       await states.restart(ZONES_IN_MEMORY);
       await states.fillZoneCache();
-      expect(states.app.store.stats().zoneTables).toBeGreaterThan(1);
+      expect(states.app.store.stats().cachedZones).toBeGreaterThan(1);
     },
   },
   { name: 'while flushing and merging', enter: async (states) => states.merge() },
@@ -187,7 +187,7 @@ export const STORE_STATES: readonly StoreState[] = [
     name: 'merged and restarted, with all in files',
     enter: async (states) => {
       await states.restart(FILES_ONLY);
-      expect(states.app.store.stats()).toMatchObject({ unflushedEvents: 0, zoneTables: 0 });
+      expect(states.app.store.stats()).toMatchObject({ unflushedEvents: 0, cachedZones: 0 });
     },
   },
   {

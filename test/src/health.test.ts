@@ -76,8 +76,8 @@ describe('/metrics', () => {
       'shieldlog_duplicate_events_total',
       'shieldlog_dead_letters',
       'shieldlog_segments',
-      'shieldlog_zone_tables',
-      'shieldlog_zone_table_bytes',
+      'shieldlog_zone_row_cache_zones',
+      'shieldlog_zone_row_cache_bytes',
       'shieldlog_pending_bytes',
       'nodejs_eventloop_lag_seconds',
       'process_resident_memory_bytes',
@@ -86,18 +86,19 @@ describe('/metrics', () => {
     }
   });
 
-  test.each([['shieldlog_memtable_events', 'shieldlog_hot_events']])(
-    'shows %s under its former name %s, too, with the same value',
-    async (name, former) => {
-      app = await startApp();
-      await ingest(app, eventLine({ logId: 'a' }));
-      const { text: metrics } = await ask(app, '/metrics');
-      const valueIn = (metric: string) => metrics.match(new RegExp(`^${metric} ([\\d.e+-]+)$`, 'm'))?.[1];
-      expect(valueIn(name)).toBeDefined();
-      expect(valueIn(former)).toBe(valueIn(name));
-      expect(metrics).toContain(`# HELP ${former} Former name of ${name}`);
-    },
-  );
+  test.each([
+    ['shieldlog_memtable_events', 'shieldlog_hot_events'],
+    ['shieldlog_zone_row_cache_zones', 'shieldlog_zone_tables'],
+    ['shieldlog_zone_row_cache_bytes', 'shieldlog_zone_table_bytes'],
+  ])('shows %s under its former name %s, too, with the same value', async (name, former) => {
+    app = await startApp();
+    await ingest(app, eventLine({ logId: 'a' }));
+    const { text: metrics } = await ask(app, '/metrics');
+    const valueIn = (metric: string) => metrics.match(new RegExp(`^${metric} ([\\d.e+-]+)$`, 'm'))?.[1];
+    expect(valueIn(name)).toBeDefined();
+    expect(valueIn(former)).toBe(valueIn(name));
+    expect(metrics).toContain(`# HELP ${former} Former name of ${name}`);
+  });
 
   test('counts an event that comes again among the duplicates, not among the stored', async () => {
     app = await startApp();

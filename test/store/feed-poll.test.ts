@@ -18,7 +18,7 @@ async function readerWithoutDuckdb(live: VersionSet): Promise<FeedReader> {
     aliases: pathAliases('/nowhere'),
     connections,
     windowBudget: { events: 10, bytes: 1_000 },
-    giveWay: () => undefined,
+    evictAll: () => undefined,
   });
 }
 

@@ -11,7 +11,7 @@ import { event, HOUR, NOW, rowsPlan } from './stored-events.ts';
 const ACTIONS = ['blocked', 'logged', 'challenged'];
 const FIRST = NOW - 60 * HOUR;
 /** What is read is read from files. */
-const FILES_ONLY: Partial<StoreOptions> = { zoneTables: { mostRows: 0 } };
+const FILES_ONLY: Partial<StoreOptions> = { zoneRowCache: { mostRows: 0 } };
 const LIMITS = { budgetBytes: 1_000_000, mostGroups: 100 };
 
 /** So many events, one a minute, the first of them in the minute `from`. */

@@ -33,8 +33,8 @@ async function filledStore(dataDir: string, options: Partial<StoreOptions> = {})
 async function withTable(store: OpenStore, plan = rowsPlan()): Promise<void> {
   await store.search(plan);
   await store.search(plan);
-  await store.zoneTablesMade();
-  expect(store.stats().zoneTables).toBe(1);
+  await store.zoneRowCacheIdle();
+  expect(store.stats().cachedZones).toBe(1);
 }
 
 test.each([
@@ -66,7 +66,7 @@ test.each([
 });
 
 test('searches see every event that is stored, and each once, while events are flushed and merged and tables come and go', async () => {
-  const store = await filledStore(temporaryFolder(), { zoneTables: { remadeAfterMs: 0 } });
+  const store = await filledStore(temporaryFolder(), { zoneRowCache: { remadeAfterMs: 0 } });
   const stored = [...EVENTS, event('hot', NOW - 3 * HOUR)];
   await withTable(store);
   let tables = 0;
@@ -79,7 +79,7 @@ test('searches see every event that is stored, and each once, while events are f
     await upkeep;
     const expected = inAnswerOrder(stored);
     expect(found).toEqual([expected, expected, expected]);
-    tables += store.stats().zoneTables;
+    tables += store.stats().cachedZones;
   }
   expect(tables).toBeGreaterThan(0);
 });
@@ -99,7 +99,7 @@ test('a search that runs out of memory fails, and the tables give way', async ()
   const store = await storeIn(dataDir, { memoryLimitMb: 64 });
   await withTable(store);
   await expect(store.search(rowsPlan({ zoneId: 9, output: BY_COUNTRY }))).rejects.toThrow('Out of Memory');
-  expect(store.stats()).toMatchObject({ zoneTables: 0, zoneTableBytes: 0 });
+  expect(store.stats()).toMatchObject({ zoneRowCache: 0, cachedZoneBytes: 0 });
   expect(await storedIds(store)).toHaveLength(EVENTS.length + 1);
 });
 

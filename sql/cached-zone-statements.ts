@@ -11,7 +11,7 @@ import { renderSql, type SqlStatement } from './statement.ts';
 const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duckdbDialect.placeholder);
 
 /** The table in a zone's database. */
-export function zoneTableName(database: string): string {
+export function cachedZoneTable(database: string): string {
   return `${database}.events`;
 }
 
@@ -21,13 +21,13 @@ export function attachZoneStatement(database: string): SqlStatement {
 
 /** A table of rows as they are in segments, empty. */
 export function createZoneStatement(database: string): SqlStatement {
-  return render(sql`CREATE TABLE ${trusted(zoneTableName(database))} (${columnDefinitions(SEGMENT_COLUMNS)})`);
+  return render(sql`CREATE TABLE ${trusted(cachedZoneTable(database))} (${columnDefinitions(SEGMENT_COLUMNS)})`);
 }
 
 /** Adds the rows of the zone in a segment, in their order there, which compresses well. */
 export function fillZoneStatement(database: string, segmentPath: string, zoneId: number): SqlStatement {
   return render(
-    sql`INSERT INTO ${trusted(zoneTableName(database))} SELECT ${columnList(SEGMENT_COLUMNS)} FROM read_parquet(${textList([segmentPath])}) WHERE ${column('shieldZoneId')} = ${int32(zoneId)}`,
+    sql`INSERT INTO ${trusted(cachedZoneTable(database))} SELECT ${columnList(SEGMENT_COLUMNS)} FROM read_parquet(${textList([segmentPath])}) WHERE ${column('shieldZoneId')} = ${int32(zoneId)}`,
   );
 }
 
@@ -38,7 +38,7 @@ export function compressZoneStatement(database: string): SqlStatement {
 
 /** When each event of the zone happened, newest first. Column: `time`, a double. */
 export function zoneTimesStatement(database: string): SqlStatement {
-  return render(sql`SELECT ${column('timestamp')}::DOUBLE AS time FROM ${trusted(zoneTableName(database))} ORDER BY time DESC`);
+  return render(sql`SELECT ${column('timestamp')}::DOUBLE AS time FROM ${trusted(cachedZoneTable(database))} ORDER BY time DESC`);
 }
 
 /** Frees all of it. */

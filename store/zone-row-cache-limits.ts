@@ -1,7 +1,7 @@
 import type { Segment } from './segment.ts';
 
-/** Which zones are worth a table in memory, and how much memory all tables may take. */
-export interface ZoneTableLimits {
+/** Says which zones are worth a table in memory, and how much memory all tables may take. */
+export interface ZoneRowCacheLimits {
   /** A zone with more flushed events has none: reading its rows is most of what its searches cost, wherever they lie. */
   readonly mostRows: number;
   /** What all tables may take, as `estimateBytes` has it. */
@@ -25,7 +25,7 @@ export interface ZoneTableLimits {
 const MEBIBYTE = 1024 * 1024;
 
 /** The more memory DuckDB may have, the more tables, up to what some sixty zones of 10,000 events take. While a table is made it takes seven times as much as later. */
-export function zoneTableLimits(memoryLimitMb: number): ZoneTableLimits {
+export function zoneRowCacheLimits(memoryLimitMb: number): ZoneRowCacheLimits {
   return {
     mostRows: Math.min(50_000, 50 * memoryLimitMb),
     mostBytes: Math.min(64, memoryLimitMb / 16) * MEBIBYTE,

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan } from '../query/search-plan.ts';
+import { dropCachedZone, loadZone } from './cached-zone.ts';
 import type { PathAliases } from './path-aliases.ts';
 import type { QuietMoments } from './quiet-moments.ts';
 import type { ReadZone } from './search-scope.ts';
@@ -8,22 +9,21 @@ import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
 import type { Snapshot, VersionSet } from './version-set.ts';
 import { ZoneDemand } from './zone-demand.ts';
-import { buildZoneTable, dropZoneTable } from './zone-table.ts';
-import { estimateBytes, type ZoneTableLimits } from './zone-table-limits.ts';
+import { estimateBytes, type ZoneRowCacheLimits } from './zone-row-cache-limits.ts';
 
-export interface ZoneTablesOptions {
+export interface ZoneRowCacheOptions {
   readonly live: VersionSet;
   readonly aliases: PathAliases;
   /** Of its own: tables are made on it while searches go on. */
   readonly connection: DuckDBConnection;
   readonly quiet: QuietMoments;
-  readonly limits: ZoneTableLimits;
+  readonly limits: ZoneRowCacheLimits;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly logger: StoreLogger;
 }
 
-/** A zone table that a search may read until it is released. */
+/** A cached zone that a search may read until it releases it. */
 export interface ZoneLease extends ReadZone {
   release(): void;
 }
@@ -36,16 +36,16 @@ interface Entry extends ReadZone {
 }
 
 /**
- * The rows of small zones that are searched again and again, in memory: their segments are many and hold few of their rows, and what a search of them
- * costs is opening and decompressing. No answer is kept; every search still looks at the rows.
+ * Caches the rows of small zones that are searched again and again. The segments of such a zone are many and hold few of its rows, so opening and
+ * decompressing them is what a search costs. No answer is kept; every search still looks at the rows.
  *
  * A table has all rows that its zone has in some segments, and is read in the place of those segments by searches whose snapshot has all of them. Segments that
  * came later are read beside it. A table is made in the background by the second search that reads several files, and again once there are several beside it
  * or one of its own is gone, but not more often than once a minute: where events come in fast, segments do too. The search itself never waits for that,
  * and while anybody searches the making waits, for a while.
  */
-export class ZoneTables {
-  readonly #options: ZoneTablesOptions;
+export class ZoneRowCache {
+  readonly #options: ZoneRowCacheOptions;
   readonly #entries = new Map<number, Entry>();
   readonly #demand: ZoneDemand;
   readonly #building = new Set<number>();
@@ -53,7 +53,7 @@ export class ZoneTables {
   readonly #closing = new AbortController();
   #lastId = 0;
 
-  constructor(options: ZoneTablesOptions) {
+  constructor(options: ZoneRowCacheOptions) {
     this.#options = options;
     this.#demand = new ZoneDemand(options.limits, options.now);
   }
@@ -67,7 +67,7 @@ export class ZoneTables {
     return [...this.#entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** The table that this search may read, or undefined: then it reads files. Takes note of the search either way. */
+  /** Returns the rows that this search may read, or undefined where it reads files. Counts the search either way. */
   acquire({ zoneId, window }: Pick<SearchPlan, 'zoneId' | 'window'>, snapshot: Snapshot): ZoneLease | undefined {
     const { now, limits } = this.#options;
     const segments = segmentsOf(zoneId, snapshot);
@@ -93,8 +93,8 @@ export class ZoneTables {
     await this.#queue.idle();
   }
 
-  /** Lets go of the tables that no search has used for a while. */
-  dropUnused(): void {
+  /** Evicts the zones that no search has used for a while. */
+  evictUnused(): void {
     const { now, limits } = this.#options;
     const oldest = now() - limits.keptMs;
     for (const [zoneId, { usedAtMs }] of this.#entries) {
@@ -105,8 +105,8 @@ export class ZoneTables {
     this.#demand.forgetOld();
   }
 
-  /** Lets go of all tables and makes none for a while: memory is short, or something is wrong. */
-  giveWay(): void {
+  /** Evicts all zones and reads none for a while, because memory is short or something is wrong. */
+  evictAll(): void {
     this.#demand.pause();
     for (const zoneId of this.#entries.keys()) {
       this.#drop(zoneId);
@@ -132,7 +132,7 @@ export class ZoneTables {
   #want(zoneId: number, segments: readonly Segment[]): void {
     const { mostRows, mostWaiting } = this.#options.limits;
     const canHave = rowsOf(zoneId, segments) <= mostRows && !this.#building.has(zoneId) && this.#building.size < mostWaiting;
-    if (canHave && this.#demand.isWorthTable(zoneId)) {
+    if (canHave && this.#demand.isWorthCaching(zoneId)) {
       this.#building.add(zoneId);
       void this.#queue.run(() => this.#build(zoneId)).finally(() => this.#building.delete(zoneId));
     }
@@ -157,14 +157,14 @@ export class ZoneTables {
       this.#lastId -= 1;
       const order = { id: this.#lastId, zoneId, segments };
       const means = { aliases, connection, moment: quiet.waiting(limits.mostWaitMs) };
-      const table = await aliases.withOriginalPaths(buildZoneTable(order, means, this.#closing.signal));
+      const table = await aliases.withOriginalPaths(loadZone(order, means, this.#closing.signal));
       const entry = { table, segments: new Set(segments), bytes, usedAtMs: now(), readers: 0, isLeaving: false };
       this.#drop(zoneId);
       this.#entries.set(zoneId, entry);
     } catch (error) {
       if (!this.#closing.signal.aborted) {
         logger.warn({ err: error, zoneId }, 'the events of a zone could not be read into memory; its files are searched');
-        this.giveWay();
+        this.evictAll();
       }
     } finally {
       release();
@@ -210,7 +210,7 @@ export class ZoneTables {
     this.#queue
       .run(async () => {
         if (!this.#closing.signal.aborted) {
-          await dropZoneTable(table, connection);
+          await dropCachedZone(table, connection);
         }
       })
       .catch((error: unknown) => {

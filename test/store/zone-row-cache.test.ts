@@ -2,14 +2,14 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { silentLogger } from '../../store/store-logger.ts';
-import { estimateBytes, zoneTableLimits } from '../../store/zone-table-limits.ts';
-import { zoneTablesUnderTest } from './zone-tables-under-test.ts';
+import { estimateBytes, zoneRowCacheLimits } from '../../store/zone-row-cache-limits.ts';
+import { zoneRowCacheUnderTest } from './zone-row-cache-under-test.ts';
 
 const ZONE = 7;
 
-/** Zone tables of which the zone has one, made of three segments. */
+/** A zone row cache that has the zone, from three segments. */
 async function withTable(limits = {}, logger = silentLogger) {
-  const under = await zoneTablesUnderTest(limits, logger);
+  const under = await zoneRowCacheUnderTest(limits, logger);
   const segments = [
     await under.addSegment({ [ZONE]: 10, 8: 5 }),
     await under.addSegment({ [ZONE]: 20 }),
@@ -22,7 +22,7 @@ async function withTable(limits = {}, logger = silentLogger) {
 }
 
 test('the second search of many files makes a table, which the third one reads in the place of all of them', async () => {
-  const { addSegment, search, acquire, rowsIn } = await zoneTablesUnderTest();
+  const { addSegment, search, acquire, rowsIn } = await zoneRowCacheUnderTest();
   const segments = [await addSegment({ [ZONE]: 10, 8: 5 }), await addSegment({ [ZONE]: 20 }), await addSegment({ [ZONE]: 30 }, 5_000)];
   expect(await search(ZONE)).toBe(false);
   expect(acquire(ZONE)).toBeUndefined();
@@ -42,7 +42,7 @@ test.each([
   ['searches that are far apart', { keptMs: -1 }],
   ['a zone that takes more memory than all may', { mostBytes: 1_000 }],
 ])('no table is made for %s', async (_, limits) => {
-  const { addSegment, search, inMemory } = await zoneTablesUnderTest(limits);
+  const { addSegment, search, inMemory } = await zoneRowCacheUnderTest(limits);
   for (const rows of [10, 20, 30]) {
     await addSegment({ [ZONE]: rows });
   }
@@ -53,7 +53,7 @@ test.each([
 });
 
 test('files outside of the window do not count as read', async () => {
-  const { addSegment, search, inMemory } = await zoneTablesUnderTest();
+  const { addSegment, search, inMemory } = await zoneRowCacheUnderTest();
   for (const firstTime of [1_000, 2_000, 3_000]) {
     await addSegment({ [ZONE]: 10 }, firstTime);
   }
@@ -64,7 +64,7 @@ test('files outside of the window do not count as read', async () => {
 });
 
 test('searches at the same time have one table made', async () => {
-  const { addSegment, acquire, tables, rowsIn } = await zoneTablesUnderTest();
+  const { addSegment, acquire, tables, rowsIn } = await zoneRowCacheUnderTest();
   for (const rows of [10, 20, 30]) {
     await addSegment({ [ZONE]: rows });
   }
@@ -73,8 +73,8 @@ test('searches at the same time have one table made', async () => {
   }
   await tables.idle();
   expect(acquire(ZONE)?.table.id).toBe(-1);
-  const made = await rowsIn(`SELECT database_name FROM duckdb_databases() WHERE database_name LIKE 'zone_table%'`);
-  expect(made).toEqual([['zone_table_1']]);
+  const made = await rowsIn(`SELECT database_name FROM duckdb_databases() WHERE database_name LIKE 'cached_zone%'`);
+  expect(made).toEqual([['cached_zone_1']]);
 });
 
 test('segments that came later are read beside a table, and when they are many it is made anew with them', async () => {
@@ -88,7 +88,7 @@ test('segments that came later are read beside a table, and when they are many i
   await search(ZONE);
   // Not so soon after it was made.
   expect(await inMemory()).toBe(1);
-  clock.nowMs += zoneTableLimits(256).remadeAfterMs;
+  clock.nowMs += zoneRowCacheLimits(256).remadeAfterMs;
   expect(await search(ZONE)).toBe(true);
   expect(await search(ZONE)).toBe(true);
   const lease = acquire(ZONE);
@@ -105,14 +105,14 @@ test('a table goes once one of its segments is gone, and the next search but one
   live.exchange({ removeSegments: [segments[1] as (typeof segments)[number]] });
   expect(await search(ZONE)).toBe(false);
   expect(await inMemory()).toBe(0);
-  clock.nowMs += zoneTableLimits(256).remadeAfterMs;
+  clock.nowMs += zoneRowCacheLimits(256).remadeAfterMs;
   expect(await search(ZONE)).toBe(false);
   expect(await search(ZONE)).toBe(false);
   expect(await search(ZONE)).toBe(true);
 });
 
 test('a search whose snapshot lacks a segment of the table does not get it', async () => {
-  const { live, tables, addSegment, search } = await zoneTablesUnderTest();
+  const { live, tables, addSegment, search } = await zoneRowCacheUnderTest();
   await addSegment({ [ZONE]: 1 });
   await addSegment({ [ZONE]: 1 });
   const before = live.snapshot();
@@ -127,7 +127,7 @@ test('a search whose snapshot lacks a segment of the table does not get it', asy
 test('a table that is dropped stays for those who read it', async () => {
   const { acquire, tables, inMemory, rowsIn } = await withTable();
   const [first, second] = [acquire(ZONE), acquire(ZONE)];
-  tables.giveWay();
+  tables.evictAll();
   first?.release();
   await tables.idle();
   expect(await rowsIn(`SELECT count(*) FROM ${second?.table.table}`)).toEqual([[60n]]);
@@ -137,8 +137,8 @@ test('a table that is dropped stays for those who read it', async () => {
 });
 
 test('the table that was used least recently makes room, unless it is in use', async () => {
-  const limits = zoneTableLimits(256);
-  const under = await zoneTablesUnderTest({ mostBytes: 600_000, remadeAfterMs: 0 });
+  const limits = zoneRowCacheLimits(256);
+  const under = await zoneRowCacheUnderTest({ mostBytes: 600_000, remadeAfterMs: 0 });
   const { addSegment, search, tables, clock, inMemory } = under;
   for (let segment = 0; segment < 3; segment += 1) {
     await addSegment({ 1: 10, 2: 10, 3: 10 });
@@ -163,11 +163,11 @@ test('the table that was used least recently makes room, unless it is in use', a
 
 test('tables that nobody uses go after a while', async () => {
   const { tables, clock, search, inMemory } = await withTable();
-  clock.nowMs += zoneTableLimits(256).keptMs;
-  tables.dropUnused();
+  clock.nowMs += zoneRowCacheLimits(256).keptMs;
+  tables.evictUnused();
   expect(await search(ZONE)).toBe(true);
-  clock.nowMs += zoneTableLimits(256).keptMs + 1;
-  tables.dropUnused();
+  clock.nowMs += zoneRowCacheLimits(256).keptMs + 1;
+  tables.evictUnused();
   await tables.idle();
   expect([tables.count, tables.bytes, await inMemory()]).toEqual([0, 0, 0]);
   expect(await search(ZONE)).toBe(false);
@@ -175,13 +175,13 @@ test('tables that nobody uses go after a while', async () => {
 
 test('when memory is short all tables go, and none is made for a while', async () => {
   const { tables, clock, search, inMemory } = await withTable();
-  tables.giveWay();
+  tables.evictAll();
   await tables.idle();
   expect(await inMemory()).toBe(0);
   for (let searches = 0; searches < 3; searches += 1) {
     expect(await search(ZONE)).toBe(false);
   }
-  clock.nowMs += zoneTableLimits(256).pauseMs;
+  clock.nowMs += zoneRowCacheLimits(256).pauseMs;
   await search(ZONE);
   await search(ZONE);
   expect(await search(ZONE)).toBe(true);
@@ -213,7 +213,7 @@ test.each([
 
 test('closing interrupts a table that is being made', async () => {
   const warn = vi.fn();
-  const { addSegment, acquire, tables, inMemory } = await zoneTablesUnderTest(
+  const { addSegment, acquire, tables, inMemory } = await zoneRowCacheUnderTest(
     { mostRows: 10_000_000, mostBytes: 1e9 },
     { ...silentLogger, warn },
   );
@@ -240,5 +240,5 @@ test.each([
   [1_024, 50_000, 64],
   [65_536, 50_000, 64],
 ])('with %i MiB for the engine a zone may have %i rows and all tables %i MiB', (memoryLimitMb, mostRows, mebibytes) => {
-  expect(zoneTableLimits(memoryLimitMb)).toMatchObject({ mostRows, mostBytes: mebibytes * 1024 * 1024 });
+  expect(zoneRowCacheLimits(memoryLimitMb)).toMatchObject({ mostRows, mostBytes: mebibytes * 1024 * 1024 });
 });

@@ -8,25 +8,25 @@ import { SearchActivity } from '../../store/search-activity.ts';
 import type { Segment } from '../../store/segment.ts';
 import { type StoreLogger, silentLogger } from '../../store/store-logger.ts';
 import { VersionSet } from '../../store/version-set.ts';
-import { type ZoneTableLimits, zoneTableLimits } from '../../store/zone-table-limits.ts';
-import { type ZoneLease, ZoneTables } from '../../store/zone-tables.ts';
+import { type ZoneLease, ZoneRowCache } from '../../store/zone-row-cache.ts';
+import { type ZoneRowCacheLimits, zoneRowCacheLimits } from '../../store/zone-row-cache-limits.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { pathAliases } from './path-aliases-under-test.ts';
 
 const EVER = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 
-/** Zone tables over segments of the test's own, without the rest of a store. The clock stands still until the test moves it. */
-export async function zoneTablesUnderTest(limits: Partial<ZoneTableLimits> = {}, logger: StoreLogger = silentLogger) {
+/** A zone row cache over segments of the test's own, without the rest of a store. The clock stands still until the test moves it. */
+export async function zoneRowCacheUnderTest(limits: Partial<ZoneRowCacheLimits> = {}, logger: StoreLogger = silentLogger) {
   const folder = temporaryFolder();
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: join(folder, 'spill'), threads: 1 });
   onTestFinished(() => engine.closeSync());
   const [connection, looking] = await Promise.all([engine.connect(), engine.connect()]);
   const live = new VersionSet({ segments: [], blobFiles: [] }, 1n, () => {});
   const clock = { nowMs: 1_000_000 };
-  const all = { ...zoneTableLimits(256), ...limits };
+  const all = { ...zoneRowCacheLimits(256), ...limits };
   const searches = new SearchActivity();
   const quiet = new QuietMoments({ searches, quietMs: 1 });
-  const tables = new ZoneTables({ live, aliases: pathAliases(folder), connection, quiet, limits: all, now: () => clock.nowMs, logger });
+  const tables = new ZoneRowCache({ live, aliases: pathAliases(folder), connection, quiet, limits: all, now: () => clock.nowMs, logger });
   let segments = 0;
 
   const rowsIn = async (sql: string): Promise<unknown[][]> => (await looking.runAndReadAll(sql)).getRows();

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { beginSearch } from './begin-search.ts';
-import { zoneTablesUnderTest } from './zone-tables-under-test.ts';
+import { zoneRowCacheUnderTest } from './zone-row-cache-under-test.ts';
 
 const ZONE = 7;
 
 /** A zone whose table has been asked for while another search is under way; that one is still to be ended. */
 async function askedDuringSearch(mostWaitMs: number) {
-  const under = await zoneTablesUnderTest({ mostWaitMs });
+  const under = await zoneRowCacheUnderTest({ mostWaitMs });
   for (const rows of [10, 20, 30]) {
     await under.addSegment({ [ZONE]: rows });
   }

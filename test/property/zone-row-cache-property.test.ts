@@ -9,7 +9,7 @@ import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from
 import { propertyRuns } from './property-runs.ts';
 import { answer } from './search-answer.ts';
 
-const PROPERTY = 'zone-table';
+const PROPERTY = 'zone-row-cache';
 const HISTORIES = propertyRuns(8);
 const HOUR_MS = 3_600_000;
 
@@ -33,7 +33,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 /** Takes the steps, and holds every answer against the oracle's; returns how many searches found a table. */
 async function live(folder: string, dataSeed: number, steps: readonly Step[]): Promise<number> {
   const clock = { nowMs: NOW_MS };
-  const store = await openStoreIn(folder, { now: () => clock.nowMs, zoneTables: { manyFiles: 1, remadeAfterMs: 0 } });
+  const store = await openStoreIn(folder, { now: () => clock.nowMs, zoneRowCache: { manyFiles: 1, remadeAfterMs: 0 } });
   const raw: RawEvent[] = [];
   let fromTables = 0;
   const append = async (count: number) => {
@@ -83,9 +83,9 @@ async function search(
   let fromTables = 0;
   for (const [index, request] of fc.sample(arbitraryRequest(events, nowMs), { seed, numRuns: count }).entries()) {
     if (index % 3 === 0) {
-      await store.zoneTablesMade();
+      await store.zoneRowCacheIdle();
     }
-    fromTables += store.stats().zoneTables > 0 ? 1 : 0;
+    fromTables += store.stats().cachedZones > 0 ? 1 : 0;
     expect(await answer(store, request, nowMs)).toEqual(JSON.parse(JSON.stringify(searchOracle(events, request.body, request.zoneId))));
   }
   return fromTables;

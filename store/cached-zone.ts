@@ -1,14 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { SqlStatement } from '../sql/statement.ts';
 import {
   attachZoneStatement,
+  cachedZoneTable,
   compressZoneStatement,
   createZoneStatement,
   detachZoneStatement,
   fillZoneStatement,
-  zoneTableName,
   zoneTimesStatement,
-} from '../sql/zone-table-statements.ts';
+} from '../sql/cached-zone-statements.ts';
+import type { SqlStatement } from '../sql/statement.ts';
 import { interruptible, runForNumbers, runStatement } from './duckdb-engine.ts';
 import type { PathAliases } from './path-aliases.ts';
 import type { Segment } from './segment.ts';
@@ -17,7 +17,7 @@ import type { Segment } from './segment.ts';
  * All rows that one zone has in some segments, in memory. Like a segment it never changes, and searches count and locate its events as they do those of
  * a segment, but for those that want all events of a window: how many those are, and where they lie, is known without looking.
  */
-export interface ZoneTable {
+export interface CachedZone {
   /** Below 0, so that it is none of a segment. */
   readonly id: number;
   /** Its name in SQL. */
@@ -30,18 +30,18 @@ export interface ZoneTable {
   readonly times: Float64Array;
 }
 
-/** What a zone table is to be made of. */
-export interface ZoneTableOrder {
+/** The segments that a zone is read from. */
+export interface CachedZoneOrder {
   readonly id: number;
   readonly zoneId: number;
   /** At least one, all with rows of the zone. */
   readonly segments: readonly Segment[];
 }
 
-const databaseOf = (id: number) => `zone_table_${-id}`;
+const databaseOf = (id: number) => `cached_zone_${-id}`;
 
-/** What a zone table is made with. */
-export interface ZoneTableMeans {
+/** What a zone is read with. */
+export interface CachedZoneMeans {
   readonly aliases: PathAliases;
   readonly connection: DuckDBConnection;
   /** Is waited for before each step. */
@@ -49,11 +49,11 @@ export interface ZoneTableMeans {
 }
 
 /** Reads the rows, one segment after the other: a step takes some 5 to 10 ms. `signal` interrupts that. When this rejects, nothing is left in memory. */
-export async function buildZoneTable(
-  { id, zoneId, segments }: ZoneTableOrder,
-  { aliases, connection, moment }: ZoneTableMeans,
+export async function loadZone(
+  { id, zoneId, segments }: CachedZoneOrder,
+  { aliases, connection, moment }: CachedZoneMeans,
   signal: AbortSignal,
-): Promise<ZoneTable> {
+): Promise<CachedZone> {
   const database = databaseOf(id);
   const step = async <T>(work: () => Promise<T>): Promise<T> => {
     await moment(signal);
@@ -70,7 +70,7 @@ export async function buildZoneTable(
     const [times = new Float64Array()] = await step(() => runForNumbers(connection, zoneTimesStatement(database)));
     return {
       id,
-      table: zoneTableName(database),
+      table: cachedZoneTable(database),
       zoneRows: new Map([[zoneId, times.length]]),
       minTimestamp: times.at(-1) as number,
       maxTimestamp: times[0] as number,
@@ -83,6 +83,6 @@ export async function buildZoneTable(
 }
 
 /** Frees the memory of a table that nobody reads. */
-export async function dropZoneTable({ id }: ZoneTable, connection: DuckDBConnection): Promise<void> {
+export async function dropCachedZone({ id }: CachedZone, connection: DuckDBConnection): Promise<void> {
   await runStatement(connection, detachZoneStatement(databaseOf(id)));
 }
