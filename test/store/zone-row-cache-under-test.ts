@@ -85,7 +85,7 @@ export async function zoneRowCacheUnderTest(limits: Partial<ZoneRowCacheLimits> 
     /** How many tables take memory, whoever still knows of them. */
     inMemory: async (): Promise<number> => {
       const [[count] = []] = await rowsIn(
-        `SELECT count(*) FROM duckdb_databases() WHERE database_name LIKE 'zone\\_table\\_%' ESCAPE '\\'`,
+        `SELECT count(*) FROM duckdb_databases() WHERE database_name LIKE 'cached\\_zone\\_%' ESCAPE '\\'`,
       );
       return Number(count);
     },

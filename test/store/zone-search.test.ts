@@ -99,7 +99,7 @@ test('a search that runs out of memory fails, and the tables give way', async ()
   const store = await storeIn(dataDir, { memoryLimitMb: 64 });
   await withTable(store);
   await expect(store.search(rowsPlan({ zoneId: 9, output: BY_COUNTRY }))).rejects.toThrow('Out of Memory');
-  expect(store.stats()).toMatchObject({ zoneRowCache: 0, cachedZoneBytes: 0 });
+  expect(store.stats()).toMatchObject({ cachedZones: 0, cachedZoneBytes: 0 });
   expect(await storedIds(store)).toHaveLength(EVENTS.length + 1);
 });
 
