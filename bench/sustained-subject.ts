@@ -16,7 +16,7 @@ const { dataDir, file, eventsPerSecond, fromMs, memoryLimitMb } = JSON.parse(pro
 await readThrough(file);
 let began = performance.now();
 const now = (): number => fromMs + Math.round(performance.now() - began);
-const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now, remembersCounts: false });
+const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now, cachesCounts: false });
 
 const rows: SustainedRow[] = [];
 let searchMs: number[] = [];

@@ -20,7 +20,7 @@ import { exportRows } from './export-reader.ts';
 import type { Forgotten } from './feed-forgotten.ts';
 import type { FeedReader } from './feed-reader.ts';
 import type { Flusher } from './flusher.ts';
-import type { GroupMemory } from './group-memory.ts';
+import type { GroupByCache } from './group-by-cache.ts';
 import { type MostKept, searchGroups } from './group-search.ts';
 import type { Maintenance } from './maintenance.ts';
 import type { PathAliases } from './path-aliases.ts';
@@ -42,7 +42,7 @@ export interface StoreParts {
   /** Undefined: segments are counted anew by every search. */
   readonly counts: SegmentCounts | undefined;
   /** Undefined: so are groups. */
-  readonly groups: GroupMemory | undefined;
+  readonly groups: GroupByCache | undefined;
   readonly catalog: Catalog;
   readonly live: VersionSet;
   readonly forgotten: Forgotten;
@@ -199,7 +199,7 @@ export class EmbeddedStore implements EventStore {
     signal.throwIfAborted();
     const { searchers, threads, groups } = this.#parts;
     const search = () => searchers.use((connection) => this.#searchOn(connection, plan, signal), signal);
-    return await threads.forSearch(() => (groups === undefined ? search() : groups.makingWay(search)));
+    return await threads.forSearch(() => (groups === undefined ? search() : groups.retryAfterEviction(search)));
   }
 
   async #searchOn(connection: DuckDBConnection, plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {

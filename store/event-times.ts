@@ -1,5 +1,5 @@
 import type { TimeWindow } from '../query/search-plan.ts';
-import { TIMES_BELOW } from '../sql/group-memory-statements.ts';
+import { TIMES_BELOW } from '../sql/group-by-cache-statements.ts';
 import type { GroupFacts } from './group-facts.ts';
 
 /** When the events of a group were, ascending, in four bytes each: milliseconds since `originMs`. */

@@ -6,11 +6,11 @@ import { groupFingerprintStatement, groupSampleStatement } from '../sql/group-fi
 import { groupOnceStatement, PAGE_ROWS } from '../sql/group-once-statement.ts';
 import { groupDetailStatement, groupPageStatement } from '../sql/group-statements.ts';
 import { unmarkText } from '../sql/marked-text.ts';
+import { findCached } from './cached-groups.ts';
 import { collectFacts } from './collect-facts.ts';
 import { type FoundGroups, keysIn } from './found-groups.ts';
+import type { GroupByCache } from './group-by-cache.ts';
 import type { GroupFacts } from './group-facts.ts';
-import type { GroupMemory } from './group-memory.ts';
-import { findRemembered } from './remembered-groups.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { Segment } from './segment.ts';
 
@@ -23,36 +23,36 @@ export interface MostKept {
   readonly filtered: number;
   readonly otherwise: number;
   /** Default: what has been measured to be worth it. */
-  readonly alone?: FewestAlone;
+  readonly singletons?: SingletonThreshold;
 }
 
 export const MOST_KEPT: MostKept = { filtered: 4_000_000, otherwise: 100_000 };
 
-/** Of how many events hardly any may have a group with another for them to be counted by fingerprints. */
-export interface FewestAlone {
+/** Groups are counted by fingerprints where a zone has this many events and nearly all of a sample are singleton groups. */
+export interface SingletonThreshold {
   /** Of the zone, in segments. */
   readonly events: number;
-  /** The part of a sample that has groups of its own. */
+  /** The least share of a sample's events that are singleton groups. */
   readonly share: number;
 }
 
-const FEWEST_ALONE: FewestAlone = { events: 500_000, share: 0.98 };
+const SINGLETON_THRESHOLD: SingletonThreshold = { events: 500_000, share: 0.98 };
 const SAMPLE = 20_000;
 /** Groups on this page and those before it, of which each is kept in order. */
 const MOST_IN_ORDER = 1_000;
 
 const LONG_TEXTS: ReadonlySet<Dimension> = new Set<Dimension>(['url', 'ua']);
 
-/** One page of groups and the number of all. With `memory`, what is found in segments is kept for the next time. */
+/** One page of groups and the number of all. With `cache`, the counts in segments are kept for the next time. */
 export async function searchGroups(
   scope: SearchScope,
   output: GroupsOutput,
   mostKept: MostKept,
-  memory?: GroupMemory,
+  cache?: GroupByCache,
 ): Promise<SearchResult> {
-  const remembered = await memory?.use(scope, output, (base) => findRemembered(scope, output, base, memory));
-  const { total, keys, facts } = remembered ?? (await findAnew(scope, output, mostKept));
-  memory?.answered(scope, output, total);
+  const cached = await cache?.use(scope, output, (entry) => findCached(scope, output, entry, cache));
+  const { total, keys, facts } = cached ?? (await findAnew(scope, output, mostKept));
+  cache?.answered(scope, output, total);
   const groups = keys.map((key, position) => eventGroup(output, key, facts[position] as GroupFacts));
   return { kind: 'groups', groups, total };
 }
@@ -62,7 +62,7 @@ async function findAnew(scope: SearchScope, output: GroupsOutput, mostKept: Most
   const most = isFiltered ? mostKept.filtered : mostKept.otherwise;
   return scope.flushedRows <= most
     ? await groupAtOnce(scope, output)
-    : await groupInTwoPhases(scope, output, mostKept.alone ?? FEWEST_ALONE);
+    : await groupInTwoPhases(scope, output, mostKept.singletons ?? SINGLETON_THRESHOLD);
 }
 
 async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups> {
@@ -78,9 +78,9 @@ async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<Fo
 }
 
 /** First the keys of the page, then everything about those keys. */
-async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput, fewest: FewestAlone): Promise<FoundGroups> {
+async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput, threshold: SingletonThreshold): Promise<FoundGroups> {
   const { plan } = scope;
-  const statement = (await areMostlyAlone(scope, output, fewest))
+  const statement = (await areMostlySingletons(scope, output, threshold))
     ? groupFingerprintStatement(plan, output, scope.events())
     : groupPageStatement(plan, output, scope.events(), duckdbDialect);
   const { total, keys } = keysIn(await scope.run(statement));
@@ -92,11 +92,11 @@ async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput, fewest
   return { total, keys, facts: collectFacts(details, page, output) };
 }
 
-/** Whether hardly any event has a group with another, as far as some events of the segment with the most tell. */
-async function areMostlyAlone(scope: SearchScope, output: GroupsOutput, { events, share }: FewestAlone): Promise<boolean> {
+/** Whether nearly all groups are singletons, as a sample of the segment with the most events says. */
+async function areMostlySingletons(scope: SearchScope, output: GroupsOutput, { events, share }: SingletonThreshold): Promise<boolean> {
   const { plan, segments } = scope;
-  const rowsOf = (segment: Segment) => segment.zoneRows.get(plan.zoneId) ?? 0;
-  const [largest] = segments.toSorted((a, b) => rowsOf(b) - rowsOf(a));
+  const zoneRowsIn = (segment: Segment) => segment.zoneRows.get(plan.zoneId) ?? 0;
+  const [largest] = segments.toSorted((a, b) => zoneRowsIn(b) - zoneRowsIn(a));
   const isWorth = scope.flushedRows >= events && (plan.page.index + 1) * plan.page.size <= MOST_IN_ORDER;
   if (largest === undefined || !isWorth || !output.by.some((dimension) => LONG_TEXTS.has(dimension))) {
     return false;

@@ -14,8 +14,8 @@ import { Forgotten } from './feed-forgotten.ts';
 import { FeedReader, feedWindowBudget } from './feed-reader.ts';
 import { FieldsWriter } from './fields-writer.ts';
 import { Flusher } from './flusher.ts';
-import { type GroupLimits, groupLimitsOf } from './group-limits.ts';
-import { GroupMemory } from './group-memory.ts';
+import { GroupByCache } from './group-by-cache.ts';
+import { type GroupByCacheLimits, groupByCacheLimitsOf } from './group-by-cache-limits.ts';
 import { MOST_KEPT, type MostKept } from './group-search.ts';
 import { JournalFolder } from './journal-folder.ts';
 import { Loader } from './loader.ts';
@@ -63,12 +63,12 @@ export interface StoreOptions {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly logger?: StoreLogger;
-  /** Whether searches remember what they found in segments. Default: true. */
-  readonly remembersCounts?: boolean;
+  /** Whether what searches found in segments is cached. Default: true. */
+  readonly cachesCounts?: boolean;
   /** How group searches are made, for tests of all ways. */
   readonly mostKept?: MostKept;
-  /** How much of them is remembered, for tests of the limits. */
-  readonly groupLimits?: GroupLimits;
+  /** How much of them is cached, for tests of the limits. */
+  readonly groupByCacheLimits?: GroupByCacheLimits;
   /** Of how many events the store remembers that it has them, for tests of the limit. */
   readonly mostKnownEvents?: number;
   /** Which zones are read into memory, where that is to differ from what suits the memory limit. */
@@ -96,8 +96,8 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
 }
 
 async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: StoreOptions): Promise<OpenStore> {
-  const { memoryLimitMb, retentionMs, now, logger = silentLogger, remembersCounts = true, mostKept = MOST_KEPT } = options;
-  const { groupLimits = groupLimitsOf(memoryLimitMb), upkeepEveryMs = UPKEEP_EVERY_MS } = options;
+  const { memoryLimitMb, retentionMs, now, logger = silentLogger, cachesCounts = true, mostKept = MOST_KEPT } = options;
+  const { groupByCacheLimits = groupByCacheLimitsOf(memoryLimitMb), upkeepEveryMs = UPKEEP_EVERY_MS } = options;
   await cleanFolder(folder, catalog);
   const { flushedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
   const journalFolder = new JournalFolder(folder.journal, catalog.emptyJournals);
@@ -199,7 +199,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   });
 
   const dropTable = (name: string) => remover.dropTable(name);
-  const groups = new GroupMemory({ ...groupLimits, dropTable, dropped: () => remover.idle() });
+  const groups = new GroupByCache({ ...groupByCacheLimits, dropTable, dropped: () => remover.idle() });
   const feed = new FeedReader({
     live,
     aliases,
@@ -225,8 +225,8 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     checkFolder: folderCheckOf(folder),
     aliases,
     mostKept,
-    counts: remembersCounts ? new SegmentCounts() : undefined,
-    groups: remembersCounts ? groups : undefined,
+    counts: cachesCounts ? new SegmentCounts() : undefined,
+    groups: cachesCounts ? groups : undefined,
     catalog,
     live,
     forgotten,

@@ -1,13 +1,13 @@
 import type { TimeWindow } from '../query/search-plan.ts';
-import type { GroupBase } from './group-base.ts';
+import type { GroupByCacheEntry } from './group-by-cache-entry.ts';
 import { type Coverage, isInside, nameOf } from './group-coverage.ts';
 
 /** How many coverages of a search are known to have been asked for. */
 const MOST_ASKED = 8;
 
-/** What is remembered of the group searches with one zone, predicate and dimensions, whatever their window. */
+/** What is cached of the group searches with one zone, predicate and dimensions, whatever their window. */
 export class RepeatedSearch {
-  bases: readonly GroupBase[] = [];
+  entries: readonly GroupByCacheEntry[] = [];
   /** How many the last answer had. */
   groups = 0;
   isBeingFilled = false;
@@ -15,15 +15,15 @@ export class RepeatedSearch {
   #asked: readonly string[] = [];
   #refused: string | undefined;
 
-  /** The base of the most segments among those that the window holds all of. */
-  largestBase(window: TimeWindow): GroupBase | undefined {
-    const inside = this.bases.filter(({ coverage }) => isInside(coverage, window));
+  /** The entry of the most segments among those that the window holds all of. */
+  largestEntry(window: TimeWindow): GroupByCacheEntry | undefined {
+    const inside = this.entries.filter(({ coverage }) => isInside(coverage, window));
     return inside.sort((a, b) => b.segments.size - a.segments.size || a.coverage.fromMs - b.coverage.fromMs)[0];
   }
 
   /** Those of a segment that has been merged or dropped: they are of no use any more. */
-  basesBeside(live: ReadonlySet<number>): GroupBase[] {
-    return this.bases.filter(({ segments }) => !isWithin(segments, live));
+  entriesBeside(live: ReadonlySet<number>): GroupByCacheEntry[] {
+    return this.entries.filter(({ segments }) => !isWithin(segments, live));
   }
 
   /** Whether a search that covers the same was made before, and it was not refused. */

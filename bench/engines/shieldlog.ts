@@ -17,7 +17,7 @@ const RETENTION_MS = 72 * 3_600_000;
 /** The engine of this project in this process, with the settings it starts with by itself. */
 export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false }: EngineOptions): Promise<Engine> {
   const now = () => BENCH_NOW_MS;
-  const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now, remembersCounts: remembers });
+  const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now, cachesCounts: remembers });
   const closing: (() => Promise<unknown>)[] = [];
   return {
     version: `duckdb ${duckdb.version}`,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bucketOf } from '../../query/buckets.ts';
-import { TIMES_BELOW } from '../../sql/group-memory-statements.ts';
+import { TIMES_BELOW } from '../../sql/group-by-cache-statements.ts';
 import { addToSparkline, bucketStarts, type EventTimes, mergeTimes, TimesCollector } from '../../store/event-times.ts';
 import { GroupFacts } from '../../store/group-facts.ts';
 import { NOW } from './stored-events.ts';

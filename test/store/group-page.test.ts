@@ -45,12 +45,12 @@ const single = (index: number) => [`https://b.example/path?id=${String(index).pa
 
 /** Groups are looked for in the ways that are made for many events. */
 describe.each<[string, MostKept]>([
-  ['by their texts', { filtered: 0, otherwise: 0, alone: { events: 0, share: 2 } }],
-  ['by fingerprints', { filtered: 0, otherwise: 0, alone: { events: 0, share: 0 } }],
+  ['by their texts', { filtered: 0, otherwise: 0, singletons: { events: 0, share: 2 } }],
+  ['by fingerprints', { filtered: 0, otherwise: 0, singletons: { events: 0, share: 0 } }],
 ])('counted %s', (_way, ways) => {
   test.each([
     ['few groups', 20],
-    ['more groups of one event than are sorted one by one', 3_000],
+    ['more singleton groups than are sorted one by one', 3_000],
   ])('the pages of groups by url follow each other: %s', async (_, count) => {
     const store = await storeOf(events(count), ways);
     expect(await groupsOf(store, ['url'], { index: 0, size: 3 })).toEqual({ total: count + 3, groups: LARGEST });

@@ -187,7 +187,7 @@ test('a store has aliases for what was searched and is still there, and none aft
       .filter((name) => name.endsWith('.parquet') && !name.includes('-log'))
       .map((name) => statSync(join(dataDir, folder, name)).ino)
       .toSorted();
-  const store = await storeIn(dataDir, { remembersCounts: false });
+  const store = await storeIn(dataDir, { cachesCounts: false });
   const events = eventSeries('e', 48_000, NOW - HOUR, 10);
   for (let first = 0; first < 42_000; first += 6_000) {
     await store.append(canonicalBatch(events.slice(first, first + 6_000)));

@@ -13,7 +13,7 @@ const from = (country: string): Predicate => ({ kind: 'equals', column: 'country
 
 test('searches that remember counts answer what others do, while windows move and events are stored, flushed and merged', async () => {
   const remembering = await storeIn(temporaryFolder());
-  const counting = await storeIn(temporaryFolder(), { remembersCounts: false });
+  const counting = await storeIn(temporaryFolder(), { cachesCounts: false });
   const both = [remembering, counting];
   let stored = 0;
   const steps = {

@@ -48,8 +48,8 @@ test.each([
 ])('of a zone in memory %s are what they were, asked once and again, without its segments being there', async (_, more) => {
   const dataDir = temporaryFolder();
   const plan = rowsPlan(more);
-  // What groups are remembered of is read from those segments that lie in the window.
-  const store = await filledStore(dataDir, { remembersCounts: plan.output.kind === 'rows' });
+  // What groups are cached of is read from those segments that lie in the window.
+  const store = await filledStore(dataDir, { cachesCounts: plan.output.kind === 'rows' });
   const before = await store.search(plan);
   await withTable(store);
   const segments = readdirSync(join(dataDir, 'segments')).filter((file) => !file.includes('-log'));

@@ -2,30 +2,35 @@ import type { GroupsOutput } from '../query/search-plan.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import { allEvents, eventsBefore } from '../sql/events-relation.ts';
 import type { SqlFragment } from '../sql/fragment.ts';
-import { countedPageStatement, groupTimesStatement, TIMES_BELOW } from '../sql/group-memory-statements.ts';
+import { countedPageStatement, groupTimesStatement, TIMES_BELOW } from '../sql/group-by-cache-statements.ts';
 import { groupDetailStatement } from '../sql/group-statements.ts';
 import { collectFacts } from './collect-facts.ts';
 import { addToSparkline, BYTES_OF_A_TIME, bucketStarts, type EventTimes, mergeTimes, TimesCollector } from './event-times.ts';
 import { type FoundGroups, keysIn } from './found-groups.ts';
-import { bytesOf, type GroupBase, type KnownGroup } from './group-base.ts';
+import type { GroupByCache } from './group-by-cache.ts';
+import { bytesOf, type CachedGroup, type GroupByCacheEntry } from './group-by-cache-entry.ts';
 import { segmentsCut } from './group-coverage.ts';
 import { GroupFacts } from './group-facts.ts';
-import type { GroupMemory } from './group-memory.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { Segment } from './segment.ts';
 
-/** One page of a group search, read from what is remembered of its segments, from the others, and from the unflushed events. */
-export async function findRemembered(scope: SearchScope, output: GroupsOutput, base: GroupBase, memory: GroupMemory): Promise<FoundGroups> {
+/** Finds one page of a group search from the cache entry of its segments, from the other segments, and from the unflushed events. */
+export async function findCached(
+  scope: SearchScope,
+  output: GroupsOutput,
+  entry: GroupByCacheEntry,
+  cache: GroupByCache,
+): Promise<FoundGroups> {
   const { plan } = scope;
-  const events = eventsBeside(scope, base);
-  const found = keysIn(await scope.run(countedPageStatement(plan, output, { table: base.table, events }, duckdbDialect)));
+  const events = eventsBeside(scope, entry);
+  const found = keysIn(await scope.run(countedPageStatement(plan, output, { table: entry.table, events }, duckdbDialect)));
   if (found.keys.length === 0) {
     return { ...found, facts: [] };
   }
   const page = { ...found, isWhole: found.keys.length === found.total };
   const details = async (part: typeof events) =>
     await scope.run(groupDetailStatement(plan, output, page, part ?? scope.events(), duckdbDialect));
-  const known = await knownGroups(scope, output, page, base, memory);
+  const known = await cachedGroups(scope, output, page, entry, cache);
   if (known === undefined) {
     return { ...found, facts: collectFacts(await details(undefined), page, output) };
   }
@@ -42,7 +47,7 @@ export async function findRemembered(scope: SearchScope, output: GroupsOutput, b
 }
 
 /** What is not covered: the unflushed events, other segments, and what those that are cut have before. Undefined: nothing. */
-function eventsBeside(scope: SearchScope, { segments, coverage }: GroupBase): SqlFragment | undefined {
+function eventsBeside(scope: SearchScope, { segments, coverage }: GroupByCacheEntry): SqlFragment | undefined {
   const { window } = scope.plan;
   const rest = scope.segments.filter(({ id }) => !segments.has(id));
   const beside = rest.length + scope.growingSegments.length === 0 ? undefined : scope.events(window, rest);
@@ -56,53 +61,53 @@ function eventsBeside(scope: SearchScope, { segments, coverage }: GroupBase): Sq
 
 interface CountedPage {
   readonly keys: readonly (readonly string[])[];
-  /** How many events each has; there may be others that are not of the base. */
+  /** How many events each has; there may be others that are not of the entry. */
   readonly counts: readonly number[];
   readonly isWhole: boolean;
 }
 
-/** What is known of the page's groups in what the base covers. What is not known yet is read; undefined where there is no room for it. */
-async function knownGroups(
+/** What is cached of the page's groups in what the entry covers. What is not cached yet is read; undefined where there is no room for it. */
+async function cachedGroups(
   scope: SearchScope,
   output: GroupsOutput,
   { keys, counts, isWhole }: CountedPage,
-  base: GroupBase,
-  memory: GroupMemory,
-): Promise<readonly KnownGroup[] | undefined> {
-  const { segments, fromMs } = base.coverage;
+  entry: GroupByCacheEntry,
+  cache: GroupByCache,
+): Promise<readonly CachedGroup[] | undefined> {
+  const { segments, fromMs } = entry.coverage;
   const covered = scope.during({ ...scope.plan.window, fromMs });
-  const groups = keys.map((key) => base.known(key));
+  const groups = keys.map((key) => entry.cached(key));
   const places = Map.groupBy(keys.keys(), (place) => groups[place]?.segments);
   for (const [before, behind] of places) {
-    if (before === base.segments) {
+    if (before === entry.segments) {
       continue;
     }
     const most = behind.reduce((sum, place) => sum + (counts[place] as number), 0) * (output.buckets > 0 ? BYTES_OF_A_TIME : 0);
-    if (base.isFull || (output.buckets > 0 && spanMs(segments) >= TIMES_BELOW) || !memory.makeRoom(most)) {
-      base.isFull = true;
+    if (entry.isFull || (output.buckets > 0 && spanMs(segments) >= TIMES_BELOW) || !cache.makeRoom(most)) {
+      entry.isFull = true;
       return undefined;
     }
     const wanted = { keys: behind.map((place) => keys[place] as readonly string[]), isWhole: isWhole && behind.length === keys.length };
     const unread = segments.filter(({ id }) => before?.has(id) !== true);
     const read = await readGroups(covered, output, wanted, unread).catch((error: unknown) => {
-      base.isFull = true;
+      entry.isFull = true;
       throw error;
     });
-    const learned = behind.map((place, index) => together(groups[place], read[index] as GroupPart, base.segments));
-    if (memory.makeRoom(learned.reduce((sum, group) => sum + bytesOf(group), 0))) {
-      base.remember(wanted.keys, learned);
+    const learned = behind.map((place, index) => together(groups[place], read[index] as GroupPart, entry.segments));
+    if (cache.makeRoom(learned.reduce((sum, group) => sum + bytesOf(group), 0))) {
+      entry.add(wanted.keys, learned);
     } else {
-      base.isFull = true;
+      entry.isFull = true;
     }
     for (const [index, place] of behind.entries()) {
       groups[place] = learned[index];
     }
   }
-  base.forgetOlder();
-  return groups as KnownGroup[];
+  entry.dropOlder();
+  return groups as CachedGroup[];
 }
 
-type GroupPart = Omit<KnownGroup, 'segments'>;
+type GroupPart = Omit<CachedGroup, 'segments'>;
 
 async function readGroups(
   scope: SearchScope,
@@ -125,7 +130,7 @@ async function readGroups(
   return facts.map((one, place) => ({ facts: one, times: times[place] }));
 }
 
-function together(before: KnownGroup | undefined, part: GroupPart, segments: ReadonlySet<number>): KnownGroup {
+function together(before: CachedGroup | undefined, part: GroupPart, segments: ReadonlySet<number>): CachedGroup {
   if (before === undefined) {
     return { ...part, segments };
   }

@@ -16,7 +16,7 @@ export interface CountedBefore {
 }
 
 /** Keeps the counts of all groups in a new table: `key0` …, `events`. It gets one row more than `most` where there are more than that. */
-export function keepCountsStatement(
+export function fillGroupByCacheStatement(
   plan: SearchPlan,
   output: GroupsOutput,
   table: string,
@@ -30,7 +30,7 @@ export function keepCountsStatement(
 }
 
 /** How large a table of groups is. Columns: `groups`, `bytes` of their texts. */
-export function keptSizeStatement(output: GroupsOutput, table: string): SqlStatement {
+export function groupByCacheSizeStatement(output: GroupsOutput, table: string): SqlStatement {
   const bytes = keyList(output, (_, name) => sql`coalesce(strlen(${name}), 0)`, ' + ');
   return renderSql(
     sql`SELECT count(*) AS groups, coalesce(sum(${bytes}), 0)::BIGINT AS bytes FROM ${trusted(table)}`,

@@ -1,6 +1,6 @@
 import type { GroupsOutput } from '../query/search-plan.ts';
-import { keepCountsStatement, keptSizeStatement } from '../sql/group-memory-statements.ts';
-import type { GroupBase } from './group-base.ts';
+import { fillGroupByCacheStatement, groupByCacheSizeStatement } from '../sql/group-by-cache-statements.ts';
+import type { GroupByCacheEntry } from './group-by-cache-entry.ts';
 import type { Coverage } from './group-coverage.ts';
 import type { SearchScope } from './search-scope.ts';
 
@@ -8,25 +8,25 @@ import type { SearchScope } from './search-scope.ts';
 const BYTES_OF_A_ROW = 8;
 const BYTES_OF_A_KEY = 16;
 
-export interface KeptGroups {
+export interface FilledGroups {
   /** One more than `mostGroups` where there are more. */
   readonly groups: number;
   /** What the table takes, as it is estimated. */
   readonly bytes: number;
 }
 
-/** Counts the groups of what is covered, all of which lies in the window, into a new table. The segments of the base `from`, a part of it, are not read again. */
-export async function keepGroups(
+/** Counts the groups of what is covered, all of which lies in the window, into a new table. The segments of the entry `from`, a part of it, are not read again. */
+export async function fillGroupByCache(
   scope: SearchScope,
   output: GroupsOutput,
   table: string,
   coverage: Coverage,
-  from: GroupBase | undefined,
+  from: GroupByCacheEntry | undefined,
   mostGroups: number,
-): Promise<KeptGroups> {
+): Promise<FilledGroups> {
   const covered = scope.during({ ...scope.plan.window, fromMs: coverage.fromMs });
   const events = covered.flushedEvents(coverage.segments.filter(({ id }) => from?.segments.has(id) !== true));
-  await scope.run(keepCountsStatement(covered.plan, output, table, { table: from?.table, events }, mostGroups));
-  const [[groups, textBytes] = []] = await scope.run(keptSizeStatement(output, table));
+  await scope.run(fillGroupByCacheStatement(covered.plan, output, table, { table: from?.table, events }, mostGroups));
+  const [[groups, textBytes] = []] = await scope.run(groupByCacheSizeStatement(output, table));
   return { groups: Number(groups), bytes: Number(groups) * (BYTES_OF_A_ROW + output.by.length * BYTES_OF_A_KEY) + Number(textBytes) };
 }

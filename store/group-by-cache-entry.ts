@@ -3,7 +3,7 @@ import type { Coverage } from './group-coverage.ts';
 import type { GroupFacts } from './group-facts.ts';
 
 /** What is known of one group's events in some segments. */
-export interface KnownGroup {
+export interface CachedGroup {
   readonly segments: ReadonlySet<number>;
   /** Without a sparkline. */
   readonly facts: GroupFacts;
@@ -17,18 +17,18 @@ const BYTES_OF_A_VALUE = 100;
 const BYTES_OF_A_GROUP = 1_000;
 
 /**
- * What is remembered of one search: the counts of all groups in what is covered of some segments, together, in a table of the engine, and what else is known of the groups that
+ * Caches one search: the counts of all groups in what is covered of some segments, together, in a table of the engine, and what else is known of the groups that
  * were on a page.
  */
-export class GroupBase {
+export class GroupByCacheEntry {
   readonly table: string;
   readonly coverage: Coverage;
   /** The ids of those that are covered. */
   readonly segments: ReadonlySet<number>;
   readonly #tableBytes: number;
-  readonly #known = new Map<string, KnownGroup>();
-  #older: ReadonlyMap<string, KnownGroup>;
-  #knownBytes = 0;
+  readonly #cached = new Map<string, CachedGroup>();
+  #older: ReadonlyMap<string, CachedGroup>;
+  #cachedBytes = 0;
   /** There was no room for the details of a page, or they could not be read in time: a page is read as if nothing were known of its groups. */
   isFull = false;
   readers = 1;
@@ -36,40 +36,40 @@ export class GroupBase {
   /** By the order of use. */
   usedAt = 0;
 
-  /** `older` is a base that this one has more segments than. It begins with a reader: who makes it. */
-  constructor(table: string, tableBytes: number, coverage: Coverage, older: GroupBase | undefined) {
+  /** `older` is an entry that this one has more segments than. It begins with a reader: who makes it. */
+  constructor(table: string, tableBytes: number, coverage: Coverage, older: GroupByCacheEntry | undefined) {
     this.table = table;
     this.coverage = coverage;
     this.segments = new Set(coverage.segments.map(({ id }) => id));
     this.#tableBytes = tableBytes;
-    this.#older = older === undefined ? new Map() : older.#known;
+    this.#older = older === undefined ? new Map() : older.#cached;
   }
 
   get bytes(): number {
-    return this.#tableBytes + this.#knownBytes;
+    return this.#tableBytes + this.#cachedBytes;
   }
 
-  /** Maybe of fewer segments than the base has. */
-  known(key: readonly string[]): KnownGroup | undefined {
+  /** Maybe of fewer segments than the entry has. */
+  cached(key: readonly string[]): CachedGroup | undefined {
     const name = JSON.stringify(key);
-    return this.#known.get(name) ?? this.#older.get(name);
+    return this.#cached.get(name) ?? this.#older.get(name);
   }
 
-  remember(keys: readonly (readonly string[])[], groups: readonly KnownGroup[]): void {
+  add(keys: readonly (readonly string[])[], groups: readonly CachedGroup[]): void {
     for (const [place, key] of keys.entries()) {
       const name = JSON.stringify(key);
-      const before = this.#known.get(name);
-      this.#knownBytes += bytesOf(groups[place] as KnownGroup) - (before === undefined ? 0 : bytesOf(before));
-      this.#known.set(name, groups[place] as KnownGroup);
+      const before = this.#cached.get(name);
+      this.#cachedBytes += bytesOf(groups[place] as CachedGroup) - (before === undefined ? 0 : bytesOf(before));
+      this.#cached.set(name, groups[place] as CachedGroup);
     }
   }
 
-  /** What the older base knew has been taken over for the page that is asked for; the rest of it was for pages that nobody may ask for any more. */
-  forgetOlder(): void {
+  /** What the older entry knew has been taken over for the page that is asked for; the rest of it was for pages that nobody may ask for any more. */
+  dropOlder(): void {
     this.#older = new Map();
   }
 }
 
-export function bytesOf({ facts, times }: KnownGroup): number {
+export function bytesOf({ facts, times }: CachedGroup): number {
   return BYTES_OF_A_GROUP + facts.values * BYTES_OF_A_VALUE + (times?.offsets.length ?? 0) * BYTES_OF_A_TIME;
 }

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Dimension } from '../../query/dimensions.ts';
 import type { GroupsOutput } from '../../query/search-plan.ts';
+import { findCached } from '../../store/cached-groups.ts';
 import { Catalog } from '../../store/catalog.ts';
 import { rememberFooters, startEngine } from '../../store/duckdb-engine.ts';
-import type { GroupBase } from '../../store/group-base.ts';
-import { GroupMemory } from '../../store/group-memory.ts';
-import { findRemembered } from '../../store/remembered-groups.ts';
+import { GroupByCache } from '../../store/group-by-cache.ts';
+import type { GroupByCacheEntry } from '../../store/group-by-cache-entry.ts';
 import { SearchScope } from '../../store/search-scope.ts';
 import { VersionSet } from '../../store/version-set.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
@@ -19,7 +19,7 @@ const EVENTS = 2_000;
 const by = (...dimensions: Dimension[]): GroupsOutput => ({ kind: 'groups', by: dimensions, buckets: 0 });
 
 /** The segments of a store, an engine to read them, and a memory whose tables are dropped when somebody waits for that. */
-async function remembering(limits: { readonly budgetBytes: number; readonly mostGroups: number }) {
+async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly mostGroups: number }) {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const events = eventSeries('e', EVENTS, NOW - 40 * HOUR, 60_000).map((one, index) => ({
@@ -46,7 +46,7 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
       await dropping.run(`DROP TABLE IF EXISTS ${name}`);
     }
   };
-  const memory = new GroupMemory({ ...limits, dropTable, dropped });
+  const cache = new GroupByCache({ ...limits, dropTable, dropped });
   onTestFinished(() => {
     connection.closeSync();
     dropping.closeSync();
@@ -55,8 +55,8 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
   });
   const aliases = pathAliases(join(dataDir, 'segments'));
   const scopeOf = (signal?: AbortSignal) => new SearchScope(rowsPlan(), live.snapshot(), aliases, connection, signal);
-  const use = (output: GroupsOutput, work: (base: GroupBase) => Promise<string> = ({ table }) => Promise.resolve(table)) =>
-    memory.use(scopeOf(), output, work);
+  const use = (output: GroupsOutput, work: (entry: GroupByCacheEntry) => Promise<string> = ({ table }) => Promise.resolve(table)) =>
+    cache.use(scopeOf(), output, work);
   const tables = async () => {
     await dropped();
     return await tablesNow();
@@ -66,13 +66,13 @@ async function remembering(limits: { readonly budgetBytes: number; readonly most
     return rows.map(([name]) => String(name));
   };
   const limitMemory = (limit: string) => dropping.run(`SET GLOBAL memory_limit = '${limit}'`);
-  return { memory, live, aliases, use, tables, tablesNow, scopeOf, limitMemory };
+  return { cache, live, aliases, use, tables, tablesNow, scopeOf, limitMemory };
 }
 
 const ROOM = { budgetBytes: 1_000_000, mostGroups: 1_000 };
 
-test('a search is remembered when it is made for the second time, and from then on', async () => {
-  const { use, tables } = await remembering(ROOM);
+test('a search is cached when it is made for the second time, and from then on', async () => {
+  const { use, tables } = await cacheUnderTest(ROOM);
   expect(await use(by('ip'))).toBeUndefined();
   expect(await tables()).toEqual([]);
   expect(await use(by('ip'))).toBe('groups_1');
@@ -82,20 +82,20 @@ test('a search is remembered when it is made for the second time, and from then 
 });
 
 test('what two searches find out at the same time is kept once', async () => {
-  const { use, tables } = await remembering(ROOM);
+  const { use, tables } = await cacheUnderTest(ROOM);
   await use(by('ip'));
   expect(await Promise.all([use(by('ip')), use(by('ip'))])).toEqual(['groups_1', undefined]);
   expect(await tables()).toEqual(['groups_1']);
 });
 
 test('too many groups are counted once, and not at all where the answer said how many there are', async () => {
-  const { memory, use, tables, scopeOf } = await remembering(ROOM);
+  const { cache, use, tables, scopeOf } = await cacheUnderTest(ROOM);
   await use(by('url'));
   expect(await use(by('url'))).toBeUndefined();
   expect(await tables()).toEqual([]);
   expect(await use(by('url'))).toBeUndefined();
   await use(by('ip', 'url'));
-  memory.answered(scopeOf(), by('ip', 'url'), EVENTS);
+  cache.answered(scopeOf(), by('ip', 'url'), EVENTS);
   expect(await use(by('ip', 'url'))).toBeUndefined();
   await use(by('ip'));
   // The second table there ever was: one for the urls, none for the addresses with their urls.
@@ -103,7 +103,7 @@ test('too many groups are counted once, and not at all where the answer said how
 });
 
 test('what is in use makes no room for others, and what was not used for long does', async () => {
-  const { use, tables } = await remembering({ ...ROOM, budgetBytes: 2_500 });
+  const { use, tables } = await cacheUnderTest({ ...ROOM, budgetBytes: 2_500 });
   await use(by('ip'));
   expect(await use(by('ip'))).toBe('groups_1');
   await use(by('ip', 'country'));
@@ -118,7 +118,7 @@ test('what is in use makes no room for others, and what was not used for long do
 });
 
 test('a table that is being read goes when it has been read', async () => {
-  const { live, use, tables } = await remembering(ROOM);
+  const { live, use, tables } = await cacheUnderTest(ROOM);
   await use(by('ip'));
   const { promise: reading, resolve: read } = Promise.withResolvers<string>();
   const reader = use(by('ip'), () => reading);
@@ -132,7 +132,7 @@ test('a table that is being read goes when it has been read', async () => {
 });
 
 test('a search for whose groups the engine has no memory is made without', async () => {
-  const { use, tables, limitMemory } = await remembering(ROOM);
+  const { use, tables, limitMemory } = await cacheUnderTest(ROOM);
   await use(by('ip'));
   await limitMemory('100KiB');
   expect(await use(by('ip'))).toBeUndefined();
@@ -140,8 +140,8 @@ test('a search for whose groups the engine has no memory is made without', async
   expect(await tables()).toEqual([]);
 });
 
-test('where the engine has no memory left for a search, what is remembered is forgotten and the search made again', async () => {
-  const { memory, use, tables, tablesNow, limitMemory, scopeOf } = await remembering(ROOM);
+test('where the engine has no memory left for a search, what is cached is evicted and the search made again', async () => {
+  const { cache, use, tables, tablesNow, limitMemory, scopeOf } = await cacheUnderTest(ROOM);
   await use(by('ip'));
   await use(by('ip'));
   let times = 0;
@@ -152,31 +152,31 @@ test('where the engine has no memory left for a search, what is remembered is fo
     const rows = await scopeOf().run({ text: 'SELECT count(*) FROM (SELECT DISTINCT range FROM range(1000000))', params: [] });
     return Number(rows[0]?.[0]);
   };
-  expect(await memory.makingWay(search)).toBe(1_000_000);
+  expect(await cache.retryAfterEviction(search)).toBe(1_000_000);
   expect(times).toBe(2);
   expect(await tables()).toEqual([]);
-  const outOfMemory = new Error('Out of Memory Error: nothing is remembered that could make way');
-  await expect(memory.makingWay(() => Promise.reject(outOfMemory))).rejects.toBe(outOfMemory);
+  const outOfMemory = new Error('Out of Memory Error: nothing is cached that could make way');
+  await expect(cache.retryAfterEviction(() => Promise.reject(outOfMemory))).rejects.toBe(outOfMemory);
 });
 
-test('a search that was interrupted while its groups were to be remembered is made without from then on', async () => {
-  const { memory, use, tables, scopeOf } = await remembering(ROOM);
+test('a search that was interrupted while its groups were to be cached is made without from then on', async () => {
+  const { cache, use, tables, scopeOf } = await cacheUnderTest(ROOM);
   await use(by('ip'));
   const deadline = new Error('too slow');
   const signal = AbortSignal.abort(deadline);
-  await expect(memory.use(scopeOf(signal), by('ip'), ({ table }) => Promise.resolve(table))).rejects.toBe(deadline);
+  await expect(cache.use(scopeOf(signal), by('ip'), ({ table }) => Promise.resolve(table))).rejects.toBe(deadline);
   expect(await use(by('ip'))).toBeUndefined();
   expect(await tables()).toEqual([]);
 });
 
-test('where the details of a page could not be read they are not read for remembering again', async () => {
-  const { memory, use, scopeOf, aliases } = await remembering(ROOM);
+test('where the details of a page could not be read they are not read for the cache again', async () => {
+  const { cache, use, scopeOf, aliases } = await cacheUnderTest(ROOM);
   await use(by('ip'));
   await use(by('ip'));
   for (const folder of [aliases.segmentsFolder, aliases.linksFolder]) {
     rmSync(folder, { recursive: true });
   }
-  const find = () => memory.use(scopeOf(), by('ip'), (base) => findRemembered(scopeOf(), by('ip'), base, memory));
+  const find = () => cache.use(scopeOf(), by('ip'), (entry) => findCached(scopeOf(), by('ip'), entry, cache));
   await expect(find()).rejects.toThrow('No files found');
-  expect(await memory.use(scopeOf(), by('ip'), ({ isFull }) => Promise.resolve(isFull))).toBe(true);
+  expect(await cache.use(scopeOf(), by('ip'), ({ isFull }) => Promise.resolve(isFull))).toBe(true);
 });

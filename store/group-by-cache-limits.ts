@@ -1,8 +1,8 @@
-/** How much of group searches is remembered. */
-export interface GroupLimits {
+/** Limits of the group-by cache. */
+export interface GroupByCacheLimits {
   /** What all of it may take, as it is estimated. */
   readonly budgetBytes: number;
-  /** A search with more groups is not remembered: it would take the room of many. */
+  /** A search with more groups is not cached, because it would take the room of many. */
   readonly mostGroups: number;
 }
 
@@ -11,6 +11,6 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const LARGEST_SHARE = 1 / 16;
 const MOST_GROUPS = 300_000;
 
-export function groupLimitsOf(memoryLimitMb: number): GroupLimits {
+export function groupByCacheLimitsOf(memoryLimitMb: number): GroupByCacheLimits {
   return { budgetBytes: Math.min(MOST_BYTES, memoryLimitMb * 1024 * 1024 * LARGEST_SHARE), mostGroups: MOST_GROUPS };
 }

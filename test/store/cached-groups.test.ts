@@ -52,7 +52,7 @@ async function flushedStore(dataDir: string, events: number, options: Partial<St
 
 /** What a store answers that has the same events and reads all of them. */
 async function readAnew(events: number, plan: SearchPlan) {
-  const store = await flushedStore(temporaryFolder(), events, { remembersCounts: false });
+  const store = await flushedStore(temporaryFolder(), events, { cachesCounts: false });
   return await store.search(plan);
 }
 
@@ -100,9 +100,9 @@ test('a window that moves over the same segments reads none of them, and its spa
 
 test.each([
   ['made once', 1, {}],
-  ['of a store that remembers nothing', 3, { remembersCounts: false }],
-  ['with too many groups', 3, { groupLimits: { ...LIMITS, mostGroups: 6 } }],
-  ['whose groups find no room', 3, { groupLimits: { ...LIMITS, budgetBytes: 100 } }],
+  ['of a store that caches nothing', 3, { cachesCounts: false }],
+  ['with too many groups', 3, { groupByCacheLimits: { ...LIMITS, mostGroups: 6 } }],
+  ['whose groups find no room', 3, { groupByCacheLimits: { ...LIMITS, budgetBytes: 100 } }],
 ])('a search %s reads its segments', async (_, times, options) => {
   const dataDir = temporaryFolder();
   const plan = groupsPlan(['ip'], 10, -60, 3_000);
@@ -118,7 +118,7 @@ test.each([
 test('where the details of a page find no room, its groups are counted from memory all the same', async () => {
   const dataDir = temporaryFolder();
   const plan = groupsPlan(['ip'], 10, -60, 3_000);
-  const store = await flushedStore(dataDir, 1_000, { groupLimits: { ...LIMITS, budgetBytes: 1_000 } });
+  const store = await flushedStore(dataDir, 1_000, { groupByCacheLimits: { ...LIMITS, budgetBytes: 1_000 } });
   const answer = await readAnew(1_000, plan);
   for (let time = 0; time < 3; time += 1) {
     expect(await store.search(plan)).toEqual(answer);
@@ -176,7 +176,7 @@ test('what a segment has behind the next step of a window that cuts it is read n
 test('windows of several lengths and places in turn are answered from the segments that lie in each', async () => {
   const [store, other] = await Promise.all([
     flushedStore(temporaryFolder(), 3_000),
-    flushedStore(temporaryFolder(), 3_000, { remembersCounts: false }),
+    flushedStore(temporaryFolder(), 3_000, { cachesCounts: false }),
   ]);
   const windows = [0, 360, 720, 1_080].flatMap((from) => [from + 1_500, from + 1_900].map((to) => groupsPlan(['ip'], 10, from, to)));
   for (const plan of [...windows, ...windows, ...windows, ...windows.toReversed(), ...windows]) {
@@ -185,7 +185,7 @@ test('windows of several lengths and places in turn are answered from the segmen
 });
 
 test('searches at the same time, of more than finds room, see every event once while all is flushed and merged', async () => {
-  const store = await storeIn(temporaryFolder(), { groupLimits: { budgetBytes: 60_000, mostGroups: 100 } });
+  const store = await storeIn(temporaryFolder(), { groupByCacheLimits: { budgetBytes: 60_000, mostGroups: 100 } });
   const plans = [groupsPlan(['ip'], 10, -60, 3_000), groupsPlan(['ip', 'action'], 10, -60, 3_000), groupsPlan(['asn'], 0, -60, 3_000)];
   const answers = await Promise.all(plans.map((plan) => readAnew(1_000, plan)));
   const parts = Array.from({ length: 10 }, (_, part) => canonicalBatch(minutes(part * 100, 100)));
