@@ -13,7 +13,7 @@ import { shownValue } from './shown-value.ts';
 import { decodeUtf8 } from './utf8-text.ts';
 
 /** Neither a page nor a sparkline is longer. */
-const MOST_PER_ANSWER = 500;
+export const MOST_PER_ANSWER = 500;
 
 export interface SearchContext {
   readonly zoneId: number;

@@ -2,10 +2,10 @@ import type { ErrorList } from './error-list.ts';
 import type { TimeWindow } from './search-plan.ts';
 
 /** How far back a search may reach; events are kept as long. */
-const REACH_MS = 72n * 3_600_000n;
+export const REACH_MS = 72n * 3_600_000n;
 
 /** How far the caller's clock and ours may be apart. */
-const TOLERANCE_MS = 60_000n;
+export const TOLERANCE_MS = 60_000n;
 
 /**
  * The half-open window `[from, to)`: `to > from`, `from` not before 72 h and 60 s ago, `to` not after 60 s from now. What breaks a rule is

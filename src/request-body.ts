@@ -5,6 +5,9 @@ import { RequestProblem } from './problem.ts';
 /** How long a client may keep a request waiting for its body, in milliseconds, unless the app is told otherwise. */
 export const BODY_DEADLINE_MS = 30_000;
 
+/** Bytes of the body of a search or an export: some thousands of filter values; nothing a person or a dashboard asks comes near. */
+export const SEARCH_BODY_BYTES = 1024 * 1024;
+
 function tooLate(what: string): RequestProblem {
   // What is left of the body may still come: it must not be taken for the next request.
   return new RequestProblem('request.timeout', what, { headers: { connection: 'close' } });

@@ -37,9 +37,9 @@ import { ZoneRowCache } from './zone-row-cache.ts';
 import { type ZoneRowCacheLimits, zoneRowCacheLimits } from './zone-row-cache-limits.ts';
 
 /** Searches that run at the same time; more would only share the same cores. */
-const CONCURRENT_SEARCHES = 4;
+export const CONCURRENT_SEARCHES = 4;
 /** Searches that wait for their turn; further ones are refused with `overloaded`. */
-const WAITING_SEARCHES = 256;
+export const WAITING_SEARCHES = 256;
 /** Pages of the feed that are read at the same time, and windows that are prepared. */
 const CONCURRENT_FEEDS = 4;
 

@@ -16,11 +16,9 @@ import { beginExport } from '../export/running-export.ts';
 import type { Metrics } from '../metrics.ts';
 import { RequestProblem } from '../problem.ts';
 import { invalidRequest } from '../query-parameters.ts';
-import { wholeBodyWithin } from '../request-body.ts';
+import { SEARCH_BODY_BYTES, wholeBodyWithin } from '../request-body.ts';
 import { asStoreProblem } from '../store-problem.ts';
 import { parseZoneId } from '../zone-id.ts';
-
-const BODY_LIMIT_BYTES = 1024 * 1024;
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
@@ -87,7 +85,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
 
   app.post<ZonePath>(
     '/shield/event-logs/:shieldZoneId/export',
-    { bodyLimit: BODY_LIMIT_BYTES, onRequest: judge },
+    { bodyLimit: SEARCH_BODY_BYTES, onRequest: judge },
     async (request, reply) => {
       const plan = compile(request.body, parseZoneId(request.params.shieldZoneId), now());
       const format = exportFormat(negotiateAnswer(request.headers.accept, EXPORT_TYPES));

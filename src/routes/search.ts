@@ -11,13 +11,10 @@ import { ClientHungUp, hangUpSignal } from '../hang-up.ts';
 import type { Metrics } from '../metrics.ts';
 import { RequestProblem } from '../problem.ts';
 import { invalidRequest } from '../query-parameters.ts';
-import { wholeBodyWithin } from '../request-body.ts';
+import { SEARCH_BODY_BYTES, wholeBodyWithin } from '../request-body.ts';
 import { searchResponseJson } from '../search-response.ts';
 import { asStoreProblem } from '../store-problem.ts';
 import { parseZoneId } from '../zone-id.ts';
-
-/** Some thousands of filter values; nothing a person or a dashboard asks comes near. */
-const BODY_LIMIT_BYTES = 1024 * 1024;
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
@@ -84,7 +81,7 @@ export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOp
 
   app.post<ZonePath>(
     '/shield/event-logs/:shieldZoneId/search',
-    { bodyLimit: BODY_LIMIT_BYTES, onRequest: judge },
+    { bodyLimit: SEARCH_BODY_BYTES, onRequest: judge },
     async (request, reply) => {
       const plan = compile(request.body, parseZoneId(request.params.shieldZoneId), now());
       const result = await search(plan, hangUpSignal(reply.raw));

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll } from 'vitest';
+import { MOST_PER_ANSWER } from '../../query/compile-search.ts';
+import { SEARCH_LIMITS } from '../../query/search-limits.ts';
+import { REACH_MS, TOLERANCE_MS } from '../../query/search-window.ts';
+import { INT32 } from '../../query/wire-integer.ts';
+import { loadConfig } from '../../src/config.ts';
+import { RequestProblem } from '../../src/problem.ts';
+import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../../src/request-body.ts';
+import { asStoreProblem } from '../../src/store-problem.ts';
+import { ConnectionPool } from '../../store/connection-pool.ts';
+import { startEngine } from '../../store/duckdb-engine.ts';
+import { CONCURRENT_SEARCHES, WAITING_SEARCHES } from '../../store/open-store.ts';
+import { temporaryFolder } from '../fixtures/temporary-store.ts';
+import { eventLine, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';
+import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
+
+const NOW = Date.now();
+
+let app: RunningApp;
+
+beforeAll(async () => {
+  app = await startApp({ now: () => NOW });
+  await ingest(app, Array.from({ length: MOST_PER_ANSWER + 1 }, (_, index) => eventLine({ logId: `e${index}`, asn: index })).join(''));
+});
+
+afterAll(() => app.stop());
+
+async function asked(rest: object): Promise<string> {
+  return outcomeOf(await search(app, JSON.stringify({ from: NOW - 3_600_000, to: NOW, ...rest })));
+}
+
+const filter = (op: string, value: readonly string[]) => ({ field: 'url', op, value });
+const times = <Item>(length: number, item: Item): Item[] => Array.from({ length }, () => item);
+
+/** `most` of them a clause, as many clauses as it takes. */
+function filters(op: string, all: readonly string[], most: number): object {
+  const parts = Array.from({ length: Math.ceil(all.length / most) }, (_, part) => all.slice(part * most, (part + 1) * most));
+  return { filters: parts.map((part) => filter(op, part)) };
+}
+
+const stars = (runs: number): string => times(runs, '*').join('a');
+
+/** How many of them the answer has, where those that were asked for are more. */
+async function countedIn(length: (body: ReturnType<typeof JSON.parse>) => number, most: number, rest: object): Promise<string> {
+  const { body } = await search(app, JSON.stringify({ from: NOW - 3_600_000, to: NOW, ...rest }));
+  return length(body) === most ? 'ok' : `taken as ${length(body)}`;
+}
+
+/** `callers` that come while others have every connection of the searches; how the last of them fares. */
+async function waitedFor(callers: number): Promise<string> {
+  const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: 1 });
+  const pool = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const held = Array.from({ length: CONCURRENT_SEARCHES + callers }, () => pool.use(() => released).then(() => 'ok', asStoreProblem));
+  release();
+  const last = (await Promise.all(held)).at(-1);
+  pool.close();
+  engine.closeSync();
+  return last instanceof RequestProblem ? `${last.status} ${last.errorKey}` : String(last);
+}
+
+describeLimits('Search', import.meta.filename, {
+  'bytes of the body': {
+    is: bytes(SEARCH_BODY_BYTES),
+    ask: async (size) => outcomeOf(await search(app, JSON.stringify({ from: NOW - 1_000, to: NOW }).padEnd(size))),
+  },
+  'arrival of the whole body': { is: milliseconds(BODY_DEADLINE_MS), elsewhere: 'ends %s with 408, and its connection' },
+  'brackets and braces open at a time': {
+    is: count(SEARCH_LIMITS.jsonDepth),
+    // One that is no clause is another error: only the depth has no field.
+    ask: async (depth) => {
+      const nested = `${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`;
+      const { status, text } = await search(app, `{"from":${NOW - 1_000},"to":${NOW},"filters":${nested}}`);
+      return text.includes('must be JSON') ? outcomeOf({ status, text }) : 'ok';
+    },
+  },
+  filters: { is: count(SEARCH_LIMITS.clauses), ask: (size) => asked({ filters: times(size, filter('eq', ['x'])) }) },
+  'values of one filter': { is: count(SEARCH_LIMITS.alternatives), ask: (size) => asked({ filters: [filter('in', times(size, 'x'))] }) },
+  'values of all filters': {
+    is: count(SEARCH_LIMITS.allAlternatives),
+    ask: (size) => asked(filters('in', times(size, 'x'), SEARCH_LIMITS.alternatives)),
+  },
+  'values of all `contains` and `wildcard` filters': {
+    is: count(SEARCH_LIMITS.searchedTexts),
+    ask: (size) => asked(filters('contains', times(size, 'x'), SEARCH_LIMITS.alternatives)),
+  },
+  'runs of stars in one wildcard': {
+    is: count(SEARCH_LIMITS.starRuns),
+    ask: (runs) => asked({ filters: [filter('wildcard', [stars(runs)])] }),
+  },
+  'runs of stars in all wildcards': {
+    is: count(SEARCH_LIMITS.allStarRuns),
+    ask: (runs) => {
+      const each = SEARCH_LIMITS.starRuns;
+      const whole = times(Math.floor(runs / each), stars(each));
+      return asked(filters('wildcard', runs % each === 0 ? whole : [...whole, stars(runs % each)], SEARCH_LIMITS.alternatives));
+    },
+  },
+  'UTF-16 units of `query`': { is: count(SEARCH_LIMITS.textLength), ask: (size) => asked({ query: 'x'.repeat(size) }) },
+  'UTF-16 units of one value': {
+    is: count(SEARCH_LIMITS.textLength),
+    ask: (size) => asked({ filters: [filter('eq', ['x'.repeat(size)])] }),
+  },
+  'words and phrases of `query`': {
+    is: count(SEARCH_LIMITS.terms),
+    ask: (terms) => asked({ query: Array.from({ length: terms }, (_, index) => `w${index}`).join(' ') }),
+  },
+  '`from` before now': { is: milliseconds(Number(REACH_MS + TOLERANCE_MS)), ask: (ms) => asked({ from: NOW - ms }) },
+  '`to` after now': { is: milliseconds(Number(TOLERANCE_MS)), ask: (ms) => asked({ to: NOW + ms }) },
+  '`page`': { is: count(Number(INT32.most)), ask: (page) => asked({ page }) },
+  '`pageSize`': {
+    is: count(MOST_PER_ANSWER),
+    ask: (pageSize) => countedIn(({ rows }) => rows.length, pageSize, { pageSize }),
+  },
+  '`buckets`': {
+    is: count(MOST_PER_ANSWER),
+    ask: (buckets) => countedIn(({ groups }) => groups[0].sparkline.length, buckets, { buckets, groupBy: ['asn'], pageSize: 1 }),
+  },
+  'errors that one answer lists': {
+    is: count(SEARCH_LIMITS.listedErrors),
+    ask: async (errors) => {
+      const { body } = await search(app, JSON.stringify({ from: NOW - 1, to: NOW, filters: [filter('contains', times(errors, ''))] }));
+      const listed = body.errors.filter(({ field }: { field: string }) => field !== '$').length;
+      return listed === errors ? 'ok' : `taken as ${listed}`;
+    },
+  },
+  'time in the store': { is: milliseconds(loadConfig({}).queryDeadlineMs), elsewhere: 'past its deadline is interrupted and answered 503' },
+  'searches that wait while others run': { is: count(WAITING_SEARCHES), ask: waitedFor },
+});
