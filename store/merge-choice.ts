@@ -104,10 +104,10 @@ function chooseRuns(segments: readonly Segment[], nowMs: number): Merge | undefi
   return undefined;
 }
 
-function firstEvenRuns(runs: readonly SequenceRun[], isQuiet: boolean): readonly Segment[] | undefined {
+function firstEvenRuns(runs: readonly SequenceRun[], isIdle: boolean): readonly Segment[] | undefined {
   for (const first of runs.keys()) {
     const fit = fitting(runs.slice(first, first + MANY_RUNS));
-    const mayGrow = !isQuiet && first + fit.length === runs.length;
+    const mayGrow = !isIdle && first + fit.length === runs.length;
     const together = fit.flatMap(({ segments }) => segments);
     if (fit.length >= (mayGrow ? MANY_RUNS : FEW_RUNS) && areEven(fit) && isWorth(together)) {
       return together;

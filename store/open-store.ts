@@ -17,6 +17,7 @@ import { Flusher } from './flusher.ts';
 import { GroupByCache } from './group-by-cache.ts';
 import { type GroupByCacheLimits, groupByCacheLimitsOf } from './group-by-cache-limits.ts';
 import { MOST_KEPT, type MostKept } from './group-search.ts';
+import { IdleGate } from './idle-gate.ts';
 import { JournalFolder } from './journal-folder.ts';
 import { Loader } from './loader.ts';
 import { LogMemory } from './log-memory.ts';
@@ -25,7 +26,6 @@ import { MergeWriter } from './merge-writer.ts';
 import { PartRemover } from './part-remover.ts';
 import { PathAliases } from './path-aliases.ts';
 import { PositionTable } from './position-table.ts';
-import { QuietMoments } from './quiet-moments.ts';
 import { cleanFolder, unflushedJournals } from './recovery.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import { SearchActivity } from './search-activity.ts';
@@ -48,10 +48,10 @@ const MERGES_SHARE = 1 / 4;
 const LEAST_MB_OF_MERGES = 128;
 
 /** How long after the last bulk load searches get every core again. */
-const QUIET_MS = 1_000;
+const IDLE_MS = 1_000;
 
 /** A search that has just been answered is often followed by another one. */
-const QUIET_AFTER_SEARCH_MS = 2;
+const IDLE_AFTER_SEARCH_MS = 2;
 
 const UPKEEP_EVERY_MS = 5_000;
 
@@ -134,7 +134,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const blobFiles = new BlobFileWriter();
   const flusher = new Flusher({ ...rewriting, fields, blobFiles, logger });
   const searches = new SearchActivity();
-  const threads = new ThreadPolicy({ connection: settings, cores, searches, quietMs: QUIET_MS, logger });
+  const threads = new ThreadPolicy({ connection: settings, cores, searches, idleMs: IDLE_MS, logger });
   const logMemory = new LogMemory();
   const loader = await Loader.start(
     {
@@ -177,7 +177,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     live,
     aliases,
     connection: zoneReading,
-    quiet: new QuietMoments({ searches, quietMs: QUIET_AFTER_SEARCH_MS }),
+    gate: new IdleGate({ searches, idleMs: IDLE_AFTER_SEARCH_MS }),
     limits: { ...zoneRowCacheLimits(memoryLimitMb), ...options.zoneRowCache },
     now,
     logger,

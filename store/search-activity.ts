@@ -21,7 +21,7 @@ export class SearchActivity {
   }
 
   /** Whether no search is under way, and none has been for so long. */
-  isQuiet(forMs: number): boolean {
+  isIdle(forMs: number): boolean {
     return this.#underWay === 0 && this.now() - this.#endedMs >= forMs;
   }
 }

@@ -11,7 +11,7 @@ export interface ThreadPolicyOptions {
   readonly cores: number;
   readonly searches: SearchActivity;
   /** How long after the last bulk load queries get every core again, and after the last search bulk loads may take them. */
-  readonly quietMs: number;
+  readonly idleMs: number;
   /** Which part of the time since it was last asked the main thread was busy. Default: what Node says. */
   readonly mainThreadUse?: () => number;
   /** Milliseconds since any fixed time. Default: those of the process. */
@@ -50,7 +50,7 @@ export class ThreadPolicy {
   #wanted: number;
   #set: number;
   #setting: Promise<void> | undefined;
-  #quiet: NodeJS.Timeout | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
   readonly #mainThreadUse: () => number;
   readonly #now: () => number;
   #second = { beganMs: Number.NEGATIVE_INFINITY, events: 0 };
@@ -90,17 +90,17 @@ export class ThreadPolicy {
   }
 
   async stop(): Promise<void> {
-    clearTimeout(this.#quiet);
+    clearTimeout(this.#idleTimer);
     this.#wanted = this.#set;
     await this.#setting;
   }
 
   #bulk(): void {
-    const { cores, searches, quietMs } = this.#options;
-    clearTimeout(this.#quiet);
-    this.#quiet = setTimeout(() => this.#want(cores), quietMs);
-    this.#quiet.unref();
-    this.#want(!searches.isQuiet(quietMs) && !this.#isFullSpeed ? cores : Math.max(1, cores - CORES_OF_INGEST));
+    const { cores, searches, idleMs } = this.#options;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => this.#want(cores), idleMs);
+    this.#idleTimer.unref();
+    this.#want(!searches.isIdle(idleMs) && !this.#isFullSpeed ? cores : Math.max(1, cores - CORES_OF_INGEST));
   }
 
   #want(threads: number): void {

@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan } from '../query/search-plan.ts';
 import { dropCachedZone, loadZone } from './cached-zone.ts';
+import type { IdleGate } from './idle-gate.ts';
 import type { PathAliases } from './path-aliases.ts';
-import type { QuietMoments } from './quiet-moments.ts';
 import type { ReadZone } from './search-scope.ts';
 import { overlaps, type Segment } from './segment.ts';
 import { SerialQueue } from './serial-queue.ts';
@@ -16,7 +16,7 @@ export interface ZoneRowCacheOptions {
   readonly aliases: PathAliases;
   /** Of its own: tables are made on it while searches go on. */
   readonly connection: DuckDBConnection;
-  readonly quiet: QuietMoments;
+  readonly gate: IdleGate;
   readonly limits: ZoneRowCacheLimits;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -140,7 +140,7 @@ export class ZoneRowCache {
 
   /** Never rejects: without a table a search reads files. */
   async #build(zoneId: number): Promise<void> {
-    const { live, aliases, connection, quiet, limits, now, logger } = this.#options;
+    const { live, aliases, connection, gate, limits, now, logger } = this.#options;
     const segments = segmentsOf(zoneId, live);
     // No more than these: it may be a while.
     const release = live.acquire(segments);
@@ -156,7 +156,7 @@ export class ZoneRowCache {
       }
       this.#lastId -= 1;
       const order = { id: this.#lastId, zoneId, segments };
-      const means = { aliases, connection, moment: quiet.waiting(limits.mostWaitMs) };
+      const means = { aliases, connection, moment: gate.waiting(limits.mostWaitMs) };
       const table = await aliases.withOriginalPaths(loadZone(order, means, this.#closing.signal));
       const entry = { table, segments: new Set(segments), bytes, usedAtMs: now(), readers: 0, isLeaving: false };
       this.#drop(zoneId);

@@ -6,14 +6,14 @@ import { ThreadPolicy } from '../../store/thread-policy.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 
 /** `mainThreadUse` is what the main thread is said to be busy with. The clock stands still but for what a test sets it forward by; that cores are given back by themselves is timed by the real one. */
-async function engineWithPolicy(cores: number, { mainThreadUse = 0.2, quietMs = 60_000 } = {}) {
+async function engineWithPolicy(cores: number, { mainThreadUse = 0.2, idleMs = 60_000 } = {}) {
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: cores });
   const [connection, other] = [await engine.connect(), await engine.connect()];
   const threads = async () => Number((await other.runAndReadAll("SELECT current_setting('threads')")).getRows()[0]?.[0]);
   const clock = { ms: 0 };
   const now = () => clock.ms;
   const searches = new SearchActivity(now);
-  const policy = new ThreadPolicy({ connection, cores, searches, quietMs, mainThreadUse: () => mainThreadUse, now, logger: silentLogger });
+  const policy = new ThreadPolicy({ connection, cores, searches, idleMs, mainThreadUse: () => mainThreadUse, now, logger: silentLogger });
   onTestFinished(() => policy.stop());
   return { policy, threads, clock };
 }
@@ -27,7 +27,7 @@ test.each([
   [4, 2],
   [8, 6],
 ])('with %d cores a query has %d threads while events come in bulk, and every core again soon after', async (cores, inBulk) => {
-  const { policy, threads } = await engineWithPolicy(cores, { quietMs: 1_000 });
+  const { policy, threads } = await engineWithPolicy(cores, { idleMs: 1_000 });
   policy.load(3_000);
   expect(await threads()).toBe(cores);
   policy.load(1_000);

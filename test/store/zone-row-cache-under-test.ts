@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { SEGMENT_COLUMNS } from '../../sql/columns.ts';
 import { startEngine } from '../../store/duckdb-engine.ts';
-import { QuietMoments } from '../../store/quiet-moments.ts';
+import { IdleGate } from '../../store/idle-gate.ts';
 import { SearchActivity } from '../../store/search-activity.ts';
 import type { Segment } from '../../store/segment.ts';
 import { type StoreLogger, silentLogger } from '../../store/store-logger.ts';
@@ -25,8 +25,8 @@ export async function zoneRowCacheUnderTest(limits: Partial<ZoneRowCacheLimits> 
   const clock = { nowMs: 1_000_000 };
   const all = { ...zoneRowCacheLimits(256), ...limits };
   const searches = new SearchActivity();
-  const quiet = new QuietMoments({ searches, quietMs: 1 });
-  const tables = new ZoneRowCache({ live, aliases: pathAliases(folder), connection, quiet, limits: all, now: () => clock.nowMs, logger });
+  const gate = new IdleGate({ searches, idleMs: 1 });
+  const tables = new ZoneRowCache({ live, aliases: pathAliases(folder), connection, gate, limits: all, now: () => clock.nowMs, logger });
   let segments = 0;
 
   const rowsIn = async (sql: string): Promise<unknown[][]> => (await looking.runAndReadAll(sql)).getRows();

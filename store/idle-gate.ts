@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SearchActivity } from './search-activity.ts';
 
-export interface QuietMomentsOptions {
+export interface IdleGateOptions {
   readonly searches: SearchActivity;
   /** How long nobody must have searched: who has just been answered often asks for more. */
-  readonly quietMs: number;
+  readonly idleMs: number;
   /** Default: a timer. */
   readonly rest?: (ms: number) => Promise<unknown>;
 }
@@ -13,14 +13,14 @@ export interface QuietMomentsOptions {
  * Finds moments for work that can wait and is done in small steps: those in which nobody searches. A step beside a search takes one of the cores that it needs,
  * and DuckDB's threads go from one to the other.
  */
-export class QuietMoments {
+export class IdleGate {
   readonly #searches: SearchActivity;
-  readonly #quietMs: number;
+  readonly #idleMs: number;
   readonly #rest: (ms: number) => Promise<unknown>;
 
-  constructor({ searches, quietMs, rest = delay }: QuietMomentsOptions) {
+  constructor({ searches, idleMs, rest = delay }: IdleGateOptions) {
     this.#searches = searches;
-    this.#quietMs = quietMs;
+    this.#idleMs = idleMs;
     this.#rest = rest;
   }
 
@@ -28,9 +28,9 @@ export class QuietMoments {
   waiting(mostMs: number): (signal: AbortSignal) => Promise<void> {
     let leftMs = mostMs;
     return async (signal) => {
-      while (!signal.aborted && !this.#searches.isQuiet(this.#quietMs) && leftMs > 0) {
+      while (!signal.aborted && !this.#searches.isIdle(this.#idleMs) && leftMs > 0) {
         const beganMs = this.#searches.now();
-        await this.#rest(this.#quietMs);
+        await this.#rest(this.#idleMs);
         // Beside searches a rest is often much longer than what was asked for.
         leftMs -= this.#searches.now() - beganMs;
       }
