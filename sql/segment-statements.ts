@@ -30,10 +30,10 @@ const parquetOptions = ({ rowGroup, compression }: (typeof LAYOUTS)[keyof typeof
     `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION ${compression}, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${rowGroup / 2}`,
   );
 
-/** How many events of each zone lie in each time slab. Columns: slab (number since the epoch), zone, events, and the bounds of time and sequence. */
-export function slabZoneCountStatement(events: SqlFragment, slabMs: number): SqlStatement {
+/** How many events of each zone lie in each time partition. Columns: time partition (number since the epoch), zone, events, and the bounds of time and sequence. */
+export function partitionZoneCountStatement(events: SqlFragment, partitionMs: number): SqlStatement {
   return render(
-    sql`SELECT ${column('timestamp')} // ${int64(slabMs)} AS slab, ${column('shieldZoneId')} AS zone, count(*) AS events, min(${column('timestamp')}) AS "minTimestamp", max(${column('timestamp')}) AS "maxTimestamp", min(${column('seq')}) AS "minSequence", max(${column('seq')}) AS "maxSequence" FROM ${events} GROUP BY slab, zone ORDER BY slab, zone`,
+    sql`SELECT ${column('timestamp')} // ${int64(partitionMs)} AS partition, ${column('shieldZoneId')} AS zone, count(*) AS events, min(${column('timestamp')}) AS "minTimestamp", max(${column('timestamp')}) AS "maxTimestamp", min(${column('seq')}) AS "minSequence", max(${column('seq')}) AS "maxSequence" FROM ${events} GROUP BY partition, zone ORDER BY partition, zone`,
   );
 }
 

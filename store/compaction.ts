@@ -8,15 +8,15 @@ import { publishSegments, type RewriteOptions } from './segment-rewrite.ts';
 export type WriteMerge = (order: MergeOrder) => Promise<UnpublishedSegment[]>;
 
 /** Merges segments into new ones, which then take their place. The logs stay where they are. When this rejects, everything is as it was. */
-export async function runMerge({ slab, slabMs, segments }: Merge, write: WriteMerge, options: RewriteOptions): Promise<void> {
+export async function runMerge({ partition, partitionMs, segments }: Merge, write: WriteMerge, options: RewriteOptions): Promise<void> {
   const { aliases, now } = options;
   const order: MergeOrder = {
     segmentsFolder: aliases.segmentsFolder,
     stem: `c${segments[0]?.id ?? 0}-${now().toString(36)}`,
     paths: segments.map(({ file }) => aliases.segmentAlias(file)),
     events: segments.reduce((sum, { rows }) => sum + rows, 0),
-    slab,
-    slabMs,
+    partition,
+    partitionMs,
   };
   const written = await aliases.withOriginalPaths(write(order));
   try {

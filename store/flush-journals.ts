@@ -5,7 +5,7 @@ import type { FieldsOrder, FlushedFields } from './flushed-fields.ts';
 import { JournalEvents } from './journal-events.ts';
 import { writeSegmentFile } from './segment-file.ts';
 import type { Address, SegmentKernel } from './segment-kernel.ts';
-import { HOUR_MS, planFlush, type SegmentPlan, type SlabZone } from './segment-plan.ts';
+import { HOUR_MS, type PartitionZone, planFlush, type SegmentPlan } from './segment-plan.ts';
 import { writeSegments } from './segment-writer.ts';
 
 /** Unflushed events that are in journals alone. */
@@ -39,7 +39,7 @@ export async function flushJournals(order: JournalsOrder, kernel: SegmentKernel)
   const segments = await writeSegments(
     segmentsFolder,
     stem,
-    planFlush(slabZonesOf(sorted, keys, firstSequence)),
+    planFlush(partitionZonesOf(sorted, keys, firstSequence)),
     async (plan, first, path) => {
       const events = eventsOf(plan, sorted, keys);
       const zones = new Int32Array(events.length);
@@ -90,13 +90,13 @@ function orderOf({ kernel, count, zones, timestamps }: JournalEvents): Uint32Arr
 }
 
 /** By the hour, as the plan of a flush asks for it: first those of the first hour. */
-function slabZonesOf(sorted: Uint32Array, { zones, timestamps, sequences }: EventKeys, firstSequence: bigint): SlabZone[] {
-  const slabZones: SlabZone[] = [];
+function partitionZonesOf(sorted: Uint32Array, { zones, timestamps, sequences }: EventKeys, firstSequence: bigint): PartitionZone[] {
+  const partitionZones: PartitionZone[] = [];
   for (let from = 0, to = 0; from < sorted.length; from = to) {
     const first = sorted[from] as number;
     const zone = zones[first] as number;
-    const slab = Math.floor((timestamps[first] as number) / HOUR_MS);
-    const end = (slab + 1) * HOUR_MS;
+    const partition = Math.floor((timestamps[first] as number) / HOUR_MS);
+    const end = (partition + 1) * HOUR_MS;
     let [least, most] = [Number.POSITIVE_INFINITY, 0];
     for (; to < sorted.length; to += 1) {
       const event = sorted[to] as number;
@@ -106,8 +106,8 @@ function slabZonesOf(sorted: Uint32Array, { zones, timestamps, sequences }: Even
       least = Math.min(least, sequences[event] as number);
       most = Math.max(most, sequences[event] as number);
     }
-    slabZones.push({
-      slab,
+    partitionZones.push({
+      partition,
       zone,
       events: to - from,
       minTimestamp: timestamps[first] as number,
@@ -116,7 +116,7 @@ function slabZonesOf(sorted: Uint32Array, { zones, timestamps, sequences }: Even
       maxSequence: firstSequence + BigInt(most),
     });
   }
-  return slabZones.sort((a, b) => a.slab - b.slab || a.zone - b.zone);
+  return partitionZones.sort((a, b) => a.partition - b.partition || a.zone - b.zone);
 }
 
 function eventsOf({ slice, content }: SegmentPlan, sorted: Uint32Array, { zones, timestamps }: EventKeys): Uint32Array {

@@ -55,7 +55,7 @@ export async function writeFlushedFields(order: FieldsOrder, runner: StatementRu
     return () => flushingRows(FLUSHING_TABLE, blobFile);
   };
   try {
-    const segments = await writeAsSegments({ stem, events, rows, slabMs: HOUR_MS, plan: planFlush }, runner, segmentsFolder);
+    const segments = await writeAsSegments({ stem, events, rows, partitionMs: HOUR_MS, plan: planFlush }, runner, segmentsFolder);
     try {
       return { segments, rows: await placesOf(segments, order, runner) };
     } catch (error) {

@@ -29,7 +29,7 @@ export interface MaintenanceOptions {
   readonly logger: StoreLogger;
 }
 
-/** What the store does for itself from time to time: flush old memtables, drop expired segments and unused cached zones, merge small ones while it is quiet. */
+/** What the store does for itself from time to time: flush old memtables, drop expired segments and unused cached zones, and merge small segments while no events come in. */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #queue = new SerialQueue();

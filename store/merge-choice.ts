@@ -1,5 +1,5 @@
 import type { Segment } from './segment.ts';
-import { HOUR_MS, LONG_SLAB_MS, MAX_SEGMENT_ROWS } from './segment-plan.ts';
+import { HOUR_MS, LONG_PARTITION_MS, MAX_SEGMENT_ROWS } from './segment-plan.ts';
 import { rowsOf, type SequenceRun, sequenceRuns } from './sequence-runs.ts';
 import { zoneRowsOf } from './zone-rows.ts';
 
@@ -7,19 +7,19 @@ import { zoneRowsOf } from './zone-rows.ts';
 const MANY_SMALL_SEGMENTS = 8;
 const SMALL_SEGMENT_ROWS = 100_000;
 
-/** A slab is quiet when it has been over for this long; what arrives later makes small segments that are merged in turn. */
-const QUIET_AFTER_MS = HOUR_MS;
+/** A time partition is old when it has been over for this long; what arrives later makes small segments that are merged in turn. */
+const OLD_AFTER_MS = HOUR_MS;
 
 /**
- * Quiet slabs of these lengths are put together, the longest first. The steps between an hour and the longest keep the hours of the last day from being
+ * Old time partitions of these lengths are put together, the longest first. The steps between an hour and the longest keep the hours of the last day from being
  * a file or more each, for one more time that every event is written.
  */
-const QUIET_SLABS_MS = [LONG_SLAB_MS, 3 * HOUR_MS, HOUR_MS];
+const OLD_PARTITIONS_MS = [LONG_PARTITION_MS, 3 * HOUR_MS, HOUR_MS];
 
-/** Once the events of a zone are in so many segments of a quiet slab, those are merged, however large they are. */
+/** Once the events of a zone are in so many segments of an old time partition, those are merged, however large they are. */
 const MANY_LAYERS = 3;
 
-/** A zone is never split, so one that has more events in a slab stays in several segments of it: a merge sorts a segment at a time. */
+/** A zone is never split, so one that has more events in a time partition stays in several segments of it: a merge sorts a segment at a time. */
 const LARGEST_ZONE_ROWS = 2_000_000;
 
 /** One core merges so many events in half a minute. */
@@ -34,32 +34,32 @@ const MANY_RUNS = 64;
 /** Or fewer, where no more can be merged at once. */
 const FEW_RUNS = 4;
 
-/** Segments that are to become as few as possible, all of one time slab. */
+/** Segments that are to become as few as possible, all of one time partition. */
 export interface Merge {
-  readonly slab: number;
-  readonly slabMs: number;
+  readonly partition: number;
+  readonly partitionMs: number;
   readonly segments: readonly Segment[];
 }
 
-/** The next merge that is worth its work, or undefined: quiet slabs first, then busy hours in many pieces. */
+/** The next merge that is worth its work, or undefined: old time partitions first, then busy hours in many pieces. */
 export function chooseMerge(segments: readonly Segment[], nowMs: number): Merge | undefined {
-  return chooseQuietSlab(segments, nowMs) ?? chooseSmallOnes(segments) ?? chooseRuns(segments, nowMs);
+  return chooseOldPartition(segments, nowMs) ?? chooseSmallOnes(segments) ?? chooseRuns(segments, nowMs);
 }
 
-function chooseQuietSlab(segments: readonly Segment[], nowMs: number): Merge | undefined {
-  for (const slabMs of QUIET_SLABS_MS) {
-    for (const [slab, all] of bySlab(segments, slabMs)) {
-      const together = isQuietSlab(slab, slabMs, nowMs) && rowsOf(all) <= LARGEST_MERGE_ROWS ? worthInQuiet(all) : [];
+function chooseOldPartition(segments: readonly Segment[], nowMs: number): Merge | undefined {
+  for (const partitionMs of OLD_PARTITIONS_MS) {
+    for (const [partition, all] of byPartition(segments, partitionMs)) {
+      const together = isOldPartition(partition, partitionMs, nowMs) && rowsOf(all) <= LARGEST_MERGE_ROWS ? worthMerging(all) : [];
       if (together.length > 1 && largestZone(together) <= LARGEST_ZONE_ROWS) {
-        return { slab, slabMs, segments: together };
+        return { partition, partitionMs, segments: together };
       }
     }
   }
   return undefined;
 }
 
-/** Those of a quiet slab that are better merged. */
-function worthInQuiet(all: readonly Segment[]): readonly Segment[] {
+/** Those of an old time partition that are better merged. */
+function worthMerging(all: readonly Segment[]): readonly Segment[] {
   const small = all.filter(({ rows }) => rows < MAX_SEGMENT_ROWS / 2);
   return layersOf(all) >= MANY_LAYERS ? all : halvesBySize(small) ? small : [];
 }
@@ -77,11 +77,11 @@ function halvesBySize(segments: readonly Segment[]): boolean {
 
 function chooseSmallOnes(segments: readonly Segment[]): Merge | undefined {
   const small = segments.filter(({ rows }) => rows < SMALL_SEGMENT_ROWS);
-  for (const slabMs of [HOUR_MS, LONG_SLAB_MS]) {
-    for (const [slab, inSlab] of bySlab(small, slabMs)) {
-      const together = upToFull(inSlab);
+  for (const partitionMs of [HOUR_MS, LONG_PARTITION_MS]) {
+    for (const [partition, inPartition] of byPartition(small, partitionMs)) {
+      const together = upToFull(inPartition);
       if (together.length >= MANY_SMALL_SEGMENTS) {
-        return { slab, slabMs, segments: together };
+        return { partition, partitionMs, segments: together };
       }
     }
   }
@@ -93,11 +93,11 @@ function chooseSmallOnes(segments: readonly Segment[]): Merge | undefined {
  * Half days are for what lies in several hours: flushes with events that came late.
  */
 function chooseRuns(segments: readonly Segment[], nowMs: number): Merge | undefined {
-  for (const slabMs of [HOUR_MS, LONG_SLAB_MS]) {
-    for (const [slab, inSlab] of bySlab(segments, slabMs)) {
-      const together = firstEvenRuns(sequenceRuns(inSlab), isQuietSlab(slab, slabMs, nowMs));
+  for (const partitionMs of [HOUR_MS, LONG_PARTITION_MS]) {
+    for (const [partition, inPartition] of byPartition(segments, partitionMs)) {
+      const together = firstEvenRuns(sequenceRuns(inPartition), isOldPartition(partition, partitionMs, nowMs));
       if (together !== undefined) {
-        return { slab, slabMs, segments: together };
+        return { partition, partitionMs, segments: together };
       }
     }
   }
@@ -136,8 +136,8 @@ function isWorth(segments: readonly Segment[]): boolean {
   return layersOf(segments) >= MANY_LAYERS && largestZone(segments) <= LARGEST_ZONE_ROWS;
 }
 
-function isQuietSlab(slab: number, slabMs: number, nowMs: number): boolean {
-  return (slab + 1) * slabMs + QUIET_AFTER_MS <= nowMs;
+function isOldPartition(partition: number, partitionMs: number, nowMs: number): boolean {
+  return (partition + 1) * partitionMs + OLD_AFTER_MS <= nowMs;
 }
 
 /** The smallest of the segments, as many as fit into one. */
@@ -151,11 +151,11 @@ function upToFull(segments: readonly Segment[]): Segment[] {
     });
 }
 
-/** The segments that lie within one slab, by its number; a segment over several slabs is in none. */
-function bySlab(segments: readonly Segment[], slabMs: number): Map<number, Segment[]> {
-  const slabOf = (timestamp: number) => Math.floor(timestamp / slabMs);
-  const within = segments.filter(({ minTimestamp, maxTimestamp }) => slabOf(minTimestamp) === slabOf(maxTimestamp));
-  return Map.groupBy(within, ({ minTimestamp }) => slabOf(minTimestamp));
+/** The segments that lie within one time partition, by its number; a segment over several time partitions is in none. */
+function byPartition(segments: readonly Segment[], partitionMs: number): Map<number, Segment[]> {
+  const partitionOf = (timestamp: number) => Math.floor(timestamp / partitionMs);
+  const within = segments.filter(({ minTimestamp, maxTimestamp }) => partitionOf(minTimestamp) === partitionOf(maxTimestamp));
+  return Map.groupBy(within, ({ minTimestamp }) => partitionOf(minTimestamp));
 }
 
 function largestZone(segments: readonly Segment[]): number {

@@ -1,7 +1,7 @@
 import { segmentRows } from '../sql/events-relation.ts';
 import type { StatementRunner } from './duckdb-engine.ts';
 import type { UnpublishedSegment } from './segment.ts';
-import { planSlab, type SlabZone } from './segment-plan.ts';
+import { type PartitionZone, planPartition } from './segment-plan.ts';
 import { writeAsSegments } from './segment-rewrite.ts';
 
 /** Segments that are to become as few as possible. */
@@ -9,18 +9,18 @@ export interface MergeOrder {
   readonly segmentsFolder: string;
   /** Begins the names of the new ones: no two that succeed have the same. */
   readonly stem: string;
-  /** Where the segments are read, all of them within one slab of time. */
+  /** Where the segments are read, all of them within one time partition. */
   readonly paths: readonly string[];
   /** How many events they have. */
   readonly events: number;
-  /** The slab's number since the epoch. */
-  readonly slab: number;
-  readonly slabMs: number;
+  /** The time partition's number since the epoch. */
+  readonly partition: number;
+  readonly partitionMs: number;
 }
 
 /** Writes the events of segments into new ones, which do not count yet. Their logs stay where they are. When this rejects, nothing of them is left. */
 export async function writeMerged(
-  { segmentsFolder, stem, paths, slab, slabMs }: MergeOrder,
+  { segmentsFolder, stem, paths, partition, partitionMs }: MergeOrder,
   runner: StatementRunner,
 ): Promise<UnpublishedSegment[]> {
   const events = segmentRows(paths);
@@ -28,8 +28,8 @@ export async function writeMerged(
     stem,
     events,
     rows: () => () => ({ rows: events, inOrder: false }),
-    slabMs,
-    plan: (counts: readonly SlabZone[]) => planSlab(slab, slabMs, counts),
+    partitionMs,
+    plan: (counts: readonly PartitionZone[]) => planPartition(partition, partitionMs, counts),
   };
   return await writeAsSegments(source, runner, segmentsFolder);
 }

@@ -1,12 +1,12 @@
 import type { SqlFragment } from '../sql/fragment.ts';
-import { type SegmentRows, type SegmentSlice, slabZoneCountStatement, writeSegmentStatement } from '../sql/segment-statements.ts';
+import { partitionZoneCountStatement, type SegmentRows, type SegmentSlice, writeSegmentStatement } from '../sql/segment-statements.ts';
 import type { BlobFile } from './blob-file.ts';
 import type { Catalog, CatalogProgress } from './catalog.ts';
 import { runStatement, type StatementRunner } from './duckdb-engine.ts';
 import type { GrowingSegment } from './growing-segment.ts';
 import type { PathAliases } from './path-aliases.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
-import { type SegmentPlan, type SlabZone, slabZone } from './segment-plan.ts';
+import { type PartitionZone, partitionZone, type SegmentPlan } from './segment-plan.ts';
 import { writeSegments } from './segment-writer.ts';
 import type { VersionSet } from './version-set.ts';
 
@@ -20,9 +20,9 @@ export interface SegmentSource {
   readonly events: SqlFragment;
   /** The same as rows of segments, so many of which are to be written. */
   readonly rows: (segments: number) => RowsOfSlice | Promise<RowsOfSlice>;
-  /** The length of the slabs by which `plan` gets the events counted. */
-  readonly slabMs: number;
-  readonly plan: (counts: readonly SlabZone[]) => SegmentPlan[];
+  /** The length of the time partitions by which `plan` gets the events counted. */
+  readonly partitionMs: number;
+  readonly plan: (counts: readonly PartitionZone[]) => SegmentPlan[];
 }
 
 /** New segments, whose files are there, and the parts of the version set whose place they are to take. */
@@ -46,11 +46,11 @@ export interface RewriteOptions {
 
 /** Writes the events into new segments, which do not count yet. When this rejects, none of their files is left. */
 export async function writeAsSegments(
-  { stem, events, rows, slabMs, plan }: SegmentSource,
+  { stem, events, rows, partitionMs, plan }: SegmentSource,
   runner: StatementRunner,
   segmentsFolder: string,
 ): Promise<UnpublishedSegment[]> {
-  const counts = (await runStatement(runner, slabZoneCountStatement(events, slabMs))).map(slabZone);
+  const counts = (await runStatement(runner, partitionZoneCountStatement(events, partitionMs))).map(partitionZone);
   const plans = plan(counts);
   const rowsOf = await rows(plans.length);
   return await writeSegments(segmentsFolder, stem, plans, async ({ slice }, first, path) => {

@@ -33,7 +33,7 @@ async function twoSegments() {
   const retired: Retired[] = [];
   const live = new VersionSet({ segments, blobFiles: catalog.blobFiles() }, 21n, (part) => retired.push(part));
   const segmentsFolder = join(dataDir, 'segments');
-  const merge = { slab: Math.floor(NOW / HOUR_MS), slabMs: HOUR_MS, segments };
+  const merge = { partition: Math.floor(NOW / HOUR_MS), partitionMs: HOUR_MS, segments };
   const options = { aliases: pathAliases(segmentsFolder), catalog, live, now: () => NOW };
   const run = () => runMerge(merge, (order) => writeMerged(order, connection), options);
   return {

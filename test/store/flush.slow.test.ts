@@ -31,7 +31,7 @@ test('flushing moves the events into segments by time and removes their journals
   await store.append(canonicalBatch(events));
   await store.flushNow();
   expect(await storedIds(store)).toEqual(inAnswerOrder(events));
-  // 24 hours from 15:30 touch three slabs of twelve hours.
+  // 24 hours from 15:30 touch three time partitions of twelve hours.
   expect(store.stats()).toMatchObject({ events: 48, unflushedEvents: 0, segments: 3, journalBytes: 0 });
   expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
   expect(segmentFiles(dataDir)).toHaveLength(3);

@@ -31,7 +31,7 @@ test.each([
   ['eight are merged', segments(8, 1_000, hour), 8],
   ['larger ones are not', segments(8, 100_000, hour), undefined],
   ['no more are merged than make one segment', segments(200, 8_300, hour), 60],
-  ['two segments of a slab that has gone quiet are merged', segments(2, 1_000, hour - 24 * HOUR), 2],
+  ['two segments of an old time partition are merged', segments(2, 1_000, hour - 24 * HOUR), 2],
   ['two segments that are large already are left alone', segments(2, 400_000, hour - 24 * HOUR), undefined],
   ['one is not', segments(1, 1_000, hour - 24 * HOUR), undefined],
   ['segments of very many zones are merged too', segmentsOfManyZones(2), 2],
@@ -42,7 +42,7 @@ test.each([
   expect((merge?.segments ?? []).reduce((sum, { rows }) => sum + rows, 0)).toBeLessThanOrEqual(500_000);
 });
 
-test('a quiet slab in which a zone has three segments is merged, however large they are', () => {
+test('an old time partition in which a zone has three segments is merged, however large they are', () => {
   const given = segments(3, 400_000, hour - 24 * HOUR);
   expect(chooseMerge(given, NOW)?.segments).toEqual(given);
 });
@@ -57,16 +57,16 @@ test('what came late is merged with its like, not with a large segment of the sa
   ).toBeUndefined();
 });
 
-describe('hours that go quiet are put together step by step', () => {
+describe('hours that get old are put together step by step', () => {
   const midnight = Math.floor(NOW / (24 * HOUR)) * 24 * HOUR;
   const hourly = Array.from({ length: 12 }, (_, index) => segments(2, 80_000, midnight + index * HOUR)).flat();
   test.each([
     ['an hour, an hour after its end', 2, 1, 2],
     ['three hours, an hour after their end', 4, 3, 6],
     ['twelve hours, an hour after their end', 13, 12, 24],
-  ])('%s', (_, nowHours, slabHours, count) => {
+  ])('%s', (_, nowHours, partitionHours, count) => {
     const merge = chooseMerge(hourly, midnight + nowHours * HOUR);
-    expect({ slabHours: (merge?.slabMs ?? 0) / HOUR, count: merge?.segments.length }).toEqual({ slabHours, count });
+    expect({ partitionHours: (merge?.partitionMs ?? 0) / HOUR, count: merge?.segments.length }).toEqual({ partitionHours, count });
   });
 });
 
@@ -128,10 +128,10 @@ test('of half a day with more than is merged at once, flushes with late events o
     index === 0 ? { ...segment, maxTimestamp: halfDay + 12 * HOUR - 1 } : { ...segment, maxTimestamp: halfDay + 5 * HOUR },
   );
   const merge = chooseMerge(late, NOW);
-  expect([merge?.slabMs, merge?.segments]).toEqual([12 * HOUR, late.slice(1)]);
+  expect([merge?.partitionMs, merge?.segments]).toEqual([12 * HOUR, late.slice(1)]);
 });
 
-test('once such an hour is quiet, what is left of it is merged by itself, and stays', () => {
+test('once such an hour is old, what is left of it is merged by itself, and stays', () => {
   const hourStart = hour - 24 * HOUR;
   const left = runs([...many(2, 16 * FLUSH), ...many(6, FLUSH)], { zones: 1, hourStart });
   expect(chooseMerge(left, NOW)?.segments).toEqual(left.slice(2, 8));

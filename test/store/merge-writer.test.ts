@@ -29,7 +29,7 @@ async function threeSegments(): Promise<MergeOrder> {
   const paths = catalog.segments().map(({ file }) => join(segmentsFolder, file));
   catalog.close();
   expect(paths).toHaveLength(3);
-  return { segmentsFolder, stem: 'merged', paths, events: EVENTS, slab: Math.floor(NOW / HOUR_MS), slabMs: HOUR_MS };
+  return { segmentsFolder, stem: 'merged', paths, events: EVENTS, partition: Math.floor(NOW / HOUR_MS), partitionMs: HOUR_MS };
 }
 
 /** DuckDB in this thread, and how many statements it was asked to run. */

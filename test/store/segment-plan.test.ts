@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { planFlush, type SlabZone } from '../../store/segment-plan.ts';
+import { type PartitionZone, planFlush } from '../../store/segment-plan.ts';
 
 const HOUR = 3_600_000;
 
-function countOf(slab: number, zone: number, events: number): SlabZone {
-  const [minTimestamp, maxTimestamp] = [slab * HOUR + zone, slab * HOUR + zone + 1];
-  return { slab, zone, events, minTimestamp, maxTimestamp, minSequence: BigInt(1 + zone), maxSequence: BigInt(1 + zone + slab) };
+function countOf(partition: number, zone: number, events: number): PartitionZone {
+  const [minTimestamp, maxTimestamp] = [partition * HOUR + zone, partition * HOUR + zone + 1];
+  return { partition, zone, events, minTimestamp, maxTimestamp, minSequence: BigInt(1 + zone), maxSequence: BigInt(1 + zone + partition) };
 }
 
 test('the catalog is told from when to when a segment reaches, its sequences, and the events of each zone', () => {
