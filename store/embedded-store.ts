@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan } from '../query/search-plan.ts';
 import type { EventRow, SearchResult } from '../query/search-result.ts';
 import type { AppendPipeline } from './append-pipeline.ts';
+import type { BackgroundJobs } from './background-jobs.ts';
 import type { Catalog } from './catalog.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import type { FolderCheck } from './data-folder.ts';
@@ -22,7 +23,6 @@ import type { FeedReader } from './feed-reader.ts';
 import type { Flusher } from './flusher.ts';
 import type { GroupByCache } from './group-by-cache.ts';
 import { type MostKept, searchGroups } from './group-search.ts';
-import type { Maintenance } from './maintenance.ts';
 import type { PathAliases } from './path-aliases.ts';
 import type { PositionTable } from './position-table.ts';
 import { searchRows } from './row-search.ts';
@@ -50,7 +50,7 @@ export interface StoreParts {
   readonly counters: StoreCounters;
   readonly pipeline: AppendPipeline;
   readonly flusher: Flusher;
-  readonly maintenance: Maintenance;
+  readonly backgroundJobs: BackgroundJobs;
   readonly searchers: ConnectionPool;
   readonly threads: ThreadPolicy;
   readonly zoneRowCache: ZoneRowCache;
@@ -157,17 +157,17 @@ export class EmbeddedStore implements EventStore {
 
   /** Flushes the memtable now; for tests and tools, since it happens by itself. */
   flushNow(): Promise<void> {
-    return this.#parts.maintenance.flushNow();
+    return this.#parts.backgroundJobs.flushNow();
   }
 
   /** Merges small segments now, and keeps no files for events that may come; for tests and tools, since it happens by itself. */
   compactNow(): Promise<void> {
-    return this.#parts.maintenance.compact();
+    return this.#parts.backgroundJobs.compact();
   }
 
   /** Drops expired segments now; for tests and tools, since it happens by itself. */
   dropExpiredNow(): Promise<void> {
-    return this.#parts.maintenance.dropExpired();
+    return this.#parts.backgroundJobs.dropExpired();
   }
 
   /** Resolves when no zone is being read into memory; for tests and tools. */
@@ -221,13 +221,13 @@ export class EmbeddedStore implements EventStore {
   }
 
   async #close(): Promise<void> {
-    const { pipeline, maintenance, flusher, feed, zoneRowCache, release } = this.#parts;
+    const { pipeline, backgroundJobs, flusher, feed, zoneRowCache, release } = this.#parts;
     const closed = new StoreError('closed', 'the store is closed');
     this.#closing.abort(closed);
     const steps: readonly (readonly [name: string, close: () => Promise<unknown>])[] = [
       // First: the others may be waiting for it.
       ['the events that are being moved to disk', () => flusher.stop()],
-      ['the merge that is being given up', () => maintenance.stop()],
+      ['the merge that is being given up', () => backgroundJobs.stop()],
       ['the events that are being taken in', () => pipeline.close()],
       ['the feed', () => feed.close(closed)],
       ['the zone that is being read into memory', () => zoneRowCache.close()],

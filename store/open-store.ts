@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { AppendPipeline } from './append-pipeline.ts';
+import { BackgroundJobs } from './background-jobs.ts';
 import { BlobFileWriter } from './blob-file-writer.ts';
 import { Catalog } from './catalog.ts';
 import { ConnectionPool } from './connection-pool.ts';
@@ -21,7 +22,6 @@ import { IdleGate } from './idle-gate.ts';
 import { JournalFolder } from './journal-folder.ts';
 import { Loader } from './loader.ts';
 import { LogMemory } from './log-memory.ts';
-import { Maintenance } from './maintenance.ts';
 import { MergeWriter } from './merge-writer.ts';
 import { PartRemover } from './part-remover.ts';
 import { PathAliases } from './path-aliases.ts';
@@ -53,7 +53,7 @@ const IDLE_MS = 1_000;
 /** A search that has just been answered is often followed by another one. */
 const IDLE_AFTER_SEARCH_MS = 2;
 
-const UPKEEP_EVERY_MS = 5_000;
+const BACKGROUND_JOBS_EVERY_MS = 5_000;
 
 export interface StoreOptions {
   readonly dataDir: string;
@@ -74,7 +74,7 @@ export interface StoreOptions {
   /** Which zones are read into memory, where that is to differ from what suits the memory limit. */
   readonly zoneRowCache?: Partial<ZoneRowCacheLimits>;
   /** How often it does what can wait: flushes old memtables, merges, drops what has expired. Default: every five seconds. */
-  readonly upkeepEveryMs?: number;
+  readonly backgroundJobsEveryMs?: number;
 }
 
 export type OpenStore = EmbeddedStore;
@@ -97,7 +97,7 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
 
 async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: StoreOptions): Promise<OpenStore> {
   const { memoryLimitMb, retentionMs, now, logger = silentLogger, cachesCounts = true, mostKept = MOST_KEPT } = options;
-  const { groupByCacheLimits = groupByCacheLimitsOf(memoryLimitMb), upkeepEveryMs = UPKEEP_EVERY_MS } = options;
+  const { groupByCacheLimits = groupByCacheLimitsOf(memoryLimitMb), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS } = options;
   await cleanFolder(folder, catalog);
   const { flushedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
   const journalFolder = new JournalFolder(folder.journal, catalog.emptyJournals);
@@ -182,7 +182,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     now,
     logger,
   });
-  const maintenance = new Maintenance({
+  const backgroundJobs = new BackgroundJobs({
     pipeline,
     loader,
     flusher,
@@ -194,7 +194,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     retention,
     zoneRowCache,
     now,
-    everyMs: upkeepEveryMs,
+    everyMs: backgroundJobsEveryMs,
     logger,
   });
 
@@ -234,7 +234,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     counters,
     pipeline,
     flusher,
-    maintenance,
+    backgroundJobs,
     searchers,
     threads,
     zoneRowCache,

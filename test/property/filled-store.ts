@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { BatchBuilder } from '../../ingest/batch-builder.ts';
 import { type OpenStore, openStore, type StoreOptions } from '../../store/open-store.ts';
-import { NO_UPKEEP_MS } from '../fixtures/temporary-store.ts';
+import { NO_BACKGROUND_JOBS_MS } from '../fixtures/temporary-store.ts';
 import type { RawEvent } from '../oracle/raw-event.ts';
 import { arbitraryEvent } from './arbitrary-event.ts';
 
@@ -30,7 +30,14 @@ export async function appendEvents(store: OpenStore, events: readonly RawEvent[]
 }
 
 export function openStoreIn(dataDir: string, options: Partial<StoreOptions> = {}): Promise<OpenStore> {
-  return openStore({ dataDir, memoryLimitMb: 512, retentionMs: RETENTION_MS, now: () => NOW_MS, upkeepEveryMs: NO_UPKEEP_MS, ...options });
+  return openStore({
+    dataDir,
+    memoryLimitMb: 512,
+    retentionMs: RETENTION_MS,
+    now: () => NOW_MS,
+    backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS,
+    ...options,
+  });
 }
 
 /** Runs `work` with a folder of its own that is gone afterwards. */

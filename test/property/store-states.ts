@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { StoreOptions } from '../../store/open-store.ts';
-import { NO_UPKEEP_MS } from '../fixtures/temporary-store.ts';
+import { NO_BACKGROUND_JOBS_MS } from '../fixtures/temporary-store.ts';
 import type { RawEvent } from '../oracle/raw-event.ts';
 import { type RunningApp, startApp } from '../src/running-app.ts';
 import { AcceptedEvents, dayOfEvents } from './day-of-events.ts';
@@ -127,7 +127,7 @@ function start(folder: string, options: Partial<StoreOptions>): Promise<RunningA
   return startApp({
     dataDir: join(folder, 'data'),
     now: () => NOW_MS,
-    storeOptions: { upkeepEveryMs: NO_UPKEEP_MS, ...options },
+    storeOptions: { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS, ...options },
     // A client that reads nothing between four of them is cut off.
     tailLimits: { heartbeatMs: 500 },
   });

@@ -84,7 +84,7 @@ describe('a journal that was being written over an older one', () => {
 
   test('is one of few: while nothing comes in, files that are not needed do not stay', async () => {
     const dataDir = temporaryFolder();
-    const store = await storeIn(dataDir, { upkeepEveryMs: 3_000 });
+    const store = await storeIn(dataDir, { backgroundJobsEveryMs: 3_000 });
     await store.append(canonicalBatch(large(10_000)));
     await store.flushNow();
     const names = () => readdirSync(join(dataDir, 'journal'));

@@ -78,7 +78,7 @@ test('a blob file goes with the last segment that can need it, and its file when
 test('the store drops expired segments by itself', async () => {
   const dataDir = temporaryFolder();
   let now = NOW;
-  const store = await storeIn(dataDir, { now: () => now, upkeepEveryMs: 50 });
+  const store = await storeIn(dataDir, { now: () => now, backgroundJobsEveryMs: 50 });
   await store.append(canonicalBatch([...eventSeries('old', 10, NOW - 70 * HOUR, 1), event('young', NOW)]));
   await store.flushNow();
   expect(store.stats()).toMatchObject({ events: 11, segments: 2 });

@@ -74,9 +74,9 @@ test('searches see every event that is stored, and each once, while events are f
     const more = eventSeries(`more${round}-`, 20, NOW - 10 * HOUR + round * 60_000, 1_000);
     await store.append(canonicalBatch(more));
     stored.push(...more);
-    const upkeep = round % 5 === 4 ? store.compactNow() : round % 2 === 0 ? store.flushNow() : Promise.resolve();
+    const change = round % 5 === 4 ? store.compactNow() : round % 2 === 0 ? store.flushNow() : Promise.resolve();
     const found = await Promise.all([storedIds(store), storedIds(store), storedIds(store)]);
-    await upkeep;
+    await change;
     const expected = inAnswerOrder(stored);
     expect(found).toEqual([expected, expected, expected]);
     tables += store.stats().cachedZones;

@@ -13,7 +13,7 @@ import { SerialQueue } from './serial-queue.ts';
 import type { StoreLogger } from './store-logger.ts';
 import type { ZoneRowCache } from './zone-row-cache.ts';
 
-export interface MaintenanceOptions {
+export interface BackgroundJobsOptions {
   readonly pipeline: AppendPipeline;
   readonly loader: Loader;
   readonly flusher: Flusher;
@@ -30,14 +30,14 @@ export interface MaintenanceOptions {
 }
 
 /** What the store does for itself from time to time: flush old memtables, drop expired segments and unused cached zones, and merge small segments while no events come in. */
-export class Maintenance {
-  readonly #options: MaintenanceOptions;
+export class BackgroundJobs {
+  readonly #options: BackgroundJobsOptions;
   readonly #queue = new SerialQueue();
   readonly #timer: NodeJS.Timeout;
   #due = false;
   #stopped = false;
 
-  constructor(options: MaintenanceOptions) {
+  constructor(options: BackgroundJobsOptions) {
     this.#options = options;
     this.#timer = setInterval(() => this.#tick(), options.everyMs);
     this.#timer.unref();
@@ -88,7 +88,7 @@ export class Maintenance {
     this.#queue
       .run(() => this.#work())
       .catch((error: unknown) => {
-        this.#options.logger.error({ err: error }, 'the upkeep of the store failed; it is tried again');
+        this.#options.logger.error({ err: error }, 'the background jobs of the store failed; they are tried again');
       })
       .finally(() => {
         this.#due = false;
