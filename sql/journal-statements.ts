@@ -7,10 +7,10 @@ import { renderSql, type SqlStatement } from './statement.ts';
 /** How journals become searchable: finding duplicates, copying what is in small ones. Table names are the store's own; file paths are bound. */
 
 /** What makes two events the same one. */
-const IDENTITY = joinSql([column('shieldZoneId'), column('timestamp'), column('logId')], ', ');
+const DEDUP_COLUMNS = joinSql([column('shieldZoneId'), column('timestamp'), column('logId')], ', ');
 
 /** The same of rows that have an id in parts. */
-const IDENTITY_OF_ROW = joinSql([column('shieldZoneId'), column('timestamp'), column('logIdBytes'), column('logIdText')], ', ');
+const DEDUP_COLUMNS_OF_ROW = joinSql([column('shieldZoneId'), column('timestamp'), column('logIdBytes'), column('logIdText')], ', ');
 
 const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duckdbDialect.placeholder);
 
@@ -29,19 +29,19 @@ export function dropTableStatement(table: string): SqlStatement {
   return render(sql`DROP TABLE IF EXISTS ${trusted(table)}`);
 }
 
-/** What tells the rows apart, as far as 53 bits can. Columns: identity (a whole number), timestamp, zone, all of them doubles. */
-function identities(rows: SqlFragment): SqlFragment {
-  return sql`SELECT (hash(${IDENTITY_OF_ROW}) >> 11)::DOUBLE, ${column('timestamp')}::DOUBLE, ${column('shieldZoneId')}::DOUBLE FROM ${rows}`;
+/** The dedup key of each row, a hash of 53 bits. Columns: key (a whole number), timestamp, zone, all of them doubles. */
+function dedupKeys(rows: SqlFragment): SqlFragment {
+  return sql`SELECT (hash(${DEDUP_COLUMNS_OF_ROW}) >> 11)::DOUBLE, ${column('timestamp')}::DOUBLE, ${column('shieldZoneId')}::DOUBLE FROM ${rows}`;
 }
 
 /** Of the events of a journal. */
-export function identitiesStatement(path: string): SqlStatement {
-  return render(identities(ofFile(path)));
+export function dedupKeysStatement(path: string): SqlStatement {
+  return render(dedupKeys(ofFile(path)));
 }
 
 /** The same of those `rows` of journals or segments that are from `fromMs` on and before `toMs`. */
-export function identitiesBetweenStatement(rows: SqlFragment, fromMs: number, toMs: number): SqlStatement {
-  return render(sql`${identities(rows)} WHERE ${column('timestamp')} >= ${int64(fromMs)} AND ${column('timestamp')} < ${int64(toMs)}`);
+export function dedupKeysBetweenStatement(rows: SqlFragment, fromMs: number, toMs: number): SqlStatement {
+  return render(sql`${dedupKeys(rows)} WHERE ${column('timestamp')} >= ${int64(fromMs)} AND ${column('timestamp')} < ${int64(toMs)}`);
 }
 
 /** Copies the events of a journal into a memtable. */
@@ -55,7 +55,7 @@ export function insertStatement(table: string, path: string): SqlStatement {
  */
 export function insertNewStatement(table: string, path: string, known: SqlFragment, firstMs: number, lastMs: number): SqlStatement {
   const events = eventsRelation([{ path }], [], 0n);
-  const first = sql`SELECT min(${column('seq')}) FROM (SELECT ${column('seq')}, ${IDENTITY} FROM ${events} ANTI JOIN (SELECT ${IDENTITY} FROM ${known} WHERE ${column('timestamp')} BETWEEN ${int64(firstMs)} AND ${int64(lastMs)}) AS known USING (${IDENTITY})) AS arrived GROUP BY ${IDENTITY}`;
+  const first = sql`SELECT min(${column('seq')}) FROM (SELECT ${column('seq')}, ${DEDUP_COLUMNS} FROM ${events} ANTI JOIN (SELECT ${DEDUP_COLUMNS} FROM ${known} WHERE ${column('timestamp')} BETWEEN ${int64(firstMs)} AND ${int64(lastMs)}) AS known USING (${DEDUP_COLUMNS})) AS arrived GROUP BY ${DEDUP_COLUMNS}`;
   return render(
     sql`INSERT INTO ${trusted(table)} SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${ofFile(path)} WHERE ${column('seq')} IN (${first}) RETURNING ${column('seq')}::DOUBLE`,
   );

@@ -29,7 +29,7 @@ export interface BackgroundJobsOptions {
   readonly logger: StoreLogger;
 }
 
-/** What the store does for itself from time to time: flush old memtables, drop expired segments and unused cached zones, and merge small segments while no events come in. */
+/** Runs what the store does by itself from time to time: flushes old memtables, drops expired segments, evicts unused zones, and compacts while no events come in. */
 export class BackgroundJobs {
   readonly #options: BackgroundJobsOptions;
   readonly #queue = new SerialQueue();

@@ -1,20 +1,20 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { journalRows } from '../sql/events-relation.ts';
-import { identitiesBetweenStatement, identitiesStatement } from '../sql/journal-statements.ts';
+import { dedupKeysBetweenStatement, dedupKeysStatement } from '../sql/journal-statements.ts';
 import { END_OF_SEQUENCE } from './append-place.ts';
+import { DedupIndex, type DedupIndexLimits, type EventDedupKeys, MINUTE_MS } from './dedup-index.ts';
 import { runForNumbers } from './duckdb-engine.ts';
 import { type GrowingSegment, sourcesOf } from './growing-segment.ts';
-import { type EventIdentities, KnownEvents, type KnownEventsLimits, MINUTE_MS } from './known-events.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { overlaps, type Segment } from './segment.ts';
 import type { Snapshot } from './version-set.ts';
 
-/** What is known takes so much for each event at most: a set that has just grown. */
+/** The dedup index takes so much for each event at most: a set that has just grown. */
 const BYTES_AN_EVENT = 22;
 const PART_OF_MEMORY = 16;
 
-/** Of how many events it is kept what tells them apart, but for minutes that events keep coming from. */
-export function mostKnownEvents(memoryLimitMb: number): number {
+/** How many events the dedup index holds, but for minutes that events keep coming from. */
+export function maxDedupEvents(memoryLimitMb: number): number {
   return (memoryLimitMb * 1024 * 1024) / PART_OF_MEMORY / BYTES_AN_EVENT;
 }
 
@@ -32,7 +32,7 @@ const READ_AT_ONCE = 100_000;
 
 const NONE = new Float64Array(0);
 
-export interface ArrivedEvents extends EventIdentities {
+export interface ArrivedEvents extends EventDedupKeys {
   readonly zones: readonly number[];
   readonly minTimestamp: number;
   readonly maxTimestamp: number;
@@ -41,28 +41,28 @@ export interface ArrivedEvents extends EventIdentities {
 export interface DuplicateCheckOptions {
   readonly connection: DuckDBConnection;
   readonly aliases: PathAliases;
-  readonly mostKnownEvents: number;
+  readonly maxDedupEvents: number;
 }
 
 /**
- * Finds out whether events that arrive are in the store already, from memory: of the minutes that events come from at the time it knows what tells all stored events apart. What it does not know yet of a minute it reads
+ * Finds out from the dedup index whether events that arrive are in the store already. It indexes the minutes that events come from at the time; a minute that is not indexed yet it reads
  * from the unflushed events and segments once.
  */
 export class DuplicateCheck {
   readonly #options: DuplicateCheckOptions;
-  readonly #limits: KnownEventsLimits;
-  readonly #known: KnownEvents;
+  readonly #limits: DedupIndexLimits;
+  readonly #index: DedupIndex;
 
   constructor(options: DuplicateCheckOptions) {
     this.#options = options;
-    this.#limits = { mostEvents: options.mostKnownEvents, mostInUse: TIMES_IN_USE * options.mostKnownEvents };
-    this.#known = new KnownEvents(this.#limits);
+    this.#limits = { mostEvents: options.maxDedupEvents, mostInUse: TIMES_IN_USE * options.maxDedupEvents };
+    this.#index = new DedupIndex(this.#limits);
   }
 
   /** The events of a journal that has some. */
   async arrived(path: string): Promise<ArrivedEvents> {
-    const columns = await runForNumbers(this.#options.connection, identitiesStatement(path));
-    const [identities = NONE, times = NONE, zones = NONE] = columns;
+    const columns = await runForNumbers(this.#options.connection, dedupKeysStatement(path));
+    const [dedupKeys = NONE, times = NONE, zones = NONE] = columns;
     let [minTimestamp, maxTimestamp] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     const different = new Set<number>();
     for (let event = 0; event < times.length; event += 1) {
@@ -71,7 +71,7 @@ export class DuplicateCheck {
       maxTimestamp = Math.max(maxTimestamp, time);
       different.add(zones[event] as number);
     }
-    return { identities, times, zones: [...different], minTimestamp, maxTimestamp };
+    return { dedupKeys, times, zones: [...different], minTimestamp, maxTimestamp };
   }
 
   /**
@@ -79,8 +79,8 @@ export class DuplicateCheck {
    * more closely the next time.
    */
   async mayFindSome(arrived: ArrivedEvents, stored: Snapshot): Promise<boolean> {
-    const areKnown = await this.#learn(this.#known.missing(arrived), stored);
-    const areNew = this.#known.add(arrived);
+    const areKnown = await this.#learn(this.#index.missing(arrived), stored);
+    const areNew = this.#index.add(arrived);
     return !(areKnown && areNew);
   }
 
@@ -97,24 +97,24 @@ export class DuplicateCheck {
       return false;
     }
     for (const read of reads) {
-      this.#known.begin(read.minutes, await this.#read(read.parts));
+      this.#index.begin(read.minutes, await this.#read(read.parts));
     }
     return true;
   }
 
-  async #read({ fromMs, toMs, growing, flushed, expectedEvents }: StoredParts): Promise<EventIdentities[]> {
+  async #read({ fromMs, toMs, growing, flushed, expectedEvents }: StoredParts): Promise<EventDedupKeys[]> {
     if (growing.length + flushed.length === 0) {
       return [];
     }
     const { connection, aliases } = this.#options;
     const paths = flushed.map(({ file }) => aliases.segmentAlias(file));
     const rows = journalRows(sourcesOf(growing), paths, END_OF_SEQUENCE);
-    const found: EventIdentities[] = [];
+    const found: EventDedupKeys[] = [];
     const stepMs = Math.ceil((toMs - fromMs) / Math.max(1, expectedEvents / READ_AT_ONCE));
     for (let from = fromMs; from < toMs; from += stepMs) {
-      const statement = identitiesBetweenStatement(rows, from, Math.min(from + stepMs, toMs));
-      const [identities = NONE, times = NONE] = await runForNumbers(connection, statement);
-      found.push({ identities, times });
+      const statement = dedupKeysBetweenStatement(rows, from, Math.min(from + stepMs, toMs));
+      const [dedupKeys = NONE, times = NONE] = await runForNumbers(connection, statement);
+      found.push({ dedupKeys, times });
     }
     return found;
   }

@@ -35,7 +35,7 @@ export interface LoaderOptions {
   readonly live: VersionSet;
   readonly positions: PositionTable;
   readonly counters: StoreCounters;
-  readonly mostKnownEvents: number;
+  readonly maxDedupEvents: number;
   readonly now: () => number;
   /** Removes the files of a journal none of whose events is new. */
   readonly dropFiles: (journal: Journal) => Promise<Journal>;

@@ -7,7 +7,7 @@ import { Catalog } from './catalog.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type DataFolder, folderCheckOf, prepareDataFolder } from './data-folder.ts';
 import { rememberFooters, startEngine } from './duckdb-engine.ts';
-import { mostKnownEvents } from './duplicate-check.ts';
+import { maxDedupEvents } from './duplicate-check.ts';
 import { EmbeddedStore } from './embedded-store.ts';
 import type { DeadLetter } from './event-store.ts';
 import { lastSequencesIn } from './feed-dropped.ts';
@@ -69,8 +69,8 @@ export interface StoreOptions {
   readonly mostKept?: MostKept;
   /** How much of them is cached, for tests of the limits. */
   readonly groupByCacheLimits?: GroupByCacheLimits;
-  /** Of how many events the store remembers that it has them, for tests of the limit. */
-  readonly mostKnownEvents?: number;
+  /** How many events the dedup index holds, for tests of the limit. */
+  readonly maxDedupEvents?: number;
   /** Which zones are read into memory, where that is to differ from what suits the memory limit. */
   readonly zoneRowCache?: Partial<ZoneRowCacheLimits>;
   /** How often it does what can wait: flushes old memtables, merges, drops what has expired. Default: every five seconds. */
@@ -146,7 +146,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
       counters,
       now,
       dropFiles: (journal) => journalFolder.dropFiles(journal),
-      mostKnownEvents: options.mostKnownEvents ?? mostKnownEvents(memoryLimitMb),
+      maxDedupEvents: options.maxDedupEvents ?? maxDedupEvents(memoryLimitMb),
       onClosed: (closed) => flusher.enqueue(closed),
       onLoad: (events) => threads.load(events),
       roomToClose: () => flusher.room(),

@@ -66,21 +66,21 @@ function textOf(upload: Upload): string {
 /** A store in a folder, and what an exact count would be. */
 class Life {
   readonly #stored = new Set<string>();
-  readonly #mostKnownEvents: number;
+  readonly #maxDedupEvents: number;
   #expired = 0;
   #duplicates = 0;
   #folder: string;
   #store: OpenStore;
 
-  private constructor(folder: string, store: OpenStore, mostKnownEvents: number) {
+  private constructor(folder: string, store: OpenStore, maxDedupEvents: number) {
     this.#folder = folder;
     this.#store = store;
-    this.#mostKnownEvents = mostKnownEvents;
+    this.#maxDedupEvents = maxDedupEvents;
   }
 
-  static async begin(mostKnownEvents: number): Promise<Life> {
+  static async begin(maxDedupEvents: number): Promise<Life> {
     const folder = temporaryFolder();
-    return new Life(folder, await storeIn(folder, { mostKnownEvents }), mostKnownEvents);
+    return new Life(folder, await storeIn(folder, { maxDedupEvents }), maxDedupEvents);
   }
 
   async take(step: Step): Promise<void> {
@@ -120,7 +120,7 @@ class Life {
 
   async #openAgain(): Promise<void> {
     const last = this.#store.lastSequence();
-    this.#store = await storeIn(this.#folder, { mostKnownEvents: this.#mostKnownEvents });
+    this.#store = await storeIn(this.#folder, { maxDedupEvents: this.#maxDedupEvents });
     // A reader of the feed may have got as far as that: no later event may stand before it.
     expect(this.#store.lastSequence()).toBe(last);
   }
@@ -169,10 +169,10 @@ test.each([
   ['by looking', 0],
 ])(
   'every upload is told exactly how many of its events were stored already, found %s, and one without a new event leaves no file',
-  async (_, mostKnownEvents) => {
+  async (_, maxDedupEvents) => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { minLength: 4, maxLength: 10 }), async (steps) => {
-        const life = await Life.begin(mostKnownEvents);
+        const life = await Life.begin(maxDedupEvents);
         for (const step of steps) {
           await life.take(step);
           await life.expectRight();

@@ -11,7 +11,7 @@ describe.each([
   ['what is known of events is kept', 1_000_000],
   ['too little of it can be kept', 100],
   ['none of it can be kept', 0],
-])('where %s', (_, mostKnownEvents) => {
+])('where %s', (_, maxDedupEvents) => {
   test.each([
     ['a large batch, all of a minute', LARGE, 5],
     ['a large batch, of three days', LARGE, 50_000],
@@ -21,7 +21,7 @@ describe.each([
     const dataDir = temporaryFolder();
     const events = eventSeries('e', count, NOW - count * everyMs, everyMs);
     const others = [event('new', NOW - MINUTE)];
-    let store = await storeIn(dataDir, { mostKnownEvents });
+    let store = await storeIn(dataDir, { maxDedupEvents });
     await store.append(canonicalBatch(events));
     await store.append(canonicalBatch(events));
     await store.append(canonicalBatch([...events.slice(0, count - 1), ...others]));
@@ -32,7 +32,7 @@ describe.each([
     await store.append(canonicalBatch([...others, ...events]));
     expect(store.stats()).toMatchObject({ events: count + 1, duplicateEvents: 4 * count });
     await store.close();
-    store = await storeIn(dataDir, { mostKnownEvents });
+    store = await storeIn(dataDir, { maxDedupEvents });
     await store.append(canonicalBatch(events));
     expect(store.stats()).toMatchObject({ events: count + 1 });
     expect(await storedIds(store)).toEqual(inAnswerOrder([...events, ...others]));

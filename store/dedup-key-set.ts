@@ -2,7 +2,7 @@
 const FEWEST_PLACES = 64;
 
 /** A set of whole numbers from 0 to 2^53 - 1 that are as good as chance, eleven bytes to each. */
-export class IdentitySet {
+export class DedupKeySet {
   /** A number lies at the place that its lowest bits name, or at the next free one. 0 is free. */
   #places = new Float64Array(FEWEST_PLACES);
   #size = 0;
@@ -12,8 +12,8 @@ export class IdentitySet {
   }
 
   /** False where it is in the set already. */
-  add(identity: number): boolean {
-    const number = nonZero(identity);
+  add(dedupKey: number): boolean {
+    const number = nonZero(dedupKey);
     const place = this.#find(number);
     if (this.#places[place] !== 0) {
       return false;
@@ -47,6 +47,6 @@ export class IdentitySet {
 }
 
 /** One in 2^53 becomes another: two events are not the same for having the same number, but are looked at. */
-function nonZero(identity: number): number {
-  return identity === 0 ? 1 : identity;
+function nonZero(dedupKey: number): number {
+  return dedupKey === 0 ? 1 : dedupKey;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { IdentitySet } from '../../store/identity-set.ts';
+import { DedupKeySet } from '../../store/dedup-key-set.ts';
 
 const LARGEST = 2 ** 53 - 1;
 
@@ -9,7 +9,7 @@ function numbers(count: number): number[] {
 }
 
 test('a number is in the set once it was added, however many there are', () => {
-  const set = new IdentitySet();
+  const set = new DedupKeySet();
   const all = numbers(10_000);
   for (const number of all) {
     expect(set.add(number)).toBe(true);
@@ -21,7 +21,7 @@ test('a number is in the set once it was added, however many there are', () => {
 });
 
 test('0 is a number like others', () => {
-  const set = new IdentitySet();
+  const set = new DedupKeySet();
   expect(set.add(0)).toBe(true);
   expect(set.add(0)).toBe(false);
 });
