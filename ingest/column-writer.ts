@@ -1,4 +1,4 @@
-import { BATCH_COLUMNS, type FieldColumns, placeOf, UNFOLDED_BIT } from '../query/batch-columns.ts';
+import { BATCH_COLUMNS, type FieldColumns, HAS_UPPERCASE_OR_NON_ASCII_BIT, placeOf } from '../query/batch-columns.ts';
 import { ChunkPool } from './chunk-pool.ts';
 import { ColumnBytes } from './column-bytes.ts';
 import { QUESTION_MARK } from './json-bytes.ts';
@@ -68,12 +68,12 @@ export class ColumnWriter {
     tailAt = Math.min(tailAt + 1, end);
     this.#columnAt(URL_HEAD).copyText(text, start, tailAt);
     this.#columnAt(URL_TAIL).copyText(text, tailAt, end);
-    this.#noteUnfolded(text, tailAt, end);
+    this.#noteUppercaseOrNonAscii(text, tailAt, end);
   }
 
   ip(text: Uint8Array, start: number, end: number): void {
     this.#columnAt(IP).copyText(text, start, end);
-    this.#noteUnfolded(text, start, end);
+    this.#noteUppercaseOrNonAscii(text, start, end);
   }
 
   /** The number of the event's `ip`, 64 bits in each half. */
@@ -104,11 +104,11 @@ export class ColumnWriter {
     return this.columns[place]!;
   }
 
-  #noteUnfolded(text: Uint8Array, start: number, end: number): void {
+  #noteUppercaseOrNonAscii(text: Uint8Array, start: number, end: number): void {
     for (let at = start; at < end; at++) {
       const byte = text[at]!;
       if (byte >= 0x80 || (byte >= 0x41 && byte <= 0x5a)) {
-        this.#mask |= 1 << UNFOLDED_BIT;
+        this.#mask |= 1 << HAS_UPPERCASE_OR_NON_ASCII_BIT;
         return;
       }
     }

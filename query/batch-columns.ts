@@ -38,7 +38,7 @@ export function placeOf(name: BatchColumn): number {
  * The bit of an event's mask that says whether lower case changes its `ip` or `urlTail`, or may do so: set where one of them has an upper case letter of ASCII, or a character beyond ASCII.
  * The bits below it say which of the columns the event has, by their places.
  */
-export const UNFOLDED_BIT = BATCH_COLUMNS.length;
+export const HAS_UPPERCASE_OR_NON_ASCII_BIT = BATCH_COLUMNS.length;
 
 /** Bytes of a mask. Numbers are little-endian, also the lengths before texts and bytes, which have four bytes too. */
 export const MASK_BYTES = 4;

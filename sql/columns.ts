@@ -22,13 +22,13 @@ const FIELD_COLUMNS: readonly EventColumn[] = [
 const DUCKDB_TYPES = { int32: 'INTEGER', int64: 'BIGINT', uint64: 'UBIGINT', text: 'VARCHAR', bytes: 'BLOB' } as const;
 
 /** Whether lower case changes `ip` or `urlTail`, or may do so. */
-const UNFOLDED: EventColumn = { name: 'unfolded', duckdbType: 'BOOLEAN' };
+const HAS_UPPERCASE_OR_NON_ASCII: EventColumn = { name: 'unfolded', duckdbType: 'BOOLEAN' };
 
 /** The columns of a journal and of a memtable. `seq` is the ingest sequence that the feed is ordered by; see `query/batch-columns.ts` for the others. */
 export const JOURNAL_COLUMNS: readonly EventColumn[] = [
   { name: 'seq', duckdbType: 'BIGINT' },
   ...BATCH_COLUMNS.map(({ name, type }) => ({ name, duckdbType: DUCKDB_TYPES[type] })),
-  UNFOLDED,
+  HAS_UPPERCASE_OR_NON_ASCII,
 ];
 
 /**
@@ -45,7 +45,7 @@ export const LOG_ROW_BITS = 32;
 const TEXT_AIDS: readonly EventColumn[] = [
   { name: 'urlHead', duckdbType: 'VARCHAR' },
   { name: 'urlTail', duckdbType: 'VARCHAR' },
-  UNFOLDED,
+  HAS_UPPERCASE_OR_NON_ASCII,
 ];
 
 /** The columns of a segment. */

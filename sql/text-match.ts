@@ -26,16 +26,16 @@ export function equalsSql(name: TextColumn, alternatives: readonly string[], fol
 export function containsSql(name: TextColumn, needle: string, dialect: Dialect): SqlFragment {
   const folded = dialect.fold(sql`${text(needle)}`);
   if (name === 'ip') {
-    return containsUnfolded('ip', folded, dialect);
+    return containsInMixedCase('ip', folded, dialect);
   }
   if (name === 'url' && !needle.includes(MARK)) {
-    return sql`(${dialect.contains(dialect.fold(column('urlHead')), folded)} OR ${containsUnfolded('urlTail', folded, dialect)})`;
+    return sql`(${dialect.contains(dialect.fold(column('urlHead')), folded)} OR ${containsInMixedCase('urlTail', folded, dialect)})`;
   }
   return dialect.contains(dialect.fold(column(name)), folded);
 }
 
 /** The same for the columns that are hardly ever shared and mostly in lower case. */
-function containsUnfolded(name: 'ip' | 'urlTail', folded: SqlFragment, dialect: Dialect): SqlFragment {
+function containsInMixedCase(name: 'ip' | 'urlTail', folded: SqlFragment, dialect: Dialect): SqlFragment {
   const asItIs = dialect.contains(column(name), folded);
   return sql`(${asItIs} OR (${column('unfolded')} AND ${dialect.contains(dialect.fold(column(name)), folded)}))`;
 }

@@ -74,9 +74,12 @@ export class ColumnEncoder {
     return this.#deltaPacked();
   }
 
-  unfolded(): ColumnPages {
+  hasUppercaseOrNonAscii(): ColumnPages {
     const { run } = this.#kernel;
-    return { encoding: 'PLAIN', data: this.#take(this.#end, run.gatherBits(this.#events.unfolded, this.#order, this.#rows, this.#end)) };
+    return {
+      encoding: 'PLAIN',
+      data: this.#take(this.#end, run.gatherBits(this.#events.hasUppercaseOrNonAscii, this.#order, this.#rows, this.#end)),
+    };
   }
 
   /** With `levels` the page begins with what says which of the rows have a value; without, each has one. */

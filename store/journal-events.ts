@@ -37,7 +37,7 @@ export class JournalEvents {
   /** Four bytes for each event. */
   readonly zones: Address;
   /** A bit for each event. */
-  readonly unfolded: Address;
+  readonly hasUppercaseOrNonAscii: Address;
   readonly #columns: ReadonlyMap<BatchColumn, ValueColumn>;
 
   /** The kernel's memory is taken from whatever was in it. Throws what names the file where one cannot be read or is not as journals are. */
@@ -50,7 +50,7 @@ export class JournalEvents {
     this.sequences = joinNumbers(journals, 'seq', 8, kernel);
     this.timestamps = joinNumbers(journals, 'timestamp', 8, kernel);
     this.zones = joinNumbers(journals, 'shieldZoneId', 4, kernel);
-    this.unfolded = joinBits(journals, 'unfolded', this.count, kernel);
+    this.hasUppercaseOrNonAscii = joinBits(journals, 'unfolded', this.count, kernel);
     this.#columns = this.#findValues(journals);
   }
 

@@ -1,8 +1,8 @@
 import type { ColumnMetaData, RowGroup } from 'hyparquet';
 import { ByteWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
-import { BATCH_COLUMNS, type FieldColumns, MASK_BYTES, UNFOLDED_BIT } from '../query/batch-columns.ts';
-import { PARQUET_MAGIC, PARQUET_TYPES, type ParquetColumn, SEQUENCE_COLUMN, UNFOLDED_COLUMN } from './parquet-column.ts';
+import { BATCH_COLUMNS, type FieldColumns, HAS_UPPERCASE_OR_NON_ASCII_BIT, MASK_BYTES } from '../query/batch-columns.ts';
+import { HAS_UPPERCASE_OR_NON_ASCII_COLUMN, PARQUET_MAGIC, PARQUET_TYPES, type ParquetColumn, SEQUENCE_COLUMN } from './parquet-column.ts';
 import { parquetFooter } from './parquet-footer.ts';
 
 interface FileColumn {
@@ -71,7 +71,7 @@ function columnsOf({ values, masks }: FieldColumns, eventCount: number, firstSeq
   return [
     { element: SEQUENCE_COLUMN, content: [sequences(eventCount, firstSequence)] },
     ...ofBatch,
-    { element: UNFOLDED_COLUMN, content: [packedBits(bits, UNFOLDED_BIT)] },
+    { element: HAS_UPPERCASE_OR_NON_ASCII_COLUMN, content: [packedBits(bits, HAS_UPPERCASE_OR_NON_ASCII_BIT)] },
   ];
 }
 

@@ -18,4 +18,4 @@ export const PARQUET_MAGIC: Uint8Array = Buffer.from('PAR1');
 
 /** Columns that journals and segments have besides those of a batch. */
 export const SEQUENCE_COLUMN: ParquetColumn = { name: 'seq', type: 'INT64', repetition_type: 'REQUIRED' };
-export const UNFOLDED_COLUMN: ParquetColumn = { name: 'unfolded', type: 'BOOLEAN', repetition_type: 'REQUIRED' };
+export const HAS_UPPERCASE_OR_NON_ASCII_COLUMN: ParquetColumn = { name: 'unfolded', type: 'BOOLEAN', repetition_type: 'REQUIRED' };

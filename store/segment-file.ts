@@ -4,7 +4,7 @@ import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { BATCH_COLUMNS, type BatchColumn } from '../query/batch-columns.ts';
 import type { ColumnEncoder, ColumnPages } from './column-encoder.ts';
 import { FileOutput } from './file-output.ts';
-import { PARQUET_MAGIC, PARQUET_TYPES, type ParquetColumn, SEQUENCE_COLUMN, UNFOLDED_COLUMN } from './parquet-column.ts';
+import { HAS_UPPERCASE_OR_NON_ASCII_COLUMN, PARQUET_MAGIC, PARQUET_TYPES, type ParquetColumn, SEQUENCE_COLUMN } from './parquet-column.ts';
 import { parquetFooter } from './parquet-footer.ts';
 import { rowGroupsOf } from './row-groups.ts';
 
@@ -19,7 +19,7 @@ const COLUMNS: readonly ParquetColumn[] = [
       ...PARQUET_TYPES[type],
     }),
   ),
-  UNFOLDED_COLUMN,
+  HAS_UPPERCASE_OR_NON_ASCII_COLUMN,
   { name: 'logPlace', type: 'INT64', repetition_type: 'REQUIRED' },
 ];
 
@@ -72,7 +72,7 @@ function pagesOf({ name, repetition_type }: ParquetColumn, { zones, firstBlobPoi
     case 'shieldZoneId':
       return { ...encoder.values(name), bounds: { min_value: zones[0] as number, max_value: zones.at(-1) as number } };
     case 'unfolded':
-      return encoder.unfolded();
+      return encoder.hasUppercaseOrNonAscii();
     case 'logPlace':
       return encoder.countingFrom(firstBlobPointer);
     default:

@@ -79,7 +79,7 @@ describe('a url is split behind its first question mark:', () => {
   });
 });
 
-test.each<[event: Written, isUnfolded: boolean]>([
+test.each<[event: Written, hasUppercaseOrNonAscii: boolean]>([
   [{}, false],
   [{ url: '/Été' }, false],
   [{ url: '/A?' }, false],
@@ -92,12 +92,12 @@ test.each<[event: Written, isUnfolded: boolean]>([
   [{ ip: '::A' }, true],
   [{ ip: 'é', url: '/' }, true],
   [{ logId: 'A', feature: 'WÄF' }, false],
-])('whether lower case may change the ip or the tail of the url of %o is said: %s', (event, isUnfolded) => {
+])('whether lower case may change the ip or the tail of the url of %o is said: %s', (event, hasUppercaseOrNonAscii) => {
   const writer = new ColumnWriter();
   add(writer, { ip: 'Ü' });
   add(writer, event);
   const masks = Buffer.concat(writer.take().masks);
-  expect([masks.readUInt32LE(0), masks.readUInt32LE(4)].map((mask) => mask >>> 17)).toEqual([1, isUnfolded ? 1 : 0]);
+  expect([masks.readUInt32LE(0), masks.readUInt32LE(4)].map((mask) => mask >>> 17)).toEqual([1, hasUppercaseOrNonAscii ? 1 : 0]);
 });
 
 test.each([0, 1, -1, 2 ** 31 - 1, -(2 ** 31)])('zone %i is written as it is', (zone) => {

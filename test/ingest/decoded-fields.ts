@@ -90,14 +90,14 @@ class ColumnReader {
   }
 }
 
-function wholeEvent({ logIdBytes, logIdText, urlHead, urlTail, ...others }: Values, isUnfolded: boolean): DecodedEvent {
+function wholeEvent({ logIdBytes, logIdText, urlHead, urlTail, ...others }: Values, hasUppercaseOrNonAscii: boolean): DecodedEvent {
   const event = { ...others, logId: logIdOf(logIdBytes, logIdText), ...urlOf(urlHead, urlTail) };
   if (event.shieldZoneId === undefined || event.timestamp === undefined || (event.ipHigh === undefined) !== (event.ipLow === undefined)) {
     throw new Error(`an event lacks what each one has, or half of its address: ${JSON.stringify(Object.keys(event))}`);
   }
-  if (isUnfolded !== /[A-Z]|[^\0-\x7f]/.test(`${event.ip ?? ''}${urlTail ?? ''}`)) {
+  if (hasUppercaseOrNonAscii !== /[A-Z]|[^\0-\x7f]/.test(`${event.ip ?? ''}${urlTail ?? ''}`)) {
     throw new Error(
-      `of ip ${String(event.ip)} and urlTail ${String(urlTail)} it is said that lower case ${isUnfolded ? 'changes one' : 'changes none'}`,
+      `of ip ${String(event.ip)} and urlTail ${String(urlTail)} it is said that lower case ${hasUppercaseOrNonAscii ? 'changes one' : 'changes none'}`,
     );
   }
   return event;

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { BATCH_COLUMNS, type BatchColumn, type FieldColumns, placeOf, UNFOLDED_BIT } from '../../query/batch-columns.ts';
+import { BATCH_COLUMNS, type BatchColumn, type FieldColumns, HAS_UPPERCASE_OR_NON_ASCII_BIT, placeOf } from '../../query/batch-columns.ts';
 import { runStatement, startEngine } from '../../store/duckdb-engine.ts';
 import { journalFileOf } from '../../store/journal-file.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
@@ -49,9 +49,9 @@ function plain(value: number | bigint | string, type: (typeof BATCH_COLUMNS)[num
 }
 
 function maskAt(place: number, has: Has): Buffer {
-  const unfolded = place % 3 === 0 ? 1 << UNFOLDED_BIT : 0;
+  const mixedCase = place % 3 === 0 ? 1 << HAS_UPPERCASE_OR_NON_ASCII_BIT : 0;
   const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(BATCH_COLUMNS.reduce((mask, { name }, bit) => (has(place, name) ? mask | (1 << bit) : mask), unfolded));
+  bytes.writeUInt32LE(BATCH_COLUMNS.reduce((mask, { name }, bit) => (has(place, name) ? mask | (1 << bit) : mask), mixedCase));
   return bytes;
 }
 
