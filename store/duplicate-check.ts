@@ -120,7 +120,7 @@ export class DuplicateCheck {
   }
 }
 
-/** What is stored and may be from a stretch of time. */
+/** What is stored and may be from a range of time. */
 interface StoredParts {
   readonly fromMs: number;
   /** Exclusive. */

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
 import type { RowKey } from '../sql/export-statements.ts';
 import { type Piece, type PieceReader, readPiece, rowOf } from './export-piece.ts';
-import type { Stretch } from './page-location.ts';
+import type { CountedRange } from './page-location.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { SearchScope } from './search-scope.ts';
 import { countBySlot } from './slot-counts.ts';
@@ -24,7 +24,7 @@ export class ExportCursor {
   readonly #snapshot: Snapshot;
   readonly #aliases: PathAliases;
   /** Disjoint; the newest, which comes next, is the last. Undefined: not counted yet. */
-  #ahead: Stretch[] | undefined;
+  #ahead: CountedRange[] | undefined;
   /** The window that is being read, how many rows of it are still to come, and behind which. */
   #window: TimeWindow = { fromMs: 0, toMs: 0 };
   #left = 0;
@@ -46,7 +46,7 @@ export class ExportCursor {
     return await this.#readPiece({ scope, connection, signal });
   }
 
-  /** Takes as many of the newest stretches as make a piece. One that holds more is divided first, as far as time can be. */
+  /** Takes as many of the newest ranges as make a piece. One that holds more is divided first, as far as time can be. */
   async #nextWindow(scope: SearchScope): Promise<boolean> {
     this.#ahead ??= await countInOrder(scope, this.#plan.window);
     const ahead = this.#ahead;
@@ -104,11 +104,11 @@ function charactersIn({ rows, logs }: Piece): number {
   return [...rows, ...logs].reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }
 
-function isDivisible({ fromMs, toMs, events }: Stretch): boolean {
+function isDivisible({ fromMs, toMs, events }: CountedRange): boolean {
   return events > MOST_ROWS && toMs - fromMs > 1;
 }
 
 /** The parts of the window that have events, the newest last. */
-async function countInOrder(scope: SearchScope, window: TimeWindow): Promise<Stretch[]> {
+async function countInOrder(scope: SearchScope, window: TimeWindow): Promise<CountedRange[]> {
   return (await countBySlot(scope, window)).sort((a, b) => a.fromMs - b.fromMs);
 }

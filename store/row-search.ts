@@ -7,16 +7,16 @@ import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import { joinSql } from '../sql/fragment.ts';
 import { markText, unmarkText } from '../sql/marked-text.ts';
 import { fileSlotCountStatement, rowPageStatement } from '../sql/row-statements.ts';
-import { stretchesOf } from './known-times.ts';
 import { readLogs } from './log-reader.ts';
-import { disjointStretches, locatePage, type PageLocation, type Stretch } from './page-location.ts';
+import { type CountedRange, disjointRanges, locatePage, type PageLocation } from './page-location.ts';
+import { rangesOfTimes } from './ranges-of-times.ts';
 import type { FlushedPart, SearchScope } from './search-scope.ts';
 import { liesWithin } from './segment.ts';
 import type { SegmentCounts } from './segment-counts.ts';
-import { countBySlot, slotStretch, slotsOf } from './slot-counts.ts';
+import { countBySlot, slotRange, slotsOf } from './slot-counts.ts';
 import { unpackLog } from './unpack-log.ts';
 
-/** A stretch of time with no more events than this is sorted as it is; a longer one is divided again. */
+/** A range of time with no more events than this is sorted as it is; a longer one is divided again. */
 const SORTED_AT_ONCE = 20_000;
 
 /** One that lies in more segments than this is divided again too: most of them hold nothing of the page, and each costs a row group. */
@@ -34,9 +34,9 @@ const SELECTED = joinSql(
  */
 export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Promise<SearchResult> {
   const { page, where } = scope.plan;
-  const stretches = where.kind === 'everything' ? await countUnfiltered(scope) : await countMatching(scope, counts);
-  const total = stretches.reduce((sum, { events }) => sum + events, 0);
-  const located = locatePage(stretches, page.index * page.size, page.size);
+  const ranges = where.kind === 'everything' ? await countUnfiltered(scope) : await countMatching(scope, counts);
+  const total = ranges.reduce((sum, { events }) => sum + events, 0);
+  const located = locatePage(ranges, page.index * page.size, page.size);
   if (located === undefined) {
     return { kind: 'rows', rows: [], total };
   }
@@ -51,7 +51,7 @@ export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Pr
 }
 
 /** The segments that are counted already are not read. */
-async function countMatching(scope: SearchScope, counts: SegmentCounts | undefined): Promise<Stretch[]> {
+async function countMatching(scope: SearchScope, counts: SegmentCounts | undefined): Promise<CountedRange[]> {
   const { plan, flushed } = scope;
   const { window } = plan;
   if (counts === undefined) {
@@ -70,15 +70,15 @@ async function countMatching(scope: SearchScope, counts: SegmentCounts | undefin
       inSegment.reduce((sum, [, , events]) => sum + Number(events), 0),
     );
   }
-  const stretches = known.map((part) => stretchOf(part, bySegment.get(part.id) ?? 0)).filter(({ events }) => events > 0);
-  return disjointStretches([...stretches, ...counted.map(([, slot, events]) => slotStretch(slots, Number(slot), Number(events)))]);
+  const ranges = known.map((part) => rangeOfPart(part, bySegment.get(part.id) ?? 0)).filter(({ events }) => events > 0);
+  return disjointRanges([...ranges, ...counted.map(([, slot, events]) => slotRange(slots, Number(slot), Number(events)))]);
 }
 
 function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-function stretchOf({ minTimestamp, maxTimestamp }: FlushedPart, events: number): Stretch {
+function rangeOfPart({ minTimestamp, maxTimestamp }: FlushedPart, events: number): CountedRange {
   return { fromMs: minTimestamp, toMs: maxTimestamp + 1, events };
 }
 
@@ -86,16 +86,16 @@ function stretchOf({ minTimestamp, maxTimestamp }: FlushedPart, events: number):
  * Without a filter the catalog knows how many events of the zone a segment holds, unless the window cuts through it, and of a cached zone everything is
  * known.
  */
-async function countUnfiltered(scope: SearchScope): Promise<Stretch[]> {
+async function countUnfiltered(scope: SearchScope): Promise<CountedRange[]> {
   const { window, zoneId } = scope.plan;
   const [tables, files] = partition(scope.flushed, (part) => 'times' in part);
   const [inside, cut] = partition(files, (part) => liesWithin(part, window));
   const known = [
-    ...tables.flatMap((part) => ('times' in part ? stretchesOf(part.times, window) : [])),
-    ...inside.map((part) => stretchOf(part, part.zoneRows.get(zoneId) ?? 0)),
+    ...tables.flatMap((part) => ('times' in part ? rangesOfTimes(part.times, window) : [])),
+    ...inside.map((part) => rangeOfPart(part, part.zoneRows.get(zoneId) ?? 0)),
   ];
   const counted = cut.length === 0 && scope.growingSegments.length === 0 ? [] : await countBySlot(scope, window, cut);
-  return disjointStretches([...counted, ...known]);
+  return disjointRanges([...counted, ...known]);
 }
 
 async function narrowDown(scope: SearchScope, located: PageLocation): Promise<PageLocation> {

@@ -1,7 +1,7 @@
 import type { TimeWindow } from '../query/search-plan.ts';
 import { duckdbDialect } from '../sql/duckdb-dialect.ts';
 import { slotAt, slotCountStatement, type TimeSlots } from '../sql/row-statements.ts';
-import type { Stretch } from './page-location.ts';
+import type { CountedRange } from './page-location.ts';
 import type { FlushedPart, SearchScope } from './search-scope.ts';
 
 const SLOTS = 1024;
@@ -22,14 +22,14 @@ export function slotsOf(window: TimeWindow, newestMs: number): TimeSlots {
 }
 
 /** The parts of the window that have matching events, in no order. */
-export async function countBySlot(scope: SearchScope, window: TimeWindow, flushed?: readonly FlushedPart[]): Promise<Stretch[]> {
+export async function countBySlot(scope: SearchScope, window: TimeWindow, flushed?: readonly FlushedPart[]): Promise<CountedRange[]> {
   const slots = slotsOf(window, scope.newestMs);
   const counted = await scope.run(slotCountStatement(scope.plan, scope.events(window, flushed), slots, duckdbDialect));
-  return counted.map(([slot, events]) => slotStretch(slots, Number(slot), Number(events)));
+  return counted.map(([slot, events]) => slotRange(slots, Number(slot), Number(events)));
 }
 
 /** What a slot is of its window. */
-export function slotStretch(slots: TimeSlots, slot: number, events: number): Stretch {
+export function slotRange(slots: TimeSlots, slot: number, events: number): CountedRange {
   const { window, newest } = slots;
   const firstNewest = newest === undefined ? Number.POSITIVE_INFINITY : slotAt(slots, newest.fromMs);
   const [fromMs, slotMs] =

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { slotStretch, slotsOf } from '../../store/slot-counts.ts';
+import { slotRange, slotsOf } from '../../store/slot-counts.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -8,7 +8,7 @@ function bounds(window: { readonly fromMs: number; readonly toMs: number }, newe
   const slots = slotsOf(window, newestMs);
   const starts: number[] = [];
   for (let slot = 0; ; slot += 1) {
-    const { fromMs, toMs } = slotStretch(slots, slot, 1);
+    const { fromMs, toMs } = slotRange(slots, slot, 1);
     starts.push(fromMs);
     if (toMs === window.toMs) {
       return [...starts, toMs];
