@@ -21,7 +21,7 @@ const FIELD_COLUMNS: readonly EventColumn[] = [
 
 const DUCKDB_TYPES = { int32: 'INTEGER', int64: 'BIGINT', uint64: 'UBIGINT', text: 'VARCHAR', bytes: 'BLOB' } as const;
 
-/** Whether lower case changes `ip` or `urlTail`, or may do so. */
+/** Whether `ip` or `urlTail` has upper case or more than ASCII, so that lower case may change it. On disk the column keeps the name `unfolded`. */
 const HAS_UPPERCASE_OR_NON_ASCII: EventColumn = { name: 'unfolded', duckdbType: 'BOOLEAN' };
 
 /** The columns of a journal and of a memtable. `seq` is the ingest sequence that the feed is ordered by; see `query/batch-columns.ts` for the others. */
