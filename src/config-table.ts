@@ -1,5 +1,6 @@
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
-import { hoursInMs, oneOf, type ParsedValue, someText, wholeNumber } from './config-value.ts';
+import { hoursInMs, oneOf, someText, wholeNumber } from './config-value.ts';
+import type { ConfigVariable } from './config-variable.ts';
 import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config-table.ts';
 import { KAFKA_CONFIG_VARIABLES, type KafkaConfigValues } from './kafka-config-table.ts';
 import { fileFlagOf, fileVariableOf, type SettingSource } from './setting-text.ts';
@@ -24,23 +25,7 @@ export interface ConfigValues extends EdgeConfigValues, KafkaConfigValues {
   readonly accessKeys: readonly AccessKey[] | null;
 }
 
-/** One environment variable; its flag is `flagOf(name)`. */
-export interface ConfigVariable<K extends keyof ConfigValues = keyof ConfigValues> {
-  readonly key: K;
-  readonly name: string;
-  /** What stands for an unset variable: parsed like any other text. Null: the value is null. */
-  readonly default: string | null;
-  /** An environment variable that is set but empty counts as unset, unless this says that its parser is to judge it. */
-  readonly judgesEmpty?: true;
-  /** Completes the sentence "allowed: …". */
-  readonly allowed: string;
-  readonly about: string;
-  /** A secret's value is never shown, and may stand in a file. */
-  readonly secret?: true;
-  readonly parse: (text: string) => ParsedValue<NonNullable<ConfigValues[K]>>;
-}
-
-type AnyVariable = { [K in keyof ConfigValues]: ConfigVariable<K> }[keyof ConfigValues];
+type AnyVariable = { [K in keyof ConfigValues]: ConfigVariable<K, NonNullable<ConfigValues[K]>> }[keyof ConfigValues];
 
 /** Every variable there is. The README's table and the command line are made from this one. */
 export const CONFIG_VARIABLES: readonly AnyVariable[] = [

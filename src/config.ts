@@ -1,5 +1,6 @@
 import type { AccessKey } from './access-key.ts';
-import { CONFIG_VARIABLES, type ConfigValues, type ConfigVariable, sourceOf } from './config-table.ts';
+import { CONFIG_VARIABLES, type ConfigValues, sourceOf } from './config-table.ts';
+import type { ConfigVariable } from './config-variable.ts';
 import { kafkaConfigFaults } from './kafka-config.ts';
 import { isLoopbackHost } from './loopback.ts';
 import { misspelledSettings } from './misspelled-settings.ts';
@@ -60,7 +61,7 @@ function isSet(value: unknown): boolean {
  * not allowed, in the table's order, and the variables whose names are nearly those of settings.
  */
 export function loadConfig(env: Texts, flags: Texts = {}): Config {
-  const read = CONFIG_VARIABLES.map((variable) => ({ key: variable.key, ...readVariable(variable as ConfigVariable, env, flags) }));
+  const read = CONFIG_VARIABLES.map((variable) => ({ key: variable.key, ...readVariable(variable, env, flags) }));
   // The table has one row a key, each with a parser of that key's type; a test holds it to that.
   const values = Object.fromEntries(read.flatMap((entry) => ('value' in entry ? [[entry.key, entry.value]] : []))) as Partial<ConfigValues>;
   const wrong = [...read.flatMap((entry) => ('wrong' in entry ? [entry.wrong] : [])), ...checkTogether(values)];

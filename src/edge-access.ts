@@ -3,7 +3,7 @@ import type { ProxiedRoute } from '../edge/operation.ts';
 import { callerOf, requireScope, requireZone } from './access.ts';
 import { type AccessKey, findAccessKey } from './access-key.ts';
 import { RequestProblem } from './problem.ts';
-import { parseZoneId } from './zone-id.ts';
+import { parseZoneId } from './zone-of-path.ts';
 
 export interface EdgeAccess {
   readonly keys: readonly AccessKey[];

@@ -1,4 +1,4 @@
-import type { ConfigVariable } from './config-table.ts';
+import type { ConfigVariable } from './config-variable.ts';
 import {
   CREDENTIAL_FORM,
   DATABASE_URL_FORM,
@@ -23,7 +23,7 @@ export interface EdgeConfigValues {
   readonly challengeResolverUrl: string | null;
 }
 
-type EdgeVariable = { [K in keyof EdgeConfigValues]: ConfigVariable<K> }[keyof EdgeConfigValues];
+type EdgeVariable = { [K in keyof EdgeConfigValues]: ConfigVariable<K, NonNullable<EdgeConfigValues[K]>> }[keyof EdgeConfigValues];
 
 /** Who answers the operations beside the search. A secret's address is not shown either: it may have the secret in it by mistake. */
 export const EDGE_CONFIG_VARIABLES: readonly EdgeVariable[] = [

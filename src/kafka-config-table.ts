@@ -1,5 +1,5 @@
-import type { ConfigVariable } from './config-table.ts';
 import { accept, listOf, oneOf, type ParsedValue, refuse, someText, yesOrNo } from './config-value.ts';
+import type { ConfigVariable } from './config-variable.ts';
 import { isLoopbackHost } from './loopback.ts';
 
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'] as const;
@@ -22,7 +22,7 @@ export interface KafkaConfigValues {
   readonly kafkaOAuthScope: string | null;
 }
 
-type KafkaVariable = { [K in keyof KafkaConfigValues]: ConfigVariable<K> }[keyof KafkaConfigValues];
+type KafkaVariable = { [K in keyof KafkaConfigValues]: ConfigVariable<K, NonNullable<KafkaConfigValues[K]>> }[keyof KafkaConfigValues];
 
 const isBroker = (item: string): boolean =>
   /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):([1-9]\d{0,4})$/.test(item) && Number(item.slice(item.lastIndexOf(':') + 1)) <= 65_535;

@@ -1,10 +1,9 @@
 import { READERS_AT_ONCE, WAITING_AT_ONCE } from './feed/feed-places.ts';
-import { DEFAULT_EVENTS, LONGEST_WAIT, MOST_EVENTS } from './feed/feed-query.ts';
+import { DEFAULT_EVENTS, FEED_TYPES, LONGEST_WAIT, MOST_EVENTS } from './feed/feed-query.ts';
 import { FEED_FORMATS } from './formats/feed-format.ts';
 import { answer, type DescribedGroup, type Examples, integerIn, ref } from './openapi-content.ts';
 import { FEED_SCHEMAS } from './openapi-feed-schemas.ts';
 import { DEFECT, KEY_PROBLEMS, problems } from './openapi-problems.ts';
-import { FEED_TYPES } from './routes/feed.ts';
 
 /** In the path of the feed and the live tail. */
 const ZONES = {

@@ -1,6 +1,3 @@
-import { cutText } from '../query/shown-value.ts';
-import { RequestProblem } from './problem.ts';
-
 const LEAST = -2_147_483_648;
 const MOST = 2_147_483_647;
 
@@ -12,12 +9,4 @@ export function zoneIdIn(text: string): number | null {
   // Adding 0 makes 0 of -0.
   const zoneId = /^-?\d{1,10}$/.test(text) ? Number(text) + 0 : Number.NaN;
   return zoneId >= LEAST && zoneId <= MOST ? zoneId : null;
-}
-
-/** The `shieldZoneId` of a path. Throws RequestProblem `request.invalid` unless it is a zone id. */
-export function parseZoneId(text: string): number {
-  const zoneId = zoneIdIn(text);
-  if (zoneId !== null) return zoneId;
-  const message = `${JSON.stringify(cutText(text))} is not a whole number ${ZONE_ID_RANGE}`;
-  throw new RequestProblem('request.invalid', `shieldZoneId: ${message}`, { errors: [{ field: 'shieldZoneId', message }] });
 }

@@ -7,19 +7,21 @@ import { groupDetailStatement } from '../sql/group-statements.ts';
 import { collectFacts } from './collect-facts.ts';
 import { addToSparkline, BYTES_OF_A_TIME, bucketStarts, type EventTimes, mergeTimes, TimesCollector } from './event-times.ts';
 import { type FoundGroups, keysIn } from './found-groups.ts';
-import type { GroupByCache } from './group-by-cache.ts';
 import { bytesOf, type CachedGroup, type GroupByCacheEntry } from './group-by-cache-entry.ts';
 import { segmentsCut } from './group-coverage.ts';
 import { GroupFacts } from './group-facts.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { Segment } from './segment.ts';
 
+/** Whether there is room for so many bytes more. */
+export type HasRoom = (bytes: number) => boolean;
+
 /** Finds one page of a group search from the cache entry of its segments, from the other segments, and from the unflushed events. */
 export async function findCached(
   scope: SearchScope,
   output: GroupsOutput,
   entry: GroupByCacheEntry,
-  cache: GroupByCache,
+  hasRoom: HasRoom,
 ): Promise<FoundGroups> {
   const { plan } = scope;
   const events = eventsBeside(scope, entry);
@@ -30,7 +32,7 @@ export async function findCached(
   const page = { ...found, isWhole: found.keys.length === found.total };
   const details = async (part: typeof events) =>
     await scope.run(groupDetailStatement(plan, output, page, part ?? scope.events(), duckdbDialect));
-  const known = await cachedGroups(scope, output, page, entry, cache);
+  const known = await cachedGroups(scope, output, page, entry, hasRoom);
   if (known === undefined) {
     return { ...found, facts: collectFacts(await details(undefined), page, output) };
   }
@@ -72,7 +74,7 @@ async function cachedGroups(
   output: GroupsOutput,
   { keys, counts, isWhole }: CountedPage,
   entry: GroupByCacheEntry,
-  cache: GroupByCache,
+  hasRoom: HasRoom,
 ): Promise<readonly CachedGroup[] | undefined> {
   const { segments, fromMs } = entry.coverage;
   const covered = scope.during({ ...scope.plan.window, fromMs });
@@ -83,7 +85,7 @@ async function cachedGroups(
       continue;
     }
     const most = behind.reduce((sum, place) => sum + (counts[place] as number), 0) * (output.buckets > 0 ? BYTES_OF_A_TIME : 0);
-    if (entry.isFull || (output.buckets > 0 && spanMs(segments) >= TIMES_BELOW) || !cache.makeRoom(most)) {
+    if (entry.isFull || (output.buckets > 0 && spanMs(segments) >= TIMES_BELOW) || !hasRoom(most)) {
       entry.isFull = true;
       return undefined;
     }
@@ -94,7 +96,7 @@ async function cachedGroups(
       throw error;
     });
     const learned = behind.map((place, index) => together(groups[place], read[index] as GroupPart, entry.segments));
-    if (cache.makeRoom(learned.reduce((sum, group) => sum + bytesOf(group), 0))) {
+    if (hasRoom(learned.reduce((sum, group) => sum + bytesOf(group), 0))) {
       entry.add(wanted.keys, learned);
     } else {
       entry.isFull = true;

@@ -1,9 +1,12 @@
 import type { GroupsOutput } from '../query/search-plan.ts';
+import { findCached } from './cached-groups.ts';
 import { isOutOfMemory } from './duckdb-engine.ts';
 import { fillGroupByCache } from './fill-group-by-cache.ts';
+import type { FoundGroups } from './found-groups.ts';
 import { GroupByCacheEntry } from './group-by-cache-entry.ts';
 import type { GroupByCacheLimits } from './group-by-cache-limits.ts';
 import { type Coverage, coverageOf, coversAll, isPartOf } from './group-coverage.ts';
+import type { GroupCache } from './group-search.ts';
 import { digestOf } from './predicate-digest.ts';
 import { RepeatedSearch } from './repeated-search.ts';
 import type { SearchScope } from './search-scope.ts';
@@ -26,7 +29,7 @@ export interface GroupByCacheOptions extends GroupByCacheLimits {
  * Caches the groups of searches that are made again. Segments never change, so what a group search found in those that lie in its window holds for
  * every later one, wherever the window has moved to, as long as they still lie in it; of those that it cuts, for a while. A search that is made once pays nothing.
  */
-export class GroupByCache {
+export class GroupByCache implements GroupCache {
   readonly #options: GroupByCacheOptions;
   /** The one that was made last is the last. */
   readonly #searches = new Map<string, RepeatedSearch>();
@@ -35,6 +38,10 @@ export class GroupByCache {
 
   constructor(options: GroupByCacheOptions) {
     this.#options = options;
+  }
+
+  find(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups | undefined> {
+    return this.use(scope, output, (entry) => findCached(scope, output, entry, (bytes) => this.makeRoom(bytes)));
   }
 
   /** Works with the groups of as many segments as are cached; undefined where none are. `work` may add to the entry. */

@@ -6,10 +6,8 @@ import { groupFingerprintStatement, groupSampleStatement } from '../sql/group-fi
 import { groupOnceStatement, PAGE_ROWS } from '../sql/group-once-statement.ts';
 import { groupDetailStatement, groupPageStatement } from '../sql/group-statements.ts';
 import { unmarkText } from '../sql/marked-text.ts';
-import { findCached } from './cached-groups.ts';
 import { collectFacts } from './collect-facts.ts';
 import { type FoundGroups, keysIn } from './found-groups.ts';
-import type { GroupByCache } from './group-by-cache.ts';
 import type { GroupFacts } from './group-facts.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { Segment } from './segment.ts';
@@ -43,14 +41,22 @@ const MOST_IN_ORDER = 1_000;
 
 const LONG_TEXTS: ReadonlySet<Dimension> = new Set<Dimension>(['url', 'ua']);
 
+/** Groups that earlier searches found in segments. */
+export interface GroupCache {
+  /** Finds the page with the help of what is cached; undefined where nothing cached helps. */
+  find(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups | undefined>;
+  /** Is told of every answer and its number of groups, whoever found it. */
+  answered(scope: SearchScope, output: GroupsOutput, groups: number): void;
+}
+
 /** One page of groups and the number of all. With `cache`, the counts in segments are kept for the next time. */
 export async function searchGroups(
   scope: SearchScope,
   output: GroupsOutput,
   mostKept: MostKept,
-  cache?: GroupByCache,
+  cache?: GroupCache,
 ): Promise<SearchResult> {
-  const cached = await cache?.use(scope, output, (entry) => findCached(scope, output, entry, cache));
+  const cached = await cache?.find(scope, output);
   const { total, keys, facts } = cached ?? (await findAnew(scope, output, mostKept));
   cache?.answered(scope, output, total);
   const groups = keys.map((key, position) => eventGroup(output, key, facts[position] as GroupFacts));

@@ -4,6 +4,9 @@ import { FEED_FORMATS, type FeedFormatName } from '../formats/feed-format.ts';
 import { oneOf, readQuery, wholeNumber } from '../query-parameters.ts';
 import { type CursorStore, type FeedPosition, readCursor } from './feed-cursor.ts';
 
+/** The media types of the feed's answer. */
+export const FEED_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'] as const;
+
 export const MOST_EVENTS = 100_000;
 export const DEFAULT_EVENTS = 10_000;
 /** Seconds. */

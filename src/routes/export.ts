@@ -18,7 +18,7 @@ import { RequestProblem } from '../problem.ts';
 import { invalidRequest } from '../query-parameters.ts';
 import { SEARCH_BODY_BYTES, wholeBodyWithin } from '../request-body.ts';
 import { asStoreProblem } from '../store-problem.ts';
-import { parseZoneId } from '../zone-id.ts';
+import { parseZoneId } from '../zone-of-path.ts';
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };

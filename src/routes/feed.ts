@@ -6,15 +6,13 @@ import { negotiateAnswer } from '../content-negotiation.ts';
 import { feedLines } from '../feed/feed-lines.ts';
 import { registerFeedMetrics } from '../feed/feed-metrics.ts';
 import { type FeedPlace, FeedPlaces } from '../feed/feed-places.ts';
-import { feedQuery } from '../feed/feed-query.ts';
+import { FEED_TYPES, feedQuery } from '../feed/feed-query.ts';
 import { awaitPage, type FeedReading, type FeedStore, missedEvents } from '../feed/feed-reading.ts';
 import { feedZones } from '../feed/feed-zones.ts';
 import { FormatThreads } from '../feed/format-threads.ts';
 import { ClientHungUp, hangUpSignal } from '../hang-up.ts';
 import type { Metrics } from '../metrics.ts';
 import type { RequestProblem } from '../problem.ts';
-
-export const FEED_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'] as const;
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { type ErrorKey, PROBLEMS, problemBody, RequestProblem } from '../../src/problem.ts';
-import { parseZoneId } from '../../src/zone-id.ts';
+import { parseZoneId } from '../../src/zone-of-path.ts';
 
 describe('problems', () => {
   test.each(Object.keys(PROBLEMS) as ErrorKey[])('%s has a status that HTTP knows, a title, and a type that explains it', (key) => {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Dimension } from '../../query/dimensions.ts';
 import type { GroupsOutput } from '../../query/search-plan.ts';
-import { findCached } from '../../store/cached-groups.ts';
 import { Catalog } from '../../store/catalog.ts';
 import { rememberFooters, startEngine } from '../../store/duckdb-engine.ts';
 import { GroupByCache } from '../../store/group-by-cache.ts';
@@ -176,7 +175,7 @@ test('where the details of a page could not be read they are not read for the ca
   for (const folder of [aliases.segmentsFolder, aliases.linksFolder]) {
     rmSync(folder, { recursive: true });
   }
-  const find = () => cache.use(scopeOf(), by('ip'), (entry) => findCached(scopeOf(), by('ip'), entry, cache));
+  const find = () => cache.find(scopeOf(), by('ip'));
   await expect(find()).rejects.toThrow('No files found');
   expect(await cache.use(scopeOf(), by('ip'), ({ isFull }) => Promise.resolve(isFull))).toBe(true);
 });
