@@ -1,7 +1,7 @@
 import { UnreadableInput } from './unreadable-input.ts';
 
 /** An event above 1 MiB is a dead letter and is kept whole; this is where that ends. */
-const LONGEST_KEPT_BYTES = 64 * 1024 * 1024;
+export const LONGEST_KEPT_BYTES = 64 * 1024 * 1024;
 
 /** The beginning of an event whose end has not arrived yet. */
 export class PartialEvent {

@@ -10,7 +10,7 @@ import { packLog } from './pack-log.ts';
 import { WireEvent } from './wire-event.ts';
 import { LOG_ID } from './wire-fields.ts';
 
-const LARGEST_EVENT_BYTES = 1024 * 1024;
+export const LARGEST_EVENT_BYTES = 1024 * 1024;
 
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 const EXPIRED: EventVerdict = { kind: 'expired' };

@@ -5,7 +5,7 @@ import { KIND } from './json-skipper.ts';
 import type { MemberScanner } from './member-scanner.ts';
 import { ASN, FIRST_TEXT, LOG, LOG_ID, TIMESTAMP, WIRE_FIELDS, wireFieldAt, ZONE_ID } from './wire-fields.ts';
 
-const LONGEST_LOG_ID_BYTES = 512;
+export const LONGEST_LOG_ID_BYTES = 512;
 
 const LARGEST_INT32 = 2 ** 31 - 1;
 const SMALLEST_INT32 = -(2 ** 31);

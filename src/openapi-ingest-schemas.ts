@@ -1,9 +1,7 @@
 import { LONGEST_REJECTED_LIST } from '../ingest/intake-report.ts';
+import { LONGEST_LOG_ID_BYTES } from '../ingest/wire-event.ts';
 import { DIMENSIONS } from '../query/dimensions.ts';
 import { exactly, int32, int64, list, nullableText, shownCount, text, time } from './openapi-values.ts';
-
-/** The intake's own rule, in `ingest/wire-event.ts`. */
-const LONGEST_LOG_ID_BYTES = 512;
 
 /** What the intake and the dead letters take and answer. */
 export const INGEST_SCHEMAS = {

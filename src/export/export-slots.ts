@@ -1,7 +1,7 @@
 import { RequestProblem } from '../problem.ts';
 
 /** Each takes a part of the processor and of the memory for as long as its client reads. */
-const EXPORTS_AT_ONCE = 4;
+export const EXPORTS_AT_ONCE = 4;
 
 /** Counts the exports that are under way. */
 export class ExportSlots {

@@ -12,7 +12,7 @@ import { wholeBodyWithin } from '../request-body.ts';
 import { asStoreProblem } from '../store-problem.ts';
 
 const DEFAULT_LIMIT = 100;
-const MOST_LISTED = 10_000;
+export const MOST_LISTED = 10_000;
 
 export interface DeadLetterRoutesOptions {
   readonly store: EventStore;

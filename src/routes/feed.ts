@@ -27,7 +27,7 @@ export interface FeedRoutesOptions {
   readonly idleMs?: number;
 }
 
-const IDLE_MS = 60_000;
+export const FEED_IDLE_MS = 60_000;
 
 /** Takes a place until the response is through, which it is also where its client keeps it and reads nothing. */
 function takePlace(places: FeedPlaces, { raw, log }: FastifyReply, quietMs: number): FeedPlace {
@@ -43,7 +43,7 @@ function takePlace(places: FeedPlaces, { raw, log }: FastifyReply, quietMs: numb
 
 /** `GET /shield/event-logs/{shieldZoneId}/feed`: events in the order in which they were taken in. */
 export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOptions): Promise<void> {
-  const { store, metrics, queryDeadlineMs, idleMs = IDLE_MS } = options;
+  const { store, metrics, queryDeadlineMs, idleMs = FEED_IDLE_MS } = options;
   const places = new FeedPlaces();
   registerFeedMetrics(metrics.registry, places);
   const threads = new FormatThreads();

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CONFIG_VARIABLES } from '../../src/config-table.ts';
+import { RequestProblem } from '../../src/problem.ts';
 import type { Answer } from '../src/running-app.ts';
 
 const TESTS = join(import.meta.dirname, '..');
@@ -68,7 +69,9 @@ export function milliseconds(value: number): Amount {
 interface TriedHere {
   readonly is: Amount;
   readonly ask: (amount: number) => Promise<string>;
-  /** The least that is refused. Absent: the limit and one more; for a lower limit, one less. */
+  /** The most that passes. Absent: the limit itself. */
+  readonly within?: number;
+  /** The least that is refused; of a lower limit, the most. Absent: one more than the limit. */
   readonly past?: number;
 }
 
@@ -85,6 +88,17 @@ export function outcomeOf({ status, text }: Pick<Answer, 'status' | 'text'>): st
   if (status < 400) return 'ok';
   const [, key] = /"(?:errorKey|ErrorKey|code)":"([^"]+)"/.exec(text) ?? [];
   return key === undefined ? String(status) : `${status} ${key}`;
+}
+
+/** What a refusal of the program's own would be answered; `ok` where `work` throws none. */
+export async function refusalOf(work: () => unknown): Promise<string> {
+  try {
+    await work();
+    return 'ok';
+  } catch (error) {
+    if (!(error instanceof RequestProblem)) throw error;
+    return `${error.status} ${error.errorKey}`;
+  }
 }
 
 const firstCode = (cell: string): string | undefined => /`([^`]+)`/.exec(cell)?.[1];
@@ -119,7 +133,7 @@ export function describeLimits(surface: string, file: string, tests: Readonly<Re
       }
       expect(row.test).toBe(pathOf(file));
       const past = tried.past ?? tried.is.value + 1;
-      expect({ within: await tried.ask(tried.is.value), past: await tried.ask(past) }).toEqual({
+      expect({ within: await tried.ask(tried.within ?? tried.is.value), past: await tried.ask(past) }).toEqual({
         within: 'ok',
         past: firstCode(row.answered),
       });

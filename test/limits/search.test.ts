@@ -4,7 +4,6 @@ import { SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { REACH_MS, TOLERANCE_MS } from '../../query/search-window.ts';
 import { INT32 } from '../../query/wire-integer.ts';
 import { loadConfig } from '../../src/config.ts';
-import { RequestProblem } from '../../src/problem.ts';
 import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../../src/request-body.ts';
 import { asStoreProblem } from '../../src/store-problem.ts';
 import { ConnectionPool } from '../../store/connection-pool.ts';
@@ -12,7 +11,7 @@ import { startEngine } from '../../store/duckdb-engine.ts';
 import { CONCURRENT_SEARCHES, WAITING_SEARCHES } from '../../store/open-store.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { eventLine, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';
-import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
+import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
 
 const NOW = Date.now();
 
@@ -46,17 +45,19 @@ async function countedIn(length: (body: ReturnType<typeof JSON.parse>) => number
   return length(body) === most ? 'ok' : `taken as ${length(body)}`;
 }
 
-/** `callers` that come while others have every connection of the searches; how the last of them fares. */
+/** `callers` that come while others have every connection of the searches; what the first refusal is. */
 async function waitedFor(callers: number): Promise<string> {
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: 1 });
   const pool = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  const held = Array.from({ length: CONCURRENT_SEARCHES + callers }, () => pool.use(() => released).then(() => 'ok', asStoreProblem));
+  const held = Array.from({ length: CONCURRENT_SEARCHES + callers }, () =>
+    pool.use(() => released).catch((error) => Promise.reject(asStoreProblem(error))),
+  );
   release();
-  const last = (await Promise.all(held)).at(-1);
+  const outcome = await refusalOf(() => Promise.all(held));
   pool.close();
   engine.closeSync();
-  return last instanceof RequestProblem ? `${last.status} ${last.errorKey}` : String(last);
+  return outcome;
 }
 
 describeLimits('Search', import.meta.filename, {

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll } from 'vitest';
+import { FeedPlaces, READERS_AT_ONCE, WAITING_AT_ONCE } from '../../src/feed/feed-places.ts';
+import { DEFAULT_EVENTS, LONGEST_WAIT, MOST_EVENTS } from '../../src/feed/feed-query.ts';
+import { FEED_IDLE_MS } from '../../src/routes/feed.ts';
+import { ask, eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
+import { count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
+
+let app: RunningApp;
+
+beforeAll(async () => {
+  app = await startApp();
+  const lines = Array.from({ length: DEFAULT_EVENTS + 1 }, (_, index) => eventLine({ logId: `e${index}` }));
+  await ingest(app, lines.join(''));
+});
+
+afterAll(() => app.stop());
+
+const feed = (query: string) => ask(app, `/shield/event-logs/7/feed?${query}`);
+
+describeLimits('Feed', import.meta.filename, {
+  '`limit`': { is: count(MOST_EVENTS), ask: async (limit) => outcomeOf(await feed(`limit=${limit}`)) },
+  'events of an answer without `limit`': {
+    is: count(DEFAULT_EVENTS),
+    ask: async (events) => {
+      const { text } = await feed('');
+      const { count: sent } = JSON.parse(text.trim().split('\n').at(-1) ?? '');
+      return sent >= events ? 'ok' : `taken as ${sent}`;
+    },
+  },
+  '`wait`': {
+    is: milliseconds(LONGEST_WAIT * 1_000),
+    past: (LONGEST_WAIT + 1) * 1_000,
+    ask: async (ms) => outcomeOf(await feed(`limit=1&wait=${ms / 1_000}`)),
+  },
+  'requests that are answered at a time': {
+    is: count(READERS_AT_ONCE),
+    ask: (readers) =>
+      refusalOf(() => {
+        const places = new FeedPlaces();
+        for (let reader = 0; reader < readers; reader += 1) places.take();
+      }),
+  },
+  'requests that wait for events at a time': {
+    is: count(WAITING_AT_ONCE),
+    ask: (waiting) =>
+      refusalOf(() => {
+        const places = new FeedPlaces();
+        for (let waiter = 0; waiter < waiting; waiter += 1) places.take().wait();
+      }),
+  },
+  'time in which a reader takes nothing of what is ready': {
+    is: milliseconds(FEED_IDLE_MS),
+    elsewhere: 'a client that keeps its answer and reads nothing of it loses its place',
+  },
+});

@@ -1,0 +1,76 @@
+import fastify from 'fastify';
+import { afterAll, beforeAll } from 'vitest';
+import { CLOCK_TOLERANCE_MS } from '../../ingest/event-rules.ts';
+import { LONGEST_REJECTED_LIST } from '../../ingest/intake-report.ts';
+import { DEEPEST_NESTING } from '../../ingest/json-skipper.ts';
+import { LONGEST_KEPT_BYTES } from '../../ingest/partial-event.ts';
+import { LARGEST_EVENT_BYTES } from '../../ingest/scanned-events.ts';
+import { LONGEST_LOG_ID_BYTES } from '../../ingest/wire-event.ts';
+import { INT32 } from '../../query/wire-integer.ts';
+import { loadConfig } from '../../src/config.ts';
+import { BODY_DEADLINE_MS } from '../../src/request-body.ts';
+import { MOST_LISTED } from '../../src/routes/dead-letters.ts';
+import { ask, ingest, type RunningApp, startApp } from '../src/running-app.ts';
+import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
+
+const NOW = Date.now();
+
+let app: RunningApp;
+
+beforeAll(async () => {
+  app = await startApp({ now: () => NOW });
+});
+
+afterAll(() => app.stop());
+
+const event = (rest: object = {}): string => JSON.stringify({ shieldZoneId: 7, timestamp: NOW, ...rest });
+
+/** What became of the one event of an upload. */
+async function verdictOn(line: string): Promise<string> {
+  const answer = await ingest(app, line);
+  if (answer.status !== 202) return outcomeOf(answer);
+  const { rejectedCount, expired } = answer.body;
+  if (rejectedCount > 0) return 'rejected';
+  return expired > 0 ? 'expired' : 'ok';
+}
+
+const ofBytes = (size: number): string => event({ ua: 'x'.repeat(size - event({ ua: '' }).length) });
+const nested = (levels: number): string => event({ log: { a: [] } }).replace('[]', '['.repeat(levels - 2) + ']'.repeat(levels - 2));
+
+describeLimits('Ingest', import.meta.filename, {
+  'bytes of an event': { is: bytes(LARGEST_EVENT_BYTES), ask: (size) => verdictOn(ofBytes(size)) },
+  'bytes of an event that is kept as a dead letter': {
+    is: bytes(LONGEST_KEPT_BYTES),
+    ask: async (size) => {
+      const verdict = await verdictOn('x'.repeat(size));
+      return verdict === 'rejected' ? 'ok' : verdict;
+    },
+  },
+  'bytes of `logId`': { is: bytes(LONGEST_LOG_ID_BYTES), ask: (size) => verdictOn(event({ logId: 'x'.repeat(size) })) },
+  'objects and arrays inside one another': { is: count(DEEPEST_NESTING), ask: (levels) => verdictOn(nested(levels)) },
+  '`shieldZoneId`': { is: count(Number(INT32.most)), ask: (shieldZoneId) => verdictOn(event({ shieldZoneId })) },
+  '`timestamp` after now': { is: milliseconds(CLOCK_TOLERANCE_MS), ask: (ms) => verdictOn(event({ timestamp: NOW + ms })) },
+  '`timestamp` before now': {
+    is: milliseconds(loadConfig({}).retentionMs),
+    ask: (ms) => verdictOn(event({ timestamp: NOW - ms })),
+  },
+  'rejected events that an answer lists': {
+    is: count(LONGEST_REJECTED_LIST),
+    ask: async (events) => {
+      const { length } = (await ingest(app, '{}\n'.repeat(events))).body.rejected;
+      return length === events ? 'ok' : `taken as ${length}`;
+    },
+  },
+  'time without a byte of the body': { is: milliseconds(BODY_DEADLINE_MS), elsewhere: 'ends %s with 408, and its connection' },
+  '`limit` of the dead letters': {
+    is: count(MOST_LISTED),
+    ask: async (limit) => outcomeOf(await ask(app, `/ingest/dead-letters?limit=${limit}`)),
+  },
+  'bytes of the body of a replay': {
+    is: bytes(fastify().initialConfig.bodyLimit ?? 0),
+    ask: async (size) => {
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"ids":[]}'.padEnd(size) };
+      return outcomeOf(await ask(app, '/ingest/dead-letters/replay', init));
+    },
+  },
+});
