@@ -1,4 +1,4 @@
-import type { DeadLetter, EventBatch, SourcePosition } from '../store/event-store.ts';
+import type { DeadLetter, EventBatch, SourceOffset } from '../store/event-store.ts';
 import { EventConverter } from './event-converter.ts';
 import type { LineReceiver } from './event-kernel.ts';
 import type { EventRules } from './event-rules.ts';
@@ -29,7 +29,7 @@ export class BatchBuilder {
     this.#converter = new EventConverter(options);
   }
 
-  /** A message of any kind moves the partition's position behind it. The bytes are copied. `value` is null for a tombstone. */
+  /** A message of any kind moves the partition's source offset behind it. The bytes are copied. `value` is null for a tombstone. */
   addKafkaMessage(topic: string, partition: number, offset: bigint, value: Uint8Array | null): void {
     this.#moveTo(topic, partition, offset);
     const verdict = this.#convertKafka(value);
@@ -57,7 +57,7 @@ export class BatchBuilder {
   }
 
   /**
-   * An earlier dead letter once more: it gets the id that it would have had, but moves no position, and becomes no second dead letter
+   * An earlier dead letter once more: it gets the id that it would have had, but moves no source offset, and becomes no second dead letter
    * if it still breaks a rule.
    */
   addDeadLetterAgain({ bytes, topic, partition, offset }: DeadLetter): EventVerdict {
@@ -95,7 +95,7 @@ export class BatchBuilder {
     const batch: EventBatch = {
       ...this.#converter.take(),
       eventCount: this.#eventCount,
-      positions: this.#positions(),
+      sourceOffsets: this.#sourceOffsets(),
       deadLetters: this.#deadLetters,
       expiredCount: this.#expiredCount,
     };
@@ -157,7 +157,7 @@ export class BatchBuilder {
     return place;
   }
 
-  #positions(): SourcePosition[] {
+  #sourceOffsets(): SourceOffset[] {
     return [...this.#places.values()].flatMap((partitions) =>
       [...partitions.values()].map(({ topic, partition, offset }) => ({ topic, partition, nextOffset: offset + 1n })),
     );

@@ -22,7 +22,7 @@ export interface ReplayReport {
 
 /**
  * Tries dead letters once more, for instance after the rules were loosened. What is an event now is durable before its dead letter is removed, and
- * is stored once however often that is repeated; what still breaks a rule stays as it is. No source's position moves.
+ * is stored once however often that is repeated; what still breaks a rule stays as it is. No source offset moves.
  */
 export async function replayDeadLetters(store: EventStore, { ids, ...rules }: ReplayOptions): Promise<ReplayReport> {
   const wanted = ids === undefined ? undefined : new Set(ids);

@@ -95,7 +95,7 @@ class DemoFeeder {
     const first = Math.ceil(startedMs / 1000) - historySeconds + 1;
     this.#end = Math.floor(startedMs / 1000);
     this.#density = new DemoDensity(eventsPerDay);
-    this.#next = Math.max(first, Number(store.position(DEMO_TOPIC, DEMO_PARTITION) ?? 0n));
+    this.#next = Math.max(first, Number(store.sourceOffset(DEMO_TOPIC, DEMO_PARTITION) ?? 0n));
   }
 
   async fill(signal: AbortSignal): Promise<void> {

@@ -17,7 +17,7 @@ export interface PlacementOptions {
   readonly store: EventStore;
   readonly counters: KafkaCounters;
   readonly logger: KafkaLogger;
-  /** Appends what has been read so far; the store's positions are up to date afterwards. */
+  /** Appends what has been read so far; the store's source offsets are up to date afterwards. */
   readonly drain: () => Promise<void>;
   /** False once the cursor is of the past: the partition was assigned anew, or the session is over. */
   readonly isCurrent: (cursor: PartitionCursor) => boolean;
@@ -62,7 +62,7 @@ function place(
     return false;
   }
   const { topic, partition } = cursor;
-  const stored = store.position(topic, partition);
+  const stored = store.sourceOffset(topic, partition);
   const start = startOffset(stored, range);
   if (start.kind === 'pastEnd' && !doubtful.has(cursor)) {
     doubtful.add(cursor);

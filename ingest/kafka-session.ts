@@ -213,7 +213,7 @@ export class KafkaSession {
 
   async #commit(): Promise<void> {
     const moved = [...this.#cursors].flatMap(([key, { topic, partition }]) => {
-      const stored = this.#options.store.position(topic, partition);
+      const stored = this.#options.store.sourceOffset(topic, partition);
       return stored === undefined || stored === this.#committed.get(key) ? [] : [{ key, topic, partition, stored }];
     });
     if (moved.length === 0) {

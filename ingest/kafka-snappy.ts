@@ -13,15 +13,15 @@ export function uncompressSnappy(compressed: Buffer): Buffer {
     return snappy.uncompress(compressed) as Buffer;
   }
   const blocks: Buffer[] = [];
-  let position = XERIAL_HEADER_BYTES;
-  while (position < compressed.byteLength) {
-    const start = position + 4;
-    const end = start + compressed.readInt32BE(position);
+  let offset = XERIAL_HEADER_BYTES;
+  while (offset < compressed.byteLength) {
+    const start = offset + 4;
+    const end = start + compressed.readInt32BE(offset);
     if (end <= start || end > compressed.byteLength) {
-      throw new RangeError(`a snappy block at byte ${position} ends at byte ${end}, outside its ${compressed.byteLength} bytes`);
+      throw new RangeError(`a snappy block at byte ${offset} ends at byte ${end}, outside its ${compressed.byteLength} bytes`);
     }
     blocks.push(snappy.uncompress(compressed.subarray(start, end)) as Buffer);
-    position = end;
+    offset = end;
   }
   return blocks.length === 1 ? (blocks[0] as Buffer) : Buffer.concat(blocks);
 }

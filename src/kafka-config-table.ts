@@ -71,7 +71,7 @@ export const KAFKA_CONFIG_VARIABLES: readonly KafkaVariable[] = [
     name: 'KAFKA_GROUP_ID',
     default: 'shieldlog',
     allowed: 'any text',
-    about: 'Consumer group; positions are kept in DATA_DIR, not in the group',
+    about: 'Consumer group; source offsets are kept in DATA_DIR, not in the group',
     parse: someText,
   },
   { key: 'kafkaTls', name: 'KAFKA_TLS', default: 'false', allowed: 'true or false', about: 'Speak TLS to the brokers', parse: yesOrNo },

@@ -16,7 +16,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 
 export interface AppendPipelineOptions {
   readonly journals: JournalFolder;
-  /** Makes what cannot become an event durable; called before the batch's positions are. */
+  /** Makes what cannot become an event durable; called before the batch's source offsets are. */
   readonly keepDeadLetters: (letters: readonly DeadLetter[]) => void;
   /** Makes a journal on disk searchable, one at a time, in order, and knows the place behind the last one. */
   readonly loader: Pick<Loader, 'load' | 'end'>;
@@ -35,7 +35,7 @@ interface Append {
  * Takes batches through two stages, each in call order: to the journal, then among what is searched. The stages overlap, so one journal is written while the one
  * before is loaded. A journal and its load cost the same for a few events as for a thousand, so batches that come meanwhile are stored together.
  *
- * A batch that fails takes those with it and behind it along, because their source positions would otherwise pass over its events; appends
+ * A batch that fails takes those with it and behind it along, because their source offsets would otherwise pass over its events; appends
  * are refused until what they left on disk is gone.
  */
 export class AppendPipeline {
@@ -131,7 +131,7 @@ export class AppendPipeline {
   async #write(group: readonly Append[]): Promise<Journal> {
     const { journals, keepDeadLetters, now } = this.#options;
     const { journal, sequence } = this.#next;
-    const batch = together(group.map((append) => append.batch));
+    const batch = mergeBatches(group.map((append) => append.batch));
     keepDeadLetters(batch.deadLetters);
     const written = await journals.write(this.#next, batch, now());
     this.#next = { journal: journal + 1, sequence: sequence + BigInt(batch.eventCount) };
@@ -222,9 +222,9 @@ export class AppendPipeline {
   }
 }
 
-/** Batches as one, in their order: of a position the last one counts. */
-function together(batches: readonly EventBatch[]): EventBatch {
-  const positions = batches.flatMap((batch) => batch.positions);
+/** Joins batches in their order; the last source offset of a partition counts. */
+function mergeBatches(batches: readonly EventBatch[]): EventBatch {
+  const sourceOffsets = batches.flatMap((batch) => batch.sourceOffsets);
   return {
     fields: {
       values: BATCH_COLUMNS.map((_, place) => batches.flatMap(({ fields }) => fields.values[place] ?? [])),
@@ -232,7 +232,7 @@ function together(batches: readonly EventBatch[]): EventBatch {
     },
     logs: batches.flatMap(({ logs }) => logs),
     eventCount: batches.reduce((sum, { eventCount }) => sum + eventCount, 0),
-    positions: [...new Map(positions.map((position) => [`${position.partition} ${position.topic}`, position])).values()],
+    sourceOffsets: [...new Map(sourceOffsets.map((offset) => [`${offset.partition} ${offset.topic}`, offset])).values()],
     deadLetters: batches.flatMap(({ deadLetters }) => deadLetters),
     expiredCount: batches.reduce((sum, { expiredCount }) => sum + expiredCount, 0),
   };

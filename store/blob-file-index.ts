@@ -44,12 +44,12 @@ function pagesOf({ columns: [column] }: FileMetaData['row_groups'][number], inde
 }
 
 /** Rejects where the file ends before. */
-export async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+export async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(length);
   for (let done = 0; done < length; ) {
-    const { bytesRead } = await file.read(bytes, done, length - done, position + done);
+    const { bytesRead } = await file.read(bytes, done, length - done, offset + done);
     if (bytesRead === 0) {
-      throw new Error(`it ends before byte ${position + length}`);
+      throw new Error(`it ends before byte ${offset + length}`);
     }
     done += bytesRead;
   }

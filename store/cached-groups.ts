@@ -95,7 +95,7 @@ async function cachedGroups(
       entry.isFull = true;
       throw error;
     });
-    const learned = behind.map((place, index) => together(groups[place], read[index] as GroupPart, entry.segments));
+    const learned = behind.map((place, index) => mergeCachedGroups(groups[place], read[index] as GroupPart, entry.segments));
     if (hasRoom(learned.reduce((sum, group) => sum + bytesOf(group), 0))) {
       entry.add(wanted.keys, learned);
     } else {
@@ -132,7 +132,7 @@ async function readGroups(
   return facts.map((one, place) => ({ facts: one, times: times[place] }));
 }
 
-function together(before: CachedGroup | undefined, part: GroupPart, segments: ReadonlySet<number>): CachedGroup {
+function mergeCachedGroups(before: CachedGroup | undefined, part: GroupPart, segments: ReadonlySet<number>): CachedGroup {
   if (before === undefined) {
     return { ...part, segments };
   }

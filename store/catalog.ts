@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { BlobFile } from './blob-file.ts';
 import { DeadLetterTable } from './dead-letter-table.ts';
 import { EmptyJournalTable } from './empty-journal-table.ts';
-import type { SourcePosition } from './event-store.ts';
+import type { SourceOffset } from './event-store.ts';
 import type { ForgottenEvents } from './feed-forgotten.ts';
 import { FORGOTTEN_SCHEMA, ForgottenTable } from './feed-forgotten-table.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
@@ -25,6 +25,7 @@ const SCHEMA = `
     number INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
     min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL, text_bytes INTEGER NOT NULL, ingest_times BLOB NOT NULL
   ) STRICT;
+  -- The source offsets; on disk the table keeps an old name.
   CREATE TABLE positions (
     topic TEXT NOT NULL, partition INTEGER NOT NULL, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, partition)
   ) STRICT, WITHOUT ROWID;
@@ -52,13 +53,13 @@ export interface CatalogProgress {
   /** Every journal up to this number is in published segments. */
   readonly flushedJournal: number;
   readonly nextSequence: bigint;
-  readonly positions: readonly SourcePosition[];
+  readonly sourceOffsets: readonly SourceOffset[];
   readonly expiredEvents: number;
   readonly duplicateEvents: number;
 }
 
 /**
- * The durable list of what is published: segments, the source positions they contain, and the dead letters.
+ * The durable list of what is published: segments, the source offsets they contain, and the dead letters.
  * A small SQLite file, held under an exclusive lock for as long as the program runs; the lock goes with the process, however it ends.
  */
 export class Catalog {
@@ -71,7 +72,7 @@ export class Catalog {
   readonly #deleteSegment: StatementSync;
   readonly #insertBlobFile: StatementSync;
   readonly #deleteBlobFile: StatementSync;
-  readonly #putPosition: StatementSync;
+  readonly #putSourceOffset: StatementSync;
   readonly #putProgress: StatementSync;
 
   constructor(file: string) {
@@ -88,7 +89,7 @@ export class Catalog {
       'INSERT INTO bundles (number, file, rows, bytes, min_sequence, max_sequence, text_bytes, ingest_times) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     );
     this.#deleteBlobFile = this.#database.prepare('DELETE FROM bundles WHERE number = ?');
-    this.#putPosition = this.#database.prepare('INSERT OR REPLACE INTO positions (topic, partition, next_offset) VALUES (?, ?, ?)');
+    this.#putSourceOffset = this.#database.prepare('INSERT OR REPLACE INTO positions (topic, partition, next_offset) VALUES (?, ?, ?)');
     this.#putProgress = this.#database.prepare('INSERT OR REPLACE INTO progress (name, value) VALUES (?, ?)');
   }
 
@@ -134,15 +135,15 @@ export class Catalog {
     const values = this.#database.prepare('SELECT name, value FROM progress');
     values.setReadBigInts(true);
     const byName = new Map(values.all().map((row) => [String(row['name']), row['value'] as bigint]));
-    const positions = this.#database.prepare('SELECT topic, partition, next_offset FROM positions');
-    positions.setReadBigInts(true);
+    const sourceOffsets = this.#database.prepare('SELECT topic, partition, next_offset FROM positions');
+    sourceOffsets.setReadBigInts(true);
     return {
       // On disk the name keeps the old word for a flush.
       flushedJournal: Number(byName.get('sealed_journal') ?? 0n),
       nextSequence: byName.get('next_sequence') ?? 1n,
       expiredEvents: Number(byName.get('expired_events') ?? 0n),
       duplicateEvents: Number(byName.get('duplicate_events') ?? 0n),
-      positions: positions.all().map((row) => ({
+      sourceOffsets: sourceOffsets.all().map((row) => ({
         topic: String(row['topic']),
         partition: Number(row['partition']),
         nextOffset: row['next_offset'] as bigint,
@@ -190,13 +191,13 @@ export class Catalog {
     return { ...segment, id: Number(lastInsertRowid) };
   }
 
-  #record({ flushedJournal, nextSequence, positions, expiredEvents, duplicateEvents }: CatalogProgress): void {
+  #record({ flushedJournal, nextSequence, sourceOffsets, expiredEvents, duplicateEvents }: CatalogProgress): void {
     this.#putProgress.run('sealed_journal', flushedJournal);
     this.#putProgress.run('next_sequence', nextSequence);
     this.#putProgress.run('expired_events', expiredEvents);
     this.#putProgress.run('duplicate_events', duplicateEvents);
-    for (const { topic, partition, nextOffset } of positions) {
-      this.#putPosition.run(topic, partition, nextOffset);
+    for (const { topic, partition, nextOffset } of sourceOffsets) {
+      this.#putSourceOffset.run(topic, partition, nextOffset);
     }
   }
 }

@@ -24,10 +24,10 @@ import type { Flusher } from './flusher.ts';
 import type { GroupByCache } from './group-by-cache.ts';
 import { type MostKept, searchGroups } from './group-search.ts';
 import type { PathAliases } from './path-aliases.ts';
-import type { PositionTable } from './position-table.ts';
 import { searchRows } from './row-search.ts';
 import { SearchScope } from './search-scope.ts';
 import type { SegmentCounts } from './segment-counts.ts';
+import type { SourceOffsetTable } from './source-offset-table.ts';
 import type { StoreCounters } from './store-counters.ts';
 import { StoreError } from './store-error.ts';
 import type { ThreadPolicy } from './thread-policy.ts';
@@ -46,7 +46,7 @@ export interface StoreParts {
   readonly catalog: Catalog;
   readonly live: VersionSet;
   readonly forgotten: Forgotten;
-  readonly positions: PositionTable;
+  readonly sourceOffsets: SourceOffsetTable;
   readonly counters: StoreCounters;
   readonly pipeline: AppendPipeline;
   readonly flusher: Flusher;
@@ -113,8 +113,8 @@ export class EmbeddedStore implements EventStore {
     return this.#parts.pipeline.pendingBytes;
   }
 
-  position(topic: string, partition: number): bigint | undefined {
-    return this.#parts.positions.get(topic, partition);
+  sourceOffset(topic: string, partition: number): bigint | undefined {
+    return this.#parts.sourceOffsets.get(topic, partition);
   }
 
   listDeadLetters(options: { readonly afterId?: number; readonly limit: number }): readonly StoredDeadLetter[] {

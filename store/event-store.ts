@@ -8,7 +8,7 @@ export interface SearchOptions {
 }
 
 /** Where the next message of a Kafka partition is to be read from. */
-export interface SourcePosition {
+export interface SourceOffset {
   readonly topic: string;
   readonly partition: number;
   readonly nextOffset: bigint;
@@ -40,7 +40,7 @@ export interface EventBatch {
   /** Their logs in the same order, newline-terminated, packed (see `query/packed-log.ts`). */
   readonly logs: readonly Uint8Array[];
   readonly eventCount: number;
-  readonly positions: readonly SourcePosition[];
+  readonly sourceOffsets: readonly SourceOffset[];
   readonly deadLetters: readonly DeadLetter[];
   /** Events older than the retention: counted, not stored. */
   readonly expiredCount: number;
@@ -84,8 +84,8 @@ export interface FeedPage {
 export interface EventStore {
   /**
    * Resolves once the batch is durable (journal synced) **and** searchable. Batches are applied in call order; several may be under way.
-   * A rejected append stored nothing and moved no position. (Should the process die right then, a restart may find its journal whole and have it
-   * after all, position included.)
+   * A rejected append stored nothing and moved no source offset. (Should the process die right then, a restart may find its journal whole and have it
+   * after all, source offset included.)
    */
   append(batch: EventBatch): Promise<AppendReceipt>;
   search(plan: SearchPlan, options?: SearchOptions): Promise<SearchResult>;
@@ -114,8 +114,8 @@ export interface EventStore {
   onEvents(listener: () => void): () => void;
   /** Bytes of events and dead letters handed to `append` that are not yet stored and searchable; sources pause above their limit. */
   pendingBytes(): number;
-  /** The stored position of a partition, or undefined where nothing of it was ever stored. Includes batches not yet flushed. */
-  position(topic: string, partition: number): bigint | undefined;
+  /** The stored source offset of a partition, or undefined where nothing of it was ever stored. Includes batches not yet flushed. */
+  sourceOffset(topic: string, partition: number): bigint | undefined;
   listDeadLetters(options: { readonly afterId?: number; readonly limit: number }): readonly StoredDeadLetter[];
   /** Removes dead letters that have been replayed. */
   removeDeadLetters(ids: readonly number[]): void;

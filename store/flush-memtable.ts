@@ -21,7 +21,7 @@ export interface FlushTurn {
   readonly onFieldsWritten: () => void;
 }
 
-/** Journals may hold nothing but expired events and positions. */
+/** Journals may hold nothing but expired events and source offsets. */
 const NO_FIELDS: FlushedFields = { segments: [], rows: new Float64Array() };
 
 /**

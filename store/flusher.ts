@@ -13,7 +13,7 @@ export interface FlusherOptions extends FlushOptions {
 
 /**
  * Turns immutable memtables into published segments, one after the other. One catalog transaction adds the segments and moves the stored
- * positions; only then do the segments take the parts' place, whose journals go with the last search that reads them.
+ * source offsets; only then do the segments take the parts' place, whose journals go with the last search that reads them.
  */
 export class Flusher {
   readonly #options: FlusherOptions;

@@ -39,7 +39,7 @@ export class JournalFolder {
 
   /** Returns once the batch is on disk. */
   async write({ journal: number, sequence: firstSequence }: AppendPlace, batch: EventBatch, ingestedAtMs: number): Promise<Journal> {
-    if (batch.eventCount === 0 && batch.positions.length === 0) {
+    if (batch.eventCount === 0 && batch.sourceOffsets.length === 0) {
       return this.#addEmpty({ number, firstSequence, eventCount: 0, expiredCount: batch.expiredCount, ingestedAtMs });
     }
     const path = this.eventsPath(number);
@@ -55,11 +55,11 @@ export class JournalFolder {
       }
     }
     await syncFolder(this.path);
-    const { eventCount, expiredCount, positions } = batch;
-    return { number, path, firstSequence, eventCount, expiredCount, positions, sizeBytes, ingestedAtMs, hasFiles: true };
+    const { eventCount, expiredCount, sourceOffsets } = batch;
+    return { number, path, firstSequence, eventCount, expiredCount, sourceOffsets, sizeBytes, ingestedAtMs, hasFiles: true };
   }
 
-  /** Removes the files of a journal whose events are all stored elsewhere, and returns what it is without them. It may move no position. */
+  /** Removes the files of a journal whose events are all stored elsewhere, and returns what it is without them. It may move no source offset. */
   async dropFiles(journal: Journal): Promise<Journal> {
     const empty = this.#addEmpty(journal);
     await this.#removeFiles([journal.number]);
@@ -129,7 +129,7 @@ export class JournalFolder {
 
   #journalOf({ number, firstSequence, eventCount, expiredCount, ingestedAtMs }: EmptyJournal): Journal {
     const path = this.eventsPath(number);
-    return { number, path, firstSequence, eventCount, expiredCount, positions: [], sizeBytes: 0, ingestedAtMs, hasFiles: false };
+    return { number, path, firstSequence, eventCount, expiredCount, sourceOffsets: [], sizeBytes: 0, ingestedAtMs, hasFiles: false };
   }
 
   /** Removes the files that are kept for later journals. */

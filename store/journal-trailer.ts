@@ -13,6 +13,7 @@ interface Trailer {
   readonly events: Content;
   readonly logs: Content;
   readonly ingestedAtMs: number;
+  /** The source offsets; on disk they keep an old name. */
   readonly positions: readonly (readonly [topic: string, partition: number, nextOffset: string])[];
 }
 
@@ -43,7 +44,7 @@ export function trailerOf(
     events: contentOf(events),
     logs: contentOf(batch.logs),
     ingestedAtMs,
-    positions: batch.positions.map(({ topic, partition, nextOffset }) => [topic, partition, String(nextOffset)]),
+    positions: batch.sourceOffsets.map(({ topic, partition, nextOffset }) => [topic, partition, String(nextOffset)]),
   };
   const trailer = Buffer.from(`${JSON.stringify({ journalTrailer: content })}\n`);
   return { trailer, sizeBytes: content.events.bytes + content.logs.bytes + trailer.byteLength };
@@ -62,7 +63,7 @@ export function journalOf(number: number, path: string, events: Buffer, logs: Bu
     firstSequence: BigInt(trailer.firstSequence),
     eventCount: trailer.eventCount,
     expiredCount: trailer.expiredCount,
-    positions: trailer.positions.map(([topic, partition, nextOffset]) => ({ topic, partition, nextOffset: BigInt(nextOffset) })),
+    sourceOffsets: trailer.positions.map(([topic, partition, nextOffset]) => ({ topic, partition, nextOffset: BigInt(nextOffset) })),
     sizeBytes: events.byteLength + logs.byteLength,
     ingestedAtMs: trailer.ingestedAtMs,
     hasFiles: true,

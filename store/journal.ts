@@ -1,4 +1,4 @@
-import type { SourcePosition } from './event-store.ts';
+import type { SourceOffset } from './event-store.ts';
 
 /** One batch on disk. `number` counts up by one from journal to journal, for ever. */
 export interface Journal {
@@ -8,7 +8,7 @@ export interface Journal {
   readonly firstSequence: bigint;
   readonly eventCount: number;
   readonly expiredCount: number;
-  readonly positions: readonly SourcePosition[];
+  readonly sourceOffsets: readonly SourceOffset[];
   readonly sizeBytes: number;
   /** Unix milliseconds: when the batch was taken in. */
   readonly ingestedAtMs: number;

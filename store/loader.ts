@@ -10,7 +10,7 @@ import type { LogMemory } from './log-memory.ts';
 import { GrowingTable, Memtable } from './memtable.ts';
 import { MemtableLogs } from './memtable-logs.ts';
 import type { PathAliases } from './path-aliases.ts';
-import type { PositionTable } from './position-table.ts';
+import type { SourceOffsetTable } from './source-offset-table.ts';
 import type { StoreCounters } from './store-counters.ts';
 import type { VersionSet } from './version-set.ts';
 
@@ -33,7 +33,7 @@ export interface LoaderOptions {
   readonly aliases: PathAliases;
   readonly logMemory: LogMemory;
   readonly live: VersionSet;
-  readonly positions: PositionTable;
+  readonly sourceOffsets: SourceOffsetTable;
   readonly counters: StoreCounters;
   readonly maxDedupEvents: number;
   readonly now: () => number;
@@ -72,11 +72,11 @@ export class Loader {
   }
 
   /**
-   * Loads a journal with its logs, newline-terminated. What can fail comes first: when this rejects, nothing of the journal is searchable and no position
+   * Loads a journal with its logs, newline-terminated. What can fail comes first: when this rejects, nothing of the journal is searchable and no source offset
    * has moved. Resolves with the sequences of the events that were not stored yet, or undefined where that is all of them.
    */
   async load(written: Journal, logs: readonly Uint8Array[]): Promise<Float64Array | undefined> {
-    const { connection, aliases, live, positions, counters, onLoad } = this.#options;
+    const { connection, aliases, live, sourceOffsets, counters, onLoad } = this.#options;
     let journal = written;
     onLoad(journal.eventCount);
     if (this.#isFull()) {
@@ -91,7 +91,7 @@ export class Loader {
       const target = { table, known, aliases, duplicates: this.#duplicates };
       const { loaded, sequences, part, arrived } = await loadJournal(connection, journal, target);
       newSequences = sequences;
-      if (loaded === 0 && journal.hasFiles && journal.positions.length === 0) {
+      if (loaded === 0 && journal.hasFiles && journal.sourceOffsets.length === 0) {
         journal = await this.#options.dropFiles(journal);
       }
       if (part === undefined) {
@@ -114,7 +114,7 @@ export class Loader {
     }
     journals.push(journal);
     counters.expiredEvents += journal.expiredCount;
-    positions.move(journal.positions);
+    sourceOffsets.move(journal.sourceOffsets);
     this.#end = placeAfter(journal);
     live.advance(this.#end.sequence, zones);
     return newSequences;
@@ -128,7 +128,7 @@ export class Loader {
 
   /** Hands the memtable over for flushing and opens another one. */
   async close(): Promise<void> {
-    const { positions, counters, onClosed, roomToClose } = this.#options;
+    const { sourceOffsets, counters, onClosed, roomToClose } = this.#options;
     if (this.#open.journals.length === 0) {
       return;
     }
@@ -138,7 +138,7 @@ export class Loader {
     const memtable = this.#open;
     this.#open = next;
     const { journal, sequence } = this.#end;
-    const progress = { flushedJournal: journal - 1, nextSequence: sequence, positions: positions.list(), ...counters };
+    const progress = { flushedJournal: journal - 1, nextSequence: sequence, sourceOffsets: sourceOffsets.list(), ...counters };
     onClosed({ memtable, progress });
   }
 

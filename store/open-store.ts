@@ -25,11 +25,11 @@ import { LogMemory } from './log-memory.ts';
 import { MergeWriter } from './merge-writer.ts';
 import { PartRemover } from './part-remover.ts';
 import { PathAliases } from './path-aliases.ts';
-import { PositionTable } from './position-table.ts';
 import { cleanFolder, unflushedJournals } from './recovery.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 import { SearchActivity } from './search-activity.ts';
 import { SegmentCounts } from './segment-counts.ts';
+import { SourceOffsetTable } from './source-offset-table.ts';
 import { type StoreLogger, silentLogger } from './store-logger.ts';
 import { ThreadPolicy } from './thread-policy.ts';
 import { VersionSet } from './version-set.ts';
@@ -99,7 +99,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const { memoryLimitMb, retentionMs, now, logger = silentLogger, cachesCounts = true, mostKept = MOST_KEPT } = options;
   const { groupByCacheLimits = groupByCacheLimitsOf(memoryLimitMb), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS } = options;
   await cleanFolder(folder, catalog);
-  const { flushedJournal, nextSequence, positions: stored, expiredEvents, duplicateEvents } = catalog.progress();
+  const { flushedJournal, nextSequence, sourceOffsets: stored, expiredEvents, duplicateEvents } = catalog.progress();
   const journalFolder = new JournalFolder(folder.journal, catalog.emptyJournals);
   const journals = await unflushedJournals(journalFolder, flushedJournal);
 
@@ -126,7 +126,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     retentionMs,
   };
   await dropExpiredSegments(retention, now());
-  const positions = new PositionTable(stored);
+  const sourceOffsets = new SourceOffsetTable(stored);
   const counters = { expiredEvents, duplicateEvents };
   const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
   const rewriting = { aliases, catalog, live, now };
@@ -142,7 +142,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
       aliases,
       logMemory,
       live,
-      positions,
+      sourceOffsets,
       counters,
       now,
       dropFiles: (journal) => journalFolder.dropFiles(journal),
@@ -230,7 +230,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     catalog,
     live,
     forgotten,
-    positions,
+    sourceOffsets,
     counters,
     pipeline,
     flusher,

@@ -37,7 +37,7 @@ it('malformed, empty, null and 3 MB messages become dead letters that say where 
   await source.stop();
 
   expect(await searchedIds(store)).toEqual(['good-0', 'good-1', 'good-2', 'good-3', 'good-4']);
-  expect([store.position(topic, 0), store.position(topic, 1)]).toEqual([2n, BigInt(values.length)]);
+  expect([store.sourceOffset(topic, 0), store.sourceOffset(topic, 1)]).toEqual([2n, BigInt(values.length)]);
   expect(store.stats().expiredEvents).toBe(1);
   const letters = store.listDeadLetters({ limit: 100 });
   expect(letters.map(({ offset }) => offset)).toEqual([1n, 2n, 4n, 5n, 7n, 8n, 9n]);

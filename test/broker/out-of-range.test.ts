@@ -35,9 +35,9 @@ it('a topic that was made anew with fewer messages is read from its earliest, lo
   expect(source.complaints.join()).toContain('reading goes on from its earliest');
   expect(await searchedIds(store)).toEqual([...names('anew', 20), ...names('before', 50)].sort());
   await until(
-    'the position to follow',
-    () => store.position(topic, 0),
-    (position) => position === 20n,
+    'the source offset to follow',
+    () => store.sourceOffset(topic, 0),
+    (sourceOffset) => sourceOffset === 20n,
   );
 
   await source.stop();

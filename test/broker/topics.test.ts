@@ -29,7 +29,7 @@ it('reads two topics by name, others by a glob, and one that appears later', asy
   await sendValues(producer, topics.later, [eventMessage('later')]);
   await untilStored(store, 6);
   expect(await searchedIds(store)).toEqual(['later', 'matched', 'named-0', 'named-1', 'named-2', 'other']);
-  expect(store.position(topics.matched, 1)).toBe(1n);
+  expect(store.sourceOffset(topics.matched, 1)).toBe(1n);
 });
 
 it('a named topic that does not exist is no error: health names it until it is there', async () => {

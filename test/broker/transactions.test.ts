@@ -31,9 +31,9 @@ it('reads what was committed and nothing that was aborted, and passes over the m
   await untilStored(store, 2);
   // Each of the five transactions is a message and a marker.
   await until(
-    'the position to pass the last marker',
-    () => store.position(topic, 0),
-    (position) => position === 10n,
+    'the source offset to pass the last marker',
+    () => store.sourceOffset(topic, 0),
+    (sourceOffset) => sourceOffset === 10n,
   );
   expect(await searchedIds(store)).toEqual(['committed-0', 'committed-1']);
   expect(source.counters().outOfRangeOffsets).toBe(0);
@@ -44,9 +44,9 @@ it('reads what was committed and nothing that was aborted, and passes over the m
   const fromTheStart = await storeIn(temporaryFolder());
   sourceUnderTest({ store: fromTheStart, topics: [topic] });
   await until(
-    'the position to pass the last marker',
-    () => fromTheStart.position(topic, 0),
-    (position) => position === 12n,
+    'the source offset to pass the last marker',
+    () => fromTheStart.sourceOffset(topic, 0),
+    (sourceOffset) => sourceOffset === 12n,
   );
   expect(await searchedIds(fromTheStart)).toEqual(['committed-0', 'committed-1', 'committed-2']);
 });

@@ -11,8 +11,8 @@ test('a Kafka message of any kind moves its partition behind it', () => {
   builder.addKafkaMessage('b', 0, 2n ** 53n, Buffer.from('broken'));
   builder.addKafkaMessage('a', 0, 11n, null);
   builder.addKafkaMessage('c', 2, 0n, new Uint8Array(0));
-  const { positions, eventCount, expiredCount, deadLetters } = builder.take();
-  expect(positions).toEqual([
+  const { sourceOffsets, eventCount, expiredCount, deadLetters } = builder.take();
+  expect(sourceOffsets).toEqual([
     { topic: 'a', partition: 0, nextOffset: 12n },
     { topic: 'a', partition: 1, nextOffset: 6n },
     { topic: 'b', partition: 0, nextOffset: 2n ** 53n + 1n },
@@ -37,7 +37,7 @@ test('after a batch was taken the next one begins with nothing', () => {
   const { fields, logs, ...rest } = builder.take();
   expect(decodedEvents(fields)).toEqual([{ logId: 'b', shieldZoneId: 7, timestamp: BigInt(NOW) }]);
   expect(Buffer.concat(logs).toString()).toBe('{}\n');
-  expect(rest).toEqual({ eventCount: 1, positions: [{ topic: 'a', partition: 0, nextOffset: 12n }], deadLetters: [], expiredCount: 0 });
+  expect(rest).toEqual({ eventCount: 1, sourceOffsets: [{ topic: 'a', partition: 0, nextOffset: 12n }], deadLetters: [], expiredCount: 0 });
 });
 
 test('a dead letter of 3 MB is kept whole and counts into the size of the batch', () => {

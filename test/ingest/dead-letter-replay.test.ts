@@ -33,7 +33,7 @@ test('dead letters that keep the rules by now become events under the ids they w
   expect(await replayDeadLetters(store, LATER)).toEqual({ replayed: 2, stillRejected: 1 });
   expect(await storedIds(store)).toEqual(['late', 'events-0-5', 'good']);
   expect(store.listDeadLetters({ limit: 10 }).map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['broken']);
-  expect(store.position('events', 0)).toBe(10n);
+  expect(store.sourceOffset('events', 0)).toBe(10n);
 });
 
 test('only the dead letters that were asked for are tried', async () => {

@@ -132,7 +132,7 @@ test("the feed's place is none that a topic of Kafka can have", async () => {
   await feed.filled;
   await feed.stop();
   expect(store.stats().events).toBe(EVENTS);
-  expect(store.position('demo', 0)).toBe(BigInt(NOW));
+  expect(store.sourceOffset('demo', 0)).toBe(BigInt(NOW));
 });
 
 test('a feed that is stopped while it fills ends at once and keeps what it has', async () => {
@@ -216,7 +216,7 @@ test('live events use the memory of those before them again', async () => {
   const before = memory.length;
   for (let second = 1; second <= 2; second++) {
     now = NOW + second * 1000;
-    await expect.poll(() => store.position(DEMO_TOPIC, 0)).toBe(BigInt(now / 1000));
+    await expect.poll(() => store.sourceOffset(DEMO_TOPIC, 0)).toBe(BigInt(now / 1000));
   }
   await feed.stop();
   const live = memory.slice(before);

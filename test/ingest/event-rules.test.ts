@@ -139,6 +139,6 @@ test('an event older than the retention is counted and not kept', () => {
     expect(builder.addEvent('file', Buffer.from(rawEvent({ timestamp })))).toEqual({ kind: 'expired' });
   }
   expect(builder.isEmpty).toBe(false);
-  expect(builder.take()).toEqual({ fields: NO_FIELDS, logs: [], eventCount: 0, positions: [], deadLetters: [], expiredCount: 4 });
+  expect(builder.take()).toEqual({ fields: NO_FIELDS, logs: [], eventCount: 0, sourceOffsets: [], deadLetters: [], expiredCount: 4 });
   expect(builder.isEmpty).toBe(true);
 });

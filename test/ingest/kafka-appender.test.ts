@@ -25,7 +25,7 @@ it('stores messages and their offsets together', async () => {
   appender.add('t', 0, 41n, message('a'));
   appender.add('t', 3, 7n, message('b'));
   await appender.drain();
-  expect([store.stats().events, store.position('t', 0), store.position('t', 3), failures]).toEqual([2, 42n, 8n, []]);
+  expect([store.stats().events, store.sourceOffset('t', 0), store.sourceOffset('t', 3), failures]).toEqual([2, 42n, 8n, []]);
 });
 
 it('appends by itself, a moment after the first message', async () => {
@@ -42,7 +42,7 @@ it('forgets what is discarded before it was appended', async () => {
   appender.add('t', 0, 0n, message('a'));
   appender.discard();
   await appender.drain();
-  expect([store.stats().events, store.position('t', 0)]).toEqual([0, undefined]);
+  expect([store.stats().events, store.sourceOffset('t', 0)]).toEqual([0, undefined]);
 });
 
 it('tells of a failed append once and drops what was collected behind it', async () => {
@@ -58,11 +58,11 @@ it('tells of a failed append once and drops what was collected behind it', async
   expect(appender.pendingBytes).toBe(0);
 });
 
-it('stores the position behind messages that hold no event', async () => {
+it('stores the source offset behind messages that hold no event', async () => {
   const store = await storeIn(temporaryFolder());
   const { appender } = appenderTo(store);
   appender.add('t', 0, 0n, null);
   appender.moveTo('t', 0, 5n);
   await appender.drain();
-  expect([store.position('t', 0), store.stats().deadLetters]).toEqual([5n, 1]);
+  expect([store.sourceOffset('t', 0), store.stats().deadLetters]).toEqual([5n, 1]);
 });

@@ -29,10 +29,10 @@ test('appends under way at the same time are applied in the order of the calls',
   expect(store.pendingBytes()).toBe(0);
 });
 
-test('batches that come together are one journal, up to ten thousand events, and their positions move as if they were apart', async () => {
+test('batches that come together are one journal, up to ten thousand events, and their source offsets move as if they were apart', async () => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
-  const at = (partition: number, nextOffset: bigint) => ({ positions: [{ topic: 'shield', partition, nextOffset }] });
+  const at = (partition: number, nextOffset: bigint) => ({ sourceOffsets: [{ topic: 'shield', partition, nextOffset }] });
   const letter = { bytes: Buffer.from('x'), reason: 'no event', source: 'kafka', topic: 'shield', partition: 0, offset: 3n };
   const batches = [
     canonicalBatch(eventSeries('a', 3_000, NOW, 1), at(0, 1n)),
@@ -54,7 +54,7 @@ test('batches that come together are one journal, up to ten thousand events, and
   ]);
   expect(readdirSync(join(dataDir, 'journal'))).toHaveLength(2 * 3);
   const expectWhole = (whole: typeof store) => {
-    expect([0, 1, 2].map((partition) => whole.position('shield', partition))).toEqual([4n, 7n, 1n]);
+    expect([0, 1, 2].map((partition) => whole.sourceOffset('shield', partition))).toEqual([4n, 7n, 1n]);
     expect(whole.stats()).toMatchObject({ events: 30_000, duplicateEvents: 1, expiredEvents: 5, deadLetters: 1 });
   };
   expectWhole(store);
@@ -81,14 +81,14 @@ test('the same log id in another zone or at another time is another event', asyn
   expect(store.stats().events).toBe(4);
 });
 
-test('positions move with the batch, also when it holds nothing to store', async () => {
+test('source offsets move with the batch, also when it holds nothing to store', async () => {
   const store = await storeIn(temporaryFolder());
-  expect(store.position('shield', 3)).toBeUndefined();
-  await store.append(canonicalBatch([event('a', NOW)], { positions: [{ topic: 'shield', partition: 3, nextOffset: 5n }] }));
+  expect(store.sourceOffset('shield', 3)).toBeUndefined();
+  await store.append(canonicalBatch([event('a', NOW)], { sourceOffsets: [{ topic: 'shield', partition: 3, nextOffset: 5n }] }));
   await store.append(
-    canonicalBatch([], { positions: [{ topic: 'shield', partition: 3, nextOffset: 9_007_199_254_740_993n }], expiredCount: 4 }),
+    canonicalBatch([], { sourceOffsets: [{ topic: 'shield', partition: 3, nextOffset: 9_007_199_254_740_993n }], expiredCount: 4 }),
   );
-  expect(store.position('shield', 3)).toBe(9_007_199_254_740_993n);
+  expect(store.sourceOffset('shield', 3)).toBe(9_007_199_254_740_993n);
   expect(store.stats().expiredEvents).toBe(4);
 });
 
@@ -134,25 +134,25 @@ test('a batch with fewer values than events cannot be read: it is refused, nothi
 test('a batch that cannot be written takes those behind it along, stores nothing of them, and later ones go on without a gap', async () => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
-  const position = (nextOffset: bigint) => ({ positions: [{ topic: 't', partition: 0, nextOffset }] });
-  await store.append(canonicalBatch([event('a', NOW)], position(1n)));
+  const sourceOffset = (nextOffset: bigint) => ({ sourceOffsets: [{ topic: 't', partition: 0, nextOffset }] });
+  await store.append(canonicalBatch([event('a', NOW)], sourceOffset(1n)));
   rmSync(join(dataDir, 'journal'), { recursive: true });
   const failed = await Promise.allSettled([
-    store.append(canonicalBatch([event('b', NOW + 1)], position(2n))),
-    store.append(canonicalBatch([event('c', NOW + 2)], position(3n))),
+    store.append(canonicalBatch([event('b', NOW + 1)], sourceOffset(2n))),
+    store.append(canonicalBatch([event('c', NOW + 2)], sourceOffset(3n))),
   ]);
   expect(failed.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(['append_failed', 'append_failed']);
-  expect(store.position('t', 0)).toBe(1n);
+  expect(store.sourceOffset('t', 0)).toBe(1n);
   expect(await store.problems()).toEqual([
     expect.stringMatching(/^the data folder .* is not the one that was opened: ENOENT/),
     expect.stringContaining('a batch of 1 events could not be stored: ENOENT'),
   ]);
   await mkdir(join(dataDir, 'journal'));
   await expect
-    .poll(() => store.append(canonicalBatch([event('b', NOW + 1), event('c', NOW + 2)], position(3n))))
+    .poll(() => store.append(canonicalBatch([event('b', NOW + 1), event('c', NOW + 2)], sourceOffset(3n))))
     .toMatchObject({ firstSequence: 2n });
   expect(await storedIds(store)).toEqual(['c', 'b', 'a']);
-  expect(store.position('t', 0)).toBe(3n);
+  expect(store.sourceOffset('t', 0)).toBe(3n);
   expect(await store.problems()).toEqual([]);
 });
 

@@ -10,9 +10,9 @@ const [, , dataDir = '', behind = '0'] = process.argv;
 const store = await openStore({ dataDir, memoryLimitMb: 256, retentionMs: 72 * HOUR, now: () => NOW });
 
 async function write(): Promise<never> {
-  for (let batch = Number(store.position('writer', 0) ?? 0n); ; batch += 1) {
+  for (let batch = Number(store.sourceOffset('writer', 0) ?? 0n); ; batch += 1) {
     const events = eventSeries('e', (batch + 1) * 100, NOW - 20 * HOUR, 60_000).slice(Math.max(0, batch * 100 - 7));
-    await store.append(canonicalBatch(events, { positions: [{ topic: 'writer', partition: 0, nextOffset: BigInt(batch + 1) }] }));
+    await store.append(canonicalBatch(events, { sourceOffsets: [{ topic: 'writer', partition: 0, nextOffset: BigInt(batch + 1) }] }));
     if (batch % 3 === 0) void store.flushNow();
     if (batch % 5 === 0) void store.compactNow();
     await delay(5);

@@ -42,5 +42,5 @@ test('a reader sees every event exactly once, in order, while events come in, ar
   const rest = await wholeFeed(store, { afterSequence: BigInt(reader.lastSequence), limit: 1_000 });
   const ids = [...reader.ids, ...rest.map(({ logId }) => logId)];
   expect(ids).toEqual(Array.from({ length: ids.length }, (_, index) => `e${index}`));
-  expect(ids).toHaveLength(Number(store.position('writer', 0)) * 100);
+  expect(ids).toHaveLength(Number(store.sourceOffset('writer', 0)) * 100);
 });

@@ -15,20 +15,20 @@ test('an empty folder is made ready, missing parents included', async () => {
   expect(store.stats()).toMatchObject({ events: 0, segments: 0 });
 });
 
-test('events, positions, sequences and counters are there again after a restart, flushed or not', async () => {
+test('events, source offsets, sequences and counters are there again after a restart, flushed or not', async () => {
   const dataDir = temporaryFolder();
   const events = eventSeries('e', 40, NOW - 10 * HOUR, HOUR / 2);
   const store = await storeIn(dataDir);
-  const positions = (nextOffset: bigint) => [{ topic: 't', partition: 0, nextOffset }];
-  await store.append(canonicalBatch(events.slice(0, 20), { positions: positions(20n), expiredCount: 2 }));
+  const sourceOffsets = (nextOffset: bigint) => [{ topic: 't', partition: 0, nextOffset }];
+  await store.append(canonicalBatch(events.slice(0, 20), { sourceOffsets: sourceOffsets(20n), expiredCount: 2 }));
   await store.flushNow();
-  await store.append(canonicalBatch(events.slice(10, 40), { positions: positions(40n), expiredCount: 3 }));
+  await store.append(canonicalBatch(events.slice(10, 40), { sourceOffsets: sourceOffsets(40n), expiredCount: 3 }));
   const before = store.stats();
   await store.close();
 
   const again = await storeIn(dataDir);
   expect(await storedIds(again)).toEqual(inAnswerOrder(events));
-  expect(again.position('t', 0)).toBe(40n);
+  expect(again.sourceOffset('t', 0)).toBe(40n);
   expect(again.stats()).toEqual(before);
   expect(await again.append(canonicalBatch([event('next', NOW)]))).toEqual({ firstSequence: 51n, eventCount: 1, duplicates: 0 });
 });
@@ -36,8 +36,8 @@ test('events, positions, sequences and counters are there again after a restart,
 test('a last journal that a crash tore is taken away: its batch was never acknowledged', async () => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
-  await store.append(canonicalBatch([event('a', NOW)], { positions: [{ topic: 't', partition: 0, nextOffset: 1n }] }));
-  await store.append(canonicalBatch([event('b', NOW)], { positions: [{ topic: 't', partition: 0, nextOffset: 2n }] }));
+  await store.append(canonicalBatch([event('a', NOW)], { sourceOffsets: [{ topic: 't', partition: 0, nextOffset: 1n }] }));
+  await store.append(canonicalBatch([event('b', NOW)], { sourceOffsets: [{ topic: 't', partition: 0, nextOffset: 2n }] }));
   await store.close();
   const whole = statSync(journalFile(dataDir, 2)).size;
   for (const length of [0, 1, 20, whole - 50, whole - 2, whole - 1]) {
@@ -46,7 +46,7 @@ test('a last journal that a crash tore is taken away: its batch was never acknow
     truncateSync(journalFile(copy, 2), length);
     const again = await storeIn(copy);
     expect(await storedIds(again)).toEqual(['a']);
-    expect(again.position('t', 0)).toBe(1n);
+    expect(again.sourceOffset('t', 0)).toBe(1n);
     await again.append(canonicalBatch([event('b', NOW)]));
     expect(await storedIds(again)).toEqual(['a', 'b']);
   }

@@ -9,11 +9,11 @@ test('a process killed while it appends, flushes and merges loses nothing that i
   for (const afterBatches of [3, 1, 8, 5, 12]) {
     acknowledged = await killedWhile(dataDir, acknowledged + afterBatches);
     const store = await storeIn(dataDir);
-    const position = Number(store.position('writer', 0));
-    expect(position).toBeGreaterThanOrEqual(acknowledged);
+    const sourceOffset = Number(store.sourceOffset('writer', 0));
+    expect(sourceOffset).toBeGreaterThanOrEqual(acknowledged);
     const ids = await storedIds(store);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(new Set(ids)).toEqual(new Set(Array.from({ length: position * 100 }, (__, index) => `e${index}`)));
+    expect(new Set(ids)).toEqual(new Set(Array.from({ length: sourceOffset * 100 }, (__, index) => `e${index}`)));
     await store.close();
   }
 });
