@@ -8,6 +8,8 @@ export interface DatabaseLimits {
   readonly lockWaitMs: number;
   /** A stream that nobody used for so long is gone, and what it had not committed is rolled back. */
   readonly idleMs: number;
+  /** A transaction that is open for longer is rolled back, used or not: it keeps the write-ahead log from being emptied. */
+  readonly transactionMs: number;
   /** Database processes: as many streams can be inside a transaction at once. */
   readonly processes: number;
   /** Streams kept open, with or without a process. */
@@ -22,6 +24,10 @@ export interface DatabaseLimits {
   readonly valueBytes: number;
   /** The database's file, and what one stream keeps in temporary tables: DATA_DIR is on the disk that the events need. */
   readonly fileBytes: number;
+  /** The write-ahead log beyond which no statement that writes begins. */
+  readonly logBytes: number;
+  /** Resident memory of one database process; one that takes more is ended. */
+  readonly memoryBytes: number;
   /** One SQL text, with all its statements. */
   readonly sqlBytes: number;
   readonly requests: number;
@@ -38,6 +44,7 @@ export const DATABASE_LIMITS: DatabaseLimits = {
   requestMs: 12_000,
   lockWaitMs: 3_000,
   idleMs: 10_000,
+  transactionMs: 5_000,
   processes: 8,
   streams: 128,
   queueMs: 5_000,
@@ -46,6 +53,8 @@ export const DATABASE_LIMITS: DatabaseLimits = {
   bodyBytes: 8 * MIB,
   valueBytes: 8 * MIB,
   fileBytes: 4096 * MIB,
+  logBytes: 256 * MIB,
+  memoryBytes: 512 * MIB,
   sqlBytes: 4 * MIB,
   requests: 1_000,
   storedSqls: 64,

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { MEMORY_SIGNAL } from './memory-signal.ts';
 import type { ProcessAnswer, ProcessRequest, RunOutcome } from './process-message.ts';
 
 const ENTRY = fileURLToPath(new URL('./session/database-process.ts', import.meta.url));
@@ -8,7 +9,7 @@ const ENTRY = fileURLToPath(new URL('./session/database-process.ts', import.meta
 /** A database process is gone, and with it whatever its connection had not committed. */
 export class ProcessGone extends Error {
   override readonly name = 'ProcessGone';
-  readonly reason: 'statement-deadline' | 'request-deadline' | 'ended' | 'stopped';
+  readonly reason: 'statement-deadline' | 'request-deadline' | 'transaction-deadline' | 'log-held' | 'memory' | 'ended' | 'stopped';
 
   constructor(reason: ProcessGone['reason'], message: string) {
     super(message);
@@ -28,7 +29,7 @@ export interface DatabaseProcess {
     options: Omit<Extract<ProcessRequest, { kind: 'run' }>, 'kind'>,
     deadlines: { readonly statementMs: number; readonly requestMs: number },
   ): Promise<RunOutcome>;
-  /** Closes the connection; the process can open another. */
+  /** Closes the connection; the process can open another, or has ended where it would begin with too much memory in use. */
   close(): Promise<void>;
   /** Ends the process at once; resolves when it has ended. */
   kill(reason: ProcessGone['reason'], message: string): Promise<void>;
@@ -45,9 +46,16 @@ function answered(pending: Pending, answer: ProcessAnswer): void {
   else pending.resolve(answer);
 }
 
-/** Starts a database process; resolves when it can be used. `tempDir` is where SQLite spills what does not fit into memory. */
-export async function startDatabaseProcess({ tempDir }: { readonly tempDir: string }): Promise<DatabaseProcess> {
-  const child: ChildProcess = fork(ENTRY, [String(process.pid)], {
+export interface DatabaseProcessOptions {
+  /** Where SQLite spills what does not fit into memory. */
+  readonly tempDir: string;
+  /** Resident memory beyond which the process is ended. */
+  readonly memoryBytes: number;
+}
+
+/** Starts a database process; resolves when it can be used. */
+export async function startDatabaseProcess({ tempDir, memoryBytes }: DatabaseProcessOptions): Promise<DatabaseProcess> {
+  const child: ChildProcess = fork(ENTRY, [String(process.pid), String(memoryBytes)], {
     serialization: 'advanced',
     // Neither the program's secrets nor its flags are the database's business.
     env: { SQLITE_TMPDIR: tempDir },
@@ -66,7 +74,11 @@ export async function startDatabaseProcess({ tempDir }: { readonly tempDir: stri
   }
   const lost = (why: string): void => end(new ProcessGone('ended', `the database process ended: ${why}`));
   child.once('error', ({ message }) => lost(message));
-  child.once('exit', (status, signal) => lost(signal ?? `status ${status}`));
+  child.once('exit', (status, signal) => {
+    if (signal !== MEMORY_SIGNAL) return lost(signal ?? `status ${status}`);
+    const allowed = `${Math.floor(memoryBytes / 1024 / 1024)} MiB`;
+    end(new ProcessGone('memory', `the statement took more memory than is allowed (${allowed}) and was stopped`));
+  });
   child.on('message', (answer: ProcessAnswer) => {
     if (answer.kind === 'statement') {
       pending?.onStatement?.();
@@ -100,7 +112,9 @@ export async function startDatabaseProcess({ tempDir }: { readonly tempDir: stri
       await ask({ kind: 'open', ...options });
     },
     async close() {
-      await ask({ kind: 'close' });
+      const answer = await ask({ kind: 'close' });
+      const isLarge = answer.kind === 'closed' && answer.rssBytes > memoryBytes / 2;
+      if (isLarge) await kill('stopped', 'it kept too much memory');
     },
     async run(options, { statementMs, requestMs }) {
       const tooLong = (): void => void kill('statement-deadline', `the statement ran longer than ${statementMs} ms and was stopped`);

@@ -48,7 +48,7 @@ export function makeDatabaseResource(given: Partial<DatabaseLimits> = {}): Datab
       const pool = makeProcessPool({
         most: limits.processes,
         queueMs: limits.queueMs,
-        start: () => startDatabaseProcess({ tempDir: dataDir }),
+        start: () => startDatabaseProcess({ tempDir: dataDir, memoryBytes: limits.memoryBytes }),
         reclaim: () => streams.reclaim(),
       });
       const streams: OpenStreams = makeOpenStreams({ path, limits, pool });

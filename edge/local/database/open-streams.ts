@@ -9,7 +9,10 @@ import { makeStoredSqls, type StoredSqls } from './stored-sqls.ts';
 import type { StreamPlan } from './stream-plan.ts';
 import type { KeptToken } from './token-store.ts';
 
-export type StreamEnd = 'closed' | 'revoked';
+export type StreamEnd = 'closed' | 'revoked' | TransactionEnd;
+
+/** Why a stream's transaction was rolled back, and the stream ended with it. */
+type TransactionEnd = 'transaction-deadline' | 'log-held';
 
 /** One client's sequence of requests, with its transaction. */
 export interface DatabaseStream {
@@ -29,6 +32,8 @@ interface StreamState extends DatabaseStream {
   /** Its process holds a transaction or a setting, so it cannot be given to another stream. */
   keepsState: boolean;
   expiry: NodeJS.Timeout | null;
+  /** Ends its transaction; null where none is open. */
+  transactionEnd: NodeJS.Timeout | null;
 }
 
 export interface StreamsOptions {
@@ -56,12 +61,37 @@ export interface OpenStreams {
   stop(): void;
 }
 
+/** What a stream is told that was ended with its transaction; the first code is libsql's own. */
+const TRANSACTION_CODES = { 'transaction-deadline': 'TRANSACTION_TIMEOUT', 'log-held': 'TRANSACTION_ENDED' } as const;
+
+/** The protocol's code for a request whose process is gone. */
+export function goneCode({ reason }: ProcessGone): string {
+  switch (reason) {
+    case 'transaction-deadline':
+    case 'log-held':
+      return TRANSACTION_CODES[reason];
+    case 'memory':
+      return 'SQLITE_NOMEM';
+    case 'ended':
+      return 'SQLITE_INTERNAL';
+    default:
+      return 'SQLITE_INTERRUPT';
+  }
+}
+
 /** The answer to whoever used a token that was invalidated meanwhile. */
 export function revokedError(cause?: unknown): EdgeError {
   return new EdgeError(401, 'TOKEN_INVALID', 'the access token was invalidated while it was in use', { cause });
 }
 
 const LONGEST_STORED_SQL = 65_536;
+
+function clearTimers(stream: StreamState, ...timers: readonly ('expiry' | 'transactionEnd')[]): void {
+  for (const timer of timers) {
+    if (stream[timer] !== null) clearTimeout(stream[timer]);
+    stream[timer] = null;
+  }
+}
 
 /** The open streams and the processes they use. */
 export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStreams {
@@ -93,10 +123,39 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     pool.release(process);
   }
 
+  function transactionError(why: TransactionEnd): ProcessGone {
+    const reasons = {
+      'transaction-deadline': `the transaction was open for longer than ${limits.transactionMs} ms`,
+      'log-held': 'the transaction kept the write-ahead log from being emptied, which is as large as is allowed',
+    };
+    return new ProcessGone(why, reasons[why]);
+  }
+
+  /** A stream that is not in use is kept until it expires, so that its next request is told why it ended. */
+  async function endTransaction(stream: StreamState, why: TransactionEnd): Promise<void> {
+    clearTimers(stream, 'transactionEnd');
+    stream.end = why;
+    if (stream.inUse) await stream.process?.kill(why, transactionError(why).message);
+    else await giveBack(stream);
+  }
+
+  function followTransaction(stream: StreamState, { transactionMs }: RunOutcome): void {
+    clearTimers(stream, 'transactionEnd');
+    if (transactionMs === null || stream.end !== null) return;
+    const leftMs = Math.max(0, limits.transactionMs - transactionMs);
+    stream.transactionEnd = setTimeout(() => void endTransaction(stream, 'transaction-deadline'), leftMs);
+  }
+
+  function endOtherTransactions(writer: StreamState): void {
+    for (const stream of streams.values()) {
+      if (stream !== writer && stream.transactionEnd !== null) void endTransaction(stream, 'log-held');
+    }
+  }
+
   async function drop(stream: StreamState, why: StreamEnd): Promise<void> {
     stream.end = why;
     streams.delete(stream.id);
-    if (stream.expiry !== null) clearTimeout(stream.expiry);
+    clearTimers(stream, 'expiry', 'transactionEnd');
     // Whoever is using it learns it from the process.
     if (stream.inUse && why === 'revoked') await stream.process?.kill('stopped', 'the access token was invalidated');
     await giveBack(stream);
@@ -106,8 +165,8 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     if (stream.process !== null) return stream.process;
     const process = await pool.take();
     stream.process = process;
-    const { lockWaitMs, valueBytes, fileBytes, sqlBytes } = limits;
-    await process.open({ path, readOnly: stream.token.kind === 'read-only', lockWaitMs, valueBytes, fileBytes, sqlBytes });
+    const { lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes } = limits;
+    await process.open({ path, readOnly: stream.token.kind === 'read-only', lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes });
     // It may have ended while it waited, when it had no process that could have told so.
     if (stream.end !== null) throw new ProcessGone('stopped', 'the stream was ended');
     return process;
@@ -134,6 +193,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
         process: null,
         keepsState: false,
         expiry: null,
+        transactionEnd: null,
       };
       streams.set(stream.id, stream);
       return stream;
@@ -148,7 +208,12 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
       if (stream.token.hash !== token.hash) throw new EdgeError(400, 'BATON_INVALID', 'the baton belongs to another access token');
       if (stream.inUse || stream.turn !== facts.turn)
         throw new EdgeError(400, 'BATON_REUSED', 'the baton was used before; each is for one request');
-      if (stream.expiry !== null) clearTimeout(stream.expiry);
+      const { end } = stream;
+      if (end === 'transaction-deadline' || end === 'log-held') {
+        void drop(stream, end);
+        throw new EdgeError(400, TRANSACTION_CODES[end], `${transactionError(end).message}; it was rolled back and its stream is closed`);
+      }
+      clearTimers(stream, 'expiry');
       stream.inUse = true;
       stream.turn += 1;
       return stream;
@@ -160,6 +225,8 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
         const { rows, statementMs, requestMs } = limits;
         const outcome = await process.run({ plan, rows, bytes: answerBytes }, { statementMs, requestMs });
         state.keepsState = outcome.keepsState;
+        followTransaction(state, outcome);
+        if (outcome.logIsHeld) endOtherTransactions(state);
         return outcome;
       } catch (error) {
         if (!(error instanceof ProcessGone)) throw error;
@@ -190,7 +257,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     },
     size: () => streams.size,
     stop() {
-      for (const { expiry } of streams.values()) if (expiry !== null) clearTimeout(expiry);
+      for (const stream of streams.values()) clearTimers(stream, 'expiry', 'transactionEnd');
       streams.clear();
     },
   };

@@ -9,6 +9,7 @@ export type ProcessRequest =
       readonly lockWaitMs: number;
       readonly valueBytes: number;
       readonly fileBytes: number;
+      readonly logBytes: number;
       readonly sqlBytes: number;
     }
   | { readonly kind: 'run'; readonly plan: StreamPlan; readonly rows: number; readonly bytes: number }
@@ -20,6 +21,10 @@ export interface RunOutcome {
   readonly json: string;
   /** A transaction is open, or something was made or set that lives as long as the connection. */
   readonly keepsState: boolean;
+  /** How long the transaction that is open has been; null where none is. */
+  readonly transactionMs: number | null;
+  /** Transactions of other streams kept the write-ahead log from being emptied when it was as large as is allowed. */
+  readonly logIsHeld: boolean;
   /** A Read Only token was used to write: the whole request is refused. */
   readonly forbidden: { readonly code: string; readonly message: string } | null;
 }
@@ -30,5 +35,7 @@ export type ProcessAnswer =
   /** Sent unasked now and then while a plan of many statements runs: a new one has begun. */
   | { readonly kind: 'statement' }
   | { readonly kind: 'done' }
+  /** The connection is closed; `rssBytes` is the memory that the process has all the same. */
+  | { readonly kind: 'closed'; readonly rssBytes: number }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ran'; readonly outcome: RunOutcome };

@@ -1,7 +1,7 @@
 import { EdgeError } from '../../edge-error.ts';
 import type { DatabaseLimits } from './database-limits.ts';
 import { ProcessGone } from './database-process-handle.ts';
-import { type DatabaseStream, type OpenStreams, revokedError } from './open-streams.ts';
+import { type DatabaseStream, goneCode, type OpenStreams, revokedError } from './open-streams.ts';
 import { type OwnRequest, parseRequest } from './parse-request.ts';
 import { errorJson, StatementError } from './statement-error.ts';
 import type { StreamPlan } from './stream-plan.ts';
@@ -66,8 +66,10 @@ async function runOne(streams: OpenStreams, stream: DatabaseStream, place: strin
   } catch (error) {
     if (error instanceof StatementError) return errorResult(error);
     if (error instanceof ProcessGone) {
-      const code = error.reason === 'ended' ? 'SQLITE_INTERNAL' : 'SQLITE_INTERRUPT';
-      return errorResult({ code, message: `${error.message}; its stream is closed and what was not committed is rolled back` });
+      return errorResult({
+        code: goneCode(error),
+        message: `${error.message}; its stream is closed and what was not committed is rolled back`,
+      });
     }
     throw error;
   }

@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { makeStatementGuard, type StatementGuard } from './statement-guard.ts';
+import { makeWriteAheadLog, type WriteAheadLog } from './write-ahead-log.ts';
 
 export interface ConnectionOptions {
   readonly path: string;
@@ -8,6 +9,7 @@ export interface ConnectionOptions {
   readonly valueBytes: number;
   /** Of the file, and of the temporary tables of this connection. */
   readonly fileBytes: number;
+  readonly logBytes: number;
   readonly sqlBytes: number;
 }
 
@@ -18,8 +20,13 @@ export type Row = readonly SQLOutputValue[];
 export interface Connection {
   readonly db: DatabaseSync;
   readonly guard: StatementGuard;
+  readonly log: WriteAheadLog;
   readonly readOnly: boolean;
   readonly sqlBytes: number;
+  /** Called after every statement, so that `transactionMs` is true. */
+  followTransaction(): void;
+  /** How long the open transaction has been; null where none is. */
+  transactionMs(): number | null;
   /** All changes of rows since the connection was opened, those of the last statement, the last rowid. */
   counters(): { readonly total: bigint; readonly last: bigint; readonly rowid: bigint };
   /** Runs `work` so that all it changes is kept, or, when it throws, none, inside or outside of a transaction. */
@@ -39,7 +46,8 @@ function limitPages(db: DatabaseSync, fileBytes: number): void {
 }
 
 /** Opens the database's file, which exists. */
-export function openConnection({ path, readOnly, lockWaitMs, valueBytes, fileBytes, sqlBytes }: ConnectionOptions): Connection {
+export function openConnection(options: ConnectionOptions): Connection {
+  const { path, readOnly, lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes } = options;
   const db = new DatabaseSync(path, {
     readOnly,
     timeout: lockWaitMs,
@@ -54,12 +62,32 @@ export function openConnection({ path, readOnly, lockWaitMs, valueBytes, fileByt
   const [savepoint, release, rollback] = ['SAVEPOINT statement', 'RELEASE statement', 'ROLLBACK TO statement'].map((sql) =>
     db.prepare(sql),
   );
+  const log = makeWriteAheadLog({
+    db,
+    path,
+    mostBytes: logBytes,
+    lockWaitMs,
+    unguarded(work) {
+      db.setAuthorizer(null);
+      try {
+        return work();
+      } finally {
+        db.setAuthorizer(guard.authorize);
+      }
+    },
+  });
   db.setAuthorizer(guard.authorize);
+  let transactionSince: number | null = null;
   return {
     db,
     guard,
+    log,
     readOnly,
     sqlBytes,
+    followTransaction() {
+      transactionSince = db.isTransaction ? (transactionSince ?? performance.now()) : null;
+    },
+    transactionMs: () => (transactionSince === null ? null : performance.now() - transactionSince),
     counters() {
       const [total = 0n, last = 0n, rowid = 0n] = asBigInts(counters);
       return { total, last, rowid };

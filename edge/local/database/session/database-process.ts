@@ -11,10 +11,17 @@ const NOTE_EVERY_MS = 100;
 
 let connection: Connection | null = null;
 let notedAt = 0;
+/** Shared with the thread that watches; 1 while a request is worked on. */
+const busy = new Int32Array(new SharedArrayBuffer(4));
 
 function tell(answer: ProcessAnswer): void {
   // A program that is gone is noticed by 'disconnect'.
   process.send?.(answer, () => {});
+}
+
+function setBusy(isBusy: boolean): void {
+  Atomics.store(busy, 0, isBusy ? 1 : 0);
+  Atomics.notify(busy, 0);
 }
 
 function noteStatement(): void {
@@ -27,6 +34,8 @@ function run(opened: Connection, { plan, rows, bytes }: Extract<ProcessRequest, 
   notedAt = performance.now();
   const outcome = (json: string, forbidden: RunOutcome['forbidden'] = null): RunOutcome => ({
     json,
+    transactionMs: opened.transactionMs(),
+    logIsHeld: opened.log.wasHeld(),
     keepsState: opened.db.isTransaction || opened.guard.keepsState(),
     forbidden,
   });
@@ -50,15 +59,18 @@ function answer(request: ProcessRequest): ProcessAnswer {
     case 'close':
       connection?.db.close();
       connection = null;
-      return { kind: 'done' };
+      return { kind: 'closed', rssBytes: process.memoryUsage.rss() };
   }
 }
 
 process.on('message', (request: ProcessRequest) => {
+  setBusy(true);
   try {
     tell(answer(request));
   } catch (error) {
     tell({ kind: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  } finally {
+    setBusy(false);
   }
 });
 process.on('disconnect', () => process.exit(0));
@@ -66,6 +78,7 @@ process.on('disconnect', () => process.exit(0));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 // A thread needs the main one to start: a statement that never ends must not come before.
-const watch = new Worker(new URL('./orphan-watch.ts', import.meta.url), { workerData: Number(process.argv[2]) });
+const [program, memoryBytes] = process.argv.slice(2).map(Number);
+const watch = new Worker(new URL('./process-watch.ts', import.meta.url), { workerData: { program, memoryBytes, busy } });
 watch.once('message', () => tell({ kind: 'ready' }));
 watch.unref();

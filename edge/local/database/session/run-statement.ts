@@ -29,13 +29,20 @@ export function columnsJson(columns: readonly StatementColumnMetadata[]): string
   return JSON.stringify(columns.map(({ name, type }) => ({ name, decltype: type })));
 }
 
+const ROWS_TOO_LARGE = 'the statement changed nothing: its rows would make the answer larger than is allowed; ask for fewer with LIMIT';
+
+/** No more than its JSON text has. */
+function leastBytes(row: Row): number {
+  let bytes = 0;
+  for (const value of row) if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length;
+  return bytes;
+}
+
 function rowJson(row: Row, budget: AnswerBudget): string {
+  // A row of hundreds of large values is not copied into a text first.
+  if (leastBytes(row) > budget.bytes) throw new StatementError('RESPONSE_TOO_LARGE', ROWS_TOO_LARGE);
   const json = `[${row.map(valueJson).join(',')}]`;
-  charge(
-    budget,
-    Buffer.byteLength(json) + 1,
-    'the statement changed nothing: its rows would make the answer larger than is allowed; ask for fewer with LIMIT',
-  );
+  charge(budget, Buffer.byteLength(json) + 1, ROWS_TOO_LARGE);
   return json;
 }
 
@@ -63,18 +70,21 @@ export function runPrepared(
   wantRows: boolean,
   budget: AnswerBudget,
 ): readonly string[] {
-  const { db, guard } = connection;
+  const { db, guard, log } = connection;
+  const onlyReads = BEGIN_READ_ONLY.test(prepared.sql);
   const run = (): readonly string[] => step(prepared, bound, wantRows, budget);
   try {
+    if (!onlyReads) log.makeRoom(prepared.effects);
     // RETURNING: the engine has changed everything before the first row, which may turn out to be too large to answer.
     const returning = prepared.effects.changesRows && prepared.statement.columns().length > 0;
     const rows = returning ? connection.atomically(run) : run();
-    if (BEGIN_READ_ONLY.test(prepared.sql)) guard.setReadOnlyTransaction(true);
+    if (onlyReads) guard.setReadOnlyTransaction(true);
     return rows;
   } catch (error) {
     throw thrownFor(error, connection);
   } finally {
     if (!db.isTransaction) guard.setReadOnlyTransaction(false);
+    connection.followTransaction();
   }
 }
 

@@ -12,6 +12,10 @@ export interface StatementEffects {
   readonly inserts: boolean;
   /** It inserts, updates or deletes rows of tables. */
   readonly changesRows: boolean;
+  /** It changes the database's file, in rows or otherwise. */
+  readonly writes: boolean;
+  /** It begins, ends or divides a transaction. */
+  readonly ofTransaction: boolean;
 }
 
 /** What the engine asks for while it prepares or runs a statement, answered. One a connection. */
@@ -30,13 +34,18 @@ export interface StatementGuard {
   keepsState(): boolean;
 }
 
+const OF_TRANSACTION: ReadonlySet<number> = new Set([constants.SQLITE_TRANSACTION, constants.SQLITE_SAVEPOINT]);
+
 const READING: ReadonlySet<number> = new Set([
   constants.SQLITE_SELECT,
   constants.SQLITE_READ,
   constants.SQLITE_RECURSIVE,
-  constants.SQLITE_TRANSACTION,
-  constants.SQLITE_SAVEPOINT,
+  ...OF_TRANSACTION,
 ]);
+
+const CHANGING_ROWS: ReadonlySet<number> = new Set([constants.SQLITE_INSERT, constants.SQLITE_UPDATE, constants.SQLITE_DELETE]);
+
+const NO_EFFECTS: StatementEffects = { inserts: false, changesRows: false, writes: false, ofTransaction: false };
 
 const MODULES: ReadonlySet<string> = new Set(['fts3', 'fts4', 'fts4aux', 'fts5', 'fts5vocab', 'geopoly', 'rtree', 'rtree_i32']);
 const FUNCTIONS_OUTSIDE: ReadonlySet<string> = new Set(['load_extension', 'fts3_tokenizer']);
@@ -75,14 +84,16 @@ function isOfConnection(code: number, first: string | null, database: string | n
 /** A guard for a Read Only connection, or for a Full Access one. */
 export function makeStatementGuard({ readOnly }: { readonly readOnly: boolean }): StatementGuard {
   let phase: 'prepare' | 'describe' | 'run' = 'run';
-  let [readOnlyTransaction, keeps, inserts, changesRows] = [false, false, false, false];
+  let [readOnlyTransaction, keeps] = [false, false];
+  let effects = NO_EFFECTS;
   let denied: Denial | null = null;
 
   function noteEffect(code: number, first: string | null, database: string | null, by: string | null): void {
     if (isOfConnection(code, first, database)) keeps = true;
+    if (database !== 'temp') effects = { ...effects, writes: true };
     if (by !== null || SCHEMA_TABLES.has(first ?? '')) return;
-    if (code === constants.SQLITE_INSERT) inserts = true;
-    if (code === constants.SQLITE_INSERT || code === constants.SQLITE_UPDATE || code === constants.SQLITE_DELETE) changesRows = true;
+    if (code === constants.SQLITE_INSERT) effects = { ...effects, inserts: true };
+    if (CHANGING_ROWS.has(code)) effects = { ...effects, changesRows: true };
   }
 
   function allows(kind: Denial['kind'], code: number, first: string | null): boolean {
@@ -95,7 +106,10 @@ export function makeStatementGuard({ readOnly }: { readonly readOnly: boolean })
   return {
     authorize(code, first, second, database, by) {
       const kind = judge(code, first, second);
-      if (kind === null) return constants.SQLITE_OK;
+      if (kind === null) {
+        if (phase === 'prepare' && OF_TRANSACTION.has(code)) effects = { ...effects, ofTransaction: true };
+        return constants.SQLITE_OK;
+      }
       if (allows(kind, code, first)) {
         if (phase === 'prepare') noteEffect(code, first, database, by);
         return constants.SQLITE_OK;
@@ -108,13 +122,13 @@ export function makeStatementGuard({ readOnly }: { readonly readOnly: boolean })
       phase = entered;
       if (entered === 'run') return;
       denied = null;
-      [inserts, changesRows] = [false, false];
+      effects = NO_EFFECTS;
     },
     setReadOnlyTransaction(value) {
       readOnlyTransaction = value;
     },
     denial: () => denied,
-    effects: () => ({ inserts, changesRows }),
+    effects: () => effects,
     keepsState: () => keeps,
   };
 }
