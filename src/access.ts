@@ -3,7 +3,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { type AccessKey, findAccessKey, opensZone, type Scope } from './access-key.ts';
 import { hostNameOf, isLoopbackHost } from './loopback.ts';
 import { RequestProblem } from './problem.ts';
-import { pathOf, routePattern } from './route-pattern.ts';
+import { requestPath, routePattern } from './route-pattern.ts';
 
 /** What a caller may use. */
 export interface Caller {
@@ -109,7 +109,7 @@ export const access = fastifyPlugin(async (app: FastifyInstance, { keys, host }:
     }
     if (isOpen(needsKey)) return;
     // A method that an open path does not have is answered with 405 to everyone.
-    if (request.is404 && openPaths.some((pattern) => pattern.test(pathOf(request)))) return;
+    if (request.is404 && openPaths.some((pattern) => pattern.test(requestPath(request)))) return;
     request.caller = identify(keys, request);
     if (!request.is404) requireScope(request.caller, needsScope);
   });

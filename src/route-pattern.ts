@@ -7,6 +7,6 @@ export function routePattern(url: string): RegExp {
 }
 
 /** The path of a request, without its query. */
-export function pathOf({ url }: FastifyRequest): string {
+export function requestPath({ url }: FastifyRequest): string {
   return url.split('?', 1)[0] ?? url;
 }

@@ -58,7 +58,7 @@ export async function* exportRows(plan: SearchPlan, source: ExportSource): Async
     for (let piece = await next; piece !== undefined; piece = await next) {
       next = readAhead();
       for (let from = 0; from < piece.rows.length; from += ROWS_AT_ONCE) {
-        yield rowsOf(piece, from, Math.min(from + ROWS_AT_ONCE, piece.rows.length));
+        yield rowsBetween(piece, from, Math.min(from + ROWS_AT_ONCE, piece.rows.length));
         ended.throwIfAborted();
       }
     }
@@ -70,7 +70,7 @@ export async function* exportRows(plan: SearchPlan, source: ExportSource): Async
   }
 }
 
-function rowsOf(piece: Piece, from: number, to: number): EventRow[] {
+function rowsBetween(piece: Piece, from: number, to: number): EventRow[] {
   return Array.from({ length: to - from }, (_, index) => rowOf(piece, from + index));
 }
 

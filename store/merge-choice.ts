@@ -1,6 +1,6 @@
 import type { Segment } from './segment.ts';
 import { HOUR_MS, LONG_PARTITION_MS, MAX_SEGMENT_ROWS } from './segment-plan.ts';
-import { rowsOf, type SequenceRun, sequenceRuns } from './sequence-runs.ts';
+import { type SequenceRun, sequenceRuns, totalRows } from './sequence-runs.ts';
 import { zoneRowsOf } from './zone-rows.ts';
 
 /** So many small segments of one hour are merged while the hour still receives events. */
@@ -49,9 +49,9 @@ export function chooseMerge(segments: readonly Segment[], nowMs: number): Merge 
 function chooseOldPartition(segments: readonly Segment[], nowMs: number): Merge | undefined {
   for (const partitionMs of OLD_PARTITIONS_MS) {
     for (const [partition, all] of byPartition(segments, partitionMs)) {
-      const together = isOldPartition(partition, partitionMs, nowMs) && rowsOf(all) <= LARGEST_MERGE_ROWS ? worthMerging(all) : [];
-      if (together.length > 1 && largestZone(together) <= LARGEST_ZONE_ROWS) {
-        return { partition, partitionMs, segments: together };
+      const chosen = isOldPartition(partition, partitionMs, nowMs) && totalRows(all) <= LARGEST_MERGE_ROWS ? worthMerging(all) : [];
+      if (chosen.length > 1 && largestZone(chosen) <= LARGEST_ZONE_ROWS) {
+        return { partition, partitionMs, segments: chosen };
       }
     }
   }
@@ -72,16 +72,16 @@ function layersOf(segments: readonly Segment[]): number {
 
 /** As long as the merged segments are fewer than half of what there was, every event is rewritten a logarithmic number of times. */
 function halvesBySize(segments: readonly Segment[]): boolean {
-  return segments.length >= 2 * Math.ceil(rowsOf(segments) / MAX_SEGMENT_ROWS);
+  return segments.length >= 2 * Math.ceil(totalRows(segments) / MAX_SEGMENT_ROWS);
 }
 
 function chooseSmallOnes(segments: readonly Segment[]): Merge | undefined {
   const small = segments.filter(({ rows }) => rows < SMALL_SEGMENT_ROWS);
   for (const partitionMs of [HOUR_MS, LONG_PARTITION_MS]) {
     for (const [partition, inPartition] of byPartition(small, partitionMs)) {
-      const together = upToFull(inPartition);
-      if (together.length >= MANY_SMALL_SEGMENTS) {
-        return { partition, partitionMs, segments: together };
+      const chosen = upToFull(inPartition);
+      if (chosen.length >= MANY_SMALL_SEGMENTS) {
+        return { partition, partitionMs, segments: chosen };
       }
     }
   }
@@ -95,9 +95,9 @@ function chooseSmallOnes(segments: readonly Segment[]): Merge | undefined {
 function chooseRuns(segments: readonly Segment[], nowMs: number): Merge | undefined {
   for (const partitionMs of [HOUR_MS, LONG_PARTITION_MS]) {
     for (const [partition, inPartition] of byPartition(segments, partitionMs)) {
-      const together = firstEvenRuns(sequenceRuns(inPartition), isOldPartition(partition, partitionMs, nowMs));
-      if (together !== undefined) {
-        return { partition, partitionMs, segments: together };
+      const chosen = firstEvenRuns(sequenceRuns(inPartition), isOldPartition(partition, partitionMs, nowMs));
+      if (chosen !== undefined) {
+        return { partition, partitionMs, segments: chosen };
       }
     }
   }
@@ -108,9 +108,9 @@ function firstEvenRuns(runs: readonly SequenceRun[], isIdle: boolean): readonly 
   for (const first of runs.keys()) {
     const fit = fitting(runs.slice(first, first + MANY_RUNS));
     const mayGrow = !isIdle && first + fit.length === runs.length;
-    const together = fit.flatMap(({ segments }) => segments);
-    if (fit.length >= (mayGrow ? MANY_RUNS : FEW_RUNS) && areEven(fit) && isWorth(together)) {
-      return together;
+    const chosen = fit.flatMap(({ segments }) => segments);
+    if (fit.length >= (mayGrow ? MANY_RUNS : FEW_RUNS) && areEven(fit) && isWorth(chosen)) {
+      return chosen;
     }
   }
   return undefined;
@@ -128,7 +128,7 @@ function fitting(runs: readonly SequenceRun[]): SequenceRun[] {
 }
 
 function areEven(runs: readonly SequenceRun[]): boolean {
-  return Math.max(...runs.map(({ rows }) => rows)) <= (2 * rowsOf(runs)) / runs.length;
+  return Math.max(...runs.map(({ rows }) => rows)) <= (2 * totalRows(runs)) / runs.length;
 }
 
 /** That every zone is in one segment afterwards is what the work is for: so no merge is followed by the same one. */

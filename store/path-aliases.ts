@@ -66,7 +66,7 @@ export class PathAliases {
   aliasFor(path: string): string {
     const known = this.#aliases.get(path);
     const alias = known === undefined ? this.#makeAlias(path) : known;
-    return alias === null ? path : this.#pathOf(alias);
+    return alias === null ? path : this.#aliasPath(alias);
   }
 
   /** Removes the aliases of files that nobody reads any more. Never rejects. An alias that cannot be removed stays until the next start, and is not used again. */
@@ -96,12 +96,12 @@ export class PathAliases {
     }
     let message = error.message;
     for (const [path, alias] of message.includes(this.linksFolder) ? this.#aliases : []) {
-      message = alias === null ? message : message.replaceAll(this.#pathOf(alias), path);
+      message = alias === null ? message : message.replaceAll(this.#aliasPath(alias), path);
     }
     return message === error.message ? error : new Error(message, { cause: error });
   }
 
-  #pathOf({ number }: Alias): string {
+  #aliasPath({ number }: Alias): string {
     return join(this.linksFolder, `${number}.parquet`);
   }
 
@@ -109,7 +109,7 @@ export class PathAliases {
   #makeAlias(path: string): Alias | null {
     try {
       const alias = this.#freeAliasFor(identityOf(path));
-      linkSync(path, this.#pathOf(alias));
+      linkSync(path, this.#aliasPath(alias));
       this.#aliases.set(path, alias);
       return alias;
     } catch (error) {
@@ -133,7 +133,7 @@ export class PathAliases {
 
   async #removeAlias(path: string, alias: Alias): Promise<void> {
     try {
-      await rm(this.#pathOf(alias), { force: true });
+      await rm(this.#aliasPath(alias), { force: true });
       this.#free.push(alias);
     } catch (error) {
       this.#warn(path, error as NodeJS.ErrnoException);

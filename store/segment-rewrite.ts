@@ -52,9 +52,9 @@ export async function writeAsSegments(
 ): Promise<UnpublishedSegment[]> {
   const counts = (await runStatement(runner, partitionZoneCountStatement(events, partitionMs))).map(partitionZone);
   const plans = plan(counts);
-  const rowsOf = await rows(plans.length);
+  const rowsOfSlice = await rows(plans.length);
   return await writeSegments(segmentsFolder, stem, plans, async ({ slice }, first, path) => {
-    await runStatement(runner, writeSegmentStatement(rowsOf(slice, first), slice, path));
+    await runStatement(runner, writeSegmentStatement(rowsOfSlice(slice, first), slice, path));
   });
 }
 

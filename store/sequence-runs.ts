@@ -19,10 +19,10 @@ export function sequenceRuns(segments: readonly Segment[]): SequenceRun[] {
     runs.at(-1)?.push(segment);
     end = segment.maxSequence > end ? segment.maxSequence : end;
   }
-  return runs.map((run) => ({ segments: run, rows: rowsOf(run), zoneRows: Math.max(...run.map(largestZoneRows)) }));
+  return runs.map((run) => ({ segments: run, rows: totalRows(run), zoneRows: Math.max(...run.map(largestZoneRows)) }));
 }
 
-export function rowsOf(parts: Iterable<{ readonly rows: number }>): number {
+export function totalRows(parts: Iterable<{ readonly rows: number }>): number {
   let sum = 0;
   for (const { rows } of parts) {
     sum += rows;

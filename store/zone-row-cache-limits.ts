@@ -47,8 +47,8 @@ const TIMES_AS_IN_FILES = 2;
 
 /** What the rows of a zone in these segments will take in memory, compressed, and their times once more. */
 export function estimateBytes(zoneId: number, segments: readonly Segment[]): number {
-  const rowsOf = ({ zoneRows }: Segment) => zoneRows.get(zoneId) ?? 0;
-  const inFiles = segments.reduce((sum, segment) => sum + (segment.bytes * rowsOf(segment)) / segment.rows, 0);
-  const times = segments.reduce((sum, segment) => sum + Float64Array.BYTES_PER_ELEMENT * rowsOf(segment), 0);
+  const zoneRowsIn = ({ zoneRows }: Segment) => zoneRows.get(zoneId) ?? 0;
+  const inFiles = segments.reduce((sum, segment) => sum + (segment.bytes * zoneRowsIn(segment)) / segment.rows, 0);
+  const times = segments.reduce((sum, segment) => sum + Float64Array.BYTES_PER_ELEMENT * zoneRowsIn(segment), 0);
   return Math.round(BLOCK_BYTES + TIMES_AS_IN_FILES * inFiles + times);
 }

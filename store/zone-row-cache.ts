@@ -131,7 +131,7 @@ export class ZoneRowCache {
 
   #want(zoneId: number, segments: readonly Segment[]): void {
     const { mostRows, mostWaiting } = this.#options.limits;
-    const canHave = rowsOf(zoneId, segments) <= mostRows && !this.#building.has(zoneId) && this.#building.size < mostWaiting;
+    const canHave = zoneRowsIn(zoneId, segments) <= mostRows && !this.#building.has(zoneId) && this.#building.size < mostWaiting;
     if (canHave && this.#demand.isWorthCaching(zoneId)) {
       this.#building.add(zoneId);
       void this.#queue.run(() => this.#build(zoneId)).finally(() => this.#building.delete(zoneId));
@@ -149,7 +149,7 @@ export class ZoneRowCache {
       if (
         this.#closing.signal.aborted ||
         segments.length === 0 ||
-        rowsOf(zoneId, segments) > limits.mostRows ||
+        zoneRowsIn(zoneId, segments) > limits.mostRows ||
         !this.#makeRoom(zoneId, bytes)
       ) {
         return;
@@ -223,7 +223,7 @@ function segmentsOf(zoneId: number, { segments }: Pick<Snapshot, 'segments'>): S
   return segments.filter(({ zoneRows }) => zoneRows.has(zoneId));
 }
 
-function rowsOf(zoneId: number, segments: readonly Segment[]): number {
+function zoneRowsIn(zoneId: number, segments: readonly Segment[]): number {
   return segments.reduce((sum, { zoneRows }) => sum + (zoneRows.get(zoneId) ?? 0), 0);
 }
 

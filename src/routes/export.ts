@@ -51,7 +51,11 @@ function asExportProblem(error: unknown): unknown {
 }
 
 /** The rows; what goes wrong with them, first or later, is thrown as the problem that it is to the caller, who may not have got a byte yet. */
-async function* rowsOf(store: ExportRoutesOptions['store'], plan: SearchPlan, signal: AbortSignal): AsyncGenerator<readonly EventRow[]> {
+async function* matchingRows(
+  store: ExportRoutesOptions['store'],
+  plan: SearchPlan,
+  signal: AbortSignal,
+): AsyncGenerator<readonly EventRow[]> {
   try {
     yield* store.readAll(plan, { signal });
   } catch (error) {
@@ -97,7 +101,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
         if (reply.raw.headersSent) logEnd(request, outcome, reason);
       };
       const onRows = (count: number): void => counts.events.inc({ format: format.name }, count);
-      const read = (signal: AbortSignal) => rowsOf(store, plan, signal);
+      const read = (signal: AbortSignal) => matchingRows(store, plan, signal);
       const text = await beginExport({ format, read, response: reply.raw, deadlineMs, idleMs, onRows, onEnd });
       const headers = {
         'content-disposition': exportDisposition(plan, format.name),

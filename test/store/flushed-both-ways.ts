@@ -43,14 +43,14 @@ export async function expectFlushedAlike(order: JournalsOrder, kernel: SegmentKe
     const flushed = await flushJournals(order, kernel);
     expect(contentOf(flushed)).toEqual(contentOf(expected));
     for (const [place, { file }] of flushed.segments.entries()) {
-      const rowsOf = async (columns: string, name: string): Promise<DuckDBValue[][]> => {
+      const readRows = async (columns: string, name: string): Promise<DuckDBValue[][]> => {
         const from = `read_parquet('${join(order.segmentsFolder, name)}') ORDER BY file_row_number`;
         const reader = await connection.runAndReadAll(`SELECT ${columns} FROM ${from}`);
         return [reader.columnNames(), reader.columnTypes().map(String), ...reader.getRows()];
       };
       const fields = '* EXCLUDE ("logPlace")';
-      expect(await rowsOf(fields, file)).toEqual(await rowsOf(fields, expected.segments[place]?.file ?? ''));
-      const [, , ...places] = await rowsOf('seq, "logPlace"', file);
+      expect(await readRows(fields, file)).toEqual(await readRows(fields, expected.segments[place]?.file ?? ''));
+      const [, , ...places] = await readRows('seq, "logPlace"', file);
       for (const [sequence, blobPointer] of places) {
         const { blobFile, row } = logRow(blobPointer as bigint);
         expect([blobFile, flushed.rows[row]]).toEqual([order.blobFile, Number((sequence as bigint) - order.firstSequence)]);

@@ -48,8 +48,8 @@ async function runnerHere() {
     },
     interrupt: () => connection.interrupt(),
   };
-  const rowsOf = async (path: string) => (await connection.runAndReadAll(`SELECT * FROM '${path}'`)).getRows();
-  return { runner, asked: () => count, rowsOf };
+  const readRows = async (path: string) => (await connection.runAndReadAll(`SELECT * FROM '${path}'`)).getRows();
+  return { runner, asked: () => count, readRows };
 }
 
 function writerWith(runner: StatementRunner, memoryLimitMb = 128): MergeWriter {
@@ -60,14 +60,16 @@ function writerWith(runner: StatementRunner, memoryLimitMb = 128): MergeWriter {
 
 test('in the background many events are written by a thread of its own, just as they would be at once', async () => {
   const order = await threeSegments();
-  const { runner, asked, rowsOf } = await runnerHere();
+  const { runner, asked, readRows } = await runnerHere();
   const writer = writerWith(runner);
   const written = await writer.writeInBackground(order);
   expect(asked()).toBe(0);
   const expected = await writer.writeAtOnce({ ...order, stem: 'here' });
   expect(asked()).toBeGreaterThan(0);
   expect(written).toEqual(expected.map((segment) => ({ ...segment, file: segment.file.replace('here', 'merged') })));
-  const [rows, expectedRows] = await Promise.all(['merged', 'here'].map((stem) => rowsOf(join(order.segmentsFolder, `${stem}-0.parquet`))));
+  const [rows, expectedRows] = await Promise.all(
+    ['merged', 'here'].map((stem) => readRows(join(order.segmentsFolder, `${stem}-0.parquet`))),
+  );
   expect(rows).toHaveLength(EVENTS);
   expect(rows).toEqual(expectedRows);
 });
