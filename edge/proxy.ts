@@ -33,10 +33,10 @@ export interface ProxyOptions {
   readonly connections?: number;
 }
 
-const CONNECT_MS = 5_000;
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-const MAX_ANSWERS_BYTES = 256 * 1024 * 1024;
-const CALLER_IDLE_MS = 30_000;
+export const CONNECT_MS = 5_000;
+export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+export const MAX_ANSWERS_BYTES = 256 * 1024 * 1024;
+export const CALLER_IDLE_MS = 30_000;
 const CONNECTIONS = 64;
 const RETRY_AFTER_MS = 10;
 

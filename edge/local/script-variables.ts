@@ -16,7 +16,7 @@ const MIGRATION = `
   ) STRICT;
 `;
 
-const MAX_VARIABLES = 128;
+export const MAX_VARIABLES = 128;
 
 interface VariableInput {
   readonly Name: string;

@@ -9,7 +9,7 @@ export type ChallengeAnswer =
 export type ChallengeResolver = (hostname: string, filePath: string) => Promise<ChallengeAnswer>;
 
 /** A key authorization has 87 characters. */
-const MAX_CONTENT_BYTES = 1_024;
+export const MAX_CONTENT_BYTES = 1_024;
 
 export interface HttpResolverOptions {
   /** Where every hostname is looked up, such as `http://127.0.0.1:8081`: the names themselves are never resolved. */

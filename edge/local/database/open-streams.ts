@@ -84,7 +84,7 @@ export function revokedError(cause?: unknown): EdgeError {
   return new EdgeError(401, 'TOKEN_INVALID', 'the access token was invalidated while it was in use', { cause });
 }
 
-const LONGEST_STORED_SQL = 65_536;
+export const LONGEST_STORED_SQL = 65_536;
 
 function clearTimers(stream: StreamState, ...timers: readonly ('expiry' | 'transactionEnd')[]): void {
   for (const timer of timers) {

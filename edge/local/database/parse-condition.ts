@@ -1,16 +1,16 @@
 import type { ConditionPlan } from './stream-plan.ts';
 import { listAt, objectAt, wholeAt, wrongAt } from './wire-place.ts';
 
-const DEEPEST = 64;
+export const DEEPEST_CONDITIONS = 64;
 /** Conditions that one `and` or `or` joins. */
-const MAX_CONDITIONS = 1_000;
+export const MAX_CONDITIONS = 1_000;
 
 /**
  * The condition of a batch's step `step`; it may look at earlier steps only. Throws StatementError, also beyond 64 conditions inside one
  * another, which would exhaust the stack.
  */
 export function parseCondition(place: string, wire: unknown, step: number, depth = 0): ConditionPlan {
-  if (depth > DEEPEST) throw wrongAt(place, wire, `at most ${DEEPEST} conditions inside one another`);
+  if (depth > DEEPEST_CONDITIONS) throw wrongAt(place, wire, `at most ${DEEPEST_CONDITIONS} conditions inside one another`);
   const { type, ...rest } = objectAt(place, wire);
   switch (type) {
     case 'ok':

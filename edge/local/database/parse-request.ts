@@ -11,9 +11,9 @@ export type OwnRequest =
   | { readonly kind: 'close-sql'; readonly sqlId: unknown };
 
 /** Steps of one batch: reading them holds the main thread. */
-const MAX_STEPS = 10_000;
+export const MAX_STEPS = 10_000;
 /** SQLite knows no more parameters of one statement. */
-const MAX_ARGUMENTS = 32_766;
+export const MAX_ARGUMENTS = 32_766;
 
 const REQUEST_TYPES = ['execute', 'batch', 'sequence', 'describe', 'store_sql', 'close_sql', 'close', 'get_autocommit'] as const;
 

@@ -39,7 +39,7 @@ interface Field<T> {
 }
 
 const INT32_MAX = 2_147_483_647;
-const MAX_VARIABLES = 128;
+export const MAX_VARIABLES = 128;
 
 function number(least: number, most: number, isWhole: boolean, absent: number): Field<number> {
   const read: Reader<number> = (value, place) => {

@@ -12,7 +12,7 @@ export interface NewZone {
   readonly records: readonly NewRecord[];
 }
 
-const MAX_RECORDS = 5_000;
+export const MAX_RECORDS = 5_000;
 
 function readRecord(value: unknown, domain: string, place: string): NewRecord {
   const { type, fields } = readRecordFields(value, place);

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll } from 'vitest';
+import { JSON_COST } from '../../edge/json-cost.ts';
+import { GUARDIAN_LIMITS, MAX_CONTENT_BYTES } from '../../edge/local/api-guardian/guardian-limits.ts';
+import { MAX_VALUES } from '../../edge/local/api-guardian/json-tree.ts';
+import { MAX_CONTENT_BYTES as MAX_CHALLENGE_BYTES } from '../../edge/local/certificates/challenge-resolver.ts';
+import { MAX_VARIABLES as MAX_RECORD_VARIABLES } from '../../edge/local/dns/record-fields.ts';
+import { MAX_RECORDS } from '../../edge/local/dns/zone-request.ts';
+import { MAX_VARIABLES } from '../../edge/local/script-variables.ts';
+import { DEADLINES, LARGE_BODY_BYTES, SMALL_BODY_BYTES } from '../../edge/operation-defaults.ts';
+import { CALLER_IDLE_MS, CONNECT_MS, MAX_ANSWER_BYTES, MAX_ANSWERS_BYTES } from '../../edge/proxy.ts';
+import { BODY_DEADLINE_MS } from '../../src/request-body.ts';
+import { answering } from '../edge/api-guardian/specification.ts';
+import { type RunningProgram, startWhole } from '../src/edge-program.ts';
+import { ask } from '../src/running-app.ts';
+import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
+
+let program: RunningProgram;
+let zones = 0;
+
+beforeAll(async () => {
+  program = await startWhole({ LOG_LEVEL: 'warn' });
+});
+
+afterAll(() => program[Symbol.asyncDispose]());
+
+function call(method: string, path: string, body: string) {
+  return ask(program, path, { method, headers: { 'content-type': 'application/json' }, body });
+}
+
+async function variable(fields: object, padded = 0, script = 1): Promise<string> {
+  return outcomeOf(await call('PUT', `/compute/script/${script}/variables`, JSON.stringify({ Name: 'LEVEL', ...fields }).padEnd(padded)));
+}
+
+async function zone(records: readonly object[], padded = 0): Promise<string> {
+  zones += 1;
+  return outcomeOf(await call('POST', '/dnszone', JSON.stringify({ Domain: `z${zones}.example`, Records: records }).padEnd(padded)));
+}
+
+const record = (fields: object) => zone([{ Type: 0, Name: 'www', Value: '192.0.2.1', ...fields }]);
+
+/** Whether a body is too costly to be read; what else is wrong with it does not count. */
+async function cost(body: string): Promise<string> {
+  const answer = await call('POST', '/dnszone', body);
+  return /allowed: up to [0-9]+"/.test(answer.text) ? outcomeOf(answer) : 'ok';
+}
+
+async function specification(content: string): Promise<string> {
+  return outcomeOf(await call('PATCH', '/shield/shield-zone/7/api-guardian/spec', JSON.stringify({ content })));
+}
+
+/** As many variables, of a script that has none yet or those of an earlier call. */
+async function variables(amount: number): Promise<string> {
+  let outcome = 'ok';
+  for (let index = 0; index < amount && outcome === 'ok'; index += 1) outcome = await variable({ Name: `V${index}` }, 0, 2);
+  return outcome;
+}
+
+const SPECIFICATION = JSON.stringify(answering({ type: 'string' }));
+
+describeLimits('Management operations', import.meta.filename, {
+  'bytes of a body of a few fields': { is: bytes(SMALL_BODY_BYTES), ask: (size) => variable({}, size) },
+  'bytes of a body of DNS records or a specification': { is: bytes(LARGE_BODY_BYTES), ask: (size) => zone([], size) },
+  'arrival of the whole body': { is: milliseconds(BODY_DEADLINE_MS), elsewhere: 'that never ends is answered with 408' },
+  'values of a JSON body': { is: count(JSON_COST.values), ask: (values) => cost(`[${'1,'.repeat(values - 2)}1]`) },
+  'keys of one object': {
+    is: count(JSON_COST.keys),
+    ask: (keys) => cost(JSON.stringify(Object.fromEntries(Array.from({ length: keys }, (_, key) => [`k${key}`, 1])))),
+  },
+  'objects and lists inside one another': { is: count(JSON_COST.depth), ask: (depth) => cost('['.repeat(depth) + ']'.repeat(depth)) },
+  'variables of a script': { is: count(MAX_VARIABLES), ask: variables },
+  'characters of `Name` of a variable': { is: count(256), ask: (length) => variable({ Name: 'n'.repeat(length) }) },
+  'characters of `DefaultValue`': { is: count(4_096), ask: (length) => variable({ DefaultValue: 'x'.repeat(length) }) },
+  'records of a new DNS zone': {
+    is: count(MAX_RECORDS),
+    ask: (records) => zone(Array.from({ length: records }, (_, index) => ({ Name: `h${index}`, Value: '192.0.2.1' }))),
+  },
+  'variables of a DNS record': {
+    is: count(MAX_RECORD_VARIABLES),
+    ask: (length) => record({ EnviromentalVariables: Array.from({ length }, (_, index) => ({ Name: `N${index}`, Value: 'x' })) }),
+  },
+  'characters of `Comment` of a DNS record': { is: count(512), ask: (length) => record({ Comment: 'x'.repeat(length) }) },
+  '`Ttl` of a DNS record': { is: count(2_147_483_647), ask: (Ttl) => record({ Ttl }) },
+  '`limit` of the nodes': { is: count(1_000), ask: async (limit) => outcomeOf(await ask(program, `/mc/nodes?limit=${limit}`)) },
+  'bytes of a specification': { is: bytes(MAX_CONTENT_BYTES), ask: (size) => specification(SPECIFICATION.padEnd(size)) },
+  'endpoints of a specification': { is: count(GUARDIAN_LIMITS.maxEndpoints), elsewhere: '50 endpoints' },
+  'properties of one schema': { is: count(GUARDIAN_LIMITS.maxFieldsPerType), elsewhere: '128 fields' },
+  'schemas inside one another': { is: count(GUARDIAN_LIMITS.maxNestingDepth), elsewhere: '16 levels' },
+  'schemas of all endpoints': { is: count(GUARDIAN_LIMITS.maxTotalSchemaNodes), elsewhere: '8,192 schemas' },
+  'characters of all patterns': { is: count(GUARDIAN_LIMITS.maxTotalRegexLength), elsewhere: '16,384 characters of patterns' },
+  'values of a specification, aliases written out': {
+    is: count(MAX_VALUES),
+    elsewhere: 'of aliases that multiply is refused once there are too many values',
+  },
+  'bytes of the file of a certificate challenge': { is: bytes(MAX_CHALLENGE_BYTES), elsewhere: 'more than a kilobyte' },
+  'time until an upstream takes the connection': { is: milliseconds(CONNECT_MS), elsewhere: 'never says a word of TLS ends in 504' },
+  'time until the headers of an answer of an upstream': {
+    is: milliseconds(DEADLINES.headersMs),
+    elsewhere: 'sends its headers byte by byte',
+  },
+  'bytes of an answer of an upstream': { is: bytes(MAX_ANSWER_BYTES), elsewhere: 'sends 10 GB without an end' },
+  'bytes of all answers of upstreams that are on their way': {
+    is: bytes(MAX_ANSWERS_BYTES),
+    elsewhere: 'answers have so much memory together; beyond it a caller is told to come again',
+  },
+  'time in which a caller takes nothing of such an answer': {
+    is: milliseconds(CALLER_IDLE_MS),
+    elsewhere: 'a caller that takes nothing of its answer is cut off',
+  },
+});
