@@ -13,12 +13,15 @@ export interface MatchSubject {
   folded(column: TextField): string | undefined;
   /** The `ip` as a number of 128 bits; null where it is missing or no address. */
   address(): bigint | null;
+  /** What matching has cost so far: characters that were looked through, or as much work in other ways. */
+  work: number;
 }
 
 export function matchSubject(texts: EventTexts): MatchSubject {
   const foldedTexts = new Map<TextField, string | undefined>();
   let address: bigint | null | undefined;
   return {
+    work: 0,
     text: (column) => texts[column],
     folded(column) {
       let folded = foldedTexts.get(column);

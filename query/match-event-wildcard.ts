@@ -1,25 +1,34 @@
+import { textSearch } from './text-search.ts';
+
+/** Whether a text is made of the parts of a wildcard, and what it costs to look. */
+export interface WildcardSearch {
+  /** The text is folded, as the parts are. */
+  matches(text: string): boolean;
+  /** Characters that are read at most of so many. */
+  cost(characters: number): number;
+}
+
 /**
- * Whether `text` is made of the `parts` in their order with anything in between, anchored at both ends; both are folded already. Each part is put
- * at the first place where it fits: if the rest does not fit behind that, it does not fit behind a later one either. So nothing is ever tried
- * twice, however many stars there are (a regular expression of a dozen may take for ever).
+ * Looks for `parts` in their order with anything in between, anchored at both ends; all are folded already. Each part is put at the first place where it fits: if the rest does not fit
+ * behind that, it does not fit behind a later one either. So nothing is ever tried twice, however many stars there are (a regular expression of a dozen may take for ever).
  */
-export function matchesParts(text: string, parts: readonly string[]): boolean {
+export function wildcardSearch(parts: readonly string[]): WildcardSearch {
   const [first = ''] = parts;
-  if (parts.length === 1) {
-    return text === first;
-  }
   const last = parts.at(-1) ?? '';
-  const end = text.length - last.length;
-  if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) {
-    return false;
-  }
-  let place = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = text.indexOf(part, place);
-    if (found === -1 || found + part.length > end) {
-      return false;
-    }
-    place = found + part.length;
-  }
-  return true;
+  const middle = parts.slice(1, -1).map((part) => textSearch([part]));
+  const anchored = first.length + last.length;
+  return {
+    cost: (characters) => (middle.length === 0 ? Math.min(characters, anchored) : characters + middle.length),
+    matches(text) {
+      if (parts.length === 1) return text === first;
+      const end = text.length - last.length;
+      if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+      let place = first.length;
+      for (const search of middle) {
+        place = search.endOfFirst(text, place);
+        if (place === -1 || place > end) return false;
+      }
+      return true;
+    },
+  };
 }

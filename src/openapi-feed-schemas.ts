@@ -53,7 +53,8 @@ export const FEED_SCHEMAS = {
         id: { ...text, description: 'A cursor of the feed, to go on after' },
         data: {
           ...text,
-          description: 'JSON: of ready the cursor, of event a row with its shieldZoneId, of dropped how many were left out',
+          description:
+            'JSON: of ready the cursor, of event a row with its shieldZoneId, of dropped how many were left out, and whether because they were unread or costly',
         },
         retry: { type: 'integer', description: 'Milliseconds to wait before a new connection' },
       },

@@ -79,7 +79,7 @@ export const FEED_GROUP = {
         tags: ['Streams'],
         summary: 'See events as they come, as server-sent events',
         description:
-          'Messages: ready, event (a row and its shieldZoneId) and dropped (events that were left out because the client did not read). Ids are cursors of the feed; the header Last-Event-ID goes on after one.',
+          'Messages: ready, event (a row and its shieldZoneId) and dropped (events that were left out because the client did not read, or its conditions cost too much). Ids are cursors of the feed; the header Last-Event-ID goes on after one.',
         parameters: [
           ZONES,
           {

@@ -48,7 +48,7 @@ export function liveList(most) {
 /** What is said beside the switch. */
 export function liveWords({ seen, dropped }, { isPaused, waiting }) {
   const words = [`${seen.toLocaleString()} events`];
-  if (dropped > 0) words.push(`${dropped.toLocaleString()} dropped, because this page was too slow`);
+  if (dropped > 0) words.push(`${dropped.toLocaleString()} dropped, because this page was too slow or its filter too costly`);
   if (isPaused) words.push(`paused, ${waiting.toLocaleString()} new`);
   return words.join('; ');
 }

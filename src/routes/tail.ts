@@ -12,6 +12,7 @@ import { TailHub } from '../tail/tail-hub.ts';
 import { registerTailMetrics } from '../tail/tail-metrics.ts';
 import { readTailRequest } from '../tail/tail-request.ts';
 import { TailWatcher } from '../tail/tail-watcher.ts';
+import { TAIL_WORK } from '../tail/tail-work.ts';
 
 const STREAM_TYPE = 'text/event-stream';
 
@@ -22,9 +23,11 @@ export interface TailLimits {
   readonly mostWatchers: number;
   /** What is kept at most for one client that does not read. */
   readonly mostBufferedBytes: number;
+  /** What matching may cost for all clients together, in characters that are looked through in a second. */
+  readonly workPerSecond: number;
 }
 
-const USUAL: TailLimits = { heartbeatMs: 15_000, mostWatchers: 64, mostBufferedBytes: 1024 * 1024 };
+const USUAL: TailLimits = { heartbeatMs: 15_000, mostWatchers: 64, mostBufferedBytes: 1024 * 1024, workPerSecond: TAIL_WORK.perSecond };
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
@@ -50,8 +53,8 @@ function openStream(reply: FastifyReply): FastifyReply['raw'] {
 
 /** `GET /shield/event-logs/{shieldZoneId}/tail`: events as they come, as server-sent events. The zones are those of a feed: one, a list, or `all`. */
 export async function tailRoutes(app: FastifyInstance, { store, metrics, limits = {} }: TailRoutesOptions): Promise<void> {
-  const { heartbeatMs, mostWatchers, mostBufferedBytes } = { ...USUAL, ...limits };
-  const hub = new TailHub({ store, logger: app.log, heartbeatMs });
+  const { heartbeatMs, mostWatchers, mostBufferedBytes, workPerSecond } = { ...USUAL, ...limits };
+  const hub = new TailHub({ store, logger: app.log, heartbeatMs, workPerSecond });
   registerTailMetrics(metrics.registry, hub);
   app.addHook('preClose', async () => hub.stop());
 
@@ -66,13 +69,15 @@ export async function tailRoutes(app: FastifyInstance, { store, metrics, limits 
     { onRequest: judge, exposeHeadRoute: false },
     async (request, reply) => {
       const zones = feedZones(request.params.shieldZoneId, callerOf(request));
-      const { matches, position } = readTailRequest(request.query, request.headers, store);
+      const { matcher, position } = readTailRequest(request.query, request.headers, store);
       if (store.forgottenSequence(zones, position.afterRuns) > position.sequence) throw missedEvents(position, { store });
       if (hub.watcherCount >= mostWatchers) {
         const detail = `There are ${mostWatchers} live tails already, and no more are served; try again when one has ended`;
         throw new RequestProblem('tail.full', detail, { headers: { 'retry-after': '5' } });
       }
-      const watcher = new TailWatcher({ zones, matches, position, outlet: openStream(reply), mostBufferedBytes });
+      // A body, which nobody reads, would hide that the client has gone.
+      request.raw.resume();
+      const watcher = new TailWatcher({ zones, matcher, position, outlet: openStream(reply), mostBufferedBytes });
       watcher.write([readyFrame(cursorText(position, store))]);
       hub.add(watcher);
     },

@@ -32,9 +32,12 @@ export function eventFrame(data: string, cursor: string): Buffer {
   return Buffer.from(`id: ${cursor}\nevent: event\ndata: ${data}\n\n`);
 }
 
-/** So many events were left out here, because the client did not read. It has no id: resuming after the last event before it brings them back. */
-export function droppedFrame(count: number): Buffer {
-  return Buffer.from(`event: dropped\ndata: {"count":${count}}\n\n`);
+/** Why events were left out: the client did not read, or to try its conditions on them costs too much. */
+export type DropReason = 'unread' | 'costly';
+
+/** So many events were left out here. It has no id: resuming after the last event before it brings them back. */
+export function droppedFrame(count: number, reason: DropReason): Buffer {
+  return Buffer.from(`event: dropped\ndata: {"count":${count},"reason":"${reason}"}\n\n`);
 }
 
 /** A sign of life, which also moves the id of clients that take one without data over events that did not match. */

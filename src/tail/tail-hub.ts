@@ -4,8 +4,9 @@ import { SerialQueue } from '../../store/serial-queue.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { cursorText } from '../feed/feed-cursor.ts';
 import { heartbeatFrame } from './tail-frames.ts';
-import { framesFor, zonesOf } from './tail-page.ts';
+import { collectFrames, type PageReading, WatcherPage, zonesOf } from './tail-page.ts';
 import type { TailWatcher } from './tail-watcher.ts';
+import { WorkSlices } from './tail-work.ts';
 
 export type TailStore = Pick<EventStore, 'readFeed' | 'lastSequence' | 'onEvents' | 'forgottenSequence' | 'storeId'>;
 
@@ -17,6 +18,8 @@ export interface TailHubOptions {
   readonly store: TailStore;
   readonly logger: TailLogger;
   readonly heartbeatMs: number;
+  /** What matching may cost for all together, in characters that are looked through in a second. */
+  readonly workPerSecond: number;
 }
 
 /** What the tail has sent and left out so far. */
@@ -45,6 +48,7 @@ export class TailHub {
   readonly #joining = new Set<TailWatcher>();
   readonly #catchingUp = new Set<TailWatcher>();
   readonly #catchUps = new SerialQueue();
+  readonly #slices = new WorkSlices();
   #position = 0n;
   #isReading = false;
   #stopListening: (() => void) | null = null;
@@ -117,12 +121,16 @@ export class TailHub {
         const page = await this.#catchUps.run(readPage);
         // When it comes back, it is told that it has missed events.
         if (store.forgottenSequence(watcher.zones, watcher.afterRuns) > watcher.after) return watcher.end();
-        const frames = framesFor([watcher], page, store).get(watcher) ?? [];
+        const its = new Map<TailWatcher, WatcherPage>();
+        await this.#slices.run(collectFrames([watcher], this.#reading(page, true), its));
+        const { frames, events, tooCostly } = its.get(watcher) ?? new WatcherPage();
         watcher.write(frames);
-        this.#sent += frames.length;
+        this.#sent += events;
+        this.#dropped += tooCostly;
         watcher.after = page.lastSequence;
         more = page.more;
         await watcher.drained();
+        await delay(watcher.work.waitMs(this.#workPerSecond, performance.now()), undefined, { signal: watcher.gone });
       }
       this.#catchingUp.delete(watcher);
       this.#join(watcher);
@@ -156,7 +164,7 @@ export class TailHub {
     const followers = [...this.#following];
     try {
       const page = await store.readFeed({ zones: zonesOf(followers), afterSequence: this.#position, limit: PAGE_EVENTS });
-      this.#deliver(followers, page);
+      await this.#slices.run(this.#deliver(followers, page));
       return page.more ? 0 : PACE_MS;
     } catch (error) {
       if (error instanceof StoreError && error.code === 'closed') {
@@ -177,16 +185,24 @@ export class TailHub {
     this.#joining.clear();
   }
 
-  #deliver(followers: readonly TailWatcher[], page: FeedPage): void {
-    const framesOf = framesFor(followers, page, this.#options.store);
-    for (const watcher of followers) {
-      const frames = framesOf.get(watcher);
+  get #workPerSecond(): number {
+    return this.#options.workPerSecond / this.watcherCount;
+  }
+
+  #reading(page: FeedPage, isPaced: boolean): PageReading {
+    return { page, store: this.#options.store, isPaced, workPerSecond: this.#workPerSecond };
+  }
+
+  *#deliver(followers: readonly TailWatcher[], page: FeedPage): Generator<void, void> {
+    const pages = new Map<TailWatcher, WatcherPage>();
+    yield* collectFrames(followers, this.#reading(page, false), pages);
+    for (const [watcher, { frames, events, tooCostly }] of pages) {
       if (watcher.gone.aborted) continue;
-      if (frames !== undefined) {
-        if (watcher.offer(frames)) this.#sent += frames.length;
-        else this.#dropped += frames.length;
-      }
+      this.#dropped += tooCostly;
+      if (watcher.offer(frames, events + tooCostly)) this.#sent += events;
+      else this.#dropped += events;
       if (watcher.after < page.lastSequence) watcher.after = page.lastSequence;
+      yield;
     }
     this.#position = page.lastSequence;
   }

@@ -1,16 +1,17 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { Matcher } from '../../query/match-event.ts';
+import type { CostedMatcher } from '../../query/match-event.ts';
 import type { FeedRequest } from '../../store/event-store.ts';
 import type { FeedPosition } from '../feed/feed-cursor.ts';
 import { droppedFrame } from './tail-frames.ts';
+import { WorkAllowance } from './tail-work.ts';
 
 /** A client that has read nothing between so many signs of life is cut off: it holds a place that another could have, and can resume. */
 const MOST_MISSED = 4;
 
 export interface TailWatcherOptions {
   readonly zones: FeedRequest['zones'];
-  readonly matches: Matcher;
+  readonly matcher: CostedMatcher;
   /** What the client has already. */
   readonly position: FeedPosition;
   /** Its headers are sent. */
@@ -22,21 +23,24 @@ export interface TailWatcherOptions {
 /** A client of the live tail: what it wants, how far it is, and what of it went down the wire or was left out. */
 export class TailWatcher {
   readonly zones: FeedRequest['zones'];
-  readonly matches: Matcher;
+  readonly matcher: CostedMatcher;
+  readonly work = new WorkAllowance();
   /** Up to here every event that matches was written, or was left out and counted. */
   after: bigint;
   /** As in a cursor of the feed. */
   readonly afterRuns: number;
   readonly #gone = new AbortController();
+  readonly #zones: ReadonlySet<number>;
   readonly #outlet: ServerResponse;
   readonly #mostBufferedBytes: number;
   #untold = 0;
   #isBehind = false;
   #missed = 0;
 
-  constructor({ zones, matches, position, outlet, mostBufferedBytes }: TailWatcherOptions) {
+  constructor({ zones, matcher, position, outlet, mostBufferedBytes }: TailWatcherOptions) {
     this.zones = zones;
-    this.matches = matches;
+    this.#zones = new Set(zones === 'all' ? [] : zones);
+    this.matcher = matcher;
     this.after = position.sequence;
     this.afterRuns = position.afterRuns;
     this.#outlet = outlet;
@@ -59,16 +63,17 @@ export class TailWatcher {
   }
 
   wants(zoneId: number): boolean {
-    return this.zones === 'all' || this.zones.includes(zoneId);
+    return this.zones === 'all' || this.#zones.has(zoneId);
   }
 
   /**
-   * Writes the messages of a page, or leaves all of them out where too much of what was written before is still unread; whether it did. A page is
+   * Writes the messages of a page with so many events, or leaves all of them out where too much of what was written before is still unread; whether it did. A page is
    * bounded, and cutting it would lose events of clients that are merely about to read.
    */
-  offer(frames: readonly Uint8Array[]): boolean {
+  offer(frames: readonly Uint8Array[], events: number): boolean {
+    if (frames.length === 0) return true;
     if (this.#isBehind || this.#outlet.writableLength > this.#mostBufferedBytes) {
-      this.#fallBehind(frames.length);
+      this.#fallBehind(events);
       return false;
     }
     this.write(frames);
@@ -114,7 +119,7 @@ export class TailWatcher {
 
   #goOn(): void {
     this.#isBehind = false;
-    this.write([droppedFrame(this.#untold)]);
+    this.write([droppedFrame(this.#untold, 'unread')]);
     this.#untold = 0;
   }
 }

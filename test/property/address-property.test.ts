@@ -76,7 +76,7 @@ async function checkClauses(options: Partial<StoreOptions>, dataSeed: number, kn
     const property = fc.asyncProperty(clause, async (filter) => {
       const filters = [filter];
       const expected = searchOracle(events, { ...WINDOW, filters }, ZONE).rows?.map(({ logId }) => logId) ?? [];
-      const matches = compileMatcher(compileMatchRequest(body({ filters })));
+      const { matches } = compileMatcher(compileMatchRequest(body({ filters })));
       const matched = events.filter(({ fields }) => matches(matchSubject(fields))).map(({ logId }) => logId);
       expect(matched.toSorted()).toEqual(expected.toSorted());
       expect(await search(store, filters)).toEqual(expected.toSorted());

@@ -30,7 +30,10 @@ describe('a client that does not read', () => {
     expect(lost).toBeGreaterThan(0);
     slow.socket.resume();
     const told = () =>
-      [...slow.text().matchAll(/^event: dropped\ndata: \{"count":(\d+)\}$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+      [...slow.text().matchAll(/^event: dropped\ndata: \{"count":(\d+),"reason":"unread"\}$/gm)].reduce(
+        (sum, [, count]) => sum + Number(count),
+        0,
+      );
     await eventually('it is told', () => told() > 0);
     await take(app, { logId: 'after' });
     await eventually('it goes on', () => slow.text().includes('"logId":"after"'));

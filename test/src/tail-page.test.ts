@@ -49,10 +49,12 @@ describe('the list', () => {
     list.add(2);
     list.drop(7);
     expect([list.rows, list.waiting, list.isPaused]).toEqual([[1], 1, true]);
-    expect(liveWords(list.counts, list)).toBe('2 events; 7 dropped, because this page was too slow; paused, 1 new');
+    expect(liveWords(list.counts, list)).toBe(
+      '2 events; 7 dropped, because this page was too slow or its filter too costly; paused, 1 new',
+    );
     list.pause(false);
     expect([list.rows, list.waiting]).toEqual([[2, 1], 0]);
-    expect(liveWords(list.counts, list)).toBe('2 events; 7 dropped, because this page was too slow');
+    expect(liveWords(list.counts, list)).toBe('2 events; 7 dropped, because this page was too slow or its filter too costly');
   });
 
   test('keeps no more than it would show while it is paused', () => {

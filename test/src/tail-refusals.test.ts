@@ -54,6 +54,20 @@ describe('a request for a live tail', () => {
     expect(tail.logIds()).toEqual(['a']);
   });
 
+  test('that looks through a field too often is refused, and the field is named', async () => {
+    app = await startApp();
+    const wildcards = (count: number) => Array.from({ length: count }, (_, index) => `*${index}*`);
+    const asked = (count: number) => tailPath({ search: { filters: [{ field: 'ua', op: 'wildcard', value: wildcards(count) }] } });
+    const { status, body } = await ask(app, asked(101), { headers: stream });
+    expect([status, body.errors]).toEqual([
+      400,
+      [{ field: 'search', message: expect.stringMatching(/^must look through ua of an event at most 100 times, not 101: /) }],
+    ]);
+    const leaving = new AbortController();
+    expect((await fetch(`${app.url}${asked(100)}`, { signal: leaving.signal })).status).toBe(200);
+    leaving.abort();
+  });
+
   test('beyond the number that is served is told when to try again', async () => {
     app = await startApp({ tailLimits: { mostWatchers: 2 } });
     const [first] = await Promise.all([openTail(app), openTail(app)]);

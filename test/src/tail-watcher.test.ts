@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { compileMatcher } from '../../query/match-event.ts';
 import { TailWatcher } from '../../src/tail/tail-watcher.ts';
 
 /** A watcher, and the answer that its client reads only where the test says so. */
@@ -21,7 +22,13 @@ async function watcherAndClient(): Promise<{
   outlet.flushHeaders();
   const [client] = (await once(request, 'response')) as [IncomingMessage];
   const position = { sequence: 0n, afterRuns: 0 };
-  const watcher = new TailWatcher({ zones: 'all', matches: () => true, position, outlet, mostBufferedBytes: 1 });
+  const watcher = new TailWatcher({
+    zones: 'all',
+    matcher: compileMatcher({ kind: 'everything' }),
+    position,
+    outlet,
+    mostBufferedBytes: 1,
+  });
   return { watcher, outlet, client };
 }
 

@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { wildcardSearch } from '../../query/match-event-wildcard.ts';
+import { textSearch } from '../../query/text-search.ts';
+
+/** Looks at every place for every needle. */
+function plainEndOfFirst(needles: readonly string[], text: string, from: number): number {
+  for (let end = from + 1; end <= text.length; end += 1) {
+    if (needles.some((needle) => end - needle.length >= from && text.slice(end - needle.length, end) === needle)) return end;
+  }
+  return -1;
+}
+
+/** Few letters, so that needles begin, end and repeat in each other. */
+const letters = (most: number) => fc.string({ unit: fc.constantFrom('a', 'b', '\u0130', '\u{1f986}'), maxLength: most });
+const needles = fc.array(
+  letters(12).filter((text) => text !== ''),
+  { minLength: 1, maxLength: 8 },
+);
+
+describe('a search for several texts finds the end of the one that ends first', () => {
+  test.each([
+    ['in short texts', 30],
+    ['in texts that are too long to compare with each', 3_000],
+  ])('%s, as looking at every place does', (_, most) => {
+    fc.assert(
+      fc.property(needles, letters(most), fc.nat(most), (wanted, text, from) => {
+        const start = Math.min(from, text.length);
+        expect(textSearch(wanted).endOfFirst(text, start)).toBe(plainEndOfFirst(wanted, text, start));
+        // A long text behind it takes the other way of searching.
+        const long = `${text}${'c'.repeat(5_000)}`;
+        expect(textSearch(wanted).endOfFirst(long, start)).toBe(plainEndOfFirst(wanted, text, start));
+      }),
+    );
+  });
+
+  test('also where one text is the end of the beginning of another', () => {
+    const behind = 'x'.repeat(5_000);
+    expect(textSearch(['abcdefgh', 'cde']).endOfFirst(`abcdef${behind}`, 0)).toBe(5);
+    expect(textSearch(['abcdefgh', 'cdx']).endOfFirst(`abcdx${behind}`, 0)).toBe(5);
+  });
+
+  test('and costs no more than the characters of the text where they are many', () => {
+    for (const wanted of [['ab'], ['a'.repeat(300)], Array.from({ length: 40 }, (_, at) => `${at}${'a'.repeat(300)}`)]) {
+      expect(textSearch(wanted).cost(60_000)).toBeLessThanOrEqual(60_000);
+    }
+  });
+
+  test.each([[[]], [['a', '']]])('%j is refused', (wanted) => {
+    expect(() => textSearch(wanted)).toThrow(RangeError);
+  });
+});
+
+test('a wildcard with long parts matches as its regular expression', () => {
+  const part = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 9 });
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 2, maxLength: 4 }), fc.array(part, { maxLength: 6 }), (parts, pieces) => {
+      const inner = parts.slice(1, -1).filter((text) => text !== '');
+      const whole = [parts[0] ?? '', ...inner, parts.at(-1) ?? ''];
+      const text = pieces.join('');
+      expect(wildcardSearch(whole).matches(text)).toBe(new RegExp(`^${whole.join('.*')}$`).test(text));
+    }),
+  );
+});
