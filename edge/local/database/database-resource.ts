@@ -22,6 +22,8 @@ function openFile(path: string): DatabaseSync {
   const db = new DatabaseSync(path);
   try {
     db.exec('PRAGMA journal_mode = WAL');
+    // In a new file, the log is opened by the first statement that reads; until then, whoever closes the database removes it.
+    db.exec('SELECT 1 FROM sqlite_schema');
     return db;
   } catch (error) {
     db.close();

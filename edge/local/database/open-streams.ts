@@ -146,10 +146,10 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     stream.transactionEnd = setTimeout(() => void endTransaction(stream, 'transaction-deadline'), leftMs);
   }
 
-  function endOtherTransactions(writer: StreamState): void {
-    for (const stream of streams.values()) {
-      if (stream !== writer && stream.transactionEnd !== null) void endTransaction(stream, 'log-held');
-    }
+  /** Resolves when they have ended, so that the writer that is told so can write again. */
+  async function endOtherTransactions(writer: StreamState): Promise<void> {
+    const others = [...streams.values()].filter((stream) => stream !== writer && stream.transactionEnd !== null);
+    await Promise.all(others.map((stream) => endTransaction(stream, 'log-held')));
   }
 
   async function drop(stream: StreamState, why: StreamEnd): Promise<void> {
@@ -226,7 +226,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
         const outcome = await process.run({ plan, rows, bytes: answerBytes }, { statementMs, requestMs });
         state.keepsState = outcome.keepsState;
         followTransaction(state, outcome);
-        if (outcome.logIsHeld) endOtherTransactions(state);
+        if (outcome.logIsHeld) await endOtherTransactions(state);
         return outcome;
       } catch (error) {
         if (!(error instanceof ProcessGone)) throw error;
