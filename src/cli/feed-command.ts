@@ -30,7 +30,7 @@ function trustOf(file: string | null): SecureContext | null {
 }
 
 /** Ten thousand events have some ten MiB; one may have a MiB, and a few times that in a format that quotes it. */
-const LARGEST_PAGE_BYTES = 128 * 1024 * 1024;
+export const LARGEST_PAGE_BYTES = 128 * 1024 * 1024;
 
 interface Running {
   readonly options: FeedOptions;

@@ -58,10 +58,10 @@ const VALUE_FLAGS = [
 ];
 
 /** A timer of Node that is longer than 2^31 - 1 milliseconds fires at once. */
-const MAX_PATIENCE_DAYS = 24;
+export const MAX_PATIENCE_DAYS = 24;
 
 /** With `--once`: what started it waits for its end. */
-const GIVE_UP_AFTER_MS = 10 * 60_000;
+export const GIVE_UP_AFTER_MS = 10 * 60_000;
 
 type Flags = Readonly<Record<string, string>>;
 

@@ -14,7 +14,7 @@ export interface RetryOptions {
 }
 
 const FIRST_MS = 500;
-const LONGEST_MS = 30_000;
+export const LONGEST_MS = 30_000;
 
 /**
  * How long to wait after so many failures in a row: anything up to a bound that doubles (full jitter, so that those that failed together do not come back

@@ -19,7 +19,7 @@ export interface SinkParts {
   readonly tell: (message: string) => void;
 }
 
-const SYSLOG_SILENCE_MS = 30_000;
+export const SYSLOG_SILENCE_MS = 30_000;
 const ACK_POLL_MS = 1_000;
 
 /** What a syslog header takes of this machine's name. */

@@ -9,7 +9,7 @@ import { type IntakeAnswer, uploadEvents } from './upload-events.ts';
 import { startUploadProgress } from './upload-progress.ts';
 
 /** The server lists no more than some; a terminal wants fewer still. */
-const MOST_LISTED = 20;
+export const MOST_LISTED = 20;
 
 const HELP = `Usage: shieldlog ingest FILE|- [flags]
 

@@ -27,7 +27,12 @@ export interface TailLimits {
   readonly workPerSecond: number;
 }
 
-const USUAL: TailLimits = { heartbeatMs: 15_000, mostWatchers: 64, mostBufferedBytes: 1024 * 1024, workPerSecond: TAIL_WORK.perSecond };
+export const TAIL_LIMITS: TailLimits = {
+  heartbeatMs: 15_000,
+  mostWatchers: 64,
+  mostBufferedBytes: 1024 * 1024,
+  workPerSecond: TAIL_WORK.perSecond,
+};
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
@@ -53,7 +58,7 @@ function openStream(reply: FastifyReply): FastifyReply['raw'] {
 
 /** `GET /shield/event-logs/{shieldZoneId}/tail`: events as they come, as server-sent events. The zones are those of a feed: one, a list, or `all`. */
 export async function tailRoutes(app: FastifyInstance, { store, metrics, limits = {} }: TailRoutesOptions): Promise<void> {
-  const { heartbeatMs, mostWatchers, mostBufferedBytes, workPerSecond } = { ...USUAL, ...limits };
+  const { heartbeatMs, mostWatchers, mostBufferedBytes, workPerSecond } = { ...TAIL_LIMITS, ...limits };
   const hub = new TailHub({ store, logger: app.log, heartbeatMs, workPerSecond });
   registerTailMetrics(metrics.registry, hub);
   app.addHook('preClose', async () => hub.stop());

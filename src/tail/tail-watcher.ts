@@ -7,7 +7,7 @@ import { droppedFrame } from './tail-frames.ts';
 import { WorkAllowance } from './tail-work.ts';
 
 /** A client that has read nothing between so many signs of life is cut off: it holds a place that another could have, and can resume. */
-const MOST_MISSED = 4;
+export const MOST_MISSED = 4;
 
 export interface TailWatcherOptions {
   readonly zones: FeedRequest['zones'];

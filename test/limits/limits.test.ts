@@ -1,6 +1,10 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { JSON_COST } from '../../edge/json-cost.ts';
+import { GUARDIAN_LIMITS } from '../../edge/local/api-guardian/guardian-limits.ts';
+import { DATABASE_LIMITS } from '../../edge/local/database/database-limits.ts';
+import { SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { bytes, count, HEADER, LIMITS_DOCUMENT, milliseconds, surfacesOf } from './limit-table.ts';
 
 const TESTS = join(import.meta.dirname, '..');
@@ -26,6 +30,15 @@ describe('docs/limits.md', () => {
       expect(existsSync(join(TESTS, file.replaceAll('`', ''))), `${limit}: ${file}`).toBe(true);
     }
   });
+});
+
+/** The program's own lists of limits, whose every member has a row. */
+const LISTS = { SEARCH_LIMITS, DATABASE_LIMITS, GUARDIAN_LIMITS, JSON_COST };
+
+test.each(Object.entries(LISTS))('each of %s is in a test of a row', (name, limits) => {
+  const sources = globSync('limits/*.test.ts', { cwd: TESTS }).map((file) => readFileSync(join(TESTS, file), 'utf8'));
+  const untested = Object.keys(limits).filter((key) => !new RegExp(`\\b${name}\\.${key}\\b`).test(sources.join('\n')));
+  expect(untested).toEqual([]);
 });
 
 test.each([

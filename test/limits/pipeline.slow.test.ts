@@ -140,5 +140,11 @@ describeLimits('Pipeline', import.meta.filename, {
     is: milliseconds(DATABASE_LIMITS.lockWaitMs),
     elsewhere: 'two writers: the second is told that the database is locked',
   },
+  'time of a transaction': { is: milliseconds(DATABASE_LIMITS.transactionMs), elsewhere: 'is rolled back though it is used all the time' },
+  'bytes of the write-ahead log': {
+    is: bytes(DATABASE_LIMITS.logBytes),
+    elsewhere: 'that a reader holds is limited: a write is told that it is full',
+  },
+  'memory of a database process': { is: bytes(DATABASE_LIMITS.memoryBytes), elsewhere: 'is stopped and told so, and other streams go on' },
   'time that a stream is unused': { is: milliseconds(DATABASE_LIMITS.idleMs), elsewhere: 'that nobody uses expires, and is undone' },
 });

@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect } from 'vitest';
+import { TAIL_LIMITS } from '../../src/routes/tail.ts';
+import { MOST_MISSED } from '../../src/tail/tail-watcher.ts';
+import { TAIL_WORK } from '../../src/tail/tail-work.ts';
+import { type RunningApp, startApp } from '../src/running-app.ts';
+import { tailPath } from '../src/tail-client.ts';
+import { bytes, count, describeLimits, outcomeOf } from './limit-table.ts';
+
+let app: RunningApp;
+
+beforeEach(async () => {
+  app = await startApp();
+});
+
+afterEach(() => app.stop());
+
+/** Opens so many tails, one after the other; what the last of them ended in. All of them end then. */
+async function tails(amount: number, search: object = {}): Promise<string> {
+  const done = new AbortController();
+  let outcome = 'ok';
+  for (let opened = 0; opened < amount; opened += 1) {
+    const headers = { accept: 'text/event-stream' };
+    const response = await fetch(`${app.url}${tailPath({ search })}`, { headers, signal: done.signal });
+    if (!response.ok) outcome = outcomeOf({ status: response.status, text: await response.text() });
+  }
+  done.abort();
+  await expect.poll(async () => (await fetch(`${app.url}/metrics`)).text()).toContain('shieldlog_tail_watchers 0\n');
+  return outcome;
+}
+
+describeLimits('Tail', import.meta.filename, {
+  'tails at a time': { is: count(TAIL_LIMITS.mostWatchers), ask: tails },
+  'times that the conditions look through one field': {
+    is: count(TAIL_WORK.looks),
+    ask: (looks) => {
+      const value = Array.from({ length: looks }, (_, index) => `*a${index}*b`);
+      return tails(1, { filters: [{ field: 'url', op: 'wildcard', value }] });
+    },
+  },
+  'characters that are looked through for one event': {
+    is: count(TAIL_WORK.perEvent),
+    elsewhere: 'an event that costs a tail too much is left out, and others are not',
+  },
+  'characters that are looked through in a second, for all tails': {
+    is: count(TAIL_WORK.perSecond),
+    elsewhere: 'a tail whose conditions cost more than its share is told how many events were left out',
+  },
+  'bytes that a client has not read': {
+    is: bytes(TAIL_LIMITS.mostBufferedBytes),
+    elsewhere: 'loses events, is told how many when it reads again, and keeps nobody waiting',
+  },
+  'signs of life between which a client reads nothing': {
+    is: count(MOST_MISSED),
+    elsewhere: 'a client that reads nothing between four of them is',
+  },
+});
