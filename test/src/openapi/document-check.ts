@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { OPENAPI_DOCUMENT } from '../../../src/openapi-document.ts';
 import type { DrivenAnswer } from './driven-answer.ts';
 
@@ -47,9 +47,19 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { int32: true
 ajv.addFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/);
 ajv.addSchema({ $id: ID, components: OPENAPI_DOCUMENT.components });
 
+const validators = new WeakMap<object, ValidateFunction>();
+
+function validatorOf(schema: object): ValidateFunction {
+  const known = validators.get(schema);
+  if (known !== undefined) return known;
+  const validator = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', `"${ID}#/components/`)));
+  validators.set(schema, validator);
+  return validator;
+}
+
 /** What is wrong with a value by a schema that stands anywhere in the document. */
 export function faultsOf(schema: object, value: unknown): unknown {
-  const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', `"${ID}#/components/`)));
+  const validate = validatorOf(schema);
   return validate(value) ? [] : validate.errors;
 }
 

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../src/eventually.ts';
+import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
+import { propertyRuns } from './property-runs.ts';
+import { answerFaults } from './raw-bytes/answer-faults.ts';
+import { arbitraryCase, type Case } from './raw-bytes/arbitrary-wire-request.ts';
+import { TakenInEvents } from './raw-bytes/taken-in-events.ts';
+import { KEY_OF_ALL_ZONES, KEY_OF_ZONE_1, startWatchedProgram, type WatchedProgram } from './raw-bytes/watched-program.ts';
+import { type Exchange, exchange } from './raw-bytes/wire-exchange.ts';
+
+const PROPERTY = 'raw-bytes';
+const CASES = propertyRuns(1_000);
+/** Cases that are under way together. */
+const TOGETHER = 20;
+/** Milliseconds of CPU time. The program is to hold its main thread for less than 100; this also holds on a machine that is slower. */
+const LONGEST_TURN_MS = 250;
+
+const nowMs = Date.now();
+let program: WatchedProgram;
+let taken: TakenInEvents;
+const seen = { answered: 0, gaveUp: 0, longestTurnMs: 0, longestTurnOf: '' };
+
+async function start(): Promise<void> {
+  program = await startWatchedProgram();
+  taken = new TakenInEvents(program.port, nowMs);
+  // What the start costs is nobody's request.
+  await eventually('the program is ready', async () => (await fetch(`http://127.0.0.1:${program.port}/readyz`)).ok);
+  await program.longestTurnMs();
+}
+
+beforeAll(start);
+afterAll(() => program.stop());
+
+function shown({ operationId, pieces }: Case): string {
+  const bytes = Buffer.concat(pieces);
+  return `${operationId}, ${bytes.length} bytes: ${JSON.stringify(bytes.toString('latin1', 0, 2_000))}`;
+}
+
+function expectAsDescribed(one: Case, { answers, gaveUp }: Exchange): void {
+  for (const [index, answer] of answers.entries()) {
+    expect(answerFaults(one, answer, index === 0), `${answer.status} ${answer.text.slice(0, 1_000)}`).toEqual([]);
+  }
+  if (gaveUp) seen.gaveUp += 1;
+  else seen.answered += 1;
+}
+
+async function held(one: Case): Promise<readonly [Case, Exchange]> {
+  try {
+    const exchanged = await exchange(program.port, one);
+    expectAsDescribed(one, exchanged);
+    return [one, exchanged];
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nin answer to ${shown(one)}`, { cause: error });
+  }
+}
+
+/** The case that alone holds the main thread longest, and for how long. */
+async function slowest(cases: readonly Case[]): Promise<readonly [number, string]> {
+  let longest: readonly [number, string] = [0, ''];
+  for (const one of cases) {
+    await taken.expectNew([await held(one)]);
+    const ms = await program.longestTurnMs();
+    if (ms > longest[0]) longest = [ms, shown(one)];
+  }
+  return longest;
+}
+
+async function expectShortTurns(cases: readonly Case[]): Promise<void> {
+  const turnMs = await program.longestTurnMs();
+  if (turnMs <= seen.longestTurnMs) return;
+  const [aloneMs, which] = await slowest(cases);
+  seen.longestTurnMs = Math.max(turnMs, aloneMs);
+  seen.longestTurnOf = `of its cases one takes ${aloneMs.toFixed(0)} alone: ${which}`;
+  expect(seen.longestTurnMs, `milliseconds of CPU time of the main thread in one turn; ${seen.longestTurnOf}`).toBeLessThan(
+    LONGEST_TURN_MS,
+  );
+}
+
+const property = fc.asyncProperty(
+  fc.array(
+    arbitraryCase(nowMs, () => ({
+      accessKeyFor: (operationId) => (operationId === 'ingestEvents' ? KEY_OF_ZONE_1 : KEY_OF_ALL_ZONES),
+      databaseToken: program.databaseToken,
+    })),
+    { minLength: TOGETHER, maxLength: TOGETHER },
+  ),
+  async (cases) => {
+    const exchanges = await Promise.all(cases.map(held));
+    expect(program.defects()).toEqual([]);
+    await taken.expectNew(exchanges);
+    await expectShortTurns(cases);
+  },
+);
+
+test(`${CASES} connections with bytes of every kind are answered as the document says, one after the other in short turns, and store nothing else than they say`, async () => {
+  const known = readFailingSeeds(PROPERTY).map(({ seed, path }) => ({ seed, path, numRuns: 1, endOnFailure: true }));
+  for (const parameters of [...known, { numRuns: CASES / TOGETHER, endOnFailure: true }]) {
+    const details = await fc.check(property, parameters);
+    if (details.failed) {
+      if (details.counterexamplePath !== null)
+        keepFailingSeed(PROPERTY, { dataSeed: 0, seed: details.seed, path: details.counterexamplePath });
+      throw details.errorInstance;
+    }
+  }
+  await taken.expectSearchable();
+  process.stderr.write(`${PROPERTY}: the longest turn took ${seen.longestTurnMs.toFixed(0)} ms of CPU time; ${seen.longestTurnOf}\n`);
+  // Otherwise the cases tell little.
+  expect(seen.answered).toBeGreaterThan(0.8 * CASES);
+  expect(taken.count).toBeGreaterThan(CASES / 10);
+});

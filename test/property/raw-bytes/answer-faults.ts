@@ -1,0 +1,54 @@
+import { PROBLEMS } from '../../../src/problem.ts';
+import { DESCRIBED_OPERATIONS, undescribed } from '../../src/openapi/document-check.ts';
+import type { Case } from './arbitrary-wire-request.ts';
+import type { WireAnswer } from './wire-answers.ts';
+
+/** What the program answers before it knows of an operation. */
+const BEFORE_ROUTES: readonly string[] = [
+  'request.malformed',
+  'route.not_found',
+  'route.method_not_allowed',
+  'header.too_large',
+  'expect.unsupported',
+  'access.key_missing',
+  'access.key_unknown',
+];
+
+/** Statuses of requests whose body nobody waits for. */
+const BEFORE_BODIES: readonly number[] = [417];
+
+function isRefusalBeforeRoutes({ status, headers, text }: WireAnswer): boolean {
+  if (headers.get('content-type') !== 'application/problem+json; charset=utf-8') return false;
+  const { errorKey, status: told, detail } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const key = BEFORE_ROUTES.find((known) => known === errorKey) as keyof typeof PROBLEMS | undefined;
+  return key !== undefined && PROBLEMS[key].status === status && told === status && typeof detail === 'string';
+}
+
+/** The page and its files. */
+function isOfThePage({ status, headers }: WireAnswer): boolean {
+  return status === 200 && /^(text\/(html|css|javascript)|image\/)/.test(headers.get('content-type') ?? '');
+}
+
+/** What is wrong with an answer to a case; empty: nothing. `isFirst`: others are to what follows the request in its bytes. */
+export function answerFaults(
+  { operationId, isForDoor }: Pick<Case, 'operationId' | 'isForDoor'>,
+  answer: WireAnswer,
+  isFirst: boolean,
+): readonly unknown[] {
+  if (!answer.isWhole) return [];
+  if (answer.headers.get('x-content-type-options') !== 'nosniff') return ['the answer has no security headers'];
+  if (answer.status >= 500 && answer.status !== 503) return [`the status ${answer.status} tells of a defect`];
+  if (answer.isToHead) return [];
+  const own = DESCRIBED_OPERATIONS.filter((operation) => operation.operationId === operationId).flatMap((operation) =>
+    undescribed(operation, answer),
+  );
+  if (own.length === 0 || isRefusalBeforeRoutes(answer)) return [];
+  if (isForDoor && isFirst) return own;
+  // What the framework refuses for its framing is in the shape of the operation too, whose errors are alike.
+  const statuses = BEFORE_BODIES.includes(answer.status) ? [answer.status, 400] : [answer.status];
+  const isDescribed = DESCRIBED_OPERATIONS.some((operation) =>
+    statuses.some((status) => undescribed(operation, { ...answer, status }).length === 0),
+  );
+  if (isOfThePage(answer) || isDescribed) return [];
+  return own;
+}

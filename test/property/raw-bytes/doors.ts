@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { oracleEvents } from '../../oracle/raw-event.ts';
+import { DESCRIBED_OPERATIONS, type DescribedOperation } from '../../src/openapi/document-check.ts';
+import { documentedCall } from '../../src/openapi/documented-call.ts';
+import { arbitraryEvent } from '../arbitrary-event.ts';
+import { arbitraryRequest } from '../arbitrary-request.ts';
+import { generateRawEvents } from '../filled-store.ts';
+import { arbitraryPipeline } from './arbitrary-pipeline.ts';
+import { largeEvents, largePipelines, largeRecords, largeSearches, largeSpecifications } from './large-documents.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A request that a door takes, or nearly, before anything happens to its bytes. */
+export interface Draft {
+  /** The name of the operation in the document. */
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  /** Without its question mark. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null: none. */
+  readonly body: Buffer | null;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function operation(operationId: string): DescribedOperation {
+  const found = DESCRIBED_OPERATIONS.find((candidate) => candidate.operationId === operationId);
+  if (found === undefined) throw new Error(`the document has no operation ${operationId}`);
+  return found;
+}
+
+/** A draft for an operation of zone 1. */
+function draft(operationId: string, rest: Partial<Draft>): Draft {
+  const { method, path } = operation(operationId);
+  return { operationId, method, path: path.replace('{shieldZoneId}', '1'), query: '', headers: {}, body: null, ...rest };
+}
+
+const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+
+const query = (values: Readonly<Record<string, unknown>>): string =>
+  Object.entries(values)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value).toWellFormed())}`)
+    .join('&');
+
+/** Mostly what is usual, now and then what is large. */
+function usuallySmall<T>(usual: fc.Arbitrary<T>, large: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ weight: 30, arbitrary: usual }, { weight: 1, arbitrary: large });
+}
+
+function ingestDoor(nowMs: number): fc.Arbitrary<Draft> {
+  // The key that brings them opens zone 1 alone.
+  const zone = fc.oneof({ weight: 80, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.constantFrom(2, -2, '2', 0) });
+  const event = fc.tuple(arbitraryEvent(nowMs), zone).map(([values, shieldZoneId]) => JSON.stringify({ ...values, shieldZoneId }));
+  const body = fc
+    .tuple(fc.array(event, { minLength: 1, maxLength: 30 }), fc.boolean())
+    .map(([events, asArray]) => Buffer.from(asArray ? `[${events.join(',')}]` : events.join('\n')));
+  const type = fc.constantFrom('application/x-ndjson', 'application/json', 'text/plain');
+  return fc
+    .tuple(usuallySmall(body, largeEvents(nowMs)), type, fc.constantFrom('', '', 'source=file', 'source=http'))
+    .map(([bytes, contentType, source]) => draft('ingestEvents', { headers: { 'content-type': contentType }, body: bytes, query: source }));
+}
+
+function searchBodies(nowMs: number): fc.Arbitrary<Readonly<Record<string, unknown>>> {
+  const valid = arbitraryRequest(oracleEvents(generateRawEvents(1, 60, nowMs)), nowMs).map(({ body }) => ({ ...body }));
+  const window = fc.constantFrom({}, { from: nowMs - 70 * HOUR_MS, to: nowMs }, { from: nowMs - HOUR_MS, to: nowMs });
+  return usuallySmall(
+    fc.tuple(valid, window).map(([body, bounds]) => ({ ...body, ...bounds })),
+    largeSearches(nowMs),
+  );
+}
+
+function queryDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
+  const conditions = searchBodies(nowMs).map(({ query: words, filters }) => JSON.stringify({ query: words, filters }));
+  const cursor = fc.constantFrom(undefined, undefined, undefined, undefined, 'now', 'now', 'AQAAAAAAAAAAAAAAAAAAAAAAAAAA', 'x'.repeat(28));
+  const zones = fc.constantFrom('1', '1', '1', 'all', '1,2', '-1', '1,1', Array.from({ length: 3_000 }, (_, zone) => zone).join(','));
+  const feed = fc.record({
+    cursor,
+    limit: fc.constantFrom('1', '7', '500', '100001'),
+    format: fc.constantFrom(undefined, 'native', 'ecs', 'ocsf', 'cef', 'ecs', 'ocsf', 'cef', 'xml'),
+    wait: fc.constantFrom(undefined, undefined, undefined, undefined, '0', '0', '1', '31'),
+  });
+  return [
+    fc.tuple(feed, zones).map(([values, list]) => draft('readFeed', { path: `/shield/event-logs/${list}/feed`, query: query(values) })),
+    fc
+      .tuple(conditions, cursor, zones)
+      .map(([search, lastEventId, list]) =>
+        draft('tailEvents', { path: `/shield/event-logs/${list}/tail`, query: query({ search, lastEventId }) }),
+      ),
+    fc
+      .record({ afterId: fc.constantFrom(undefined, '0', '5', '9007199254740991'), limit: fc.constantFrom('1', '3', '10001') })
+      .map((values) => draft('listDeadLetters', { query: query(values) })),
+  ];
+}
+
+function bodyDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
+  const bodies = searchBodies(nowMs);
+  return [
+    bodies.map((body) => draft('searchEventLogs', { headers: JSON_TYPE, body: json(body) })),
+    bodies.map(({ from, to, query: words, filters }) =>
+      draft('exportEventLogs', { headers: JSON_TYPE, body: json({ from, to, query: words, filters }) }),
+    ),
+    fc
+      .constantFrom({}, { ids: [] }, { ids: [1, 2, 3] }, { ids: Array.from({ length: 10_000 }, (_, id) => id) })
+      .map((body) => draft('replayDeadLetters', { headers: JSON_TYPE, body: json(body) })),
+  ];
+}
+
+/** What the document gives as an example of each other operation, with larger bodies where they may be large. */
+function managementDoor(): fc.Arbitrary<Draft> {
+  const own = [
+    'ingestEvents',
+    'readFeed',
+    'tailEvents',
+    'listDeadLetters',
+    'replayDeadLetters',
+    'searchEventLogs',
+    'exportEventLogs',
+    'databasePipeline',
+  ];
+  const examples = DESCRIBED_OPERATIONS.filter(({ operationId }) => !own.includes(operationId)).map((described) => {
+    const { method, path, headers, body } = documentedCall(described, 'application/json');
+    const [plain = '', search = ''] = path.split('?', 2);
+    const bytes = body === undefined ? null : Buffer.from(body);
+    return {
+      operationId: described.operationId,
+      method,
+      path: plain,
+      query: search,
+      headers: bytes === null ? {} : { ...headers },
+      body: bytes,
+    };
+  });
+  const large = fc.oneof(
+    largeRecords.map((body) => draft('addDnsZone', { headers: JSON_TYPE, body: json(body) })),
+    largeSpecifications.map((body) =>
+      draft('updateApiGuardianSpec', { path: '/shield/shield-zone/7/api-guardian/spec', headers: JSON_TYPE, body: json(body) }),
+    ),
+  );
+  return usuallySmall(fc.constantFrom(...examples), large);
+}
+
+/** Every door of the program, those where most comes in most often. Times are around `nowMs`. */
+export function drafts(nowMs: number): fc.Arbitrary<Draft> {
+  const pipeline = usuallySmall(arbitraryPipeline, largePipelines).map((body) =>
+    draft('databasePipeline', { headers: JSON_TYPE, body: json(body) }),
+  );
+  const [feed, tail, letters] = queryDoors(nowMs);
+  const [search, exported, replay] = bodyDoors(nowMs);
+  const doors = { ingest: ingestDoor(nowMs), pipeline, search, tail, feed, exported, letters, replay, management: managementDoor() };
+  const weights = { ingest: 5, pipeline: 5, search: 5, tail: 3, feed: 3, exported: 1, letters: 1, replay: 1, management: 4 };
+  return fc.oneof(
+    ...Object.entries(doors).flatMap(([name, arbitrary]) =>
+      arbitrary === undefined ? [] : [{ weight: weights[name as keyof typeof weights], arbitrary }],
+    ),
+  );
+}

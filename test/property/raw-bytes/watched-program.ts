@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openTokenStore } from '../../../edge/local/database/token-store.ts';
+import { eventually } from '../../src/eventually.ts';
+
+const MAIN = join(import.meta.dirname, '../../../src/main.ts');
+const WATCH = fileURLToPath(new URL('./main-thread-watch.ts', import.meta.url));
+
+/** Opens zone 1 alone. */
+export const KEY_OF_ZONE_1 = 'key-of-zone-one-alone';
+export const KEY_OF_ALL_ZONES = 'key-of-all-the-zones';
+
+/** Lines of the log from this level on tell of a defect. */
+const ERROR_LEVEL = 50;
+
+/** The real program in a process of its own, with a watch on its main thread. */
+export interface WatchedProgram {
+  readonly port: number;
+  /** The Full Access token of its database. */
+  readonly databaseToken: string;
+  /** The longest turn of its event loop since this was asked last, in milliseconds of CPU time. Throws where the program does not answer or has ended. */
+  longestTurnMs(): Promise<number>;
+  /** Lines of its log that tell of a defect, and what it wrote that is no log; each is told once. */
+  defects(): readonly string[];
+  stop(): Promise<void>;
+}
+
+function databaseTokenOf(dataDir: string): string {
+  const store = openTokenStore(dataDir, Date.now);
+  const token = store.generate().find(({ kind }) => kind === 'full-access');
+  store.close();
+  return token?.token ?? '';
+}
+
+/** Takes a log apart into lines, and keeps those that tell of a defect. */
+class DefectLog {
+  #rest = '';
+  #defects: string[] = [];
+  address: string | undefined;
+
+  add(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) {
+      this.address ??= /listening on (http:\/\/[^"\s]+)/.exec(line)?.[1];
+      const level = line.startsWith('{') ? Number((JSON.parse(line) as { readonly level?: unknown }).level) : ERROR_LEVEL;
+      if (level >= ERROR_LEVEL) this.#defects.push(line);
+    }
+  }
+
+  take(): readonly string[] {
+    const taken = [...this.#defects, ...(this.#rest === '' ? [] : [this.#rest])];
+    [this.#defects, this.#rest] = [[], ''];
+    return taken;
+  }
+}
+
+function end(child: ChildProcess): string | null {
+  return child.exitCode === null && child.signalCode === null ? null : `the program has ended with ${child.exitCode ?? child.signalCode}`;
+}
+
+export async function startWatchedProgram(): Promise<WatchedProgram> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-raw-bytes-'));
+  const env = {
+    PATH: process.env['PATH'],
+    PORT: '0',
+    DATA_DIR: dataDir,
+    MEMORY_LIMIT_MB: '256',
+    ACCESS_KEYS: `one:${KEY_OF_ZONE_1}:1,all:${KEY_OF_ALL_ZONES}:*:personal+database`,
+  };
+  const child = spawn(process.execPath, ['--import', WATCH, MAIN, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const log = new DefectLog();
+  child.stderr?.on('data', (chunk) => log.add(String(chunk)));
+  await eventually('the program listens', () => {
+    if (end(child) !== null) throw new Error(`${end(child)}: ${log.take().join('\n')}`);
+    return log.address !== undefined;
+  });
+  const longestTurnMs = async (): Promise<number> => {
+    if (end(child) !== null) throw new Error(`${end(child)}: ${log.take().join('\n')}`);
+    const answered = once(child, 'message', { signal: AbortSignal.timeout(60_000) });
+    child.send('how long?');
+    const [{ longestTurnMs: longest }] = (await answered) as [{ readonly longestTurnMs: number }];
+    return longest;
+  };
+  const stop = async (): Promise<void> => {
+    const ended = once(child, 'close');
+    child.kill('SIGKILL');
+    if (end(child) === null) await ended;
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  const port = Number(new URL(log.address ?? '').port);
+  return { port, databaseToken: databaseTokenOf(dataDir), longestTurnMs, defects: () => log.take(), stop };
+}
