@@ -9,11 +9,11 @@ const EVENTS = 20_000;
 const NOW_MS = 1_767_225_600_000;
 const rounds = Number(process.argv[2] ?? 8);
 
-function feedLine(wire: Buffer, place: number): FeedLine {
+function feedLine(wire: Buffer, index: number): FeedLine {
   const { shieldZoneId, timestamp, logId, log, ...rest } = JSON.parse(wire.toString('utf8'));
   const fields = Object.fromEntries(TEXT_FIELDS.filter((name) => rest[name] !== undefined).map((name) => [name, rest[name] as string]));
   const bytes = Buffer.from(JSON.stringify({ logId, shieldZoneId, timestamp, ...fields, log }));
-  return { sequence: BigInt(place + 1), ingestedAtMs: NOW_MS, bytes, start: 0, end: bytes.length };
+  return { sequence: BigInt(index + 1), ingestedAtMs: NOW_MS, bytes, start: 0, end: bytes.length };
 }
 
 const options = { seed: 1, count: EVENTS, zones: 1700, nowMs: NOW_MS, spanMs: 3_600_000 };

@@ -11,9 +11,9 @@ const now = Date.now();
 
 const ua = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
 
-function sampleEvent(place: number) {
-  const ip = `203.0.${place % 256}.${(place * 7) % 256}`;
-  const url = `https://shop.example.com/products/${place}/details?ref=mail&utm_source=x${place}`;
+function sampleEvent(index: number) {
+  const ip = `203.0.${index % 256}.${(index * 7) % 256}`;
+  const url = `https://shop.example.com/products/${index}/details?ref=mail&utm_source=x${index}`;
   const headers = [
     { Name: 'Host', Value: 'shop.example.com' },
     { Name: 'User-Agent', Value: ua },
@@ -31,33 +31,33 @@ function sampleEvent(place: number) {
   };
   const rule = { feature: 'waf', ruleId: '942100', ruleName: 'SQL Injection Attack Detected via libinjection' };
   const client = { ip, ja4: 't13d1516h2_8daaf6152771_b186095e22b6', ua, url, asn: '64500', country: 'DE', action: 'blocked' };
-  return { logId: `evt-${place}-abcdef0123456789`, shieldZoneId: 1 + (place % 20), timestamp: now - place * 1000, ...rule, ...client, log };
+  return { logId: `evt-${index}-abcdef0123456789`, shieldZoneId: 1 + (index % 20), timestamp: now - index * 1000, ...rule, ...client, log };
 }
 
-function plainEvent(place: number): Buffer {
-  return Buffer.from(JSON.stringify(sampleEvent(place)));
+function plainEvent(index: number): Buffer {
+  return Buffer.from(JSON.stringify(sampleEvent(index)));
 }
 
-function composedEvent(place: number): Buffer {
-  const event = sampleEvent(place);
+function composedEvent(index: number): Buffer {
+  const event = sampleEvent(index);
   return Buffer.from(
     JSON.stringify({ ...event, timestamp: new Date(event.timestamp).toISOString(), asn: 64500, datacenter: 'FR1', bytes: 1234 }),
   );
 }
 
-function withoutId(place: number): Buffer {
-  const { logId: _, ...event } = sampleEvent(place);
+function withoutId(index: number): Buffer {
+  const { logId: _, ...event } = sampleEvent(index);
   return Buffer.from(JSON.stringify(event));
 }
 
-function measure(name: string, events: readonly Buffer[], add: (builder: BatchBuilder, event: Buffer, place: number) => void): void {
+function measure(name: string, events: readonly Buffer[], add: (builder: BatchBuilder, event: Buffer, index: number) => void): void {
   const builder = new BatchBuilder({ now: Date.now, retentionMs: 72 * HOUR_MS });
   let bestNs = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round++) {
     const start = process.hrtime.bigint();
     for (let repeat = 0; repeat < 5; repeat++) {
-      events.forEach((event, place) => {
-        add(builder, event, place);
+      events.forEach((event, index) => {
+        add(builder, event, index);
       });
       const batch = builder.take();
       builder.release(batch);
@@ -73,14 +73,14 @@ function measure(name: string, events: readonly Buffer[], add: (builder: BatchBu
   );
 }
 
-const places = Array.from({ length: EVENTS }, (_, place) => place);
+const places = Array.from({ length: EVENTS }, (_, index) => index);
 const plain = places.map(plainEvent);
-measure('plain, from Kafka', plain, (builder, event, place) => builder.addKafkaMessage('events', place % 8, BigInt(place), event));
+measure('plain, from Kafka', plain, (builder, event, index) => builder.addKafkaMessage('events', index % 8, BigInt(index), event));
 measure('plain, over HTTP', plain, (builder, event) => builder.addEvent('http', event));
-measure('plain without id, Kafka', places.map(withoutId), (builder, event, place) =>
-  builder.addKafkaMessage('events', 0, BigInt(place), event),
+measure('plain without id, Kafka', places.map(withoutId), (builder, event, index) =>
+  builder.addKafkaMessage('events', 0, BigInt(index), event),
 );
 measure('plain without id, HTTP', places.map(withoutId), (builder, event) => builder.addEvent('http', event));
-measure('composed, from Kafka', places.map(composedEvent), (builder, event, place) =>
-  builder.addKafkaMessage('events', 0, BigInt(place), event),
+measure('composed, from Kafka', places.map(composedEvent), (builder, event, index) =>
+  builder.addKafkaMessage('events', 0, BigInt(index), event),
 );

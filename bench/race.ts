@@ -50,8 +50,8 @@ export function stepsOf({ engines, modes, sizes, eventsPerFile, workloads }: Omi
 export async function runRace(order: RaceOrder): Promise<Omit<RaceResult, 'circumstances'>> {
   const sizes: SizeFigures[] = [];
   const differences: string[] = [];
-  for (const [place, events] of order.sizes.entries()) {
-    const isLast = place === order.sizes.length - 1;
+  for (const [index, events] of order.sizes.entries()) {
+    const isLast = index === order.sizes.length - 1;
     const dataDirs = new Map<EngineName, string>();
     try {
       const size = await measureSize(order, events, isLast, dataDirs);

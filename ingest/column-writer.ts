@@ -56,8 +56,8 @@ export class ColumnWriter {
   }
 
   /** A text field other than the two below, by its place in `BATCH_COLUMNS`. */
-  text(place: number, text: Uint8Array, start: number, end: number): void {
-    this.#columnAt(place).copyText(text, start, end);
+  text(index: number, text: Uint8Array, start: number, end: number): void {
+    this.#columnAt(index).copyText(text, start, end);
   }
 
   url(text: Uint8Array, start: number, end: number): void {
@@ -99,9 +99,9 @@ export class ColumnWriter {
     }
   }
 
-  #columnAt(place: number): ColumnBytes {
-    this.#mask |= 1 << place;
-    return this.columns[place]!;
+  #columnAt(index: number): ColumnBytes {
+    this.#mask |= 1 << index;
+    return this.columns[index]!;
   }
 
   #noteUppercaseOrNonAscii(text: Uint8Array, start: number, end: number): void {

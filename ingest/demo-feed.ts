@@ -68,9 +68,9 @@ export function eventsOfSecond(second: number, density: DemoDensity, seed: numbe
   const random = seededRandom(seed, second);
   const campaign = campaignAt(second);
   const percent = campaignPercent(second);
-  return Array.from({ length: density.eventsAt(second) }, (_, place) => {
+  return Array.from({ length: density.eventsAt(second) }, (_, index) => {
     const timestampMs = second * 1000 + random.below(1000);
-    return demoEvent(`demo-${seed}-${second}-${place}`, timestampMs, random.chance(percent) ? campaign : null, random);
+    return demoEvent(`demo-${seed}-${second}-${index}`, timestampMs, random.chance(percent) ? campaign : null, random);
   });
 }
 

@@ -5,8 +5,8 @@ export const UUID_TEXT = Buffer.from('-');
 
 const NO_DIGIT = 0xff;
 const DIGIT_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => {
-  const place = '0123456789abcdef'.indexOf(String.fromCharCode(byte));
-  return place < 0 ? NO_DIGIT : place;
+  const index = '0123456789abcdef'.indexOf(String.fromCharCode(byte));
+  return index < 0 ? NO_DIGIT : index;
 });
 const DASH = 0x2d;
 const DASH_PLACES = [8, 13, 18, 23];
@@ -19,7 +19,7 @@ export type LogIdForm = 'digits' | 'uuid' | 'text';
  */
 export function readLogId(text: Uint8Array, start: number, end: number, bytes: Uint8Array): LogIdForm {
   const length = end - start;
-  const isUuid = length === UUID_BYTES && DASH_PLACES.every((place) => text[start + place] === DASH);
+  const isUuid = length === UUID_BYTES && DASH_PLACES.every((index) => text[start + index] === DASH);
   if (!isUuid && length !== HEX_DIGITS) {
     return 'text';
   }

@@ -9,7 +9,7 @@ export interface WildcardSearch {
 }
 
 /**
- * Looks for `parts` in their order with anything in between, anchored at both ends; all are folded already. Each part is put at the first place where it fits: if the rest does not fit
+ * Looks for `parts` in their order with anything in between, anchored at both ends; all are folded already. Each part is put at the first offset where it fits: if the rest does not fit
  * behind that, it does not fit behind a later one either. So nothing is ever tried twice, however many stars there are (a regular expression of a dozen may take for ever).
  */
 export function wildcardSearch(parts: readonly string[]): WildcardSearch {
@@ -23,10 +23,10 @@ export function wildcardSearch(parts: readonly string[]): WildcardSearch {
       if (parts.length === 1) return text === first;
       const end = text.length - last.length;
       if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
-      let place = first.length;
+      let offset = first.length;
       for (const search of middle) {
-        place = search.endOfFirst(text, place);
-        if (place === -1 || place > end) return false;
+        offset = search.endOfFirst(text, offset);
+        if (offset === -1 || offset > end) return false;
       }
       return true;
     },

@@ -13,4 +13,4 @@ export const PACKED_FIELDS = ['url', 'ip', 'ruleName', 'ruleId'] as const satisf
 export const SHORTEST_PACKED_BYTES = 6;
 
 /** Stands for the nth of the {@link PACKED_FIELDS}, from 0. */
-export const markOf = (place: number) => String.fromCharCode(place + 1);
+export const markOf = (index: number) => String.fromCharCode(index + 1);

@@ -120,10 +120,10 @@ export class AppendPipeline {
   /** The batches that come next, as many as are one journal. */
   #takeGroup(): readonly Append[] {
     let [events, bytes] = [0, 0];
-    const over = this.#waiting.findIndex(({ batch, sizeBytes }, place) => {
+    const over = this.#waiting.findIndex(({ batch, sizeBytes }, index) => {
       events += batch.eventCount;
       bytes += sizeBytes;
-      return place > 0 && (events > MOST_EVENTS || bytes > MOST_BYTES);
+      return index > 0 && (events > MOST_EVENTS || bytes > MOST_BYTES);
     });
     return this.#waiting.splice(0, over === -1 ? this.#waiting.length : over);
   }
@@ -206,7 +206,7 @@ export class AppendPipeline {
     await this.#loading.idle();
     const loaded = this.#options.loader.end;
     const count = this.#next.journal - loaded.journal + 1;
-    const numbers = Array.from({ length: count }, (_, place) => this.#next.journal - place);
+    const numbers = Array.from({ length: count }, (_, index) => this.#next.journal - index);
     // The next start removes what a closed store leaves.
     while (this.#refusal !== undefined && this.#closed === undefined) {
       try {
@@ -227,7 +227,7 @@ function mergeBatches(batches: readonly EventBatch[]): EventBatch {
   const sourceOffsets = batches.flatMap((batch) => batch.sourceOffsets);
   return {
     fields: {
-      values: BATCH_COLUMNS.map((_, place) => batches.flatMap(({ fields }) => fields.values[place] ?? [])),
+      values: BATCH_COLUMNS.map((_, index) => batches.flatMap(({ fields }) => fields.values[index] ?? [])),
       masks: batches.flatMap(({ fields }) => fields.masks),
     },
     logs: batches.flatMap(({ logs }) => logs),

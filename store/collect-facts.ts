@@ -13,8 +13,8 @@ export function collectFacts(
   facts: readonly GroupFacts[] = keys.map(() => new GroupFacts(output.buckets)),
 ): readonly GroupFacts[] {
   const positions = isDirect(output, isWhole) ? new Map(keys.map(([key], position) => [key, position])) : undefined;
-  for (const [place, absent, country, asn, action, feature, events, firstSeen, lastSeen, listed] of details) {
-    const position = positions === undefined ? Number(place) : positions.get(textOf(place) ?? '');
+  for (const [index, absent, country, asn, action, feature, events, firstSeen, lastSeen, listed] of details) {
+    const position = positions === undefined ? Number(index) : positions.get(textOf(index) ?? '');
     const group = facts[position as number] as GroupFacts;
     switch (Number(absent)) {
       case DETAIL_ROWS.origin:

@@ -4,8 +4,8 @@
  */
 export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
-  for (let place = 0; place < length; place += 1) {
-    const [unitA, unitB] = [a.charCodeAt(place), b.charCodeAt(place)];
+  for (let index = 0; index < length; index += 1) {
+    const [unitA, unitB] = [a.charCodeAt(index), b.charCodeAt(index)];
     if (unitA !== unitB) {
       return rank(unitA) - rank(unitB);
     }

@@ -73,9 +73,9 @@ export class ConnectionPool {
     const { promise, resolve, reject } = Promise.withResolvers<DuckDBConnection>();
     const waiter: Waiter = { resolve, reject };
     const giveUp = () => {
-      const place = this.#waiting.indexOf(waiter);
-      if (place >= 0) {
-        this.#waiting.splice(place, 1);
+      const index = this.#waiting.indexOf(waiter);
+      if (index >= 0) {
+        this.#waiting.splice(index, 1);
         reject(signal?.reason);
       }
     };

@@ -14,11 +14,11 @@ export class DedupKeySet {
   /** False where it is in the set already. */
   add(dedupKey: number): boolean {
     const number = nonZero(dedupKey);
-    const place = this.#find(number);
-    if (this.#places[place] !== 0) {
+    const index = this.#find(number);
+    if (this.#places[index] !== 0) {
       return false;
     }
-    this.#places[place] = number;
+    this.#places[index] = number;
     this.#size += 1;
     if (this.#size * 4 > this.#places.length * 3) {
       this.#grow();
@@ -28,11 +28,11 @@ export class DedupKeySet {
 
   #find(number: number): number {
     const last = this.#places.length - 1;
-    let place = number & last;
-    for (let found = this.#places[place]; found !== 0 && found !== number; found = this.#places[place]) {
-      place = (place + 1) & last;
+    let index = number & last;
+    for (let found = this.#places[index]; found !== 0 && found !== number; found = this.#places[index]) {
+      index = (index + 1) & last;
     }
-    return place;
+    return index;
   }
 
   #grow(): void {

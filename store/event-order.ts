@@ -41,8 +41,8 @@ function sortByDigit(key: Uint32Array, least: number, shift: number, order: Uint
   for (let row = 0; row < order.length; row += 1) {
     const event = order[row] as number;
     const digit = digitOf(event);
-    const place = ends[digit] as number;
-    sorted[place] = event;
-    ends[digit] = place + 1;
+    const index = ends[digit] as number;
+    sorted[index] = event;
+    ends[digit] = index + 1;
   }
 }

@@ -24,12 +24,12 @@ export class TimesCollector {
   /** Values of `placed`, as `groupTimesStatement` selects them. */
   take(placed: readonly number[]): void {
     for (const value of placed) {
-      const place = Math.floor(value / TIMES_BELOW);
-      const group = this.#groups[place] as { offsets: Uint32Array; length: number };
+      const index = Math.floor(value / TIMES_BELOW);
+      const group = this.#groups[index] as { offsets: Uint32Array; length: number };
       if (group.length === group.offsets.length) {
         group.offsets = resized(group.offsets, 2 * group.length);
       }
-      group.offsets[group.length] = value - place * TIMES_BELOW;
+      group.offsets[group.length] = value - index * TIMES_BELOW;
       group.length += 1;
     }
   }
@@ -86,13 +86,13 @@ function resized(offsets: Uint32Array, length: number): Uint32Array {
 }
 
 function shift(offsets: Uint32Array, byMs: number): void {
-  for (let place = 0; byMs !== 0 && place < offsets.length; place += 1) {
-    offsets[place] = (offsets[place] as number) + byMs;
+  for (let index = 0; byMs !== 0 && index < offsets.length; index += 1) {
+    offsets[index] = (offsets[index] as number) + byMs;
   }
 }
 
 /** Sorts where it has to be: segments hold their events by time, and mostly follow each other. */
 function ascending(offsets: Uint32Array): Uint32Array {
-  const isSorted = offsets.every((offset, place) => place === 0 || (offsets[place - 1] as number) <= offset);
+  const isSorted = offsets.every((offset, index) => index === 0 || (offsets[index - 1] as number) <= offset);
   return isSorted ? offsets : offsets.sort();
 }

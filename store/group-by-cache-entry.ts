@@ -56,11 +56,11 @@ export class GroupByCacheEntry {
   }
 
   add(keys: readonly (readonly string[])[], groups: readonly CachedGroup[]): void {
-    for (const [place, key] of keys.entries()) {
+    for (const [index, key] of keys.entries()) {
       const name = JSON.stringify(key);
       const before = this.#cached.get(name);
-      this.#cachedBytes += bytesOf(groups[place] as CachedGroup) - (before === undefined ? 0 : bytesOf(before));
-      this.#cached.set(name, groups[place] as CachedGroup);
+      this.#cachedBytes += bytesOf(groups[index] as CachedGroup) - (before === undefined ? 0 : bytesOf(before));
+      this.#cached.set(name, groups[index] as CachedGroup);
     }
   }
 

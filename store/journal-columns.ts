@@ -34,8 +34,8 @@ export function readJournalColumns(path: string, kernel: SegmentKernel): Journal
     const { row_groups: groups, schema } = parquetMetadata(file);
     const events = groups.reduce((sum, { num_rows }) => sum + Number(num_rows), 0);
     const elements = schema.slice(1);
-    const columns = (groups[0]?.columns ?? []).map(({ meta_data: metadata }, place) => {
-      const element = elements[place];
+    const columns = (groups[0]?.columns ?? []).map(({ meta_data: metadata }, index) => {
+      const element = elements[index];
       if (metadata === undefined || element === undefined || groups.length > 1) {
         throw new Error('it is not one row group with a page for each column');
       }

@@ -121,8 +121,8 @@ export class PathAliases {
 
   /** Returns an alias that no file of this identity has had, and notes that one has it now. */
   #freeAliasFor({ second, rest }: FileIdentity): Alias {
-    const place = this.#free.findIndex((alias) => second > alias.second || (second === alias.second && !alias.rests.has(rest)));
-    const [alias = { number: this.#next++, second, rests: new Set<string>() }] = place === -1 ? [] : this.#free.splice(place, 1);
+    const index = this.#free.findIndex((alias) => second > alias.second || (second === alias.second && !alias.rests.has(rest)));
+    const [alias = { number: this.#next++, second, rests: new Set<string>() }] = index === -1 ? [] : this.#free.splice(index, 1);
     if (second > alias.second) {
       alias.second = second;
       alias.rests.clear();

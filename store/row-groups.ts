@@ -25,8 +25,8 @@ export function rowGroupsOf(zones: Int32Array): RowRange[] {
 }
 
 function pieces(from: number, to: number, most: number): RowRange[] {
-  return Array.from({ length: Math.ceil((to - from) / most) }, (_, place) => [
-    from + place * most,
-    Math.min(to, from + (place + 1) * most),
+  return Array.from({ length: Math.ceil((to - from) / most) }, (_, index) => [
+    from + index * most,
+    Math.min(to, from + (index + 1) * most),
   ]);
 }

@@ -3,5 +3,5 @@ import { markOf, PACKED_FIELDS } from '../query/packed-log.ts';
 
 /** The log of an event with these fields, as it was before it was packed. */
 export function unpackLog(packed: string, fields: Readonly<Partial<Record<TextField, string>>>): string {
-  return PACKED_FIELDS.reduceRight((log, name, place) => log.replaceAll(markOf(place), () => fields[name] ?? ''), packed);
+  return PACKED_FIELDS.reduceRight((log, name, index) => log.replaceAll(markOf(index), () => fields[name] ?? ''), packed);
 }

@@ -136,7 +136,7 @@ async function searchGroups(ask: (statement: string) => Promise<Answer>, plan: S
 
 /** A column is its default, the empty text, where the event has none. */
 function eventRow([logId, timestamp, log, ...texts]: readonly Column[]) {
-  const present = TEXT_FIELDS.map((name, place) => [name, texts[place]] as const).filter(([, value]) => value !== '');
+  const present = TEXT_FIELDS.map((name, index) => [name, texts[index]] as const).filter(([, value]) => value !== '');
   return {
     logId: String(logId),
     timestamp: Number(timestamp),
@@ -161,7 +161,7 @@ function eventGroup({ by, buckets }: GroupsOutput, key: readonly string[], detai
   ];
   const sparkline = Array.from({ length: buckets }, (_, bucket) => bucketCounts[bucket] ?? 0);
   return {
-    key: Object.fromEntries(by.map((dimension, place) => [dimension, key[place] ?? ''])) as Partial<Record<Dimension, string>>,
+    key: Object.fromEntries(by.map((dimension, index) => [dimension, key[index] ?? ''])) as Partial<Record<Dimension, string>>,
     count,
     firstSeen,
     lastSeen,

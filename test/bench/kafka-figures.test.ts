@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { kafkaFigures } from '../../bench/kafka-figures.ts';
 
 test('the figures of reading from Kafka tell events a second, memory, and how soon a single event is searchable', () => {
-  const freshMs = Array.from({ length: 100 }, (_, place) => place + 101);
+  const freshMs = Array.from({ length: 100 }, (_, index) => index + 101);
   const report = {
     toFirstMs: 400,
     elapsedMs: 2_000,

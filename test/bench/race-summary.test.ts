@@ -54,7 +54,7 @@ describe('the summary of a race', () => {
   });
 
   test('says how much longer searches take beside the intake, by the 95th percentile of all turns and of each', () => {
-    const upTo = (count: number, last: number) => [...Array.from({ length: count - 1 }, (_, place) => place / count), last];
+    const upTo = (count: number, last: number) => [...Array.from({ length: count - 1 }, (_, index) => index / count), last];
     const turns = [
       { aloneMs: upTo(20, 10), eventsPerSecond: 1, besideMs: [30] },
       { aloneMs: [20], eventsPerSecond: 1, besideMs: [30, 50] },

@@ -28,9 +28,9 @@ let engine: DuckDBConnection;
 beforeAll(async () => {
   store = await openStore({ dataDir: join(folder, 'data'), memoryLimitMb: 256, retentionMs: GOLDEN_RETENTION_MS, now: () => GOLDEN_NOW });
   const lines = goldenLines();
-  await store.append(batchOf(lines.filter((_, place) => place % 2 === 0)));
+  await store.append(batchOf(lines.filter((_, index) => index % 2 === 0)));
   await store.flushNow();
-  await store.append(batchOf(lines.filter((_, place) => place % 2 === 1)));
+  await store.append(batchOf(lines.filter((_, index) => index % 2 === 1)));
 
   const path = join(folder, 'events.parquet');
   const { fields, eventCount } = batchOf(lines);

@@ -47,8 +47,8 @@ export class HostileTable {
     const engine = await startEngine({ memoryLimitMb: 256, spillFolder: folder, threads: 1 });
     const connection = await engine.connect();
     const path = join(folder, 'events.parquet');
-    const events = texts.map((stored, place) => ({
-      logId: String(place),
+    const events = texts.map((stored, index) => ({
+      logId: String(index),
       shieldZoneId: ZONE,
       timestamp: NOW - 1000,
       ...Object.fromEntries(FILLED.map((name) => [name, stored])),
@@ -88,7 +88,7 @@ export class HostileTable {
           details[Number(position)] = (details[Number(position)] ?? 0) + Number(counted);
         }
       }
-      const groups = keys.map((key, place) => ({ key, count: Number(page[place]?.at(-1)) }));
+      const groups = keys.map((key, index) => ({ key, count: Number(page[index]?.at(-1)) }));
       return { groups, details };
     });
   }

@@ -17,7 +17,7 @@ const QUOTED: Readonly<Record<string, readonly string[]>> = {
 
 /** The places of the texts for which `matches` holds, given in the case that folding gives them. */
 function placesWhere(matches: (folded: string) => boolean): number[] {
-  return FOLDED.flatMap((folded, place) => (matches(folded) ? [place] : []));
+  return FOLDED.flatMap((folded, index) => (matches(folded) ? [index] : []));
 }
 
 /** Whether `runs`, the literal runs between stars, make up the whole text: each is looked for as far to the left as can be. */
@@ -41,7 +41,7 @@ function isMadeOf(runs: readonly string[], text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-const PLACED = HOSTILE_STRINGS.map(({ name, text }, place) => ({ name, text, place }));
+const PLACED = HOSTILE_STRINGS.map(({ name, text }, index) => ({ name, text, index }));
 
 const filter = (field: string, op: string, ...value: string[]) => ({ filters: [{ field, op, value }] });
 
@@ -76,13 +76,13 @@ describe('the corpus', () => {
   });
 });
 
-describe.each(PLACED)('$name', ({ name, text, place }) => {
+describe.each(PLACED)('$name', ({ name, text, index }) => {
   const folded = foldCase(text);
 
   it('eq and in find the one event, whatever the field', async () => {
-    expect(await table.find(filter('url', 'eq', text))).toEqual([place]);
-    expect(await table.find(filter('feature', 'in', text))).toEqual([place]);
-    expect(await table.find(filter('ip', 'eq', text))).toEqual([place]);
+    expect(await table.find(filter('url', 'eq', text))).toEqual([index]);
+    expect(await table.find(filter('feature', 'in', text))).toEqual([index]);
+    expect(await table.find(filter('ip', 'eq', text))).toEqual([index]);
   });
 
   it('eq finds nothing when one more character stands before or behind', async () => {

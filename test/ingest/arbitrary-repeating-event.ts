@@ -60,11 +60,11 @@ export interface RepeatingEvent {
 
 /** A usual event whose log repeats values of its fields, whole and in part. */
 export const arbitraryRepeatingEvent: fc.Arbitrary<RepeatingEvent> = texts.chain((all) =>
-  fc.tuple(logOf(all), fc.subarray([...PACKED_FIELDS]), fc.nat(3), fc.nat(6)).map(([contents, names, indent, place]) => {
+  fc.tuple(logOf(all), fc.subarray([...PACKED_FIELDS]), fc.nat(3), fc.nat(6)).map(([contents, names, indent, index]) => {
     const log = JSON.stringify(contents, null, ' '.repeat(indent)).replaceAll('\n', ' ');
     const values: Partial<Texts> = Object.fromEntries(names.map((name) => [name, all[name]]));
     const fields = { logId: 'a', ...values, shieldZoneId: 7, timestamp: NOW };
     const members = Object.entries(fields).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
-    return { event: `{${members.toSpliced(place, 0, `"log":${log}`).join(',')}}`, log, values };
+    return { event: `{${members.toSpliced(index, 0, `"log":${log}`).join(',')}}`, log, values };
   }),
 );

@@ -12,7 +12,7 @@ const text = fc
 
 /** The same with a slash in an escape, as some write it, or with all of it in escapes. */
 const escapedText = fc.tuple(text, text).map(([plain, other]) => {
-  const units = [...Array(JSON.parse(other).length).keys()].map((place) => (JSON.parse(other) as string).charCodeAt(place));
+  const units = [...Array(JSON.parse(other).length).keys()].map((index) => (JSON.parse(other) as string).charCodeAt(index));
   return `${plain.slice(0, -1)}\\/${units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}"`;
 });
 

@@ -28,11 +28,11 @@ test.each(CHUNK_SIZES.slice(1))('a chunk of %i bytes that was given back is used
 test('the smallest chunks are pieces of one memory, each of its own, and are not used again', () => {
   const pool = new ChunkPool();
   const chunks = Array.from({ length: 50 }, () => pool.take(1024));
-  for (const [place, chunk] of chunks.entries()) {
-    chunk.fill(place);
+  for (const [index, chunk] of chunks.entries()) {
+    chunk.fill(index);
   }
-  for (const [place, chunk] of chunks.entries()) {
-    expect(chunk.equals(Buffer.alloc(1024, place))).toBe(true);
+  for (const [index, chunk] of chunks.entries()) {
+    expect(chunk.equals(Buffer.alloc(1024, index))).toBe(true);
     pool.giveBack(chunk);
   }
   expect(new Set(chunks.map(({ buffer }) => buffer)).size).toBe(3);

@@ -150,7 +150,7 @@ test('texts of every length lie in their column one behind the other, whatever c
 
 test('no number is spread over two chunks', () => {
   const writer = new ColumnWriter();
-  for (let place = 0; place < 10_000; place++) {
+  for (let index = 0; index < 10_000; index++) {
     writer.address(1n, 2n);
     add(writer, {});
   }

@@ -31,19 +31,19 @@ export function decodedEvents({ values, masks }: FieldColumns): DecodedEvent[] {
   if (values.length !== COLUMNS.length) {
     throw new Error(`${values.length} columns instead of ${COLUMNS.length}`);
   }
-  const readers = COLUMNS.map(([, type], place) => new ColumnReader(Buffer.concat(values[place] ?? []), type));
+  const readers = COLUMNS.map(([, type], index) => new ColumnReader(Buffer.concat(values[index] ?? []), type));
   const all = Buffer.concat(masks);
   const events = Array.from({ length: all.length / 4 }, (_, event) => {
     const mask = all.readUInt32LE(4 * event);
-    const own = COLUMNS.flatMap(([name], place) => ((mask & (1 << place)) === 0 ? [] : [[name, readers[place]?.next()]]));
+    const own = COLUMNS.flatMap(([name], index) => ((mask & (1 << index)) === 0 ? [] : [[name, readers[index]?.next()]]));
     const flags = mask >>> COLUMNS.length;
     if (flags > 1) {
       throw new Error(`an event has bits in its mask that mean nothing: ${mask.toString(2)}`);
     }
     return wholeEvent(Object.fromEntries(own), flags === 1);
   });
-  for (const [place, [name]] of COLUMNS.entries()) {
-    if (readers[place]?.isAtEnd !== true) {
+  for (const [index, [name]] of COLUMNS.entries()) {
+    if (readers[index]?.isAtEnd !== true) {
       throw new Error(`${name} has more values than events that have one`);
     }
   }

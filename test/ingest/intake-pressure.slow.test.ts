@@ -67,12 +67,12 @@ test('many inputs at the same time hand over no more than the limit together', a
       return await store.append(batch);
     },
   });
-  async function* input(place: number) {
+  async function* input(index: number) {
     for (let part = 0; part < 4; part++) {
-      yield large(`e${place}-${part}`);
+      yield large(`e${index}-${part}`);
     }
   }
-  const intakes = Array.from({ length: 25 }, (_, place) => takeInEvents(input(place), { store: slow, source: 'http', ...RULES }));
+  const intakes = Array.from({ length: 25 }, (_, index) => takeInEvents(input(index), { store: slow, source: 'http', ...RULES }));
   await expect.poll(() => held).toBeGreaterThan(PENDING_LIMIT);
   expect(heldEvents).toBeLessThan(100);
   gate.resolve();

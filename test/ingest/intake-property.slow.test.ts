@@ -21,8 +21,8 @@ test('random events are taken in as JSON.parse and the rules say', () => {
       const builder = new BatchBuilder(RULES);
       const expected = events.map((event) => expectedOf(event, digestOf(event)));
       const verdicts = events.map((event) => builder.addEvent('file', Buffer.from(event)));
-      for (const [place, verdict] of verdicts.entries()) {
-        expect(verdict.kind, `${events[place]} ${JSON.stringify(verdict)}`).toBe(expected[place]?.kind);
+      for (const [index, verdict] of verdicts.entries()) {
+        expect(verdict.kind, `${events[index]} ${JSON.stringify(verdict)}`).toBe(expected[index]?.kind);
       }
       const accepted = expected.flatMap((one) => (one.kind === 'accepted' ? [one.event] : []));
       const loaded = loadedEvents(builder.take());
@@ -38,8 +38,8 @@ test('what JSON.parse refuses is refused, and the other way round', () => {
   fc.assert(
     fc.property(arbitraryRawEvent, fc.array(damage, { minLength: 1, maxLength: 3 }), (event, damages) => {
       const text = damages.reduce((damaged, [at, character, insert]) => {
-        const place = at % (damaged.length + 1);
-        return damaged.slice(0, place) + character + damaged.slice(insert ? place : place + 1);
+        const index = at % (damaged.length + 1);
+        return damaged.slice(0, index) + character + damaged.slice(insert ? index : index + 1);
       }, event);
       const verdict = new BatchBuilder(RULES).addEvent('file', Buffer.from(text));
       const notJson = verdict.kind === 'rejected' && /not JSON/.test(verdict.reason);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { LineBuffer } from '../../ingest/line-buffer.ts';
 
-const line = (length: number, place: number) => `${String.fromCharCode(97 + (place % 26)).repeat(length)}\n`;
+const line = (length: number, index: number) => `${String.fromCharCode(97 + (index % 26)).repeat(length)}\n`;
 
 test.each<[what: string, lengths: readonly number[]]>([
-  ['short lines', Array.from({ length: 5000 }, (_, place) => place % 50)],
+  ['short lines', Array.from({ length: 5000 }, (_, index) => index % 50)],
   ['empty lines', Array(3000).fill(0)],
   ['lines that just fill the first chunks', [1023, 4095, 16_383, 1]],
   ['lines longer than the largest chunk', [10, 3_000_000, 10, 1_200_000, 0]],

@@ -14,5 +14,5 @@ export function loadedEvents(batch: EventBatch): LoadedEvent[] {
       `${events.length} events and ${logs.length - 1} whole logs where the batch has ${batch.eventCount}, then ${logs.at(-1)}`,
     );
   }
-  return events.map((event, place) => ({ ...event, log: JSON.parse(unpacked(logs[place] ?? '', event)) }));
+  return events.map((event, index) => ({ ...event, log: JSON.parse(unpacked(logs[index] ?? '', event)) }));
 }

@@ -8,9 +8,9 @@ export function plainlyPacked(log: string, event: PackedTexts): string {
   const values = PACKED_FIELDS.map((name) => event[name]).map((value) => (typeof value === 'string' && counts(value) ? value : null));
   let packed = '';
   for (let at = 0; at < log.length; ) {
-    const place = values.findIndex((value) => value !== null && log.startsWith(value, at));
-    packed += place < 0 ? log[at] : markOf(place);
-    at += values[place]?.length ?? 1;
+    const index = values.findIndex((value) => value !== null && log.startsWith(value, at));
+    packed += index < 0 ? log[at] : markOf(index);
+    at += values[index]?.length ?? 1;
   }
   return packed;
 }
@@ -22,8 +22,8 @@ function counts(value: string): boolean {
 /** The log as it was; throws where there is a mark for a value that the event does not have. */
 export function unpacked(log: string, event: PackedTexts): string {
   return PACKED_FIELDS.reduce(
-    (text, name, place) =>
-      text.replaceAll(markOf(place), () => {
+    (text, name, index) =>
+      text.replaceAll(markOf(index), () => {
         const value = event[name];
         if (typeof value !== 'string') {
           throw new Error(`the log has the mark of ${name}, which the event has not: ${log}`);

@@ -14,8 +14,8 @@ export const damage: fc.Arbitrary<Damage> = fc.tuple(
 );
 
 export function damaged(bytes: Buffer, [at, kind, byte]: Damage): Buffer {
-  const place = at % (bytes.length + 1);
-  const [before, after] = [bytes.subarray(0, place), bytes.subarray(place)];
+  const index = at % (bytes.length + 1);
+  const [before, after] = [bytes.subarray(0, index), bytes.subarray(index)];
   switch (kind) {
     case 'replace':
       return Buffer.concat([before, Buffer.from([byte]), after.subarray(1)]);

@@ -68,9 +68,9 @@ test('a minute with more events than are read at once is known after a restart, 
   await store.flushNow();
   await store.close();
   store = await storeIn(dataDir);
-  for (const [place, from] of [0, 29_995, 59_995].entries()) {
+  for (const [index, from] of [0, 29_995, 59_995].entries()) {
     const again = halves.flatMap((half) => half.slice(from, from + 5));
-    await store.append(canonicalBatch([...again, ...eventSeries(`new-${place}`, LARGE, minute, 10)]));
+    await store.append(canonicalBatch([...again, ...eventSeries(`new-${index}`, LARGE, minute, 10)]));
   }
   expect(store.stats()).toMatchObject({ events: 120_000 + 3 * LARGE, duplicateEvents: 30 });
 });

@@ -10,7 +10,7 @@ test('events are sorted by the first key, then by the next; what is the same sta
 });
 
 test('numbers of any size are sorted', () => {
-  const key = Uint32Array.from({ length: 5_000 }, (_, place) => (place * 2_654_435_761) % 2 ** 32);
+  const key = Uint32Array.from({ length: 5_000 }, (_, index) => (index * 2_654_435_761) % 2 ** 32);
   const expected = [...key.keys()].sort((a, b) => (key[a] as number) - (key[b] as number));
   expect([...orderBy(key.length, [key])]).toEqual(expected);
 });

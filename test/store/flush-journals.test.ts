@@ -8,32 +8,32 @@ import { expectFlushedAlike, journalsOf } from './flushed-both-ways.ts';
 import { HOUR, NOW } from './stored-events.ts';
 
 /** An event of a zone whose fields are now shared with many, now with none, now missing. */
-function eventAt(place: number, shieldZoneId: number, timestamp: number): CanonicalEvent {
+function eventAt(index: number, shieldZoneId: number, timestamp: number): CanonicalEvent {
   return {
-    logId: place % 3 === 0 ? `id ${place}` : `${place}`.padStart(32, '0'),
+    logId: index % 3 === 0 ? `id ${index}` : `${index}`.padStart(32, '0'),
     shieldZoneId,
     timestamp,
-    feature: ['waf', 'bots'][place % 2],
-    ip: place % 5 === 0 ? `2001:db8::${place.toString(16)}` : `198.51.${place % 7}.${place % 200}`,
-    ua: `agent ${'x'.repeat(place % 90)}${place % 1_000}`,
-    url: place % 4 === 0 ? `/every/path/${place}` : `https://example.org/p?q=${place}`,
-    country: place % 11 === 0 ? null : 'DE',
-    action: place < 9_000 ? null : `${place % 2}`,
+    feature: ['waf', 'bots'][index % 2],
+    ip: index % 5 === 0 ? `2001:db8::${index.toString(16)}` : `198.51.${index % 7}.${index % 200}`,
+    ua: `agent ${'x'.repeat(index % 90)}${index % 1_000}`,
+    url: index % 4 === 0 ? `/every/path/${index}` : `https://example.org/p?q=${index}`,
+    country: index % 11 === 0 ? null : 'DE',
+    action: index < 9_000 ? null : `${index % 2}`,
   };
 }
 
 const kernel = new SegmentKernel();
 
 test('a kernel flushes journals into the rows that DuckDB makes of them, whatever it flushed before', async () => {
-  const events = Array.from({ length: 30_000 }, (_, place) => eventAt(place, (place * 7_919) % 13, NOW - ((place * 104_729) % HOUR)));
+  const events = Array.from({ length: 30_000 }, (_, index) => eventAt(index, (index * 7_919) % 13, NOW - ((index * 104_729) % HOUR)));
   await expectFlushedAlike(await journalsOf([events.slice(0, 9_000), events.slice(9_000, 9_001), events.slice(9_001)]), kernel);
   await expectFlushedAlike(await journalsOf([[eventAt(1, 5, NOW)]]), kernel);
   await expectFlushedAlike(await journalsOf([events.slice(0, 100)]), kernel);
 });
 
 test('a large zone has row groups of its own; the others share theirs', async () => {
-  const large = Array.from({ length: 40_000 }, (_, place) => eventAt(place, 500, NOW - place));
-  const others = Array.from({ length: 9_000 }, (_, place) => eventAt(place, place % 1_000 === 0 ? 500 : place % 1_000, NOW - place));
+  const large = Array.from({ length: 40_000 }, (_, index) => eventAt(index, 500, NOW - index));
+  const others = Array.from({ length: 9_000 }, (_, index) => eventAt(index, index % 1_000 === 0 ? 500 : index % 1_000, NOW - index));
   const order = await journalsOf([large, others]);
   const { segments } = await expectFlushedAlike(order, kernel);
   expect(segments).toHaveLength(1);
@@ -51,7 +51,7 @@ test('a large zone has row groups of its own; the others share theirs', async ()
 });
 
 test('every hour that holds many events gets a segment, whose logs follow upon those of the one before', async () => {
-  const events = Array.from({ length: 50_000 }, (_, place) => eventAt(place, place % 3, NOW - (place % 2) * HOUR));
+  const events = Array.from({ length: 50_000 }, (_, index) => eventAt(index, index % 3, NOW - (index % 2) * HOUR));
   const { segments } = await expectFlushedAlike(await journalsOf([events]), kernel);
   expect(segments.map(({ rows }) => rows)).toEqual([25_000, 25_000]);
 });
@@ -59,7 +59,7 @@ test('every hour that holds many events gets a segment, whose logs follow upon t
 test('zones and times of every size are in order', async () => {
   const zones = [0, -1, 2 ** 31 - 1, -(2 ** 31), 1];
   const times = [0, 2 ** 32 - 1, 2 ** 32, 2 ** 40, 1, 2 ** 33 + 5, 2 ** 31];
-  const events = zones.flatMap((zone) => times.map((time, place) => eventAt(place, zone, time)));
+  const events = zones.flatMap((zone) => times.map((time, index) => eventAt(index, zone, time)));
   await expectFlushedAlike(await journalsOf([events, events.toReversed()]), kernel);
 });
 

@@ -24,8 +24,8 @@ export async function journalsOf(batches: readonly (readonly CanonicalEvent[])[]
   const folder = new JournalFolder(journalFolder, new EmptyJournalTable(new DatabaseSync(':memory:')));
   const paths: string[] = [];
   let sequence = FIRST_SEQUENCE;
-  for (const [place, events] of batches.entries()) {
-    const { path } = await folder.write({ journal: place + 1, sequence }, canonicalBatch(events), 0);
+  for (const [index, events] of batches.entries()) {
+    const { path } = await folder.write({ journal: index + 1, sequence }, canonicalBatch(events), 0);
     paths.push(path);
     sequence += BigInt(events.length);
   }
@@ -42,14 +42,14 @@ export async function expectFlushedAlike(order: JournalsOrder, kernel: SegmentKe
     const expected = await writeFlushedFields({ ...order, stem: 'duckdb', sources, endSequence: 2n ** 62n }, connection);
     const flushed = await flushJournals(order, kernel);
     expect(contentOf(flushed)).toEqual(contentOf(expected));
-    for (const [place, { file }] of flushed.segments.entries()) {
+    for (const [index, { file }] of flushed.segments.entries()) {
       const readRows = async (columns: string, name: string): Promise<DuckDBValue[][]> => {
         const from = `read_parquet('${join(order.segmentsFolder, name)}') ORDER BY file_row_number`;
         const reader = await connection.runAndReadAll(`SELECT ${columns} FROM ${from}`);
         return [reader.columnNames(), reader.columnTypes().map(String), ...reader.getRows()];
       };
       const fields = '* EXCLUDE ("logPlace")';
-      expect(await readRows(fields, file)).toEqual(await readRows(fields, expected.segments[place]?.file ?? ''));
+      expect(await readRows(fields, file)).toEqual(await readRows(fields, expected.segments[index]?.file ?? ''));
       const [, , ...places] = await readRows('seq, "logPlace"', file);
       for (const [sequence, blobPointer] of places) {
         const { blobFile, row } = logRow(blobPointer as bigint);

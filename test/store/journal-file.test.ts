@@ -7,23 +7,23 @@ import { journalFileOf } from '../../store/journal-file.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 
 /** Whether the event at this place has a value in the column. */
-type Has = (place: number, column: BatchColumn) => boolean;
+type Has = (index: number, column: BatchColumn) => boolean;
 
 const isRequired = (column: BatchColumn) => column === 'shieldZoneId' || column === 'timestamp';
 
 /** What the event at a place has in a column, if anything. */
-function valueAt(place: number, column: BatchColumn): number | bigint | string {
+function valueAt(index: number, column: BatchColumn): number | bigint | string {
   switch (BATCH_COLUMNS[placeOf(column)]?.type) {
     case 'int32':
-      return place % 2 === 0 ? place : -place;
+      return index % 2 === 0 ? index : -index;
     case 'int64':
-      return BigInt(place) - 5n;
+      return BigInt(index) - 5n;
     case 'uint64':
-      return 2n ** 64n - 1n - BigInt(place);
+      return 2n ** 64n - 1n - BigInt(index);
     case 'bytes':
-      return Buffer.alloc(16, place).toString('hex');
+      return Buffer.alloc(16, index).toString('hex');
     default:
-      return place % 5 === 0 ? '' : `${column} ä ${place}`;
+      return index % 5 === 0 ? '' : `${column} ä ${index}`;
   }
 }
 
@@ -48,29 +48,29 @@ function plain(value: number | bigint | string, type: (typeof BATCH_COLUMNS)[num
   }
 }
 
-function maskAt(place: number, has: Has): Buffer {
-  const mixedCase = place % 3 === 0 ? 1 << HAS_UPPERCASE_OR_NON_ASCII_BIT : 0;
+function maskAt(index: number, has: Has): Buffer {
+  const mixedCase = index % 3 === 0 ? 1 << HAS_UPPERCASE_OR_NON_ASCII_BIT : 0;
   const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(BATCH_COLUMNS.reduce((mask, { name }, bit) => (has(place, name) ? mask | (1 << bit) : mask), mixedCase));
+  bytes.writeUInt32LE(BATCH_COLUMNS.reduce((mask, { name }, bit) => (has(index, name) ? mask | (1 << bit) : mask), mixedCase));
   return bytes;
 }
 
 function fieldsOf(count: number, has: Has): FieldColumns {
-  const places = Array.from({ length: count }, (_, place) => place);
+  const places = Array.from({ length: count }, (_, index) => index);
   return {
     values: BATCH_COLUMNS.map(({ name, type }) =>
-      places.filter((place) => has(place, name)).map((place) => plain(valueAt(place, name), type)),
+      places.filter((index) => has(index, name)).map((index) => plain(valueAt(index, name), type)),
     ),
-    masks: places.map((place) => maskAt(place, has)),
+    masks: places.map((index) => maskAt(index, has)),
   };
 }
 
 test.each<[string, Has]>([
   ['of every event', () => true],
   ['of no event', (_, column) => isRequired(column)],
-  ['of every other event', (place, column) => isRequired(column) || place % 2 === 1],
-  ['of the first and the last event', (place, column) => isRequired(column) || place === 0 || place === 2_049],
-  ['of one event and another', (place, column) => isRequired(column) || (place * 31 + placeOf(column) * 17) % 7 < 3],
+  ['of every other event', (index, column) => isRequired(column) || index % 2 === 1],
+  ['of the first and the last event', (index, column) => isRequired(column) || index === 0 || index === 2_049],
+  ['of one event and another', (index, column) => isRequired(column) || (index * 31 + placeOf(column) * 17) % 7 < 3],
 ])('DuckDB reads the values %s as they were written, event by event', async (_, has) => {
   const folder = temporaryFolder();
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: folder, threads: 1 });
@@ -81,10 +81,10 @@ test.each<[string, Has]>([
   for (const count of [1, 7, 8, 9, 2_050]) {
     writeFileSync(path, Buffer.concat(journalFileOf(fieldsOf(count, has), count, 2n ** 40n)));
     const rows = await runStatement(connection, { text: `SELECT seq, unfolded, ${columns} FROM read_parquet('${path}')`, params: [] });
-    const expected = Array.from({ length: count }, (__, place) => [
-      2n ** 40n + BigInt(place),
-      place % 3 === 0,
-      ...BATCH_COLUMNS.map(({ name }) => (has(place, name) ? valueAt(place, name) : null)),
+    const expected = Array.from({ length: count }, (__, index) => [
+      2n ** 40n + BigInt(index),
+      index % 3 === 0,
+      ...BATCH_COLUMNS.map(({ name }) => (has(index, name) ? valueAt(index, name) : null)),
     ]);
     expect(rows).toEqual(expected);
   }

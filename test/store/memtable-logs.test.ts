@@ -8,7 +8,7 @@ const chunkOf = (logs: readonly string[]) => Buffer.from(logs.map((log) => `${lo
 const FIRST = 1_000n;
 
 function textsIn(memtableLogs: MemtableLogs, count: number): string[] {
-  return Array.from({ length: count }, (_, place) => memtableLogs.at(FIRST + BigInt(place)).toString());
+  return Array.from({ length: count }, (_, index) => memtableLogs.at(FIRST + BigInt(index)).toString());
 }
 
 /** Now and then one that is about as long as a piece of memory. */
