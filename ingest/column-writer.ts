@@ -1,18 +1,18 @@
-import { BATCH_COLUMNS, type FieldColumns, HAS_UPPERCASE_OR_NON_ASCII_BIT, placeOf } from '../query/batch-columns.ts';
+import { BATCH_COLUMNS, columnIndex, type FieldColumns, HAS_UPPERCASE_OR_NON_ASCII_BIT } from '../query/batch-columns.ts';
 import { ChunkPool } from './chunk-pool.ts';
 import { ColumnBytes } from './column-bytes.ts';
 import { QUESTION_MARK } from './json-bytes.ts';
 import { readLogId, UUID_TEXT } from './log-id-form.ts';
 
-const ZONE_ID = placeOf('shieldZoneId');
-const TIMESTAMP = placeOf('timestamp');
-const ID_BYTES = placeOf('logIdBytes');
-const ID_TEXT = placeOf('logIdText');
-const IP = placeOf('ip');
-const URL_HEAD = placeOf('urlHead');
-const URL_TAIL = placeOf('urlTail');
-const IP_HIGH = placeOf('ipHigh');
-const IP_LOW = placeOf('ipLow');
+const ZONE_ID = columnIndex('shieldZoneId');
+const TIMESTAMP = columnIndex('timestamp');
+const ID_BYTES = columnIndex('logIdBytes');
+const ID_TEXT = columnIndex('logIdText');
+const IP = columnIndex('ip');
+const URL_HEAD = columnIndex('urlHead');
+const URL_TAIL = columnIndex('urlTail');
+const IP_HIGH = columnIndex('ipHigh');
+const IP_LOW = columnIndex('ipLow');
 
 /** Collects the fields of events column by column. The values of an event are written in any order, each at most once; then `endEvent` has to follow. Texts are UTF-8. */
 export class ColumnWriter {

@@ -1,4 +1,4 @@
-import { placeOf } from '../query/batch-columns.ts';
+import { columnIndex } from '../query/batch-columns.ts';
 import { TEXT_FIELDS, type TextField } from '../query/event-fields.ts';
 import type { ColumnWriter } from './column-writer.ts';
 import type { IpNumbers } from './ip-numbers.ts';
@@ -8,7 +8,7 @@ import type { WireEvent } from './wire-event.ts';
 import { ASN, FIRST_TEXT, IP, LOG_ID, URL } from './wire-fields.ts';
 
 /** Of each of the `TEXT_FIELDS` its place in `BATCH_COLUMNS`; a url has two, of which this is the first. */
-const PLACES = TEXT_FIELDS.map((name: TextField) => placeOf(name === 'url' ? 'urlHead' : name));
+const PLACES = TEXT_FIELDS.map((name: TextField) => columnIndex(name === 'url' ? 'urlHead' : name));
 
 /**
  * Writes the fields of an event of which everything was checked. Texts are written as they are meant, their escapes resolved. `derivedLogId` is used where the event has no id of its own.

@@ -30,7 +30,7 @@ export const BATCH_COLUMNS = [
 export type BatchColumn = (typeof BATCH_COLUMNS)[number]['name'];
 
 /** The place of a column in {@link BATCH_COLUMNS}. */
-export function placeOf(name: BatchColumn): number {
+export function columnIndex(name: BatchColumn): number {
   return BATCH_COLUMNS.findIndex((column) => column.name === name);
 }
 

@@ -42,12 +42,12 @@ function placesOf(rows: SqlFragment, first: bigint): SqlStatement {
   return render(sql`SELECT (${column('seq')} - ${int64(first)})::DOUBLE FROM ${rows}`);
 }
 
-export function placesInTableStatement(table: string, first: bigint): SqlStatement {
+export function logRowsInTableStatement(table: string, first: bigint): SqlStatement {
   return placesOf(trusted(table), first);
 }
 
 /** Of segments, one behind the other. */
-export function placesInSegmentsStatement(paths: readonly string[], first: bigint): SqlStatement {
+export function logRowsInSegmentsStatement(paths: readonly string[], first: bigint): SqlStatement {
   return placesOf(sql`read_parquet(${textList(paths)})`, first);
 }
 

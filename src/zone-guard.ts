@@ -1,11 +1,11 @@
 import type { BatchIndices } from '../ingest/event-intake.ts';
-import { placeOf } from '../query/batch-columns.ts';
+import { columnIndex } from '../query/batch-columns.ts';
 import { BODY, elementPath, propertyPath } from '../query/json-path.ts';
 import type { EventBatch } from '../store/event-store.ts';
 import type { Caller } from './access.ts';
 import { RequestProblem } from './problem.ts';
 
-const ZONE_COLUMN = placeOf('shieldZoneId');
+const ZONE_COLUMN = columnIndex('shieldZoneId');
 const ZONE_BYTES = 4;
 
 interface ForeignEvent {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BATCH_COLUMNS } from '../query/batch-columns.ts';
-import type { AppendPlace } from './append-place.ts';
 import type { AppendReceipt, DeadLetter, EventBatch } from './event-store.ts';
 import type { Journal } from './journal.ts';
+import type { JournalEnd } from './journal-end.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Loader } from './loader.ts';
 import { SerialQueue } from './serial-queue.ts';
@@ -47,7 +47,7 @@ export class AppendPipeline {
   #waiting: Append[] = [];
   /** Until the journal that was written last is being loaded, batches wait for company. */
   #lastLoadBegun: Promise<void> = Promise.resolve();
-  #next: AppendPlace;
+  #next: JournalEnd;
   #refusal: StoreError | undefined;
   #closed: StoreError | undefined;
   #pendingBytes = 0;

@@ -1,10 +1,10 @@
 /** A power of two. */
-const FEWEST_PLACES = 64;
+const MIN_SLOTS = 64;
 
 /** A set of whole numbers from 0 to 2^53 - 1 that are as good as chance, eleven bytes to each. */
 export class DedupKeySet {
   /** A number lies at the place that its lowest bits name, or at the next free one. 0 is free. */
-  #places = new Float64Array(FEWEST_PLACES);
+  #slots = new Float64Array(MIN_SLOTS);
   #size = 0;
 
   get size(): number {
@@ -15,32 +15,32 @@ export class DedupKeySet {
   add(dedupKey: number): boolean {
     const number = nonZero(dedupKey);
     const index = this.#find(number);
-    if (this.#places[index] !== 0) {
+    if (this.#slots[index] !== 0) {
       return false;
     }
-    this.#places[index] = number;
+    this.#slots[index] = number;
     this.#size += 1;
-    if (this.#size * 4 > this.#places.length * 3) {
+    if (this.#size * 4 > this.#slots.length * 3) {
       this.#grow();
     }
     return true;
   }
 
   #find(number: number): number {
-    const last = this.#places.length - 1;
+    const last = this.#slots.length - 1;
     let index = number & last;
-    for (let found = this.#places[index]; found !== 0 && found !== number; found = this.#places[index]) {
+    for (let found = this.#slots[index]; found !== 0 && found !== number; found = this.#slots[index]) {
       index = (index + 1) & last;
     }
     return index;
   }
 
   #grow(): void {
-    const numbers = this.#places;
-    this.#places = new Float64Array(numbers.length * 2);
+    const numbers = this.#slots;
+    this.#slots = new Float64Array(numbers.length * 2);
     for (const number of numbers) {
       if (number !== 0) {
-        this.#places[this.#find(number)] = number;
+        this.#slots[this.#find(number)] = number;
       }
     }
   }

@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { journalRows } from '../sql/events-relation.ts';
 import { dedupKeysBetweenStatement, dedupKeysStatement } from '../sql/journal-statements.ts';
-import { END_OF_SEQUENCE } from './append-place.ts';
 import { DedupIndex, type DedupIndexLimits, type EventDedupKeys, MINUTE_MS } from './dedup-index.ts';
 import { runForNumbers } from './duckdb-engine.ts';
 import { type GrowingSegment, sourcesOf } from './growing-segment.ts';
+import { END_OF_SEQUENCE } from './journal-end.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { overlaps, type Segment } from './segment.ts';
 import type { Snapshot } from './version-set.ts';

@@ -43,8 +43,8 @@ export async function readPiece(reader: PieceReader, order: PieceOrder): Promise
   if (columns === undefined) {
     return undefined;
   }
-  const [rows = [], places = []] = columns as [string[], bigint[]];
-  const logs = await readLogs(scope, places, mostCharacters);
+  const [rows = [], blobPointers = []] = columns as [string[], bigint[]];
+  const logs = await readLogs(scope, blobPointers, mostCharacters);
   return logs && { rows, logs };
 }
 

@@ -64,7 +64,7 @@ async function writeLogs(
   file: string,
   { blobFiles, aliases }: FlushOptions,
 ): Promise<BlobFile> {
-  const logs = memtable.table.logs.places;
+  const logs = memtable.table.logs.slices;
   const bytes = await writeWhole(aliases.segmentsFolder, file, (path) => blobFiles.write({ path, logs, rows }));
   const [firstJournal] = memtable.journals;
   return {

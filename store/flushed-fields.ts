@@ -4,8 +4,8 @@ import { dropTableStatement } from '../sql/journal-statements.ts';
 import {
   flushingRows,
   flushingTableStatement,
-  placesInSegmentsStatement,
-  placesInTableStatement,
+  logRowsInSegmentsStatement,
+  logRowsInTableStatement,
   sliceInOrder,
 } from '../sql/segment-statements.ts';
 import { runForNumbers, runStatement, type StatementRunner } from './duckdb-engine.ts';
@@ -57,7 +57,7 @@ export async function writeFlushedFields(order: FieldsOrder, runner: StatementRu
   try {
     const segments = await writeAsSegments({ stem, events, rows, partitionMs: HOUR_MS, plan: planFlush }, runner, segmentsFolder);
     try {
-      return { segments, rows: await placesOf(segments, order, runner) };
+      return { segments, rows: await logRowsOf(segments, order, runner) };
     } catch (error) {
       await removeFiles(segmentsFolder, segments);
       throw error;
@@ -67,18 +67,18 @@ export async function writeFlushedFields(order: FieldsOrder, runner: StatementRu
   }
 }
 
-async function placesOf(
+async function logRowsOf(
   written: readonly UnpublishedSegment[],
   { segmentsFolder, firstSequence }: FieldsOrder,
   runner: StatementRunner,
 ): Promise<Float64Array> {
   const statement =
     written.length <= FEW_SEGMENTS
-      ? placesInSegmentsStatement(
+      ? logRowsInSegmentsStatement(
           written.map(({ file }) => join(segmentsFolder, file)),
           firstSequence,
         )
-      : placesInTableStatement(FLUSHING_TABLE, firstSequence);
-  const [places = new Float64Array()] = await runForNumbers(runner, statement);
-  return places;
+      : logRowsInTableStatement(FLUSHING_TABLE, firstSequence);
+  const [rows = new Float64Array()] = await runForNumbers(runner, statement);
+  return rows;
 }

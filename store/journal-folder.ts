@@ -1,10 +1,10 @@
 import { type FileHandle, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AppendPlace } from './append-place.ts';
 import { syncFolder } from './data-folder.ts';
 import type { EmptyJournal, EmptyJournalTable } from './empty-journal-table.ts';
 import type { EventBatch } from './event-store.ts';
 import type { Journal } from './journal.ts';
+import type { JournalEnd } from './journal-end.ts';
 import { journalFileOf } from './journal-file.ts';
 import { journalOf, trailerOf, withoutTrailer } from './journal-trailer.ts';
 import { RecycledJournalFiles } from './recycled-journal-files.ts';
@@ -38,7 +38,7 @@ export class JournalFolder {
   }
 
   /** Returns once the batch is on disk. */
-  async write({ journal: number, sequence: firstSequence }: AppendPlace, batch: EventBatch, ingestedAtMs: number): Promise<Journal> {
+  async write({ journal: number, sequence: firstSequence }: JournalEnd, batch: EventBatch, ingestedAtMs: number): Promise<Journal> {
     if (batch.eventCount === 0 && batch.sourceOffsets.length === 0) {
       return this.#addEmpty({ number, firstSequence, eventCount: 0, expiredCount: batch.expiredCount, ingestedAtMs });
     }

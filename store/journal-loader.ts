@@ -1,11 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { eventsRelation } from '../sql/events-relation.ts';
 import { insertNewStatement, insertStatement } from '../sql/journal-statements.ts';
-import { END_OF_SEQUENCE } from './append-place.ts';
 import { runForNumbers, runStatement } from './duckdb-engine.ts';
 import type { ArrivedEvents, DuplicateCheck } from './duplicate-check.ts';
 import { type GrowingSegment, sourcesOf } from './growing-segment.ts';
 import type { Journal } from './journal.ts';
+import { END_OF_SEQUENCE } from './journal-end.ts';
 import type { GrowingTable } from './memtable.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { overlaps } from './segment.ts';

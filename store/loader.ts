@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { createMemtableStatement } from '../sql/journal-statements.ts';
-import { type AppendPlace, placeAfter } from './append-place.ts';
 import type { CatalogProgress } from './catalog.ts';
 import { runStatement } from './duckdb-engine.ts';
 import { DuplicateCheck } from './duplicate-check.ts';
 import type { Journal } from './journal.ts';
+import { endAfter, type JournalEnd } from './journal-end.ts';
 import { loadJournal } from './journal-loader.ts';
 import type { LogMemory } from './log-memory.ts';
 import { GrowingTable, Memtable } from './memtable.ts';
@@ -52,22 +52,22 @@ export class Loader {
   readonly #duplicates: DuplicateCheck;
   #open: Memtable;
   #memtables = 1;
-  #end: AppendPlace;
+  #end: JournalEnd;
 
-  private constructor(options: LoaderOptions, open: Memtable, start: AppendPlace) {
+  private constructor(options: LoaderOptions, open: Memtable, start: JournalEnd) {
     this.#options = options;
     this.#duplicates = new DuplicateCheck(options);
     this.#open = open;
     this.#end = start;
   }
 
-  static async start(options: LoaderOptions, start: AppendPlace): Promise<Loader> {
+  static async start(options: LoaderOptions, start: JournalEnd): Promise<Loader> {
     const open = await openMemtable(options, 1);
     return new Loader(options, open, start);
   }
 
   /** Behind the last journal that was loaded. */
-  get end(): AppendPlace {
+  get end(): JournalEnd {
     return this.#end;
   }
 
@@ -115,7 +115,7 @@ export class Loader {
     journals.push(journal);
     counters.expiredEvents += journal.expiredCount;
     sourceOffsets.move(journal.sourceOffsets);
-    this.#end = placeAfter(journal);
+    this.#end = endAfter(journal);
     live.advance(this.#end.sequence, zones);
     return newSequences;
   }

@@ -12,21 +12,21 @@ const BLOB_FILES_AT_ONCE = 4;
  */
 export async function readLogs(
   scope: SearchScope,
-  places: readonly bigint[],
+  blobPointers: readonly bigint[],
   mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<string[] | undefined> {
-  const logs = new Array<string>(places.length);
+  const logs = new Array<string>(blobPointers.length);
   let bytes = 0;
   const keep = (index: number, log: Buffer) => {
     bytes += log.length;
     logs[index] = bytes > mostBytes ? '' : log.toString();
   };
   const flushed: { readonly index: number; readonly blobPointer: bigint }[] = [];
-  for (const [index, place] of places.entries()) {
-    if (place < 0n) {
-      keep(index, scope.growingLog(-place));
+  for (const [index, blobPointer] of blobPointers.entries()) {
+    if (blobPointer < 0n) {
+      keep(index, scope.growingLog(-blobPointer));
     } else {
-      flushed.push({ index, blobPointer: place });
+      flushed.push({ index, blobPointer });
     }
   }
   const source = {
@@ -57,7 +57,7 @@ export interface LogTaker<Event> {
   readonly take: (event: Event, log: Buffer) => void;
 }
 
-/** Reads the packed log of each of the flushed events, whose places differ, some blob files at a time. Rejects with `StoreError` (`corrupt`) where one is not there. */
+/** Reads the packed log of each of the flushed events, whose blob pointers differ, some blob files at a time. Rejects with `StoreError` (`corrupt`) where one is not there. */
 export async function readFlushedLogs<Event extends { readonly blobPointer: bigint }>(
   events: readonly Event[],
   { blobFile, segmentsFolder, signal }: FlushedLogs,

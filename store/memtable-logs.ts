@@ -2,7 +2,7 @@ import { LOG_PIECE_BYTES, type LogMemory, type LogPiece } from './log-memory.ts'
 import { StoreError } from './store-error.ts';
 
 const NEWLINE = 0x0a;
-const FIRST_PLACES = 1024;
+const FIRST_LOGS = 1024;
 
 /** Logs in memory, and where each of them is. It can be handed to a thread. */
 export interface LogSlices {
@@ -26,9 +26,9 @@ export class MemtableLogs {
   #used = 0;
   #firstSequence = 0n;
   #count = 0;
-  #pieceOf = new Uint32Array(FIRST_PLACES);
-  #starts = new Uint32Array(FIRST_PLACES);
-  #ends = new Uint32Array(FIRST_PLACES);
+  #pieceOf = new Uint32Array(FIRST_LOGS);
+  #starts = new Uint32Array(FIRST_LOGS);
+  #ends = new Uint32Array(FIRST_LOGS);
   #references = 0;
 
   constructor(memory: LogMemory) {
@@ -69,7 +69,7 @@ export class MemtableLogs {
     return piece.subarray(this.#starts[index], this.#ends[index]);
   }
 
-  get places(): LogSlices {
+  get slices(): LogSlices {
     return {
       pieces: this.#pieces,
       pieceOf: this.#pieceOf.slice(0, this.#count),

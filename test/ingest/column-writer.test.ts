@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { ColumnWriter } from '../../ingest/column-writer.ts';
-import { placeOf } from '../../query/batch-columns.ts';
+import { columnIndex } from '../../query/batch-columns.ts';
 import { decodedEvents } from './decoded-fields.ts';
 
-const FEATURE = placeOf('feature');
+const FEATURE = columnIndex('feature');
 const DIGITS = '0123456789abcdef0f1e2d3c4b5a6978';
 const UUID = '01234567-89ab-cdef-0f1e-2d3c4b5a6978';
 
@@ -60,7 +60,7 @@ describe('an id is written', () => {
     ['as a text if it has 36 digits', `${DIGITS}0123`, '', text(`${DIGITS}0123`)],
   ])('%s', (_what, logId, bytes, written) => {
     const columns = columnsOf({ logId });
-    expect([columns[placeOf('logIdBytes')], columns[placeOf('logIdText')]]).toEqual([bytes, written]);
+    expect([columns[columnIndex('logIdBytes')], columns[columnIndex('logIdText')]]).toEqual([bytes, written]);
   });
 });
 
@@ -75,7 +75,7 @@ describe('a url is split behind its first question mark:', () => {
     ['?a', '?', 'a'],
   ])('"%s"', (url, head, tail) => {
     const columns = columnsOf({ url });
-    expect([columns[placeOf('urlHead')], columns[placeOf('urlTail')]]).toEqual([text(head), text(tail)]);
+    expect([columns[columnIndex('urlHead')], columns[columnIndex('urlTail')]]).toEqual([text(head), text(tail)]);
   });
 });
 
@@ -161,7 +161,7 @@ test('no number is spread over two chunks', () => {
     ['ipHigh', 8],
     ['ipLow', 8],
   ] as const) {
-    const chunks = values[placeOf(name)] ?? [];
+    const chunks = values[columnIndex(name)] ?? [];
     expect(chunks.length).toBeGreaterThan(2);
     expect(chunks.filter(({ length }) => length % bytes !== 0)).toEqual([]);
   }

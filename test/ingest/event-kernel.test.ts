@@ -3,7 +3,7 @@ import { generateEvents } from '../../bench/event-generator.ts';
 import { demoEvent } from '../../ingest/demo-event.ts';
 import { seededRandom } from '../../ingest/demo-random.ts';
 import { WIRE_FIELDS } from '../../ingest/wire-fields.ts';
-import { placeOf } from '../../query/batch-columns.ts';
+import { columnIndex } from '../../query/batch-columns.ts';
 import { kernelConversion, scannedConversion } from './conversions.ts';
 import { LONGEST_KERNEL_EVENT, nested, ofBytes, withIp, withLog } from './kernel-events.ts';
 import { HOUR, NOW, RULES, rawEvent, rawEventWith } from './raw-events.ts';
@@ -16,7 +16,7 @@ const everyField = rawEvent({
   asn: '64500',
   log: { a: 1 },
 });
-const ADDRESS = [placeOf('ipHigh'), placeOf('ipLow')];
+const ADDRESS = [columnIndex('ipHigh'), columnIndex('ipLow')];
 /** The log first, in the middle, last. */
 const withLogAt = (place: number) => {
   const members = ['"logId":"a"', '"shieldZoneId":7', `"timestamp":${NOW}`, '"ip":"1.2.3.4"'];

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { placeOf } from '../../query/batch-columns.ts';
+import { columnIndex } from '../../query/batch-columns.ts';
 import { AppendPipeline } from '../../store/append-pipeline.ts';
 import { EmptyJournalTable } from '../../store/empty-journal-table.ts';
 import { JournalFolder } from '../../store/journal-folder.ts';
@@ -124,7 +124,7 @@ test('a batch with fewer values than events cannot be read: it is refused, nothi
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const good = canonicalBatch([event('a', NOW), event('b', NOW + 1)]);
-  const values = good.fields.values.map((chunks, place) => (place === placeOf('timestamp') ? [Buffer.alloc(8)] : chunks));
+  const values = good.fields.values.map((chunks, place) => (place === columnIndex('timestamp') ? [Buffer.alloc(8)] : chunks));
   await expect(store.append({ ...good, fields: { ...good.fields, values } })).rejects.toMatchObject({ code: 'append_failed' });
   await expect.poll(() => store.append(good)).toEqual({ firstSequence: 1n, eventCount: 2, duplicates: 0 });
   expect(await storedIds(store)).toEqual(['b', 'a']);

@@ -1,7 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { BATCH_COLUMNS, type BatchColumn, type FieldColumns, HAS_UPPERCASE_OR_NON_ASCII_BIT, placeOf } from '../../query/batch-columns.ts';
+import {
+  BATCH_COLUMNS,
+  type BatchColumn,
+  columnIndex,
+  type FieldColumns,
+  HAS_UPPERCASE_OR_NON_ASCII_BIT,
+} from '../../query/batch-columns.ts';
 import { runStatement, startEngine } from '../../store/duckdb-engine.ts';
 import { journalFileOf } from '../../store/journal-file.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
@@ -13,7 +19,7 @@ const isRequired = (column: BatchColumn) => column === 'shieldZoneId' || column 
 
 /** What the event at a place has in a column, if anything. */
 function valueAt(index: number, column: BatchColumn): number | bigint | string {
-  switch (BATCH_COLUMNS[placeOf(column)]?.type) {
+  switch (BATCH_COLUMNS[columnIndex(column)]?.type) {
     case 'int32':
       return index % 2 === 0 ? index : -index;
     case 'int64':
@@ -70,7 +76,7 @@ test.each<[string, Has]>([
   ['of no event', (_, column) => isRequired(column)],
   ['of every other event', (index, column) => isRequired(column) || index % 2 === 1],
   ['of the first and the last event', (index, column) => isRequired(column) || index === 0 || index === 2_049],
-  ['of one event and another', (index, column) => isRequired(column) || (index * 31 + placeOf(column) * 17) % 7 < 3],
+  ['of one event and another', (index, column) => isRequired(column) || (index * 31 + columnIndex(column) * 17) % 7 < 3],
 ])('DuckDB reads the values %s as they were written, event by event', async (_, has) => {
   const folder = temporaryFolder();
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: folder, threads: 1 });

@@ -53,7 +53,7 @@ test('memory is used again once the last table that the logs belong to is gone, 
   memtableLogs.acquire();
   memtableLogs.acquire();
   memtableLogs.append(FIRST, [chunkOf(['first'])]);
-  const [piece] = memtableLogs.places.pieces;
+  const [piece] = memtableLogs.slices.pieces;
   memtableLogs.release();
   expect(memory.take(1).buffer).not.toBe(piece?.buffer);
   memtableLogs.release();

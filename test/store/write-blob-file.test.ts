@@ -22,7 +22,7 @@ function growingLogs(logs: readonly string[]): MemtableLogs {
 /** Writes the logs in this order, and says how the catalog would know the blob file. */
 function written(folder: string, logs: readonly string[], rows: readonly number[]): BlobFile {
   const path = join(folder, FILE);
-  writeBlobFile({ path, logs: growingLogs(logs).places, rows: Float64Array.from(rows) });
+  writeBlobFile({ path, logs: growingLogs(logs).slices, rows: Float64Array.from(rows) });
   const bytes = statSync(path).size;
   return { number: 1, file: FILE, rows: rows.length, bytes, minSequence: 1n, maxSequence: 1n, textBytes: 0, ingestTimes: new Uint8Array() };
 }
@@ -116,8 +116,8 @@ test('a blob file that is written in a thread is the same as one that is written
   const logs = Array.from({ length: 3_000 }, (_, n) => `{"n":${n},"text":"${'abc'.repeat(n % 90)}"}`);
   const rows = Float64Array.from(logs, (_, n) => (n * 7) % 3_000);
   const writer = new BlobFileWriter();
-  await writer.write({ path: join(folder, 'beside'), logs: growingLogs(logs).places, rows });
+  await writer.write({ path: join(folder, 'beside'), logs: growingLogs(logs).slices, rows });
   await writer.close();
-  writeBlobFile({ path: join(folder, 'here'), logs: growingLogs(logs).places, rows });
+  writeBlobFile({ path: join(folder, 'here'), logs: growingLogs(logs).slices, rows });
   expect(readFileSync(join(folder, 'beside')).equals(readFileSync(join(folder, 'here')))).toBe(true);
 });

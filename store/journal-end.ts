@@ -1,7 +1,7 @@
 import type { Journal } from './journal.ts';
 
-/** Where a batch goes: the number of its journal and the sequence of its first event. */
-export interface AppendPlace {
+/** The end of the journals: the number of the next one, and the sequence of its first event. */
+export interface JournalEnd {
   readonly journal: number;
   readonly sequence: bigint;
 }
@@ -9,6 +9,6 @@ export interface AppendPlace {
 /** Behind every sequence. */
 export const END_OF_SEQUENCE = (1n << 63n) - 1n;
 
-export function placeAfter(journal: Journal): AppendPlace {
+export function endAfter(journal: Journal): JournalEnd {
   return { journal: journal.number + 1, sequence: journal.firstSequence + BigInt(journal.eventCount) };
 }
