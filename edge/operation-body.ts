@@ -1,7 +1,6 @@
 import * as contentType from 'content-type';
 import { EdgeError } from './edge-error.ts';
-import { tooCostly } from './json-cost.ts';
-import { repeatedKey } from './repeated-keys.ts';
+import { JSON_COST, scanJson } from './json-scan.ts';
 import { cut, shown } from './shown-value.ts';
 
 function takes(bodyTypes: readonly string[], type: string): boolean {
@@ -40,16 +39,15 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   const refuse = (message: string, cause?: unknown): EdgeError =>
     new EdgeError(400, 'request.malformed', message, { field: 'body', cause });
   if (bytes.length === 0) throw refuse('The body is missing');
-  const cost = tooCostly(bytes);
-  if (cost !== null) throw refuse(`The body has ${cost}`);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     throw refuse('The body is not UTF-8', error);
   }
+  const { tooCostly, repeatedKey } = scanJson(text, JSON_COST);
+  if (tooCostly !== null) throw refuse(`The body has ${tooCostly}`);
   const value = parsed(text, refuse);
-  const repeated = repeatedKey(text);
-  if (repeated !== null) throw refuse(`The body has the key ${shown(repeated)} twice in one object; allowed: once`);
+  if (repeatedKey !== null) throw refuse(`The body has the key ${shown(repeatedKey)} twice in one object; allowed: once`);
   return value;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { repeatedKey } from '../../edge/json-scan.ts';
 import { parseJsonBody } from '../../edge/operation-body.ts';
-import { repeatedKey } from '../../edge/repeated-keys.ts';
 import { shown } from '../../edge/shown-value.ts';
 
 const nested = (depth: number, open: string, close: string): string => `${open.repeat(depth)}1${close.repeat(depth)}`;
@@ -36,6 +36,8 @@ describe('a value in a message', () => {
   });
 });
 
+const MANY_KEYS = Array.from({ length: 31 }, (_, index) => `"key${index}":0`).join(',');
+
 describe('a key', () => {
   test.each<[string, string | null]>([
     ['{"a":1,"a":2}', 'a'],
@@ -49,6 +51,10 @@ describe('a key', () => {
     ['["a","a",{"a":1},{"a":1}]', null],
     ['{"a":{"a":{"a":1}}}', null],
     ['{"a":[1,2],"b":3,"A":4}', null],
+    [`{${MANY_KEYS},"key3":0}`, 'key3'],
+    [`{${MANY_KEYS},"key30":0}`, 'key30'],
+    [`{${MANY_KEYS},"a":{${MANY_KEYS}}}`, null],
+    ['{"a\\\\":1,"a":2}', null],
     ['"a"', null],
     [' \t{ "a" : 1 , "b" : [ ] , "a" : 3 }\n', 'a'],
     [nested(200_000, '{"a":', '}'), null],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { JSON_COST } from '../../edge/json-cost.ts';
+import { JSON_COST } from '../../edge/json-scan.ts';
 import { GUARDIAN_LIMITS, MAX_CONTENT_BYTES } from '../../edge/local/api-guardian/guardian-limits.ts';
 import { MAX_VALUES } from '../../edge/local/api-guardian/json-tree.ts';
 import { MAX_CONTENT_BYTES as MAX_CHALLENGE_BYTES } from '../../edge/local/certificates/challenge-resolver.ts';

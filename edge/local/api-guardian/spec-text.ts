@@ -1,5 +1,5 @@
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import { repeatedKey } from '../../repeated-keys.ts';
+import { repeatedKey } from '../../json-scan.ts';
 import { shown } from '../../shown-value.ts';
 import { isJsonObject, type JsonObject, toJsonTree } from './json-tree.ts';
 import { faultAt, SpecFault } from './spec-fault.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { JSON_COST, tooCostly } from '../../edge/json-cost.ts';
+import { JSON_COST, scanJson } from '../../edge/json-scan.ts';
 
 const { values, keys, depth } = JSON_COST;
 const list = (count: number, value = '0'): string => `[${Array.from({ length: count }, () => value).join(',')}]`;
@@ -31,6 +31,6 @@ describe('a JSON text', () => {
     ['a string without an end', `"${','.repeat(values)}`, null],
     ['nothing but closing signs', ']'.repeat(values), null],
   ])('of %s', (_what, text, expected) => {
-    expect(tooCostly(Buffer.from(text))).toBe(expected);
+    expect(scanJson(text, JSON_COST).tooCostly).toBe(expected);
   });
 });
