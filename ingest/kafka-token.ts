@@ -29,7 +29,7 @@ export class KafkaTokenError extends Error {
 }
 
 /** Shorter than the time that kafkajs gives to a connection's authentication. */
-const DEADLINE_MS = 8_000;
+export const TOKEN_DEADLINE_MS = 8_000;
 const LARGEST_ANSWER_BYTES = 1024 * 1024;
 /** kafkajs authenticates a connection again when its session has 10 s left; the token it then gets has to be a new one. */
 const LEAST_LEFT_MS = 15_000;
@@ -70,7 +70,7 @@ function faultOf(error: unknown): string {
       ? `answered what is no access token: ${oneLine(error.message)}`
       : `answered ${status}${adviceOn(status)}`;
   }
-  if (error instanceof DOMException && error.name === 'TimeoutError') return `did not answer within ${DEADLINE_MS / 1_000} s`;
+  if (error instanceof DOMException && error.name === 'TimeoutError') return `did not answer within ${TOKEN_DEADLINE_MS / 1_000} s`;
   const { message, cause } = error as Error;
   const { code, message: why } = (cause ?? {}) as { readonly code?: string; readonly message?: string };
   const untrusted = /CERT|SIGNATURE|ISSUER/.test(code ?? '') ? '; KAFKA_TLS_CA_FILE may name its authority' : '';
@@ -145,7 +145,7 @@ async function requestToken(
       [customFetch]: request,
       // The configuration allows http: on loopback only.
       [allowInsecureRequests]: true,
-      signal: AbortSignal.timeout(DEADLINE_MS),
+      signal: AbortSignal.timeout(TOKEN_DEADLINE_MS),
     });
     return await processClientCredentialsResponse(server, client, response);
   } finally {

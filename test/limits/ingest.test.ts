@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { CLOCK_TOLERANCE_MS } from '../../ingest/event-rules.ts';
 import { LONGEST_REJECTED_LIST } from '../../ingest/intake-report.ts';
 import { DEEPEST_NESTING } from '../../ingest/json-skipper.ts';
+import { TOKEN_DEADLINE_MS } from '../../ingest/kafka-token.ts';
 import { LONGEST_KEPT_BYTES } from '../../ingest/partial-event.ts';
 import { LARGEST_EVENT_BYTES } from '../../ingest/scanned-events.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/wire-event.ts';
@@ -62,6 +63,7 @@ describeLimits('Ingest', import.meta.filename, {
     },
   },
   'time without a byte of the body': { is: milliseconds(BODY_DEADLINE_MS), elsewhere: 'ends %s with 408, and its connection' },
+  'silence of the token endpoint of Kafka': { is: milliseconds(TOKEN_DEADLINE_MS), elsewhere: 'did not answer within 8 s' },
   '`limit` of the dead letters': {
     is: count(MOST_LISTED),
     ask: async (limit) => outcomeOf(await ask(app, `/ingest/dead-letters?limit=${limit}`)),

@@ -2,7 +2,10 @@ import { afterAll, beforeAll } from 'vitest';
 import { JSON_COST } from '../../edge/json-scan.ts';
 import { GUARDIAN_LIMITS, MAX_CONTENT_BYTES } from '../../edge/local/api-guardian/guardian-limits.ts';
 import { MAX_VALUES } from '../../edge/local/api-guardian/json-tree.ts';
+import { MAX_WRITTEN_LENGTH } from '../../edge/local/api-guardian/schema-writer.ts';
+import { MAX_HOPS } from '../../edge/local/api-guardian/spec-reference.ts';
 import { MAX_CONTENT_BYTES as MAX_CHALLENGE_BYTES } from '../../edge/local/certificates/challenge-resolver.ts';
+import { CHALLENGE_LIFETIME_MS } from '../../edge/local/certificates/http-challenge.ts';
 import { MAX_VARIABLES as MAX_RECORD_VARIABLES } from '../../edge/local/dns/record-fields.ts';
 import { MAX_RECORDS } from '../../edge/local/dns/zone-request.ts';
 import { MAX_VARIABLES } from '../../edge/local/script-variables.ts';
@@ -91,6 +94,12 @@ describeLimits('Management operations', import.meta.filename, {
     is: count(MAX_VALUES),
     elsewhere: 'of aliases that multiply is refused once there are too many values',
   },
+  'references that a reference goes on to': { is: count(MAX_HOPS), elsewhere: 'of references in a long chain is refused' },
+  'characters of all schemas written out': {
+    is: count(MAX_WRITTEN_LENGTH),
+    elsewhere: 'of a long enumeration at many places is refused once too much is written',
+  },
+  'age of a certificate challenge': { is: milliseconds(CHALLENGE_LIFETIME_MS), elsewhere: 'ends after seven days' },
   'bytes of the file of a certificate challenge': { is: bytes(MAX_CHALLENGE_BYTES), elsewhere: 'more than a kilobyte' },
   'time until an upstream takes the connection': { is: milliseconds(CONNECT_MS), elsewhere: 'never says a word of TLS ends in 504' },
   'time until the headers of an answer of an upstream': {

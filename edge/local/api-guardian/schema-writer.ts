@@ -33,7 +33,7 @@ const ONE_SCHEMA = new Set(['items', 'additionalProperties', 'not']);
 const SCHEMA_LISTS = new Set(['allOf', 'anyOf', 'oneOf']);
 
 /** Of every schema written out, together: an `enum` is copied to each place that refers to it. */
-const MAX_WRITTEN_LENGTH = 2_000_000;
+export const MAX_WRITTEN_LENGTH = 2_000_000;
 
 /** Writes out schemas and counts them all against the limits. */
 export interface SchemaWriter {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonTree, member } from './json-tre
 import { faultAt } from './spec-fault.ts';
 
 /** Longer chains of one reference to the next are nobody's intention. */
-const MAX_HOPS = 32;
+export const MAX_HOPS = 32;
 
 /** A value, and where it is written. */
 export interface Located {

@@ -16,7 +16,7 @@ export const CHALLENGE_MIGRATION = `
 export const CHALLENGE_FOLDER = '/.well-known/acme-challenge/';
 
 /** Files are put in place by people. */
-const LIFETIME_MS = 7 * 86_400_000;
+export const CHALLENGE_LIFETIME_MS = 7 * 86_400_000;
 
 /** An HTTP-01 challenge (RFC 8555, 8.3): who serves `content` at the file of `token` holds the name. */
 export interface HttpChallenge {
@@ -46,7 +46,7 @@ export function addChallenge(db: DatabaseSync, { pullZoneId, name }: FoundHostna
     name,
     token,
     content,
-    nowMs + LIFETIME_MS,
+    nowMs + CHALLENGE_LIFETIME_MS,
   );
   return { token, content };
 }
