@@ -1,4 +1,4 @@
-import type { EventBatch, EventStore } from '../store/event-store.ts';
+import type { AppendReceipt, EventBatch, EventStore } from '../store/event-store.ts';
 
 /** Batches on their way into the store: a few at the same time, so that writing one overlaps with loading another. */
 export class AppendWindow {
@@ -22,13 +22,15 @@ export class AppendWindow {
     return this.#duplicates;
   }
 
-  /** Hands a batch over without waiting for it. `onSettled` is called when the store has done with the batch, stored or not. */
-  start(batch: EventBatch, onSettled: () => void): void {
+  /** Hands a batch over without waiting for it. `onStored` is called when it is stored, `onSettled` when the store has done with it, stored or not. */
+  start(batch: EventBatch, onStored: (receipt: AppendReceipt) => void, onSettled: () => void): void {
     const append: Promise<void> = this.#store
       .append(batch)
       .then(
-        ({ duplicates }) => {
+        (receipt) => {
+          const { duplicates } = receipt;
           this.#duplicates = this.#duplicates === null || duplicates === null ? null : this.#duplicates + duplicates;
+          onStored(receipt);
         },
         (error: unknown) => {
           this.#failures.push(error);

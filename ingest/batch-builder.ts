@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { DeadLetter, EventBatch, SourceOffset } from '../store/event-store.ts';
 import { EventConverter } from './event-converter.ts';
 import type { LineReceiver } from './event-kernel.ts';
-import type { EventRules } from './event-rules.ts';
+import { type EventRules, LARGEST_EVENT_BYTES } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
+import { KEPT_START_BYTES, type LongPiece } from './partial-event.ts';
+import { textStart } from './text-start.ts';
 
 export type { EventVerdict } from './event-verdict.ts';
 
@@ -11,6 +14,9 @@ interface Place {
   readonly partition: number;
   offset: bigint;
 }
+
+/** What a dead letter takes in memory beside its bytes and its reason. */
+const LETTER_BYTES = 300;
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -34,17 +40,23 @@ export class BatchBuilder {
     this.#moveTo(topic, partition, offset);
     const verdict = this.#convertKafka(value);
     if (verdict.kind === 'rejected') {
-      this.#addDeadLetter({ bytes: value ?? NO_BYTES, reason: verdict.reason, source: 'kafka', topic, partition, offset });
+      const { reason, zoneId } = verdict;
+      this.#addDeadLetter({ ...kept(value ?? NO_BYTES), reason, zoneId, source: 'kafka', topic, partition, offset });
     }
   }
 
   /** An event that comes without a place in a source. The bytes are copied. */
   addEvent(source: 'http' | 'file', bytes: Uint8Array): EventVerdict {
-    const verdict = this.#count(this.#converter.convert(bytes, null));
+    const verdict = this.tryEvent(bytes);
     if (verdict.kind === 'rejected') {
-      this.#addDeadLetter({ bytes, reason: verdict.reason, source, topic: null, partition: null, offset: null });
+      this.reject(source, bytes, verdict.reason, verdict.zoneId);
     }
     return verdict;
+  }
+
+  /** The same, but one that is rejected is left to the caller. */
+  tryEvent(bytes: Uint8Array): EventVerdict {
+    return this.#count(this.#converter.convert(bytes, null));
   }
 
   /** The usual ones among the events that end in a chunk, one a line, as `EventConverter.convertLines` finds them. The bytes are copied. */
@@ -60,14 +72,20 @@ export class BatchBuilder {
    * An earlier dead letter once more: it gets the id that it would have had, but moves no source offset, and becomes no second dead letter
    * if it still breaks a rule.
    */
-  addDeadLetterAgain({ bytes, topic, partition, offset }: DeadLetter): EventVerdict {
+  addDeadLetterAgain({ bytes, topic, partition, offset }: Pick<DeadLetter, 'bytes' | 'topic' | 'partition' | 'offset'>): EventVerdict {
     const place = topic === null ? null : () => `${topic}-${partition}-${offset}`;
     return this.#count(this.#converter.convert(bytes, place));
   }
 
-  /** What could not be read as an event at all. The bytes are copied. */
-  reject(source: 'http' | 'file', bytes: Uint8Array, reason: string): void {
-    this.#addDeadLetter({ bytes, reason, source, topic: null, partition: null, offset: null });
+  /** What is no event, with the zone that it would be in. The bytes are copied. */
+  reject(source: 'http' | 'file', bytes: Uint8Array, reason: string, zoneId: number | null): void {
+    this.#addDeadLetter({ ...kept(bytes), reason, zoneId, source, topic: null, partition: null, offset: null });
+  }
+
+  /** The same of what was too long to be held. */
+  rejectLong(source: 'http' | 'file', { start, sizeBytes, sha256 }: LongPiece, reason: string): void {
+    const cut = { sizeBytes, sha256 };
+    this.#addDeadLetter({ bytes: start, cut, reason, zoneId: null, source, topic: null, partition: null, offset: null });
   }
 
   /** Says that a source has been read up to here, whether or not there were events. */
@@ -131,9 +149,8 @@ export class BatchBuilder {
   }
 
   #addDeadLetter(letter: DeadLetter): void {
-    // A message is often a view of a fetched block, which the copy lets go of.
-    this.#deadLetters.push({ ...letter, bytes: Uint8Array.from(letter.bytes) });
-    this.#deadLetterBytes += letter.bytes.length;
+    this.#deadLetters.push(letter);
+    this.#deadLetterBytes += letter.bytes.length + letter.reason.length + LETTER_BYTES;
   }
 
   #moveTo(topic: string, partition: number, offset: bigint): void {
@@ -162,4 +179,13 @@ export class BatchBuilder {
       [...partitions.values()].map(({ topic, partition, offset }) => ({ topic, partition, nextOffset: offset + 1n })),
     );
   }
+}
+
+/** What a dead letter keeps of a message: a copy, because a message is often a view of a fetched block. */
+function kept(bytes: Uint8Array): Pick<DeadLetter, 'bytes' | 'cut'> {
+  if (bytes.length <= LARGEST_EVENT_BYTES) {
+    return { bytes: Uint8Array.from(bytes), cut: null };
+  }
+  const cut = { sizeBytes: bytes.length, sha256: createHash('sha256').update(bytes).digest() };
+  return { bytes: Uint8Array.from(textStart(bytes, KEPT_START_BYTES)), cut };
 }

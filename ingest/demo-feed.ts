@@ -111,7 +111,11 @@ class DemoFeeder {
       if (this.#builder.eventCount >= BATCH_EVENTS || this.#next === this.#end) {
         await appends.room();
         const batch = this.#builder.take();
-        appends.start(batch, () => this.#builder.release(batch));
+        appends.start(
+          batch,
+          () => {},
+          () => this.#builder.release(batch),
+        );
       }
       if (sinceYield >= EVENTS_AT_ONCE) {
         sinceYield = 0;

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { EventBatch, EventStore } from '../store/event-store.ts';
 import { AppendWindow } from './append-window.ts';
 import { BatchBuilder } from './batch-builder.ts';
@@ -8,6 +8,8 @@ import { type IntakeReport, LONGEST_REJECTED_LIST, type RejectedEvent } from './
 import { JsonArraySplitter } from './json-array-splitter.ts';
 import { isBlank, newlinesIn, OPEN_BRACKET } from './json-bytes.ts';
 import { NdjsonSplitter } from './ndjson-splitter.ts';
+import type { LongPiece } from './partial-event.ts';
+import { tooLong } from './scanned-events.ts';
 import { UnreadableInput } from './unreadable-input.ts';
 
 export type { IntakeReport } from './intake-report.ts';
@@ -17,10 +19,15 @@ const BATCH_BYTES = 16 * 1024 * 1024;
 const HAND_OVER_EVERY_MS = 250;
 const BATCHES_UNDER_WAY = 3;
 /** A larger chunk is worked through in parts of this size. */
-const PART_BYTES = 1024 * 1024;
+const PART_BYTES = 64 * 1024;
+/** After so long everybody else has a turn: a chunk may be worked through without a wait, and so may the next one. */
+const TURN_MS = 10;
 /** All inputs together: none reads on while the store has more than this to do, so that many at the same time do not fill the memory. */
 const PENDING_LIMIT_BYTES = 64 * 1024 * 1024;
 const LOOK_AGAIN_MS = 20;
+
+/** An input with more events that are rejected is no input of events. */
+export const MOST_REJECTED = 10_000;
 
 /** Where what a batch holds stood in the input, counted from 0. */
 export interface BatchIndices {
@@ -36,6 +43,8 @@ export interface IntakeOptions {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly retentionMs: number;
+  /** A longer input, decompressed, is not read on. Default: any length. */
+  readonly mostBytes?: number;
   readonly signal?: AbortSignal;
   /** Looks at each batch before it is stored; what it throws ends the intake, and neither that batch nor a later one is stored. */
   readonly admit?: (batch: EventBatch, indices: BatchIndices) => void;
@@ -69,8 +78,10 @@ class Intake implements EventReceiver {
   #splitter: EventSplitter | undefined;
   #accepted = 0;
   #expired = 0;
-  #rejectedCount = 0;
+  /** All of them: their number is bounded. */
   readonly #rejected: RejectedEvent[] = [];
+  /** Where in that list the dead letters of the batch begin that is being built. */
+  #batchRejected = 0;
   /** The line that the input has come to, counted from 1. */
   #line = 1;
   /** Of the batch that is being built; kept only for those who look at it. */
@@ -84,14 +95,23 @@ class Intake implements EventReceiver {
   }
 
   async readAll(chunks: AsyncIterable<Uint8Array>): Promise<void> {
-    const { signal, onProgress } = this.#options;
+    const { signal, onProgress, mostBytes = Number.POSITIVE_INFINITY } = this.#options;
     let bytes = 0;
+    let turnBegan = performance.now();
     for await (const chunk of chunks) {
       signal?.throwIfAborted();
+      if (bytes + chunk.length > mostBytes) {
+        const message = `line ${this.#line}: the input is longer than ${mostBytes} bytes (decompressed), which are allowed in one request`;
+        throw new UnreadableInput('input_too_long', message);
+      }
       for (let start = 0; start < chunk.length; start += PART_BYTES) {
         this.#push(Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start)));
         await this.#handOverIfFull();
         this.#throwRefusal();
+        if (performance.now() - turnBegan > TURN_MS) {
+          await yieldToOthers();
+          turnBegan = performance.now();
+        }
       }
       bytes += chunk.length;
       onProgress?.(bytes, this.#seen);
@@ -109,13 +129,15 @@ class Intake implements EventReceiver {
   }
 
   event(bytes: Uint8Array): void {
-    const verdict = this.#builder.addEvent(this.#options.source, bytes);
+    const verdict = this.#builder.tryEvent(bytes);
     if (verdict.kind === 'accepted') {
       this.#accept(1);
     } else if (verdict.kind === 'expired') {
       this.#expired++;
     } else {
-      this.#noteRejection(verdict.reason, verdict.zoneId);
+      const { reason, zoneId } = verdict;
+      this.#noteRejection(reason, zoneId);
+      this.#builder.reject(this.#options.source, bytes, reason, zoneId);
     }
   }
 
@@ -128,8 +150,13 @@ class Intake implements EventReceiver {
   }
 
   stray(bytes: Uint8Array, reason: string): void {
-    this.#builder.reject(this.#options.source, bytes, reason);
     this.#noteRejection(reason, null);
+    this.#builder.reject(this.#options.source, bytes, reason, null);
+  }
+
+  tooLong(piece: LongPiece, reason = tooLong(piece.sizeBytes)): void {
+    this.#noteRejection(reason, null);
+    this.#builder.rejectLong(this.#options.source, piece, reason);
   }
 
   newlines(count: number): void {
@@ -137,8 +164,9 @@ class Intake implements EventReceiver {
   }
 
   report(): IntakeReport {
-    const [accepted, expired, rejected] = [this.#accepted, this.#expired, this.#rejected];
-    return { accepted, duplicates: this.#appends.duplicates, expired, rejected, rejectedCount: this.#rejectedCount };
+    const [accepted, expired, rejectedCount] = [this.#accepted, this.#expired, this.#rejected.length];
+    const rejected = this.#rejected.filter(({ kept }, place) => place < LONGEST_REJECTED_LIST || kept === false);
+    return { accepted, duplicates: this.#appends.duplicates, expired, rejected, rejectedCount };
   }
 
   /** Stores what was read before the error and turns it into one that says so; an error of the store itself is handed on. */
@@ -164,7 +192,7 @@ class Intake implements EventReceiver {
   }
 
   get #seen(): number {
-    return this.#accepted + this.#expired + this.#rejectedCount;
+    return this.#accepted + this.#expired + this.#rejected.length;
   }
 
   /** The first byte that is not blank, or a byte order mark, tells an array from lines. */
@@ -213,6 +241,8 @@ class Intake implements EventReceiver {
     }
     const batch = this.#builder.take();
     const indices = this.#indices;
+    const firstRejected = this.#batchRejected;
+    this.#batchRejected = this.#rejected.length;
     this.#indices = { events: [], deadLetters: [] };
     try {
       this.#options.admit?.(batch, indices);
@@ -221,7 +251,18 @@ class Intake implements EventReceiver {
       this.#refusal = { error };
       return;
     }
-    this.#appends.start(batch, () => this.#builder.release(batch));
+    this.#appends.start(
+      batch,
+      ({ deadLettersNotKept }) => this.#noteNotKept(firstRejected, deadLettersNotKept),
+      () => this.#builder.release(batch),
+    );
+  }
+
+  #noteNotKept(firstRejected: number, places: readonly number[]): void {
+    for (const place of places) {
+      const rejection = this.#rejected[firstRejected + place]!;
+      this.#rejected[firstRejected + place] = { ...rejection, kept: false };
+    }
   }
 
   #throwRefusal(): void {
@@ -237,12 +278,14 @@ class Intake implements EventReceiver {
     }
   }
 
+  /** To be called before the dead letter is added, because it throws `UnreadableInput` where there are too many. */
   #noteRejection(reason: string, zoneId: number | null): void {
+    if (this.#rejected.length >= MOST_REJECTED) {
+      const message = `line ${this.#line}: more than ${MOST_REJECTED} events would be rejected, which are allowed in one request (${reason})`;
+      throw new UnreadableInput('too_many_rejected', message);
+    }
     const index = this.#seen;
     if (this.#options.admit !== undefined) this.#indices.deadLetters.push({ index, zoneId });
-    this.#rejectedCount++;
-    if (this.#rejected.length < LONGEST_REJECTED_LIST) {
-      this.#rejected.push({ index, line: this.#line, reason });
-    }
+    this.#rejected.push({ index, line: this.#line, reason });
   }
 }

@@ -1,6 +1,10 @@
+import type { LongPiece } from './partial-event.ts';
+
 /** What a splitter hands on. */
 export interface EventReceiver {
   event(bytes: Uint8Array): void;
+  /** What is longer than any event; `reason` says what is wrong where that is something else. */
+  tooLong(piece: LongPiece, reason?: string): void;
   /**
    * Takes the lines that end in a chunk, in their order: usual events by itself, every other line by handing it, without its newline, to `other`.
    * Returns where the last of them ends.

@@ -1,7 +1,7 @@
 import type { IntakeReport } from './intake-report.ts';
 
 /** Why an intake stopped before the end of its input. */
-export const INTAKE_ERROR_CODES = ['corrupt_input', 'event_too_long', 'unclosed_array', 'source_failed'] as const;
+export const INTAKE_ERROR_CODES = ['corrupt_input', 'too_many_rejected', 'input_too_long', 'unclosed_array', 'source_failed'] as const;
 
 export type IntakeErrorCode = (typeof INTAKE_ERROR_CODES)[number];
 
@@ -14,8 +14,10 @@ export class IntakeError extends Error {
   readonly report: IntakeReport;
 
   constructor(code: IntakeErrorCode, what: string, report: IntakeReport, options?: ErrorOptions) {
-    const { accepted, expired, rejectedCount } = report;
-    super(`${what}; before that ${accepted} events were stored, ${expired} had expired, ${rejectedCount} were rejected`, options);
+    const { accepted, expired, rejected, rejectedCount } = report;
+    const lost = rejected.filter(({ kept }) => kept === false).length;
+    const ofThem = lost === 0 ? '' : `, of which ${lost} are not kept as dead letters`;
+    super(`${what}; before that ${accepted} events were stored, ${expired} had expired, ${rejectedCount} were rejected${ofThem}`, options);
     this.name = 'IntakeError';
     this.code = code;
     this.report = report;

@@ -1,6 +1,6 @@
 import type { EventReceiver, EventSplitter } from './event-splitter.ts';
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, isBlank, newlinesIn, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-bytes.ts';
-import { PartialEvent } from './partial-event.ts';
+import { LongPiece, PartialEvent } from './partial-event.ts';
 import { UnreadableInput } from './unreadable-input.ts';
 
 /**
@@ -22,10 +22,12 @@ export class JsonArraySplitter implements EventSplitter {
       receiver.newlines(newlinesIn(start > 0 ? chunk.subarray(0, start) : chunk));
       this.#place = start > 0 ? 'inside' : 'before';
     }
+    start = this.#skipBlanks(chunk, start, receiver);
     for (let index = start; index < chunk.length && this.#place === 'inside'; index++) {
       if (this.#endsElement(chunk[index]!)) {
         this.#element(this.#partial.finish(chunk.subarray(start, index)), chunk[index] === COMMA, receiver);
-        start = index + 1;
+        start = this.#skipBlanks(chunk, index + 1, receiver);
+        index = start - 1;
       }
     }
     if (this.#place !== 'before') {
@@ -35,14 +37,19 @@ export class JsonArraySplitter implements EventSplitter {
 
   end(receiver: EventReceiver): void {
     const whole = this.#partial.finish(new Uint8Array(0));
-    const rest = trimmed(whole);
     if (this.#place !== 'behind') {
       // An element that is whole is taken in; one that was cut off is told by the error, not as a dead letter.
       throw new UnreadableInput('unclosed_array', `the input ends inside a JSON array, in element ${this.#elements}: "]" is missing`);
     }
+    const reason = 'these bytes stand behind the end of the JSON array: nothing is allowed there';
+    if (whole instanceof LongPiece) {
+      receiver.tooLong(whole, reason);
+      return;
+    }
+    const rest = trimmed(whole);
     if (rest.length > 0) {
       receiver.newlines(newlinesIn(whole.subarray(0, rest.byteOffset - whole.byteOffset)));
-      receiver.stray(rest, 'these bytes stand behind the end of the JSON array: nothing is allowed there');
+      receiver.stray(rest, reason);
     }
   }
 
@@ -77,7 +84,24 @@ export class JsonArraySplitter implements EventSplitter {
     }
   }
 
-  #element(bytes: Uint8Array, moreFollow: boolean, receiver: EventReceiver): void {
+  /** Returns where the next element goes on: blanks before it are not of it, however many. */
+  #skipBlanks(chunk: Buffer, from: number, receiver: EventReceiver): number {
+    let start = from;
+    while (this.#partial.isEmpty && this.#place !== 'before' && start < chunk.length && isBlank(chunk[start]!)) {
+      start += 1;
+    }
+    receiver.newlines(newlinesIn(chunk.subarray(from, start)));
+    return start;
+  }
+
+  #element(bytes: Uint8Array | LongPiece, moreFollow: boolean, receiver: EventReceiver): void {
+    if (bytes instanceof LongPiece) {
+      this.#place = moreFollow ? 'inside' : 'behind';
+      this.#elements++;
+      receiver.tooLong(bytes);
+      receiver.newlines(bytes.newlines);
+      return;
+    }
     const element = trimmed(bytes);
     const start = element.byteOffset - bytes.byteOffset;
     receiver.newlines(newlinesIn(bytes.subarray(0, start)));

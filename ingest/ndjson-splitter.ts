@@ -1,6 +1,6 @@
 import type { EventReceiver, EventSplitter } from './event-splitter.ts';
 import { CARRIAGE_RETURN, isBlank, NEWLINE, OPEN_BRACE } from './json-bytes.ts';
-import { PartialEvent } from './partial-event.ts';
+import { LongPiece, PartialEvent } from './partial-event.ts';
 
 /** One event a line. Lines end with LF or CRLF, the last one with either or neither; blank lines are no events. */
 export class NdjsonSplitter implements EventSplitter {
@@ -20,7 +20,14 @@ export class NdjsonSplitter implements EventSplitter {
     this.#line(this.#partial.finish(new Uint8Array(0)), receiver);
   }
 
-  #line(line: Uint8Array, receiver: EventReceiver): void {
+  #line(line: Uint8Array | LongPiece, receiver: EventReceiver): void {
+    if (line instanceof LongPiece) {
+      if (!line.isBlank) {
+        receiver.tooLong(line);
+      }
+      receiver.newlines(1);
+      return;
+    }
     const text = line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
     if (text[0] === OPEN_BRACE || !text.every(isBlank)) {
       receiver.event(text);

@@ -2,15 +2,13 @@ import { canonicalLog, packedValues } from './canonical-log.ts';
 import type { ConvertedEvents } from './converted-events.ts';
 import { digestId } from './digest-id.ts';
 import { writeFields } from './event-columns.ts';
-import { CLOCK_TOLERANCE_MS, type EventRules } from './event-rules.ts';
+import { CLOCK_TOLERANCE_MS, type EventRules, LARGEST_EVENT_BYTES } from './event-rules.ts';
 import type { EventVerdict } from './event-verdict.ts';
 import { IpNumbers } from './ip-numbers.ts';
 import { MemberScanner } from './member-scanner.ts';
 import { packLog } from './pack-log.ts';
 import { WireEvent } from './wire-event.ts';
 import { LOG_ID } from './wire-fields.ts';
-
-export const LARGEST_EVENT_BYTES = 1024 * 1024;
 
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 const EXPIRED: EventVerdict = { kind: 'expired' };
@@ -29,7 +27,7 @@ export class ScannedEvents {
   /** As `EventConverter.convert`. */
   convert(bytes: Uint8Array, place: (() => string) | null, events: ConvertedEvents): EventVerdict {
     if (bytes.length > LARGEST_EVENT_BYTES) {
-      return rejected(`the event has ${bytes.length} bytes: at most ${LARGEST_EVENT_BYTES} are allowed`);
+      return rejected(tooLong(bytes.length));
     }
     const scanner = this.#scanner;
     const event = this.#event;
@@ -52,6 +50,11 @@ export class ScannedEvents {
     packLog(canonicalLog(scanner, event), packedValues(scanner, event), events.logs);
     return ACCEPTED;
   }
+}
+
+/** Why an event of so many bytes is rejected. */
+export function tooLong(sizeBytes: number): string {
+  return `the event has ${sizeBytes} bytes: at most ${LARGEST_EVENT_BYTES} are allowed`;
 }
 
 function rejected(reason: string, zoneId: number | null = null): EventVerdict {

@@ -27,7 +27,10 @@ import { searchRoutes } from './routes/search.ts';
 import { type TailLimits, tailRoutes } from './routes/tail.ts';
 import { stopping } from './stopping.ts';
 
-export type AppConfig = Pick<Config, 'host' | 'accessKeys' | 'queryDeadlineMs' | 'exportDeadlineMs' | 'exportIdleMs' | 'retentionMs'> &
+export type AppConfig = Pick<
+  Config,
+  'host' | 'accessKeys' | 'queryDeadlineMs' | 'exportDeadlineMs' | 'exportIdleMs' | 'retentionMs' | 'ingestMaxMb'
+> &
   UpstreamConfig;
 
 export interface AppOptions {
@@ -64,7 +67,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     frameworkErrors: answerError,
   });
   const metrics = createMetrics({ store, kafka });
-  const { retentionMs } = config;
+  const { retentionMs, ingestMaxMb } = config;
   if (edge !== undefined) await app.register(requestHistory, { history: edge.history });
   await app.register(errorAnswers);
   await app.register(earlyRefusals);
@@ -78,7 +81,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(exportRoutes, { store, metrics, now, bodyDeadlineMs, exportDeadlineMs, exportIdleMs });
   await app.register(tailRoutes, { store, metrics, limits: tailLimits });
   await app.register(feedRoutes, { store, metrics, queryDeadlineMs: config.queryDeadlineMs });
-  await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs, bodyDeadlineMs });
+  await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs, maxBytes: ingestMaxMb * 1024 * 1024, bodyDeadlineMs });
   await app.register(deadLetterRoutes, { store, now, retentionMs, bodyDeadlineMs });
   if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodyDeadlineMs });
   await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0, host: config.host });

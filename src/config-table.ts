@@ -1,5 +1,5 @@
 import { ACCESS_KEYS_FORM, type AccessKey, parseAccessKeys } from './access-key.ts';
-import { hoursInMs, oneOf, someText, wholeNumber } from './config-value.ts';
+import { daysInMs, hoursInMs, oneOf, someText, wholeNumber } from './config-value.ts';
 import type { ConfigVariable } from './config-variable.ts';
 import { EDGE_CONFIG_VARIABLES, type EdgeConfigValues } from './edge-config-table.ts';
 import { KAFKA_CONFIG_VARIABLES, type KafkaConfigValues } from './kafka-config-table.ts';
@@ -16,6 +16,9 @@ export interface ConfigValues extends EdgeConfigValues, KafkaConfigValues {
   readonly port: number;
   readonly dataDir: string;
   readonly retentionMs: number;
+  readonly deadLetterRetentionMs: number;
+  readonly deadLetterMaxMb: number;
+  readonly ingestMaxMb: number;
   readonly queryDeadlineMs: number;
   readonly exportDeadlineMs: number;
   readonly exportIdleMs: number;
@@ -61,6 +64,31 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     allowed: 'a whole number 1..8760',
     about: 'How long events are kept, by event time; a search reaches 72 hours back at most',
     parse: hoursInMs(1, 8_760),
+  },
+  {
+    key: 'deadLetterRetentionMs',
+    name: 'DEAD_LETTER_DAYS',
+    default: '7',
+    allowed: 'a whole number 1..365',
+    about: 'How long dead letters are kept, from when they arrived',
+    parse: daysInMs(1, 365),
+  },
+  {
+    key: 'deadLetterMaxMb',
+    name: 'DEAD_LETTER_MAX_MB',
+    default: '1024',
+    allowed: 'a whole number 1..1048576',
+    about:
+      'What dead letters may take on disk; of further ones from Kafka only place, reason and hash are kept, further ones from others are not',
+    parse: wholeNumber(1, 1_048_576),
+  },
+  {
+    key: 'ingestMaxMb',
+    name: 'INGEST_MAX_MB',
+    default: '16384',
+    allowed: 'a whole number 1..1048576',
+    about: 'How long, decompressed, the events of one request may be',
+    parse: wholeNumber(1, 1_048_576),
   },
   {
     key: 'queryDeadlineMs',

@@ -25,10 +25,17 @@ const MS_PER_HOUR = 3_600_000;
 
 /** A whole number of hours; the value is in milliseconds. */
 export function hoursInMs(least: number, most: number): ValueParser<number> {
-  const hours = wholeNumber(least, most);
+  return times(wholeNumber(least, most), MS_PER_HOUR);
+}
+
+export function daysInMs(least: number, most: number): ValueParser<number> {
+  return times(wholeNumber(least, most), 24 * MS_PER_HOUR);
+}
+
+function times(count: ValueParser<number>, unit: number): ValueParser<number> {
   return (text) => {
-    const parsed = hours(text);
-    return parsed.kind === 'value' ? accept(parsed.value * MS_PER_HOUR) : parsed;
+    const parsed = count(text);
+    return parsed.kind === 'value' ? accept(parsed.value * unit) : parsed;
   };
 }
 

@@ -1,9 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { EventStore, StoredDeadLetter } from '../store/event-store.ts';
+import type { DeadLetterSelection, EventStore, StoredDeadLetter } from '../store/event-store.ts';
 
 /** Encoding more at once would hold up other requests; a multiple of 3, so that base64 parts fit together. */
 const PART_BYTES = 3 * 64 * 1024;
+
+/** Letters that are in memory, unless they are long. */
+const READ_AT_ONCE = 100;
 
 /** The bytes as the inside of a JSON string, part by part. */
 function* textParts(bytes: Uint8Array): Generator<string> {
@@ -20,36 +23,47 @@ function* base64Parts(bytes: Uint8Array): Generator<string> {
   }
 }
 
-/** A dead letter as JSON: its bytes as `text`, or as `base64` where they are not UTF-8. */
-function* letterParts({ id, receivedAtMs, source, topic, partition, offset, reason, bytes }: StoredDeadLetter): Generator<string> {
-  const head = JSON.stringify({ id, receivedAtMs, source, topic, partition, offset: offset?.toString() ?? null, reason });
+/** A dead letter as JSON: what is kept of its bytes as `text`, or as `base64` where it is not UTF-8. */
+function* letterParts({ bytes, offset, zoneId: shieldZoneId, isWhole: replayable, ...letter }: StoredDeadLetter): Generator<string> {
+  const head = JSON.stringify({ ...letter, offset: offset?.toString() ?? null, shieldZoneId, replayable });
   const isText = isUtf8(bytes);
   yield `${head.slice(0, -1)},"${isText ? 'text' : 'base64'}":"`;
   yield* isText ? textParts(bytes) : base64Parts(bytes);
   yield '"}';
 }
 
-function letterAfter(store: EventStore, id: number | undefined): StoredDeadLetter | undefined {
-  return store.listDeadLetters({ ...(id === undefined ? {} : { afterId: id }), limit: 1 })[0];
+/** The letters after an id, some at a time. */
+async function* lettersAfter(store: EventStore, zones: DeadLetterSelection['zones'], id: number): AsyncGenerator<StoredDeadLetter> {
+  for (let afterId = id; ; ) {
+    const letters = await store.listDeadLetters({ zones, afterId, limit: READ_AT_ONCE });
+    yield* letters;
+    const last = letters.at(-1);
+    if (last === undefined) return;
+    afterId = last.id;
+  }
 }
 
-/**
- * The JSON of up to `limit` dead letters after an id, in parts. A letter may be as large as a Kafka message, so one at a time is in memory, and
- * everybody else has a turn between two parts.
- */
-export async function* deadLetterList(store: EventStore, afterId: number | undefined, limit: number): AsyncGenerator<string> {
-  let letter = letterAfter(store, afterId);
-  let last = afterId;
+/** The JSON of up to `limit` dead letters of the zones after an id, in parts; everybody else has a turn between two parts. */
+export async function* deadLetterList(
+  store: EventStore,
+  { zones, afterId = 0, limit }: Pick<DeadLetterSelection, 'zones' | 'afterId' | 'limit'>,
+): AsyncGenerator<string> {
+  let [listed, last, more] = [0, afterId, false];
+  // Not said before a letter was read, so that one that cannot be read is answered 500.
   let opening = '{"deadLetters":[';
-  for (let listed = 0; letter !== undefined && listed < limit; listed += 1) {
+  for await (const letter of lettersAfter(store, zones, afterId)) {
+    if (listed === limit) {
+      more = true;
+      break;
+    }
     for (const part of letterParts(letter)) {
       yield opening + part;
       opening = '';
       await yieldToOthers();
     }
     opening = ',';
+    listed += 1;
     last = letter.id;
-    letter = letterAfter(store, last);
   }
-  yield `${opening === ',' ? '' : opening}],"nextAfterId":${letter === undefined ? 'null' : last}}`;
+  yield `${listed === 0 ? opening : ''}],"nextAfterId":${more ? last : 'null'}}`;
 }

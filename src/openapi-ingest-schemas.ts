@@ -1,3 +1,4 @@
+import { MOST_REJECTED } from '../ingest/event-intake.ts';
 import { LONGEST_REJECTED_LIST } from '../ingest/intake-report.ts';
 import { LONGEST_LOG_ID_BYTES } from '../ingest/wire-event.ts';
 import { DIMENSIONS } from '../query/dimensions.ts';
@@ -39,14 +40,18 @@ export const INGEST_SCHEMAS = {
     expired: { ...int64, description: 'Older than the retention' },
     rejected: {
       ...list(
-        exactly({
-          index: { ...int64, description: 'Which event it is, counted from 0' },
-          line: { ...int64, description: 'The line of the decompressed body that it begins in, counted from 1' },
-          reason: text,
-        }),
+        exactly(
+          {
+            index: { ...int64, description: 'Which event it is, counted from 0' },
+            line: { ...int64, description: 'The line of the decompressed body that it begins in, counted from 1' },
+            reason: text,
+            kept: { const: false, description: 'Only where it is not kept as a dead letter: DEAD_LETTER_MAX_MB is used up' },
+          },
+          ['kept'],
+        ),
       ),
-      maxItems: LONGEST_REJECTED_LIST,
-      description: `The first ${shownCount(LONGEST_REJECTED_LIST)} that became no events; all of them are kept as dead letters`,
+      maxItems: MOST_REJECTED,
+      description: `The first ${shownCount(LONGEST_REJECTED_LIST)} that became no events, and all that are not kept; the others are dead letters`,
     },
     rejectedCount: { ...int64, description: 'How many became no events, also those that `rejected` does not list' },
   }),
@@ -61,8 +66,19 @@ export const INGEST_SCHEMAS = {
           partition: { type: ['integer', 'null'] },
           offset: nullableText,
           reason: text,
-          text: { ...text, description: 'The bytes, where they are UTF-8' },
-          base64: { ...text, description: 'The bytes, where they are not' },
+          sizeBytes: { ...int64, description: 'The length of the message' },
+          sha256: { ...text, description: 'Of the whole message, in hexadecimal digits' },
+          shieldZoneId: {
+            anyOf: [int32, { type: 'null' }],
+            description: 'The zone that its event would be in; null where none can be read',
+          },
+          replayable: {
+            type: 'boolean',
+            description:
+              'False where not the whole message is kept: of one longer than 1 MiB the first 64 KiB, of one from Kafka past DEAD_LETTER_MAX_MB nothing',
+          },
+          text: { ...text, description: 'What is kept of the message, where it is UTF-8' },
+          base64: { ...text, description: 'What is kept of the message, where it is not' },
         },
         ['text', 'base64'],
       ),
@@ -76,5 +92,20 @@ export const INGEST_SCHEMAS = {
       ids: { ...list({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), description: 'Left out: all dead letters' },
     },
   },
-  ReplayReport: exactly({ replayed: int64, stillRejected: int64 }),
+  ReplayReport: exactly({
+    replayed: int64,
+    stillRejected: int64,
+    notReplayable: { ...int64, description: 'Letters that are not kept whole' },
+  }),
+  DiscardRequest: {
+    type: 'object',
+    additionalProperties: false,
+    minProperties: 1,
+    maxProperties: 1,
+    properties: {
+      ids: list({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      all: { const: true },
+    },
+  },
+  DiscardReport: exactly({ discarded: int64 }),
 } as const;

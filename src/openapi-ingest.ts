@@ -1,7 +1,9 @@
+import { MOST_REJECTED } from '../ingest/event-intake.ts';
 import { JSON_TYPES, LINE_TYPES } from './content-negotiation.ts';
 import { answer, content, type DescribedGroup, type Examples, integerIn, ref } from './openapi-content.ts';
 import { INGEST_SCHEMAS } from './openapi-ingest-schemas.ts';
 import { DEFECT, KEY_PROBLEMS, problems } from './openapi-problems.ts';
+import { shownCount } from './openapi-values.ts';
 
 const EVENT = {
   logId: '7f0c5a',
@@ -53,8 +55,12 @@ const LETTERS: Examples = {
           topic: null,
           partition: null,
           offset: null,
-          reason: 'shieldZoneId is missing',
-          text: '{"timestamp":1767228000123}',
+          reason: 'timestamp is missing',
+          sizeBytes: 18,
+          sha256: '398a866ea587e826a1752fbf7f88f2563f3d4f1ae8cd47021b8de95e323989e4',
+          shieldZoneId: 7,
+          replayable: true,
+          text: '{"shieldZoneId":7}',
         },
         {
           id: 2,
@@ -64,6 +70,10 @@ const LETTERS: Examples = {
           partition: 0,
           offset: '42',
           reason: 'it is not UTF-8',
+          sizeBytes: 3,
+          sha256: '29a6a173e5511d494a74cddb35b9d04ad02ea5060e406779d5c10f35f4862249',
+          shieldZoneId: null,
+          replayable: true,
           base64: '/wD/',
         },
       ],
@@ -81,7 +91,7 @@ export const INGEST_GROUP = {
         operationId: 'ingestEvents',
         tags: ['Intake'],
         summary: 'Take in events, as NDJSON or a JSON array of any length',
-        description: 'Content-Encoding may be gzip or zstd. Sending the same events again stores nothing twice.',
+        description: `Content-Encoding may be gzip or zstd. Sending the same events again stores nothing twice. A body with more than ${shownCount(MOST_REJECTED)} events that are rejected, or longer than INGEST_MAX_MB (16 GiB) decompressed, is refused there; what came before stays.`,
         parameters: [{ name: 'source', in: 'query', description: 'For the metrics', schema: { enum: ['http', 'file'], default: 'http' } }],
         requestBody: {
           description: 'One event a line, or one JSON array: the first byte tells, whatever the type says. The type may be left out',
@@ -100,7 +110,6 @@ export const INGEST_GROUP = {
             'access.zone_denied',
             'accept.none',
             'request.timeout',
-            'body.too_large',
             'body.unsupported_type',
             'store.append_failed',
             'store.busy',
@@ -115,14 +124,14 @@ export const INGEST_GROUP = {
         operationId: 'listDeadLetters',
         tags: ['Intake'],
         summary: 'List the messages that could not become events',
-        description: 'Needs a key that opens every zone.',
+        description: 'Those of the zones that the key opens; those whose zone cannot be read are for keys of every zone.',
         parameters: [
           integerIn('query', 'afterId', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, 'Only those after it: the nextAfterId of a page'),
           integerIn('query', 'limit', { minimum: 1, maximum: 10_000, default: 100 }, 'At most so many'),
         ],
         responses: {
           200: answer('In the order of their ids', 'DeadLetterList', LETTERS),
-          ...problems('/ingest/dead-letters', 'request.invalid', ...KEY_PROBLEMS, 'access.zone_denied', 'program.stopping'),
+          ...problems('/ingest/dead-letters', 'request.invalid', ...KEY_PROBLEMS, 'program.stopping'),
           ...DEFECT,
         },
       },
@@ -132,7 +141,7 @@ export const INGEST_GROUP = {
         operationId: 'replayDeadLetters',
         tags: ['Intake'],
         summary: 'Try dead letters once more: all, or those named',
-        description: 'Needs a key that opens every zone.',
+        description: 'Those of the zones that the key opens. Of a letter that is not kept whole nothing can be replayed.',
         requestBody: {
           description: 'None, or an empty one: all',
           content: content(JSON_TYPES, ref('ReplayRequest'), {
@@ -141,18 +150,48 @@ export const INGEST_GROUP = {
           }),
         },
         responses: {
-          200: answer('What became of them', 'ReplayReport', { report: { summary: 'One has', value: { replayed: 1, stillRejected: 1 } } }),
+          200: answer('What became of them', 'ReplayReport', {
+            report: { summary: 'One has', value: { replayed: 1, stillRejected: 1, notReplayable: 0 } },
+          }),
           ...problems(
             '/ingest/dead-letters/replay',
             'request.malformed',
             'request.invalid',
             ...KEY_PROBLEMS,
-            'access.zone_denied',
             'request.timeout',
             'body.too_large',
             'body.unsupported_type',
             'store.append_failed',
             'store.busy',
+            'program.stopping',
+          ),
+          ...DEFECT,
+        },
+      },
+    },
+    '/ingest/dead-letters/discard': {
+      post: {
+        operationId: 'discardDeadLetters',
+        tags: ['Intake'],
+        summary: 'Remove dead letters for good: those named, or all',
+        description: 'Those of the zones that the key opens.',
+        requestBody: {
+          required: true,
+          content: content(JSON_TYPES, ref('DiscardRequest'), {
+            some: { summary: 'Two of them', value: { ids: [1, 2] } },
+            all: { summary: 'All of them', value: { all: true } },
+          }),
+        },
+        responses: {
+          200: answer('How many there were', 'DiscardReport', { report: { summary: 'Two', value: { discarded: 2 } } }),
+          ...problems(
+            '/ingest/dead-letters/discard',
+            'request.malformed',
+            'request.invalid',
+            ...KEY_PROBLEMS,
+            'request.timeout',
+            'body.too_large',
+            'body.unsupported_type',
             'program.stopping',
           ),
           ...DEFECT,

@@ -56,14 +56,17 @@ function stopOfApp(app: FastifyInstance): StopStep {
   };
 }
 
+const BYTES_PER_MB = 1024 * 1024;
+
 /**
  * Opens the store, starts the sources and listens. Throws StoreError (a folder in use, for one) or ListenError;
  * whatever was started before is then stopped again.
  */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { config, now, logger } = options;
-  const { dataDir, memoryLimitMb, retentionMs } = config;
-  const store = await openStore({ dataDir, memoryLimitMb, retentionMs, now, logger });
+  const { dataDir, memoryLimitMb, retentionMs, deadLetterRetentionMs, deadLetterMaxMb } = config;
+  const deadLetters = { deadLetterRetentionMs, deadLetterQuotaBytes: deadLetterMaxMb * BYTES_PER_MB };
+  const store = await openStore({ dataDir, memoryLimitMb, retentionMs, ...deadLetters, now, logger });
   // What takes in and answers comes first, then what it uses.
   const users: StopStep[] = [];
   const planes: StopStep[] = [];

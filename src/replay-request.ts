@@ -27,16 +27,13 @@ function parse(body: Uint8Array, errors: ErrorList): JsonValue | undefined {
   }
 }
 
-function readIds(body: JsonValue, errors: ErrorList): readonly number[] | undefined {
-  const object = readObject(body, BODY, ['ids'], errors);
-  if (object === undefined || !object.has('ids')) return undefined;
-  const ids = object.get('ids') ?? null;
-  if (!Array.isArray(ids)) {
+function readIds(value: JsonValue, whole: string, errors: ErrorList): readonly number[] | undefined {
+  if (!Array.isArray(value)) {
     // Also null: who asks for certain ones by mistake gets none, not all of them.
-    errors.add('ids', `must be an array of ids of dead letters, or be left out for all of them, not ${shownValue(ids)}`);
+    errors.add('ids', `must be an array of ids of dead letters, or be left out ${whole}, not ${shownValue(value)}`);
     return undefined;
   }
-  return (ids as readonly JsonValue[]).map((id, index) => Number(readInteger(id, elementPath('ids', index), DEAD_LETTER_ID, errors)));
+  return (value as readonly JsonValue[]).map((id, index) => Number(readInteger(id, elementPath('ids', index), DEAD_LETTER_ID, errors)));
 }
 
 /** The ids that a replay names; undefined, which is all of them, for no body, an empty one and `{}`. Throws RequestProblem `request.invalid`. */
@@ -44,7 +41,22 @@ export function readReplayRequest(body: Uint8Array | undefined): readonly number
   if (body === undefined || body.length === 0) return undefined;
   const errors = new ErrorList();
   const parsed = parse(body, errors);
-  const ids = parsed === undefined ? undefined : readIds(parsed, errors);
+  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['ids'], errors);
+  const ids = object?.has('ids') ? readIds(object.get('ids') ?? null, 'for all of them', errors) : undefined;
+  if (!errors.isEmpty) throw invalidRequest(errors.toArray());
+  return ids;
+}
+
+/** The ids to discard; undefined for `{"all":true}`. Nothing is gone for good by a body that was left out. Throws RequestProblem `request.invalid`. */
+export function readDiscardRequest(body: Uint8Array | undefined): readonly number[] | undefined {
+  const errors = new ErrorList();
+  const parsed = body === undefined || body.length === 0 ? new Map<string, JsonValue>() : parse(body, errors);
+  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['ids', 'all'], errors);
+  const ids = object?.has('ids') ? readIds(object.get('ids') ?? null, 'where all is true', errors) : undefined;
+  const all = object?.get('all');
+  if (errors.isEmpty && all !== undefined && all !== true) errors.add('all', `must be true, or be left out, not ${shownValue(all)}`);
+  if (errors.isEmpty && (all === true) === object?.has('ids'))
+    errors.add(BODY, 'must have either ids, an array of ids of dead letters, or all, which is true');
   if (!errors.isEmpty) throw invalidRequest(errors.toArray());
   return ids;
 }

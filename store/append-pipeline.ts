@@ -16,8 +16,8 @@ const MOST_BYTES = 16 * 1024 * 1024;
 
 export interface AppendPipelineOptions {
   readonly journals: JournalFolder;
-  /** Makes what cannot become an event durable; called before the batch's source offsets are. */
-  readonly keepDeadLetters: (letters: readonly DeadLetter[]) => void;
+  /** Makes what cannot become an event durable, before the batch's source offsets are; resolves with the places of those that are not kept. */
+  readonly keepDeadLetters: (letters: readonly DeadLetter[]) => Promise<readonly number[]>;
   /** Makes a journal on disk searchable, one at a time, in order, and knows the place behind the last one. */
   readonly loader: Pick<Loader, 'load' | 'end'>;
   /** Unix milliseconds. */
@@ -106,11 +106,11 @@ export class AppendPipeline {
     const begun = Promise.withResolvers<void>();
     this.#lastLoadBegun = begun.promise;
     try {
-      const journal = await this.#guard(group, () => this.#write(group));
+      const { journal, notKept } = await this.#guard(group, () => this.#write(group));
       // What is done between loads is queued in the order of the calls, too.
       void this.#loading.run(async () => {
         begun.resolve();
-        await this.#load(group, journal);
+        await this.#load(group, journal, notKept);
       });
     } catch {
       begun.resolve();
@@ -128,17 +128,17 @@ export class AppendPipeline {
     return this.#waiting.splice(0, over === -1 ? this.#waiting.length : over);
   }
 
-  async #write(group: readonly Append[]): Promise<Journal> {
+  async #write(group: readonly Append[]): Promise<{ readonly journal: Journal; readonly notKept: readonly number[] }> {
     const { journals, keepDeadLetters, now } = this.#options;
     const { journal, sequence } = this.#next;
     const batch = mergeBatches(group.map((append) => append.batch));
-    keepDeadLetters(batch.deadLetters);
+    const notKept = batch.deadLetters.length === 0 ? [] : await keepDeadLetters(batch.deadLetters);
     const written = await journals.write(this.#next, batch, now());
     this.#next = { journal: journal + 1, sequence: sequence + BigInt(batch.eventCount) };
-    return written;
+    return { journal: written, notKept };
   }
 
-  async #load(group: readonly Append[], journal: Journal): Promise<void> {
+  async #load(group: readonly Append[], journal: Journal, notKept: readonly number[]): Promise<void> {
     let newSequences: Float64Array | undefined;
     try {
       const logs = group.flatMap(({ batch }) => batch.logs);
@@ -147,9 +147,13 @@ export class AppendPipeline {
       return;
     }
     const ascending = newSequences?.sort();
-    let [firstSequence, next] = [journal.firstSequence, 0];
+    let [firstSequence, next, lettersBefore] = [journal.firstSequence, 0, 0];
     for (const { batch, stored } of group) {
       const { eventCount } = batch;
+      const lettersEnd = lettersBefore + batch.deadLetters.length;
+      const start = lettersBefore;
+      const deadLettersNotKept = notKept.filter((place) => place >= start && place < lettersEnd).map((place) => place - start);
+      lettersBefore = lettersEnd;
       const endSequence = firstSequence + BigInt(eventCount);
       let duplicates = 0;
       if (ascending !== undefined) {
@@ -159,7 +163,7 @@ export class AppendPipeline {
         }
         duplicates = eventCount - (next - from);
       }
-      stored.resolve({ firstSequence, eventCount, duplicates });
+      stored.resolve({ firstSequence, eventCount, duplicates, deadLettersNotKept });
       firstSequence = endSequence;
     }
   }

@@ -1,5 +1,6 @@
 import type { AppendPipeline } from './append-pipeline.ts';
 import { runMerge, type WriteMerge } from './compaction.ts';
+import type { DeadLetters } from './dead-letters.ts';
 import type { Flusher } from './flusher.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Loader } from './loader.ts';
@@ -23,6 +24,7 @@ export interface BackgroundJobsOptions {
   readonly compaction: RewriteOptions;
   readonly merges: MergeWriter;
   readonly retention: RetentionOptions;
+  readonly deadLetters: DeadLetters;
   readonly zoneRowCache: ZoneRowCache;
   readonly now: () => number;
   readonly everyMs: number;
@@ -63,10 +65,13 @@ export class BackgroundJobs {
     await this.#giveRoomBack();
   }
 
-  /** Drops the segments that have expired by now. */
+  /** Drops the segments and the dead letters that have expired by now. */
   async dropExpired(): Promise<void> {
-    const { retention, now } = this.#options;
-    await this.#queue.run(() => dropExpiredSegments(retention, now()));
+    const { retention, deadLetters, now } = this.#options;
+    await this.#queue.run(async () => {
+      await dropExpiredSegments(retention, now());
+      await deadLetters.removeExpired(now());
+    });
   }
 
   /** Gives up the merge that is being written. */
@@ -105,10 +110,11 @@ export class BackgroundJobs {
   }
 
   async #work(): Promise<void> {
-    const { pipeline, loader, flusher, merges, retention, zoneRowCache, now } = this.#options;
+    const { pipeline, loader, flusher, merges, retention, deadLetters, zoneRowCache, now } = this.#options;
     zoneRowCache.evictUnused();
     // First: it makes room on a disk that may be too full for the rest.
     await dropExpiredSegments(retention, now());
+    await deadLetters.removeExpired(now());
     await pipeline.betweenLoads(() => loader.closeIfOld());
     // Merging competes with ingest for the same cores, and can wait.
     await this.#compact(

@@ -1,10 +1,10 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { BlobFile } from './blob-file.ts';
-import { DeadLetterTable } from './dead-letter-table.ts';
 import { EmptyJournalTable } from './empty-journal-table.ts';
 import type { SourceOffset } from './event-store.ts';
 import type { ForgottenEvents } from './feed-forgotten.ts';
 import { FORGOTTEN_SCHEMA, ForgottenTable } from './feed-forgotten-table.ts';
+import { LegacyDeadLetters } from './legacy-dead-letters.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
 import { inTransaction } from './sqlite-transaction.ts';
 import { StoreError } from './store-error.ts';
@@ -30,10 +30,6 @@ const SCHEMA = `
     topic TEXT NOT NULL, partition INTEGER NOT NULL, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, partition)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE progress (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE dead_letters (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, identity TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL, reason TEXT NOT NULL, source TEXT NOT NULL,
-    topic TEXT, partition INTEGER, message_offset INTEGER, received_at INTEGER NOT NULL
-  ) STRICT;
   ${FORGOTTEN_SCHEMA}
   INSERT INTO progress (name, value) VALUES ('store_id', abs(random() % 4294967296));
 `;
@@ -59,11 +55,11 @@ export interface CatalogProgress {
 }
 
 /**
- * The durable list of what is published: segments, the source offsets they contain, and the dead letters.
+ * The durable list of what is published: segments and the source offsets they contain.
  * A small SQLite file, held under an exclusive lock for as long as the program runs; the lock goes with the process, however it ends.
  */
 export class Catalog {
-  readonly deadLetters: DeadLetterTable;
+  readonly legacyDeadLetters: LegacyDeadLetters;
   readonly forgotten: ForgottenTable;
   readonly emptyJournals: EmptyJournalTable;
   readonly #database: DatabaseSync;
@@ -77,7 +73,7 @@ export class Catalog {
 
   constructor(file: string) {
     this.#database = openExclusively(file);
-    this.deadLetters = new DeadLetterTable(this.#database);
+    this.legacyDeadLetters = new LegacyDeadLetters(this.#database);
     this.forgotten = new ForgottenTable(this.#database);
     this.emptyJournals = new EmptyJournalTable(this.#database);
     this.#insertSegment = this.#database.prepare(

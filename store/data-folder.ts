@@ -15,6 +15,7 @@ export interface DataFolder {
   /** Where DuckDB spills; emptied at start. */
   readonly spill: string;
   readonly catalogFile: string;
+  readonly deadLetterFile: string;
 }
 
 /** Creates what is missing. Throws `StoreError` (`folder_unusable`) where that fails. */
@@ -27,6 +28,7 @@ export function prepareDataFolder(dataDir: string): DataFolder {
     links: join(root, 'links'),
     spill: join(root, 'spill'),
     catalogFile: join(root, 'catalog.sqlite'),
+    deadLetterFile: join(root, 'dead-letters.sqlite'),
   };
   try {
     refuseLinks(root);

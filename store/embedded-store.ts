@@ -6,9 +6,11 @@ import type { BackgroundJobs } from './background-jobs.ts';
 import type { Catalog } from './catalog.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import type { FolderCheck } from './data-folder.ts';
+import type { DeadLetters } from './dead-letters.ts';
 import { isOutOfMemory } from './duckdb-engine.ts';
 import type {
   AppendReceipt,
+  DeadLetterSelection,
   EventBatch,
   EventStore,
   FeedPage,
@@ -44,6 +46,7 @@ export interface StoreParts {
   /** Undefined: so are groups. */
   readonly groups: GroupByCache | undefined;
   readonly catalog: Catalog;
+  readonly deadLetters: DeadLetters;
   readonly live: VersionSet;
   readonly forgotten: Forgotten;
   readonly sourceOffsets: SourceOffsetTable;
@@ -117,12 +120,12 @@ export class EmbeddedStore implements EventStore {
     return this.#parts.sourceOffsets.get(topic, partition);
   }
 
-  listDeadLetters(options: { readonly afterId?: number; readonly limit: number }): readonly StoredDeadLetter[] {
-    return this.#parts.catalog.deadLetters.list(options);
+  listDeadLetters(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]> {
+    return this.#parts.deadLetters.list(selection);
   }
 
-  removeDeadLetters(ids: readonly number[]): void {
-    this.#parts.catalog.deadLetters.remove(ids);
+  removeDeadLetters(selection: DeadLetterSelection): Promise<number> {
+    return this.#parts.deadLetters.remove(selection);
   }
 
   async problems(): Promise<readonly string[]> {
@@ -138,7 +141,7 @@ export class EmbeddedStore implements EventStore {
   }
 
   stats(): StoreStats {
-    const { live, catalog, counters, zoneRowCache } = this.#parts;
+    const { live, deadLetters, counters, zoneRowCache } = this.#parts;
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
     const unflushedEvents = sum(live.growingSegments.map(({ events }) => events));
     return {
@@ -147,7 +150,7 @@ export class EmbeddedStore implements EventStore {
       segments: live.segments.length,
       segmentBytes: sum([...live.segments, ...live.blobFiles].map(({ bytes }) => bytes)),
       journalBytes: sum(live.growingSegments.map(({ journalBytes }) => journalBytes)),
-      deadLetters: catalog.deadLetters.count(),
+      deadLetters: deadLetters.count,
       cachedZones: zoneRowCache.count,
       cachedZoneBytes: zoneRowCache.bytes,
       ...counters,

@@ -14,9 +14,12 @@ export interface SourceOffset {
   readonly nextOffset: bigint;
 }
 
-/** A message that cannot become an event, kept whole so that it can be looked at and replayed. */
+/** A message that cannot become an event, kept so that it can be looked at and replayed. */
 export interface DeadLetter {
+  /** All of the message, or its start. */
   readonly bytes: Uint8Array;
+  /** The length and the SHA-256 of the whole message; null where `bytes` is all of it. */
+  readonly cut: { readonly sizeBytes: number; readonly sha256: Uint8Array } | null;
   /** What is wrong, naming the field, its value and what is allowed. */
   readonly reason: string;
   /** `kafka`, `http` or `file`. */
@@ -24,11 +27,30 @@ export interface DeadLetter {
   readonly topic: string | null;
   readonly partition: number | null;
   readonly offset: bigint | null;
+  /** The zone that its event would be in; null where none can be read. */
+  readonly zoneId: number | null;
 }
 
-export interface StoredDeadLetter extends DeadLetter {
+export interface StoredDeadLetter extends Omit<DeadLetter, 'cut'> {
   readonly id: number;
   readonly receivedAtMs: number;
+  /** Of the whole message. */
+  readonly sizeBytes: number;
+  /** Of the whole message, in hexadecimal digits. */
+  readonly sha256: string;
+  /** Whether `bytes` is all of the message; only then can it be replayed. */
+  readonly isWhole: boolean;
+}
+
+/** Some of the dead letters, by ascending id. */
+export interface DeadLetterSelection {
+  /** Those of the zones, or all, also those of no known zone. */
+  readonly zones: readonly number[] | 'all';
+  /** Only these; absent: any. */
+  readonly ids?: readonly number[];
+  /** Only those of a higher id. */
+  readonly afterId?: number;
+  readonly limit: number;
 }
 
 /**
@@ -51,6 +73,8 @@ export interface AppendReceipt {
   readonly eventCount: number;
   /** How many of the batch's events were stored already, or came in it before; null from a store that finds them later. */
   readonly duplicates: number | null;
+  /** Places in the batch's `deadLetters` of those whose bytes are not kept, because the letters that are there use up their quota. */
+  readonly deadLettersNotKept: readonly number[];
 }
 
 export interface FeedRequest {
@@ -116,9 +140,10 @@ export interface EventStore {
   pendingBytes(): number;
   /** The stored source offset of a partition, or undefined where nothing of it was ever stored. Includes batches not yet flushed. */
   sourceOffset(topic: string, partition: number): bigint | undefined;
-  listDeadLetters(options: { readonly afterId?: number; readonly limit: number }): readonly StoredDeadLetter[];
-  /** Removes dead letters that have been replayed. */
-  removeDeadLetters(ids: readonly number[]): void;
+  /** By ascending id; fewer than the limit where they are long, none where there are no more. */
+  listDeadLetters(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]>;
+  /** Removes dead letters for good; resolves with how many there were. */
+  removeDeadLetters(selection: DeadLetterSelection): Promise<number>;
   /** Why the store does not work as it should at the moment, for people; empty when all is well. */
   problems(): Promise<readonly string[]>;
   stats(): StoreStats;

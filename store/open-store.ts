@@ -6,10 +6,10 @@ import { BlobFileWriter } from './blob-file-writer.ts';
 import { Catalog } from './catalog.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type DataFolder, folderCheckOf, prepareDataFolder } from './data-folder.ts';
+import { DeadLetters } from './dead-letters.ts';
 import { rememberFooters, startEngine } from './duckdb-engine.ts';
 import { maxDedupEvents } from './duplicate-check.ts';
 import { EmbeddedStore } from './embedded-store.ts';
-import type { DeadLetter } from './event-store.ts';
 import { lastSequencesIn } from './feed-dropped.ts';
 import { Forgotten } from './feed-forgotten.ts';
 import { FeedReader, feedWindowBudget } from './feed-reader.ts';
@@ -55,6 +55,9 @@ const IDLE_AFTER_SEARCH_MS = 2;
 
 const BACKGROUND_JOBS_EVERY_MS = 5_000;
 
+const DEAD_LETTER_QUOTA_BYTES = 1024 ** 3;
+const DEAD_LETTER_RETENTION_MS = 7 * 24 * 3_600_000;
+
 export interface StoreOptions {
   readonly dataDir: string;
   /** What DuckDB may hold in memory before it spills to the data folder. */
@@ -73,6 +76,10 @@ export interface StoreOptions {
   readonly maxDedupEvents?: number;
   /** Which zones are read into memory, where that is to differ from what suits the memory limit. */
   readonly zoneRowCache?: Partial<ZoneRowCacheLimits>;
+  /** What the dead letters may take. Default: 1 GiB. */
+  readonly deadLetterQuotaBytes?: number;
+  /** How long they are kept. Default: 7 days. */
+  readonly deadLetterRetentionMs?: number;
   /** How often it does what can wait: flushes old memtables, merges, drops what has expired. Default: every five seconds. */
   readonly backgroundJobsEveryMs?: number;
 }
@@ -126,9 +133,18 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     retentionMs,
   };
   await dropExpiredSegments(retention, now());
+  const deadLetters = await DeadLetters.open(
+    {
+      file: folder.deadLetterFile,
+      quotaBytes: options.deadLetterQuotaBytes ?? DEAD_LETTER_QUOTA_BYTES,
+      retentionMs: options.deadLetterRetentionMs ?? DEAD_LETTER_RETENTION_MS,
+      logger,
+    },
+    catalog.legacyDeadLetters,
+  );
+  await deadLetters.removeExpired(now());
   const sourceOffsets = new SourceOffsetTable(stored);
   const counters = { expiredEvents, duplicateEvents };
-  const keepDeadLetters = (letters: readonly DeadLetter[]) => catalog.deadLetters.add(letters, now());
   const rewriting = { aliases, catalog, live, now };
   const fields = new FieldsWriter(flushing);
   const blobFiles = new BlobFileWriter();
@@ -164,7 +180,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   }
   const pipeline = new AppendPipeline({
     journals: journalFolder,
-    keepDeadLetters,
+    keepDeadLetters: (letters) => deadLetters.add(letters, now()),
     loader,
     now,
   });
@@ -192,6 +208,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     compaction: rewriting,
     merges,
     retention,
+    deadLetters,
     zoneRowCache,
     now,
     everyMs: backgroundJobsEveryMs,
@@ -208,6 +225,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     evictAll: () => zoneRowCache.evictAll(),
   });
   const release = async () => {
+    await deadLetters.close();
     await threads.stop();
     await fields.close();
     await blobFiles.close();
@@ -228,6 +246,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     counts: cachesCounts ? new SegmentCounts() : undefined,
     groups: cachesCounts ? groups : undefined,
     catalog,
+    deadLetters,
     live,
     forgotten,
     sourceOffsets,

@@ -54,7 +54,9 @@ function tellRejected(name: string, { rejected, rejectedCount }: IntakeAnswer, s
   for (const { line, reason } of rejected.slice(0, MOST_LISTED)) stderr.write(`${input}, line ${line}: rejected: ${printable(reason)}\n`);
   const untold = rejectedCount - Math.min(rejected.length, MOST_LISTED);
   if (untold > 0) stderr.write(`and ${untold} more\n`);
-  if (rejectedCount > 0) stderr.write('Rejected events are kept as dead letters: GET /ingest/dead-letters\n');
+  const lost = rejected.filter(({ kept }) => kept === false).length;
+  if (rejectedCount > lost) stderr.write('Rejected events are kept as dead letters: GET /ingest/dead-letters\n');
+  if (lost > 0) stderr.write(`${lost} of them are not kept, because the dead letters use up DEAD_LETTER_MAX_MB\n`);
 }
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {

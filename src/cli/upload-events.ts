@@ -13,7 +13,7 @@ export interface IntakeAnswer {
   readonly duplicates: number | null;
   readonly expired: number;
   /** At most some of them; `rejectedCount` counts all. */
-  readonly rejected: readonly { readonly index: number; readonly line: number; readonly reason: string }[];
+  readonly rejected: readonly { readonly index: number; readonly line: number; readonly reason: string; readonly kept?: false }[];
   readonly rejectedCount: number;
 }
 
@@ -53,7 +53,7 @@ function openRequest(upload: Upload): ClientRequest {
 const AGAIN = 'sending the same events again stores nothing twice';
 
 /** No answer of the program is longer: it lists the first of the rejected events only. */
-export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** The answer's body. Throws CommandFailed beyond the limit. */
 async function answerText(response: IncomingMessage): Promise<string> {

@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { replayDeadLetters } from '../../ingest/dead-letter-replay.ts';
-import type { EventStore } from '../../store/event-store.ts';
+import { discardDeadLetters, replayDeadLetters } from '../../ingest/dead-letter-replay.ts';
+import type { DeadLetterSelection, EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../access.ts';
 import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../content-negotiation.ts';
 import { deadLetterList } from '../dead-letter-list.ts';
-import { RequestProblem } from '../problem.ts';
 import { readQuery, wholeNumber } from '../query-parameters.ts';
-import { readReplayRequest } from '../replay-request.ts';
+import { readDiscardRequest, readReplayRequest } from '../replay-request.ts';
 import { wholeBodyWithin } from '../request-body.ts';
 import { asStoreProblem } from '../store-problem.ts';
 
@@ -18,14 +17,14 @@ export interface DeadLetterRoutesOptions {
   readonly store: EventStore;
   readonly now: () => number;
   readonly retentionMs: number;
-  /** How long the whole body of a replay may take to arrive. */
+  /** How long the whole body of a request may take to arrive. */
   readonly bodyDeadlineMs: number;
 }
 
-/** A dead letter has no zone to go by, so only a key that opens every zone may see or replay them. */
-async function requireEveryZone(request: FastifyRequest): Promise<void> {
-  if (callerOf(request).opensEveryZone) return;
-  throw new RequestProblem('access.zone_denied', 'Dead letters need an access key that opens every zone (*)');
+/** A key sees the letters of its zones; those of no known zone are for keys that open every zone. */
+function zonesOf(request: FastifyRequest): DeadLetterSelection['zones'] {
+  const { zones } = callerOf(request);
+  return zones === 'all' ? zones : [...zones];
 }
 
 function listQuery(query: unknown): { readonly afterId?: number; readonly limit?: number } {
@@ -36,36 +35,47 @@ function listQuery(query: unknown): { readonly afterId?: number; readonly limit?
 }
 
 /** A body needs a type; no body, as from `curl -X POST`, has none. */
-async function judgeReplay({ headers, query }: FastifyRequest): Promise<void> {
+async function judgeBody({ headers, query }: FastifyRequest): Promise<void> {
   readQuery(query, {});
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   if (hasBody || headers['content-type'] !== undefined) requireBodyType(headers['content-type'], isJsonType, JSON_TYPES.join(', '));
   requirePlainBody(headers['content-encoding']);
 }
 
-/** `GET /ingest/dead-letters` in id order, and `POST /ingest/dead-letters/replay` of all or of the `ids` named. */
+/**
+ * `GET /ingest/dead-letters` in id order, `POST /ingest/dead-letters/replay` of all or of the `ids` named, and `POST /ingest/dead-letters/discard` of the `ids`
+ * named or of all. A letter that the key does not open is to it as one that is not there.
+ */
 export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetterRoutesOptions): Promise<void> {
   const { store, now, retentionMs, bodyDeadlineMs } = options;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', wholeBodyWithin(bodyDeadlineMs));
 
-  app.get('/ingest/dead-letters', { onRequest: requireEveryZone }, async (request, reply) => {
+  app.get('/ingest/dead-letters', async (request, reply) => {
     const { afterId, limit = DEFAULT_LIMIT } = listQuery(request.query);
-    const list = Readable.from(deadLetterList(store, afterId, limit));
+    const selection = { zones: zonesOf(request), ...(afterId === undefined ? {} : { afterId }), limit };
+    const list = Readable.from(deadLetterList(store, selection));
     list.once('error', (error) => request.log.error({ err: error }, 'the dead letters could not be listed to their end'));
     return reply.type('application/json; charset=utf-8').send(list);
   });
 
-  app.post<{ readonly Body: Uint8Array | undefined }>(
-    '/ingest/dead-letters/replay',
-    { config: { needsScope: 'ingest' }, onRequest: [requireEveryZone, judgeReplay] },
-    async (request) => {
-      const ids = readReplayRequest(request.body);
-      try {
-        return await replayDeadLetters(store, { now, retentionMs, ...(ids === undefined ? {} : { ids }) });
-      } catch (error) {
-        throw asStoreProblem(error);
-      }
-    },
-  );
+  const changes = { config: { needsScope: 'ingest' }, onRequest: judgeBody } as const;
+  app.post<{ readonly Body: Uint8Array | undefined }>('/ingest/dead-letters/replay', changes, async (request) => {
+    const ids = readReplayRequest(request.body);
+    const zones = zonesOf(request);
+    return await orStoreProblem(() => replayDeadLetters(store, { now, retentionMs, zones, ...(ids === undefined ? {} : { ids }) }));
+  });
+
+  app.post<{ readonly Body: Uint8Array | undefined }>('/ingest/dead-letters/discard', changes, async (request) => {
+    const ids = readDiscardRequest(request.body);
+    return await orStoreProblem(async () => ({ discarded: await discardDeadLetters(store, zonesOf(request), ids) }));
+  });
+}
+
+async function orStoreProblem<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asStoreProblem(error);
+  }
 }

@@ -30,6 +30,8 @@ export interface IngestEventsRoutesOptions {
   readonly now: () => number;
   /** Events older than this, in milliseconds, are counted and not stored. */
   readonly retentionMs: number;
+  /** How long a body may be, decompressed. */
+  readonly maxBytes: number;
   /** How long the next bytes of a body may take to arrive; the whole of it may take any time. */
   readonly bodyDeadlineMs: number;
 }
@@ -51,13 +53,13 @@ function asIntakeProblem(error: unknown): unknown {
   const detail = `${error.message}; sending everything again stores nothing twice`;
   if (error.cause instanceof RequestProblem)
     return new RequestProblem(error.cause.errorKey, detail, { headers: error.cause.headers, cause: error });
-  return new RequestProblem(error.code === 'event_too_long' ? 'body.too_large' : 'request.malformed', detail, { cause: error });
+  return new RequestProblem('request.malformed', detail, { cause: error });
 }
 
 /** `POST /ingest/events`: events as NDJSON or as one JSON array, of any length; 202 once all that are accepted are durable. */
 export async function ingestEventsRoutes(
   app: FastifyInstance,
-  { store, metrics, now, retentionMs, bodyDeadlineMs }: IngestEventsRoutesOptions,
+  { store, metrics, now, retentionMs, maxBytes, bodyDeadlineMs }: IngestEventsRoutesOptions,
 ): Promise<void> {
   // The body is not read here: it flows, and waits where the store is behind.
   app.removeAllContentTypeParsers();
@@ -90,6 +92,7 @@ export async function ingestEventsRoutes(
         source,
         now,
         retentionMs,
+        mostBytes: maxBytes,
         signal,
         ...(admit === undefined ? {} : { admit }),
       });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { BatchBuilder } from '../../ingest/batch-builder.ts';
 import type { EventBatch } from '../../store/event-store.ts';
@@ -40,13 +41,19 @@ test('after a batch was taken the next one begins with nothing', () => {
   expect(rest).toEqual({ eventCount: 1, sourceOffsets: [{ topic: 'a', partition: 0, nextOffset: 12n }], deadLetters: [], expiredCount: 0 });
 });
 
-test('a dead letter of 3 MB is kept whole and counts into the size of the batch', () => {
+test('a dead letter of 1 MiB is kept whole, of a longer one the start, and both count into the size of the batch', () => {
   const builder = new BatchBuilder(RULES);
-  const message = Buffer.alloc(3_000_000, 'x');
-  builder.addKafkaMessage('a', 0, 1n, message);
-  expect(builder.byteLength).toBe(3_000_000);
-  message.fill('y');
-  expect(Buffer.from(builder.take().deadLetters[0]?.bytes ?? []).equals(Buffer.alloc(3_000_000, 'x'))).toBe(true);
+  const [whole, long] = [Buffer.alloc(1024 * 1024, 'x'), Buffer.alloc(3_000_000, 'x')];
+  const sha256 = createHash('sha256').update(long).digest();
+  builder.addKafkaMessage('a', 0, 1n, whole);
+  builder.addKafkaMessage('a', 0, 2n, long);
+  expect(builder.byteLength).toBeGreaterThan(1024 * 1024 + 64 * 1024);
+  expect(builder.byteLength).toBeLessThan(1024 * 1024 + 66 * 1024);
+  for (const message of [whole, long]) message.fill('y');
+  const [first, second] = builder.take().deadLetters;
+  expect([first?.cut, Buffer.from(first?.bytes ?? []).equals(Buffer.alloc(1024 * 1024, 'x'))]).toEqual([null, true]);
+  expect(second?.cut).toEqual({ sizeBytes: 3_000_000, sha256 });
+  expect(Buffer.from(second?.bytes ?? []).equals(Buffer.alloc(64 * 1024, 'x'))).toBe(true);
 });
 
 test('a rejected event between good ones leaves no trace in the columns and the logs', () => {

@@ -69,6 +69,7 @@ test.each([64 * 1024 * 1024, 1_000_000, 65_537, 65_536, 4_099, 700])(
       event: (bytes) => verdicts.push(converter.convert(bytes, null)),
       lines: (chunk, other) =>
         converter.convertLines(chunk, { added: (count) => verdicts.push(...Array(count).fill({ kind: 'accepted' })), other }),
+      tooLong: () => {},
       stray: (_bytes, reason) => verdicts.push({ kind: 'rejected', reason, zoneId: null }),
       newlines: () => {},
     };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -85,7 +86,7 @@ test('rejected events are listed with their places and kept, the ones beside the
     [5, 'the event is []: a J'],
   ]);
   expect(await storedIds(store)).toEqual(['a', 'c']);
-  const letters = store.listDeadLetters({ limit: 10 });
+  const letters = await store.listDeadLetters({ zones: 'all', limit: 10 });
   expect(letters.map(({ bytes, source }) => [Buffer.from(bytes).toString(), source])).toEqual([
     ['broken', 'http'],
     [lines[3], 'http'],
@@ -109,24 +110,91 @@ test('an input sent twice is stored once, also where the events have no ids', as
   expect(await storedIds(store)).toHaveLength(50);
 });
 
-test('an event of 3 MB is a dead letter with all its bytes, one of more than 64 MiB stops the intake', async () => {
+test('an event of 3 MB and one that is far longer than the memory may hold keep their start, length and hash, alike however they are cut', async () => {
   const store = await newStore();
-  const large = event('large', { log: { filling: 'x'.repeat(3_000_000) } });
-  expect(await takeIn(store, `${event('a')}\n${large}\n${event('b')}`)).toMatchObject({ accepted: 2, rejectedCount: 1 });
-  expect(Buffer.from(store.listDeadLetters({ limit: 1 })[0]?.bytes ?? []).equals(Buffer.from(large))).toBe(true);
-
-  async function* endless() {
-    yield Buffer.from(`${event('c')}\n{"a":"`);
-    for (;;) {
-      yield Buffer.alloc(1024 * 1024, 'x');
-    }
+  const large = event('large', { log: { filling: 'é'.repeat(1_500_000) } });
+  for (const chunkBytes of [64 * 1024, 5_000_000, 999_983]) {
+    expect(await takeIn(store, `${event('a')}\n${large}\n${event('b')}`, chunkBytes)).toMatchObject({ accepted: 2, rejectedCount: 1 });
   }
-  const stopped = takeInEvents(endless(), { store, source: 'file', ...RULES });
-  await expect(stopped).rejects.toMatchObject({ code: 'event_too_long', report: { accepted: 1 } });
+  await takeIn(store, `[${event('a')}, ${large}  ,${event('b')}]`);
+  const [letter, ofArray, ...others] = await store.listDeadLetters({ zones: 'all', limit: 9 });
+  const bytes = Buffer.from(large);
+  expect(others).toEqual([]);
+  expect(letter).toMatchObject({
+    sizeBytes: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    isWhole: false,
+    zoneId: null,
+    reason: `the event has ${bytes.length} bytes: at most 1048576 are allowed`,
+  });
+  expect(ofArray?.sizeBytes).toBe(bytes.length + 2);
+  const kept = Buffer.from(letter?.bytes ?? []);
+  expect(kept.equals(bytes.subarray(0, kept.length))).toBe(true);
+  expect([kept.length > 65_530, kept.length <= 65_536, kept.toString().includes('\ufffd')]).toEqual([true, true, false]);
+  expect(await storedIds(store)).toEqual(['a', 'b']);
+
+  async function* long() {
+    yield Buffer.from(`${event('c')}\n{"a":"`);
+    for (let sent = 0; sent < 200; sent++) yield Buffer.alloc(1024 * 1024, 'x');
+    yield Buffer.from(`\n${event('d')}`);
+  }
+  const report = await takeInEvents(long(), { store, source: 'file', ...RULES });
+  expect(report).toMatchObject({ accepted: 2, rejected: [{ line: 2, reason: expect.stringContaining('the event has 209715206 bytes') }] });
+});
+
+test('blanks are no event however many they are, and an event of the greatest length is one wherever the line is cut', async () => {
+  const store = await newStore();
+  const rest = event('x', { log: { filling: '' } }).length;
+  const greatest = event('x', { log: { filling: 'x'.repeat(1024 * 1024 - rest) } });
+  const blanks = ' '.repeat(1_500_000);
+  for (const text of [`${blanks}\r\n${greatest}\r\n${blanks}`, `[${blanks}\n${greatest},${blanks}${event('y')}]${blanks}`]) {
+    expect(await takeIn(store, text)).toMatchObject({ rejectedCount: 0 });
+  }
+  expect(await storedIds(store)).toEqual(['x', 'y']);
+});
+
+test.each([
+  ['lines', (count: number) => 'x\n'.repeat(count), 10_002],
+  ['an array', (count: number) => `[${'1,\n'.repeat(count)}1`, 10_002],
+])('an input with more than 10,000 rejected events ends there and says so, in %s', async (what, textOf, line) => {
+  const good = event('a');
+  const text = what === 'lines' ? `${good}\n${textOf(200_000)}` : textOf(200_000).replace('[', `[${good},\n`);
+  const store = await newStore();
+  const stopped = takeIn(store, text);
+  await expect(stopped).rejects.toMatchObject({ code: 'too_many_rejected', report: { accepted: 1, rejectedCount: 10_000 } });
   await expect(stopped).rejects.toThrow(
-    /an event is longer than 67108864 bytes \(it begins "\{\\"a\\":\\"…"\); before that 1 events were stored/,
+    new RegExp(`^line ${line}: more than 10000 events would be rejected.*before that 1 events were stored`),
   );
-  expect(await storedIds(store)).toEqual(['a', 'b', 'c']);
+  expect(await storedIds(store)).toEqual(['a']);
+  const exactly = await takeIn(store, `${good}\n${'x\n'.repeat(10_000)}`);
+  expect([exactly.rejectedCount, exactly.rejected.length]).toEqual([10_000, 1000]);
+});
+
+test('an input that is longer than allowed ends there and says so, and what came before stays', async () => {
+  const store = await newStore();
+  const text = `${event('a')}\n${' \n'.repeat(5_000)}${event('b')}\n`;
+  const stopped = takeIn(store, text, 1_000, { mostBytes: text.length - 1 });
+  await expect(stopped).rejects.toMatchObject({ code: 'input_too_long', report: { accepted: 1 } });
+  await expect(stopped).rejects.toThrow(/^line \d+: the input is longer than \d+ bytes/);
+  expect(await storedIds(store)).toEqual(['a']);
+  expect(await takeIn(store, text, 1_000, { mostBytes: text.length })).toMatchObject({ accepted: 2 });
+});
+
+test('others have their turn while millions of blank and expired lines are worked through', async () => {
+  const store = await newStore();
+  const old = `${event('old', { timestamp: NOW - 80 * HOUR })}\n`;
+  for (const text of ['\n'.repeat(4_000_000), old.repeat(60_000)]) {
+    let turns = 0;
+    let ended = false;
+    const count = (): void => {
+      turns += 1;
+      if (!ended) setImmediate(count);
+    };
+    setImmediate(count);
+    await takeIn(store, text, 16 * 1024 * 1024);
+    ended = true;
+    expect(turns).toBeGreaterThan(5);
+  }
 });
 
 test('only the first 1000 rejections are listed, all are counted and kept', async () => {

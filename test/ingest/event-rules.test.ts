@@ -112,7 +112,9 @@ describe('an event is rejected, naming the field, its value and what is allowed:
     const { fields, logs, eventCount, deadLetters } = builder.take();
     expect({ fields, logs, eventCount }).toEqual({ fields: NO_FIELDS, logs: [], eventCount: 0 });
     expect(deadLetters).toHaveLength(1);
-    expect(Buffer.from(deadLetters[0]?.bytes ?? []).equals(bytes)).toBe(true);
+    // Of one that is longer than any event, the start.
+    const kept = bytes.length > 1024 * 1024 ? bytes.subarray(0, 64 * 1024) : bytes;
+    expect(Buffer.from(deadLetters[0]?.bytes ?? []).equals(kept)).toBe(true);
     expect(deadLetters[0]).toMatchObject({ source: 'http', topic: null, partition: null, offset: null });
   });
 });

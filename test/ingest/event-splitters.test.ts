@@ -18,6 +18,7 @@ describe('however an input is cut into chunks, the same events come out:', () =>
         return start;
       },
       stray: (piece, reason) => pieces.push(`${Buffer.from(piece).toString()} ${reason}`),
+      tooLong: ({ sizeBytes }) => pieces.push(`${sizeBytes} bytes`),
       newlines: () => {},
     };
     const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];

@@ -1,11 +1,10 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
-import { CLOCK_TOLERANCE_MS } from '../../ingest/event-rules.ts';
+import { MOST_REJECTED } from '../../ingest/event-intake.ts';
+import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES } from '../../ingest/event-rules.ts';
 import { LONGEST_REJECTED_LIST } from '../../ingest/intake-report.ts';
 import { DEEPEST_NESTING } from '../../ingest/json-skipper.ts';
 import { TOKEN_DEADLINE_MS } from '../../ingest/kafka-token.ts';
-import { LONGEST_KEPT_BYTES } from '../../ingest/partial-event.ts';
-import { LARGEST_EVENT_BYTES } from '../../ingest/scanned-events.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/wire-event.ts';
 import { INT32 } from '../../query/wire-integer.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -15,6 +14,7 @@ import { ask, ingest, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
 
 const NOW = Date.now();
+const DEFAULTS = loadConfig({});
 
 let app: RunningApp;
 
@@ -40,19 +40,32 @@ const nested = (levels: number): string => event({ log: { a: [] } }).replace('[]
 
 describeLimits('Ingest', import.meta.filename, {
   'bytes of an event': { is: bytes(LARGEST_EVENT_BYTES), ask: (size) => verdictOn(ofBytes(size)) },
-  'bytes of an event that is kept as a dead letter': {
-    is: bytes(LONGEST_KEPT_BYTES),
+  'bytes of a dead letter that is kept whole': {
+    is: bytes(LARGEST_EVENT_BYTES),
     ask: async (size) => {
-      const verdict = await verdictOn('x'.repeat(size));
-      return verdict === 'rejected' ? 'ok' : verdict;
+      await ingest(app, 'x'.repeat(size));
+      const letters: readonly { sizeBytes: number; text: string; replayable: boolean }[] = (await ask(app, '/ingest/dead-letters')).body
+        .deadLetters;
+      const letter = letters.find(({ sizeBytes }) => sizeBytes === size);
+      return letter?.replayable === true ? 'ok' : `${letter?.text.length} bytes kept`;
     },
+  },
+  'bytes of all dead letters': { is: bytes(DEFAULTS.deadLetterMaxMb * 1024 ** 2), elsewhere: 'past the quota an upload is told' },
+  'age of a dead letter': { is: milliseconds(DEFAULTS.deadLetterRetentionMs), elsewhere: 'letters are removed when their time is over' },
+  'rejected events of one request': {
+    is: count(MOST_REJECTED),
+    ask: async (events) => outcomeOf(await ingest(app, '{}\n'.repeat(events))),
+  },
+  'bytes of one request, decompressed': {
+    is: bytes(DEFAULTS.ingestMaxMb * 1024 ** 2),
+    elsewhere: 'a body that is longer than INGEST_MAX_MB decompressed ends there',
   },
   'bytes of `logId`': { is: bytes(LONGEST_LOG_ID_BYTES), ask: (size) => verdictOn(event({ logId: 'x'.repeat(size) })) },
   'objects and arrays inside one another': { is: count(DEEPEST_NESTING), ask: (levels) => verdictOn(nested(levels)) },
   '`shieldZoneId`': { is: count(Number(INT32.most)), ask: (shieldZoneId) => verdictOn(event({ shieldZoneId })) },
   '`timestamp` after now': { is: milliseconds(CLOCK_TOLERANCE_MS), ask: (ms) => verdictOn(event({ timestamp: NOW + ms })) },
   '`timestamp` before now': {
-    is: milliseconds(loadConfig({}).retentionMs),
+    is: milliseconds(DEFAULTS.retentionMs),
     ask: (ms) => verdictOn(event({ timestamp: NOW - ms })),
   },
   'rejected events that an answer lists': {
@@ -68,7 +81,7 @@ describeLimits('Ingest', import.meta.filename, {
     is: count(MOST_LISTED),
     ask: async (limit) => outcomeOf(await ask(app, `/ingest/dead-letters?limit=${limit}`)),
   },
-  'bytes of the body of a replay': {
+  'bytes of the body of a replay or a discard': {
     is: bytes(fastify().initialConfig.bodyLimit ?? 0),
     ask: async (size) => {
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"ids":[]}'.padEnd(size) };

@@ -159,15 +159,6 @@ describe('with access keys', () => {
     expect([status, body.errorKey]).toEqual([403, 'access.zone_denied']);
   });
 
-  test('dead letters are for keys that open every zone', async () => {
-    app = await startApp({ env: { ACCESS_KEYS } });
-    const ways = [['/ingest/dead-letters', 'GET'] as const, ['/ingest/dead-letters/replay', 'POST'] as const];
-    for (const [path, method] of ways) {
-      expect((await ask(app, path, { method, headers: { accesskey: SOME } })).status).toBe(403);
-      expect((await ask(app, path, { method, headers: { accesskey: ALL } })).status).toBe(200);
-    }
-  });
-
   test('health needs none; metrics need one only where the program listens beyond loopback', async () => {
     app = await startApp({ env: { ACCESS_KEYS } });
     for (const path of ['/healthz', '/readyz', '/metrics']) expect((await ask(app, path)).status).toBe(200);

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Answer, ask, ingest, type RunningApp, startApp } from './running-app.ts';
+import { type Answer, ask, eventLine, ingest, type RunningApp, startApp } from './running-app.ts';
 
 let app: RunningApp;
 
@@ -35,7 +36,7 @@ describe('dead letters', () => {
   });
 
   test.each([
-    ['of two megabytes, in characters of one to four bytes', `{"ab":"${'a\u00e9\u20ac\u{1f600}\\n\\u0007'.repeat(160_000)}"`],
+    ['of a megabyte, in characters of one to four bytes', `{"ab":"${'a\u00e9\u20ac\u{1f600}\\n\\u0007'.repeat(50_000)}"`],
     ['that begins with a byte order mark', '\ufeff{"a"'],
     ['that is empty but for a quote', '"'],
   ])('are listed whole where their text is one %s', async (_what, text) => {
@@ -51,19 +52,20 @@ describe('dead letters', () => {
     expect(Buffer.from(body.deadLetters[0].base64, 'base64').equals(bytes)).toBe(true);
   });
 
-  test('are read one by one, and others have their turn in between', async () => {
-    await ingest(app, `${'x'.repeat(400_000)}\n`.concat(...Array.from({ length: 9 }, (_, index) => `bad ${index}\n`)));
-    const limits: number[] = [];
+  test('are read a few at a time, and others have their turn in between', async () => {
+    await ingest(app, Array.from({ length: 9 }, (_, index) => `${index}${'x'.repeat(1_000_000)}\n`).join(''));
+    const read: number[] = [];
     const turns: number[] = [];
     const list = app.store.listDeadLetters.bind(app.store);
-    app.store.listDeadLetters = (options) => {
-      limits.push(options.limit);
-      setImmediate(() => turns.push(limits.length));
-      return list(options);
+    app.store.listDeadLetters = async (selection) => {
+      const letters = await list(selection);
+      read.push(letters.reduce((sum, { bytes }) => sum + bytes.length, 0));
+      setImmediate(() => turns.push(read.length));
+      return letters;
     };
-    expect((await ask(app, '/ingest/dead-letters')).body.deadLetters).toHaveLength(10);
-    expect(limits).toEqual(Array(11).fill(1));
-    expect(new Set(turns).size).toBeGreaterThan(9);
+    expect((await ask(app, '/ingest/dead-letters')).body.deadLetters).toHaveLength(9);
+    expect(Math.max(...read)).toBeLessThan(6_000_000);
+    expect(new Set(turns).size).toBeGreaterThan(2);
   });
 
   test('that cannot be read are answered 500, and logged', async () => {
@@ -78,8 +80,8 @@ describe('dead letters', () => {
     await ingest(app, 'bad one\nbad two\n');
     const { body } = await ask(app, '/ingest/dead-letters');
     const one = await replay(JSON.stringify({ ids: [body.deadLetters[0].id] }), JSON_TYPE);
-    expect([one.status, one.body]).toEqual([200, { replayed: 0, stillRejected: 1 }]);
-    expect((await replay('{"ids":[]}', JSON_TYPE)).body).toEqual({ replayed: 0, stillRejected: 0 });
+    expect([one.status, one.body]).toEqual([200, { replayed: 0, stillRejected: 1, notReplayable: 0 }]);
+    expect((await replay('{"ids":[]}', JSON_TYPE)).body).toEqual({ replayed: 0, stillRejected: 0, notReplayable: 0 });
     expect(app.store.stats().deadLetters).toBe(2);
   });
 
@@ -92,7 +94,7 @@ describe('dead letters', () => {
   ])('are all replayed for %s', async (_what, text, headers) => {
     await ingest(app, 'bad one\nbad two\n');
     const { status, body } = await replay(text, headers);
-    expect([status, body]).toEqual([200, { replayed: 0, stillRejected: 2 }]);
+    expect([status, body]).toEqual([200, { replayed: 0, stillRejected: 2, notReplayable: 0 }]);
   });
 
   test.each([
@@ -166,5 +168,60 @@ describe('dead letters', () => {
       'body.too_large',
       'The request body has more than 1048576 bytes; allowed: at most 1048576 bytes',
     ]);
+  });
+
+  test('that were longer than an event say so in the listing and in a replay, which leaves them', async () => {
+    await ingest(app, `${'x'.repeat(2_000_000)}\nbad one\n`);
+    const { body } = await ask(app, '/ingest/dead-letters');
+    const [long, short] = body.deadLetters;
+    expect([long.replayable, long.sizeBytes, long.text]).toEqual([false, 2_000_000, 'x'.repeat(65_536)]);
+    expect(long.sha256).toBe(createHash('sha256').update('x'.repeat(2_000_000)).digest('hex'));
+    expect([short.replayable, short.sizeBytes, short.text]).toEqual([true, 7, 'bad one']);
+    expect((await replay('{}', JSON_TYPE)).body).toEqual({ replayed: 0, stillRejected: 1, notReplayable: 1 });
+    expect(app.store.stats().deadLetters).toBe(2);
+  });
+
+  test('are discarded, those named or all; nothing is by mistake', async () => {
+    await ingest(app, Array.from({ length: 450 }, (_, index) => `bad ${index}\n`).join(''));
+    const discard = (body?: string) =>
+      ask(app, '/ingest/dead-letters/discard', { method: 'POST', headers: JSON_TYPE, ...(body === undefined ? {} : { body }) });
+    const { body } = await ask(app, '/ingest/dead-letters?limit=2');
+    const [first, second] = body.deadLetters;
+    for (const wrong of [
+      undefined,
+      '',
+      '{}',
+      '{"ids":[1],"all":true}',
+      '{"all":false}',
+      '{"all":null}',
+      '{"ids":null}',
+      '[]',
+      '{"id":[1]}',
+    ]) {
+      expect([wrong, (await discard(wrong)).status]).toEqual([wrong, 400]);
+    }
+    expect((await discard('{"ids":[]}')).body).toEqual({ discarded: 0 });
+    expect((await discard(JSON.stringify({ ids: [first.id, second.id, second.id, 99_999] }))).body).toEqual({ discarded: 2 });
+    expect((await discard('{"all":true}')).body).toEqual({ discarded: 448 });
+    expect(app.store.stats().deadLetters).toBe(0);
+  });
+
+  test('past the quota are not kept, and the sender is told which', async () => {
+    await app.stop();
+    app = await startApp({ storeOptions: { deadLetterQuotaBytes: 100_000 } });
+    const lines = Array.from({ length: 1_500 }, (_, index) => (index < 1_300 ? 'short' : `${index}${'x'.repeat(1_000)}`));
+    const { status, body } = await ingest(app, `${eventLine()}${lines.join('\n')}\n`);
+    expect([status, body.accepted, body.rejectedCount]).toEqual([202, 1, 1_500]);
+    expect(body.rejected.slice(0, 1_000).every(({ kept }: { kept?: boolean }) => kept === undefined)).toBe(true);
+    const lost = body.rejected.slice(1_000);
+    const kept = app.store.stats().deadLetters;
+    expect([lost.length, lost[0], lost.at(-1).index]).toEqual([
+      200 - (kept - 1),
+      { index: 1_301 + kept - 1, line: 1_302 + kept - 1, reason: expect.any(String), kept: false },
+      1_500,
+    ]);
+    // A second time, those that are kept are known, and the others are not kept again.
+    expect((await ingest(app, `${lines.join('\n')}\n`)).body.rejected.slice(1_000)).toHaveLength(lost.length);
+    expect(app.store.stats().deadLetters).toBe(kept);
   });
 });

@@ -105,7 +105,7 @@ describe('shieldlog ingest', () => {
     const told = await runCli(['ingest', '--url', url, events]);
     expect(told).toMatchObject({ status: 1, stdout: '' });
     expect(told.stderr).toBe(
-      `shieldlog: what answered ${status} is no shieldlog: its answer has more than 4194304 bytes; sending the same events again stores nothing twice\n`,
+      `shieldlog: what answered ${status} is no shieldlog: its answer has more than 16777216 bytes; sending the same events again stores nothing twice\n`,
     );
   });
 });

@@ -64,7 +64,7 @@ describe('/openapi.json', () => {
     const [zone] = OPENAPI_DOCUMENT.paths['/shield/event-logs/{shieldZoneId}/search'].post.parameters;
     expect(zone).toMatchObject({ schema: { minimum: -2_147_483_648, maximum: 2_147_483_647 } });
     const { rejected, rejectedCount } = OPENAPI_DOCUMENT.components.schemas.IntakeReport.properties;
-    expect(rejected).toMatchObject({ maxItems: 1000, description: expect.stringContaining('The first 1,000') });
+    expect(rejected).toMatchObject({ maxItems: 10_000, description: expect.stringContaining('The first 1,000') });
     expect(rejectedCount.description).toContain('How many');
   });
 

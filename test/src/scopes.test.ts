@@ -16,6 +16,7 @@ const NEEDED: Readonly<Record<string, readonly Scope[]>> = {
   getApiGuardianMetrics: ['read'],
   ingestEvents: ['ingest'],
   replayDeadLetters: ['ingest'],
+  discardDeadLetters: ['ingest'],
   upsertScriptVariable: ['manage'],
   updateApiGuardianSpec: ['manage'],
   addDnsZone: ['manage'],

@@ -15,7 +15,7 @@ test('an append resolves when its events can be searched and its journal is on d
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const receipt = await store.append(canonicalBatch([event('a', NOW), event('b', NOW + 1)]));
-  expect(receipt).toEqual({ firstSequence: 1n, eventCount: 2, duplicates: 0 });
+  expect(receipt).toEqual({ firstSequence: 1n, eventCount: 2, duplicates: 0, deadLettersNotKept: [] });
   expect(await storedIds(store)).toEqual(['b', 'a']);
   expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000001.logs', '000000000001.parquet']);
 });
@@ -33,7 +33,16 @@ test('batches that come together are one journal, up to ten thousand events, and
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const at = (partition: number, nextOffset: bigint) => ({ sourceOffsets: [{ topic: 'shield', partition, nextOffset }] });
-  const letter = { bytes: Buffer.from('x'), reason: 'no event', source: 'kafka', topic: 'shield', partition: 0, offset: 3n };
+  const letter = {
+    bytes: Buffer.from('x'),
+    reason: 'no event',
+    source: 'kafka',
+    topic: 'shield',
+    partition: 0,
+    offset: 3n,
+    cut: null,
+    zoneId: null,
+  };
   const batches = [
     canonicalBatch(eventSeries('a', 3_000, NOW, 1), at(0, 1n)),
     canonicalBatch(eventSeries('A', 3_000, NOW, 1)),
@@ -94,21 +103,39 @@ test('source offsets move with the batch, also when it holds nothing to store', 
 
 test('a dead letter is kept once with its bytes, however often it is delivered', async () => {
   const store = await storeIn(temporaryFolder(), { now: () => NOW });
-  const letter = { bytes: Buffer.from([0, 255, 10]), reason: 'not UTF-8', source: 'kafka', topic: 'shield', partition: 0, offset: 12n };
+  const letter = {
+    bytes: Buffer.from([0, 255, 10]),
+    reason: 'not UTF-8',
+    source: 'kafka',
+    topic: 'shield',
+    partition: 0,
+    offset: 12n,
+    cut: null,
+    zoneId: null,
+  };
   await store.append(canonicalBatch([], { deadLetters: [letter] }));
   await store.append(canonicalBatch([], { deadLetters: [letter, { ...letter, offset: 13n }] }));
-  const [first, second, ...rest] = store.listDeadLetters({ limit: 10 });
+  const [first, second, ...rest] = await store.listDeadLetters({ zones: 'all', limit: 10 });
   expect(first).toMatchObject({ reason: 'not UTF-8', topic: 'shield', partition: 0, offset: 12n, receivedAtMs: NOW });
   expect([...(first?.bytes ?? [])]).toEqual([0, 255, 10]);
   expect(second?.offset).toBe(13n);
   expect(rest).toEqual([]);
-  store.removeDeadLetters([first?.id ?? 0]);
-  expect(store.listDeadLetters({ limit: 10 }).map(({ offset }) => offset)).toEqual([13n]);
+  expect(await store.removeDeadLetters({ zones: 'all', ids: [first?.id ?? 0, 999], limit: 2 })).toBe(1);
+  expect((await store.listDeadLetters({ zones: 'all', limit: 10 })).map(({ offset }) => offset)).toEqual([13n]);
 });
 
 test('the bytes of events and of dead letters are pending until the batch is stored', async () => {
   const store = await storeIn(temporaryFolder());
-  const letter = { bytes: Buffer.alloc(1_000), reason: 'no event', source: 'http', topic: null, partition: null, offset: null };
+  const letter = {
+    bytes: Buffer.alloc(1_000),
+    reason: 'no event',
+    source: 'http',
+    topic: null,
+    partition: null,
+    offset: null,
+    cut: null,
+    zoneId: null,
+  };
   const events = canonicalBatch([event('a', NOW)]);
   const eventBytes = Buffer.concat([...events.fields.values.flat(), ...events.fields.masks, ...events.logs]).byteLength;
   const stored = [
@@ -126,7 +153,7 @@ test('a batch with fewer values than events cannot be read: it is refused, nothi
   const good = canonicalBatch([event('a', NOW), event('b', NOW + 1)]);
   const values = good.fields.values.map((chunks, place) => (place === columnIndex('timestamp') ? [Buffer.alloc(8)] : chunks));
   await expect(store.append({ ...good, fields: { ...good.fields, values } })).rejects.toMatchObject({ code: 'append_failed' });
-  await expect.poll(() => store.append(good)).toEqual({ firstSequence: 1n, eventCount: 2, duplicates: 0 });
+  await expect.poll(() => store.append(good)).toEqual({ firstSequence: 1n, eventCount: 2, duplicates: 0, deadLettersNotKept: [] });
   expect(await storedIds(store)).toEqual(['b', 'a']);
   expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000001.logs', '000000000001.parquet']);
 });
@@ -168,7 +195,7 @@ test('a store closes while what a failed batch left cannot be removed, whichever
   }
   const journals = new LostFolder(join(temporaryFolder(), 'gone'), new EmptyJournalTable(new DatabaseSync(':memory:')));
   const loader = { load: async () => undefined, end: { journal: 1, sequence: 1n } };
-  const pipeline = new AppendPipeline({ journals, loader, keepDeadLetters: () => {}, now: () => NOW });
+  const pipeline = new AppendPipeline({ journals, loader, keepDeadLetters: async () => [], now: () => NOW });
   await expect(pipeline.append(canonicalBatch([event('a', NOW)]))).rejects.toMatchObject({ code: 'append_failed' });
   await removing.promise;
   const closed = pipeline.close();

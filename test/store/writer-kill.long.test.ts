@@ -14,6 +14,10 @@ test('a process killed while it appends, flushes and merges loses nothing that i
     const ids = await storedIds(store);
     expect(new Set(ids).size).toBe(ids.length);
     expect(new Set(ids)).toEqual(new Set(Array.from({ length: sourceOffset * 100 }, (__, index) => `e${index}`)));
+    const letters = await store.listDeadLetters({ zones: 'all', limit: 10_000 });
+    const texts = letters.map(({ bytes }) => Buffer.from(bytes).toString());
+    expect(new Set(texts).size).toBe(texts.length);
+    expect(texts.slice(0, sourceOffset)).toEqual(Array.from({ length: sourceOffset }, (__, batch) => `letter ${batch}`));
     await store.close();
   }
 });

@@ -1,7 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import { text as textOf } from 'node:stream/consumers';
 
 /** A request, before it is known which program it goes to. */
 export interface Call {
@@ -47,16 +45,4 @@ export async function sendHead({ url }: Addressed, { method, path, headers = {} 
     fields.map((field): [string, string] => [field.slice(0, field.indexOf(':')), field.slice(field.indexOf(':') + 1)]),
   );
   return { status: Number(statusLine.split(' ')[1]), headers: answered, text: text.slice(end + 4) };
-}
-
-/** Sends a request on a connection of its own, which is closed once the answer is there: its body may be refused in the middle. */
-export async function sendAlone({ url }: Addressed, { method, path, headers = {}, body }: Call): Promise<DrivenAnswer> {
-  const asked = request(`${url}${path}`, { method, headers, agent: false });
-  // What is left of the body has nowhere to go.
-  const answered = new Promise<IncomingMessage>((resolve, reject) => asked.once('response', resolve).on('error', reject));
-  asked.end(body);
-  const answer = await answered;
-  const text = await textOf(answer);
-  asked.destroy();
-  return { status: answer.statusCode ?? 0, headers: new Headers(answer.headers as Record<string, string>), text };
 }

@@ -1,5 +1,5 @@
 import { eventLine, lastHour } from '../running-app.ts';
-import { type Call, sendAlone } from './driven-answer.ts';
+import type { Call } from './driven-answer.ts';
 import {
   answered,
   bodyTooLarge,
@@ -13,7 +13,7 @@ import {
   withKey,
   withoutKey,
 } from './driver.ts';
-import { KEY_OF_ZONE_8 } from './sites.ts';
+import { KEY_OF_ZONE_8, KEY_WITHOUT_SCOPE } from './sites.ts';
 
 /** All of the last hour. */
 export const SEARCH: Call = { method: 'POST', path: '/shield/event-logs/7/search', headers: JSON_TYPE, body: lastHour() };
@@ -22,6 +22,8 @@ export const EXPORT: Call = { ...SEARCH, path: '/shield/event-logs/7/export' };
 const EVENTS: Call = { method: 'POST', path: '/ingest/events', headers: { 'content-type': 'application/x-ndjson' }, body: eventLine() };
 const LETTERS: Call = { method: 'GET', path: '/ingest/dead-letters' };
 const REPLAY: Call = { method: 'POST', path: '/ingest/dead-letters/replay', headers: JSON_TYPE, body: '{}' };
+
+const DISCARD: Call = { ...REPLAY, path: '/ingest/dead-letters/discard', body: '{"all":true}' };
 
 /** The search, the export, the intake and the dead letters. */
 export const EVENT_DRIVERS: Drivers = {
@@ -56,7 +58,6 @@ export const EVENT_DRIVERS: Drivers = {
     403: withKey(KEY_OF_ZONE_8)(EVENTS),
     406: unacceptable(EVENTS),
     408: bodyTooLate(EVENTS),
-    413: ({ open }) => sendAlone(open, { ...EVENTS, body: `[${' '.repeat(65 * 1024 * 1024)}` }),
     415: ofWrongType(EVENTS),
     500: whileBroken(EVENTS),
     503: whileStopping(EVENTS),
@@ -65,7 +66,7 @@ export const EVENT_DRIVERS: Drivers = {
     200: answered(LETTERS),
     400: answered({ ...LETTERS, path: '/ingest/dead-letters?limit=0' }),
     401: withoutKey(LETTERS),
-    403: withKey(KEY_OF_ZONE_8)(LETTERS),
+    403: withKey(KEY_WITHOUT_SCOPE)(LETTERS),
     500: whileBroken(LETTERS),
     503: whileStopping(LETTERS),
   },
@@ -73,11 +74,22 @@ export const EVENT_DRIVERS: Drivers = {
     200: answered(REPLAY),
     400: answered({ ...REPLAY, body: '[' }),
     401: withoutKey(REPLAY),
-    403: withKey(KEY_OF_ZONE_8)(REPLAY),
+    403: withKey(KEY_WITHOUT_SCOPE)(REPLAY),
     408: bodyTooLate(REPLAY),
     413: bodyTooLarge(REPLAY),
     415: ofWrongType(REPLAY),
     500: whileBroken(REPLAY),
     503: whileStopping(REPLAY),
+  },
+  discardDeadLetters: {
+    200: answered(DISCARD),
+    400: answered({ ...DISCARD, body: '{}' }),
+    401: withoutKey(DISCARD),
+    403: withKey(KEY_WITHOUT_SCOPE)(DISCARD),
+    408: bodyTooLate(DISCARD),
+    413: bodyTooLarge(DISCARD),
+    415: ofWrongType(DISCARD),
+    500: whileBroken(DISCARD),
+    503: whileStopping(DISCARD),
   },
 };

@@ -24,6 +24,8 @@ export interface Sites {
 
 /** Of the keyed site: one that opens zone 8 alone. */
 export const KEY_OF_ZONE_8 = 'key-of-zone-8-alone';
+/** Of the keyed site: one that may neither read nor send events. */
+export const KEY_WITHOUT_SCOPE = 'key-without-a-scope';
 
 function upstreamsAt(url: string): Readonly<Record<string, string>> {
   return { UPSTREAM_URL: url, SERVICE_DATABASE_URL: url };
@@ -37,7 +39,7 @@ function breakDown({ store, edge, dataDir }: Site): void {
   store.search = async () => fail();
   store.append = async () => fail();
   store.readFeed = async () => fail();
-  Object.assign(store, { readAll: fail, listDeadLetters: fail, stats: fail, forgottenSequence: fail });
+  Object.assign(store, { readAll: fail, listDeadLetters: fail, removeDeadLetters: fail, stats: fail, forgottenSequence: fail });
   Object.assign(edge.history.view, { minutes: fail });
   const db = new DatabaseSync(join(dataDir, 'control-plane.sqlite'), { enableForeignKeyConstraints: false });
   for (const { name } of db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all())
@@ -48,7 +50,7 @@ function breakDown({ store, edge, dataDir }: Site): void {
 export async function startSites(): Promise<Sites> {
   const deafUpstream = await startDeafListener();
   const open = await startSite();
-  const keyed = await startSite({ HOST: '0.0.0.0', ACCESS_KEYS: `eight:${KEY_OF_ZONE_8}:8` });
+  const keyed = await startSite({ HOST: '0.0.0.0', ACCESS_KEYS: `eight:${KEY_OF_ZONE_8}:8,manager:${KEY_WITHOUT_SCOPE}:*:manage` });
   const broken = await startSite();
   const unreachable = await startSite(upstreamsAt(CLOSED_PORT_URL));
   const deaf = await startSite(upstreamsAt(deafUpstream.url));
