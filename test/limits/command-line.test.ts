@@ -1,11 +1,14 @@
+import { Readable } from 'node:stream';
+import { CommandFailed } from '../../src/cli/command.ts';
 import { UsageError } from '../../src/cli/command-line.ts';
 import { LARGEST_PAGE_BYTES } from '../../src/cli/feed-command.ts';
 import { GIVE_UP_AFTER_MS, MAX_PATIENCE_DAYS, parseFeedOptions } from '../../src/cli/feed-options.ts';
 import { LONGEST_MS } from '../../src/cli/feed-retry.ts';
 import { SYSLOG_SILENCE_MS } from '../../src/cli/feed-sink.ts';
 import { MOST_LISTED } from '../../src/cli/ingest-command.ts';
-import { MAX_ANSWER_BYTES } from '../../src/cli/upload-events.ts';
+import { MAX_ANSWER_BYTES, uploadEvents } from '../../src/cli/upload-events.ts';
 import { LONGEST_WAIT, MOST_EVENTS } from '../../src/feed/feed-query.ts';
+import { recordingUpstream } from '../edge/upstreams.ts';
 import { bytes, count, describeLimits, milliseconds } from './limit-table.ts';
 
 /** What the command `feed` does with a flag. */
@@ -19,6 +22,21 @@ function feed(to: string, ...args: readonly string[]): string {
   }
 }
 
+const NOTHING_TAKEN = JSON.stringify({ accepted: 0, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 });
+
+/** What `ingest` makes of an answer of so many bytes. */
+async function uploadAnswered(size: number): Promise<string> {
+  await using server = await recordingUpstream((_request, response) => response.writeHead(202).end(NOTHING_TAKEN.padEnd(size)));
+  const events = Readable.from([Buffer.from('{}')]);
+  try {
+    await uploadEvents({ url: new URL(server.url), accessKey: null, encoding: 'identity', source: 'http', body: events });
+    return 'ok';
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    return 'status 1';
+  }
+}
+
 const [FILE, SYSLOG, SPLUNK] = ['out.ndjson', 'syslog+tcp://siem:80', 'splunk-hec+https://splunk:8088'];
 
 describeLimits('Command line', import.meta.filename, {
@@ -27,22 +45,31 @@ describeLimits('Command line', import.meta.filename, {
   '`--give-up-after`, in days': { is: count(MAX_PATIENCE_DAYS), ask: async (days) => feed(FILE, '--give-up-after', `${days}d`) },
   'time of `feed --once` in which nothing gets further': {
     is: milliseconds(GIVE_UP_AFTER_MS),
-    elsewhere: 'ends with status 1 and says what it waited for when the program %s',
+    elsewhere: 'feed --once --give-up-after > ends with status 1 and says what it waited for when the program %s',
   },
   '`--keep`': { is: count(1_000_000), ask: async (keep) => feed(FILE, '--keep', String(keep)) },
   '`--ack-timeout`, in seconds': { is: count(3_600), ask: async (seconds) => feed(SPLUNK, '--ack-timeout', String(seconds)) },
   'characters of `--syslog-app-name`': { is: count(48), ask: async (length) => feed(SYSLOG, '--syslog-app-name', 'n'.repeat(length)) },
   'characters of `--syslog-msgid`': { is: count(32), ask: async (length) => feed(SYSLOG, '--syslog-msgid', 'n'.repeat(length)) },
-  'bytes of a page of the feed': { is: bytes(LARGEST_PAGE_BYTES), elsewhere: 'is read in halves, and so are those behind it' },
-  'pause between two attempts': { is: milliseconds(LONGEST_MS), elsewhere: 'with pauses that double on average up to half a minute' },
+  'bytes of a page of the feed': {
+    is: bytes(LARGEST_PAGE_BYTES),
+    elsewhere: 'a page that is too long to be held > is read in halves, and so are those behind it',
+  },
+  'pause between two attempts': {
+    is: milliseconds(LONGEST_MS),
+    elsewhere: 'an attempt > that fails is repeated, with pauses that double on average up to half a minute',
+  },
   'silence of a syslog receiver': {
     is: milliseconds(SYSLOG_SILENCE_MS),
-    elsewhere: 'that never closes the connection has not accepted the batch',
+    elsewhere: 'a syslog receiver > that never closes the connection has not accepted the batch',
   },
   'acknowledgement of Splunk': {
     is: milliseconds(parseFeedOptions(['--zone', '7', '--to', SPLUNK], {}).ackDeadlineMs),
-    elsewhere: 'that never acknowledges has not accepted the batch',
+    elsewhere: "Splunk's event collector > that never acknowledges has not accepted the batch",
   },
-  'rejected events that `ingest` names': { is: count(MOST_LISTED), elsewhere: 'lists what was rejected and ends with status 1' },
-  'bytes of an answer to `ingest`': { is: bytes(MAX_ANSWER_BYTES), elsewhere: 'stops reading an answer %i that does not end' },
+  'rejected events that `ingest` names': {
+    is: count(MOST_LISTED),
+    elsewhere: 'shieldlog ingest > lists what was rejected and ends with status 1',
+  },
+  'bytes of an answer to `ingest`': { is: bytes(MAX_ANSWER_BYTES), ask: uploadAnswered },
 });

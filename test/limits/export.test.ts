@@ -31,10 +31,16 @@ describeLimits('Export', import.meta.filename, {
         for (let taken = 0; taken < exports; taken += 1) slots.take();
       }),
   },
-  'time until the first byte': { is: milliseconds(exportDeadlineMs), elsewhere: 'that cannot begin in time is answered 503' },
-  'time in all': { is: milliseconds(exportDeadlineMs), elsewhere: 'that is past its deadline is cut off, although its client reads' },
+  'time until the first byte': {
+    is: milliseconds(exportDeadlineMs),
+    elsewhere: 'an export under way > that cannot begin in time is answered 503',
+  },
+  'time in all': {
+    is: milliseconds(exportDeadlineMs),
+    elsewhere: 'an export under way > that is past its deadline is cut off, although its client reads',
+  },
   'time in which a client takes nothing': {
     is: milliseconds(exportIdleMs),
-    elsewhere: 'whose client stops reading is cut off, and the client can tell',
+    elsewhere: 'an export under way > whose client stops reading is cut off, and the client can tell (HTTP/%s)',
   },
 });

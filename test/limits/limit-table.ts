@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { CONFIG_VARIABLES } from '../../src/config-table.ts';
 import { RequestProblem } from '../../src/problem.ts';
 import type { Answer } from '../src/running-app.ts';
+import { testTitles } from './test-titles.ts';
 
 const TESTS = join(import.meta.dirname, '..');
 
@@ -75,7 +76,7 @@ interface TriedHere {
   readonly past?: number;
 }
 
-/** A test that another file has about the limit, named by a part of its title. */
+/** The test that another file has about the limit, by its title as `testTitles` has it. */
 interface TriedElsewhere {
   readonly is: Amount;
   readonly elsewhere: string;
@@ -128,7 +129,7 @@ export function describeLimits(surface: string, file: string, tests: Readonly<Re
       checkSetting(row);
       if ('elsewhere' in tried) {
         expect(row.test).not.toBe(pathOf(file));
-        expect(readFileSync(join(TESTS, row.test.replaceAll('`', '')), 'utf8')).toContain(tried.elsewhere);
+        expect(testTitles(join(TESTS, row.test.replaceAll('`', '')))).toContain(tried.elsewhere);
         return;
       }
       expect(row.test).toBe(pathOf(file));

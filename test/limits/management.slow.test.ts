@@ -1,21 +1,28 @@
 import { afterAll, beforeAll } from 'vitest';
+import { makeAnswerRoom } from '../../edge/answer-room.ts';
 import { JSON_COST } from '../../edge/json-scan.ts';
 import { GUARDIAN_LIMITS, MAX_CONTENT_BYTES } from '../../edge/local/api-guardian/guardian-limits.ts';
-import { MAX_VALUES } from '../../edge/local/api-guardian/json-tree.ts';
+import { MAX_DEPTH, MAX_VALUES } from '../../edge/local/api-guardian/json-tree.ts';
 import { MAX_WRITTEN_LENGTH } from '../../edge/local/api-guardian/schema-writer.ts';
 import { MAX_HOPS } from '../../edge/local/api-guardian/spec-reference.ts';
-import { MAX_CONTENT_BYTES as MAX_CHALLENGE_BYTES } from '../../edge/local/certificates/challenge-resolver.ts';
+import { httpChallengeResolver, MAX_CONTENT_BYTES as MAX_CHALLENGE_BYTES } from '../../edge/local/certificates/challenge-resolver.ts';
+import { externalCertificates } from '../../edge/local/certificates/external-certificates.ts';
 import { CHALLENGE_LIFETIME_MS } from '../../edge/local/certificates/http-challenge.ts';
 import { MAX_VARIABLES as MAX_RECORD_VARIABLES } from '../../edge/local/dns/record-fields.ts';
 import { MAX_RECORDS } from '../../edge/local/dns/zone-request.ts';
 import { MAX_VARIABLES } from '../../edge/local/script-variables.ts';
 import { DEADLINES, LARGE_BODY_BYTES, SMALL_BODY_BYTES } from '../../edge/operation-defaults.ts';
 import { CALLER_IDLE_MS, CONNECT_MS, MAX_ANSWER_BYTES, MAX_ANSWERS_BYTES } from '../../edge/proxy.ts';
+import { upstreamFailure } from '../../edge/proxy-failure.ts';
 import { BODY_DEADLINE_MS } from '../../src/request-body.ts';
 import { answering } from '../edge/api-guardian/specification.ts';
+import { startPlane } from '../edge/dns/resource-plane.ts';
+import { startProxy } from '../edge/proxy-app.ts';
+import { recordingUpstream } from '../edge/upstreams.ts';
 import { type RunningProgram, startWhole } from '../src/edge-program.ts';
 import { ask } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
+import { specificationWith } from './specifications.ts';
 
 let program: RunningProgram;
 let zones = 0;
@@ -58,12 +65,54 @@ async function variables(amount: number): Promise<string> {
   return outcome;
 }
 
+/** The web server of a hostname has a file of so many bytes in the place of the challenge. */
+async function challengeFile(size: number): Promise<string> {
+  await using web = await recordingUpstream((_request, response) => response.end('x'.repeat(size)));
+  const answer = await httpChallengeResolver({ url: web.url, deadlineMs: 30_000 })('www.example.com', '/.well-known/acme-challenge/abc');
+  return answer.kind === 'content' ? 'ok' : answer.reason;
+}
+
+/** Whether a challenge can be answered when it is so old: on its last millisecond it is over. */
+async function challengeAged(ms: number): Promise<string> {
+  const name = 'www.example.com';
+  const hostnames = { findHostname: () => ({ pullZoneId: 1, name }), setCertificate: () => undefined };
+  const plane = await startPlane('legacy', [externalCertificates({ hostnames })]);
+  await plane.call(6, {}, { Hostname: name });
+  plane.nowMs += ms;
+  const { status, body } = await plane.call(7, {}, { Hostname: name });
+  await plane.stop();
+  return status === 200 ? 'ok' : `${status} ${body.ErrorKey}`;
+}
+
+async function upstreamAnswer(size: number): Promise<string> {
+  await using upstream = await recordingUpstream((_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(Buffer.alloc(size, ' ')),
+  );
+  await using front = await startProxy({ target: { url: upstream.url } });
+  return outcomeOf(await ask({ url: front.url }, '/shield/shield-zone/7/access-lists/1'));
+}
+
+/** The memory of a proxy has so many bytes taken. */
+async function answersOnTheirWay(size: number): Promise<string> {
+  const room = makeAnswerRoom(MAX_ANSWERS_BYTES);
+  try {
+    room.take(size);
+    return 'ok';
+  } catch (error) {
+    const { status, key } = upstreamFailure(error);
+    return `${status} ${key}`;
+  }
+}
+
 const SPECIFICATION = JSON.stringify(answering({ type: 'string' }));
 
 describeLimits('Management operations', import.meta.filename, {
   'bytes of a body of a few fields': { is: bytes(SMALL_BODY_BYTES), ask: (size) => variable({}, size) },
   'bytes of a body of DNS records or a specification': { is: bytes(LARGE_BODY_BYTES), ask: (size) => zone([], size) },
-  'arrival of the whole body': { is: milliseconds(BODY_DEADLINE_MS), elsewhere: 'that never ends is answered with 408' },
+  'arrival of the whole body': {
+    is: milliseconds(BODY_DEADLINE_MS),
+    elsewhere: 'a body of a management operation > that never ends is answered with 408 in the shape of the operation',
+  },
   'values of a JSON body': { is: count(JSON_COST.values), ask: (values) => cost(`[${'1,'.repeat(values - 2)}1]`) },
   'keys of one object': {
     is: count(JSON_COST.keys),
@@ -85,32 +134,35 @@ describeLimits('Management operations', import.meta.filename, {
   '`Ttl` of a DNS record': { is: count(2_147_483_647), ask: (Ttl) => record({ Ttl }) },
   '`limit` of the nodes': { is: count(1_000), ask: async (limit) => outcomeOf(await ask(program, `/mc/nodes?limit=${limit}`)) },
   'bytes of a specification': { is: bytes(MAX_CONTENT_BYTES), ask: (size) => specification(SPECIFICATION.padEnd(size)) },
-  'endpoints of a specification': { is: count(GUARDIAN_LIMITS.maxEndpoints), elsewhere: '50 endpoints' },
-  'properties of one schema': { is: count(GUARDIAN_LIMITS.maxFieldsPerType), elsewhere: '128 fields' },
-  'schemas inside one another': { is: count(GUARDIAN_LIMITS.maxNestingDepth), elsewhere: '16 levels' },
-  'schemas of all endpoints': { is: count(GUARDIAN_LIMITS.maxTotalSchemaNodes), elsewhere: '8,192 schemas' },
-  'characters of all patterns': { is: count(GUARDIAN_LIMITS.maxTotalRegexLength), elsewhere: '16,384 characters of patterns' },
-  'values of a specification, aliases written out': {
-    is: count(MAX_VALUES),
-    elsewhere: 'of aliases that multiply is refused once there are too many values',
-  },
-  'references that a reference goes on to': { is: count(MAX_HOPS), elsewhere: 'of references in a long chain is refused' },
+  'endpoints of a specification': { is: count(GUARDIAN_LIMITS.maxEndpoints), ask: specificationWith.endpoints },
+  'properties of one schema': { is: count(GUARDIAN_LIMITS.maxFieldsPerType), ask: specificationWith.properties },
+  'schemas inside one another': { is: count(GUARDIAN_LIMITS.maxNestingDepth), ask: specificationWith.nestedSchemas },
+  'schemas of all endpoints': { is: count(GUARDIAN_LIMITS.maxTotalSchemaNodes), ask: specificationWith.schemas },
+  'characters of all patterns': { is: count(GUARDIAN_LIMITS.maxTotalRegexLength), ask: specificationWith.patterns },
+  'values of a specification, aliases written out': { is: count(MAX_VALUES), ask: specificationWith.values },
+  'objects and lists of a specification inside one another': { is: count(MAX_DEPTH), ask: specificationWith.nestedValues },
+  'references that a reference goes on to': { is: count(MAX_HOPS), ask: specificationWith.references },
   'characters of all schemas written out': {
     is: count(MAX_WRITTEN_LENGTH),
-    elsewhere: 'of a long enumeration at many places is refused once too much is written',
+    elsewhere: 'a bomb > of a long enumeration at many places is refused once too much is written',
   },
-  'age of a certificate challenge': { is: milliseconds(CHALLENGE_LIFETIME_MS), elsewhere: 'ends after seven days' },
-  'bytes of the file of a certificate challenge': { is: bytes(MAX_CHALLENGE_BYTES), elsewhere: 'more than a kilobyte' },
-  'time until an upstream takes the connection': { is: milliseconds(CONNECT_MS), elsewhere: 'never says a word of TLS ends in 504' },
+  'age of a certificate challenge': {
+    is: milliseconds(CHALLENGE_LIFETIME_MS),
+    within: CHALLENGE_LIFETIME_MS - 1,
+    past: CHALLENGE_LIFETIME_MS,
+    ask: challengeAged,
+  },
+  'bytes of the file of a certificate challenge': { is: bytes(MAX_CHALLENGE_BYTES), ask: challengeFile },
+  'time until an upstream takes the connection': {
+    is: milliseconds(CONNECT_MS),
+    elsewhere: 'an upstream that > takes a connection and never says a word of TLS ends in 504, long before the deadline of its answer',
+  },
   'time until the headers of an answer of an upstream': {
     is: milliseconds(DEADLINES.headersMs),
-    elsewhere: 'sends its headers byte by byte',
+    elsewhere: 'an upstream that > sends its headers byte by byte ends in %i, and the connections are whole afterwards',
   },
-  'bytes of an answer of an upstream': { is: bytes(MAX_ANSWER_BYTES), elsewhere: 'sends 10 GB without an end' },
-  'bytes of all answers of upstreams that are on their way': {
-    is: bytes(MAX_ANSWERS_BYTES),
-    elsewhere: 'answers have so much memory together; beyond it a caller is told to come again',
-  },
+  'bytes of an answer of an upstream': { is: bytes(MAX_ANSWER_BYTES), ask: upstreamAnswer },
+  'bytes of all answers of upstreams that are on their way': { is: bytes(MAX_ANSWERS_BYTES), ask: answersOnTheirWay },
   'time in which a caller takes nothing of such an answer': {
     is: milliseconds(CALLER_IDLE_MS),
     elsewhere: 'a caller that takes nothing of its answer is cut off',

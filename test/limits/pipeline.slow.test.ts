@@ -118,7 +118,7 @@ describeLimits('Pipeline', import.meta.filename, {
   'rows of a statement': { is: count(DATABASE_LIMITS.rows), ask: (rows) => pipeline([execute(MANY(rows))]) },
   'bytes of an answer': {
     is: bytes(DATABASE_LIMITS.answerBytes),
-    elsewhere: 'of bytes counts the names of columns: the steps of a batch that would go past it are not run, and say so',
+    elsewhere: 'a limit > of bytes counts the names of columns: the steps of a batch that would go past it are not run, and say so',
   },
   'bytes of one text or blob, and of one row': {
     is: bytes(DATABASE_LIMITS.valueBytes),
@@ -126,25 +126,44 @@ describeLimits('Pipeline', import.meta.filename, {
   },
   "bytes of the database's file, and of a stream's temporary tables": {
     is: bytes(DATABASE_LIMITS.fileBytes),
-    elsewhere: 'the database is full for that, and for reading it is not',
+    elsewhere: 'a limit > of the bytes in a %s: the database is full for that, and for reading it is not',
   },
   'streams open at a time': { is: count(DATABASE_LIMITS.streams), ask: streams },
-  'streams in a transaction at a time': { is: count(DATABASE_LIMITS.processes), elsewhere: 'streams with %s, beyond the processes' },
+  'streams in a transaction at a time': {
+    is: count(DATABASE_LIMITS.processes),
+    elsewhere: 'too much at once > streams with %s, beyond the processes: 503 after a while, and a process as soon as one is done',
+  },
   'time that a request waits for a process': {
     is: milliseconds(DATABASE_LIMITS.queueMs),
-    elsewhere: 'streams with %s, beyond the processes',
+    elsewhere: 'too much at once > streams with %s, beyond the processes: 503 after a while, and a process as soon as one is done',
   },
-  'time of a statement': { is: milliseconds(DATABASE_LIMITS.statementMs), elsewhere: 'is stopped, its transaction is undone' },
-  'time of one request of a pipeline': { is: milliseconds(DATABASE_LIMITS.requestMs), elsewhere: 'may take longer in all than one may' },
+  'time of a statement': {
+    is: milliseconds(DATABASE_LIMITS.statementMs),
+    elsewhere: 'a statement that never ends > is stopped, its transaction is undone, and the rest of its pipeline is not run',
+  },
+  'time of one request of a pipeline': {
+    is: milliseconds(DATABASE_LIMITS.requestMs),
+    elsewhere: 'statements that each end > may take longer in all than one may',
+  },
   'time that a statement waits for a lock': {
     is: milliseconds(DATABASE_LIMITS.lockWaitMs),
-    elsewhere: 'two writers: the second is told that the database is locked',
+    elsewhere: 'too much at once > two writers: the second is told that the database is locked',
   },
-  'time of a transaction': { is: milliseconds(DATABASE_LIMITS.transactionMs), elsewhere: 'is rolled back though it is used all the time' },
+  'time of a transaction': {
+    is: milliseconds(DATABASE_LIMITS.transactionMs),
+    elsewhere: 'a transaction that is open for too long > is rolled back though it is used all the time (%s), and its stream is told so',
+  },
   'bytes of the write-ahead log': {
     is: bytes(DATABASE_LIMITS.logBytes),
-    elsewhere: 'that a reader holds is limited: a write is told that it is full',
+    elsewhere:
+      'the write-ahead log > that a reader holds is limited: a write is told that it is full, the reader is ended, and the next write is done',
   },
-  'memory of a database process': { is: bytes(DATABASE_LIMITS.memoryBytes), elsewhere: 'is stopped and told so, and other streams go on' },
-  'time that a stream is unused': { is: milliseconds(DATABASE_LIMITS.idleMs), elsewhere: 'that nobody uses expires, and is undone' },
+  'memory of a database process': {
+    is: bytes(DATABASE_LIMITS.memoryBytes),
+    elsewhere: 'a statement that takes too much memory > is stopped and told so, and other streams go on',
+  },
+  'time that a stream is unused': {
+    is: milliseconds(DATABASE_LIMITS.idleMs),
+    elsewhere: 'a stream > that nobody uses expires, and is undone',
+  },
 });

@@ -8,6 +8,8 @@ import { answerOn, openConnection } from '../src/raw-connection.ts';
 import { ask, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, type LimitTest, milliseconds } from './limit-table.ts';
 
+const DEFAULTS = loadConfig({});
+
 let app: RunningApp;
 
 beforeAll(async () => {
@@ -27,17 +29,17 @@ async function startedWith(env: Readonly<Record<string, string>>): Promise<strin
   }
 }
 
-/** The largest value of a setting, as the configuration says it. */
-function largest(name: string): LimitTest {
-  const { allowed } = CONFIG_VARIABLES.find((variable) => variable.name === name) ?? { allowed: '' };
-  const value = Number(/^a whole number \d+\.\.(\d+)/.exec(allowed)?.[1]);
-  return { is: count(value), ask: (most) => startedWith({ [name]: String(most) }) };
-}
-
-function smallest(name: string): LimitTest {
-  const { allowed } = CONFIG_VARIABLES.find((variable) => variable.name === name) ?? { allowed: '' };
-  const value = Number(/^a whole number (\d+)\.\./.exec(allowed)?.[1]);
-  return { is: count(value), past: value - 1, ask: (least) => startedWith({ [name]: String(least) }) };
+/** The largest and the least value of each setting that is a number, as the configuration says them. */
+function ofNumbers(): Readonly<Record<string, LimitTest>> {
+  const numbers = CONFIG_VARIABLES.filter(({ key }) => typeof DEFAULTS[key] === 'number');
+  const limits = numbers.flatMap(({ name, allowed }): [string, LimitTest][] => {
+    const [least = Number.NaN, most = Number.NaN] = (/^a whole number (\d+)\.\.(\d+)/.exec(allowed) ?? []).slice(1).map(Number);
+    const ask = (value: number): Promise<string> => startedWith({ [name]: String(value) });
+    const largest: [string, LimitTest] = [`\`${name}\``, { is: count(most), ask }];
+    // Nothing is less than 0.
+    return least === 0 ? [largest] : [largest, [`\`${name}\`, at least`, { is: count(least), past: least - 1, ask }]];
+  });
+  return Object.fromEntries(limits);
 }
 
 const keyOf = (length: number) => startedWith({ ACCESS_KEYS: `ops:${'k'.repeat(length)}:*` });
@@ -71,33 +73,26 @@ describeLimits('Program', import.meta.filename, {
     past: maxHeaderSize,
     ask: (size) => headersOf(size),
   },
-  'arrival of the headers': { is: milliseconds(headersTimeout), elsewhere: 'a client that does not finish its headers is told so' },
+  'arrival of the headers': {
+    is: milliseconds(headersTimeout),
+    elsewhere: 'a client that does not finish its headers is told so, and its connection is closed',
+  },
   'time of a connection between requests': { is: milliseconds(keepAliveTimeout), ask: keptFor },
-  'time for what is under way at a stop': { is: milliseconds(STOP_LIMITS.graceMs), elsewhere: 'beside an export that nobody reads' },
-  'time of a stop': { is: milliseconds(STOP_LIMITS.deadlineMs), elsewhere: 'ends with status 1 and one line that says what it waited for' },
+  'time for what is under way at a stop': {
+    is: milliseconds(STOP_LIMITS.graceMs),
+    elsewhere: 'a stop ends by itself > beside an export that nobody reads',
+  },
+  'time of a stop': {
+    is: milliseconds(STOP_LIMITS.deadlineMs),
+    elsewhere: 'a stop that hangs > ends with status 1 and one line that says what it waited for',
+  },
   'characters of a key': { is: count(256), ask: keyOf },
   'characters of a key, at least': { is: count(16), past: 15, ask: keyOf },
   'characters of the name of a key': {
     is: count(64),
     ask: (length) => startedWith({ ACCESS_KEYS: `${'n'.repeat(length)}:0123456789abcdef:*` }),
   },
-  '`PORT`': largest('PORT'),
-  '`RETENTION_HOURS`': largest('RETENTION_HOURS'),
-  '`RETENTION_HOURS`, at least': smallest('RETENTION_HOURS'),
-  '`DEAD_LETTER_DAYS`': largest('DEAD_LETTER_DAYS'),
-  '`DEAD_LETTER_DAYS`, at least': smallest('DEAD_LETTER_DAYS'),
-  '`DEAD_LETTER_MAX_MB`': largest('DEAD_LETTER_MAX_MB'),
-  '`DEAD_LETTER_MAX_MB`, at least': smallest('DEAD_LETTER_MAX_MB'),
-  '`INGEST_MAX_MB`': largest('INGEST_MAX_MB'),
-  '`INGEST_MAX_MB`, at least': smallest('INGEST_MAX_MB'),
-  '`QUERY_DEADLINE_MS`': largest('QUERY_DEADLINE_MS'),
-  '`QUERY_DEADLINE_MS`, at least': smallest('QUERY_DEADLINE_MS'),
-  '`EXPORT_DEADLINE_MS`': largest('EXPORT_DEADLINE_MS'),
-  '`EXPORT_DEADLINE_MS`, at least': smallest('EXPORT_DEADLINE_MS'),
-  '`EXPORT_IDLE_MS`': largest('EXPORT_IDLE_MS'),
-  '`EXPORT_IDLE_MS`, at least': smallest('EXPORT_IDLE_MS'),
-  '`MEMORY_LIMIT_MB`': largest('MEMORY_LIMIT_MB'),
-  '`MEMORY_LIMIT_MB`, at least': smallest('MEMORY_LIMIT_MB'),
+  ...ofNumbers(),
   'characters of `UPSTREAM_ACCESS_KEY` and `SERVICE_DATABASE_AUTH_TOKEN`': {
     is: count(4_096),
     ask: (length) => startedWith({ SERVICE_DATABASE_URL: 'https://db.example', SERVICE_DATABASE_AUTH_TOKEN: 'x'.repeat(length) }),

@@ -65,7 +65,10 @@ describeLimits('Search', import.meta.filename, {
     is: bytes(SEARCH_BODY_BYTES),
     ask: async (size) => outcomeOf(await search(app, JSON.stringify({ from: NOW - 1_000, to: NOW }).padEnd(size))),
   },
-  'arrival of the whole body': { is: milliseconds(BODY_DEADLINE_MS), elsewhere: 'ends %s with 408, and its connection' },
+  'arrival of the whole body': {
+    is: milliseconds(BODY_DEADLINE_MS),
+    elsewhere: 'a body that never arrives > ends %s with 408, and its connection',
+  },
   'brackets and braces open at a time': {
     is: count(SEARCH_LIMITS.jsonDepth),
     // One that is no clause is another error: only the depth has no field.
@@ -125,6 +128,9 @@ describeLimits('Search', import.meta.filename, {
       return listed === errors ? 'ok' : `taken as ${listed}`;
     },
   },
-  'time in the store': { is: milliseconds(loadConfig({}).queryDeadlineMs), elsewhere: 'past its deadline is interrupted and answered 503' },
+  'time in the store': {
+    is: milliseconds(loadConfig({}).queryDeadlineMs),
+    elsewhere: 'a search > past its deadline is interrupted and answered 503 with Retry-After',
+  },
   'searches that wait while others run': { is: count(WAITING_SEARCHES), ask: waitedFor },
 });

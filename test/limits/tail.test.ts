@@ -43,11 +43,12 @@ describeLimits('Tail', import.meta.filename, {
   },
   'characters that are looked through in a second, for all tails': {
     is: count(TAIL_WORK.perSecond),
-    elsewhere: 'a tail whose conditions cost more than its share is told how many events were left out',
+    elsewhere:
+      'a tail whose conditions cost more than its share is told how many events were left out, has later ones, and has all when it comes back',
   },
   'bytes that a client has not read': {
     is: bytes(TAIL_LIMITS.mostBufferedBytes),
-    elsewhere: 'loses events, is told how many when it reads again, and keeps nobody waiting',
+    elsewhere: 'a client that does not read > loses events, is told how many when it reads again, and keeps nobody waiting',
   },
   'signs of life between which a client reads nothing': {
     is: count(MOST_MISSED),

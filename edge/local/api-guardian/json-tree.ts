@@ -7,7 +7,7 @@ export interface JsonObject {
 
 /** A specification of 2 MB has about a tenth of these. */
 export const MAX_VALUES = 500_000;
-const MAX_DEPTH = 100;
+export const MAX_DEPTH = 100;
 
 export function isJsonObject(value: JsonTree | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
