@@ -1,4 +1,4 @@
-/** What the program is to do for a stretch of time in which events come in with the clock. */
+/** What the program is to do for a range of time in which events come in with the clock. */
 export interface SustainedOrder {
   readonly dataDir: string;
   /** NDJSON. */
@@ -9,7 +9,7 @@ export interface SustainedOrder {
   readonly memoryLimitMb: number;
 }
 
-/** What went on in a part of the stretch. */
+/** What went on in a part of the range. */
 export interface SustainedRow {
   /** When the part ended, since the first event. */
   readonly endedMs: number;

@@ -1,5 +1,5 @@
 import type { ProxiedRoute } from './operation.ts';
-import { DEADLINES, NO_QUERY, pathOf, WITHOUT_BODY } from './operation-defaults.ts';
+import { DEADLINES, NO_QUERY, pathSchema, WITHOUT_BODY } from './operation-defaults.ts';
 import { TEXT } from './schemas/object-schema.ts';
 
 const OPEN = { ...WITHOUT_BODY, method: 'GET', key: 'none', query: NO_QUERY, idempotent: true, deadlines: DEADLINES } as const;
@@ -15,7 +15,7 @@ export const COMPANION_ROUTES: readonly ProxiedRoute[] = [
     anyHost: true,
     upstream: 'local',
     errorShape: 'problem',
-    params: pathOf({ token: TEXT }),
+    params: pathSchema({ token: TEXT }),
   },
   {
     ...OPEN,
@@ -25,6 +25,6 @@ export const COMPANION_ROUTES: readonly ProxiedRoute[] = [
     path: '/v2',
     upstream: 'database',
     errorShape: 'pipeline',
-    params: pathOf({}),
+    params: pathSchema({}),
   },
 ];

@@ -14,7 +14,7 @@ export const DEADLINES: OperationDeadlines = { headersMs: 15_000, bodyMs: 15_000
 export const NO_QUERY: JsonSchema = queryOf({});
 
 /** The placeholders of a path; all of them are there, or the path would be another. */
-export function pathOf(properties: Properties): JsonSchema {
+export function pathSchema(properties: Properties): JsonSchema {
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 

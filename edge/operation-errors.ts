@@ -24,7 +24,7 @@ function frameworkRefusal(error: Partial<FastifyError>, request: FastifyRequest)
   return new EdgeError(statusCode, FRAMEWORK_KEYS[statusCode] ?? 'request.malformed', `${message}${limit}`, { cause: error });
 }
 
-export function pathOf(request: FastifyRequest): string {
+export function requestPath(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? request.url;
 }
 
@@ -40,7 +40,7 @@ export function operationErrors(
     const refusal = known ?? new EdgeError(500, 'internal', 'The request failed; the program has logged why');
     const shape = request.routeOptions.config.operation?.errorShape ?? 'problem';
     const { status, key, message, field, errors, headers } = refusal;
-    const { contentType, body } = errorBody(shape, { status, key, message, field, errors, instance: pathOf(request) });
+    const { contentType, body } = errorBody(shape, { status, key, message, field, errors, instance: requestPath(request) });
     // As bytes: to a text Fastify would add a charset, and clients of the database want the bare type.
     return reply.code(status).headers(headers).header('content-type', contentType).send(Buffer.from(body));
   };

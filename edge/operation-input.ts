@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { ProxiedRoute } from './operation.ts';
 import { parseJsonBody, requireBodyType } from './operation-body.ts';
-import { type ErrorTranslation, type FaultLog, operationErrors, pathOf } from './operation-errors.ts';
+import { type ErrorTranslation, type FaultLog, operationErrors, requestPath } from './operation-errors.ts';
 import { withNumbers } from './operation-validation.ts';
 
 declare module 'fastify' {
@@ -28,7 +28,8 @@ export interface OperationInputOptions {
   readonly logFault?: FaultLog;
 }
 
-const toOwnLog: FaultLog = (err, request) => request.log.error({ err, method: request.method, path: pathOf(request) }, 'a request failed');
+const toOwnLog: FaultLog = (err, request) =>
+  request.log.error({ err, method: request.method, path: requestPath(request) }, 'a request failed');
 
 function bindSchemas(operations: readonly ProxiedRoute[]): (route: RouteOptions) => void {
   return (route) => {
@@ -47,7 +48,7 @@ function bodyOf(request: FastifyRequest, bytes: Buffer): unknown {
 }
 
 /** What can be refused without reading the body is. */
-async function judgeHead(request: FastifyRequest): Promise<void> {
+async function validateHeaders(request: FastifyRequest): Promise<void> {
   const { operation } = request.routeOptions.config;
   if (operation === undefined) return;
   if (operation.body !== null) requireBodyType(request.headers, operation.bodyTypes);
@@ -76,7 +77,7 @@ export const operationInput = fastifyPlugin(
       app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => bodyOf(request, bytes));
     else app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) => bodyOf(request, await readBody(request, body)));
     app.addHook('onRoute', bindSchemas(operations));
-    app.addHook('onRequest', judgeHead);
+    app.addHook('onRequest', validateHeaders);
     app.addHook('preValidation', prepare);
     app.setErrorHandler(operationErrors(translateError, logFault));
   },

@@ -1,6 +1,6 @@
 import { CONTAINER_EXAMPLES } from './examples/container-examples.ts';
 import type { Operation } from './operation.ts';
-import { DEADLINES, NO_QUERY, pathOf, WITHOUT_BODY } from './operation-defaults.ts';
+import { DEADLINES, NO_QUERY, pathSchema, WITHOUT_BODY } from './operation-defaults.ts';
 import { OVERVIEW, STATISTICS, STATISTICS_QUERY } from './schemas/application.ts';
 import { errorResponses } from './schemas/error-schemas.ts';
 import { NODES, NODES_QUERY } from './schemas/nodes.ts';
@@ -26,7 +26,7 @@ export const CONTAINER_OPERATIONS: readonly Operation[] = [
     name: 'getApplicationStatistics',
     summary: 'Read the historical statistics of a container application',
     path: '/mc/apps/:appId/statistics',
-    params: pathOf(APP_PATH),
+    params: pathSchema(APP_PATH),
     query: STATISTICS_QUERY,
     responses: { 200: STATISTICS, ...errorResponses('errors-list', [404]) },
     example: CONTAINER_EXAMPLES.getApplicationStatistics,
@@ -37,7 +37,7 @@ export const CONTAINER_OPERATIONS: readonly Operation[] = [
     name: 'getApplicationOverview',
     summary: 'Read the overview of a container application',
     path: '/mc/apps/:appId/overview',
-    params: pathOf(APP_PATH),
+    params: pathSchema(APP_PATH),
     query: NO_QUERY,
     responses: { 200: OVERVIEW, ...errorResponses('errors-list', [404]) },
     example: CONTAINER_EXAMPLES.getApplicationOverview,
@@ -48,7 +48,7 @@ export const CONTAINER_OPERATIONS: readonly Operation[] = [
     name: 'listNodes',
     summary: 'List the IP addresses of all nodes in the container network',
     path: '/mc/nodes',
-    params: pathOf({}),
+    params: pathSchema({}),
     query: NODES_QUERY,
     responses: { 200: NODES, ...errorResponses('errors-list') },
     example: CONTAINER_EXAMPLES.listNodes,

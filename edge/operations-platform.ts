@@ -1,6 +1,6 @@
 import { PLATFORM_EXAMPLES } from './examples/platform-examples.ts';
 import type { Operation } from './operation.ts';
-import { DEADLINES, JSON_BODY, LARGE_BODY_BYTES, NO_QUERY, pathOf, SMALL_BODY_BYTES } from './operation-defaults.ts';
+import { DEADLINES, JSON_BODY, LARGE_BODY_BYTES, NO_QUERY, pathSchema, SMALL_BODY_BYTES } from './operation-defaults.ts';
 import { DNS_ZONE, DNS_ZONE_INPUT } from './schemas/dns-zone.ts';
 import { BODY_REFUSALS, errorResponses } from './schemas/error-schemas.ts';
 import { ID } from './schemas/object-schema.ts';
@@ -27,7 +27,7 @@ export const PLATFORM_OPERATIONS: readonly Operation[] = [
     summary: 'Add a variable to an edge script, or change the one of that name',
     method: 'PUT',
     path: '/compute/script/:id/variables',
-    params: pathOf({ id: ID }),
+    params: pathSchema({ id: ID }),
     body: SCRIPT_VARIABLE_INPUT,
     bodyLimitBytes: SMALL_BODY_BYTES,
     responses: { 200: SCRIPT_VARIABLE, ...errorResponses('legacy', BODY_ERRORS) },
@@ -41,7 +41,7 @@ export const PLATFORM_OPERATIONS: readonly Operation[] = [
     summary: 'Create a DNS zone with its records',
     method: 'POST',
     path: '/dnszone',
-    params: pathOf({}),
+    params: pathSchema({}),
     body: DNS_ZONE_INPUT,
     bodyLimitBytes: LARGE_BODY_BYTES,
     responses: { 201: DNS_ZONE, ...errorResponses('legacy', BODY_REFUSALS) },
@@ -55,7 +55,7 @@ export const PLATFORM_OPERATIONS: readonly Operation[] = [
     summary: 'Request an external HTTP certificate for a hostname of a pull zone',
     method: 'POST',
     path: '/pullzone/requestExternalHttpCertificate',
-    params: pathOf({}),
+    params: pathSchema({}),
     body: HOSTNAME_INPUT,
     bodyLimitBytes: SMALL_BODY_BYTES,
     responses: { 200: HTTP_CHALLENGE, ...errorResponses('legacy', BODY_ERRORS) },
@@ -69,7 +69,7 @@ export const PLATFORM_OPERATIONS: readonly Operation[] = [
     summary: 'Complete the external HTTP certificate of a hostname, once its challenge is served',
     method: 'POST',
     path: '/pullzone/completeExternalHttpCertificate',
-    params: pathOf({}),
+    params: pathSchema({}),
     body: HOSTNAME_INPUT,
     bodyLimitBytes: SMALL_BODY_BYTES,
     responses: { 200: null, ...errorResponses('legacy', BODY_ERRORS) },
@@ -85,7 +85,7 @@ export const PLATFORM_OPERATIONS: readonly Operation[] = [
     summary: 'Remove a custom hostname from a pull zone',
     method: 'DELETE',
     path: '/pullzone/:id/removeHostname',
-    params: pathOf({ id: ID }),
+    params: pathSchema({ id: ID }),
     body: HOSTNAME_INPUT,
     bodyLimitBytes: SMALL_BODY_BYTES,
     responses: { 204: null, ...errorResponses('legacy', BODY_ERRORS) },

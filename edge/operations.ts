@@ -1,6 +1,6 @@
 import { PIPELINE_EXAMPLE } from './examples/pipeline-example.ts';
 import type { Operation } from './operation.ts';
-import { JSON_BODY, LARGE_BODY_BYTES, NO_QUERY, pathOf } from './operation-defaults.ts';
+import { JSON_BODY, LARGE_BODY_BYTES, NO_QUERY, pathSchema } from './operation-defaults.ts';
 import { CONTAINER_OPERATIONS } from './operations-containers.ts';
 import { PLATFORM_OPERATIONS } from './operations-platform.ts';
 import { SHIELD_OPERATIONS } from './operations-shield.ts';
@@ -16,7 +16,7 @@ const PIPELINE_OPERATION: Operation = {
   upstream: 'database',
   key: 'bearer',
   errorShape: 'pipeline',
-  params: pathOf({}),
+  params: pathSchema({}),
   query: NO_QUERY,
   body: PIPELINE_INPUT,
   bodyLimitBytes: LARGE_BODY_BYTES,

@@ -5,7 +5,7 @@ const SMALLEST = CHUNK_SIZES[0]!;
 const SMALLEST_TOGETHER = 20;
 
 /** Enough for the batches that are under way at one time. */
-const MOST_KEPT_BYTES = 64 * 1024 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Chunks of memory that are used again. V8 starts a collection of the whole heap for every 64 MB of buffers that come and go, which at
@@ -33,7 +33,7 @@ export class ChunkPool {
   /** Takes memory back that nobody reads any more; what is no chunk of one of the sizes, or too much, is left to the garbage collector. */
   giveBack({ buffer }: Uint8Array): void {
     const free = this.#free.get(buffer.byteLength);
-    if (free !== undefined && buffer instanceof ArrayBuffer && this.#keptBytes + buffer.byteLength <= MOST_KEPT_BYTES) {
+    if (free !== undefined && buffer instanceof ArrayBuffer && this.#keptBytes + buffer.byteLength <= MAX_KEPT_BYTES) {
       free.push(buffer);
       this.#keptBytes += buffer.byteLength;
     }

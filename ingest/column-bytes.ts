@@ -2,7 +2,7 @@ import { type ChunkPool, nextChunkSize } from './chunk-pool.ts';
 
 const WORD = 2 ** 32;
 /** Fewer bytes are copied faster one by one. */
-const MOST_SINGLE_BYTES = 64;
+const MAX_SINGLE_BYTES = 64;
 
 /**
  * The values of a column in chunks of memory, one behind the other, each filled to its end; a text may go on in the next chunk. Numbers do not where there is nothing else
@@ -31,7 +31,7 @@ export class ColumnBytes {
         this.#nextChunk(end - at);
       }
       const until = Math.min(end, at + this.#chunk.length - this.#used);
-      if (until - at > MOST_SINGLE_BYTES) {
+      if (until - at > MAX_SINGLE_BYTES) {
         this.#chunk.set(source.subarray(at, until), this.#used);
         this.#used += until - at;
         at = until;

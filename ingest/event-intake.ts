@@ -27,7 +27,7 @@ const PENDING_LIMIT_BYTES = 64 * 1024 * 1024;
 const LOOK_AGAIN_MS = 20;
 
 /** An input with more events that are rejected is no input of events. */
-export const MOST_REJECTED = 10_000;
+export const MAX_REJECTED = 10_000;
 
 /** Where what a batch holds stood in the input, counted from 0. */
 export interface BatchIndices {
@@ -44,7 +44,7 @@ export interface IntakeOptions {
   readonly now: () => number;
   readonly retentionMs: number;
   /** A longer input, decompressed, is not read on. Default: any length. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
   readonly signal?: AbortSignal;
   /** Looks at each batch before it is stored; what it throws ends the intake, and neither that batch nor a later one is stored. */
   readonly admit?: (batch: EventBatch, indices: BatchIndices) => void;
@@ -95,13 +95,13 @@ class Intake implements EventReceiver {
   }
 
   async readAll(chunks: AsyncIterable<Uint8Array>): Promise<void> {
-    const { signal, onProgress, mostBytes = Number.POSITIVE_INFINITY } = this.#options;
+    const { signal, onProgress, maxBytes = Number.POSITIVE_INFINITY } = this.#options;
     let bytes = 0;
     let turnBegan = performance.now();
     for await (const chunk of chunks) {
       signal?.throwIfAborted();
-      if (bytes + chunk.length > mostBytes) {
-        const message = `line ${this.#line}: the input is longer than ${mostBytes} bytes (decompressed), which are allowed in one request`;
+      if (bytes + chunk.length > maxBytes) {
+        const message = `line ${this.#line}: the input is longer than ${maxBytes} bytes (decompressed), which are allowed in one request`;
         throw new UnreadableInput('input_too_long', message);
       }
       for (let start = 0; start < chunk.length; start += PART_BYTES) {
@@ -280,8 +280,8 @@ class Intake implements EventReceiver {
 
   /** To be called before the dead letter is added, because it throws `UnreadableInput` where there are too many. */
   #noteRejection(reason: string, zoneId: number | null): void {
-    if (this.#rejected.length >= MOST_REJECTED) {
-      const message = `line ${this.#line}: more than ${MOST_REJECTED} events would be rejected, which are allowed in one request (${reason})`;
+    if (this.#rejected.length >= MAX_REJECTED) {
+      const message = `line ${this.#line}: more than ${MAX_REJECTED} events would be rejected, which are allowed in one request (${reason})`;
       throw new UnreadableInput('too_many_rejected', message);
     }
     const index = this.#seen;

@@ -40,7 +40,7 @@ const MASKS = BATCH_COLUMNS.length;
 const LOGS = MASKS + 1;
 
 /** In UTF-8, of a character of a JavaScript text. */
-const MOST_CHARACTER_BYTES = 3;
+const MAX_CHARACTER_BYTES = 3;
 
 /** The times that an event may have, Unix milliseconds. */
 export interface EventTimes {
@@ -185,7 +185,7 @@ export class EventKernel {
   #appendWithId(place: (() => string) | null): boolean {
     const { eventStart, eventEnd, appendWithId } = this.#exports;
     const logId = place?.() ?? digestId(this.#memory.subarray(eventStart(), eventEnd()));
-    if (logId.length * MOST_CHARACTER_BYTES > this.#longestGivenId) {
+    if (logId.length * MAX_CHARACTER_BYTES > this.#longestGivenId) {
       return false;
     }
     const idBytes = this.#memory.write(logId, this.#givenIdAt);

@@ -32,7 +32,7 @@ export class KafkaTokenError extends Error {
 export const TOKEN_DEADLINE_MS = 8_000;
 const LARGEST_ANSWER_BYTES = 1024 * 1024;
 /** kafkajs authenticates a connection again when its session has 10 s left; the token it then gets has to be a new one. */
-const LEAST_LEFT_MS = 15_000;
+const MIN_LEFT_MS = 15_000;
 /** A token is renewed when a fifth of its time is left, as Kafka's own clients do. */
 const PART_LEFT = 0.2;
 
@@ -108,14 +108,14 @@ export class KafkaTokens {
     } catch (error) {
       const message = `no access token for Kafka: the token endpoint ${this.#client.tokenUrl} ${faultOf(error)}`;
       const held = this.#held;
-      if (held === null || askedMs + LEAST_LEFT_MS > held.expiresAtMs) throw new KafkaTokenError(message, { cause: error });
+      if (held === null || askedMs + MIN_LEFT_MS > held.expiresAtMs) throw new KafkaTokenError(message, { cause: error });
       this.#logger.warn({}, `${message}; the one before is used until it expires`);
       return held.value;
     }
     const { access_token: value, expires_in: lifetimeS } = answer;
     // Without a lifetime nobody knows how long it is good for.
     const lifetimeMs = (lifetimeS ?? 0) * 1_000;
-    const renewAtMs = askedMs + lifetimeMs - Math.max(LEAST_LEFT_MS, lifetimeMs * PART_LEFT);
+    const renewAtMs = askedMs + lifetimeMs - Math.max(MIN_LEFT_MS, lifetimeMs * PART_LEFT);
     this.#held = { value, renewAtMs, expiresAtMs: askedMs + lifetimeMs };
     return value;
   }

@@ -13,7 +13,7 @@ import { shownValue } from './shown-value.ts';
 import { decodeUtf8 } from './utf8-text.ts';
 
 /** Neither a page nor a sparkline is longer. */
-export const MOST_PER_ANSWER = 500;
+export const MAX_PER_ANSWER = 500;
 
 export interface SearchContext {
   readonly zoneId: number;
@@ -38,8 +38,8 @@ export function compileSearch(body: Uint8Array, { zoneId, nowMs }: SearchContext
     zoneId,
     window,
     where,
-    page: { index: page, size: clamp(pageSize, 1, MOST_PER_ANSWER) },
-    output: by.length === 0 ? { kind: 'rows' } : { kind: 'groups', by, buckets: clamp(buckets, 0, MOST_PER_ANSWER) },
+    page: { index: page, size: clamp(pageSize, 1, MAX_PER_ANSWER) },
+    output: by.length === 0 ? { kind: 'rows' } : { kind: 'groups', by, buckets: clamp(buckets, 0, MAX_PER_ANSWER) },
   };
 }
 

@@ -4,7 +4,7 @@ const PARTS = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 const LONGEST_SOURCE = 100;
 
 /** Zeros that an exponent may add; `1e999999999` is never computed. */
-const MOST_ZEROS = 40;
+const MAX_ZEROS = 40;
 
 /**
  * The integer that a JSON number stands for, judged by its digits: `1.0` and `1e3` are the integers 1 and 1000 (as in JSON Schema).
@@ -22,7 +22,7 @@ export function exactInteger(source: string): bigint | null {
     return 0n;
   }
   const zeros = digits.length - significant.length - fraction.length + Number(exponent);
-  if (zeros < 0 || zeros > MOST_ZEROS) {
+  if (zeros < 0 || zeros > MAX_ZEROS) {
     return null;
   }
   const magnitude = BigInt(significant) * 10n ** BigInt(zeros);

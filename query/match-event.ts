@@ -18,7 +18,7 @@ interface Look {
 export interface CostedMatcher {
   readonly matches: Matcher;
   /** What it costs at most to try the event, in characters that are looked through. */
-  mostWork(event: MatchSubject): number;
+  maxWork(event: MatchSubject): number;
   /** How often each column is looked through at most. */
   readonly looks: ReadonlyMap<TextField, number>;
 }
@@ -32,12 +32,12 @@ export function compileMatcher(predicate: Predicate): CostedMatcher {
   const matches = matcherOf(predicate, looks);
   const counts = new Map<TextField, number>();
   for (const { column } of looks) counts.set(column, (counts.get(column) ?? 0) + 1);
-  const mostWork = (event: MatchSubject): number => {
+  const maxWork = (event: MatchSubject): number => {
     let work = 1;
     for (const { column, cost } of looks) work += cost(event.text(column)?.length ?? 0);
     return work;
   };
-  return { matches, mostWork, looks: counts };
+  return { matches, maxWork, looks: counts };
 }
 
 function matcherOf(predicate: Predicate, looks: Look[]): Matcher {

@@ -8,8 +8,8 @@ import { renderSql, type SqlStatement } from './statement.ts';
 
 const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duckdbDialect.placeholder);
 
-/** A stretch of the feed: events of the zones with a sequence above `after` and up to `upTo`. */
-export interface FeedStretch {
+/** A range of the feed: events of the zones with a sequence above `after` and up to `upTo`. */
+export interface FeedRange {
   /** At least one. */
   readonly zones: readonly number[] | 'all';
   readonly after: bigint;
@@ -17,7 +17,7 @@ export interface FeedStretch {
   readonly upTo: bigint;
 }
 
-function inStretch({ zones, after, upTo }: FeedStretch): SqlFragment {
+function inRange({ zones, after, upTo }: FeedRange): SqlFragment {
   const inSequence = sql`${column('seq')} > ${int64(after)} AND ${column('seq')} <= ${int64(upTo)}`;
   if (zones === 'all') {
     return inSequence;
@@ -37,9 +37,9 @@ const HEAD = sql`concat('{"logId":', ${jsonOf(column('logId'))}, ',"shieldZoneId
   ', ',
 )}, ',"log":')`;
 
-/** The first `limit` events of a stretch without their logs, in no order: DuckDB holds no more of them than a block. Columns: sequence, blob pointer, head in UTF-8. */
-export function feedHeadsStatement(events: SqlFragment, stretch: FeedStretch, limit: number): SqlStatement {
-  const wanted = inStretch(stretch);
+/** The first `limit` events of a range without their logs, in no order: DuckDB holds no more of them than a block. Columns: sequence, blob pointer, head in UTF-8. */
+export function feedHeadsStatement(events: SqlFragment, range: FeedRange, limit: number): SqlStatement {
+  const wanted = inRange(range);
   const first = sql`SELECT ${column('seq')} FROM ${events} WHERE ${wanted} ORDER BY ${column('seq')} LIMIT ${int64(limit)}`;
   return render(
     sql`SELECT ${column('seq')}, ${column('logPlace')}, encode(${HEAD}) FROM ${events} WHERE ${wanted} AND ${column('seq')} <= (SELECT max(${column('seq')}) FROM (${first}))`,

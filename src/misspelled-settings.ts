@@ -4,9 +4,9 @@ import type { Texts } from './setting-text.ts';
 
 /** Variables of other programs, such as PORTS, are near to shorter names: those are only recognized in another case. */
 const SHORTEST = 8;
-const MOST_EDITS = 3;
+const MAX_EDITS = 3;
 
-const editsAllowed = (name: string): number => (name.length < SHORTEST ? 0 : Math.min(MOST_EDITS, Math.floor((name.length - 1) / 4)));
+const editsAllowed = (name: string): number => (name.length < SHORTEST ? 0 : Math.min(MAX_EDITS, Math.floor((name.length - 1) / 4)));
 
 /**
  * One line for each environment variable that has nearly the name of a setting which is not set, such as KAFKA_BROKER. It may belong to another

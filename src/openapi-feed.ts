@@ -1,5 +1,5 @@
 import { READERS_AT_ONCE, WAITING_AT_ONCE } from './feed/feed-places.ts';
-import { DEFAULT_EVENTS, FEED_TYPES, LONGEST_WAIT, MOST_EVENTS } from './feed/feed-query.ts';
+import { DEFAULT_EVENTS, FEED_TYPES, LONGEST_WAIT, MAX_EVENTS } from './feed/feed-query.ts';
 import { FEED_FORMATS } from './formats/feed-format.ts';
 import { answer, type DescribedGroup, type Examples, integerIn, ref } from './openapi-content.ts';
 import { FEED_SCHEMAS } from './openapi-feed-schemas.ts';
@@ -52,7 +52,7 @@ export const FEED_GROUP = {
             description: 'Of the answer before; now begins with what comes from here on. Left out: the oldest event that is kept',
             schema: { type: 'string', pattern: '^(now|[A-Za-z0-9_-]{28})$' },
           },
-          integerIn('query', 'limit', { minimum: 1, maximum: MOST_EVENTS, default: DEFAULT_EVENTS }, 'At most so many events'),
+          integerIn('query', 'limit', { minimum: 1, maximum: MAX_EVENTS, default: DEFAULT_EVENTS }, 'At most so many events'),
           { name: 'format', in: 'query', description: 'How events are written', schema: { enum: FEED_FORMATS, default: 'native' } },
           integerIn('query', 'wait', { minimum: 0, maximum: LONGEST_WAIT, default: 0 }, 'Seconds to wait for the first event'),
         ],

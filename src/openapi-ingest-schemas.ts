@@ -1,4 +1,4 @@
-import { MOST_REJECTED } from '../ingest/event-intake.ts';
+import { MAX_REJECTED } from '../ingest/event-intake.ts';
 import { LONGEST_REJECTED_LIST } from '../ingest/intake-report.ts';
 import { LONGEST_LOG_ID_BYTES } from '../ingest/wire-event.ts';
 import { DIMENSIONS } from '../query/dimensions.ts';
@@ -50,7 +50,7 @@ export const INGEST_SCHEMAS = {
           ['kept'],
         ),
       ),
-      maxItems: MOST_REJECTED,
+      maxItems: MAX_REJECTED,
       description: `The first ${shownCount(LONGEST_REJECTED_LIST)} that became no events, and all that are not kept; the others are dead letters`,
     },
     rejectedCount: { ...int64, description: 'How many became no events, also those that `rejected` does not list' },

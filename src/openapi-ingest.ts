@@ -1,4 +1,4 @@
-import { MOST_REJECTED } from '../ingest/event-intake.ts';
+import { MAX_REJECTED } from '../ingest/event-intake.ts';
 import { JSON_TYPES, LINE_TYPES } from './content-negotiation.ts';
 import { answer, content, type DescribedGroup, type Examples, integerIn, ref } from './openapi-content.ts';
 import { INGEST_SCHEMAS } from './openapi-ingest-schemas.ts';
@@ -91,7 +91,7 @@ export const INGEST_GROUP = {
         operationId: 'ingestEvents',
         tags: ['Intake'],
         summary: 'Take in events, as NDJSON or a JSON array of any length',
-        description: `Content-Encoding may be gzip or zstd. Sending the same events again stores nothing twice. A body with more than ${shownCount(MOST_REJECTED)} events that are rejected, or longer than INGEST_MAX_MB (16 GiB) decompressed, is refused there; what came before stays.`,
+        description: `Content-Encoding may be gzip or zstd. Sending the same events again stores nothing twice. A body with more than ${shownCount(MAX_REJECTED)} events that are rejected, or longer than INGEST_MAX_MB (16 GiB) decompressed, is refused there; what came before stays.`,
         parameters: [{ name: 'source', in: 'query', description: 'For the metrics', schema: { enum: ['http', 'file'], default: 'http' } }],
         requestBody: {
           description: 'One event a line, or one JSON array: the first byte tells, whatever the type says. The type may be left out',

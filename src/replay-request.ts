@@ -8,7 +8,7 @@ import { readObject } from '../query/wire-object.ts';
 import { invalidRequest } from './query-parameters.ts';
 
 /** An object with a list is two deep; a little more gives better messages. */
-const MOST_DEPTH = 8;
+const MAX_DEPTH = 8;
 /** Ids are SQLite's row ids, of which JavaScript holds those exactly. */
 const DEAD_LETTER_ID = { least: 0n, most: BigInt(Number.MAX_SAFE_INTEGER) };
 
@@ -19,7 +19,7 @@ function parse(body: Uint8Array, errors: ErrorList): JsonValue | undefined {
     return undefined;
   }
   try {
-    return parseExactJson(text, MOST_DEPTH);
+    return parseExactJson(text, MAX_DEPTH);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     errors.add(BODY, `must be JSON: ${error.message}`);

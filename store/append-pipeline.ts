@@ -11,8 +11,8 @@ import { StoreError } from './store-error.ts';
 const RETRY_DELAY_MS = 200;
 
 /** Batches are stored together as long as they have no more than this; one may have more by itself. */
-const MOST_EVENTS = 10_000;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_EVENTS = 10_000;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface AppendPipelineOptions {
   readonly journals: JournalFolder;
@@ -123,7 +123,7 @@ export class AppendPipeline {
     const over = this.#waiting.findIndex(({ batch, sizeBytes }, index) => {
       events += batch.eventCount;
       bytes += sizeBytes;
-      return index > 0 && (events > MOST_EVENTS || bytes > MOST_BYTES);
+      return index > 0 && (events > MAX_EVENTS || bytes > MAX_BYTES);
     });
     return this.#waiting.splice(0, over === -1 ? this.#waiting.length : over);
   }

@@ -126,7 +126,7 @@ export class BackgroundJobs {
   async #compact(write: WriteMerge, isTime: () => boolean): Promise<void> {
     const { compaction, now } = this.#options;
     while (!this.#stopped && isTime()) {
-      const merge = chooseMerge(compaction.live.segments, now());
+      const merge = chooseMerge(compaction.versions.segments, now());
       if (merge === undefined) {
         return;
       }

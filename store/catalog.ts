@@ -2,8 +2,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { BlobFile } from './blob-file.ts';
 import { EmptyJournalTable } from './empty-journal-table.ts';
 import type { SourceOffset } from './event-store.ts';
-import type { ForgottenEvents } from './feed-forgotten.ts';
-import { FORGOTTEN_SCHEMA, ForgottenTable } from './feed-forgotten-table.ts';
+import { EXPIRED_WATERMARK_SCHEMA, ExpiredWatermarkTable } from './expired-watermark-table.ts';
+import type { ExpiredWatermark } from './expired-watermarks.ts';
 import { LegacyDeadLetters } from './legacy-dead-letters.ts';
 import type { Segment, UnpublishedSegment } from './segment.ts';
 import { inTransaction } from './sqlite-transaction.ts';
@@ -30,7 +30,7 @@ const SCHEMA = `
     topic TEXT NOT NULL, partition INTEGER NOT NULL, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, partition)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE progress (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  ${FORGOTTEN_SCHEMA}
+  ${EXPIRED_WATERMARK_SCHEMA}
   INSERT INTO progress (name, value) VALUES ('store_id', abs(random() % 4294967296));
 `;
 
@@ -41,7 +41,7 @@ export interface CatalogChange {
   readonly addBlobFile?: BlobFile;
   readonly removeBlobFiles?: readonly BlobFile[];
   /** What is dropped for good with the segments. */
-  readonly forget?: readonly ForgottenEvents[];
+  readonly watermarks?: readonly ExpiredWatermark[];
   readonly progress?: CatalogProgress;
 }
 
@@ -60,7 +60,7 @@ export interface CatalogProgress {
  */
 export class Catalog {
   readonly legacyDeadLetters: LegacyDeadLetters;
-  readonly forgotten: ForgottenTable;
+  readonly expiredWatermarks: ExpiredWatermarkTable;
   readonly emptyJournals: EmptyJournalTable;
   readonly #database: DatabaseSync;
   readonly #insertSegment: StatementSync;
@@ -74,7 +74,7 @@ export class Catalog {
   constructor(file: string) {
     this.#database = openExclusively(file);
     this.legacyDeadLetters = new LegacyDeadLetters(this.#database);
-    this.forgotten = new ForgottenTable(this.#database);
+    this.expiredWatermarks = new ExpiredWatermarkTable(this.#database);
     this.emptyJournals = new EmptyJournalTable(this.#database);
     this.#insertSegment = this.#database.prepare(
       'INSERT INTO segments (file, rows, bytes, min_timestamp, max_timestamp, min_sequence, max_sequence) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -153,7 +153,7 @@ export class Catalog {
   }
 
   /** Publishes and withdraws segments and blob files in one transaction; returns the new segments with their numbers. */
-  apply({ add, remove, addBlobFile, removeBlobFiles = [], forget = [], progress }: CatalogChange): Segment[] {
+  apply({ add, remove, addBlobFile, removeBlobFiles = [], watermarks = [], progress }: CatalogChange): Segment[] {
     return inTransaction(this.#database, () => {
       const added = add.map((segment) => this.#publish(segment));
       for (const segment of remove) {
@@ -166,7 +166,7 @@ export class Catalog {
       for (const { number } of removeBlobFiles) {
         this.#deleteBlobFile.run(number);
       }
-      this.forgotten.add(forget);
+      this.expiredWatermarks.add(watermarks);
       if (progress !== undefined) {
         this.#record(progress);
       }

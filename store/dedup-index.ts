@@ -16,9 +16,9 @@ const RECENT_LOADS = 64;
 
 export interface DedupIndexLimits {
   /** Beyond these, minutes go that no load had an event of for a while. */
-  readonly mostEvents: number;
+  readonly maxEvents: number;
   /** Beyond these, all go but those of the last load. */
-  readonly mostInUse: number;
+  readonly maxInUse: number;
 }
 
 interface IndexedMinute {
@@ -93,10 +93,10 @@ export class DedupIndex {
 
   /** The minutes that are used now stay, however many events they have. */
   #makeRoom(): void {
-    const { mostEvents, mostInUse } = this.#limits;
+    const { maxEvents, maxInUse } = this.#limits;
     for (const [minute, { dedupKeys, usedBy }] of this.#minutes) {
       const loadsAgo = this.#loads - usedBy;
-      if (this.#events <= mostEvents || loadsAgo === 0 || (loadsAgo < RECENT_LOADS && this.#events <= mostInUse)) {
+      if (this.#events <= maxEvents || loadsAgo === 0 || (loadsAgo < RECENT_LOADS && this.#events <= maxInUse)) {
         return;
       }
       this.#minutes.delete(minute);

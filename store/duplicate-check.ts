@@ -55,7 +55,7 @@ export class DuplicateCheck {
 
   constructor(options: DuplicateCheckOptions) {
     this.#options = options;
-    this.#limits = { mostEvents: options.maxDedupEvents, mostInUse: TIMES_IN_USE * options.maxDedupEvents };
+    this.#limits = { maxEvents: options.maxDedupEvents, maxInUse: TIMES_IN_USE * options.maxDedupEvents };
     this.#index = new DedupIndex(this.#limits);
   }
 
@@ -91,8 +91,8 @@ export class DuplicateCheck {
       minutes: read,
       parts: partsBetween(stored, (read[0] as number) * MINUTE_MS, ((read.at(-1) as number) + 1) * MINUTE_MS),
     }));
-    const { mostEvents, mostInUse } = this.#limits;
-    const most = areFew ? mostInUse : mostEvents / 4;
+    const { maxEvents, maxInUse } = this.#limits;
+    const most = areFew ? maxInUse : maxEvents / 4;
     if (reads.reduce((sum, { parts }) => sum + parts.expectedEvents, 0) > most) {
       return false;
     }

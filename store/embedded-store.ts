@@ -19,12 +19,12 @@ import type {
   StoredDeadLetter,
   StoreStats,
 } from './event-store.ts';
+import type { ExpiredWatermarks } from './expired-watermarks.ts';
 import { exportRows } from './export-reader.ts';
-import type { Forgotten } from './feed-forgotten.ts';
 import type { FeedReader } from './feed-reader.ts';
 import type { Flusher } from './flusher.ts';
 import type { GroupByCache } from './group-by-cache.ts';
-import { type MostKept, searchGroups } from './group-search.ts';
+import { type MaxKept, searchGroups } from './group-search.ts';
 import type { PathAliases } from './path-aliases.ts';
 import { searchRows } from './row-search.ts';
 import { SearchScope } from './search-scope.ts';
@@ -40,15 +40,15 @@ import type { ZoneRowCache } from './zone-row-cache.ts';
 export interface StoreParts {
   readonly checkFolder: FolderCheck;
   readonly aliases: PathAliases;
-  readonly mostKept: MostKept;
+  readonly maxKept: MaxKept;
   /** Undefined: segments are counted anew by every search. */
   readonly counts: SegmentCounts | undefined;
   /** Undefined: so are groups. */
   readonly groups: GroupByCache | undefined;
   readonly catalog: Catalog;
   readonly deadLetters: DeadLetters;
-  readonly live: VersionSet;
-  readonly forgotten: Forgotten;
+  readonly versions: VersionSet;
+  readonly expiredWatermarks: ExpiredWatermarks;
   readonly sourceOffsets: SourceOffsetTable;
   readonly counters: StoreCounters;
   readonly pipeline: AppendPipeline;
@@ -97,19 +97,19 @@ export class EmbeddedStore implements EventStore {
   }
 
   lastSequence(): bigint {
-    return this.#parts.live.endSequence - 1n;
+    return this.#parts.versions.endSequence - 1n;
   }
 
-  forgottenSequence(zones: FeedRequest['zones'], afterRuns = 0): bigint {
-    return this.#parts.forgotten.sequence(zones, afterRuns);
+  expiredWatermark(zones: FeedRequest['zones'], afterRuns = 0): bigint {
+    return this.#parts.expiredWatermarks.sequence(zones, afterRuns);
   }
 
   retentionRuns(): number {
-    return this.#parts.forgotten.runs;
+    return this.#parts.expiredWatermarks.runs;
   }
 
   onEvents(listener: () => void): () => void {
-    return this.#parts.live.onAdvance(listener);
+    return this.#parts.versions.onAdvance(listener);
   }
 
   pendingBytes(): number {
@@ -141,20 +141,20 @@ export class EmbeddedStore implements EventStore {
   }
 
   stats(): StoreStats {
-    const { live, deadLetters, counters, zoneRowCache } = this.#parts;
+    const { versions, deadLetters, counters, zoneRowCache } = this.#parts;
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-    const unflushedEvents = sum(live.growingSegments.map(({ events }) => events));
+    const unflushedEvents = sum(versions.growingSegments.map(({ events }) => events));
     return {
-      events: unflushedEvents + sum(live.segments.map(({ rows }) => rows)),
+      events: unflushedEvents + sum(versions.segments.map(({ rows }) => rows)),
       unflushedEvents,
-      segments: live.segments.length,
-      segmentBytes: sum([...live.segments, ...live.blobFiles].map(({ bytes }) => bytes)),
-      journalBytes: sum(live.growingSegments.map(({ journalBytes }) => journalBytes)),
+      segments: versions.segments.length,
+      segmentBytes: sum([...versions.segments, ...versions.blobFiles].map(({ bytes }) => bytes)),
+      journalBytes: sum(versions.growingSegments.map(({ journalBytes }) => journalBytes)),
       deadLetters: deadLetters.count,
       cachedZones: zoneRowCache.count,
       cachedZoneBytes: zoneRowCache.bytes,
       ...counters,
-      nextSequence: live.endSequence,
+      nextSequence: versions.endSequence,
     };
   }
 
@@ -206,12 +206,12 @@ export class EmbeddedStore implements EventStore {
   }
 
   async #searchOn(connection: DuckDBConnection, plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
-    const { live, aliases, counts, groups, mostKept, zoneRowCache } = this.#parts;
-    const snapshot = live.snapshot();
+    const { versions, aliases, counts, groups, maxKept, zoneRowCache } = this.#parts;
+    const snapshot = versions.snapshot();
     const zone = zoneRowCache.acquire(plan, snapshot);
     try {
       const scope = new SearchScope(plan, snapshot, aliases, connection, signal, zone);
-      return await (plan.output.kind === 'rows' ? searchRows(scope, counts) : searchGroups(scope, plan.output, mostKept, groups));
+      return await (plan.output.kind === 'rows' ? searchRows(scope, counts) : searchGroups(scope, plan.output, maxKept, groups));
     } catch (error) {
       if (isOutOfMemory(error)) {
         zoneRowCache.evictAll();

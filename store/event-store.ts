@@ -128,10 +128,10 @@ export interface EventStore {
   /** The highest sequence that is visible; 0 before the first event. */
   lastSequence(): bigint;
   /**
-   * Who has read the zones only up to a lower sequence has missed events that the retention dropped; 0 when none were. With `afterRuns`, only
-   * those count that it dropped after so many of its runs.
+   * Highest sequence of the zones that retention removed; 0 when it removed none. A cursor below it has missed events. With `afterRuns`, only what it removed
+   * after so many of its runs counts.
    */
-  forgottenSequence(zones: FeedRequest['zones'], afterRuns?: number): bigint;
+  expiredWatermark(zones: FeedRequest['zones'], afterRuns?: number): bigint;
   /** How many runs of the retention have dropped anything. */
   retentionRuns(): number;
   /** Calls `listener`, which must not throw, soon after more events became visible; returns how to stop that. */

@@ -10,13 +10,13 @@ import { StoreError } from './store-error.ts';
 import type { Snapshot } from './version-set.ts';
 
 /** A piece has no more rows than this, which keep a processor busy for some tens of milliseconds. */
-const MOST_ROWS = 4_096;
+const MAX_ROWS = 4_096;
 
 /** The first piece is small, because somebody waits for it, and nothing is known yet of how large the events are. */
 const FIRST_ROWS = 1_024;
 
 /** The rows of a piece have no more characters than this, and neither have their logs; a single row may. */
-const MOST_CHARACTERS = 16 * 1024 * 1024;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** Where an export has come to in the matching events of a snapshot: each call of `next` reads the following piece of them. */
 export class ExportCursor {
@@ -59,7 +59,7 @@ export class ExportCursor {
       return false;
     }
     let { fromMs, events } = newest;
-    for (let older = ahead.at(-1); older !== undefined && events + older.events <= MOST_ROWS; older = ahead.at(-1)) {
+    for (let older = ahead.at(-1); older !== undefined && events + older.events <= MAX_ROWS; older = ahead.at(-1)) {
       ahead.pop();
       fromMs = older.fromMs;
       events += older.events;
@@ -73,8 +73,8 @@ export class ExportCursor {
   async #readPiece(reader: PieceReader): Promise<Piece> {
     for (;;) {
       const limit = Math.min(this.#rows, this.#left);
-      const mostCharacters = limit === 1 ? Number.POSITIVE_INFINITY : MOST_CHARACTERS;
-      const piece = await readPiece(reader, { window: this.#window, after: this.#after, limit, mostCharacters });
+      const maxCharacters = limit === 1 ? Number.POSITIVE_INFINITY : MAX_CHARACTERS;
+      const piece = await readPiece(reader, { window: this.#window, after: this.#after, limit, maxCharacters });
       if (piece !== undefined) {
         this.#moveBehind(piece, limit);
         return piece;
@@ -95,8 +95,8 @@ export class ExportCursor {
     const { timestamp, logId } = rowOf(piece, length - 1);
     this.#after = { timestamp, logId };
     // Half of what would just fit: the next events may be larger.
-    const fitting = Math.floor((MOST_CHARACTERS * length) / (2 * charactersIn(piece)));
-    this.#rows = Math.max(1, Math.min(MOST_ROWS, this.#rows * 2, fitting));
+    const fitting = Math.floor((MAX_CHARACTERS * length) / (2 * charactersIn(piece)));
+    this.#rows = Math.max(1, Math.min(MAX_ROWS, this.#rows * 2, fitting));
   }
 }
 
@@ -105,7 +105,7 @@ function charactersIn({ rows, logs }: Piece): number {
 }
 
 function isDivisible({ fromMs, toMs, events }: CountedRange): boolean {
-  return events > MOST_ROWS && toMs - fromMs > 1;
+  return events > MAX_ROWS && toMs - fromMs > 1;
 }
 
 /** The parts of the window that have events, the newest last. */

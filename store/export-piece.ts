@@ -16,7 +16,7 @@ export interface PieceOrder {
   /** At least 1. */
   readonly limit: number;
   /** How many characters the rows may have together, and how many bytes their packed logs. */
-  readonly mostCharacters: number;
+  readonly maxCharacters: number;
 }
 
 /** One connection for as long as one piece takes. */
@@ -37,14 +37,14 @@ export interface Piece {
 /** A piece, in the order of an export; undefined where it has more characters than ordered. */
 export async function readPiece(reader: PieceReader, order: PieceOrder): Promise<Piece | undefined> {
   const { scope, connection, signal } = reader;
-  const { window, after, limit, mostCharacters } = order;
+  const { window, after, limit, maxCharacters } = order;
   const statement = exportRowsStatement(scope.plan, scope.events(window), window, after, limit);
-  const columns = await columnsWithin(connection, statement, mostCharacters, signal);
+  const columns = await columnsWithin(connection, statement, maxCharacters, signal);
   if (columns === undefined) {
     return undefined;
   }
   const [rows = [], blobPointers = []] = columns as [string[], bigint[]];
-  const logs = await readLogs(scope, blobPointers, mostCharacters);
+  const logs = await readLogs(scope, blobPointers, maxCharacters);
   return logs && { rows, logs };
 }
 

@@ -10,7 +10,7 @@ import { StoreError } from './store-error.ts';
 import type { VersionSet } from './version-set.ts';
 
 export interface ExportSource {
-  readonly live: VersionSet;
+  readonly versions: VersionSet;
   readonly searchers: ConnectionPool;
   readonly aliases: PathAliases;
   /** Runs `work` with the signal that ends it; the store stays open until it has ended. */
@@ -28,7 +28,7 @@ const ROWS_AT_ONCE = 256;
  * read while this one is dealt with. What the events lie in stays readable until the last piece, `return`, or the end of the signal.
  */
 export async function* exportRows(plan: SearchPlan, source: ExportSource): AsyncGenerator<readonly EventRow[], void, void> {
-  const { live, searchers, aliases, whileOpen } = source;
+  const { versions, searchers, aliases, whileOpen } = source;
   const freed = Promise.withResolvers<void>();
   let ended!: AbortSignal;
   const open = whileOpen((signal) => {
@@ -37,7 +37,7 @@ export async function* exportRows(plan: SearchPlan, source: ExportSource): Async
   });
   const abandoned = new AbortController();
   const signal = AbortSignal.any([ended, abandoned.signal]);
-  const snapshot = live.snapshot();
+  const snapshot = versions.snapshot();
   const cursor = new ExportCursor(plan, snapshot, aliases);
   let pieces = 0;
   const readAhead = (): Promise<Piece | undefined> => {

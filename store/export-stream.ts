@@ -3,14 +3,14 @@ import type { SqlStatement } from '../sql/statement.ts';
 import { isOutOfMemory, streamStatement } from './duckdb-engine.ts';
 
 /**
- * The values of a statement, column by column, where their texts have no more than `mostCharacters` together; undefined where they have more, or where DuckDB's own memory does not hold them.
+ * The values of a statement, column by column, where their texts have no more than `maxCharacters` together; undefined where they have more, or where DuckDB's own memory does not hold them.
  * They are taken over block by block, so that what is too much is never in memory: at most one block of rows beyond the limit is.
  * `signal` interrupts the statement; the call then rejects with the signal's reason.
  */
 export async function columnsWithin(
   connection: DuckDBConnection,
   statement: SqlStatement,
-  mostCharacters: number,
+  maxCharacters: number,
   signal: AbortSignal,
 ): Promise<DuckDBValue[][] | undefined> {
   const columns: DuckDBValue[][] = [];
@@ -21,7 +21,7 @@ export async function columnsWithin(
     }
     chunk.appendToColumns(columns);
     characters += charactersIn(columns, chunk.rowCount);
-    return characters <= mostCharacters;
+    return characters <= maxCharacters;
   };
   try {
     return (await streamStatement(connection, statement, signal, take)) ? columns : undefined;

@@ -1,6 +1,6 @@
 import type { DuckDBBlobVector, DuckDBConnection } from '@duckdb/node-api';
 import { eventsRelation, type GrowingSource } from '../sql/events-relation.ts';
-import { type FeedStretch, feedHeadsStatement } from '../sql/feed-statements.ts';
+import { type FeedRange, feedHeadsStatement } from '../sql/feed-statements.ts';
 import { blobFileWithNumber } from './blob-file.ts';
 import { streamStatement } from './duckdb-engine.ts';
 import { unpackIngestTimes } from './feed-ingest-times.ts';
@@ -20,17 +20,17 @@ export interface FeedReading {
 }
 
 /**
- * Reads the first sealed events of a stretch, as many as the budget allows, and ends before the stretch where that has more.
+ * Reads the first flushed events of a range, as many as the budget allows, and ends before the range where that has more.
  * Each event is found once, in its segment, which also says where its log is.
  */
-export async function readSealed(snapshot: Snapshot, stretch: FeedStretch, budget: FeedBudget, reading: FeedReading): Promise<FeedWindow> {
-  const parts = partsOf(snapshot, stretch);
+export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: FeedBudget, reading: FeedReading): Promise<FeedWindow> {
+  const parts = partsOf(snapshot, range);
   if (parts === undefined) {
-    return { after: stretch.after, upTo: stretch.upTo, events: [], times: [] };
+    return { after: range.after, upTo: range.upTo, events: [], times: [] };
   }
   const { aliases, signal } = reading;
   const paths = parts.segments.map(({ file }) => aliases.segmentAlias(file));
-  const lowest = await readHeads([], paths, stretch, budget, reading);
+  const lowest = await readHeads([], paths, range, budget, reading);
   const blobFile = (number: number) => blobFileWithNumber(snapshot.blobFiles, number);
   await readFlushedLogs(
     lowest.sorted(),
@@ -38,37 +38,37 @@ export async function readSealed(snapshot: Snapshot, stretch: FeedStretch, budge
     { isWanted: (event) => lowest.isKept(event), take: (event, log) => lowest.addLog(event, log) },
   );
   const times = parts.blobFiles.flatMap(({ ingestTimes }) => unpackIngestTimes(ingestTimes));
-  return { after: stretch.after, events: lowest.sorted(), upTo: lowest.upTo, times };
+  return { after: range.after, events: lowest.sorted(), upTo: lowest.upTo, times };
 }
 
 /** The same of the growing events. */
 export async function readGrowing(
   { growingSegments }: Pick<Snapshot, 'growingSegments'>,
-  stretch: FeedStretch,
+  range: FeedRange,
   budget: FeedBudget,
   reading: FeedReading,
 ): Promise<FeedWindow> {
-  const parts = growingSegments.filter(({ lastSequence }) => lastSequence > stretch.after);
-  const lowest = await readHeads(sourcesOf(parts), [], stretch, budget, reading);
+  const parts = growingSegments.filter(({ lastSequence }) => lastSequence > range.after);
+  const lowest = await readHeads(sourcesOf(parts), [], range, budget, reading);
   for (const event of lowest.sorted()) {
     lowest.addLog(event, logOfGrowing(parts, event.sequence));
   }
   const times = parts.flatMap(({ journals }) => journals);
-  return { after: stretch.after, events: lowest.sorted(), upTo: lowest.upTo, times };
+  return { after: range.after, events: lowest.sorted(), upTo: lowest.upTo, times };
 }
 
 async function readHeads(
   growing: readonly GrowingSource[],
   segmentPaths: readonly string[],
-  stretch: FeedStretch,
+  range: FeedRange,
   budget: FeedBudget,
   { aliases, connection, signal }: FeedReading,
 ): Promise<LowestEvents> {
-  const events = eventsRelation(growing, segmentPaths, stretch.upTo + 1n);
-  const lowest = new LowestEvents(budget.bytes, stretch.upTo);
+  const events = eventsRelation(growing, segmentPaths, range.upTo + 1n);
+  const lowest = new LowestEvents(budget.bytes, range.upTo);
   let found = 0;
-  let highest = stretch.after;
-  const reading = streamStatement(connection, feedHeadsStatement(events, stretch, budget.events), signal, (chunk) => {
+  let highest = range.after;
+  const reading = streamStatement(connection, feedHeadsStatement(events, range, budget.events), signal, (chunk) => {
     const [sequences, places, heads] = [0, 1, 2].map((index) => chunk.getColumnVector(index));
     for (let row = 0; row < chunk.rowCount; row += 1) {
       const sequence = sequences?.getItem(row) as bigint;

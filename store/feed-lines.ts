@@ -10,10 +10,10 @@ const CLOSE_BRACE = 0x7d;
 const MEMBERS = PACKED_FIELDS.map((name) => Buffer.from(`,"${name}":"`));
 
 /**
- * Writes the first events as lines of JSON with their logs unpacked, up to `mostBytes` together, at least one event.
+ * Writes the first events as lines of JSON with their logs unpacked, up to `maxBytes` together, at least one event.
  * `clock` says when an event was taken in.
  */
-export function feedLines(events: readonly PackedEvent[], clock: (sequence: bigint) => number, mostBytes: number): FeedLine[] {
+export function feedLines(events: readonly PackedEvent[], clock: (sequence: bigint) => number, maxBytes: number): FeedLine[] {
   const writer = new LineWriter(events.reduce((sum, { head, log }) => sum + head.length + (log?.length ?? 0), 0));
   const ends: number[] = [];
   for (const { sequence, head, log } of events) {
@@ -23,7 +23,7 @@ export function feedLines(events: readonly PackedEvent[], clock: (sequence: bigi
     writer.copy(head, 0, head.length);
     copyUnpacked(log, head, writer);
     writer.put(CLOSE_BRACE);
-    if (writer.used > mostBytes && ends.length > 0) {
+    if (writer.used > maxBytes && ends.length > 0) {
       break;
     }
     ends.push(writer.used);

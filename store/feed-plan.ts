@@ -1,4 +1,4 @@
-import type { FeedStretch } from '../sql/feed-statements.ts';
+import type { FeedRange } from '../sql/feed-statements.ts';
 import type { BlobFile } from './blob-file.ts';
 import type { Segment } from './segment.ts';
 import type { Snapshot } from './version-set.ts';
@@ -10,27 +10,27 @@ export interface FeedBudget {
 }
 
 /** A blob file has few events of a small zone, and each blob file is a file to open. */
-const MOST_BLOB_FILES = 64;
+const MAX_BLOB_FILES = 64;
 
-/** Sealed events that are read together. */
-export interface SealedStretch extends FeedStretch {
+/** Flushed events that are read together. */
+export interface FlushedRange extends FeedRange {
   /** Roughly how many, and how long their texts are. */
   readonly events: number;
   readonly bytes: number;
 }
 
-type SealedParts = Pick<Snapshot, 'segments' | 'blobFiles'>;
+type FlushedParts = Pick<Snapshot, 'segments' | 'blobFiles'>;
 
 /**
- * Returns the stretch of sealed events that a reader gets next: the blob files that fit into the budget, at least one.
- * Returns undefined where no event of the zones is sealed behind `after`. Sealed events come before all hot ones in the sequence.
+ * Returns the range of flushed events that a reader gets next: the blob files that fit into the budget, at least one.
+ * Returns undefined where no event of the zones is flushed behind `after`. Flushed events come before all unflushed ones in the sequence.
  */
-export function nextSealed(
-  { segments, blobFiles }: SealedParts,
-  zones: FeedStretch['zones'],
+export function nextFlushed(
+  { segments, blobFiles }: FlushedParts,
+  zones: FeedRange['zones'],
   after: bigint,
   budget: FeedBudget,
-): SealedStretch | undefined {
+): FlushedRange | undefined {
   const chosen: BlobFile[] = [];
   let [events, bytes] = [0, 0];
   const left = blobFiles.filter(({ maxSequence }) => maxSequence > after).sort((a, b) => (a.minSequence < b.minSequence ? -1 : 1));
@@ -41,7 +41,7 @@ export function nextSealed(
       continue;
     }
     const more = { events: Math.min(expected, blobFile.rows), bytes: Math.min(expected / blobFile.rows, 1) * blobFile.textBytes };
-    const fits = events + more.events <= budget.events && bytes + more.bytes <= budget.bytes && chosen.length < MOST_BLOB_FILES;
+    const fits = events + more.events <= budget.events && bytes + more.bytes <= budget.bytes && chosen.length < MAX_BLOB_FILES;
     if (chosen.length > 0 && !fits) {
       break;
     }
@@ -53,12 +53,12 @@ export function nextSealed(
   return last && { zones, after, upTo: last.maxSequence, events, bytes };
 }
 
-/** The parts that hold the sealed events of a stretch; undefined where there are none, or none any more. */
-export function partsOf({ segments, blobFiles }: SealedParts, stretch: FeedStretch): SealedParts | undefined {
+/** The parts that hold the flushed events of a range; undefined where there are none, or none any more. */
+export function partsOf({ segments, blobFiles }: FlushedParts, range: FeedRange): FlushedParts | undefined {
   const wanted = blobFiles
     .map((blobFile) => ({
       blobFile,
-      segments: segments.filter((segment) => overlap(segment, blobFile, stretch) > 0 && eventsOf(segment, stretch.zones) > 0),
+      segments: segments.filter((segment) => overlap(segment, blobFile, range) > 0 && eventsOf(segment, range.zones) > 0),
     }))
     .filter((part) => part.segments.length > 0);
   return wanted.length === 0
@@ -66,13 +66,13 @@ export function partsOf({ segments, blobFiles }: SealedParts, stretch: FeedStret
     : { blobFiles: wanted.map(({ blobFile }) => blobFile), segments: [...new Set(wanted.flatMap((part) => part.segments))] };
 }
 
-/** The share of a segment's sequences that a blob file has within a stretch. */
-function overlap({ minSequence, maxSequence }: Segment, blobFile: BlobFile, { after, upTo }: Omit<FeedStretch, 'zones'>): number {
+/** The share of a segment's sequences that a blob file has within a range. */
+function overlap({ minSequence, maxSequence }: Segment, blobFile: BlobFile, { after, upTo }: Omit<FeedRange, 'zones'>): number {
   const from = [minSequence, blobFile.minSequence, after + 1n].reduce((highest, sequence) => (sequence > highest ? sequence : highest));
   const to = [maxSequence, blobFile.maxSequence, upTo].reduce((lowest, sequence) => (sequence < lowest ? sequence : lowest));
   return to < from ? 0 : Number(to - from + 1n) / Number(maxSequence - minSequence + 1n);
 }
 
-function eventsOf({ rows, zoneRows }: Segment, zones: FeedStretch['zones']): number {
+function eventsOf({ rows, zoneRows }: Segment, zones: FeedRange['zones']): number {
   return zones === 'all' ? rows : zones.reduce((sum, zone) => sum + (zoneRows.get(zone) ?? 0), 0);
 }

@@ -1,8 +1,8 @@
 import type { ConnectionPool } from './connection-pool.ts';
 import { isOutOfMemory } from './duckdb-engine.ts';
 import type { FeedPage, FeedRequest } from './event-store.ts';
-import { type FeedReading, readGrowing, readSealed } from './feed-events.ts';
-import { type FeedBudget, nextSealed, type SealedStretch } from './feed-plan.ts';
+import { type FeedReading, readFlushed, readGrowing } from './feed-events.ts';
+import { type FeedBudget, type FlushedRange, nextFlushed } from './feed-plan.ts';
 import { type FeedPiece, type FeedWindow, isUnderWay, PAGE_BYTES, readWindow } from './feed-window.ts';
 import { FeedWindows } from './feed-windows.ts';
 import type { PathAliases } from './path-aliases.ts';
@@ -10,7 +10,7 @@ import { StoreError } from './store-error.ts';
 import type { Snapshot, VersionSet } from './version-set.ts';
 
 export interface FeedReaderOptions {
-  readonly live: VersionSet;
+  readonly versions: VersionSet;
   readonly aliases: PathAliases;
   /** The feed's own: who reads everything is not to keep searches waiting. */
   readonly connections: ConnectionPool;
@@ -33,8 +33,8 @@ export function feedWindowBudget(memoryLimitMb: number): FeedBudget {
 }
 
 /**
- * Reads the events of a store in the order of their sequence, the sealed ones before the hot ones.
- * Sealed events come from windows, or page by page where there is no room for another window.
+ * Reads the events of a store in the order of their sequence, the flushed ones before the unflushed ones.
+ * Flushed events come from windows, or page by page where there is no room for another window.
  */
 export class FeedReader {
   readonly #options: FeedReaderOptions;
@@ -43,7 +43,7 @@ export class FeedReader {
 
   constructor(options: FeedReaderOptions) {
     this.#options = options;
-    this.#windows = new FeedWindows((stretch) => this.#makeWindow(stretch));
+    this.#windows = new FeedWindows((range) => this.#makeWindow(range));
   }
 
   /** Rejects with `StoreError` (`overloaded`) where DuckDB has no memory for a page, or too many wait for theirs. */
@@ -70,7 +70,7 @@ export class FeedReader {
     const wanted = zones === 'all' ? zones : [...new Set(zones)].sort((a, b) => a - b);
     let after = afterSequence;
     for (;;) {
-      const last = this.#options.live.endSequence - 1n;
+      const last = this.#options.versions.endSequence - 1n;
       if (!this.#hasMore(wanted, after)) {
         return { lines: [], lastSequence: after > last ? after : last, more: false };
       }
@@ -83,24 +83,24 @@ export class FeedReader {
   }
 
   #hasMore(zones: Zones, after: bigint): boolean {
-    const { live } = this.#options;
-    return (zones === 'all' ? live.endSequence - 1n : live.zoneEnds.of(zones)) > after;
+    const { versions } = this.#options;
+    return (zones === 'all' ? versions.endSequence - 1n : versions.zoneEnds.of(zones)) > after;
   }
 
   async #readPiece(zones: Zones, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
     const found = this.#windows.find(zones, after);
-    const stretch = found === undefined ? this.#nextSealed(zones, after) : undefined;
-    const window = await (found ?? (stretch && this.#windows.open(stretch)));
+    const range = found === undefined ? this.#nextFlushed(zones, after) : undefined;
+    const window = await (found ?? (range && this.#windows.open(range)));
     if (window !== undefined) {
       return this.#readWindow(window, zones, after, limit);
     }
     const budget = { events: Math.min(limit, PAGE_EVENTS), bytes: PAGE_BYTES };
     const page = await this.#withSnapshot(signal, (snapshot, reading) => {
-      // What was hot may have been sealed while the connection was waited for.
-      const sealed = stretch ?? this.#nextSealed(zones, after, snapshot);
-      return sealed === undefined
+      // What was unflushed may have been flushed while the connection was waited for.
+      const flushed = range ?? this.#nextFlushed(zones, after, snapshot);
+      return flushed === undefined
         ? readGrowing(snapshot, { zones, after, upTo: snapshot.endSequence - 1n }, budget, reading)
-        : readSealed(snapshot, sealed, budget, reading);
+        : readFlushed(snapshot, flushed, budget, reading);
     });
     return readWindow(page, after, limit);
   }
@@ -114,7 +114,7 @@ export class FeedReader {
     if (piece.lastSequence >= window.upTo) {
       this.#windows.done(zones, after);
     } else if (isUnderWay(window, piece.lastSequence)) {
-      const next = this.#nextSealed(zones, window.upTo);
+      const next = this.#nextFlushed(zones, window.upTo);
       if (next !== undefined) {
         this.#windows.prepare(next);
       }
@@ -122,26 +122,26 @@ export class FeedReader {
     return piece;
   }
 
-  #nextSealed(
+  #nextFlushed(
     zones: Zones,
     after: bigint,
-    parts: Pick<Snapshot, 'segments' | 'blobFiles'> = this.#options.live,
-  ): SealedStretch | undefined {
-    return nextSealed(parts, zones, after, this.#options.windowBudget);
+    parts: Pick<Snapshot, 'segments' | 'blobFiles'> = this.#options.versions,
+  ): FlushedRange | undefined {
+    return nextFlushed(parts, zones, after, this.#options.windowBudget);
   }
 
-  #makeWindow(stretch: SealedStretch): Promise<FeedWindow> {
+  #makeWindow(range: FlushedRange): Promise<FeedWindow> {
     const { events, bytes } = this.#options.windowBudget;
     // What does not fit is not even looked for, as far as can be told before.
-    const fitting = Math.ceil((stretch.events * bytes) / stretch.bytes);
+    const fitting = Math.ceil((range.events * bytes) / range.bytes);
     const budget = { events: Math.max(1, Math.min(events, fitting)), bytes };
-    return this.#withSnapshot(this.#closing.signal, (snapshot, reading) => readSealed(snapshot, stretch, budget, reading));
+    return this.#withSnapshot(this.#closing.signal, (snapshot, reading) => readFlushed(snapshot, range, budget, reading));
   }
 
   async #withSnapshot<T>(signal: AbortSignal, read: (snapshot: Snapshot, reading: FeedReading) => Promise<T>): Promise<T> {
-    const { live, connections, aliases } = this.#options;
+    const { versions, connections, aliases } = this.#options;
     return await connections.use(async (connection) => {
-      const snapshot = live.snapshot();
+      const snapshot = versions.snapshot();
       try {
         return await read(snapshot, { aliases, connection, signal });
       } finally {

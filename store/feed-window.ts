@@ -6,7 +6,7 @@ import type { PackedEvent } from './lowest-events.ts';
 /** Events and logs of a page together; one event may be larger. */
 export const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** A piece of the feed: all events of a stretch up to `lastSequence`. */
+/** A piece of the feed: all events of a range up to `lastSequence`. */
 export interface FeedPiece {
   readonly lines: readonly FeedLine[];
   readonly lastSequence: bigint;

@@ -9,7 +9,7 @@ const BYTES_OF_A_ROW = 8;
 const BYTES_OF_A_KEY = 16;
 
 export interface FilledGroups {
-  /** One more than `mostGroups` where there are more. */
+  /** One more than `maxGroups` where there are more. */
   readonly groups: number;
   /** What the table takes, as it is estimated. */
   readonly bytes: number;
@@ -22,11 +22,11 @@ export async function fillGroupByCache(
   table: string,
   coverage: Coverage,
   from: GroupByCacheEntry | undefined,
-  mostGroups: number,
+  maxGroups: number,
 ): Promise<FilledGroups> {
   const covered = scope.during({ ...scope.plan.window, fromMs: coverage.fromMs });
   const events = covered.flushedEvents(coverage.segments.filter(({ id }) => from?.segments.has(id) !== true));
-  await scope.run(fillGroupByCacheStatement(covered.plan, output, table, { table: from?.table, events }, mostGroups));
+  await scope.run(fillGroupByCacheStatement(covered.plan, output, table, { table: from?.table, events }, maxGroups));
   const [[groups, textBytes] = []] = await scope.run(groupByCacheSizeStatement(output, table));
   return { groups: Number(groups), bytes: Number(groups) * (BYTES_OF_A_ROW + output.by.length * BYTES_OF_A_KEY) + Number(textBytes) };
 }

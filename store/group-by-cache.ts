@@ -12,7 +12,7 @@ import { RepeatedSearch } from './repeated-search.ts';
 import type { SearchScope } from './search-scope.ts';
 
 /** Of how many searches it is known that they were made: those that were made last. */
-const MOST_SEARCHES = 1_000;
+const MAX_SEARCHES = 1_000;
 /** Of one search, for windows of several lengths. */
 const MAX_ENTRIES = 3;
 /** Who was used within so many group searches does not make room for another: searches that take turns would each throw out the next. */
@@ -52,7 +52,7 @@ export class GroupByCache implements GroupCache {
     }
     this.#uses += 1;
     const search = this.#searchOf(scope, output);
-    this.#evictGone(search, scope.liveSegments);
+    this.#evictGone(search, scope.currentSegments);
     const best = this.#acquire(search.largestEntry(scope.plan.window));
     try {
       const isWhole = best !== undefined && coversAll(best.coverage, coverage);
@@ -91,7 +91,7 @@ export class GroupByCache implements GroupCache {
     return free >= bytes;
   }
 
-  /** Does the work; where the engine's memory is not enough for it, everything is forgotten and it is done again. */
+  /** Does the work; where the engine's memory is not enough for it, all entries are evicted and it is done again. */
   async retryAfterEviction<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -118,7 +118,7 @@ export class GroupByCache implements GroupCache {
     const search = this.#searches.get(key) ?? new RepeatedSearch();
     this.#searches.delete(key);
     this.#searches.set(key, search);
-    for (const [oldest, { entries, isBeingFilled }] of this.#searches.size > MOST_SEARCHES ? this.#searches : []) {
+    for (const [oldest, { entries, isBeingFilled }] of this.#searches.size > MAX_SEARCHES ? this.#searches : []) {
       if (entries.length === 0 && !isBeingFilled) {
         this.#searches.delete(oldest);
         break;
@@ -135,7 +135,7 @@ export class GroupByCache implements GroupCache {
     coverage: Coverage,
     best: GroupByCacheEntry | undefined,
   ): Promise<GroupByCacheEntry | undefined> {
-    if (!search.askAgain(coverage) || search.isBeingFilled || search.groups > this.#options.mostGroups) {
+    if (!search.askAgain(coverage) || search.isBeingFilled || search.groups > this.#options.maxGroups) {
       return undefined;
     }
     search.isBeingFilled = true;
@@ -163,18 +163,18 @@ export class GroupByCache implements GroupCache {
     coverage: Coverage,
     best?: GroupByCacheEntry,
   ): Promise<GroupByCacheEntry | undefined> {
-    const { mostGroups, dropTable } = this.#options;
-    const live = scope.liveSegments;
+    const { maxGroups, dropTable } = this.#options;
+    const versions = scope.currentSegments;
     for (const search of this.#searches.values()) {
-      this.#evictGone(search, live);
+      this.#evictGone(search, versions);
     }
     this.#made += 1;
     const table = `groups_${this.#made}`;
     const from = best !== undefined && isPartOf(best.coverage, coverage) ? best : undefined;
     let entry: GroupByCacheEntry | undefined;
     try {
-      const { groups, bytes } = await fillGroupByCache(scope, output, table, coverage, from, mostGroups);
-      if (groups <= mostGroups && this.makeRoom(bytes)) {
+      const { groups, bytes } = await fillGroupByCache(scope, output, table, coverage, from, maxGroups);
+      if (groups <= maxGroups && this.makeRoom(bytes)) {
         entry = new GroupByCacheEntry(table, bytes, coverage, from);
         entry.usedAt = this.#uses;
       }
@@ -207,8 +207,8 @@ export class GroupByCache implements GroupCache {
     }
   }
 
-  #evictGone(search: RepeatedSearch, live: ReadonlySet<number>): void {
-    for (const entry of search.entriesBeside(live)) {
+  #evictGone(search: RepeatedSearch, versions: ReadonlySet<number>): void {
+    for (const entry of search.entriesBeside(versions)) {
       this.#drop(search, entry);
     }
   }

@@ -16,7 +16,7 @@ import type { Segment } from './segment.ts';
  * Of how many events of a zone the matching ones are kept while they are grouped. Of more, each phase of a group search reads what it needs by itself,
  * which takes less memory, and less time too where most events match.
  */
-export interface MostKept {
+export interface MaxKept {
   /** Where a filter leaves some out, and the keys are short. */
   readonly filtered: number;
   readonly otherwise: number;
@@ -24,7 +24,7 @@ export interface MostKept {
   readonly singletons?: SingletonThreshold;
 }
 
-export const MOST_KEPT: MostKept = { filtered: 4_000_000, otherwise: 100_000 };
+export const MAX_KEPT: MaxKept = { filtered: 4_000_000, otherwise: 100_000 };
 
 /** Groups are counted by fingerprints where a zone has this many events and nearly all of a sample are singleton groups. */
 export interface SingletonThreshold {
@@ -37,7 +37,7 @@ export interface SingletonThreshold {
 const SINGLETON_THRESHOLD: SingletonThreshold = { events: 500_000, share: 0.98 };
 const SAMPLE = 20_000;
 /** Groups on this page and those before it, of which each is kept in order. */
-const MOST_IN_ORDER = 1_000;
+const MAX_IN_ORDER = 1_000;
 
 const LONG_TEXTS: ReadonlySet<Dimension> = new Set<Dimension>(['url', 'ua']);
 
@@ -50,25 +50,20 @@ export interface GroupCache {
 }
 
 /** One page of groups and the number of all. With `cache`, the counts in segments are kept for the next time. */
-export async function searchGroups(
-  scope: SearchScope,
-  output: GroupsOutput,
-  mostKept: MostKept,
-  cache?: GroupCache,
-): Promise<SearchResult> {
+export async function searchGroups(scope: SearchScope, output: GroupsOutput, maxKept: MaxKept, cache?: GroupCache): Promise<SearchResult> {
   const cached = await cache?.find(scope, output);
-  const { total, keys, facts } = cached ?? (await findAnew(scope, output, mostKept));
+  const { total, keys, facts } = cached ?? (await findAnew(scope, output, maxKept));
   cache?.answered(scope, output, total);
   const groups = keys.map((key, position) => eventGroup(output, key, facts[position] as GroupFacts));
   return { kind: 'groups', groups, total };
 }
 
-async function findAnew(scope: SearchScope, output: GroupsOutput, mostKept: MostKept): Promise<FoundGroups> {
+async function findAnew(scope: SearchScope, output: GroupsOutput, maxKept: MaxKept): Promise<FoundGroups> {
   const isFiltered = scope.plan.where.kind !== 'everything' && !output.by.some((dimension) => LONG_TEXTS.has(dimension));
-  const most = isFiltered ? mostKept.filtered : mostKept.otherwise;
+  const most = isFiltered ? maxKept.filtered : maxKept.otherwise;
   return scope.flushedRows <= most
     ? await groupAtOnce(scope, output)
-    : await groupInTwoPhases(scope, output, mostKept.singletons ?? SINGLETON_THRESHOLD);
+    : await groupInTwoPhases(scope, output, maxKept.singletons ?? SINGLETON_THRESHOLD);
 }
 
 async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups> {
@@ -103,7 +98,7 @@ async function areMostlySingletons(scope: SearchScope, output: GroupsOutput, { e
   const { plan, segments } = scope;
   const zoneRowsIn = (segment: Segment) => segment.zoneRows.get(plan.zoneId) ?? 0;
   const [largest] = segments.toSorted((a, b) => zoneRowsIn(b) - zoneRowsIn(a));
-  const isWorth = scope.flushedRows >= events && (plan.page.index + 1) * plan.page.size <= MOST_IN_ORDER;
+  const isWorth = scope.flushedRows >= events && (plan.page.index + 1) * plan.page.size <= MAX_IN_ORDER;
   if (largest === undefined || !isWorth || !output.by.some((dimension) => LONG_TEXTS.has(dimension))) {
     return false;
   }

@@ -24,9 +24,9 @@ export class IdleGate {
     this.#rest = rest;
   }
 
-  /** Waits for such moments, each time anew, but no more than `mostMs` in all: where somebody always searches, work goes on beside that. */
-  waiting(mostMs: number): (signal: AbortSignal) => Promise<void> {
-    let leftMs = mostMs;
+  /** Waits for such moments, each time anew, but no more than `maxMs` in all: where somebody always searches, work goes on beside that. */
+  waiting(maxMs: number): (signal: AbortSignal) => Promise<void> {
+    let leftMs = maxMs;
     return async (signal) => {
       while (!signal.aborted && !this.#searches.isIdle(this.#idleMs) && leftMs > 0) {
         const beganMs = this.#searches.now();

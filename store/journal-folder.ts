@@ -172,14 +172,14 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
 }
 
 /** The system takes no more pieces at a time. */
-const MOST_PIECES = 1_024;
+const MAX_PIECES = 1_024;
 
 /** From the start of the file on. Resolves with the number of bytes. A call for each chunk would wait for the event loop each time, which is busy with what comes next. */
 async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<number> {
   let offset = 0;
   let left = unwritten(chunks, 0);
   while (left.length > 0) {
-    const { bytesWritten } = await file.writev(left.slice(0, MOST_PIECES), offset);
+    const { bytesWritten } = await file.writev(left.slice(0, MAX_PIECES), offset);
     offset += bytesWritten;
     left = unwritten(left, bytesWritten);
   }

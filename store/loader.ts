@@ -32,7 +32,7 @@ export interface LoaderOptions {
   readonly connection: DuckDBConnection;
   readonly aliases: PathAliases;
   readonly logMemory: LogMemory;
-  readonly live: VersionSet;
+  readonly versions: VersionSet;
   readonly sourceOffsets: SourceOffsetTable;
   readonly counters: StoreCounters;
   readonly maxDedupEvents: number;
@@ -76,14 +76,14 @@ export class Loader {
    * has moved. Resolves with the sequences of the events that were not stored yet, or undefined where that is all of them.
    */
   async load(written: Journal, logs: readonly Uint8Array[]): Promise<Float64Array | undefined> {
-    const { connection, aliases, live, sourceOffsets, counters, onLoad } = this.#options;
+    const { connection, aliases, versions, sourceOffsets, counters, onLoad } = this.#options;
     let journal = written;
     onLoad(journal.eventCount);
     if (this.#isFull()) {
       await this.close();
     }
     const { table, parts, journals } = this.#open;
-    const known = live.snapshot();
+    const known = versions.snapshot();
     let zones: readonly number[] = [];
     let newSequences: Float64Array | undefined;
     table.logs.append(journal.firstSequence, logs);
@@ -100,7 +100,7 @@ export class Loader {
       } else {
         parts.push(part);
         part.logs.acquire();
-        live.exchange({ addGrowing: part });
+        versions.exchange({ addGrowing: part });
       }
       if (arrived !== undefined) {
         zones = arrived.zones;
@@ -116,7 +116,7 @@ export class Loader {
     counters.expiredEvents += journal.expiredCount;
     sourceOffsets.move(journal.sourceOffsets);
     this.#end = endAfter(journal);
-    live.advance(this.#end.sequence, zones);
+    versions.advance(this.#end.sequence, zones);
     return newSequences;
   }
 
@@ -147,10 +147,10 @@ export class Loader {
   }
 }
 
-async function openMemtable({ connection, live, logMemory, now }: LoaderOptions, number: number): Promise<Memtable> {
+async function openMemtable({ connection, versions, logMemory, now }: LoaderOptions, number: number): Promise<Memtable> {
   const table = new GrowingTable(`memtable_${number}`, new MemtableLogs(logMemory));
   await runStatement(connection, createMemtableStatement(table.table));
   table.logs.acquire();
-  live.exchange({ addGrowing: table });
+  versions.exchange({ addGrowing: table });
   return new Memtable(table, now());
 }

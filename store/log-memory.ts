@@ -2,7 +2,7 @@
 export const LOG_PIECE_BYTES = 1024 * 1024;
 
 /** So many free pieces are kept for the logs that come next. */
-const MOST_FREE = 128;
+const MAX_FREE = 128;
 
 /** A piece of memory that threads can read. */
 export type LogPiece = Buffer<SharedArrayBuffer>;
@@ -25,7 +25,7 @@ export class LogMemory {
   /** Takes back what nobody reads any more. */
   giveBack(pieces: readonly LogPiece[]): void {
     for (const piece of pieces) {
-      if (piece.length === LOG_PIECE_BYTES && this.#free.length < MOST_FREE) {
+      if (piece.length === LOG_PIECE_BYTES && this.#free.length < MAX_FREE) {
         this.#free.push(piece);
       }
     }

@@ -7,19 +7,19 @@ import type { SearchScope } from './search-scope.ts';
 const BLOB_FILES_AT_ONCE = 4;
 
 /**
- * The packed logs of events, by their blob pointer. Undefined where they have more bytes than `mostBytes` together.
+ * The packed logs of events, by their blob pointer. Undefined where they have more bytes than `maxBytes` together.
  * Rejects with `StoreError` (`corrupt`) where one is not there.
  */
 export async function readLogs(
   scope: SearchScope,
   blobPointers: readonly bigint[],
-  mostBytes = Number.POSITIVE_INFINITY,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<string[] | undefined> {
   const logs = new Array<string>(blobPointers.length);
   let bytes = 0;
   const keep = (index: number, log: Buffer) => {
     bytes += log.length;
-    logs[index] = bytes > mostBytes ? '' : log.toString();
+    logs[index] = bytes > maxBytes ? '' : log.toString();
   };
   const flushed: { readonly index: number; readonly blobPointer: bigint }[] = [];
   for (const [index, blobPointer] of blobPointers.entries()) {
@@ -35,10 +35,10 @@ export async function readLogs(
     signal: scope.signal,
   };
   await readFlushedLogs(flushed, source, {
-    isWanted: () => bytes <= mostBytes,
+    isWanted: () => bytes <= maxBytes,
     take: ({ index }, log) => keep(index, log),
   });
-  return bytes > mostBytes ? undefined : logs;
+  return bytes > maxBytes ? undefined : logs;
 }
 
 /** Where the logs of flushed events are read from. */

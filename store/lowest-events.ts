@@ -25,7 +25,7 @@ const PART_BEYOND = 1 / 4;
  * more than that number, and while it copies, both.
  */
 export class LowestEvents {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #events: KeptEvent[] = [];
   #upTo: bigint;
   #bytes = 0;
@@ -33,8 +33,8 @@ export class LowestEvents {
   #used = 0;
 
   /** No event above `upTo` is kept. */
-  constructor(mostBytes: number, upTo: bigint) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number, upTo: bigint) {
+    this.#maxBytes = maxBytes;
     this.#upTo = upTo;
   }
 
@@ -74,7 +74,7 @@ export class LowestEvents {
 
   #grow(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes > this.#mostBytes * (1 + PART_BEYOND) && this.#events.length > 1) {
+    if (this.#bytes > this.#maxBytes * (1 + PART_BEYOND) && this.#events.length > 1) {
       this.#keepLowest();
     }
   }
@@ -84,7 +84,7 @@ export class LowestEvents {
     let sum = 0;
     const over = this.#events.findIndex((event, index) => {
       sum += bytesOf(event);
-      return sum > this.#mostBytes && index > 0;
+      return sum > this.#maxBytes && index > 0;
     });
     if (over === -1) {
       return;

@@ -10,14 +10,14 @@ import { DeadLetters } from './dead-letters.ts';
 import { rememberFooters, startEngine } from './duckdb-engine.ts';
 import { maxDedupEvents } from './duplicate-check.ts';
 import { EmbeddedStore } from './embedded-store.ts';
-import { lastSequencesIn } from './feed-dropped.ts';
-import { Forgotten } from './feed-forgotten.ts';
+import { lastSequencesIn } from './expired-sequences.ts';
+import { ExpiredWatermarks } from './expired-watermarks.ts';
 import { FeedReader, feedWindowBudget } from './feed-reader.ts';
 import { FieldsWriter } from './fields-writer.ts';
 import { Flusher } from './flusher.ts';
 import { GroupByCache } from './group-by-cache.ts';
 import { type GroupByCacheLimits, groupByCacheLimitsOf } from './group-by-cache-limits.ts';
-import { MOST_KEPT, type MostKept } from './group-search.ts';
+import { MAX_KEPT, type MaxKept } from './group-search.ts';
 import { IdleGate } from './idle-gate.ts';
 import { JournalFolder } from './journal-folder.ts';
 import { Loader } from './loader.ts';
@@ -45,7 +45,7 @@ const CONCURRENT_FEEDS = 4;
 
 /** Of the memory that the store's DuckDB may use, beside it, what that of merges in the background may. With less than the least it sorts nothing. */
 const MERGES_SHARE = 1 / 4;
-const LEAST_MB_OF_MERGES = 128;
+const MIN_MB_OF_MERGES = 128;
 
 /** How long after the last bulk load searches get every core again. */
 const IDLE_MS = 1_000;
@@ -69,7 +69,7 @@ export interface StoreOptions {
   /** Whether what searches found in segments is cached. Default: true. */
   readonly cachesCounts?: boolean;
   /** How group searches are made, for tests of all ways. */
-  readonly mostKept?: MostKept;
+  readonly maxKept?: MaxKept;
   /** How much of them is cached, for tests of the limits. */
   readonly groupByCacheLimits?: GroupByCacheLimits;
   /** How many events the dedup index holds, for tests of the limit. */
@@ -103,7 +103,7 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
 }
 
 async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: StoreOptions): Promise<OpenStore> {
-  const { memoryLimitMb, retentionMs, now, logger = silentLogger, cachesCounts = true, mostKept = MOST_KEPT } = options;
+  const { memoryLimitMb, retentionMs, now, logger = silentLogger, cachesCounts = true, maxKept = MAX_KEPT } = options;
   const { groupByCacheLimits = groupByCacheLimitsOf(memoryLimitMb), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS } = options;
   await cleanFolder(folder, catalog);
   const { flushedJournal, nextSequence, sourceOffsets: stored, expiredEvents, duplicateEvents } = catalog.progress();
@@ -121,14 +121,14 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
 
   const aliases = new PathAliases({ segmentsFolder: folder.segments, linksFolder: folder.links, logger });
   const remover = new PartRemover(removing, aliases, journalFolder, logger);
-  const live = new VersionSet({ segments: catalog.segments(), blobFiles: catalog.blobFiles() }, nextSequence, (retired) =>
+  const versions = new VersionSet({ segments: catalog.segments(), blobFiles: catalog.blobFiles() }, nextSequence, (retired) =>
     remover.remove(retired),
   );
-  const forgotten = new Forgotten(catalog.forgotten.list());
+  const expiredWatermarks = new ExpiredWatermarks(catalog.expiredWatermarks.list());
   const retention: RetentionOptions = {
     catalog,
-    live,
-    forgotten,
+    versions,
+    expiredWatermarks,
     lastSequences: (segments) => lastSequencesIn(segments, { connection: merging, aliases, logger }),
     retentionMs,
   };
@@ -145,7 +145,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   await deadLetters.removeExpired(now());
   const sourceOffsets = new SourceOffsetTable(stored);
   const counters = { expiredEvents, duplicateEvents };
-  const rewriting = { aliases, catalog, live, now };
+  const rewriting = { aliases, catalog, versions, now };
   const fields = new FieldsWriter(flushing);
   const blobFiles = new BlobFileWriter();
   const flusher = new Flusher({ ...rewriting, fields, blobFiles, logger });
@@ -157,7 +157,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
       connection: loading,
       aliases,
       logMemory,
-      live,
+      versions,
       sourceOffsets,
       counters,
       now,
@@ -174,7 +174,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   }
   if (journals.length > 0) {
     logger.info(
-      { journals: journals.length, events: live.growingSegments.reduce((sum, { events }) => sum + events, 0) },
+      { journals: journals.length, events: versions.growingSegments.reduce((sum, { events }) => sum + events, 0) },
       'journals reloaded',
     );
   }
@@ -186,11 +186,11 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   });
   const merges = new MergeWriter({
     runner: merging,
-    memoryLimitMb: Math.max(LEAST_MB_OF_MERGES, Math.ceil(memoryLimitMb * MERGES_SHARE)),
+    memoryLimitMb: Math.max(MIN_MB_OF_MERGES, Math.ceil(memoryLimitMb * MERGES_SHARE)),
     spillFolder: join(folder.spill, 'merging'),
   });
   const zoneRowCache = new ZoneRowCache({
-    live,
+    versions,
     aliases,
     connection: zoneReading,
     gate: new IdleGate({ searches, idleMs: IDLE_AFTER_SEARCH_MS }),
@@ -218,7 +218,7 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   const dropTable = (name: string) => remover.dropTable(name);
   const groups = new GroupByCache({ ...groupByCacheLimits, dropTable, dropped: () => remover.idle() });
   const feed = new FeedReader({
-    live,
+    versions,
     aliases,
     connections: feedConnections,
     windowBudget: feedWindowBudget(memoryLimitMb),
@@ -242,13 +242,13 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
   return new EmbeddedStore({
     checkFolder: folderCheckOf(folder),
     aliases,
-    mostKept,
+    maxKept,
     counts: cachesCounts ? new SegmentCounts() : undefined,
     groups: cachesCounts ? groups : undefined,
     catalog,
     deadLetters,
-    live,
-    forgotten,
+    versions,
+    expiredWatermarks,
     sourceOffsets,
     counters,
     pipeline,

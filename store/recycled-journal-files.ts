@@ -2,10 +2,10 @@ import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/pr
 import { join } from 'node:path';
 
 /** As many bytes as are in journals while events come at full speed. */
-const MOST_BYTES = 384 * 1024 * 1024;
+const MAX_BYTES = 384 * 1024 * 1024;
 
 /** Smaller ones are not worth it. */
-const LEAST_BYTES = 1024 * 1024;
+const MIN_BYTES = 1024 * 1024;
 
 /**
  * Keeps files of flushed journals so that later journals are written over them. The system keeps their pages in memory, and to copy into those takes a
@@ -26,7 +26,7 @@ export class RecycledJournalFiles {
   async keep(path: string): Promise<void> {
     try {
       const { size } = await stat(path);
-      if (size < LEAST_BYTES || this.#bytes + size > MOST_BYTES) {
+      if (size < MIN_BYTES || this.#bytes + size > MAX_BYTES) {
         await unlink(path);
         return;
       }

@@ -3,7 +3,7 @@ import type { GroupByCacheEntry } from './group-by-cache-entry.ts';
 import { type Coverage, isInside, nameOf } from './group-coverage.ts';
 
 /** How many coverages of a search are known to have been asked for. */
-const MOST_ASKED = 8;
+const MAX_ASKED = 8;
 
 /** What is cached of the group searches with one zone, predicate and dimensions, whatever their window. */
 export class RepeatedSearch {
@@ -22,15 +22,15 @@ export class RepeatedSearch {
   }
 
   /** Those of a segment that has been merged or dropped: they are of no use any more. */
-  entriesBeside(live: ReadonlySet<number>): GroupByCacheEntry[] {
-    return this.entries.filter(({ segments }) => !isWithin(segments, live));
+  entriesBeside(versions: ReadonlySet<number>): GroupByCacheEntry[] {
+    return this.entries.filter(({ segments }) => !isWithin(segments, versions));
   }
 
   /** Whether a search that covers the same was made before, and it was not refused. */
   askAgain(coverage: Coverage): boolean {
     const name = nameOf(coverage);
     const isAgain = this.#asked.includes(name);
-    this.#asked = [...this.#asked.filter((other) => other !== name), name].slice(-MOST_ASKED);
+    this.#asked = [...this.#asked.filter((other) => other !== name), name].slice(-MAX_ASKED);
     return isAgain && this.#refused !== name;
   }
 

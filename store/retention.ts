@@ -1,6 +1,6 @@
 import { isReferenced } from './blob-file.ts';
 import type { Catalog } from './catalog.ts';
-import type { Forgotten } from './feed-forgotten.ts';
+import type { ExpiredWatermarks } from './expired-watermarks.ts';
 import type { Segment } from './segment.ts';
 import type { VersionSet } from './version-set.ts';
 
@@ -9,8 +9,8 @@ const GRACE_MS = 120_000;
 
 export interface RetentionOptions {
   readonly catalog: Catalog;
-  readonly live: VersionSet;
-  readonly forgotten: Forgotten;
+  readonly versions: VersionSet;
+  readonly expiredWatermarks: ExpiredWatermarks;
   /** The highest sequence that each zone has in the segments. */
   readonly lastSequences: (segments: readonly Segment[]) => Promise<ReadonlyMap<number, bigint>>;
   readonly retentionMs: number;
@@ -21,19 +21,19 @@ export interface RetentionOptions {
  * once nobody reads them. No segment may be merged meanwhile.
  */
 export async function dropExpiredSegments(options: RetentionOptions, nowMs: number): Promise<number> {
-  const { catalog, live, forgotten, lastSequences, retentionMs } = options;
+  const { catalog, versions, expiredWatermarks, lastSequences, retentionMs } = options;
   const oldest = nowMs - retentionMs - GRACE_MS;
-  const expired = live.segments.filter(({ maxTimestamp }) => maxTimestamp < oldest);
+  const expired = versions.segments.filter(({ maxTimestamp }) => maxTimestamp < oldest);
   if (expired.length > 0) {
     const dropped = await lastSequences(expired);
-    const kept = live.segments.filter((segment) => !expired.includes(segment));
-    const removeBlobFiles = live.blobFiles.filter((blobFile) => !isReferenced(blobFile, kept));
-    const run = forgotten.runs + 1;
-    const forget = [...dropped].map(([zoneId, sequence]) => ({ zoneId, run, sequence }));
-    catalog.apply({ add: [], remove: expired, removeBlobFiles, forget });
+    const kept = versions.segments.filter((segment) => !expired.includes(segment));
+    const removeBlobFiles = versions.blobFiles.filter((blobFile) => !isReferenced(blobFile, kept));
+    const run = expiredWatermarks.runs + 1;
+    const watermarks = [...dropped].map(([zoneId, sequence]) => ({ zoneId, run, sequence }));
+    catalog.apply({ add: [], remove: expired, removeBlobFiles, watermarks });
     // At once: no reader may see that the events are gone and not be told.
-    forgotten.add(forget);
-    live.exchange({ removeSegments: expired, removeBlobFiles });
+    expiredWatermarks.add(watermarks);
+    versions.exchange({ removeSegments: expired, removeBlobFiles });
   }
   return expired.length;
 }

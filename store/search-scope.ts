@@ -74,7 +74,7 @@ export class SearchScope {
   }
 
   /** Those of the snapshot, whatever their zone and time. */
-  get liveSegments(): ReadonlySet<number> {
+  get currentSegments(): ReadonlySet<number> {
     return new Set(this.#snapshot.segments.map(({ id }) => id));
   }
 

@@ -2,10 +2,10 @@ import type { SearchPlan } from '../query/search-plan.ts';
 import { digestOf } from './predicate-digest.ts';
 
 /** Of how many searches the counts are kept: those that were made last. */
-const MOST_SEARCHES = 1_000;
+const MAX_SEARCHES = 1_000;
 
 /** Counts of more segments than this are forgotten together: most of these segments are gone, and counting again is no harm. */
-const MOST_SEGMENTS = 10_000;
+const MAX_SEGMENTS = 10_000;
 
 /** How many events of a segment match, by the segment's id. */
 export type CountBySegment = Map<number, number>;
@@ -21,11 +21,11 @@ export class SegmentCounts {
   of({ zoneId, where }: Pick<SearchPlan, 'zoneId' | 'where'>): CountBySegment {
     const key = `${zoneId} ${digestOf(where)}`;
     const known = this.#bySearch.get(key);
-    const counts: CountBySegment = known === undefined || known.size > MOST_SEGMENTS ? new Map() : known;
+    const counts: CountBySegment = known === undefined || known.size > MAX_SEGMENTS ? new Map() : known;
     // Behind all others, which makes it the last to be forgotten.
     this.#bySearch.delete(key);
     this.#bySearch.set(key, counts);
-    for (const oldest of this.#bySearch.size > MOST_SEARCHES ? this.#bySearch.keys() : []) {
+    for (const oldest of this.#bySearch.size > MAX_SEARCHES ? this.#bySearch.keys() : []) {
       this.#bySearch.delete(oldest);
       break;
     }

@@ -39,7 +39,7 @@ export interface Replacement {
 export interface RewriteOptions {
   readonly aliases: PathAliases;
   readonly catalog: Catalog;
-  readonly live: VersionSet;
+  readonly versions: VersionSet;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -64,9 +64,9 @@ export async function writeAsSegments(
  */
 export function publishSegments(
   { written, growingSegments, segments, blobFile, progress }: Replacement,
-  { catalog, live }: Pick<RewriteOptions, 'catalog' | 'live'>,
+  { catalog, versions }: Pick<RewriteOptions, 'catalog' | 'versions'>,
 ): void {
   const added = blobFile && { addBlobFile: blobFile };
   const addSegments = catalog.apply({ add: written, remove: segments, ...added, ...(progress && { progress }) });
-  live.exchange({ addSegments, removeGrowing: growingSegments, removeSegments: segments, ...added });
+  versions.exchange({ addSegments, removeGrowing: growingSegments, removeSegments: segments, ...added });
 }

@@ -3,15 +3,15 @@ import type { Segment } from './segment.ts';
 /** Says which zones are worth a table in memory, and how much memory all tables may take. */
 export interface ZoneRowCacheLimits {
   /** A zone with more flushed events has none: reading its rows is most of what its searches cost, wherever they lie. */
-  readonly mostRows: number;
+  readonly maxRows: number;
   /** What all tables may take, as `estimateBytes` has it. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** So many files that a search reads are worth a table. */
   readonly manyFiles: number;
   /** So many zones wait for their table at most. */
-  readonly mostWaiting: number;
+  readonly maxWaiting: number;
   /** How long the making of a table waits for moments without a search, in all. */
-  readonly mostWaitMs: number;
+  readonly maxWaitMs: number;
   /** How long a table stays that no search uses, and how far two searches of a zone may be apart to ask for one. */
   readonly keptMs: number;
   /** How soon the table of a zone may be made anew. */
@@ -27,11 +27,11 @@ const MEBIBYTE = 1024 * 1024;
 /** The more memory DuckDB may have, the more tables, up to what some sixty zones of 10,000 events take. While a table is made it takes seven times as much as later. */
 export function zoneRowCacheLimits(memoryLimitMb: number): ZoneRowCacheLimits {
   return {
-    mostRows: Math.min(50_000, 50 * memoryLimitMb),
-    mostBytes: Math.min(64, memoryLimitMb / 16) * MEBIBYTE,
+    maxRows: Math.min(50_000, 50 * memoryLimitMb),
+    maxBytes: Math.min(64, memoryLimitMb / 16) * MEBIBYTE,
     manyFiles: 3,
-    mostWaiting: 16,
-    mostWaitMs: 1_000,
+    maxWaiting: 16,
+    maxWaitMs: 1_000,
     keptMs: 5 * 60_000,
     remadeAfterMs: 60_000,
     inUseMs: 30_000,

@@ -12,7 +12,7 @@ import { ZoneDemand } from './zone-demand.ts';
 import { estimateBytes, type ZoneRowCacheLimits } from './zone-row-cache-limits.ts';
 
 export interface ZoneRowCacheOptions {
-  readonly live: VersionSet;
+  readonly versions: VersionSet;
   readonly aliases: PathAliases;
   /** Of its own: tables are made on it while searches go on. */
   readonly connection: DuckDBConnection;
@@ -130,8 +130,8 @@ export class ZoneRowCache {
   }
 
   #want(zoneId: number, segments: readonly Segment[]): void {
-    const { mostRows, mostWaiting } = this.#options.limits;
-    const canHave = zoneRowsIn(zoneId, segments) <= mostRows && !this.#building.has(zoneId) && this.#building.size < mostWaiting;
+    const { maxRows, maxWaiting } = this.#options.limits;
+    const canHave = zoneRowsIn(zoneId, segments) <= maxRows && !this.#building.has(zoneId) && this.#building.size < maxWaiting;
     if (canHave && this.#demand.isWorthCaching(zoneId)) {
       this.#building.add(zoneId);
       void this.#queue.run(() => this.#build(zoneId)).finally(() => this.#building.delete(zoneId));
@@ -140,23 +140,23 @@ export class ZoneRowCache {
 
   /** Never rejects: without a table a search reads files. */
   async #build(zoneId: number): Promise<void> {
-    const { live, aliases, connection, gate, limits, now, logger } = this.#options;
-    const segments = segmentsOf(zoneId, live);
+    const { versions, aliases, connection, gate, limits, now, logger } = this.#options;
+    const segments = segmentsOf(zoneId, versions);
     // No more than these: it may be a while.
-    const release = live.acquire(segments);
+    const release = versions.acquire(segments);
     const bytes = estimateBytes(zoneId, segments);
     try {
       if (
         this.#closing.signal.aborted ||
         segments.length === 0 ||
-        zoneRowsIn(zoneId, segments) > limits.mostRows ||
+        zoneRowsIn(zoneId, segments) > limits.maxRows ||
         !this.#makeRoom(zoneId, bytes)
       ) {
         return;
       }
       this.#lastId -= 1;
       const order = { id: this.#lastId, zoneId, segments };
-      const means = { aliases, connection, moment: gate.waiting(limits.mostWaitMs) };
+      const means = { aliases, connection, moment: gate.waiting(limits.maxWaitMs) };
       const table = await aliases.withOriginalPaths(loadZone(order, means, this.#closing.signal));
       const entry = { table, segments: new Set(segments), bytes, usedAtMs: now(), readers: 0, isLeaving: false };
       this.#drop(zoneId);
@@ -178,13 +178,13 @@ export class ZoneRowCache {
     let total = others.reduce((sum, [, entry]) => sum + entry.bytes, bytes);
     const least: number[] = [];
     for (const [id, entry] of others) {
-      if (total <= limits.mostBytes || now() - entry.usedAtMs < limits.inUseMs) {
+      if (total <= limits.maxBytes || now() - entry.usedAtMs < limits.inUseMs) {
         break;
       }
       total -= entry.bytes;
       least.push(id);
     }
-    if (total > limits.mostBytes) {
+    if (total > limits.maxBytes) {
       return false;
     }
     for (const id of least) {

@@ -2,7 +2,7 @@
 import { watchTail } from './live-stream.js';
 import { drawLines } from './table-lines.js';
 
-const MOST_ROWS = 300;
+const MAX_ROWS = 300;
 /** The table is drawn at most so often, however many events come. */
 const DRAW_MS = 200;
 
@@ -63,7 +63,7 @@ export function startLive({ form, question, linesIn }) {
   );
   let isOn = false;
   let watching = new AbortController();
-  let list = liveList(MOST_ROWS);
+  let list = liveList(MAX_ROWS);
   let state = '';
   let timer = null;
 
@@ -89,7 +89,7 @@ export function startLive({ form, question, linesIn }) {
     stop('connecting');
     const mine = new AbortController();
     watching = mine;
-    list = liveList(MOST_ROWS);
+    list = liveList(MAX_ROWS);
     pause.setAttribute('aria-pressed', 'false');
     const { zone, accessKey, query } = question();
     const search = JSON.stringify(query === '' ? {} : { query });

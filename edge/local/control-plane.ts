@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyInstance } from 'fastify';
 import { EdgeError } from '../edge-error.ts';
-import { pathOf } from '../operation-errors.ts';
+import { requestPath } from '../operation-errors.ts';
 import { operationInput } from '../operation-input.ts';
 import { VALIDATOR_OPTIONS } from '../operation-validation.ts';
 import { OPERATIONS } from '../operations.ts';
@@ -44,10 +44,11 @@ async function listen(app: FastifyInstance, options: ControlPlaneOptions): Promi
     app.addHook('onClose', async () => db.close());
     await app.register(operationInput, {
       operations: OPERATIONS,
-      logFault: (err, request) => logger.error({ err, method: request.method, path: pathOf(request) }, 'the local control plane failed'),
+      logFault: (err, request) =>
+        logger.error({ err, method: request.method, path: requestPath(request) }, 'the local control plane failed'),
     });
     app.setNotFoundHandler((request) => {
-      throw new EdgeError(404, 'route.not_found', `There is nothing at ${request.method} ${pathOf(request)}`);
+      throw new EdgeError(404, 'route.not_found', `There is nothing at ${request.method} ${requestPath(request)}`);
     });
     for (const resource of resources) {
       migrate(db, resource, () => resource.seed?.(context));

@@ -34,12 +34,12 @@ export function byteSize(flag: string, text: string): number {
 const DAY_MS = 86_400_000;
 const MILLISECONDS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS };
 
-/** `30s`, `15m`, `1h`, `1d` in milliseconds; at most `mostDays`. */
-export function duration(flag: string, text: string, mostDays = Number.POSITIVE_INFINITY): number {
+/** `30s`, `15m`, `1h`, `1d` in milliseconds; at most `maxDays`. */
+export function duration(flag: string, text: string, maxDays = Number.POSITIVE_INFINITY): number {
   const [, digits = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const lengthMs = Number(digits) * (MILLISECONDS[unit] ?? 0);
-  const most = Number.isFinite(mostDays) ? `, up to ${mostDays}d` : '';
-  return lengthMs >= 1_000 && lengthMs <= mostDays * DAY_MS ? lengthMs : refuse(flag, text, `a time such as 30s, 15m, 1h, 1d${most}`);
+  const most = Number.isFinite(maxDays) ? `, up to ${maxDays}d` : '';
+  return lengthMs >= 1_000 && lengthMs <= maxDays * DAY_MS ? lengthMs : refuse(flag, text, `a time such as 30s, 15m, 1h, 1d${most}`);
 }
 
 /** A name in a syslog header (RFC 5424): printable ASCII without blanks. */

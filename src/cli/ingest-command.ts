@@ -9,7 +9,7 @@ import { type IntakeAnswer, uploadEvents } from './upload-events.ts';
 import { startUploadProgress } from './upload-progress.ts';
 
 /** The server lists no more than some; a terminal wants fewer still. */
-export const MOST_LISTED = 20;
+export const MAX_LISTED = 20;
 
 const HELP = `Usage: shieldlog ingest FILE|- [flags]
 
@@ -51,8 +51,8 @@ function countsOf({ accepted, duplicates, expired, rejectedCount }: IntakeAnswer
 
 function tellRejected(name: string, { rejected, rejectedCount }: IntakeAnswer, stderr: CommandIo['stderr']): void {
   const input = name === '-' ? 'standard input' : printable(name);
-  for (const { line, reason } of rejected.slice(0, MOST_LISTED)) stderr.write(`${input}, line ${line}: rejected: ${printable(reason)}\n`);
-  const untold = rejectedCount - Math.min(rejected.length, MOST_LISTED);
+  for (const { line, reason } of rejected.slice(0, MAX_LISTED)) stderr.write(`${input}, line ${line}: rejected: ${printable(reason)}\n`);
+  const untold = rejectedCount - Math.min(rejected.length, MAX_LISTED);
   if (untold > 0) stderr.write(`and ${untold} more\n`);
   const lost = rejected.filter(({ kept }) => kept === false).length;
   if (rejectedCount > lost) stderr.write('Rejected events are kept as dead letters: GET /ingest/dead-letters\n');

@@ -7,7 +7,7 @@ import { type CursorStore, type FeedPosition, readCursor } from './feed-cursor.t
 /** The media types of the feed's answer. */
 export const FEED_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'] as const;
 
-export const MOST_EVENTS = 100_000;
+export const MAX_EVENTS = 100_000;
 export const DEFAULT_EVENTS = 10_000;
 /** Seconds. */
 export const LONGEST_WAIT = 30;
@@ -24,7 +24,7 @@ export interface FeedQuery {
 export function feedQuery(query: unknown, store: CursorStore): FeedQuery {
   const { cursor, limit, format, wait } = readQuery<{ cursor: FeedPosition; limit: number; format: FeedFormatName; wait: number }>(query, {
     cursor: cursorOf(store),
-    limit: wholeNumber(1, MOST_EVENTS),
+    limit: wholeNumber(1, MAX_EVENTS),
     format: oneOf(...FEED_FORMATS),
     wait: wholeNumber(0, LONGEST_WAIT),
   });

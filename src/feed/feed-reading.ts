@@ -4,7 +4,7 @@ import { RequestProblem } from '../problem.ts';
 import { asStoreProblem } from '../store-problem.ts';
 import { cursorText, type FeedPosition } from './feed-cursor.ts';
 
-export type FeedStore = Pick<EventStore, 'readFeed' | 'onEvents' | 'forgottenSequence' | 'retentionRuns' | 'lastSequence' | 'storeId'>;
+export type FeedStore = Pick<EventStore, 'readFeed' | 'onEvents' | 'expiredWatermark' | 'retentionRuns' | 'lastSequence' | 'storeId'>;
 
 export interface FeedReading {
   readonly store: FeedStore;
@@ -24,7 +24,7 @@ export async function readPage(position: FeedPosition, limit: number, reading: F
   const page = await withDeadline(deadlineMs, hungUp, (signal) => store.readFeed(request, { signal })).catch((error: unknown) => {
     throw asFeedProblem(error);
   });
-  return store.forgottenSequence(zones, position.afterRuns) > position.sequence ? null : page;
+  return store.expiredWatermark(zones, position.afterRuns) > position.sequence ? null : page;
 }
 
 function asFeedProblem(error: unknown): unknown {

@@ -8,10 +8,10 @@ import { type FormatTask, formatTask, transferredWith } from './format-task.ts';
 
 /** Fewer events are written where they are: a thread that has gone to sleep takes longer to wake, and a new one longer still. */
 const FEW_EVENTS = 50;
-const MOST_THREADS = 4;
+const MAX_THREADS = 4;
 const IDLE_MS = 60_000;
 /** Beyond the threads, pieces that are being written or wait to be handed over: so many that no thread waits for the others. */
-const MOST_AHEAD = 4;
+const MAX_AHEAD = 4;
 
 /** A piece of the answer. */
 interface Written {
@@ -28,7 +28,7 @@ function there(chunk: Buffer): Written {
  * they can, and that one the rest. They start when there is much to do, and end when there has been nothing for a minute.
  */
 export class FormatThreads {
-  readonly #count = Math.max(1, Math.min(MOST_THREADS, availableParallelism() - 1));
+  readonly #count = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1));
   readonly #format = cached(FEED_FORMATS.length, feedFormat);
   #pool: Piscina<FormatTask, Uint8Array> | undefined;
 
@@ -39,7 +39,7 @@ export class FormatThreads {
     for await (const lines of pages) {
       for (const piece of pieces(lines)) {
         ahead.push(...this.#begin(piece, name, waiting));
-        while (ahead.length > this.#count + MOST_AHEAD) yield await (ahead.shift() as Written).chunk;
+        while (ahead.length > this.#count + MAX_AHEAD) yield await (ahead.shift() as Written).chunk;
       }
       // What is there goes out before the next page is waited for.
       while (ahead[0]?.isThere) yield await (ahead.shift() as Written).chunk;

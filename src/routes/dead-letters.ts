@@ -11,7 +11,7 @@ import { wholeBodyWithin } from '../request-body.ts';
 import { asStoreProblem } from '../store-problem.ts';
 
 const DEFAULT_LIMIT = 100;
-export const MOST_LISTED = 10_000;
+export const MAX_LISTED = 10_000;
 
 export interface DeadLetterRoutesOptions {
   readonly store: EventStore;
@@ -30,7 +30,7 @@ function zonesOf(request: FastifyRequest): DeadLetterSelection['zones'] {
 function listQuery(query: unknown): { readonly afterId?: number; readonly limit?: number } {
   return readQuery<{ afterId: number; limit: number }>(query, {
     afterId: wholeNumber(0, Number.MAX_SAFE_INTEGER),
-    limit: wholeNumber(1, MOST_LISTED),
+    limit: wholeNumber(1, MAX_LISTED),
   });
 }
 

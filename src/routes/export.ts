@@ -74,12 +74,12 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
   const slots = new ExportSlots();
   const counts = createExportMetrics(metrics.registry, () => slots.taken);
 
-  // As for the search: no integer is to lose digits, and `judge` looks at the type.
+  // As for the search: no integer is to lose digits, and `validateHeaders` looks at the type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', wholeBodyWithin(bodyDeadlineMs));
 
   /** What can be refused without reading the body is. */
-  const judge = async (request: FastifyRequest<ZonePath>): Promise<void> => {
+  const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {
     requireZone(request, parseZoneId(request.params.shieldZoneId));
     requireBodyType(request.headers['content-type'], isJsonType, JSON_TYPES.join(', '));
     requirePlainBody(request.headers['content-encoding']);
@@ -89,7 +89,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
 
   app.post<ZonePath>(
     '/shield/event-logs/:shieldZoneId/export',
-    { bodyLimit: SEARCH_BODY_BYTES, onRequest: judge },
+    { bodyLimit: SEARCH_BODY_BYTES, onRequest: validateHeaders },
     async (request, reply) => {
       const plan = compile(request.body, parseZoneId(request.params.shieldZoneId), now());
       const format = exportFormat(negotiateAnswer(request.headers.accept, EXPORT_TYPES));

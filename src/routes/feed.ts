@@ -51,44 +51,48 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
 
-  const judge = async (request: FastifyRequest<ZonePath>): Promise<void> => {
+  const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {
     feedZones(request.params.shieldZoneId, callerOf(request));
     negotiateAnswer(request.headers.accept, FEED_TYPES);
     negotiateEncoding(request.headers['accept-encoding']);
   };
 
   // A HEAD would wait, and read a page, for nobody.
-  app.get<ZonePath>('/shield/event-logs/:shieldZoneId/feed', { onRequest: judge, exposeHeadRoute: false }, async (request, reply) => {
-    const zones = feedZones(request.params.shieldZoneId, callerOf(request));
-    const { position, limit, format, waitMs } = feedQuery(request.query, store);
-    // What passes until bytes are ready is no fault of the reader.
-    const place = takePlace(places, reply, waitMs + queryDeadlineMs + idleMs);
-    const hungUp = hangUpSignal(reply.raw);
-    const reading: FeedReading = { store, zones, deadlineMs: queryDeadlineMs, hungUp };
-    const firstPage = await awaitPage(position, limit, { waitMs, stopping: stopping.signal, onWait: place.wait }, reading);
-    place.read();
-    if (firstPage === null) throw missedEvents(position, reading);
-    const onEvents = (count: number): void => metrics.feedEvents.inc({ format }, count);
-    const onShortened = (problem: RequestProblem): void =>
-      request.log.warn(
-        { err: problem },
-        'an answer of the feed ends early, because its next page could not be read; its reader goes on from the cursor',
-      );
-    const lines = Readable.from(feedLines({ reading, position, limit, format, threads, firstPage, onEvents, onShortened }));
-    lines.once('error', (error) => {
-      if (!(error instanceof ClientHungUp))
-        request.log.error({ err: error }, 'the feed broke off; its reader goes on from the last cursor');
-    });
-    const encoding = negotiateEncoding(request.headers['accept-encoding']);
-    const type = negotiateAnswer(request.headers.accept, FEED_TYPES);
-    // What all means changes with the key: a reader who goes on can see that zones have come whose events before its cursor it has not.
-    if (request.params.shieldZoneId === 'all') reply.header('shield-zones', zones === 'all' ? zones : zones.join(','));
-    if (encoding !== 'identity') reply.header('content-encoding', encoding);
-    // A connection that is kept for a next request would keep the program.
-    if (stopping.signal.aborted) reply.header('connection', 'close');
-    return reply
-      .type(`${type}; charset=utf-8`)
-      .headers({ vary: 'accept, accept-encoding', 'cache-control': 'no-store' })
-      .send(encodeStream(lines, encoding));
-  });
+  app.get<ZonePath>(
+    '/shield/event-logs/:shieldZoneId/feed',
+    { onRequest: validateHeaders, exposeHeadRoute: false },
+    async (request, reply) => {
+      const zones = feedZones(request.params.shieldZoneId, callerOf(request));
+      const { position, limit, format, waitMs } = feedQuery(request.query, store);
+      // What passes until bytes are ready is no fault of the reader.
+      const place = takePlace(places, reply, waitMs + queryDeadlineMs + idleMs);
+      const hungUp = hangUpSignal(reply.raw);
+      const reading: FeedReading = { store, zones, deadlineMs: queryDeadlineMs, hungUp };
+      const firstPage = await awaitPage(position, limit, { waitMs, stopping: stopping.signal, onWait: place.wait }, reading);
+      place.read();
+      if (firstPage === null) throw missedEvents(position, reading);
+      const onEvents = (count: number): void => metrics.feedEvents.inc({ format }, count);
+      const onShortened = (problem: RequestProblem): void =>
+        request.log.warn(
+          { err: problem },
+          'an answer of the feed ends early, because its next page could not be read; its reader goes on from the cursor',
+        );
+      const lines = Readable.from(feedLines({ reading, position, limit, format, threads, firstPage, onEvents, onShortened }));
+      lines.once('error', (error) => {
+        if (!(error instanceof ClientHungUp))
+          request.log.error({ err: error }, 'the feed broke off; its reader goes on from the last cursor');
+      });
+      const encoding = negotiateEncoding(request.headers['accept-encoding']);
+      const type = negotiateAnswer(request.headers.accept, FEED_TYPES);
+      // What all means changes with the key: a reader who goes on can see that zones have come whose events before its cursor it has not.
+      if (request.params.shieldZoneId === 'all') reply.header('shield-zones', zones === 'all' ? zones : zones.join(','));
+      if (encoding !== 'identity') reply.header('content-encoding', encoding);
+      // A connection that is kept for a next request would keep the program.
+      if (stopping.signal.aborted) reply.header('connection', 'close');
+      return reply
+        .type(`${type}; charset=utf-8`)
+        .headers({ vary: 'accept, accept-encoding', 'cache-control': 'no-store' })
+        .send(encodeStream(lines, encoding));
+    },
+  );
 }

@@ -65,7 +65,7 @@ export async function ingestEventsRoutes(
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 
-  const judge = async (request: FastifyRequest): Promise<void> => {
+  const validateHeaders = async (request: FastifyRequest): Promise<void> => {
     if (request.headers['content-type'] !== undefined) {
       requireBodyType(request.headers['content-type'], (type) => isJsonType(type) || isLineType(type), BODY_TYPES);
     }
@@ -81,7 +81,7 @@ export async function ingestEventsRoutes(
   }
 
   const config = { needsScope: 'ingest' } as const;
-  app.post('/ingest/events', { config, onRequest: judge, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
+  app.post('/ingest/events', { config, onRequest: validateHeaders, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
     const source = sourceOf(request.query);
     const signal = hangUpSignal(reply.raw);
     const admit = zoneGuard(callerOf(request));
@@ -92,7 +92,7 @@ export async function ingestEventsRoutes(
         source,
         now,
         retentionMs,
-        mostBytes: maxBytes,
+        maxBytes: maxBytes,
         signal,
         ...(admit === undefined ? {} : { admit }),
       });

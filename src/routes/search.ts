@@ -67,12 +67,12 @@ export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOp
     }
   }
 
-  // The request's body is read by us, byte for byte, so that no integer loses digits; its type is judged by `judge`.
+  // The request's body is read by us, byte for byte, so that no integer loses digits; its type is judged by `validateHeaders`.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', wholeBodyWithin(bodyDeadlineMs));
 
   /** What can be refused without reading the body is. */
-  const judge = async (request: FastifyRequest<ZonePath>): Promise<void> => {
+  const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {
     requireZone(request, parseZoneId(request.params.shieldZoneId));
     requireBodyType(request.headers['content-type'], isJsonType, JSON_TYPES.join(', '));
     requirePlainBody(request.headers['content-encoding']);
@@ -81,7 +81,7 @@ export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOp
 
   app.post<ZonePath>(
     '/shield/event-logs/:shieldZoneId/search',
-    { bodyLimit: SEARCH_BODY_BYTES, onRequest: judge },
+    { bodyLimit: SEARCH_BODY_BYTES, onRequest: validateHeaders },
     async (request, reply) => {
       const plan = compile(request.body, parseZoneId(request.params.shieldZoneId), now());
       const result = await search(plan, hangUpSignal(reply.raw));

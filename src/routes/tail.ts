@@ -20,17 +20,17 @@ export interface TailLimits {
   /** How often a client gets a sign of life. */
   readonly heartbeatMs: number;
   /** More clients than this are sent away. */
-  readonly mostWatchers: number;
+  readonly maxWatchers: number;
   /** What is kept at most for one client that does not read. */
-  readonly mostBufferedBytes: number;
+  readonly maxBufferedBytes: number;
   /** What matching may cost for all clients together, in characters that are looked through in a second. */
   readonly workPerSecond: number;
 }
 
 export const TAIL_LIMITS: TailLimits = {
   heartbeatMs: 15_000,
-  mostWatchers: 64,
-  mostBufferedBytes: 1024 * 1024,
+  maxWatchers: 64,
+  maxBufferedBytes: 1024 * 1024,
   workPerSecond: TAIL_WORK.perSecond,
 };
 
@@ -58,12 +58,12 @@ function openStream(reply: FastifyReply): FastifyReply['raw'] {
 
 /** `GET /shield/event-logs/{shieldZoneId}/tail`: events as they come, as server-sent events. The zones are those of a feed: one, a list, or `all`. */
 export async function tailRoutes(app: FastifyInstance, { store, metrics, limits = {} }: TailRoutesOptions): Promise<void> {
-  const { heartbeatMs, mostWatchers, mostBufferedBytes, workPerSecond } = { ...TAIL_LIMITS, ...limits };
+  const { heartbeatMs, maxWatchers, maxBufferedBytes, workPerSecond } = { ...TAIL_LIMITS, ...limits };
   const hub = new TailHub({ store, logger: app.log, heartbeatMs, workPerSecond });
   registerTailMetrics(metrics.registry, hub);
   app.addHook('preClose', async () => hub.stop());
 
-  const judge = async (request: FastifyRequest<ZonePath>): Promise<void> => {
+  const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {
     feedZones(request.params.shieldZoneId, callerOf(request));
     negotiateAnswer(request.headers.accept, [STREAM_TYPE]);
   };
@@ -71,18 +71,18 @@ export async function tailRoutes(app: FastifyInstance, { store, metrics, limits 
   app.get<ZonePath>(
     '/shield/event-logs/:shieldZoneId/tail',
     // A HEAD would be a watcher that sees nothing.
-    { onRequest: judge, exposeHeadRoute: false },
+    { onRequest: validateHeaders, exposeHeadRoute: false },
     async (request, reply) => {
       const zones = feedZones(request.params.shieldZoneId, callerOf(request));
       const { matcher, position } = readTailRequest(request.query, request.headers, store);
-      if (store.forgottenSequence(zones, position.afterRuns) > position.sequence) throw missedEvents(position, { store });
-      if (hub.watcherCount >= mostWatchers) {
-        const detail = `There are ${mostWatchers} live tails already, and no more are served; try again when one has ended`;
+      if (store.expiredWatermark(zones, position.afterRuns) > position.sequence) throw missedEvents(position, { store });
+      if (hub.watcherCount >= maxWatchers) {
+        const detail = `There are ${maxWatchers} live tails already, and no more are served; try again when one has ended`;
         throw new RequestProblem('tail.full', detail, { headers: { 'retry-after': '5' } });
       }
       // A body, which nobody reads, would hide that the client has gone.
       request.raw.resume();
-      const watcher = new TailWatcher({ zones, matcher, position, outlet: openStream(reply), mostBufferedBytes });
+      const watcher = new TailWatcher({ zones, matcher, position, outlet: openStream(reply), maxBufferedBytes });
       watcher.write([readyFrame(cursorText(position, store))]);
       hub.add(watcher);
     },

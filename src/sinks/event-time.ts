@@ -6,7 +6,7 @@ const TIME_FIELDS = { native: 'timestamp', ecs: '@timestamp', ocsf: 'time' } as 
 const CEF_TIME = /^(?:(?:[^|\\]|\\.)*\|){7}rt=(-?\d{1,16})(?= |$)/;
 
 /** The farthest that a Date reaches. */
-const MOST_MS = 8_640_000_000_000_000;
+const MAX_MS = 8_640_000_000_000_000;
 
 /** The time of the event in a line of the feed, Unix ms UTC; null where it does not say. */
 export function eventTimeMs(format: FeedFormatName, line: string): number | null {
@@ -17,7 +17,7 @@ export function eventTimeMs(format: FeedFormatName, line: string): number | null
     const value = jsonField(line, TIME_FIELDS[format]);
     timeMs = typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN;
   }
-  return Math.abs(timeMs) <= MOST_MS ? timeMs : null;
+  return Math.abs(timeMs) <= MAX_MS ? timeMs : null;
 }
 
 function jsonField(line: string, name: string): unknown {

@@ -39,7 +39,7 @@ export interface SyslogHeader {
 }
 
 /** Years beyond these cannot be written in RFC 3339. */
-const [LEAST_MS, MOST_MS] = [Date.parse('0000-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
+const [MIN_MS, MAX_MS] = [Date.parse('0000-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
 /**
  * One message of RFC 5424, framed by octet counting (RFC 6587, 3.4.1). No byte order mark, which receivers show as rubbish: without it a message is
@@ -47,7 +47,7 @@ const [LEAST_MS, MOST_MS] = [Date.parse('0000-01-01T00:00:00.000Z'), Date.parse(
  */
 export function syslogFrame(header: SyslogHeader, timeMs: number | null, line: string): Buffer {
   const priority = FACILITIES.indexOf(header.facility) * 8 + SEVERITIES.indexOf(header.severity);
-  const time = timeMs === null || timeMs < LEAST_MS || timeMs > MOST_MS ? '-' : new Date(timeMs).toISOString();
+  const time = timeMs === null || timeMs < MIN_MS || timeMs > MAX_MS ? '-' : new Date(timeMs).toISOString();
   const { hostname, appName, processId, messageId } = header;
   const message = Buffer.from(`<${priority}>1 ${time} ${hostname} ${appName} ${processId} ${messageId} - ${line}`);
   return Buffer.concat([Buffer.from(`${message.length} `), message]);

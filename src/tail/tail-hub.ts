@@ -8,7 +8,7 @@ import { collectFrames, type PageReading, WatcherPage, zonesOf } from './tail-pa
 import type { TailWatcher } from './tail-watcher.ts';
 import { WorkSlices } from './tail-work.ts';
 
-export type TailStore = Pick<EventStore, 'readFeed' | 'lastSequence' | 'onEvents' | 'forgottenSequence' | 'storeId'>;
+export type TailStore = Pick<EventStore, 'readFeed' | 'lastSequence' | 'onEvents' | 'expiredWatermark' | 'storeId'>;
 
 interface TailLogger {
   warn(details: object, message: string): void;
@@ -120,7 +120,7 @@ export class TailHub {
         // One at a time: after a restart everybody comes back at once.
         const page = await this.#catchUps.run(readPage);
         // When it comes back, it is told that it has missed events.
-        if (store.forgottenSequence(watcher.zones, watcher.afterRuns) > watcher.after) return watcher.end();
+        if (store.expiredWatermark(watcher.zones, watcher.afterRuns) > watcher.after) return watcher.end();
         const its = new Map<TailWatcher, WatcherPage>();
         await this.#slices.run(collectFrames([watcher], this.#reading(page, true), its));
         const { frames, events, tooCostly } = its.get(watcher) ?? new WatcherPage();

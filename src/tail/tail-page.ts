@@ -60,7 +60,7 @@ export function* collectFrames(
       if (event.sequence <= watcher.after || !watcher.wants(event.zoneId) || watcher.gone.aborted) continue;
       const its = pages.get(watcher) as WatcherPage;
       const hasWork = isPaced || watcher.work.left(workPerSecond, performance.now()) > 0;
-      if (!hasWork || watcher.matcher.mostWork(subject) > TAIL_WORK.perEvent) {
+      if (!hasWork || watcher.matcher.maxWork(subject) > TAIL_WORK.perEvent) {
         its.leaveOut();
       } else if (matchesCounted(watcher, subject)) {
         frames ??= eventFrames(event, store);

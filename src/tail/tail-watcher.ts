@@ -7,7 +7,7 @@ import { droppedFrame } from './tail-frames.ts';
 import { WorkAllowance } from './tail-work.ts';
 
 /** A client that has read nothing between so many signs of life is cut off: it holds a place that another could have, and can resume. */
-export const MOST_MISSED = 4;
+export const MAX_MISSED = 4;
 
 export interface TailWatcherOptions {
   readonly zones: FeedRequest['zones'];
@@ -17,7 +17,7 @@ export interface TailWatcherOptions {
   /** Its headers are sent. */
   readonly outlet: ServerResponse;
   /** A client of which so much is still unread gets no more until it has read it. */
-  readonly mostBufferedBytes: number;
+  readonly maxBufferedBytes: number;
 }
 
 /** A client of the live tail: what it wants, how far it is, and what of it went down the wire or was left out. */
@@ -32,19 +32,19 @@ export class TailWatcher {
   readonly #gone = new AbortController();
   readonly #zones: ReadonlySet<number>;
   readonly #outlet: ServerResponse;
-  readonly #mostBufferedBytes: number;
+  readonly #maxBufferedBytes: number;
   #untold = 0;
   #isBehind = false;
   #missed = 0;
 
-  constructor({ zones, matcher, position, outlet, mostBufferedBytes }: TailWatcherOptions) {
+  constructor({ zones, matcher, position, outlet, maxBufferedBytes }: TailWatcherOptions) {
     this.zones = zones;
     this.#zones = new Set(zones === 'all' ? [] : zones);
     this.matcher = matcher;
     this.after = position.sequence;
     this.afterRuns = position.afterRuns;
     this.#outlet = outlet;
-    this.#mostBufferedBytes = mostBufferedBytes;
+    this.#maxBufferedBytes = maxBufferedBytes;
     outlet.once('close', () => this.#gone.abort());
     // A client that reads while it is brought up to date has more to read at every sign of life.
     outlet.on('drain', () => {
@@ -72,7 +72,7 @@ export class TailWatcher {
    */
   offer(frames: readonly Uint8Array[], events: number): boolean {
     if (frames.length === 0) return true;
-    if (this.#isBehind || this.#outlet.writableLength > this.#mostBufferedBytes) {
+    if (this.#isBehind || this.#outlet.writableLength > this.#maxBufferedBytes) {
       this.#fallBehind(events);
       return false;
     }
@@ -94,7 +94,7 @@ export class TailWatcher {
       return;
     }
     this.#missed += 1;
-    if (this.#missed >= MOST_MISSED) this.end();
+    if (this.#missed >= MAX_MISSED) this.end();
   }
 
   /** Resolves when the client has read what was written; rejects when it is gone. */

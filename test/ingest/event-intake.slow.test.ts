@@ -173,11 +173,11 @@ test.each([
 test('an input that is longer than allowed ends there and says so, and what came before stays', async () => {
   const store = await newStore();
   const text = `${event('a')}\n${' \n'.repeat(5_000)}${event('b')}\n`;
-  const stopped = takeIn(store, text, 1_000, { mostBytes: text.length - 1 });
+  const stopped = takeIn(store, text, 1_000, { maxBytes: text.length - 1 });
   await expect(stopped).rejects.toMatchObject({ code: 'input_too_long', report: { accepted: 1 } });
   await expect(stopped).rejects.toThrow(/^line \d+: the input is longer than \d+ bytes/);
   expect(await storedIds(store)).toEqual(['a']);
-  expect(await takeIn(store, text, 1_000, { mostBytes: text.length })).toMatchObject({ accepted: 2 });
+  expect(await takeIn(store, text, 1_000, { maxBytes: text.length })).toMatchObject({ accepted: 2 });
 });
 
 test('others have their turn while millions of blank and expired lines are worked through', async () => {

@@ -5,9 +5,9 @@ import { LARGEST_PAGE_BYTES } from '../../src/cli/feed-command.ts';
 import { GIVE_UP_AFTER_MS, MAX_PATIENCE_DAYS, parseFeedOptions } from '../../src/cli/feed-options.ts';
 import { LONGEST_MS } from '../../src/cli/feed-retry.ts';
 import { SYSLOG_SILENCE_MS } from '../../src/cli/feed-sink.ts';
-import { MOST_LISTED } from '../../src/cli/ingest-command.ts';
+import { MAX_LISTED } from '../../src/cli/ingest-command.ts';
 import { MAX_ANSWER_BYTES, uploadEvents } from '../../src/cli/upload-events.ts';
-import { LONGEST_WAIT, MOST_EVENTS } from '../../src/feed/feed-query.ts';
+import { LONGEST_WAIT, MAX_EVENTS } from '../../src/feed/feed-query.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
 import { bytes, count, describeLimits, milliseconds } from './limit-table.ts';
 
@@ -40,7 +40,7 @@ async function uploadAnswered(size: number): Promise<string> {
 const [FILE, SYSLOG, SPLUNK] = ['out.ndjson', 'syslog+tcp://siem:80', 'splunk-hec+https://splunk:8088'];
 
 describeLimits('Command line', import.meta.filename, {
-  '`--limit` of `feed`': { is: count(MOST_EVENTS), ask: async (limit) => feed(FILE, '--limit', String(limit)) },
+  '`--limit` of `feed`': { is: count(MAX_EVENTS), ask: async (limit) => feed(FILE, '--limit', String(limit)) },
   '`--wait` of `feed`, in seconds': { is: count(LONGEST_WAIT), ask: async (wait) => feed(FILE, '--wait', String(wait)) },
   '`--give-up-after`, in days': { is: count(MAX_PATIENCE_DAYS), ask: async (days) => feed(FILE, '--give-up-after', `${days}d`) },
   'time of `feed --once` in which nothing gets further': {
@@ -68,7 +68,7 @@ describeLimits('Command line', import.meta.filename, {
     elsewhere: "Splunk's event collector > that never acknowledges has not accepted the batch",
   },
   'rejected events that `ingest` names': {
-    is: count(MOST_LISTED),
+    is: count(MAX_LISTED),
     elsewhere: 'shieldlog ingest > lists what was rejected and ends with status 1',
   },
   'bytes of an answer to `ingest`': { is: bytes(MAX_ANSWER_BYTES), ask: uploadAnswered },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { FeedPlaces, READERS_AT_ONCE, WAITING_AT_ONCE } from '../../src/feed/feed-places.ts';
-import { DEFAULT_EVENTS, LONGEST_WAIT, MOST_EVENTS } from '../../src/feed/feed-query.ts';
+import { DEFAULT_EVENTS, LONGEST_WAIT, MAX_EVENTS } from '../../src/feed/feed-query.ts';
 import { FEED_IDLE_MS } from '../../src/routes/feed.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
 import { count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
@@ -18,7 +18,7 @@ afterAll(() => app.stop());
 const feed = (query: string) => ask(app, `/shield/event-logs/7/feed?${query}`);
 
 describeLimits('Feed', import.meta.filename, {
-  '`limit`': { is: count(MOST_EVENTS), ask: async (limit) => outcomeOf(await feed(`limit=${limit}`)) },
+  '`limit`': { is: count(MAX_EVENTS), ask: async (limit) => outcomeOf(await feed(`limit=${limit}`)) },
   'events of an answer without `limit`': {
     is: count(DEFAULT_EVENTS),
     ask: async (events) => {

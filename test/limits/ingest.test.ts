@@ -1,6 +1,6 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
-import { MOST_REJECTED } from '../../ingest/event-intake.ts';
+import { MAX_REJECTED } from '../../ingest/event-intake.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES } from '../../ingest/event-rules.ts';
 import { LONGEST_REJECTED_LIST } from '../../ingest/intake-report.ts';
 import { DEEPEST_NESTING } from '../../ingest/json-skipper.ts';
@@ -9,7 +9,7 @@ import { LONGEST_LOG_ID_BYTES } from '../../ingest/wire-event.ts';
 import { INT32 } from '../../query/wire-integer.ts';
 import { loadConfig } from '../../src/config.ts';
 import { BODY_DEADLINE_MS } from '../../src/request-body.ts';
-import { MOST_LISTED } from '../../src/routes/dead-letters.ts';
+import { MAX_LISTED } from '../../src/routes/dead-letters.ts';
 import { ask, ingest, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
 
@@ -60,7 +60,7 @@ describeLimits('Ingest', import.meta.filename, {
     elsewhere: 'letters are removed when their time is over, with the retention and at a start',
   },
   'rejected events of one request': {
-    is: count(MOST_REJECTED),
+    is: count(MAX_REJECTED),
     ask: async (events) => outcomeOf(await ingest(app, '{}\n'.repeat(events))),
   },
   'bytes of one request, decompressed': {
@@ -99,7 +99,7 @@ describeLimits('Ingest', import.meta.filename, {
     elsewhere: 'a token endpoint > that answers with silence is named, with its status',
   },
   '`limit` of the dead letters': {
-    is: count(MOST_LISTED),
+    is: count(MAX_LISTED),
     ask: async (limit) => outcomeOf(await ask(app, `/ingest/dead-letters?limit=${limit}`)),
   },
   'bytes of the body of a replay or a discard': {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { MOST_PER_ANSWER } from '../../query/compile-search.ts';
+import { MAX_PER_ANSWER } from '../../query/compile-search.ts';
 import { SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { REACH_MS, TOLERANCE_MS } from '../../query/search-window.ts';
 import { INT32 } from '../../query/wire-integer.ts';
@@ -19,7 +19,7 @@ let app: RunningApp;
 
 beforeAll(async () => {
   app = await startApp({ now: () => NOW });
-  await ingest(app, Array.from({ length: MOST_PER_ANSWER + 1 }, (_, index) => eventLine({ logId: `e${index}`, asn: index })).join(''));
+  await ingest(app, Array.from({ length: MAX_PER_ANSWER + 1 }, (_, index) => eventLine({ logId: `e${index}`, asn: index })).join(''));
 });
 
 afterAll(() => app.stop());
@@ -113,11 +113,11 @@ describeLimits('Search', import.meta.filename, {
   '`to` after now': { is: milliseconds(Number(TOLERANCE_MS)), ask: (ms) => asked({ to: NOW + ms }) },
   '`page`': { is: count(Number(INT32.most)), ask: (page) => asked({ page }) },
   '`pageSize`': {
-    is: count(MOST_PER_ANSWER),
+    is: count(MAX_PER_ANSWER),
     ask: (pageSize) => countedIn(({ rows }) => rows.length, pageSize, { pageSize }),
   },
   '`buckets`': {
-    is: count(MOST_PER_ANSWER),
+    is: count(MAX_PER_ANSWER),
     ask: (buckets) => countedIn(({ groups }) => groups[0].sparkline.length, buckets, { buckets, groupBy: ['asn'], pageSize: 1 }),
   },
   'errors that one answer lists': {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import { TAIL_LIMITS } from '../../src/routes/tail.ts';
-import { MOST_MISSED } from '../../src/tail/tail-watcher.ts';
+import { MAX_MISSED } from '../../src/tail/tail-watcher.ts';
 import { TAIL_WORK } from '../../src/tail/tail-work.ts';
 import { type RunningApp, startApp } from '../src/running-app.ts';
 import { tailPath } from '../src/tail-client.ts';
@@ -29,7 +29,7 @@ async function tails(amount: number, search: object = {}): Promise<string> {
 }
 
 describeLimits('Tail', import.meta.filename, {
-  'tails at a time': { is: count(TAIL_LIMITS.mostWatchers), ask: tails },
+  'tails at a time': { is: count(TAIL_LIMITS.maxWatchers), ask: tails },
   'times that the conditions look through one field': {
     is: count(TAIL_WORK.looks),
     ask: (looks) => {
@@ -47,11 +47,11 @@ describeLimits('Tail', import.meta.filename, {
       'a tail whose conditions cost more than its share is told how many events were left out, has later ones, and has all when it comes back',
   },
   'bytes that a client has not read': {
-    is: bytes(TAIL_LIMITS.mostBufferedBytes),
+    is: bytes(TAIL_LIMITS.maxBufferedBytes),
     elsewhere: 'a client that does not read > loses events, is told how many when it reads again, and keeps nobody waiting',
   },
   'signs of life between which a client reads nothing': {
-    is: count(MOST_MISSED),
+    is: count(MAX_MISSED),
     elsewhere: 'a client that reads nothing between four of them is',
   },
 });

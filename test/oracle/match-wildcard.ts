@@ -2,14 +2,14 @@ import micromatch from 'micromatch';
 import { foldCase } from './fold-case.ts';
 
 /** micromatch makes regular expressions, of which V8 takes none that is very long, and which take for ever on many stars. */
-const MOST_LETTERS = 1_000;
-const MOST_STARS = 2;
+const MAX_LETTERS = 1_000;
+const MAX_STARS = 2;
 
 /** Whether the whole value matches the pattern, case-insensitively, `*` being any run. */
 export function matchesWildcard(value: string, pattern: string): boolean {
   const [letters, wanted] = [Array.from(foldCase(value)), Array.from(foldCase(pattern).replace(/\*+/g, '*'))];
   const stars = wanted.filter((letter) => letter === '*').length;
-  const isShort = stars <= MOST_STARS && wanted.length <= MOST_LETTERS;
+  const isShort = stars <= MAX_STARS && wanted.length <= MAX_LETTERS;
   return isShort ? matchesByMicromatch(letters, wanted) : matchesByTable(letters, wanted);
 }
 

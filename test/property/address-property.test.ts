@@ -96,7 +96,7 @@ function clauseOf(op: fc.Arbitrary<string>, value: fc.Arbitrary<string>) {
 }
 
 describe.each<[string, Partial<StoreOptions>]>([
-  ['in files', { zoneRowCache: { mostRows: 0 } }],
+  ['in files', { zoneRowCache: { maxRows: 0 } }],
   ['in memory', { zoneRowCache: { manyFiles: 1, remadeAfterMs: 0 } }],
 ])('the oracle, the matcher and a store with its zone %s agree which addresses lie in which ranges', (_, options) => {
   test.each(readFailingSeeds(PROPERTY).map((failing) => ({ failing })))('on a run that failed before: $failing', async ({ failing }) => {

@@ -20,7 +20,7 @@ const EVENTS = 450;
 const REQUESTS = propertyRuns(120);
 const ZONE = 1;
 /** Less than a page of the search, so that one answer has every event that matches. */
-const MOST_ROWS = 500;
+const MAX_ROWS = 500;
 
 const [FROM, TO] = [NOW_MS - 72 * 3_600_000 - 60_000, NOW_MS + 60_000];
 
@@ -61,13 +61,13 @@ async function checkMatches(dataSeed: number, known?: FailingSeed): Promise<void
     const events = oracleEvents(raw);
     const property = fc.asyncProperty(arbitraryRequest(events, NOW_MS), async ({ body: { query = null, filters = null } }) => {
       const conditions = { query, filters };
-      const bytes = Buffer.from(JSON.stringify({ from: FROM, to: TO, ...conditions, pageSize: MOST_ROWS }));
+      const bytes = Buffer.from(JSON.stringify({ from: FROM, to: TO, ...conditions, pageSize: MAX_ROWS }));
       const searched = await store.search(compileSearch(bytes, { zoneId: ZONE, nowMs: NOW_MS }));
       const { matches } = compileMatcher(compileMatchRequest(Buffer.from(JSON.stringify(conditions))));
       const matched = stored.filter(({ fields }) => matches(matchSubject(fields))).map(identity);
       expect(matched.sort()).toEqual(searched.kind === 'rows' ? searched.rows.map(identity).sort() : null);
       // The oracle takes its wildcards from micromatch and its ranges from ipaddr.js, and shares no code with either.
-      const expected = searchOracle(events, { from: FROM, to: TO, ...conditions, pageSize: MOST_ROWS }, ZONE).rows ?? [];
+      const expected = searchOracle(events, { from: FROM, to: TO, ...conditions, pageSize: MAX_ROWS }, ZONE).rows ?? [];
       expect(matched).toEqual(expected.map(identity).sort());
     });
     const parameters = known === undefined ? { numRuns: REQUESTS } : { seed: known.seed, path: known.path, numRuns: 1, endOnFailure: true };

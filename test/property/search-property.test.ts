@@ -77,14 +77,14 @@ async function checkRequests(store: OpenStore, events: readonly OracleEvent[], d
   }
 }
 
-const FILES_ONLY = { mostRows: 0 };
+const FILES_ONLY = { maxRows: 0 };
 const TWO_PHASES = { filtered: 0, otherwise: 0 };
 const ALL_SINGLETONS = { events: 0, share: 0 };
 
 describe.each<[string, Partial<StoreOptions>]>([
   ['whose events are kept while they are grouped', { zoneRowCache: FILES_ONLY }],
-  ['that groups in two phases', { mostKept: TWO_PHASES, zoneRowCache: FILES_ONLY }],
-  ['that counts groups by fingerprints', { mostKept: { ...TWO_PHASES, singletons: ALL_SINGLETONS }, zoneRowCache: FILES_ONLY }],
+  ['that groups in two phases', { maxKept: TWO_PHASES, zoneRowCache: FILES_ONLY }],
+  ['that counts groups by fingerprints', { maxKept: { ...TWO_PHASES, singletons: ALL_SINGLETONS }, zoneRowCache: FILES_ONLY }],
   ['whose zones are in memory', { zoneRowCache: { manyFiles: 1, remadeAfterMs: 0 } }],
 ])('any search of a store %s answers what the oracle answers', (_, options) => {
   const known = readFailingSeeds(PROPERTY);

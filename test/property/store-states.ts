@@ -28,7 +28,7 @@ const LATER_FLUSHES = 3;
 /** Of each later batch so many events were accepted before. */
 const TWINS = 20;
 
-const FILES_ONLY: Partial<StoreOptions> = { zoneRowCache: { mostRows: 0 } };
+const FILES_ONLY: Partial<StoreOptions> = { zoneRowCache: { maxRows: 0 } };
 const ZONES_IN_MEMORY: Partial<StoreOptions> = { zoneRowCache: { manyFiles: 1, remadeAfterMs: 0 } };
 
 /** One store with its program, which is brought from state to state, and a plain list of what it accepted. */

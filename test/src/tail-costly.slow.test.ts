@@ -7,7 +7,7 @@ import { metric, openRaw, openTail, tailPath, take, watchers } from './tail-clie
 
 afterEach(killAll);
 
-const MOST_TAILS = 64;
+const MAX_TAILS = 64;
 
 /** V8's own search compares each of these almost whole at every place of the urls below: the letter that does not fit is before the last 250, of which alone it keeps tables. */
 const COSTLY = {
@@ -41,7 +41,7 @@ test('tails with costly conditions hold up neither other tails nor anybody else'
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
   const path = tailPath({ search: COSTLY });
-  for (let opened = 1; opened < MOST_TAILS; opened += 1) {
+  for (let opened = 1; opened < MAX_TAILS; opened += 1) {
     expect((await fetch(`${url}${path}`, { signal: leaving.signal })).status).toBe(200);
   }
   const other = await openTail({ url }, { zone: 8 });

@@ -16,7 +16,7 @@ const dropped = (): Promise<number> => metric(app, 'shieldlog_tail_events_total\
 
 describe('a client that does not read', () => {
   test('loses events, is told how many when it reads again, and keeps nobody waiting', async () => {
-    app = await startApp({ tailLimits: { mostBufferedBytes: 256 * 1024 } });
+    app = await startApp({ tailLimits: { maxBufferedBytes: 256 * 1024 } });
     const slow = await openRaw(app);
     slow.socket.pause();
     const quick = await openTail(app);
@@ -50,7 +50,7 @@ describe('a client that does not read', () => {
   });
 
   test('for long is cut off, and its place is free', async () => {
-    app = await startApp({ tailLimits: { heartbeatMs: 50, mostBufferedBytes: 64 * 1024 } });
+    app = await startApp({ tailLimits: { heartbeatMs: 50, maxBufferedBytes: 64 * 1024 } });
     const slow = await openRaw(app);
     slow.socket.pause();
     for (let round = 0; round < 40 && (await watchers(app)) > 0; round += 1) {
@@ -65,7 +65,7 @@ describe('a client that does not read', () => {
   });
 
   test('gets everything that it resumes for, at its own pace', async () => {
-    app = await startApp({ tailLimits: { mostBufferedBytes: 64 * 1024 } });
+    app = await startApp({ tailLimits: { maxBufferedBytes: 64 * 1024 } });
     const first = await openTail(app);
     await take(app, { logId: 'first' });
     await eventually('the first', () => first.ids.length === 1);
@@ -86,7 +86,7 @@ describe('a client that does not read', () => {
   });
 
   test('one event larger than what is kept for a client still reaches it', async () => {
-    app = await startApp({ tailLimits: { mostBufferedBytes: 1024 } });
+    app = await startApp({ tailLimits: { maxBufferedBytes: 1024 } });
     const tail = await openTail(app);
     await take(app, { logId: 'large', log: { text: 'y'.repeat(500_000) } });
     await eventually('it comes', () => tail.rows.length === 1);
@@ -106,7 +106,7 @@ describe('a stream ends', () => {
   });
 
   test('properly when the program stops, which does not wait for clients that do not read', async () => {
-    app = await startApp({ tailLimits: { mostBufferedBytes: 64 * 1024 } });
+    app = await startApp({ tailLimits: { maxBufferedBytes: 64 * 1024 } });
     const { socket, raw } = await openRaw(app);
     const stuck = await openRaw(app);
     stuck.socket.pause();
@@ -140,7 +140,7 @@ describe('when the store', () => {
 
   test.each([
     ['cannot be read while a client is brought up to date', 'readFeed', () => Promise.reject(new Error('a defect'))],
-    ['has dropped what a client was about to get', 'forgottenSequence', () => (asked++ === 0 ? 0n : 1_000n)],
+    ['has dropped what a client was about to get', 'expiredWatermark', () => (asked++ === 0 ? 0n : 1_000n)],
   ] as const)('%s, its stream ends properly, so that it comes back and is told', async (_what, method, instead) => {
     app = await startApp();
     const before = await openTail(app);

@@ -69,7 +69,7 @@ describe('a request for a live tail', () => {
   });
 
   test('beyond the number that is served is told when to try again', async () => {
-    app = await startApp({ tailLimits: { mostWatchers: 2 } });
+    app = await startApp({ tailLimits: { maxWatchers: 2 } });
     const [first] = await Promise.all([openTail(app), openTail(app)]);
     const { status, headers, body } = await ask(app, tailPath(), { headers: stream });
     expect([status, body.errorKey, Number(headers.get('retry-after')) > 0]).toEqual([503, 'tail.full', true]);

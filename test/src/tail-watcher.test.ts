@@ -27,7 +27,7 @@ async function watcherAndClient(): Promise<{
     matcher: compileMatcher({ kind: 'everything' }),
     position,
     outlet,
-    mostBufferedBytes: 1,
+    maxBufferedBytes: 1,
   });
   return { watcher, outlet, client };
 }

@@ -11,8 +11,8 @@ import { event, HOUR, NOW, rowsPlan } from './stored-events.ts';
 const ACTIONS = ['blocked', 'logged', 'challenged'];
 const FIRST = NOW - 60 * HOUR;
 /** What is read is read from files. */
-const FILES_ONLY: Partial<StoreOptions> = { zoneRowCache: { mostRows: 0 } };
-const LIMITS = { budgetBytes: 1_000_000, mostGroups: 100 };
+const FILES_ONLY: Partial<StoreOptions> = { zoneRowCache: { maxRows: 0 } };
+const LIMITS = { budgetBytes: 1_000_000, maxGroups: 100 };
 
 /** So many events, one a minute, the first of them in the minute `from`. */
 function minutes(from: number, count: number) {
@@ -101,7 +101,7 @@ test('a window that moves over the same segments reads none of them, and its spa
 test.each([
   ['made once', 1, {}],
   ['of a store that caches nothing', 3, { cachesCounts: false }],
-  ['with too many groups', 3, { groupByCacheLimits: { ...LIMITS, mostGroups: 6 } }],
+  ['with too many groups', 3, { groupByCacheLimits: { ...LIMITS, maxGroups: 6 } }],
   ['whose groups find no room', 3, { groupByCacheLimits: { ...LIMITS, budgetBytes: 100 } }],
 ])('a search %s reads its segments', async (_, times, options) => {
   const dataDir = temporaryFolder();
@@ -185,7 +185,7 @@ test('windows of several lengths and places in turn are answered from the segmen
 });
 
 test('searches at the same time, of more than finds room, see every event once while all is flushed and merged', async () => {
-  const store = await storeIn(temporaryFolder(), { groupByCacheLimits: { budgetBytes: 60_000, mostGroups: 100 } });
+  const store = await storeIn(temporaryFolder(), { groupByCacheLimits: { budgetBytes: 60_000, maxGroups: 100 } });
   const plans = [groupsPlan(['ip'], 10, -60, 3_000), groupsPlan(['ip', 'action'], 10, -60, 3_000), groupsPlan(['asn'], 0, -60, 3_000)];
   const answers = await Promise.all(plans.map((plan) => readAnew(1_000, plan)));
   const parts = Array.from({ length: 10 }, (_, part) => canonicalBatch(minutes(part * 100, 100)));

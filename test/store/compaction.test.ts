@@ -31,14 +31,14 @@ async function twoSegments() {
   });
   const segments = catalog.segments();
   const retired: Retired[] = [];
-  const live = new VersionSet({ segments, blobFiles: catalog.blobFiles() }, 21n, (part) => retired.push(part));
+  const versions = new VersionSet({ segments, blobFiles: catalog.blobFiles() }, 21n, (part) => retired.push(part));
   const segmentsFolder = join(dataDir, 'segments');
   const merge = { partition: Math.floor(NOW / HOUR_MS), partitionMs: HOUR_MS, segments };
-  const options = { aliases: pathAliases(segmentsFolder), catalog, live, now: () => NOW };
+  const options = { aliases: pathAliases(segmentsFolder), catalog, versions, now: () => NOW };
   const run = () => runMerge(merge, (order) => writeMerged(order, connection), options);
   return {
     catalog,
-    live,
+    versions,
     segments,
     retired,
     run,
@@ -52,24 +52,24 @@ async function twoSegments() {
 const FILE = `c1-${NOW.toString(36)}-0.parquet`;
 
 test('a merge publishes its segments under its name, leaves blob files alone and lets go of what was merged', async () => {
-  const { catalog, live, segments, retired, run, files } = await twoSegments();
+  const { catalog, versions, segments, retired, run, files } = await twoSegments();
   await run();
   expect(catalog.segments()).toMatchObject([{ file: FILE, rows: 20, minSequence: 1n, maxSequence: 20n }]);
-  expect(live.segments).toEqual(catalog.segments());
+  expect(versions.segments).toEqual(catalog.segments());
   expect(retired.flatMap((part) => part.files)).toEqual(segments);
-  expect(live.blobFiles).toHaveLength(2);
+  expect(versions.blobFiles).toHaveLength(2);
   expect(files()).toEqual([...segments.map(({ file }) => file), FILE].sort());
 });
 
 test('a merge that cannot be published leaves everything as it was, files included', async () => {
-  const { catalog, live, segments, retired, run, files } = await twoSegments();
+  const { catalog, versions, segments, retired, run, files } = await twoSegments();
   const [first] = segments;
   expect(first).toBeDefined();
   catalog.apply({ add: first === undefined ? [] : [{ ...first, file: FILE }], remove: [] });
   const [publishedBefore, filesBefore] = [catalog.segments(), files()];
   await expect(run()).rejects.toThrow('UNIQUE constraint failed: segments.file');
   expect(catalog.segments()).toEqual(publishedBefore);
-  expect(live.segments).toEqual(segments);
+  expect(versions.segments).toEqual(segments);
   expect(retired).toEqual([]);
   expect(files()).toEqual(filesBefore);
 });

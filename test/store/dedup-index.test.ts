@@ -11,7 +11,7 @@ function events(...pairs: readonly (readonly [minute: number, dedupKey: number])
   };
 }
 
-const ROOM = { mostEvents: 100, mostInUse: 100 };
+const ROOM = { maxEvents: 100, maxInUse: 100 };
 
 /** So many loads of other minutes that those before them count as used no more. */
 function loadOthers(index: DedupIndex): void {
@@ -50,7 +50,7 @@ test('events of a minute that is not known are not kept', () => {
 });
 
 test('minutes go once there are too many events in them and no load used them for a while, the one first that was used longest ago', () => {
-  const index = new DedupIndex({ mostEvents: 4, mostInUse: 1_000 });
+  const index = new DedupIndex({ maxEvents: 4, maxInUse: 1_000 });
   index.begin([1, 2, 3], []);
   index.missing(events([2, 20]));
   index.add(events([2, 20], [2, 21]));
@@ -65,7 +65,7 @@ test('minutes go once there are too many events in them and no load used them fo
 });
 
 test('minutes that events keep coming from stay, however many events are in them, up to a limit', () => {
-  const index = new DedupIndex({ mostEvents: 4, mostInUse: 9 });
+  const index = new DedupIndex({ maxEvents: 4, maxInUse: 9 });
   index.begin([1, 2], []);
   index.missing(events([1, 10], [2, 20]));
   index.add(events([1, 10], [1, 11], [1, 12], [2, 20]));

@@ -9,12 +9,12 @@ import { pathAliases } from './path-aliases-under-test.ts';
 import { event, NOW } from './stored-events.ts';
 
 /** A reader that has no connection to read with. */
-async function readerWithoutDuckdb(live: VersionSet): Promise<FeedReader> {
+async function readerWithoutDuckdb(versions: VersionSet): Promise<FeedReader> {
   const engine = await startEngine({ memoryLimitMb: 64, spillFolder: temporaryFolder() });
   onTestFinished(() => engine.closeSync());
   const connections = await ConnectionPool.open(engine, 0, 0);
   return new FeedReader({
-    live,
+    versions,
     aliases: pathAliases('/nowhere'),
     connections,
     windowBudget: { events: 10, bytes: 1_000 },
@@ -27,13 +27,13 @@ const { signal } = new AbortController();
 test('a poll with nothing new for its zones needs no DuckDB, and moves on behind what was for others', async () => {
   const extent = { minTimestamp: NOW, maxTimestamp: NOW, minSequence: 1n, maxSequence: 10n };
   const segment = { id: 1, file: 'gone.parquet', rows: 10, bytes: 1, ...extent, zoneRows: new Map([[7, 10]]) };
-  const live = new VersionSet({ segments: [segment], blobFiles: [] }, 11n, () => undefined);
-  const reader = await readerWithoutDuckdb(live);
+  const versions = new VersionSet({ segments: [segment], blobFiles: [] }, 11n, () => undefined);
+  const reader = await readerWithoutDuckdb(versions);
   const poll = (zones: readonly number[] | 'all', afterSequence: bigint) => reader.read({ zones, afterSequence, limit: 10 }, signal);
   expect(await poll('all', 10n)).toEqual({ lines: [], lastSequence: 10n, more: false });
   expect(await poll([7], 10n)).toEqual({ lines: [], lastSequence: 10n, more: false });
   expect(await poll([8], 0n)).toEqual({ lines: [], lastSequence: 10n, more: false });
-  live.advance(15n, [8]);
+  versions.advance(15n, [8]);
   expect(await poll([7], 10n)).toEqual({ lines: [], lastSequence: 14n, more: false });
   for (const zones of [[8], [7, 8], 'all'] as const) await expect(poll(zones, 10n)).rejects.toMatchObject({ code: 'overloaded' });
 });

@@ -44,7 +44,7 @@ test('a store tells exactly those readers that have missed events, and whoever s
             ([dropped, { zone, droppedAfter }]) =>
               dropped > sequence && droppedAfter >= afterRuns && (zones === 'all' || zones.some((wanted) => wanted === zone)),
           );
-          expect(store.forgottenSequence(zones, afterRuns) > sequence).toBe(missed);
+          expect(store.expiredWatermark(zones, afterRuns) > sequence).toBe(missed);
         }
       }
       await store.close();

@@ -18,7 +18,7 @@ const EVENTS = 2_000;
 const by = (...dimensions: Dimension[]): GroupsOutput => ({ kind: 'groups', by: dimensions, buckets: 0 });
 
 /** The segments of a store, an engine to read them, and a memory whose tables are dropped when somebody waits for that. */
-async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly mostGroups: number }) {
+async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly maxGroups: number }) {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const events = eventSeries('e', EVENTS, NOW - 40 * HOUR, 60_000).map((one, index) => ({
@@ -35,7 +35,7 @@ async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly m
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder });
   const [connection, dropping] = await Promise.all([engine.connect(), engine.connect()]);
   await rememberFooters(connection);
-  const live = new VersionSet({ segments: catalog.segments(), blobFiles: [] }, BigInt(EVENTS + 1), () => undefined);
+  const versions = new VersionSet({ segments: catalog.segments(), blobFiles: [] }, BigInt(EVENTS + 1), () => undefined);
   const toDrop: string[] = [];
   const dropTable = (name: string) => {
     toDrop.push(name);
@@ -53,7 +53,7 @@ async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly m
     catalog.close();
   });
   const aliases = pathAliases(join(dataDir, 'segments'));
-  const scopeOf = (signal?: AbortSignal) => new SearchScope(rowsPlan(), live.snapshot(), aliases, connection, signal);
+  const scopeOf = (signal?: AbortSignal) => new SearchScope(rowsPlan(), versions.snapshot(), aliases, connection, signal);
   const use = (output: GroupsOutput, work: (entry: GroupByCacheEntry) => Promise<string> = ({ table }) => Promise.resolve(table)) =>
     cache.use(scopeOf(), output, work);
   const tables = async () => {
@@ -65,10 +65,10 @@ async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly m
     return rows.map(([name]) => String(name));
   };
   const limitMemory = (limit: string) => dropping.run(`SET GLOBAL memory_limit = '${limit}'`);
-  return { cache, live, aliases, use, tables, tablesNow, scopeOf, limitMemory };
+  return { cache, versions, aliases, use, tables, tablesNow, scopeOf, limitMemory };
 }
 
-const ROOM = { budgetBytes: 1_000_000, mostGroups: 1_000 };
+const ROOM = { budgetBytes: 1_000_000, maxGroups: 1_000 };
 
 test('a search is cached when it is made for the second time, and from then on', async () => {
   const { use, tables } = await cacheUnderTest(ROOM);
@@ -117,12 +117,12 @@ test('what is in use makes no room for others, and what was not used for long do
 });
 
 test('a table that is being read goes when it has been read', async () => {
-  const { live, use, tables } = await cacheUnderTest(ROOM);
+  const { versions, use, tables } = await cacheUnderTest(ROOM);
   await use(by('ip'));
   const { promise: reading, resolve: read } = Promise.withResolvers<string>();
   const reader = use(by('ip'), () => reading);
   await expect.poll(tables).toEqual(['groups_1']);
-  live.exchange({ removeSegments: live.segments.slice(0, 1) });
+  versions.exchange({ removeSegments: versions.segments.slice(0, 1) });
   expect(await use(by('ip'))).toBeUndefined();
   expect(await tables()).toEqual(['groups_1']);
   read('done');

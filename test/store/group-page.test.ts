@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Dimension } from '../../query/dimensions.ts';
-import type { MostKept } from '../../store/group-search.ts';
+import type { MaxKept } from '../../store/group-search.ts';
 import type { OpenStore } from '../../store/open-store.ts';
 import { type CanonicalEvent, canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { event, NOW, rowsPlan } from './stored-events.ts';
 
-async function storeOf(events: readonly CanonicalEvent[], mostKept: MostKept): Promise<OpenStore> {
-  const store = await storeIn(temporaryFolder(), { mostKept });
+async function storeOf(events: readonly CanonicalEvent[], maxKept: MaxKept): Promise<OpenStore> {
+  const store = await storeIn(temporaryFolder(), { maxKept });
   await store.append(canonicalBatch(events.filter((_, index) => index % 2 === 0)));
   await store.flushNow();
   await store.append(canonicalBatch(events.filter((_, index) => index % 2 === 1)));
@@ -44,7 +44,7 @@ const LARGEST = [
 const single = (index: number) => [`https://b.example/path?id=${String(index).padStart(5, '0')}`, 1];
 
 /** Groups are looked for in the ways that are made for many events. */
-describe.each<[string, MostKept]>([
+describe.each<[string, MaxKept]>([
   ['by their texts', { filtered: 0, otherwise: 0, singletons: { events: 0, share: 2 } }],
   ['by fingerprints', { filtered: 0, otherwise: 0, singletons: { events: 0, share: 0 } }],
 ])('counted %s', (_way, ways) => {

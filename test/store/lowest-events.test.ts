@@ -14,12 +14,12 @@ const anyEvents = fc.array(fc.record({ head: anyLength, log: anyLength, place: f
 
 test('the lowest events are kept whole, as many as fit, whatever the order in which they and their logs come', () => {
   fc.assert(
-    fc.property(anyEvents, fc.integer({ min: 1, max: 300_000 }), (lengths, mostBytes) => {
+    fc.property(anyEvents, fc.integer({ min: 1, max: 300_000 }), (lengths, maxBytes) => {
       const events = lengths.map(({ head, log, place }, index) => {
         const text = String(index);
         return { sequence: BigInt(index + 1), head: Buffer.alloc(head, `h${text}`), log: Buffer.alloc(log, `l${text}`), place };
       });
-      const lowest = new LowestEvents(mostBytes, 1_000_000n);
+      const lowest = new LowestEvents(maxBytes, 1_000_000n);
       const inAnyOrder = events.toSorted((a, b) => a.place - b.place);
       for (const { sequence, head } of inAnyOrder) lowest.add(sequence, -sequence, head);
       const heads = [...lowest.sorted()];
@@ -32,7 +32,7 @@ test('the lowest events are kept whole, as many as fit, whatever the order in wh
       }
       expect(lowest.upTo).toBe(kept.length === events.length ? 1_000_000n : kept.at(-1)?.sequence);
       const bytes = kept.reduce((sum, { head, log }) => sum + head.length + (log?.length ?? 0), 0);
-      expect(kept.length === 1 || bytes <= mostBytes).toBe(true);
+      expect(kept.length === 1 || bytes <= maxBytes).toBe(true);
     }),
     KNOWN_IN_TIME,
   );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { BlobFile } from '../../store/blob-file.ts';
 import { Catalog } from '../../store/catalog.ts';
-import { Forgotten } from '../../store/feed-forgotten.ts';
+import { ExpiredWatermarks } from '../../store/expired-watermarks.ts';
 import { dropExpiredSegments, type RetentionOptions } from '../../store/retention.ts';
 import type { UnpublishedSegment } from '../../store/segment.ts';
 import { type Retired, VersionSet } from '../../store/version-set.ts';
@@ -31,9 +31,9 @@ function blobFileOf(number: number, minSequence: bigint, maxSequence: bigint): B
 }
 
 /** The segments of these tests have no files to look into. */
-function retentionOf(catalog: Catalog, live: VersionSet): RetentionOptions {
+function retentionOf(catalog: Catalog, versions: VersionSet): RetentionOptions {
   const lastSequences = () => Promise.resolve(new Map([[7, 1n]]));
-  return { catalog, live, forgotten: new Forgotten(), lastSequences, retentionMs: RETENTION_MS };
+  return { catalog, versions, expiredWatermarks: new ExpiredWatermarks(), lastSequences, retentionMs: RETENTION_MS };
 }
 
 test('a segment goes when its newest event is two minutes past the retention, and its file when nobody reads it', async () => {
@@ -41,10 +41,10 @@ test('a segment goes when its newest event is two minutes past the retention, an
   const edge = NOW - RETENTION_MS - 120_000;
   const segments = catalog.apply({ add: [segmentUpTo(edge - 1), segmentUpTo(edge)], remove: [] });
   const retired: Retired[] = [];
-  const live = new VersionSet({ segments, blobFiles: [] }, 2n, (part) => retired.push(part));
-  const reader = live.snapshot();
-  expect(await dropExpiredSegments(retentionOf(catalog, live), NOW)).toBe(1);
-  expect(live.segments.map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
+  const versions = new VersionSet({ segments, blobFiles: [] }, 2n, (part) => retired.push(part));
+  const reader = versions.snapshot();
+  expect(await dropExpiredSegments(retentionOf(catalog, versions), NOW)).toBe(1);
+  expect(versions.segments.map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
   expect(catalog.segments().map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
   expect(reader.segments).toHaveLength(2);
   expect(retired).toEqual([]);
@@ -63,10 +63,10 @@ test('a blob file goes with the last segment that can need it, and its file when
   }
   const segments = catalog.apply({ add: [segmentUpTo(old, 10n), segmentUpTo(NOW, 11n), segmentUpTo(old, 20n)], remove: [] });
   const retired: Retired[] = [];
-  const live = new VersionSet({ segments, blobFiles: catalog.blobFiles() }, 31n, (part) => retired.push(part));
-  const reader = live.snapshot();
-  expect(await dropExpiredSegments(retentionOf(catalog, live), NOW)).toBe(2);
-  expect(live.blobFiles).toEqual([blobFiles[1]]);
+  const versions = new VersionSet({ segments, blobFiles: catalog.blobFiles() }, 31n, (part) => retired.push(part));
+  const reader = versions.snapshot();
+  expect(await dropExpiredSegments(retentionOf(catalog, versions), NOW)).toBe(2);
+  expect(versions.blobFiles).toEqual([blobFiles[1]]);
   expect(catalog.blobFiles()).toEqual([blobFiles[1]]);
   expect(reader.blobFiles).toEqual(blobFiles);
   expect(retired).toEqual([]);

@@ -5,8 +5,8 @@ import { zoneRowCacheUnderTest } from './zone-row-cache-under-test.ts';
 const ZONE = 7;
 
 /** A zone whose table has been asked for while another search is under way; that one is still to be ended. */
-async function askedDuringSearch(mostWaitMs: number) {
-  const under = await zoneRowCacheUnderTest({ mostWaitMs });
+async function askedDuringSearch(maxWaitMs: number) {
+  const under = await zoneRowCacheUnderTest({ maxWaitMs });
   for (const rows of [10, 20, 30]) {
     await under.addSegment({ [ZONE]: rows });
   }

@@ -21,18 +21,26 @@ export async function zoneRowCacheUnderTest(limits: Partial<ZoneRowCacheLimits> 
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: join(folder, 'spill'), threads: 1 });
   onTestFinished(() => engine.closeSync());
   const [connection, looking] = await Promise.all([engine.connect(), engine.connect()]);
-  const live = new VersionSet({ segments: [], blobFiles: [] }, 1n, () => {});
+  const versions = new VersionSet({ segments: [], blobFiles: [] }, 1n, () => {});
   const clock = { nowMs: 1_000_000 };
   const all = { ...zoneRowCacheLimits(256), ...limits };
   const searches = new SearchActivity();
   const gate = new IdleGate({ searches, idleMs: 1 });
-  const tables = new ZoneRowCache({ live, aliases: pathAliases(folder), connection, gate, limits: all, now: () => clock.nowMs, logger });
+  const tables = new ZoneRowCache({
+    versions,
+    aliases: pathAliases(folder),
+    connection,
+    gate,
+    limits: all,
+    now: () => clock.nowMs,
+    logger,
+  });
   let segments = 0;
 
   const rowsIn = async (sql: string): Promise<unknown[][]> => (await looking.runAndReadAll(sql)).getRows();
   return {
     tables,
-    live,
+    versions,
     searches,
     clock,
     folder,
@@ -63,19 +71,19 @@ export async function zoneRowCacheUnderTest(limits: Partial<ZoneRowCacheLimits> 
         minSequence: 0n,
         maxSequence: 0n,
       };
-      live.exchange({ addSegments: [segment] });
+      versions.exchange({ addSegments: [segment] });
       return segment;
     },
     /** What a search of the zone is lent, without giving it back. */
     acquire: (zoneId: number, window = EVER): ZoneLease | undefined => {
-      const snapshot = live.snapshot();
+      const snapshot = versions.snapshot();
       const lease = tables.acquire({ zoneId, window }, snapshot);
       snapshot.release();
       return lease;
     },
     /** Searches the zone; whether from a table, and waits for what that sets going. */
     search: async (zoneId: number, window = EVER): Promise<boolean> => {
-      const snapshot = live.snapshot();
+      const snapshot = versions.snapshot();
       const lease = tables.acquire({ zoneId, window }, snapshot);
       lease?.release();
       snapshot.release();

@@ -38,9 +38,9 @@ test('the second search of many files makes a table, which the third one reads i
 
 test.each([
   ['searches of few files', { manyFiles: 4 }],
-  ['zones with many rows', { mostRows: 59 }],
+  ['zones with many rows', { maxRows: 59 }],
   ['searches that are far apart', { keptMs: -1 }],
-  ['a zone that takes more memory than all may', { mostBytes: 1_000 }],
+  ['a zone that takes more memory than all may', { maxBytes: 1_000 }],
 ])('no table is made for %s', async (_, limits) => {
   const { addSegment, search, inMemory } = await zoneRowCacheUnderTest(limits);
   for (const rows of [10, 20, 30]) {
@@ -99,10 +99,10 @@ test('segments that came later are read beside a table, and when they are many i
 });
 
 test('a table goes once one of its segments is gone, and the next search but one makes another', async () => {
-  const { live, addSegment, search, clock, inMemory, segments } = await withTable();
+  const { versions, addSegment, search, clock, inMemory, segments } = await withTable();
   await addSegment({ [ZONE]: 60 });
   await addSegment({ [ZONE]: 60 });
-  live.exchange({ removeSegments: [segments[1] as (typeof segments)[number]] });
+  versions.exchange({ removeSegments: [segments[1] as (typeof segments)[number]] });
   expect(await search(ZONE)).toBe(false);
   expect(await inMemory()).toBe(0);
   clock.nowMs += zoneRowCacheLimits(256).remadeAfterMs;
@@ -112,10 +112,10 @@ test('a table goes once one of its segments is gone, and the next search but one
 });
 
 test('a search whose snapshot lacks a segment of the table does not get it', async () => {
-  const { live, tables, addSegment, search } = await zoneRowCacheUnderTest();
+  const { versions, tables, addSegment, search } = await zoneRowCacheUnderTest();
   await addSegment({ [ZONE]: 1 });
   await addSegment({ [ZONE]: 1 });
-  const before = live.snapshot();
+  const before = versions.snapshot();
   await addSegment({ [ZONE]: 1 });
   await search(ZONE);
   await search(ZONE);
@@ -138,7 +138,7 @@ test('a table that is dropped stays for those who read it', async () => {
 
 test('the table that was used least recently makes room, unless it is in use', async () => {
   const limits = zoneRowCacheLimits(256);
-  const under = await zoneRowCacheUnderTest({ mostBytes: 600_000, remadeAfterMs: 0 });
+  const under = await zoneRowCacheUnderTest({ maxBytes: 600_000, remadeAfterMs: 0 });
   const { addSegment, search, tables, clock, inMemory } = under;
   for (let segment = 0; segment < 3; segment += 1) {
     await addSegment({ 1: 10, 2: 10, 3: 10 });
@@ -214,7 +214,7 @@ test.each([
 test('closing interrupts a table that is being made', async () => {
   const warn = vi.fn();
   const { addSegment, acquire, tables, inMemory } = await zoneRowCacheUnderTest(
-    { mostRows: 10_000_000, mostBytes: 1e9 },
+    { maxRows: 10_000_000, maxBytes: 1e9 },
     { ...silentLogger, warn },
   );
   for (let segment = 0; segment < 3; segment += 1) {
@@ -239,6 +239,6 @@ test.each([
   [256, 12_800, 16],
   [1_024, 50_000, 64],
   [65_536, 50_000, 64],
-])('with %i MiB for the engine a zone may have %i rows and all tables %i MiB', (memoryLimitMb, mostRows, mebibytes) => {
-  expect(zoneRowCacheLimits(memoryLimitMb)).toMatchObject({ mostRows, mostBytes: mebibytes * 1024 * 1024 });
+])('with %i MiB for the engine a zone may have %i rows and all tables %i MiB', (memoryLimitMb, maxRows, mebibytes) => {
+  expect(zoneRowCacheLimits(memoryLimitMb)).toMatchObject({ maxRows, maxBytes: mebibytes * 1024 * 1024 });
 });

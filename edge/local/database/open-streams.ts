@@ -183,7 +183,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
         sqls: makeStoredSqls({
           most: limits.storedSqls,
           longest: LONGEST_STORED_SQL,
-          mostBytes: limits.storedBytes,
+          maxBytes: limits.storedBytes,
           usedBytes: () => storedBytesOf(token),
         }),
         ended: () => stream.end,

@@ -21,14 +21,14 @@ function isOwn(request: OwnRequest | StreamPlan): request is OwnRequest {
 }
 
 /** Something is wrong with the body as a whole. */
-export function parsePipelineBody(body: unknown, mostRequests: number): PipelineBody {
+export function parsePipelineBody(body: unknown, maxRequests: number): PipelineBody {
   const wrong = (field: string, message: string): EdgeError => new EdgeError(400, 'REQUEST_INVALID', `${field} ${message}`, { field });
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw wrong('the body', 'is not an object; allowed: {baton?, requests}');
   const { baton = null, requests } = body as Record<string, unknown>;
   if (baton !== null && typeof baton !== 'string') throw wrong('baton', 'is not a string; allowed: a string, or null');
   if (!Array.isArray(requests)) throw wrong('requests', 'is not a list; allowed: a list of requests');
-  if (requests.length > mostRequests) throw wrong('requests', `has ${requests.length} items; allowed: up to ${mostRequests}`);
+  if (requests.length > maxRequests) throw wrong('requests', `has ${requests.length} items; allowed: up to ${maxRequests}`);
   return { baton, requests };
 }
 

@@ -16,12 +16,12 @@ export interface StoredSqlsOptions {
   /** Characters of one text. */
   readonly longest: number;
   /** UTF-8 of the texts of all streams of the token. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** What these have together now. */
   readonly usedBytes: () => number;
 }
 
-export function makeStoredSqls({ most, longest, mostBytes, usedBytes }: StoredSqlsOptions): StoredSqls {
+export function makeStoredSqls({ most, longest, maxBytes, usedBytes }: StoredSqlsOptions): StoredSqls {
   const texts = new Map<number, string>();
   let sizeBytes = 0;
   return {
@@ -40,9 +40,9 @@ export function makeStoredSqls({ most, longest, mostBytes, usedBytes }: StoredSq
         throw new StatementError('SQL_STORE_TOO_LARGE', `${place}.sql has ${text.length} characters; allowed: up to ${longest}`);
       }
       const [bytes, used] = [Buffer.byteLength(text), usedBytes()];
-      if (used + bytes > mostBytes) {
+      if (used + bytes > maxBytes) {
         const stored = `${place}.sql has ${bytes} bytes, and the streams of this token store ${used} already`;
-        throw new StatementError('SQL_STORE_TOO_LARGE', `${stored}; allowed: up to ${mostBytes} together`);
+        throw new StatementError('SQL_STORE_TOO_LARGE', `${stored}; allowed: up to ${maxBytes} together`);
       }
       sizeBytes += bytes;
       texts.set(id, text);

@@ -39,7 +39,7 @@ function breakDown({ store, edge, dataDir }: Site): void {
   store.search = async () => fail();
   store.append = async () => fail();
   store.readFeed = async () => fail();
-  Object.assign(store, { readAll: fail, listDeadLetters: fail, removeDeadLetters: fail, stats: fail, forgottenSequence: fail });
+  Object.assign(store, { readAll: fail, listDeadLetters: fail, removeDeadLetters: fail, stats: fail, expiredWatermark: fail });
   Object.assign(edge.history.view, { minutes: fail });
   const db = new DatabaseSync(join(dataDir, 'control-plane.sqlite'), { enableForeignKeyConstraints: false });
   for (const { name } of db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all())

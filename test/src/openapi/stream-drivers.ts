@@ -17,7 +17,7 @@ const beginningOf =
     return { status: answer.status, headers: answer.headers, text: Buffer.from(first?.value ?? []).toString() };
   };
 
-const afterForgotten =
+const afterExpired =
   (call: Call, parameter: string): Driver =>
   ({ forgetful }) =>
     send(forgetful, { ...call, path: `${call.path}?${parameter}=${forgetful.expiredCursor}` });
@@ -30,7 +30,7 @@ export const STREAM_DRIVERS: Drivers = {
     401: withoutKey(FEED),
     403: fromForeignPage(FEED),
     406: unacceptable(FEED),
-    416: afterForgotten(FEED, 'cursor'),
+    416: afterExpired(FEED, 'cursor'),
     500: whileBroken(FEED),
     503: whileStopping(FEED),
   },
@@ -40,7 +40,7 @@ export const STREAM_DRIVERS: Drivers = {
     401: withoutKey(TAIL),
     403: fromForeignPage(TAIL),
     406: unacceptable(TAIL),
-    416: afterForgotten(TAIL, 'lastEventId'),
+    416: afterExpired(TAIL, 'lastEventId'),
     500: whileBroken(TAIL),
     503: whileStopping(TAIL),
   },

@@ -65,7 +65,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   const log = makeWriteAheadLog({
     db,
     path,
-    mostBytes: logBytes,
+    maxBytes: logBytes,
     lockWaitMs,
     unguarded(work) {
       db.setAuthorizer(null);

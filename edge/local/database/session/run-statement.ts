@@ -32,7 +32,7 @@ export function columnsJson(columns: readonly StatementColumnMetadata[]): string
 const ROWS_TOO_LARGE = 'the statement changed nothing: its rows would make the answer larger than is allowed; ask for fewer with LIMIT';
 
 /** No more than its JSON text has. */
-function leastBytes(row: Row): number {
+function minBytes(row: Row): number {
   let bytes = 0;
   for (const value of row) if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length;
   return bytes;
@@ -40,7 +40,7 @@ function leastBytes(row: Row): number {
 
 function rowJson(row: Row, budget: AnswerBudget): string {
   // A row of hundreds of large values is not copied into a text first.
-  if (leastBytes(row) > budget.bytes) throw new StatementError('RESPONSE_TOO_LARGE', ROWS_TOO_LARGE);
+  if (minBytes(row) > budget.bytes) throw new StatementError('RESPONSE_TOO_LARGE', ROWS_TOO_LARGE);
   const json = `[${row.map(valueJson).join(',')}]`;
   charge(budget, Buffer.byteLength(json) + 1, ROWS_TOO_LARGE);
   return json;

@@ -57,7 +57,7 @@ const NAMES: ReadonlyMap<number, string> = new Map(
     .map(([name, code]) => [code, name.replace(/^SQLITE_/, '').replaceAll('_', ' ')]),
 );
 
-function judge(code: number, first: string | null, second: string | null): Denial['kind'] | null {
+function verdictOf(code: number, first: string | null, second: string | null): Denial['kind'] | null {
   if (READING.has(code)) return null;
   switch (code) {
     case constants.SQLITE_FUNCTION:
@@ -105,7 +105,7 @@ export function makeStatementGuard({ readOnly }: { readonly readOnly: boolean })
 
   return {
     authorize(code, first, second, database, by) {
-      const kind = judge(code, first, second);
+      const kind = verdictOf(code, first, second);
       if (kind === null) {
         if (phase === 'prepare' && OF_TRANSACTION.has(code)) effects = { ...effects, ofTransaction: true };
         return constants.SQLITE_OK;

@@ -7,7 +7,7 @@ export interface WriteAheadLogOptions {
   readonly db: DatabaseSync;
   /** Of the database's file. */
   readonly path: string;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly lockWaitMs: number;
   /** Runs statements that callers may not. */
   readonly unguarded: <T>(work: () => T) => T;
@@ -27,14 +27,14 @@ export interface WriteAheadLog {
 /** SQLite cuts the file to this share of the limit when it begins anew, so that its size tells what it holds. */
 const KEPT_SHARE = 4;
 
-export function makeWriteAheadLog({ db, path, mostBytes, lockWaitMs, unguarded }: WriteAheadLogOptions): WriteAheadLog {
+export function makeWriteAheadLog({ db, path, maxBytes, lockWaitMs, unguarded }: WriteAheadLogOptions): WriteAheadLog {
   let isHeld = false;
-  db.exec(`PRAGMA journal_size_limit = ${Math.floor(mostBytes / KEPT_SHARE)}`);
+  db.exec(`PRAGMA journal_size_limit = ${Math.floor(maxBytes / KEPT_SHARE)}`);
 
   const sizeBytes = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
   function full(size: number, why: string): StatementError {
-    return new StatementError('SQLITE_FULL', `the write-ahead log has ${size} bytes; allowed: up to ${mostBytes}; ${why}`);
+    return new StatementError('SQLITE_FULL', `the write-ahead log has ${size} bytes; allowed: up to ${maxBytes}; ${why}`);
   }
 
   /** Waits for the transactions of others as for any lock. Throws the engine's error where another stream is writing. */
@@ -55,9 +55,9 @@ export function makeWriteAheadLog({ db, path, mostBytes, lockWaitMs, unguarded }
     makeRoom({ writes, ofTransaction }) {
       if (!(writes || ofTransaction)) return;
       const size = sizeBytes();
-      if (size < mostBytes) return;
+      if (size < maxBytes) return;
       if (!db.isTransaction) unguarded(empty);
-      if (!writes || sizeBytes() < mostBytes) return;
+      if (!writes || sizeBytes() < maxBytes) return;
       throw full(size, db.isTransaction ? 'commit or roll back, then go on' : 'transactions that still read from it are ended; try again');
     },
     wasHeld() {

@@ -1,9 +1,9 @@
-/** What one run of the retention dropped of a zone. */
-export interface ForgottenEvents {
+/** How far one run of the retention removed the events of a zone. */
+export interface ExpiredWatermark {
   readonly zoneId: number;
-  /** Runs that dropped anything are counted from 1. */
+  /** Runs that removed anything are counted from 1. */
   readonly run: number;
-  /** The highest that was dropped. */
+  /** The highest sequence that the run removed. */
   readonly sequence: bigint;
 }
 
@@ -12,12 +12,12 @@ export interface ForgottenEvents {
  * because an event's sequence is not its time. So a reader who starts over at the oldest kept event is behind some that were dropped, and misses
  * nothing by that: it remembers the run after which it started, and asks what later runs dropped ahead of it.
  */
-export class Forgotten {
+export class ExpiredWatermarks {
   /** By zone, those that no later run went beyond: the runs ascend and the sequences descend. */
-  readonly #byZone = new Map<number, readonly ForgottenEvents[]>();
+  readonly #byZone = new Map<number, readonly ExpiredWatermark[]>();
   #runs = 0;
 
-  constructor(known: readonly ForgottenEvents[] = []) {
+  constructor(known: readonly ExpiredWatermark[] = []) {
     this.add([...known].sort((a, b) => a.run - b.run));
   }
 
@@ -27,7 +27,7 @@ export class Forgotten {
   }
 
   /** Of runs in ascending order, each later than those known or one of them. */
-  add(events: readonly ForgottenEvents[]): void {
+  add(events: readonly ExpiredWatermark[]): void {
     for (const dropped of events) {
       const kept = (this.#byZone.get(dropped.zoneId) ?? []).filter(({ sequence }) => sequence > dropped.sequence);
       this.#byZone.set(dropped.zoneId, [...kept, dropped]);

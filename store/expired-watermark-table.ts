@@ -1,21 +1,22 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ForgottenEvents } from './feed-forgotten.ts';
+import type { ExpiredWatermark } from './expired-watermarks.ts';
 
-export const FORGOTTEN_SCHEMA = `
+export const EXPIRED_WATERMARK_SCHEMA = `
+  -- On disk the table keeps an old name.
   CREATE TABLE forgotten (
     zone_id INTEGER NOT NULL, run INTEGER NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (zone_id, run)
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** What the retention dropped, in the catalog: a row or two for every zone that ever lost an event. */
-export class ForgottenTable {
+/** The expired watermarks in the catalog: a row or two for every zone that ever lost an event. */
+export class ExpiredWatermarkTable {
   readonly #database: DatabaseSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
 
-  list(): ForgottenEvents[] {
+  list(): ExpiredWatermark[] {
     const statement = this.#database.prepare('SELECT zone_id, run, sequence FROM forgotten ORDER BY run');
     statement.setReadBigInts(true);
     return statement.all().map((row) => ({
@@ -26,7 +27,7 @@ export class ForgottenTable {
   }
 
   /** To be called in a transaction: the one that drops the events. */
-  add(events: readonly ForgottenEvents[]): void {
+  add(events: readonly ExpiredWatermark[]): void {
     const forget = this.#database.prepare('DELETE FROM forgotten WHERE zone_id = ? AND sequence <= ?');
     const insert = this.#database.prepare('INSERT INTO forgotten (zone_id, run, sequence) VALUES (?, ?, ?)');
     for (const { zoneId, run, sequence } of events) {
