@@ -22,5 +22,6 @@ const BROKEN_OFF: ReadonlySet<unknown> = new Set(['ECONNRESET', 'ERR_STREAM_PREM
 /** Whether an error only says that the client closed the connection before its request was whole, or before the answer. */
 export function isHangUp(error: unknown, request: IncomingMessage): boolean {
   if (error instanceof ClientHungUp) return true;
-  return request.destroyed && !request.complete && BROKEN_OFF.has((error as NodeJS.ErrnoException | null)?.code);
+  const isGone = request.socket.destroyed || (request.destroyed && !request.complete);
+  return isGone && BROKEN_OFF.has((error as NodeJS.ErrnoException | null)?.code);
 }

@@ -187,3 +187,24 @@ describe('an export under way', () => {
     for (const name of ['content-encoding', 'content-disposition']) expect(answer.headers.get(name)).toBeNull();
   });
 });
+
+test('a client that goes away while its first row is read is nothing to log', async () => {
+  app = await startApp();
+  await ingest(app, eventLine());
+  const socket = await openConnection(app);
+  const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
+  app.app.server.once('request', (_request, response) => response.once('close', onClosed));
+  const { readAll } = app.store;
+  app.store.readAll = async function* (plan) {
+    socket.destroy();
+    await closed;
+    // The row has come before the reader hears of it.
+    yield* readAll.call(app.store, plan);
+  };
+  const body = lastHour();
+  socket.write(
+    `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  await eventually('it is counted', async () => (await metric('shieldlog_exports_total{format="csv",outcome="hung_up"}')) === 1);
+  expect(app.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+});
