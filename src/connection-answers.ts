@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { closeAtLast } from './lingering-close.ts';
+import { answerUnderWay, closeAtLast } from './lingering-close.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
@@ -28,8 +28,15 @@ const SOCKET_PROBLEMS: Readonly<Record<string, readonly [string, ErrorKey, strin
 export function answerBrokenConnection(error: Error & { readonly code?: string }, socket: Duplex): void {
   // Answered already, and what follows is no better: the client is to have the time to read the answer.
   if (socket.writableEnded && error.code?.startsWith('HPE_')) return;
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  const answer = answerUnderWay(socket);
+  // In the middle of an answer another would be taken for a part of it.
+  if (error.code === 'ECONNRESET' || !socket.writable || answer?.writableEnded === false) {
     socket.destroy();
+    return;
+  }
+  if (answer !== undefined) {
+    socket.end();
+    closeAtLast(socket);
     return;
   }
   const [statusLine, key, detail] = SOCKET_PROBLEMS[error.code ?? ''] ?? [

@@ -34,6 +34,15 @@ export function closeAtLast(socket: Duplex): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
+/** The answer that each connection is in the middle of. */
+const underWay = new WeakMap<Duplex, ServerResponse>();
+
+/** The answer that has begun on a connection and is not out yet; undefined: none. */
+export function answerUnderWay(socket: Duplex): ServerResponse | undefined {
+  const answer = underWay.get(socket);
+  return answer?.writableFinished === false ? answer : undefined;
+}
+
 /**
  * A response that may begin before the body of its request has come whole: the rest, which nobody else reads, would otherwise be in the way of the next
  * request. The connection is kept where the body is short, and else closed.
@@ -41,6 +50,7 @@ export function closeAtLast(socket: Duplex): void {
 export class LingeringResponse extends ServerResponse {
   override writeHead(...head: readonly unknown[]): this {
     const { req: request, socket } = this;
+    if (socket !== null) underWay.set(socket, this);
     // Of a request without a body Node may not know yet that it is complete.
     if (!this.headersSent && socket !== null && !request.complete && hasBody(request)) {
       if (!isWorthWaitingFor(request)) this.shouldKeepAlive = false;

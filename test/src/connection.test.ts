@@ -173,3 +173,20 @@ describe('a tunnel that is refused', () => {
     await eventually('the socket is closed', () => socket.closed);
   });
 });
+
+test('bytes that are no request, while an answer is under way, break it off and put nothing into it', async () => {
+  const socket = await openConnection(app);
+  socket.write('GET /shield/event-logs/7/tail HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  const [begun] = await once(socket, 'data');
+  expect(String(begun)).toContain('HTTP/1.1 200 OK');
+  let rest = '';
+  socket.on('data', (chunk) => {
+    rest += String(chunk);
+  });
+  // A reset is as good an end as any.
+  socket.on('error', () => {});
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.write('hello\r\n\r\n');
+  await closed;
+  expect(rest).not.toContain('HTTP/1.1');
+});
