@@ -29,7 +29,7 @@ import { stopping } from './stopping.ts';
 
 export type AppConfig = Pick<
   Config,
-  'host' | 'accessKeys' | 'queryDeadlineMs' | 'exportDeadlineMs' | 'exportIdleMs' | 'retentionMs' | 'ingestMaxMb'
+  'host' | 'accessKeys' | 'maxConnections' | 'queryDeadlineMs' | 'exportDeadlineMs' | 'exportIdleMs' | 'retentionMs' | 'ingestMaxMb'
 > &
   UpstreamConfig;
 
@@ -52,6 +52,11 @@ export interface AppOptions {
 /** The HTTP interface over a store. The caller listens, and closes the store after the app. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { store, config, now, logger, kafka, edge, bodyDeadlineMs = BODY_DEADLINE_MS, tailLimits = {} } = options;
+  const { maxConnections } = config;
+  const connections = {
+    maxConnections,
+    onRefused: () => logger.warn({ maxConnections }, 'a connection was closed at once: there are as many as MAX_CONNECTIONS allows'),
+  };
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
     ajv: VALIDATOR_OPTIONS,
@@ -59,7 +64,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // The stopping plugin answers in the shape of every other error.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (handler) => createHttpServer(handler),
+    serverFactory: (handler) => createHttpServer(handler, connections),
     clientErrorHandler: answerBrokenConnection,
     // The headers have at most 16 KiB: a parameter is as long as it likes, and refused by those who know what it is.
     routerOptions: { maxParamLength: 16 * 1024 },
@@ -73,7 +78,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(earlyRefusals);
   await app.register(stopping);
   await app.register(access, { keys: config.accessKeys, host: config.host });
-  await app.register(everyLocalhost, { host: config.host });
+  await app.register(everyLocalhost, { host: config.host, connections });
   await app.register(healthRoutes, { store, kafka, isStopping: () => app.isStopping() });
   await app.register(metricsRoutes, { metrics });
   await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs, bodyDeadlineMs });

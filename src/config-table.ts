@@ -18,6 +18,7 @@ export interface ConfigValues extends EdgeConfigValues, KafkaConfigValues {
   readonly retentionMs: number;
   readonly deadLetterRetentionMs: number;
   readonly deadLetterMaxMb: number;
+  readonly maxConnections: number;
   readonly ingestMaxMb: number;
   readonly queryDeadlineMs: number;
   readonly exportDeadlineMs: number;
@@ -81,6 +82,14 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     about:
       'What dead letters may take on disk; of further ones from Kafka only place, reason and hash are kept, further ones from others are not',
     parse: wholeNumber(1, 1_048_576),
+  },
+  {
+    key: 'maxConnections',
+    name: 'MAX_CONNECTIONS',
+    default: '4096',
+    allowed: 'a whole number 16..65536',
+    about: 'How many connections may be open at a time; those beyond are closed at once',
+    parse: wholeNumber(16, 65_536),
   },
   {
     key: 'ingestMaxMb',

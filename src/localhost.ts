@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { answerBrokenConnection } from './connection-answers.ts';
-import { createHttpServer } from './http-server.ts';
+import { createHttpServer, type HttpServerOptions } from './http-server.ts';
 
 /** For answers under way when the program stops; what takes longer is cut off. */
 const FINISH_MS = 4_000;
@@ -25,6 +25,8 @@ async function finish(server: Server): Promise<void> {
 export interface EveryLocalhostOptions {
   /** Where the program listens. */
   readonly host: string;
+  /** Of each of the addresses. */
+  readonly connections: HttpServerOptions;
   readonly addressesOf?: () => Promise<readonly string[]>;
 }
 
@@ -33,12 +35,12 @@ export interface EveryLocalhostOptions {
  * for servers that it makes itself; ours come from `createHttpServer`. An address that cannot be listened on is logged, the others are served.
  */
 export const everyLocalhost = fastifyPlugin(async (app: FastifyInstance, options: EveryLocalhostOptions) => {
-  const { host, addressesOf = addressesOfLocalhost } = options;
+  const { host, connections, addressesOf = addressesOfLocalhost } = options;
   if (host.toLowerCase() !== 'localhost') return;
   const servers: Server[] = [];
 
   async function listenOn(address: string, port: number): Promise<void> {
-    const server = createHttpServer((request, response) => app.routing(request, response));
+    const server = createHttpServer((request, response) => app.routing(request, response), connections);
     server.on('clientError', answerBrokenConnection);
     server.listen({ host: address, port });
     try {

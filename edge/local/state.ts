@@ -1,12 +1,20 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { EdgeError } from '../edge-error.ts';
 
 /** The control plane's file inside DATA_DIR. */
 const STATE_FILE = 'control-plane.sqlite';
 
 /** `shieldlog tokens` writes beside the running program. */
 const BUSY_TIMEOUT_MS = 5_000;
+
+/** Of the file: zones, specifications and certificates are kept until somebody removes them. */
+export const STATE_LIMIT_BYTES = 1024 ** 3;
+
+/** SQLite's code for a file that may not grow, and for a disk that is full. */
+const FULL = 13;
+const FULL_RETRY_AFTER_S = 3_600;
 
 /**
  * Opens the control plane's state, making the folder and the file where they are missing. Write-ahead log with a sync at every commit: what
@@ -18,6 +26,7 @@ export function openState(dataDir: string): DatabaseSync {
   try {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     db.exec('CREATE TABLE IF NOT EXISTS schema_version (resource TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
+    limitSize(db);
     return db;
   } catch (error) {
     db.close();
@@ -25,7 +34,19 @@ export function openState(dataDir: string): DatabaseSync {
   }
 }
 
-/** Runs `work` inside one write transaction: all of it is kept, or, when it throws, none. Not to be nested. */
+function limitSize(db: DatabaseSync): void {
+  const pageBytes = Number(db.prepare('PRAGMA page_size').get()?.['page_size']);
+  db.exec(`PRAGMA max_page_count = ${STATE_LIMIT_BYTES / pageBytes}`);
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === FULL;
+}
+
+/**
+ * Runs `work` inside one write transaction: all of it is kept, or, when it throws, none. Not to be nested. Throws EdgeError 503 `state.full`
+ * where there is no room for it, in the file or on the disk.
+ */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   // IMMEDIATE, so that a second process makes us wait at the start instead of failing in the middle.
   db.exec('BEGIN IMMEDIATE');
@@ -36,7 +57,9 @@ export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   } catch (error) {
     // A full disk has ended the transaction already.
     if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
+    if (!isFull(error)) throw error;
+    const message = `There is no room left for this: ${STATE_FILE} has as much as it may, or the disk is full; allowed: ${STATE_LIMIT_BYTES} bytes`;
+    throw new EdgeError(503, 'state.full', message, { headers: { 'retry-after': String(FULL_RETRY_AFTER_S) }, cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { makeAnswerRoom } from '../../edge/answer-room.ts';
 import { JSON_COST } from '../../edge/json-scan.ts';
 import { GUARDIAN_LIMITS, MAX_CONTENT_BYTES } from '../../edge/local/api-guardian/guardian-limits.ts';
@@ -8,9 +8,11 @@ import { MAX_HOPS } from '../../edge/local/api-guardian/spec-reference.ts';
 import { httpChallengeResolver, MAX_CONTENT_BYTES as MAX_CHALLENGE_BYTES } from '../../edge/local/certificates/challenge-resolver.ts';
 import { externalCertificates } from '../../edge/local/certificates/external-certificates.ts';
 import { CHALLENGE_LIFETIME_MS } from '../../edge/local/certificates/http-challenge.ts';
+import { dnsZones } from '../../edge/local/dns/dns-zones.ts';
 import { MAX_VARIABLES as MAX_RECORD_VARIABLES } from '../../edge/local/dns/record-fields.ts';
 import { MAX_RECORDS } from '../../edge/local/dns/zone-request.ts';
 import { MAX_VARIABLES } from '../../edge/local/script-variables.ts';
+import { STATE_LIMIT_BYTES } from '../../edge/local/state.ts';
 import { DEADLINES, LARGE_BODY_BYTES, SMALL_BODY_BYTES } from '../../edge/operation-defaults.ts';
 import { CALLER_IDLE_MS, CONNECT_MS, MAX_ANSWER_BYTES, MAX_ANSWERS_BYTES } from '../../edge/proxy.ts';
 import { upstreamFailure } from '../../edge/proxy-failure.ts';
@@ -84,6 +86,21 @@ async function challengeAged(ms: number): Promise<string> {
   return status === 200 ? 'ok' : `${status} ${body.ErrorKey}`;
 }
 
+/** What a new zone ends in that needs so many bytes where the state may grow by 1 MiB. */
+async function stateGrownBy(size: number): Promise<string> {
+  const plane = await startPlane('legacy', [dnsZones]);
+  const pragma = (name: string): number => Number(plane.db.prepare(`PRAGMA ${name}`).get()?.[name.split(' ', 1)[0] ?? '']);
+  expect(pragma('max_page_count') * pragma('page_size')).toBe(STATE_LIMIT_BYTES);
+  pragma(`max_page_count = ${pragma('page_count') + 1024 ** 2 / pragma('page_size')}`);
+  const Records = Array.from({ length: size / 1_024 }, (_, index) => ({ Name: `h${index}`, Type: 3, Value: 'x'.repeat(1_024) }));
+  const { status, body } = await plane.call(4, {}, { Domain: 'a.example', Records });
+  const again = await plane.call(4, {}, { Domain: 'b.example' });
+  await plane.stop();
+  // What needs no more pages is kept still.
+  expect(again.status).toBe(201);
+  return status < 400 ? 'ok' : `${status} ${body.ErrorKey}`;
+}
+
 async function upstreamAnswer(size: number): Promise<string> {
   await using upstream = await recordingUpstream((_request, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(Buffer.alloc(size, ' ')),
@@ -145,6 +162,12 @@ describeLimits('Management operations', import.meta.filename, {
   'characters of all schemas written out': {
     is: count(MAX_WRITTEN_LENGTH),
     elsewhere: 'a bomb > of a long enumeration at many places is refused once too much is written',
+  },
+  'bytes of the state of the local control plane': {
+    is: bytes(STATE_LIMIT_BYTES),
+    within: 512 * 1024,
+    past: 1024 * 1024,
+    ask: stateGrownBy,
   },
   'age of a certificate challenge': {
     is: milliseconds(CHALLENGE_LIFETIME_MS),

@@ -1,5 +1,6 @@
 import { maxHeaderSize } from 'node:http';
-import { afterAll, beforeAll } from 'vitest';
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/config.ts';
 import { CONFIG_VARIABLES } from '../../src/config-table.ts';
 import { createHttpServer } from '../../src/http-server.ts';
@@ -63,7 +64,29 @@ async function keptFor(ms: number): Promise<string> {
   return ms <= Number(seconds) * 1_000 ? 'ok' : 'connection closed';
 }
 
-const { keepAliveTimeout, headersTimeout } = createHttpServer(() => undefined);
+const { keepAliveTimeout, headersTimeout } = createHttpServer(() => undefined, { maxConnections: 1, onRefused: () => undefined });
+
+/** Opens so many connections, one after the other, to a program that allows 16; what the last of them ended in. */
+async function connections(amount: number): Promise<string> {
+  const small = await startApp({ env: { MAX_CONNECTIONS: '16' } });
+  const sockets: Socket[] = [];
+  let outcome = '';
+  for (let opened = 0; opened < amount; opened += 1) {
+    const socket = await openConnection(small);
+    sockets.push(socket);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    // Closed with bytes that nobody read, it is reset.
+    socket.on('error', () => undefined).once('close', () => resolve('connection closed'));
+    socket.once('data', (bytes) => resolve(String(bytes).startsWith('HTTP/1.1 200') ? 'ok' : String(bytes)));
+    socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    outcome = await promise;
+  }
+  const isTold = small.log.some(({ msg }) => String(msg).startsWith('a connection was closed at once'));
+  expect(isTold).toBe(outcome !== 'ok');
+  for (const socket of sockets) socket.destroy();
+  await small.stop();
+  return outcome;
+}
 
 describeLimits('Program', import.meta.filename, {
   'bytes of the path and the headers': {
@@ -78,6 +101,7 @@ describeLimits('Program', import.meta.filename, {
     elsewhere: 'a client that does not finish its headers is told so, and its connection is closed',
   },
   'time of a connection between requests': { is: milliseconds(keepAliveTimeout), ask: keptFor },
+  'connections at a time': { is: count(DEFAULTS.maxConnections), within: 16, past: 17, ask: connections },
   'time for what is under way at a stop': {
     is: milliseconds(STOP_LIMITS.graceMs),
     elsewhere: 'a stop ends by itself > beside an export that nobody reads',

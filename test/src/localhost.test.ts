@@ -6,13 +6,15 @@ import { createHttpServer } from '../../src/http-server.ts';
 import { everyLocalhost } from '../../src/localhost.ts';
 import { eventually } from './eventually.ts';
 
+const connections = { maxConnections: 100, onRefused: () => undefined };
+
 let app: FastifyInstance;
 
 afterEach(() => app.close());
 
 async function start(host: string, addresses: readonly string[]): Promise<string> {
-  app = fastify({ serverFactory: (handler) => createHttpServer(handler) });
-  await app.register(everyLocalhost, { host, addressesOf: async () => addresses });
+  app = fastify({ serverFactory: (handler) => createHttpServer(handler, connections) });
+  await app.register(everyLocalhost, { host, connections, addressesOf: async () => addresses });
   app.get('/', async () => 'here');
   return app.listen({ host: '127.0.0.1', port: 0 });
 }
