@@ -11,6 +11,7 @@ import { edgeRoutes } from './edge-routes.ts';
 import type { Edge } from './edge-start.ts';
 import type { UpstreamConfig } from './edge-upstreams.ts';
 import { answerError, errorAnswers } from './error-answers.ts';
+import { pageMemoryBytes } from './feed/page-memory.ts';
 import { createHttpServer } from './http-server.ts';
 import { everyLocalhost } from './localhost.ts';
 import { createMetrics } from './metrics.ts';
@@ -29,7 +30,15 @@ import { stopping } from './stopping.ts';
 
 export type AppConfig = Pick<
   Config,
-  'host' | 'accessKeys' | 'maxConnections' | 'queryDeadlineMs' | 'exportDeadlineMs' | 'exportIdleMs' | 'retentionMs' | 'ingestMaxMb'
+  | 'host'
+  | 'accessKeys'
+  | 'maxConnections'
+  | 'queryDeadlineMs'
+  | 'exportDeadlineMs'
+  | 'exportIdleMs'
+  | 'memoryLimitMb'
+  | 'retentionMs'
+  | 'ingestMaxMb'
 > &
   UpstreamConfig;
 
@@ -85,7 +94,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { exportDeadlineMs, exportIdleMs } = config;
   await app.register(exportRoutes, { store, metrics, now, bodyDeadlineMs, exportDeadlineMs, exportIdleMs });
   await app.register(tailRoutes, { store, metrics, limits: tailLimits });
-  await app.register(feedRoutes, { store, metrics, queryDeadlineMs: config.queryDeadlineMs });
+  await app.register(feedRoutes, {
+    store,
+    metrics,
+    queryDeadlineMs: config.queryDeadlineMs,
+    pageMemoryBytes: pageMemoryBytes(config.memoryLimitMb),
+  });
   await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs, maxBytes: ingestMaxMb * 1024 * 1024, bodyDeadlineMs });
   await app.register(deadLetterRoutes, { store, now, retentionMs, bodyDeadlineMs });
   if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodyDeadlineMs });

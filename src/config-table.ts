@@ -129,7 +129,7 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     default: '1024',
     allowed: 'a whole number 256..1048576',
     about:
-      'Memory that DuckDB may use; beyond it, it spills to DATA_DIR. Merges in the background may take a quarter of it more, feeds somewhat more than half of it, up to 410 MiB',
+      'Memory that DuckDB may use; beyond it, it spills to DATA_DIR. Merges in the background may take a quarter of it more, feeds some two thirds of it, up to 510 MiB',
     parse: wholeNumber(256, 1_048_576),
   },
   {

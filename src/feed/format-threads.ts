@@ -13,14 +13,20 @@ const IDLE_MS = 60_000;
 /** Beyond the threads, pieces that are being written or wait to be handed over: so many that no thread waits for the others. */
 const MAX_AHEAD = 4;
 
-/** A piece of the answer. */
-interface Written {
-  readonly chunk: Promise<Buffer>;
-  isThere: boolean;
+/** A piece of the answer: some events, each whole. */
+export interface WrittenPiece {
+  readonly chunk: Buffer;
+  readonly events: number;
+  readonly lastSequence: bigint;
 }
 
-function there(chunk: Buffer): Written {
-  return { chunk: Promise.resolve(chunk), isThere: true };
+interface Ahead {
+  readonly lines: Pick<WrittenPiece, 'events' | 'lastSequence'>;
+  readonly chunk: Promise<Buffer>;
+}
+
+async function whole({ lines, chunk }: Ahead): Promise<WrittenPiece> {
+  return { ...lines, chunk: await chunk };
 }
 
 /**
@@ -32,41 +38,38 @@ export class FormatThreads {
   readonly #format = cached(FEED_FORMATS.length, feedFormat);
   #pool: Piscina<FormatTask, Uint8Array> | undefined;
 
-  /** The events of all pages in order, a line each, as bytes. */
-  async *write(pages: AsyncIterable<readonly FeedLine[]>, name: FeedFormatName): AsyncGenerator<Buffer> {
-    const ahead: Written[] = [];
+  /** The events of a page in order, a line each, as bytes. */
+  async *write(lines: readonly FeedLine[], name: FeedFormatName): AsyncGenerator<WrittenPiece, void> {
+    const ahead: Ahead[] = [];
     const waiting = { pieces: 0 };
-    for await (const lines of pages) {
-      for (const piece of pieces(lines)) {
-        ahead.push(...this.#begin(piece, name, waiting));
-        while (ahead.length > this.#count + MAX_AHEAD) yield await (ahead.shift() as Written).chunk;
-      }
-      // What is there goes out before the next page is waited for.
-      while (ahead[0]?.isThere) yield await (ahead.shift() as Written).chunk;
+    // Events as they are need no thread, and are copied one piece at a time.
+    const maxAhead = name === 'native' ? 0 : this.#count + MAX_AHEAD;
+    for (const piece of pieces(lines)) {
+      const lastSequence = piece.at(-1)?.sequence ?? 0n;
+      ahead.push({ lines: { events: piece.length, lastSequence }, chunk: this.#begin(piece, name, waiting) });
+      while (ahead.length > maxAhead) yield await whole(ahead.shift() as Ahead);
     }
-    for (const { chunk } of ahead) yield await chunk;
+    for (const piece of ahead) yield await whole(piece);
   }
 
   async close(): Promise<void> {
     await this.#pool?.destroy();
   }
 
-  #begin(piece: readonly FeedLine[], name: FeedFormatName, waiting: { pieces: number }): Written[] {
+  #begin(piece: readonly FeedLine[], name: FeedFormatName, waiting: { pieces: number }): Promise<Buffer> {
     if (name === 'native') {
-      return [there(copiedChunk(piece))];
+      return Promise.resolve(copiedChunk(piece));
     }
     if (piece.length < FEW_EVENTS || waiting.pieces > this.#count) {
-      return Array.from(writtenChunks(piece, this.#format(name)), there);
+      return Promise.resolve(Buffer.concat([...writtenChunks(piece, this.#format(name))]));
     }
     waiting.pieces += 1;
     const chunk = this.#writeBeside(piece, name).finally(() => {
       waiting.pieces -= 1;
-      written.isThere = true;
     });
-    const written: Written = { chunk, isThere: false };
     // It is looked at in its turn; should the answer be cut short, nobody asks.
     chunk.catch(() => undefined);
-    return [written];
+    return chunk;
   }
 
   async #writeBeside(piece: readonly FeedLine[], name: FeedFormatName): Promise<Buffer> {

@@ -10,6 +10,7 @@ import { FEED_TYPES, feedQuery } from '../feed/feed-query.ts';
 import { awaitPage, type FeedReading, type FeedStore, missedEvents } from '../feed/feed-reading.ts';
 import { feedZones } from '../feed/feed-zones.ts';
 import { FormatThreads } from '../feed/format-threads.ts';
+import { PageMemory } from '../feed/page-memory.ts';
 import { ClientHungUp, hangUpSignal } from '../hang-up.ts';
 import type { Metrics } from '../metrics.ts';
 import type { RequestProblem } from '../problem.ts';
@@ -25,9 +26,13 @@ export interface FeedRoutesOptions {
   readonly queryDeadlineMs: number;
   /** How long a reader may take no byte of what is ready for it. */
   readonly idleMs?: number;
+  /** What pages of all readers may take together, in bytes. */
+  readonly pageMemoryBytes?: number;
 }
 
 export const FEED_IDLE_MS = 60_000;
+
+const PAGE_MEMORY_BYTES = 32 * 1024 * 1024;
 
 /** Takes a place until the response is through, which it is also where its client keeps it and reads nothing. */
 function takePlace(places: FeedPlaces, { raw, log }: FastifyReply, quietMs: number): FeedPlace {
@@ -46,6 +51,7 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
   const { store, metrics, queryDeadlineMs, idleMs = FEED_IDLE_MS } = options;
   const places = new FeedPlaces();
   registerFeedMetrics(metrics.registry, places);
+  const memory = new PageMemory(options.pageMemoryBytes ?? PAGE_MEMORY_BYTES);
   const threads = new FormatThreads();
   app.addHook('onClose', () => threads.close());
   const stopping = new AbortController();
@@ -67,7 +73,7 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
       // What passes until bytes are ready is no fault of the reader.
       const place = takePlace(places, reply, waitMs + queryDeadlineMs + idleMs);
       const hungUp = hangUpSignal(reply.raw);
-      const reading: FeedReading = { store, zones, deadlineMs: queryDeadlineMs, hungUp };
+      const reading: FeedReading = { store, zones, deadlineMs: queryDeadlineMs, hungUp, memory };
       const firstPage = await awaitPage(position, limit, { waitMs, stopping: stopping.signal, onWait: place.wait }, reading);
       place.read();
       if (firstPage === null) throw missedEvents(position, reading);

@@ -24,7 +24,16 @@ async function* inPages(lines: readonly FeedLine[], size: number): AsyncGenerato
 
 async function written(pages: AsyncIterable<readonly FeedLine[]>, name: 'native' | 'ecs' | 'ocsf' | 'cef'): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of threads.write(pages, name)) chunks.push(chunk);
+  for await (const lines of pages) {
+    let events = 0;
+    for await (const piece of threads.write(lines, name)) {
+      chunks.push(piece.chunk);
+      events += piece.events;
+      expect(piece.lastSequence).toBe(lines[events - 1]?.sequence);
+      expect(piece.chunk.toString('utf8').split('\n')).toHaveLength(piece.events + 1);
+    }
+    expect(events).toBe(lines.length);
+  }
   return Buffer.concat(chunks).toString('utf8');
 }
 
@@ -36,15 +45,15 @@ test.each(['native', 'ecs', 'ocsf', 'cef'] as const)('%s: whoever writes an even
 });
 
 test('an answer that is cut short leaves nothing behind, and an end while threads write is told to whoever reads', async () => {
-  for await (const chunk of threads.write(inPages(LINES, LINES.length), 'ocsf')) {
+  for await (const { chunk } of threads.write(LINES, 'ocsf')) {
     expect(chunk.length).toBeGreaterThan(0);
     break;
   }
-  const chunks = threads.write(inPages(LINES, LINES.length), 'ocsf');
+  const chunks = threads.write(LINES, 'ocsf');
   await chunks.next();
   const closed = threads.close();
   const readOn = async () => {
-    for await (const chunk of chunks) expect(chunk.length).toBeGreaterThan(0);
+    for await (const { chunk } of chunks) expect(chunk.length).toBeGreaterThan(0);
   };
   await expect(readOn()).rejects.toThrow();
   await closed;
