@@ -1,11 +1,11 @@
 // Measures how fast all events of a zone are exported over HTTP, and how much memory the program takes for it: node bench/export-speed.ts [--events N] [--memory-limit-mb N]
 import { parseArgs } from 'node:util';
-import { circumstances, circumstancesText } from './circumstances.ts';
-import { inEmptyDataDir } from './data-dir.ts';
-import type { ExportOrder, ExportReport } from './export-order.ts';
-import { forkSubject } from './fork-subject.ts';
+import { inEmptyDataDir } from './events/data-dir.ts';
 import { integerOption } from './integer-option.ts';
-import { textTable } from './text-table.ts';
+import { circumstances, circumstancesText } from './report/circumstances.ts';
+import { textTable } from './report/text-table.ts';
+import type { ExportOrder, ExportReport } from './subjects/export-order.ts';
+import { forkSubject } from './subjects/fork-subject.ts';
 
 const { values } = parseArgs({
   options: { events: { type: 'string', default: '2500000' }, 'memory-limit-mb': { type: 'string', default: '1024' } },

@@ -4,13 +4,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { circumstances, circumstancesText } from './circumstances.ts';
-import { benchOptions, eventFile } from './event-file.ts';
-import { readFeedPages } from './feed-client.ts';
-import type { FeedOrder, FeedUsage } from './feed-subject-report.ts';
+import { benchOptions, eventFile } from './events/event-file.ts';
 import { integerOption } from './integer-option.ts';
-import { percentile } from './percentile.ts';
-import { textTable } from './text-table.ts';
+import { circumstances, circumstancesText } from './report/circumstances.ts';
+import { percentile } from './report/percentile.ts';
+import { textTable } from './report/text-table.ts';
+import { readFeedPages } from './subjects/feed-client.ts';
+import type { FeedOrder, FeedUsage } from './subjects/feed-subject-report.ts';
 
 const { values } = parseArgs({
   options: {
@@ -26,7 +26,7 @@ const events = integerOption('events', values.events);
 const polls = integerOption('polls', values.polls);
 const { path } = await eventFile(benchOptions(events));
 const order: FeedOrder = { file: path, memoryLimitMb: integerOption('memory-limit-mb', values['memory-limit-mb']) };
-const subject = fork(new URL('./feed-subject.ts', import.meta.url), [JSON.stringify(order)]);
+const subject = fork(new URL('./subjects/feed-subject.ts', import.meta.url), [JSON.stringify(order)]);
 const [url] = (await once(subject, 'message')) as [string];
 
 async function usage(): Promise<FeedUsage> {

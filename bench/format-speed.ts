@@ -2,7 +2,7 @@ import { TEXT_FIELDS } from '../query/event-fields.ts';
 import { copiedChunk, writtenChunks } from '../src/feed/feed-chunks.ts';
 import { FEED_FORMATS, feedFormat } from '../src/formats/feed-format.ts';
 import type { FeedLine } from '../store/event-store.ts';
-import { generateEvents } from './event-generator.ts';
+import { generateEvents } from './events/event-generator.ts';
 
 /** How fast events become lines of the feed, without the store: `node bench/format-speed.ts [rounds]`. */
 const EVENTS = 20_000;

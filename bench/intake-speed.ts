@@ -1,4 +1,4 @@
-import { BatchBuilder } from '../ingest/batch-builder.ts';
+import { BatchBuilder } from '../ingest/event/batch-builder.ts';
 
 /**
  * How fast raw events become columns and packed logs, without the store: `node bench/intake-speed.ts [rounds]`.

@@ -4,9 +4,9 @@
 // The broker is the one that KAFKA_BROKERS names, or one of its own from Docker or Maven's jars.
 import { parseArgs } from 'node:util';
 import { CODECS } from '../test/broker/foreign-producer.ts';
-import { circumstances, circumstancesText } from './circumstances.ts';
 import { integerOption } from './integer-option.ts';
-import { measureKafka } from './measure-kafka.ts';
+import { circumstances, circumstancesText } from './report/circumstances.ts';
+import { measureKafka } from './subjects/measure-kafka.ts';
 
 const { values } = parseArgs({
   options: {

@@ -5,18 +5,18 @@
 //   --modes intake,hot,cold,mixed,concurrency      --engines shieldlog,clickhouse
 //   --only 05,14 (workloads whose names begin so)  --intake-runs N  --hot-runs N  --cold-runs N  --seconds N  --turns N  --memory-limit-mb N
 import { parseArgs } from 'node:util';
-import { circumstances } from './circumstances.ts';
 import { ENGINE_NAMES } from './engines/engine.ts';
 import { engineVersions } from './engines/engine-versions.ts';
 import { integerOption } from './integer-option.ts';
 import { listOption } from './list-option.ts';
-import { measureKafka, NoBacklog } from './measure-kafka.ts';
+import { loadWorkloads } from './modes/workload.ts';
 import { startProgress } from './progress.ts';
 import { MODES, runRace, stepsOf } from './race.ts';
-import type { RaceResult } from './race-result.ts';
-import { raceText } from './race-text.ts';
-import { writeResult } from './result-files.ts';
-import { loadWorkloads } from './workload.ts';
+import { circumstances } from './report/circumstances.ts';
+import type { RaceResult } from './report/race-result.ts';
+import { raceText } from './report/race-text.ts';
+import { writeResult } from './report/result-files.ts';
+import { measureKafka, NoBacklog } from './subjects/measure-kafka.ts';
 
 const { values } = parseArgs({
   options: {

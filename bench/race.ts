@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises';
-import { inEmptyDataDir } from './data-dir.ts';
 import type { EngineName } from './engines/engine.ts';
-import { benchOptions, eventFile, eventFiles, liveOptions } from './event-file.ts';
+import { inEmptyDataDir } from './events/data-dir.ts';
+import { benchOptions, eventFile, eventFiles, liveOptions } from './events/event-file.ts';
 import { measureConcurrency } from './modes/concurrency.ts';
 import { measureIntake } from './modes/intake.ts';
 import { measureMixed } from './modes/mixed.ts';
 import { raceSearches, timeCold, timeRemembered } from './modes/searches.ts';
-import type { ConcurrencyFigures, MixedFigures, RaceResult, SizeFigures, TakenFiles } from './race-result.ts';
-import type { Workload } from './workload.ts';
+import type { Workload } from './modes/workload.ts';
+import type { ConcurrencyFigures, MixedFigures, RaceResult, SizeFigures, TakenFiles } from './report/race-result.ts';
 
 export const MODES = ['intake', 'hot', 'cold', 'mixed', 'concurrency'] as const;
 

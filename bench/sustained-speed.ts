@@ -2,15 +2,15 @@
 //   node bench/sustained-speed.ts [--rate 30000] [--seconds 60] [--starts 2] [--memory-limit-mb N]
 // Prints for every ten seconds what was taken in and how long a dashboard's searches took, one every 250 ms.
 import { parseArgs } from 'node:util';
-import { circumstances, circumstancesText } from './circumstances.ts';
-import { inEmptyDataDir } from './data-dir.ts';
-import { BENCH_NOW_MS, eventFiles } from './event-file.ts';
-import { count, mib, ms } from './figure-line.ts';
-import { forkSubject } from './fork-subject.ts';
+import { inEmptyDataDir } from './events/data-dir.ts';
+import { BENCH_NOW_MS, eventFiles } from './events/event-file.ts';
 import { integerOption } from './integer-option.ts';
-import { percentile } from './percentile.ts';
-import type { SustainedOrder, SustainedRow } from './sustained-subject-report.ts';
-import { textTable } from './text-table.ts';
+import { circumstances, circumstancesText } from './report/circumstances.ts';
+import { count, mib, ms } from './report/figure-line.ts';
+import { percentile } from './report/percentile.ts';
+import { textTable } from './report/text-table.ts';
+import { forkSubject } from './subjects/fork-subject.ts';
+import type { SustainedOrder, SustainedRow } from './subjects/sustained-subject-report.ts';
 
 const { values } = parseArgs({
   options: {

@@ -6,15 +6,15 @@ import { glob, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { inEmptyDataDir } from './data-dir.ts';
-import { BENCH_DATA } from './event-file.ts';
-import { generateEvents } from './event-generator.ts';
-import { count, line, ms } from './figure-line.ts';
-import { forkSubject } from './fork-subject.ts';
+import { inEmptyDataDir } from './events/data-dir.ts';
+import { BENCH_DATA } from './events/event-file.ts';
+import { generateEvents } from './events/event-generator.ts';
 import { integerOption } from './integer-option.ts';
-import { percentile } from './percentile.ts';
-import { type WatchedTail, watchTail } from './tail-clients.ts';
-import type { TailSenderOrder, TailSenderReport } from './tail-sender-subject.ts';
+import { count, line, ms } from './report/figure-line.ts';
+import { percentile } from './report/percentile.ts';
+import { forkSubject } from './subjects/fork-subject.ts';
+import { type WatchedTail, watchTail } from './subjects/tail-clients.ts';
+import type { TailSenderOrder, TailSenderReport } from './subjects/tail-sender-subject.ts';
 
 const { values } = parseArgs({
   options: {

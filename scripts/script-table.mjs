@@ -1,7 +1,7 @@
 /** Runs these projects of vitest.config.ts. Tests compile the kernels and compare. */
 const tests = (...projects) => ({
   commands: [['node', 'scripts/run-tests.mjs', ...projects.map((project) => `--project=${project}`)]],
-  packages: ['ingest/kernel', 'store/kernel'],
+  packages: ['ingest/event/kernel', 'store/embedded/parquet/kernel'],
 });
 
 /**

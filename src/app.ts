@@ -1,21 +1,22 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { VALIDATOR_OPTIONS } from '../edge/operation-validation.ts';
-import type { KafkaSource } from '../ingest/kafka-source.ts';
+import type { KafkaSource } from '../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../store/event-store.ts';
-import { access } from './access.ts';
-import type { Config } from './config.ts';
-import { answerBrokenConnection } from './connection-answers.ts';
-import { earlyRefusals } from './early-refusals.ts';
-import { requestHistory } from './edge-program-history.ts';
-import { edgeRoutes } from './edge-routes.ts';
-import type { Edge } from './edge-start.ts';
-import type { UpstreamConfig } from './edge-upstreams.ts';
-import { answerError, errorAnswers } from './error-answers.ts';
+import { access } from './auth/access.ts';
+import type { Config } from './config/config.ts';
+import type { UpstreamConfig } from './config/edge-upstreams.ts';
 import { pageMemoryBytes } from './feed/page-memory.ts';
-import { createHttpServer } from './http-server.ts';
-import { everyLocalhost } from './localhost.ts';
-import { createMetrics } from './metrics.ts';
-import { BODY_DEADLINE_MS } from './request-body.ts';
+import { answerBrokenConnection } from './http/connection-answers.ts';
+import { earlyRefusals } from './http/early-refusals.ts';
+import { answerError, errorAnswers } from './http/error-answers.ts';
+import { createHttpServer } from './http/http-server.ts';
+import { everyLocalhost } from './http/localhost.ts';
+import { createMetrics } from './http/metrics.ts';
+import { BODY_DEADLINE_MS } from './http/request-body.ts';
+import { stopping } from './http/stopping.ts';
+import { requestHistory } from './management/edge-program-history.ts';
+import { edgeRoutes } from './management/edge-routes.ts';
+import type { Edge } from './management/edge-start.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { exportRoutes } from './routes/export.ts';
 import { feedRoutes } from './routes/feed.ts';
@@ -26,7 +27,6 @@ import { openapiRoutes } from './routes/openapi.ts';
 import { pageRoutes } from './routes/page.ts';
 import { searchRoutes } from './routes/search.ts';
 import { type TailLimits, tailRoutes } from './routes/tail.ts';
-import { stopping } from './stopping.ts';
 
 export type AppConfig = Pick<
   Config,

@@ -1,14 +1,14 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import { type DemoFeed, startDemoFeed } from '../ingest/demo-feed.ts';
-import { type KafkaSource, startKafkaSource } from '../ingest/kafka-source.ts';
+import { type DemoFeed, startDemoFeed } from '../ingest/demo/demo-feed.ts';
+import { type KafkaSource, startKafkaSource } from '../ingest/kafka/kafka-source.ts';
 import { modeOpenToOthers } from '../store/data-folder.ts';
+import { openStore } from '../store/embedded/open-store.ts';
 import type { EventStore } from '../store/event-store.ts';
-import { openStore } from '../store/open-store.ts';
 import { buildApp } from './app.ts';
-import type { Config } from './config.ts';
-import { startEdge } from './edge-start.ts';
-import { kafkaConnection } from './kafka-config.ts';
-import { listen } from './listen.ts';
+import type { Config } from './config/config.ts';
+import { kafkaConnection } from './config/kafka-config.ts';
+import { listen } from './http/listen.ts';
+import { startEdge } from './management/edge-start.ts';
 import { STOP_LIMITS, type StopStep, stopAll } from './stop-all.ts';
 
 /** The whole program, running: store, sources and HTTP interface. */

@@ -13,8 +13,8 @@ declare const WebAssembly: {
 const root = join(import.meta.dirname, '..');
 
 test.each([
-  ['ingest/kernel', 'event-kernel.wasm'],
-  ['store/kernel', 'segment-kernel.wasm'],
+  ['ingest/event/kernel', 'event-kernel.wasm'],
+  ['store/embedded/parquet/kernel', 'segment-kernel.wasm'],
 ])('the kernel in %s is what its source compiles to', (name, file) => {
   const folder = join(root, name);
   const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { scripts: { build: string } };
@@ -32,7 +32,7 @@ test.each([
 });
 
 test('an event kernel has the memory that it begins with, and no more: what is seen of it from outside stays good', () => {
-  const folder = join(root, 'ingest/kernel');
+  const folder = join(root, 'ingest/event/kernel');
   const { targets } = JSON.parse(readFileSync(join(folder, 'asconfig.json'), 'utf8'));
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(join(folder, 'event-kernel.wasm'))));
   expect(exports.memory.buffer.byteLength).toBe(targets.release.initialMemory * 64 * 1024);

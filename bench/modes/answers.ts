@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EngineClient } from '../engines/engine-client.ts';
-import type { Workload } from '../workload.ts';
+import type { Workload } from './workload.ts';
 
 export interface ComparedAnswer {
   readonly total: number;

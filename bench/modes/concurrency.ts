@@ -1,8 +1,8 @@
 import autocannon from 'autocannon';
 import type { EngineName } from '../engines/engine.ts';
 import { withEngine } from '../engines/engine-client.ts';
-import type { ConcurrencyFigures } from '../race-result.ts';
-import type { Workload } from '../workload.ts';
+import type { ConcurrencyFigures } from '../report/race-result.ts';
+import type { Workload } from './workload.ts';
 
 export interface ConcurrencyOrder {
   readonly dataDir: string;

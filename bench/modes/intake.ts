@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
-import { emptyDataDir } from '../data-dir.ts';
 import type { EngineName } from '../engines/engine.ts';
 import { type EngineClient, withEngine } from '../engines/engine-client.ts';
-import type { EventFile } from '../event-file.ts';
-import { readThrough } from '../file-chunks.ts';
-import type { IntakeFigures, TakenFiles } from '../race-result.ts';
+import { emptyDataDir } from '../events/data-dir.ts';
+import type { EventFile } from '../events/event-file.ts';
+import { readThrough } from '../events/file-chunks.ts';
+import type { IntakeFigures, TakenFiles } from '../report/race-result.ts';
 
 export interface FilledEngine {
   readonly dataDir: string;

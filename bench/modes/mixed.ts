@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DASHBOARD, startBackgroundSearches } from '../background-search.ts';
+import { DASHBOARD, startBackgroundSearches } from '../engines/background-search.ts';
 import type { EngineName } from '../engines/engine.ts';
 import { type EngineClient, withEngine } from '../engines/engine-client.ts';
-import { readThrough } from '../file-chunks.ts';
-import type { MixedFigures } from '../race-result.ts';
+import { readThrough } from '../events/file-chunks.ts';
+import type { MixedFigures } from '../report/race-result.ts';
 
 export interface MixedOrder {
   readonly dataDir: string;

@@ -1,8 +1,8 @@
 import type { EngineName, EngineOptions } from '../engines/engine.ts';
 import { EngineClient, withEngine } from '../engines/engine-client.ts';
-import type { ByEngine, SearchFigures, WorkloadFigures } from '../race-result.ts';
-import type { Workload } from '../workload.ts';
+import type { ByEngine, SearchFigures, WorkloadFigures } from '../report/race-result.ts';
 import { compareAnswers } from './answers.ts';
+import type { Workload } from './workload.ts';
 
 /** The one engine that can remember anything. */
 const REMEMBERING: EngineName = 'shieldlog';

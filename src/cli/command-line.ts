@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { nearestName } from '../nearest-name.ts';
+import { nearestName } from '../config/nearest-name.ts';
 
 /** The command line is wrong; the message is one line that says how. Exit status 2. */
 export class UsageError extends Error {

@@ -1,10 +1,10 @@
 import { StoreError } from '../../store/store-error.ts';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config.ts';
 import { PRODUCT } from '../formats/product.ts';
-import { ListenError } from '../listen.ts';
+import { ListenError } from '../http/listen.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
 import { UsageError } from './command-line.ts';
-import { feedCommand } from './feed-command.ts';
+import { feedCommand } from './feed/feed-command.ts';
 import { ingestCommand } from './ingest-command.ts';
 import { printable } from './printable.ts';
 import { serveCommand } from './serve-command.ts';

@@ -1,15 +1,15 @@
 import { type DestinationStream, pino } from 'pino';
-import { loadConfig } from '../config.ts';
-import { CONFIG_VARIABLES, flagOf, flagsOf } from '../config-table.ts';
-import { endProcess } from '../end-process.ts';
-import { misspelledSettings } from '../misspelled-settings.ts';
-import { OWNER_ONLY } from '../owner-only.ts';
-import { fileFlagOf, fileVariableOf } from '../setting-text.ts';
+import { loadConfig } from '../config/config.ts';
+import { CONFIG_VARIABLES, flagOf, flagsOf } from '../config/config-table.ts';
+import { misspelledSettings } from '../config/misspelled-settings.ts';
+import { fileFlagOf, fileVariableOf } from '../config/setting-text.ts';
 import { STOP_LIMITS, StopOverdue, stopAll } from '../stop-all.ts';
-import { stopSignals } from '../stop-signals.ts';
 import type { Command, CommandIo, ExitStatus } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
+import { endProcess } from './end-process.ts';
+import { OWNER_ONLY } from './owner-only.ts';
 import { printable } from './printable.ts';
+import { stopSignals } from './stop-signals.ts';
 
 function flagHelp(): string {
   return CONFIG_VARIABLES.map(({ name, about, allowed, default: standard, secret }) => {

@@ -1,4 +1,4 @@
-import { fileFlagOf, findSettingText, type Texts } from '../setting-text.ts';
+import { fileFlagOf, findSettingText, type Texts } from '../config/setting-text.ts';
 import type { CommandIo } from './command.ts';
 import { UsageError } from './command-line.ts';
 

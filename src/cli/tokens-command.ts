@@ -2,10 +2,10 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type NewToken, openTokenStore, type TokenStore } from '../../edge/local/database/token-store.ts';
 import { refuseLinks } from '../../store/data-folder.ts';
-import { loadConfig } from '../config.ts';
-import { OWNER_ONLY } from '../owner-only.ts';
+import { loadConfig } from '../config/config.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
+import { OWNER_ONLY } from './owner-only.ts';
 
 const ACTIONS = ['generate', 'regenerate', 'list'] as const;
 type Action = (typeof ACTIONS)[number];

@@ -1,5 +1,5 @@
 import type { EventRow } from '../../query/search-result.ts';
-import { rowJson } from '../search-response.ts';
+import { rowJson } from '../http/search-response.ts';
 import { CSV_HEADER, csvRow } from './csv-row.ts';
 
 /** How the rows of an export are written. */

@@ -1,4 +1,4 @@
-import { RequestProblem } from '../problem.ts';
+import { RequestProblem } from '../http/problem.ts';
 
 /** Each takes a part of the processor and of the memory for as long as its client reads. */
 export const EXPORTS_AT_ONCE = 4;

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import type { EventRow } from '../../query/search-result.ts';
-import { DeadlinePassed } from '../deadline.ts';
-import { ClientHungUp, hangUpSignal } from '../hang-up.ts';
+import { DeadlinePassed } from '../http/deadline.ts';
+import { ClientHungUp, hangUpSignal } from '../http/hang-up.ts';
 import type { ExportFormat } from './export-format.ts';
 import type { ExportOutcome } from './export-metrics.ts';
 import { exportText } from './export-text.ts';

@@ -1,5 +1,5 @@
 import type { FeedFormatName } from '../formats/feed-format.ts';
-import { RequestProblem } from '../problem.ts';
+import { RequestProblem } from '../http/problem.ts';
 import { cursorText, type FeedPosition } from './feed-cursor.ts';
 import { type FeedReading, type HeldPage, readPage } from './feed-reading.ts';
 import type { FormatThreads, WrittenPiece } from './format-threads.ts';

@@ -1,4 +1,4 @@
-import { RequestProblem } from '../problem.ts';
+import { RequestProblem } from '../http/problem.ts';
 
 /** Each holds some pages of the store, and a part of the processor, for as long as its client reads. */
 export const READERS_AT_ONCE = 64;

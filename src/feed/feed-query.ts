@@ -1,7 +1,7 @@
 import type { ErrorList } from '../../query/error-list.ts';
 import { cutText } from '../../query/shown-value.ts';
 import { FEED_FORMATS, type FeedFormatName } from '../formats/feed-format.ts';
-import { oneOf, readQuery, wholeNumber } from '../query-parameters.ts';
+import { oneOf, readQuery, wholeNumber } from '../http/query-parameters.ts';
 import { type CursorStore, type FeedPosition, readCursor } from './feed-cursor.ts';
 
 /** The media types of the feed's answer. */

@@ -1,7 +1,7 @@
 import type { EventStore, FeedLine, FeedPage, FeedRequest } from '../../store/event-store.ts';
-import { DeadlinePassed, withDeadline } from '../deadline.ts';
-import { RequestProblem } from '../problem.ts';
-import { asStoreProblem } from '../store-problem.ts';
+import { DeadlinePassed, withDeadline } from '../http/deadline.ts';
+import { RequestProblem } from '../http/problem.ts';
+import { asStoreProblem } from '../http/store-problem.ts';
 import { cursorText, type FeedPosition } from './feed-cursor.ts';
 import type { WrittenPiece } from './format-threads.ts';
 import type { Held, PageMemory } from './page-memory.ts';

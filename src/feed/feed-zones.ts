@@ -1,7 +1,7 @@
 import { cutText } from '../../query/shown-value.ts';
-import type { Caller } from '../access.ts';
-import { RequestProblem } from '../problem.ts';
-import { ZONE_ID_RANGE, zoneIdIn } from '../zone-id.ts';
+import type { Caller } from '../auth/access.ts';
+import { ZONE_ID_RANGE, zoneIdIn } from '../config/zone-id.ts';
+import { RequestProblem } from '../http/problem.ts';
 
 /**
  * The zones that a path asks for: one, a list, or `all`, which are those that the caller's key opens. Ascending, each once.

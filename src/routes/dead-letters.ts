@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { discardDeadLetters, replayDeadLetters } from '../../ingest/dead-letter-replay.ts';
+import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
 import type { DeadLetterSelection, EventStore } from '../../store/event-store.ts';
-import { callerOf } from '../access.ts';
-import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../content-negotiation.ts';
-import { deadLetterList } from '../dead-letter-list.ts';
-import { readQuery, wholeNumber } from '../query-parameters.ts';
-import { readDiscardRequest, readReplayRequest } from '../replay-request.ts';
-import { wholeBodyWithin } from '../request-body.ts';
-import { asStoreProblem } from '../store-problem.ts';
+import { callerOf } from '../auth/access.ts';
+import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../http/content-negotiation.ts';
+import { deadLetterList } from '../http/dead-letter-list.ts';
+import { readQuery, wholeNumber } from '../http/query-parameters.ts';
+import { readDiscardRequest, readReplayRequest } from '../http/replay-request.ts';
+import { wholeBodyWithin } from '../http/request-body.ts';
+import { asStoreProblem } from '../http/store-problem.ts';
 
 const DEFAULT_LIMIT = 100;
 export const MAX_LISTED = 10_000;

@@ -1,7 +1,7 @@
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { RequestProblem } from '../problem.ts';
+import { RequestProblem } from '../http/problem.ts';
 
 const PREFIX = '/docs';
 

@@ -1,8 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf } from '../access.ts';
-import { encodeStream, negotiateEncoding } from '../content-encoding.ts';
-import { negotiateAnswer } from '../content-negotiation.ts';
+import { callerOf } from '../auth/access.ts';
 import { feedLines } from '../feed/feed-lines.ts';
 import { registerFeedMetrics } from '../feed/feed-metrics.ts';
 import { type FeedPlace, FeedPlaces } from '../feed/feed-places.ts';
@@ -11,9 +9,11 @@ import { awaitPage, type FeedReading, type FeedStore, missedEvents } from '../fe
 import { feedZones } from '../feed/feed-zones.ts';
 import { FormatThreads } from '../feed/format-threads.ts';
 import { PageMemory } from '../feed/page-memory.ts';
-import { ClientHungUp, hangUpSignal } from '../hang-up.ts';
-import type { Metrics } from '../metrics.ts';
-import type { RequestProblem } from '../problem.ts';
+import { encodeStream, negotiateEncoding } from '../http/content-encoding.ts';
+import { negotiateAnswer } from '../http/content-negotiation.ts';
+import { ClientHungUp, hangUpSignal } from '../http/hang-up.ts';
+import type { Metrics } from '../http/metrics.ts';
+import type { RequestProblem } from '../http/problem.ts';
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };

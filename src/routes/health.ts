@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { KafkaSource } from '../../ingest/kafka-source.ts';
+import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../../store/event-store.ts';
 
 export interface HealthRoutesOptions {

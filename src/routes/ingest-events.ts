@@ -1,18 +1,18 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { decompressed, type Encoding } from '../../ingest/decompress.ts';
-import { type IntakeReport, takeInEvents } from '../../ingest/event-intake.ts';
-import { IntakeError } from '../../ingest/intake-error.ts';
+import { decompressed, type Encoding } from '../../ingest/upload/decompress.ts';
+import { type IntakeReport, takeInEvents } from '../../ingest/upload/event-intake.ts';
+import { IntakeError } from '../../ingest/upload/intake-error.ts';
 import type { EventStore } from '../../store/event-store.ts';
-import { callerOf } from '../access.ts';
-import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireBodyType } from '../content-negotiation.ts';
-import { hangUpSignal } from '../hang-up.ts';
-import type { Metrics } from '../metrics.ts';
-import { RequestProblem } from '../problem.ts';
-import { oneOf, readQuery } from '../query-parameters.ts';
-import { steadyChunks } from '../request-body.ts';
-import { asStoreProblem } from '../store-problem.ts';
-import { zoneGuard } from '../zone-guard.ts';
+import { callerOf } from '../auth/access.ts';
+import { zoneGuard } from '../auth/zone-guard.ts';
+import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireBodyType } from '../http/content-negotiation.ts';
+import { hangUpSignal } from '../http/hang-up.ts';
+import type { Metrics } from '../http/metrics.ts';
+import { RequestProblem } from '../http/problem.ts';
+import { oneOf, readQuery } from '../http/query-parameters.ts';
+import { steadyChunks } from '../http/request-body.ts';
+import { asStoreProblem } from '../http/store-problem.ts';
 
 const BODY_TYPES = [...LINE_TYPES, ...JSON_TYPES].join(', ');
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { isLoopbackHost } from '../loopback.ts';
-import { servedDocument } from '../openapi-served-document.ts';
+import { isLoopbackHost } from '../config/loopback.ts';
+import { servedDocument } from '../openapi/openapi-served-document.ts';
 import { docsRoutes } from './docs.ts';
 
 export interface OpenapiRoutesOptions {

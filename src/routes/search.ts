@@ -4,17 +4,24 @@ import { InvalidSearchError } from '../../query/invalid-search-error.ts';
 import type { SearchPlan } from '../../query/search-plan.ts';
 import type { SearchResult } from '../../query/search-result.ts';
 import type { EventStore } from '../../store/event-store.ts';
-import { requireZone } from '../access.ts';
-import { isJsonType, JSON_TYPES, negotiateAnswer, requireBodyType, requirePlainBody, SEARCH_ANSWER_TYPES } from '../content-negotiation.ts';
-import { DeadlinePassed, withDeadline } from '../deadline.ts';
-import { ClientHungUp, hangUpSignal } from '../hang-up.ts';
-import type { Metrics } from '../metrics.ts';
-import { RequestProblem } from '../problem.ts';
-import { invalidRequest } from '../query-parameters.ts';
-import { SEARCH_BODY_BYTES, wholeBodyWithin } from '../request-body.ts';
-import { searchResponseJson } from '../search-response.ts';
-import { asStoreProblem } from '../store-problem.ts';
-import { parseZoneId } from '../zone-of-path.ts';
+import { requireZone } from '../auth/access.ts';
+import {
+  isJsonType,
+  JSON_TYPES,
+  negotiateAnswer,
+  requireBodyType,
+  requirePlainBody,
+  SEARCH_ANSWER_TYPES,
+} from '../http/content-negotiation.ts';
+import { DeadlinePassed, withDeadline } from '../http/deadline.ts';
+import { ClientHungUp, hangUpSignal } from '../http/hang-up.ts';
+import type { Metrics } from '../http/metrics.ts';
+import { RequestProblem } from '../http/problem.ts';
+import { invalidRequest } from '../http/query-parameters.ts';
+import { SEARCH_BODY_BYTES, wholeBodyWithin } from '../http/request-body.ts';
+import { searchResponseJson } from '../http/search-response.ts';
+import { asStoreProblem } from '../http/store-problem.ts';
+import { parseZoneId } from '../http/zone-of-path.ts';
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EventStore } from '../../store/event-store.ts';
-import { callerOf } from '../access.ts';
-import { negotiateAnswer } from '../content-negotiation.ts';
+import { callerOf } from '../auth/access.ts';
 import { cursorText } from '../feed/feed-cursor.ts';
 import { missedEvents } from '../feed/feed-reading.ts';
 import { feedZones } from '../feed/feed-zones.ts';
-import type { Metrics } from '../metrics.ts';
-import { RequestProblem } from '../problem.ts';
+import { negotiateAnswer } from '../http/content-negotiation.ts';
+import type { Metrics } from '../http/metrics.ts';
+import { RequestProblem } from '../http/problem.ts';
 import { readyFrame } from '../tail/tail-frames.ts';
 import { TailHub } from '../tail/tail-hub.ts';
 import { registerTailMetrics } from '../tail/tail-metrics.ts';

@@ -4,7 +4,7 @@ import { type CostedMatcher, compileMatcher } from '../../query/match-event.ts';
 import { compileMatchRequest } from '../../query/match-event-request.ts';
 import { cutText } from '../../query/shown-value.ts';
 import { type CursorStore, type FeedPosition, readCursor } from '../feed/feed-cursor.ts';
-import { invalidRequest, type Reader, readQuery } from '../query-parameters.ts';
+import { invalidRequest, type Reader, readQuery } from '../http/query-parameters.ts';
 import { TAIL_WORK } from './tail-work.ts';
 
 /** What a client of the live tail asks for. */

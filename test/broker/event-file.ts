@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { generateEvents } from '../../bench/event-generator.ts';
+import { generateEvents } from '../../bench/events/event-generator.ts';
 
 /** All events of these files are of this zone. */
 export const ZONE = 1;

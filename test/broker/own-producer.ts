@@ -1,6 +1,6 @@
 import kafkajs, { type Message, type Producer } from 'kafkajs';
 import { inject, onTestFinished } from 'vitest';
-import { mendRequestTimer } from '../../ingest/kafka-request-timer.ts';
+import { mendRequestTimer } from '../../ingest/kafka/kafka-request-timer.ts';
 
 /** A producer of kafkajs's for messages that have to be just so; it is disconnected with the test. */
 export async function ownProducer(brokers = inject('kafkaBrokers'), transactionalId?: string): Promise<Producer> {

@@ -1,5 +1,5 @@
 import { expect, inject, it } from 'vitest';
-import { percentile } from '../../bench/percentile.ts';
+import { percentile } from '../../bench/report/percentile.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { eventMessage } from './event-file.ts';
 import { ownProducer, sendValues } from './own-producer.ts';

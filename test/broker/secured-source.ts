@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
-import { kafkaConnection } from '../../src/kafka-config.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { kafkaConnection } from '../../src/config/kafka-config.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { ask, startApp } from '../src/running-app.ts';
 import { USERS } from './secured-broker.ts';

@@ -1,7 +1,7 @@
 import { inject, onTestFinished } from 'vitest';
-import type { KafkaConnection } from '../../ingest/kafka-connection.ts';
-import { type KafkaLogger, silentKafkaLogger } from '../../ingest/kafka-log.ts';
-import { type KafkaSource, startKafkaSource } from '../../ingest/kafka-source.ts';
+import type { KafkaConnection } from '../../ingest/kafka/kafka-connection.ts';
+import { type KafkaLogger, silentKafkaLogger } from '../../ingest/kafka/kafka-log.ts';
+import { type KafkaSource, startKafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { RETENTION_MS } from '../fixtures/temporary-store.ts';
 import { ZONE } from './event-file.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import kafkajs, { type Admin } from 'kafkajs';
-import { mendRequestTimer } from '../../ingest/kafka-request-timer.ts';
+import { mendRequestTimer } from '../../ingest/kafka/kafka-request-timer.ts';
 
 /** Room for the largest message of the tests. */
 const MAX_MESSAGE_BYTES = 8_000_000;

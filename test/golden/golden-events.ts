@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BatchBuilder } from '../../ingest/batch-builder.ts';
+import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import type { EventBatch } from '../../store/event-store.ts';
 import { GOLDEN_NOW } from './golden-case.ts';
 

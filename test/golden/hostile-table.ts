@@ -14,8 +14,8 @@ import { groupDetailStatement, groupPageStatement } from '../../sql/group-statem
 import { unmarkText } from '../../sql/marked-text.ts';
 import { rowPageStatement } from '../../sql/row-statements.ts';
 import { flushingRows, flushingTableStatement } from '../../sql/segment-statements.ts';
-import { runStatement, startEngine } from '../../store/duckdb-engine.ts';
-import { journalFileOf } from '../../store/journal-file.ts';
+import { runStatement, startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
+import { journalFileOf } from '../../store/embedded/journal/journal-file.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 
 const NOW = 1_790_000_000_000;

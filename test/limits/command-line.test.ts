@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { CommandFailed } from '../../src/cli/command.ts';
 import { UsageError } from '../../src/cli/command-line.ts';
-import { LARGEST_PAGE_BYTES } from '../../src/cli/feed-command.ts';
-import { GIVE_UP_AFTER_MS, MAX_PATIENCE_DAYS, parseFeedOptions } from '../../src/cli/feed-options.ts';
-import { LONGEST_MS } from '../../src/cli/feed-retry.ts';
-import { SYSLOG_SILENCE_MS } from '../../src/cli/feed-sink.ts';
+import { LARGEST_PAGE_BYTES } from '../../src/cli/feed/feed-command.ts';
+import { GIVE_UP_AFTER_MS, MAX_PATIENCE_DAYS, parseFeedOptions } from '../../src/cli/feed/feed-options.ts';
+import { LONGEST_MS } from '../../src/cli/feed/feed-retry.ts';
+import { SYSLOG_SILENCE_MS } from '../../src/cli/feed/feed-sink.ts';
 import { MAX_LISTED } from '../../src/cli/ingest-command.ts';
 import { MAX_ANSWER_BYTES, uploadEvents } from '../../src/cli/upload-events.ts';
 import { LONGEST_WAIT, MAX_EVENTS } from '../../src/feed/feed-query.ts';

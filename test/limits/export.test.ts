@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { EXPORTS_AT_ONCE, ExportSlots } from '../../src/export/export-slots.ts';
-import { SEARCH_BODY_BYTES } from '../../src/request-body.ts';
+import { SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
 import { ask, lastHour, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { CONFIG_VARIABLES } from '../../src/config-table.ts';
-import { RequestProblem } from '../../src/problem.ts';
+import { CONFIG_VARIABLES } from '../../src/config/config-table.ts';
+import { RequestProblem } from '../../src/http/problem.ts';
 import type { Answer } from '../src/running-app.ts';
 import { testTitles } from './test-titles.ts';
 

@@ -4,9 +4,9 @@ import { LONGEST_STORED_SQL } from '../../edge/local/database/open-streams.ts';
 import { DEEPEST_CONDITIONS, MAX_CONDITIONS } from '../../edge/local/database/parse-condition.ts';
 import { MAX_ARGUMENTS, MAX_STEPS } from '../../edge/local/database/parse-request.ts';
 import { openTokenStore } from '../../edge/local/database/token-store.ts';
-import { type DatabaseApp, startDatabaseApp } from '../edge/database/database-app.ts';
-import { execute } from '../edge/database/pipeline-results.ts';
-import { startWhole } from '../src/edge-program.ts';
+import { type DatabaseApp, startDatabaseApp } from '../edge/local/database/database-app.ts';
+import { execute } from '../edge/local/database/pipeline-results.ts';
+import { startWhole } from '../src/management/edge-program.ts';
 import { ask } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
 

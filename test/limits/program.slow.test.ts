@@ -1,11 +1,11 @@
 import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { ConfigError, loadConfig } from '../../src/config.ts';
-import { CONFIG_VARIABLES } from '../../src/config-table.ts';
-import { createHttpServer } from '../../src/http-server.ts';
+import { ConfigError, loadConfig } from '../../src/config/config.ts';
+import { CONFIG_VARIABLES } from '../../src/config/config-table.ts';
+import { createHttpServer } from '../../src/http/http-server.ts';
 import { STOP_LIMITS } from '../../src/stop-all.ts';
-import { answerOn, openConnection } from '../src/raw-connection.ts';
+import { answerOn, openConnection } from '../src/http/raw-connection.ts';
 import { ask, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, type LimitTest, milliseconds } from './limit-table.ts';
 

@@ -1,7 +1,7 @@
 import { toJsonTree } from '../../edge/local/api-guardian/json-tree.ts';
 import { readSpec } from '../../edge/local/api-guardian/read-spec.ts';
 import { SpecFault } from '../../edge/local/api-guardian/spec-fault.ts';
-import { answering } from '../edge/api-guardian/specification.ts';
+import { answering } from '../edge/local/api-guardian/specification.ts';
 
 const TEXT = { type: 'string' };
 

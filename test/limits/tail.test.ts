@@ -3,7 +3,7 @@ import { TAIL_LIMITS } from '../../src/routes/tail.ts';
 import { MAX_MISSED } from '../../src/tail/tail-watcher.ts';
 import { TAIL_WORK } from '../../src/tail/tail-work.ts';
 import { type RunningApp, startApp } from '../src/running-app.ts';
-import { tailPath } from '../src/tail-client.ts';
+import { tailPath } from '../src/tail/tail-client.ts';
 import { bytes, count, describeLimits, outcomeOf } from './limit-table.ts';
 
 let app: RunningApp;

@@ -4,7 +4,7 @@ import { compileSearch } from '../../query/compile-search.ts';
 import { compileMatcher } from '../../query/match-event.ts';
 import { compileMatchRequest } from '../../query/match-event-request.ts';
 import { matchSubject } from '../../query/match-event-subject.ts';
-import type { OpenStore, StoreOptions } from '../../store/open-store.ts';
+import type { OpenStore, StoreOptions } from '../../store/embedded/open-store.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
 import { arbitraryAddress, arbitraryRange } from './arbitrary-address.ts';

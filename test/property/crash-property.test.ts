@@ -2,7 +2,7 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { OpenStore } from '../../store/open-store.ts';
+import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { ZONES } from './arbitrary-event.ts';
 import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';

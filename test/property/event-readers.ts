@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { cursorText } from '../../src/feed/feed-cursor.ts';
 import type { FeedFormatName } from '../../src/formats/feed-format.ts';
 import type { OracleRequest } from '../oracle/search-oracle.ts';
-import { runCli } from '../src/cli-process.ts';
+import { runCli } from '../src/cli/cli-process.ts';
 import type { RunningApp } from '../src/running-app.ts';
 
 /** What a reader shows of an event; formats leave out different parts of it. */

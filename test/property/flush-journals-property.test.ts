@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SegmentKernel } from '../../store/segment-kernel.ts';
-import { expectFlushedAlike, journalsOf } from '../store/flushed-both-ways.ts';
+import { SegmentKernel } from '../../store/embedded/parquet/segment-kernel.ts';
+import { expectFlushedAlike, journalsOf } from '../store/embedded/flush/flushed-both-ways.ts';
 import { propertyRuns } from './property-runs.ts';
 import { anyText, hostileText } from './value-pools.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileSearch } from '../../query/compile-search.ts';
-import { searchResponseJson } from '../../src/search-response.ts';
-import type { OpenStore } from '../../store/open-store.ts';
+import { searchResponseJson } from '../../src/http/search-response.ts';
+import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
 import { type OracleRequest, searchOracle } from '../oracle/search-oracle.ts';
 import { arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';

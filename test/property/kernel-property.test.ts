@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseAddress } from '../../query/parse-address.ts';
-import { arbitraryRawEvent } from '../ingest/arbitrary-raw-event.ts';
-import { arbitraryRepeatingEvent } from '../ingest/arbitrary-repeating-event.ts';
-import { arbitraryUsualEvent } from '../ingest/arbitrary-usual-event.ts';
-import { fieldsOf, kernelConversion, scannedConversion } from '../ingest/conversions.ts';
-import { decodedEvents } from '../ingest/decoded-fields.ts';
-import { plainlyPacked, unpacked } from '../ingest/plain-packing.ts';
-import { rawEvent } from '../ingest/raw-events.ts';
+import { arbitraryRawEvent } from '../ingest/event/arbitrary-raw-event.ts';
+import { arbitraryRepeatingEvent } from '../ingest/event/arbitrary-repeating-event.ts';
+import { arbitraryUsualEvent } from '../ingest/event/arbitrary-usual-event.ts';
+import { fieldsOf, kernelConversion, scannedConversion } from '../ingest/event/conversions.ts';
+import { decodedEvents } from '../ingest/event/decoded-fields.ts';
+import { plainlyPacked, unpacked } from '../ingest/event/plain-packing.ts';
+import { rawEvent } from '../ingest/event/raw-events.ts';
 import { damage, damaged } from './damaged-bytes.ts';
 import { propertyRuns } from './property-runs.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../src/eventually.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { propertyRuns } from './property-runs.ts';
 import { answerFaults } from './raw-bytes/answer-faults.ts';

@@ -1,6 +1,6 @@
 import { compileSearch } from '../../query/compile-search.ts';
-import { searchResponseJson } from '../../src/search-response.ts';
-import type { OpenStore } from '../../store/open-store.ts';
+import { searchResponseJson } from '../../src/http/search-response.ts';
+import type { OpenStore } from '../../store/embedded/open-store.ts';
 import type { ZoneRequest } from './arbitrary-request.ts';
 
 /** The answer over the wire, without the wire: request bytes to a plan, the plan to a result, the result to the response's text. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OpenStore, StoreOptions } from '../../store/open-store.ts';
+import type { OpenStore, StoreOptions } from '../../store/embedded/open-store.ts';
 import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
 import { ZONES } from './arbitrary-event.ts';

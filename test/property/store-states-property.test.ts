@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { matchingEvents, searchOracle } from '../oracle/search-oracle.ts';
-import { killAll } from '../src/cli-process.ts';
+import { killAll } from '../src/cli/cli-process.ts';
 import type { ZoneRequest } from './arbitrary-request.ts';
 import { DAY_ZONES } from './day-of-events.ts';
 import { beginExport, cursorBehind, exportedEvents, readFeedPages, readTail, runConsumer } from './event-readers.ts';

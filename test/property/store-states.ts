@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { StoreOptions } from '../../store/open-store.ts';
+import type { StoreOptions } from '../../store/embedded/open-store.ts';
 import { NO_BACKGROUND_JOBS_MS } from '../fixtures/temporary-store.ts';
 import type { RawEvent } from '../oracle/raw-event.ts';
 import { type RunningApp, startApp } from '../src/running-app.ts';

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { replayDeadLetters } from '../../ingest/dead-letter-replay.ts';
-import { takeInEvents } from '../../ingest/event-intake.ts';
-import { IntakeError } from '../../ingest/intake-error.ts';
-import type { Caller } from '../../src/access.ts';
-import { RequestProblem } from '../../src/problem.ts';
-import { zoneGuard } from '../../src/zone-guard.ts';
+import { replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
+import { takeInEvents } from '../../ingest/upload/event-intake.ts';
+import { IntakeError } from '../../ingest/upload/intake-error.ts';
+import type { Caller } from '../../src/auth/access.ts';
+import { zoneGuard } from '../../src/auth/zone-guard.ts';
+import { RequestProblem } from '../../src/http/problem.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
-import { HOUR, NOW, RULES } from '../ingest/raw-events.ts';
+import { HOUR, NOW, RULES } from '../ingest/event/raw-events.ts';
 import { damage, damaged } from './damaged-bytes.ts';
 import { propertyRuns } from './property-runs.ts';
 

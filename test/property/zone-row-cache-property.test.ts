@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { OpenStore } from '../../store/open-store.ts';
+import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';

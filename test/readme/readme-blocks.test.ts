@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePorts } from '../broker/free-port.ts';
 import { createTopic } from '../broker/test-topic.ts';
-import { eventually } from '../src/eventually.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { type MovedClock, movedClock } from './moved-clock.ts';
 import { readmeBlocks, shapeOfOutput, withOutputs } from './readme-blocks.ts';
 

@@ -20,3 +20,38 @@ export const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'node:fs': ['store', 'ingest', 'edge', 'src', 'bench', 'test'],
   'node:http': ['store', 'ingest', 'edge', 'src', 'bench', 'test'],
 };
+
+/**
+ * The folders of a room from top to bottom: each imports only itself and those below it. `.` stands for the files beside these folders.
+ * A folder inside one of them belongs to it.
+ */
+export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  store: ['embedded', '.'],
+  'store/embedded': [
+    '.',
+    'compaction',
+    'flush',
+    'cache',
+    'export',
+    'memtable',
+    'feed',
+    'search',
+    'snapshot',
+    'catalog',
+    'blob',
+    'journal',
+    'segment',
+    'parquet',
+    'duckdb',
+    'runtime',
+  ],
+  ingest: ['demo', 'kafka', 'upload', 'event'],
+  src: ['cli', '.', 'routes', 'openapi', 'management', 'sinks', 'tail', 'feed', 'export', 'formats', 'auth', 'http', 'config'],
+  bench: ['.', 'modes', 'subjects', 'report', 'engines', 'events'],
+};
+
+/** Folders inside those folders. */
+export const INNER_FOLDERS = ['src/cli/feed', 'ingest/event/scan', 'bench/report/page'] as const;
+
+/** The one file that starts the program: it stands beside the others and imports from the top. */
+export const MAIN = 'src/main.ts';

@@ -1,6 +1,12 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { type Folder, folders, importRules, layersAbove } from './import-rules.ts';
 import { type Finding, lintFiles } from './lint-folder.ts';
-import { MAY_IMPORT, MAY_USE } from './room-table.ts';
+import { FOLDERS, INNER_FOLDERS, MAIN, MAY_IMPORT, MAY_USE } from './room-table.ts';
+
+const CHECKOUT = join(import.meta.dirname, '../..');
+const RULES_FILE = join(CHECKOUT, 'biome.rooms.json');
 
 const RULE = 'lint/style/noRestrictedImports';
 const ROOMS = [...Object.keys(MAY_IMPORT), 'scripts'];
@@ -70,11 +76,44 @@ const insideCases: readonly Case[] = Object.keys(MAY_IMPORT).map((room) => ({
 
 const CASES = [...roomCases, ...packageCases, ...insideCases];
 
+/** A file of each folder for each other folder of its order, and one that imports a file beside it. */
+function casesOf(folder: Folder) {
+  const { path, area, layer } = folder;
+  const above = layersAbove(folder);
+  return [...(FOLDERS[area] ?? []), 'neighbour'].map((target) => {
+    const to = target === 'neighbour' || target === layer ? path : posix.join(area, target);
+    const from = posix.relative(path, `${to}/concept.ts`);
+    const file = `${path}/folder-import-of-${slug(target === '.' ? 'files-beside' : target)}.ts`;
+    const allowed = !above.includes(target);
+    return {
+      path,
+      file,
+      text: FORMS['import']?.(from.startsWith('.') ? from : `./${from}`) ?? '',
+      allowed,
+      sentence: `${path}/ ${allowed ? 'may' : 'must not'} import ${to}/`,
+    };
+  });
+}
+
+const mainCase = {
+  path: posix.dirname(MAIN),
+  file: MAIN,
+  text: "import './cli/concept.ts';\n",
+  allowed: true,
+  sentence: `${MAIN} may import cli/`,
+};
+const FOLDER_CASES = [...folders().flatMap(casesOf), mainCase];
+
 let findings: ReadonlyMap<string, readonly Finding[]>;
 
 beforeAll(async () => {
   const concepts = ROOMS.map((room): [string, string] => [`${room}/concept.ts`, 'export const concept = 1;\nexport type Concept = 1;\n']);
-  const files = new Map([...concepts, ...CASES.map(({ file, text }): [string, string] => [file, text])]);
+  const inFolders = folders().map(({ path }): [string, string] => [`${path}/concept.ts`, 'export const concept = 1;\n']);
+  const files = new Map([
+    ...inFolders,
+    ...concepts,
+    ...[...CASES, ...FOLDER_CASES].map(({ file, text }): [string, string] => [file, text]),
+  ]);
   findings = Map.groupBy(await lintFiles(files), ({ file }) => file);
 });
 
@@ -87,6 +126,49 @@ describe('room rules', () => {
       expect(broken).toHaveLength(1);
       expect(broken[0]?.message).toMatch(new RegExp(`^Room rule: ${room}/ `));
     }
+  });
+});
+
+describe('the order of the folders', () => {
+  test.each(FOLDER_CASES)('$sentence', ({ path, file, allowed }) => {
+    const broken = (findings.get(file) ?? []).filter(({ rule }) => rule === RULE);
+    expect(broken.map(({ message }) => message)).toEqual(
+      allowed ? [] : [expect.stringContaining(`Folder rule: ${path}/ must not import what is above it: `)],
+    );
+  });
+
+  test('has every folder with a module in it', () => {
+    const areas = [...new Set(Object.keys(FOLDERS).map((area) => area.split('/')[0] ?? area))];
+    const modules = areas.flatMap((area) =>
+      readdirSync(join(CHECKOUT, area), { recursive: true, encoding: 'utf8' })
+        .map((path) => posix.join(area, path.replaceAll('\\', '/')))
+        .filter((path) => path.endsWith('.ts') && !/\/(node_modules|kernel)\//.test(path)),
+    );
+    const known = [...folders().map(({ path }) => path), ...INNER_FOLDERS];
+    expect(modules.map((path) => posix.dirname(path)).filter((path) => !known.includes(path))).toEqual([]);
+  });
+
+  test.each(Object.entries(FOLDERS))('CONTRIBUTING.md has it for %s/', (area, layers) => {
+    const names = layers.map((layer) => (layer === '.' ? 'its own files' : `\`${layer}/\``)).join(' > ');
+    const rows = readFileSync(join(CHECKOUT, 'CONTRIBUTING.md'), 'utf8').split('\n');
+    expect(rows.map((row) => row.replaceAll(/ +/g, ' '))).toContain(`| \`${area}/\` | ${names} |`);
+  });
+
+  test('the tests of a folder are in the folder of the same name under test/', () => {
+    const tests = ROOMS.filter((room) => room !== 'test').flatMap((room) =>
+      existsSync(join(CHECKOUT, 'test', room))
+        ? readdirSync(join(CHECKOUT, 'test', room), { recursive: true, encoding: 'utf8' }).map((path) => posix.join(room, path))
+        : [],
+    );
+    const folders = new Set(tests.filter((path) => path.endsWith('.test.ts')).map((path) => posix.dirname(path)));
+    expect(folders.size).toBeGreaterThan(30);
+    expect([...folders].filter((folder) => !existsSync(join(CHECKOUT, folder)))).toEqual([]);
+  });
+
+  test('biome.rooms.json has the rules of the table; UPDATE_ROOMS=1 writes it anew', () => {
+    const overrides = importRules();
+    if (process.env['UPDATE_ROOMS'] !== undefined) writeFileSync(RULES_FILE, `${JSON.stringify({ overrides }, null, 2)}\n`);
+    expect(JSON.parse(readFileSync(RULES_FILE, 'utf8'))).toEqual({ overrides });
   });
 });
 

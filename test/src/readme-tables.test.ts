@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { CONFIG_VARIABLES, variablesOf } from '../../src/config-table.ts';
-import { PROBLEMS } from '../../src/problem.ts';
+import { CONFIG_VARIABLES, variablesOf } from '../../src/config/config-table.ts';
+import { PROBLEMS } from '../../src/http/problem.ts';
 
 const path = join(import.meta.dirname, '../../README.md');
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import type { KafkaSource } from '../../ingest/kafka-source.ts';
+import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import { type AppOptions, buildApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
-import { type OpenStore, openStore, type StoreOptions } from '../../store/open-store.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { type OpenStore, openStore, type StoreOptions } from '../../store/embedded/open-store.ts';
 
 /** The real app over a real store, listening on a free port of 127.0.0.1. */
 export interface RunningApp {

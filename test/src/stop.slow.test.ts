@@ -5,8 +5,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { addressOf, type CliProcess, killAll, startCli } from './cli-process.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../fixtures/eventually.ts';
+import { addressOf, type CliProcess, killAll, startCli } from './cli/cli-process.ts';
 import { ask, eventLine, ingest } from './running-app.ts';
 
 let folder: string;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openState } from '../../../edge/local/state.ts';
-import { addressOf, killAll, startCli } from '../../src/cli-process.ts';
-import { eventually } from '../../src/eventually.ts';
+import { eventually } from '../../fixtures/eventually.ts';
+import { addressOf, killAll, startCli } from '../../src/cli/cli-process.ts';
 import { EXAMPLE_REQUESTS, send } from '../example-requests.ts';
 import { STATE_WRITERS, type StateWriter } from './state-writers.ts';
 

@@ -1,4 +1,4 @@
-import { PROBLEMS } from '../../../src/problem.ts';
+import { PROBLEMS } from '../../../src/http/problem.ts';
 import { DESCRIBED_OPERATIONS, undescribed } from '../../src/openapi/document-check.ts';
 import type { Case } from './arbitrary-wire-request.ts';
 import type { WireAnswer } from './wire-answers.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openTokenStore } from '../../../edge/local/database/token-store.ts';
-import { eventually } from '../../src/eventually.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const WATCH = fileURLToPath(new URL('./main-thread-watch.ts', import.meta.url));

@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { OPENAPI_DOCUMENT } from '../../../src/openapi-document.ts';
+import { OPENAPI_DOCUMENT } from '../../../src/openapi/openapi-document.ts';
 import type { DrivenAnswer } from './driven-answer.ts';
 
 /** A body of one content type. */

@@ -1,4 +1,4 @@
-import { eventually } from '../eventually.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { eventLine, ingest } from '../running-app.ts';
 import { send } from './driven-answer.ts';
 import { type Site, startSite } from './site.ts';

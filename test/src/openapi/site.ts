@@ -5,9 +5,9 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { openTokenStore } from '../../../edge/local/database/token-store.ts';
 import { buildApp } from '../../../src/app.ts';
-import { loadConfig } from '../../../src/config.ts';
-import { type Edge, startEdge } from '../../../src/edge-start.ts';
-import { type OpenStore, openStore } from '../../../store/open-store.ts';
+import { loadConfig } from '../../../src/config/config.ts';
+import { type Edge, startEdge } from '../../../src/management/edge-start.ts';
+import { type OpenStore, openStore } from '../../../store/embedded/open-store.ts';
 import { type Addressed, type Call, type DrivenAnswer, send } from './driven-answer.ts';
 
 /** The real app over a real store and a real local control plane. */

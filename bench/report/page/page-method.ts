@@ -1,0 +1,58 @@
+import type { RaceResult } from '../race-result.ts';
+import { html, type Markup } from './html-markup.ts';
+
+/** What the figures mean. Only of what was measured is spoken. */
+export function methodSection({ sizes, mixed, concurrency }: RaceResult): Markup {
+  const isThere = (figures: object) => Object.keys(figures).length > 0;
+  const timed = (temperature: 'hotMs' | 'coldMs' | 'rememberedMs') =>
+    sizes.some(({ workloads }) => workloads.some(({ engines }) => Object.values(engines).some((times) => times[temperature].length > 0)));
+  const entries = [
+    {
+      name: 'Answers',
+      isThere: true,
+      text: 'Before anything is timed, every engine answers every search, and the answers are compared value by value.',
+    },
+    {
+      name: 'Hot',
+      isThere: timed('hotMs'),
+      text: 'The median of runs in one process, after the answers were compared. The engines take turns, so that what disturbs the machine disturbs all of them. Results are not cached.',
+    },
+    {
+      name: 'Cold',
+      isThere: timed('coldMs'),
+      text: "The first search of a fresh process that has just opened its data. The operating system's file cache may be warm.",
+    },
+    {
+      name: 'Remembered',
+      isThere: timed('rememberedMs'),
+      text: 'Hot runs of shieldlog as it is set up by itself: it remembers how many events of a flushed segment match and what groups they make, so a search that is asked again reads only what is new, what its window cuts and the rows it shows. The window and the data stay the same here, and cut nothing. In all other figures this is off. ClickHouse, whose query cache stays off, takes turns with it as in the hot runs.',
+    },
+    {
+      name: 'Times as fast',
+      isThere: timed('hotMs') || timed('coldMs'),
+      text: "The rival's median divided by ours, with 10 ms added to both as ClickBench does: a difference of a millisecond in two is no difference. Over all searches: the geometric mean of these.",
+    },
+    {
+      name: 'Intake',
+      isThere: sizes.some(({ intake }) => isThere(intake)),
+      text: 'Files of NDJSON into an empty engine as fast as it goes: until every event is stored and searchable, and further until nothing is left to be merged. Each file is read once before, past the memory of the operating system, so that no engine pays for being the first to read it. Until then the process kept so many cores busy on average: with fewer than there are it waited for the disk or for itself. Peak memory is the largest resident size of the process until all was searchable; shieldlog runs with the memory limit it has by itself, ClickHouse without any. The size on disk is taken after merging.',
+    },
+    {
+      name: 'Growth',
+      isThere: sizes.length > 1,
+      text: 'The slope of the straight line through the logarithms of the hot medians over those of the numbers of events.',
+    },
+    {
+      name: 'While events come in',
+      isThere: isThere(mixed),
+      text: 'The searches of an open dashboard, one every 100 ms or as soon as the one before has ended where that took longer: alone, then while a file comes in, then both again with another file after everything was merged, so that what disturbs the machine for a while disturbs both.',
+    },
+    {
+      name: 'Several clients',
+      isThere: isThere(concurrency),
+      text: 'Each client sends the searches one after the other over HTTP and waits for each answer. Only answers of status 2xx count as answers; all others, and timeouts, are errors.',
+    },
+  ].filter((entry) => entry.isThere);
+  return html`<section id="method"><h2>What is measured and how</h2><dl class="method">
+${entries.map(({ name, text }) => html`<div><dt>${name}</dt><dd>${text}</dd></div>\n`)}</dl></section>`;
+}

@@ -1,0 +1,74 @@
+// The program whose exports are measured, in a process of its own, so that its memory can be told from the client's. Started with what to do as JSON in the first argument; sends what it
+// measured as one message.
+import { pino } from 'pino';
+import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
+import { buildApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
+import { BENCH_NOW_MS } from '../events/event-file.ts';
+import { generateEvents } from '../events/event-generator.ts';
+import type { ExportClientReport, ExportOrder, ExportReport, ExportRun } from './export-order.ts';
+import { forkSubject } from './fork-subject.ts';
+
+const HOUR_MS = 3_600_000;
+const RETENTION_MS = 72 * HOUR_MS;
+const ZONE = 1;
+const WINDOW = { fromMs: BENCH_NOW_MS - RETENTION_MS, toMs: BENCH_NOW_MS + 1 };
+const BATCH_EVENTS = 10_000;
+/** Pages of the search before the first export: a program that has served for a while has its memory already. */
+const WARMING_PAGES = 200;
+const SAMPLE_MS = 10;
+
+const order = JSON.parse(process.argv[2] ?? '{}') as ExportOrder;
+const now = () => BENCH_NOW_MS;
+const { dataDir, memoryLimitMb } = order;
+const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now });
+process.send?.(order.kind === 'fill' ? await fill(order.events) : await exportAll(order.runs));
+await store.close();
+
+async function fill(count: number): Promise<{ readonly segmentBytes: number }> {
+  const builder = new BatchBuilder({ now, retentionMs: RETENTION_MS });
+  for (const line of generateEvents({ seed: 1, count, zones: ZONE, nowMs: BENCH_NOW_MS, spanMs: 71 * HOUR_MS })) {
+    builder.addEvent('file', line.subarray(0, -1));
+    if (builder.eventCount === BATCH_EVENTS) await store.append(builder.take());
+  }
+  await store.append(builder.take());
+  await store.flushNow();
+  await store.compactNow();
+  return { segmentBytes: store.stats().segmentBytes };
+}
+
+async function exportAll(runs: readonly ExportRun[]): Promise<ExportReport> {
+  const logger = pino({ level: 'silent' });
+  const app = await buildApp({ store, config: loadConfig({ DATA_DIR: dataDir }), now, logger, kafka: null });
+  const url = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
+  const openRssBytes = process.memoryUsage.rss();
+  await search(store);
+  const warmRssBytes = process.memoryUsage.rss();
+  const exports: ExportReport['exports'][number][] = [];
+  for (const run of runs) {
+    let peakRssBytes = 0;
+    const sampler = setInterval(() => {
+      peakRssBytes = Math.max(peakRssBytes, process.memoryUsage.rss());
+    }, SAMPLE_MS);
+    const body = JSON.stringify({ from: WINDOW.fromMs, to: WINDOW.toMs });
+    const client = { ...run, url: `${url}/shield/event-logs/${ZONE}/export`, body };
+    const report = await forkSubject<ExportClientReport>('export-client.ts', client);
+    clearInterval(sampler);
+    exports.push({ ...run, ...report, peakRssBytes });
+  }
+  await app.close();
+  return { openRssBytes, warmRssBytes, exports };
+}
+
+async function search(warmed: OpenStore): Promise<void> {
+  for (let index = 0; index < WARMING_PAGES; index += 1) {
+    await warmed.search({
+      zoneId: ZONE,
+      window: WINDOW,
+      where: { kind: 'everything' },
+      page: { index, size: 500 },
+      output: { kind: 'rows' },
+    });
+  }
+}

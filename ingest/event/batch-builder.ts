@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import type { DeadLetter, EventBatch, SourceOffset } from '../../store/event-store.ts';
+import { EventConverter } from './event-converter.ts';
+import type { LineReceiver } from './event-kernel.ts';
+import { type EventRules, LARGEST_EVENT_BYTES } from './event-rules.ts';
+import type { EventVerdict } from './event-verdict.ts';
+import { KEPT_START_BYTES, type LongPiece } from './partial-event.ts';
+import { textStart } from './text-start.ts';
+
+export type { EventVerdict } from './event-verdict.ts';
+
+interface Place {
+  readonly topic: string;
+  readonly partition: number;
+  offset: bigint;
+}
+
+/** What a dead letter takes in memory beside its bytes and its reason. */
+const LETTER_BYTES = 300;
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Collects raw events into a batch for the store: good ones as columns and packed logs, bad ones as dead letters, old ones as a count. */
+export class BatchBuilder {
+  readonly #converter: EventConverter;
+  #eventCount = 0;
+  #expiredCount = 0;
+  #deadLetters: DeadLetter[] = [];
+  #deadLetterBytes = 0;
+  #places = new Map<string, Map<number, Place>>();
+  #place: Place = { topic: '', partition: -1, offset: 0n };
+  readonly #placeName = () => `${this.#place.topic}-${this.#place.partition}-${this.#place.offset}`;
+
+  constructor(options: EventRules) {
+    this.#converter = new EventConverter(options);
+  }
+
+  /** A message of any kind moves the partition's source offset behind it. The bytes are copied. `value` is null for a tombstone. */
+  addKafkaMessage(topic: string, partition: number, offset: bigint, value: Uint8Array | null): void {
+    this.#moveTo(topic, partition, offset);
+    const verdict = this.#convertKafka(value);
+    if (verdict.kind === 'rejected') {
+      const { reason, zoneId } = verdict;
+      this.#addDeadLetter({ ...kept(value ?? NO_BYTES), reason, zoneId, source: 'kafka', topic, partition, offset });
+    }
+  }
+
+  /** An event that comes without a place in a source. The bytes are copied. */
+  addEvent(source: 'http' | 'file', bytes: Uint8Array): EventVerdict {
+    const verdict = this.tryEvent(bytes);
+    if (verdict.kind === 'rejected') {
+      this.reject(source, bytes, verdict.reason, verdict.zoneId);
+    }
+    return verdict;
+  }
+
+  /** The same, but one that is rejected is left to the caller. */
+  tryEvent(bytes: Uint8Array): EventVerdict {
+    return this.#count(this.#converter.convert(bytes, null));
+  }
+
+  /** The usual ones among the events that end in a chunk, one a line, as `EventConverter.convertLines` finds them. The bytes are copied. */
+  addLines(chunk: Buffer, { added, other }: LineReceiver): number {
+    const count = (events: number) => {
+      this.#eventCount += events;
+      added(events);
+    };
+    return this.#converter.convertLines(chunk, { added: count, other });
+  }
+
+  /**
+   * An earlier dead letter once more: it gets the id that it would have had, but moves no source offset, and becomes no second dead letter
+   * if it still breaks a rule.
+   */
+  addDeadLetterAgain({ bytes, topic, partition, offset }: Pick<DeadLetter, 'bytes' | 'topic' | 'partition' | 'offset'>): EventVerdict {
+    const place = topic === null ? null : () => `${topic}-${partition}-${offset}`;
+    return this.#count(this.#converter.convert(bytes, place));
+  }
+
+  /** What is no event, with the zone that it would be in. The bytes are copied. */
+  reject(source: 'http' | 'file', bytes: Uint8Array, reason: string, zoneId: number | null): void {
+    this.#addDeadLetter({ ...kept(bytes), reason, zoneId, source, topic: null, partition: null, offset: null });
+  }
+
+  /** The same of what was too long to be held. */
+  rejectLong(source: 'http' | 'file', { start, sizeBytes, sha256 }: LongPiece, reason: string): void {
+    const cut = { sizeBytes, sha256 };
+    this.#addDeadLetter({ bytes: start, cut, reason, zoneId: null, source, topic: null, partition: null, offset: null });
+  }
+
+  /** Says that a source has been read up to here, whether or not there were events. */
+  moveTo(topic: string, partition: number, nextOffset: bigint): void {
+    this.#moveTo(topic, partition, nextOffset - 1n);
+  }
+
+  /** Accepted events. */
+  get eventCount(): number {
+    return this.#eventCount;
+  }
+
+  /** Memory that the batch holds: columns, logs and dead letters. */
+  get byteLength(): number {
+    return this.#converter.byteLength + this.#deadLetterBytes;
+  }
+
+  /** Nothing would be lost if the batch were not appended. */
+  get isEmpty(): boolean {
+    return this.#eventCount === 0 && this.#expiredCount === 0 && this.#deadLetters.length === 0 && this.#places.size === 0;
+  }
+
+  /** What was collected so far; the builder is empty afterwards. */
+  take(): EventBatch {
+    const batch: EventBatch = {
+      ...this.#converter.take(),
+      eventCount: this.#eventCount,
+      sourceOffsets: this.#sourceOffsets(),
+      deadLetters: this.#deadLetters,
+      expiredCount: this.#expiredCount,
+    };
+    this.#eventCount = 0;
+    this.#expiredCount = 0;
+    this.#deadLetters = [];
+    this.#deadLetterBytes = 0;
+    this.#places = new Map();
+    this.#place = { topic: '', partition: -1, offset: 0n };
+    return batch;
+  }
+
+  /** Takes back the memory of a batch that was taken and that nobody reads any more. */
+  release(batch: EventBatch): void {
+    this.#converter.release(batch);
+  }
+
+  #convertKafka(value: Uint8Array | null): EventVerdict {
+    if (value === null || value.length === 0) {
+      const what = value === null ? 'no value (a tombstone)' : 'an empty value';
+      return { kind: 'rejected', reason: `the message has ${what}: a JSON object is required`, zoneId: null };
+    }
+    return this.#count(this.#converter.convert(value, this.#placeName));
+  }
+
+  #count(verdict: EventVerdict): EventVerdict {
+    if (verdict.kind === 'accepted') {
+      this.#eventCount++;
+    } else if (verdict.kind === 'expired') {
+      this.#expiredCount++;
+    }
+    return verdict;
+  }
+
+  #addDeadLetter(letter: DeadLetter): void {
+    this.#deadLetters.push(letter);
+    this.#deadLetterBytes += letter.bytes.length + letter.reason.length + LETTER_BYTES;
+  }
+
+  #moveTo(topic: string, partition: number, offset: bigint): void {
+    if (this.#place.partition !== partition || this.#place.topic !== topic) {
+      this.#place = this.#placeOf(topic, partition);
+    }
+    this.#place.offset = offset;
+  }
+
+  #placeOf(topic: string, partition: number): Place {
+    let partitions = this.#places.get(topic);
+    if (partitions === undefined) {
+      partitions = new Map();
+      this.#places.set(topic, partitions);
+    }
+    let place = partitions.get(partition);
+    if (place === undefined) {
+      place = { topic, partition, offset: 0n };
+      partitions.set(partition, place);
+    }
+    return place;
+  }
+
+  #sourceOffsets(): SourceOffset[] {
+    return [...this.#places.values()].flatMap((partitions) =>
+      [...partitions.values()].map(({ topic, partition, offset }) => ({ topic, partition, nextOffset: offset + 1n })),
+    );
+  }
+}
+
+/** What a dead letter keeps of a message: a copy, because a message is often a view of a fetched block. */
+function kept(bytes: Uint8Array): Pick<DeadLetter, 'bytes' | 'cut'> {
+  if (bytes.length <= LARGEST_EVENT_BYTES) {
+    return { bytes: Uint8Array.from(bytes), cut: null };
+  }
+  const cut = { sizeBytes: bytes.length, sha256: createHash('sha256').update(bytes).digest() };
+  return { bytes: Uint8Array.from(textStart(bytes, KEPT_START_BYTES)), cut };
+}

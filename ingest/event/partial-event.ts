@@ -1,0 +1,83 @@
+import { createHash, type Hash } from 'node:crypto';
+import { LARGEST_EVENT_BYTES } from './event-rules.ts';
+import { isBlank, newlinesIn } from './scan/json-bytes.ts';
+import { textStart } from './text-start.ts';
+
+/** Of a message that is longer than any event, so much is kept. */
+export const KEPT_START_BYTES = 64 * 1024;
+
+/** Something in the place of an event that is longer than any: its start, and what tells it from others. */
+export class LongPiece {
+  readonly start: Uint8Array;
+  readonly sizeBytes: number;
+  readonly sha256: Uint8Array;
+  readonly newlines: number;
+  /** Nothing but blanks: no event at all. */
+  readonly isBlank: boolean;
+
+  constructor({ start, sizeBytes, sha256, newlines, isBlank }: LongPiece) {
+    [this.start, this.sizeBytes, this.sha256, this.newlines, this.isBlank] = [start, sizeBytes, sha256, newlines, isBlank];
+  }
+}
+
+interface LongHash {
+  readonly hash: Hash;
+  readonly start: Uint8Array;
+  newlines: number;
+  isBlank: boolean;
+}
+
+/** The beginning of an event whose end has not arrived yet. One that is longer than any event is hashed as it comes, and only its start is kept. */
+export class PartialEvent {
+  #pieces: Uint8Array[] = [];
+  #length = 0;
+  #long: LongHash | undefined;
+
+  get isEmpty(): boolean {
+    return this.#length === 0;
+  }
+
+  /** Copies the piece, or hashes it. */
+  add(piece: Uint8Array): void {
+    if (piece.length === 0) {
+      return;
+    }
+    this.#length += piece.length;
+    if (this.#long !== undefined) {
+      this.#hash(piece);
+      return;
+    }
+    this.#pieces.push(Uint8Array.from(piece));
+    // A line of the greatest length may end in a carriage return, which is not of the event.
+    if (this.#length > LARGEST_EVENT_BYTES + 1) {
+      const begun = Buffer.concat(this.#pieces);
+      this.#pieces = [];
+      this.#long = { hash: createHash('sha256'), start: Uint8Array.from(textStart(begun, KEPT_START_BYTES)), newlines: 0, isBlank: true };
+      this.#hash(begun);
+    }
+  }
+
+  /** The event that ends with `last`. */
+  finish(last: Uint8Array): Uint8Array | LongPiece {
+    if (this.#length === 0) {
+      return last;
+    }
+    this.add(last);
+    const whole = this.#long === undefined ? Buffer.concat(this.#pieces) : this.#longPiece(this.#long);
+    this.#pieces = [];
+    this.#length = 0;
+    this.#long = undefined;
+    return whole;
+  }
+
+  #hash(piece: Uint8Array): void {
+    const long = this.#long!;
+    long.hash.update(piece);
+    long.newlines += newlinesIn(piece);
+    long.isBlank &&= piece.every(isBlank);
+  }
+
+  #longPiece({ hash, start, newlines, isBlank: blank }: LongHash): LongPiece {
+    return new LongPiece({ start, sizeBytes: this.#length, sha256: hash.digest(), newlines, isBlank: blank });
+  }
+}

@@ -1,0 +1,116 @@
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { type AccessKey, findAccessKey, opensZone, type Scope } from '../config/access-key.ts';
+import { hostNameOf, isLoopbackHost } from '../config/loopback.ts';
+import { RequestProblem } from '../http/problem.ts';
+import { requestPath, routePattern } from '../http/route-pattern.ts';
+
+/** What a caller may use. */
+export interface Caller {
+  opensZone(zoneId: number): boolean;
+  readonly opensEveryZone: boolean;
+  readonly zones: AccessKey['zones'];
+  hasScope(scope: Scope): boolean;
+}
+
+const ANYBODY: Caller = { opensZone: () => true, opensEveryZone: true, zones: 'all', hasScope: () => true };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * `never`: open to everyone. `unless-loopback`: open while the program listens on loopback. Default: a key, where any is configured. Without keys all of
+     * them are closed to web pages of other sites, except `never-by-any-name`: that is open under every host name, to everyone.
+     */
+    readonly needsKey?: 'never' | 'never-by-any-name' | 'unless-loopback';
+    /** The scope that the key needs; default `read`. */
+    readonly needsScope?: Scope;
+  }
+  interface FastifyRequest {
+    caller: Caller | null;
+  }
+}
+
+function identify(keys: readonly AccessKey[], request: FastifyRequest): Caller {
+  const presented = request.headers['accesskey'];
+  if (typeof presented !== 'string' || presented === '') {
+    throw new RequestProblem('access.key_missing', 'The AccessKey header is missing', { headers: { 'www-authenticate': 'AccessKey' } });
+  }
+  const key = findAccessKey(keys, presented);
+  if (key === undefined) {
+    throw new RequestProblem('access.key_unknown', 'The AccessKey header holds no key of this program', {
+      headers: { 'www-authenticate': 'AccessKey' },
+    });
+  }
+  const { zones, scopes } = key;
+  return { opensZone: (zoneId) => opensZone(key, zoneId), opensEveryZone: zones === 'all', zones, hasScope: (scope) => scopes.has(scope) };
+}
+
+/**
+ * Without keys the program trusts whoever reaches it over loopback; a web page in a browser on this machine must not pass for that.
+ * A page whose name was made to resolve to 127.0.0.1 (DNS rebinding) shows in `Host`, a page of another site in `Origin`.
+ */
+function refuseForeignPages(request: FastifyRequest): void {
+  const { host, origin } = request.headers;
+  const name = hostNameOf(host ?? '');
+  if (name === null || !isLoopbackHost(name)) {
+    throw new RequestProblem(
+      'access.foreign_page',
+      `Host: ${host ?? '(none)'} is not this machine; allowed without access keys: localhost, 127.0.0.1, [::1]`,
+    );
+  }
+  if (origin !== undefined && origin !== `http://${host}`) {
+    throw new RequestProblem(
+      'access.foreign_page',
+      `Origin: ${origin} is not the page's own server; allowed without access keys: http://${host}`,
+    );
+  }
+}
+
+/** The caller that the access hook has found. Throws where the route let everyone in. */
+export function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === null) throw new Error(`${request.method} ${request.routeOptions.url} asks for its caller but needs no key`);
+  return request.caller;
+}
+
+/** Throws RequestProblem `access.zone_denied` when the request's key does not open the zone. */
+export function requireZone(request: FastifyRequest, zoneId: number): void {
+  if (!callerOf(request).opensZone(zoneId))
+    throw new RequestProblem('access.zone_denied', `The access key does not open shield zone ${zoneId}`);
+}
+
+/** Throws RequestProblem `access.scope_denied` where the caller's key lacks the scope. */
+export function requireScope(caller: Pick<Caller, 'hasScope'>, scope: Scope): void {
+  if (!caller.hasScope(scope)) throw new RequestProblem('access.scope_denied', `The access key does not have the scope "${scope}"`);
+}
+
+export interface AccessOptions {
+  readonly keys: readonly AccessKey[];
+  /** Where the program listens. */
+  readonly host: string;
+}
+
+/** Looks at the `AccessKey` header before anything else of a request. Register before any route. */
+export const access = fastifyPlugin(async (app: FastifyInstance, { keys, host }: AccessOptions) => {
+  const onLoopback = isLoopbackHost(host);
+  const isOpen = (needsKey: FastifyContextConfig['needsKey']): boolean =>
+    needsKey === 'never' || needsKey === 'never-by-any-name' || (needsKey === 'unless-loopback' && onLoopback);
+  const openPaths: RegExp[] = [];
+  app.addHook('onRoute', ({ url, config }) => {
+    if (isOpen(config?.needsKey)) openPaths.push(routePattern(url));
+  });
+  app.decorateRequest('caller', null);
+  app.addHook('onRequest', async (request) => {
+    const { needsKey, needsScope = 'read' } = request.routeOptions.config ?? {};
+    if (needsKey === 'never-by-any-name') return;
+    if (keys.length === 0) {
+      refuseForeignPages(request);
+      request.caller = ANYBODY;
+      return;
+    }
+    if (isOpen(needsKey)) return;
+    // A method that an open path does not have is answered with 405 to everyone.
+    if (request.is404 && openPaths.some((pattern) => pattern.test(requestPath(request)))) return;
+    request.caller = identify(keys, request);
+    if (!request.is404) requireScope(request.caller, needsScope);
+  });
+});

@@ -1,0 +1,68 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { cutText } from '../../query/shown-value.ts';
+import { isHangUp } from './hang-up.ts';
+import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
+import { requestPath, routePattern } from './route-pattern.ts';
+
+/** The framework's own refusals, by status. */
+const FRAMEWORK_KEYS: Readonly<Record<number, ErrorKey>> = {
+  400: 'request.malformed',
+  408: 'request.timeout',
+  413: 'body.too_large',
+  415: 'body.unsupported_type',
+};
+
+function undecodable(path: string, cause: unknown): RequestProblem {
+  const detail = `${cutText(path)} is not a path: each % must begin an escape such as %2F, and the escapes must be UTF-8`;
+  return new RequestProblem('request.malformed', detail, { cause });
+}
+
+function asProblem(error: unknown, request: FastifyRequest): RequestProblem | null {
+  if (error instanceof RequestProblem) return error;
+  const { statusCode, code, message } = error as Partial<FastifyError>;
+  if (statusCode === undefined || typeof code !== 'string') return null;
+  const key = code.startsWith('FST_ERR_') ? FRAMEWORK_KEYS[statusCode] : undefined;
+  if (key === undefined) return null;
+  if (code === 'FST_ERR_BAD_URL') return undecodable(requestPath(request), error);
+  const limit = key === 'body.too_large' ? `; allowed: ${request.routeOptions.bodyLimit} bytes` : '';
+  return new RequestProblem(key, `${message ?? ''}${limit}`, { cause: error });
+}
+
+/** Answers any error thrown by a route or a hook; nobody reads what is sent to a client that hung up. What is nobody's fault but ours: 500 without a body, logged whole. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (isHangUp(error, request.raw)) return reply.code(499).send();
+  const problem = asProblem(error, request);
+  if (problem === null) {
+    request.log.error({ err: error, method: request.method, path: requestPath(request) }, 'a request failed');
+    return reply.code(500).removeHeader('content-type').send();
+  }
+  // The caller can only try again; whoever runs the program has a disk or a memory to look after.
+  if (problem.errorKey === 'store.append_failed') {
+    request.log.error({ err: problem.cause, method: request.method, path: requestPath(request) }, 'events could not be stored');
+  }
+  return reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .type(PROBLEM_CONTENT_TYPE)
+    .send(problemBody(problem, requestPath(request)));
+}
+
+/** ProblemDetails for every error, and 405 with `Allow` for a known path with another method. Register before any route. */
+export const errorAnswers = fastifyPlugin(async (app: FastifyInstance) => {
+  const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    routes.push({ pattern: routePattern(url), methods: [method].flat() });
+  });
+  app.setErrorHandler(answerError);
+  // Before the body is read: nobody would look at it.
+  app.addHook('preParsing', async (request) => {
+    if (!request.is404) return;
+    const path = requestPath(request);
+    const allowed = [...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))].sort();
+    if (allowed.length === 0) throw new RequestProblem('route.not_found', `There is nothing at ${cutText(path)}`);
+    throw new RequestProblem('route.method_not_allowed', `${cutText(path)} has ${allowed.join(', ')}, not ${request.method}`, {
+      headers: { allow: allowed.join(', ') },
+    });
+  });
+});

@@ -1,0 +1,120 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
+import type { EventStore, StoreStats } from '../../store/event-store.ts';
+
+/** What `/metrics` shows, and the instruments that routes write to. */
+export interface Metrics {
+  readonly registry: Registry;
+  /** Seconds a search took in the store; `outcome` is answered, deadline, hung_up or failed. */
+  readonly searchSeconds: Histogram<'output' | 'outcome'>;
+  /** Events that arrived over HTTP, by `source` (http, file) and `verdict` (accepted, expired, rejected). */
+  readonly receivedEvents: Counter<'source' | 'verdict'>;
+  /** Events that went out by the feed. */
+  readonly feedEvents: Counter<'format'>;
+}
+
+const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (stats: StoreStats) => number])[] = [
+  // The first event has the sequence 1; an event that turns out to be a duplicate had got its sequence before.
+  [
+    'shieldlog_stored_events_total',
+    'Events ever stored',
+    ({ nextSequence, duplicateEvents }) => Number(nextSequence) - 1 - duplicateEvents,
+  ],
+  ['shieldlog_expired_events_total', 'Events that were older than the retention when they arrived', ({ expiredEvents }) => expiredEvents],
+  ['shieldlog_duplicate_events_total', 'Events dropped because their logId was stored already', ({ duplicateEvents }) => duplicateEvents],
+];
+
+const STORE_LEVELS: readonly (readonly [name: string, help: string, read: (stats: StoreStats) => number])[] = [
+  ['shieldlog_events', 'Events kept now', ({ events }) => events],
+  ['shieldlog_memtable_events', 'Events kept in memory, not yet in a segment', ({ unflushedEvents }) => unflushedEvents],
+  ['shieldlog_segments', 'Segment files', ({ segments }) => segments],
+  ['shieldlog_segment_bytes', 'Size of the segment files', ({ segmentBytes }) => segmentBytes],
+  ['shieldlog_journal_bytes', 'Size of the journal files', ({ journalBytes }) => journalBytes],
+  ['shieldlog_zone_row_cache_zones', 'Small zones whose flushed rows are cached in memory', ({ cachedZones }) => cachedZones],
+  ['shieldlog_zone_row_cache_bytes', 'Memory that these rows are estimated to take', ({ cachedZoneBytes }) => cachedZoneBytes],
+  ['shieldlog_dead_letters', 'Messages kept that could not become events', ({ deadLetters }) => deadLetters],
+];
+
+/** Names that metrics had before, by the names they have now. Both are exported in this version. */
+const FORMER_NAMES: Readonly<Record<string, string>> = {
+  shieldlog_memtable_events: 'shieldlog_hot_events',
+  shieldlog_zone_row_cache_zones: 'shieldlog_zone_tables',
+  shieldlog_zone_row_cache_bytes: 'shieldlog_zone_table_bytes',
+};
+
+type KafkaCounters = ReturnType<KafkaSource['counters']>;
+
+const KAFKA_TOTALS: readonly (readonly [name: string, help: string, read: (counters: KafkaCounters) => number])[] = [
+  ['shieldlog_kafka_messages_total', 'Messages consumed', ({ messages }) => messages],
+  ['shieldlog_kafka_batches_total', 'Batches consumed', ({ batches }) => batches],
+  [
+    'shieldlog_kafka_out_of_range_offsets_total',
+    'Stored offsets that the topic no longer has; reading went on from the earliest',
+    ({ outOfRangeOffsets }) => outOfRangeOffsets,
+  ],
+  ['shieldlog_kafka_reconnects_total', 'Times the connection was lost and sought again', ({ reconnects }) => reconnects],
+  ['shieldlog_kafka_pauses_total', 'Times a partition was paused because the store was behind', ({ pauses }) => pauses],
+];
+
+/** A counter whose total is kept elsewhere and read when `/metrics` is asked for. */
+function totalRead(registry: Registry, name: string, help: string, read: () => number): void {
+  new Counter({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(read());
+    },
+  });
+}
+
+function levelRead(registry: Registry, name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
+  const former = FORMER_NAMES[name];
+  if (former !== undefined) {
+    levelRead(registry, former, `Former name of ${name}`, read);
+  }
+}
+
+/** A registry of its own for each app: two in one process do not meet. */
+export function createMetrics({ store, kafka }: { readonly store: EventStore; readonly kafka: KafkaSource | null }): Metrics {
+  const registry = new Registry();
+  // Event-loop lag, process memory and CPU, garbage collection.
+  collectDefaultMetrics({ register: registry });
+  for (const [name, help, read] of STORE_TOTALS) totalRead(registry, name, help, () => read(store.stats()));
+  for (const [name, help, read] of STORE_LEVELS) levelRead(registry, name, help, () => read(store.stats()));
+  levelRead(registry, 'shieldlog_pending_bytes', 'Bytes taken in that are not yet searchable', () => store.pendingBytes());
+  if (kafka !== null) {
+    for (const [name, help, read] of KAFKA_TOTALS) totalRead(registry, name, help, () => read(kafka.counters()));
+    levelRead(registry, 'shieldlog_kafka_lag_messages', 'Messages that the brokers have and that are not read yet', () => kafka.lag());
+    levelRead(registry, 'shieldlog_kafka_ready', '1 while Kafka is being consumed', () => (kafka.health().ready ? 1 : 0));
+  }
+  const searchSeconds = new Histogram({
+    name: 'shieldlog_search_seconds',
+    help: 'Time a search took in the store',
+    labelNames: ['output', 'outcome'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  });
+  const receivedEvents = new Counter({
+    name: 'shieldlog_received_events_total',
+    help: 'Events that arrived over HTTP',
+    labelNames: ['source', 'verdict'],
+    registers: [registry],
+  });
+  const feedEvents = new Counter({
+    name: 'shieldlog_feed_events_total',
+    help: 'Events that went out by the feed',
+    labelNames: ['format'],
+    registers: [registry],
+  });
+  return { registry, searchSeconds, receivedEvents, feedEvents };
+}

@@ -1,0 +1,30 @@
+import type { Page } from '../../query/search-plan.ts';
+import type { EventGroup, EventRow, SearchResult } from '../../query/search-result.ts';
+
+/** GenericRequestResponse of a search that succeeded. */
+const SUCCEEDED = JSON.stringify({ statusCode: 200, success: true, message: null, errorKey: null });
+
+/** The log's text goes in as it is: parsing it would lose the digits of integers past 2^53, and time. */
+export function rowJson({ logId, timestamp, logJson, fields }: EventRow): string {
+  return `{"logId":${JSON.stringify(logId)},"timestamp":${timestamp},"log":${logJson},"fields":${JSON.stringify(fields)}}`;
+}
+
+function groupJson({ key, count, firstSeen, lastSeen, context, sparkline }: EventGroup): string {
+  const { country, asn, blocked, challenged, logged, features, ruleIds } = context;
+  return JSON.stringify({
+    key,
+    count,
+    firstSeen,
+    lastSeen,
+    context: { country, asn, blocked, challenged, logged, features, ruleIds },
+    ...(sparkline === undefined ? {} : { sparkline }),
+  });
+}
+
+/** EventLogsSearchResponse as JSON text, keys in the specification's order. */
+export function searchResponseJson(result: SearchResult, page: Page): string {
+  const rows = result.kind === 'rows' ? `[${result.rows.map(rowJson).join(',')}]` : 'null';
+  const groups = result.kind === 'groups' ? `[${result.groups.map(groupJson).join(',')}]` : 'null';
+  const totalPages = Math.ceil(result.total / page.size);
+  return `{"rows":${rows},"groups":${groups},"total":${result.total},"totalPages":${totalPages},"page":${page.index},"errorResponse":${SUCCEEDED}}`;
+}

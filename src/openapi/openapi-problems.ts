@@ -1,0 +1,90 @@
+import { type ErrorKey, type FieldError, PROBLEM_CONTENT_TYPE, PROBLEMS, problemBody, RequestProblem } from '../http/problem.ts';
+import { type Examples, ref } from './openapi-content.ts';
+
+const PROBLEM_TYPE = PROBLEM_CONTENT_TYPE.split(';', 1)[0] ?? PROBLEM_CONTENT_TYPE;
+
+/** What a problem of that key may say. */
+const DETAILS: Partial<Record<ErrorKey, string>> = {
+  'request.malformed': 'The body is not JSON: it ends in the middle of an object',
+  'request.invalid': 'limit: "0" is not a whole number 1..10000',
+  'access.key_missing': 'The AccessKey header is missing',
+  'access.key_unknown': 'The AccessKey header holds no key of this program',
+  'access.zone_denied': 'The access key does not open shield zone 7',
+  'access.foreign_page':
+    "Origin: https://elsewhere.example is not the page's own server; allowed without access keys: http://127.0.0.1:8080",
+  'accept.none': 'Accept: text/html takes none of application/json',
+  'request.timeout': 'the request body did not arrive whole within 30000 ms',
+  'body.too_large': 'The request body has more than 1048576 bytes; allowed: at most 1048576 bytes',
+  'body.unsupported_type': 'Content-Type: text/csv is not supported; allowed: application/json, text/json, application/*+json',
+  'feed.cursor_expired': 'Events behind the cursor are past the retention and gone; oldestCursor goes on with the oldest that is kept',
+  'tail.full': 'There are 64 live tails already, and no more are served; try again when one has ended',
+  'search.deadline': 'The search was interrupted: it was not done within 30000 ms; ask for a smaller window or add filters',
+  'store.append_failed': 'The disk is full; sending everything again stores nothing twice',
+  'store.busy': 'The store is behind with writing',
+  'program.stopping': 'The program is stopping; try again when it is back',
+};
+
+const FIELD_ERRORS: readonly FieldError[] = [{ field: 'limit', message: '"0" is not a whole number 1..10000' }];
+
+const RETRY_AFTER = { description: 'When to try again', required: true, schema: { type: 'integer', description: 'Seconds' } };
+const WWW_AUTHENTICATE = { description: 'What is to be presented', required: true, schema: { type: 'string' } };
+
+/** The headers that every answer of the status has. */
+export const STATUS_HEADERS: Readonly<Record<number, object>> = {
+  401: { headers: { 'WWW-Authenticate': WWW_AUTHENTICATE } },
+  503: { headers: { 'Retry-After': RETRY_AFTER } },
+};
+
+function exampleOf(key: ErrorKey, path: string): Examples[string] {
+  const errors = key === 'request.invalid' ? { errors: FIELD_ERRORS } : {};
+  const problem = new RequestProblem(key, DETAILS[key] ?? PROBLEMS[key].title, errors);
+  return { summary: PROBLEMS[key].title, value: JSON.parse(problemBody(problem, path)) };
+}
+
+function sameStatus(keys: readonly ErrorKey[], path: string) {
+  const examples = Object.fromEntries(keys.map((key) => [key, exampleOf(key, path)]));
+  return {
+    description: keys.map((key) => PROBLEMS[key].title).join('; '),
+    content: { [PROBLEM_TYPE]: { schema: ref('ProblemDetails'), examples } },
+  };
+}
+
+/** The answers of the problems that requests to a path may end in: by status, each with the keys it has. */
+export function problems(path: string, ...keys: readonly ErrorKey[]) {
+  const byStatus = Map.groupBy(keys, (key) => PROBLEMS[key].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, same]) => [status, { ...sameStatus(same, path), ...(STATUS_HEADERS[status] ?? {}) }]),
+  );
+}
+
+/** Without a body: whoever runs the program finds in its log what happened. */
+export const DEFECT = { 500: { description: 'A defect of the program; no body' } };
+
+/** The keys of problems that come with an access key. */
+export const KEY_PROBLEMS = ['access.key_missing', 'access.key_unknown', 'access.foreign_page'] as const;
+
+const int32 = { type: 'integer', format: 'int32' };
+const text = { type: 'string' };
+
+/** RFC 9457, and what is ours in it. */
+export const PROBLEM_DETAILS = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'errorKey'],
+  properties: {
+    type: { ...text, description: 'Where the status is defined' },
+    title: text,
+    status: int32,
+    detail: { ...text, description: 'What is wrong, with the value and what is allowed' },
+    instance: { type: ['string', 'null'], description: "The request's path" },
+    errorKey: { enum: Object.keys(PROBLEMS), description: 'For programs' },
+    oldestCursor: { ...text, description: 'With feed.cursor_expired: the cursor to go on with' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['field', 'message'],
+        properties: { field: { ...text, description: 'JSON path, or name of a parameter' }, message: text },
+      },
+    },
+  },
+} as const;

@@ -1,0 +1,111 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { crc32, zstdDecompress } from 'node:zlib';
+import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
+import { StoreError } from '../../store-error.ts';
+import type { BlobFile } from '../segment/blob-file.ts';
+import { type BlobPage, readAt, readBlobFileIndex } from './blob-file-index.ts';
+import { LENGTH_BYTES } from './write-blob-file.ts';
+
+const decompress = promisify(zstdDecompress);
+
+/** Pages that are read at the same time. */
+const PAGES_AT_ONCE = 8;
+
+/** Where the pages are, of those blob files that were read before. */
+const INDEXES = new WeakMap<BlobFile, readonly BlobPage[]>();
+
+/** Rows of a page. */
+interface WantedPage extends BlobPage {
+  /** Ascending, at least one. */
+  readonly rows: readonly number[];
+}
+
+/**
+ * Reads the packed logs in these rows of a blob file, which are ascending, and hands them to `take` in no order. Their bytes are those of a whole page: whoever keeps them copies them.
+ * Rejects with `StoreError` (`corrupt`) where the file does not hold them.
+ */
+export async function readBlobFileRows(
+  blobFile: BlobFile,
+  segmentsFolder: string,
+  rows: readonly number[],
+  take: (row: number, log: Buffer) => void,
+): Promise<void> {
+  const path = join(segmentsFolder, blobFile.file);
+  try {
+    const file = await open(path, 'r');
+    try {
+      await readPages(file, await wantedPages(file, blobFile, rows), take);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw new StoreError('corrupt', `blob file ${JSON.stringify(path)} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function wantedPages(file: FileHandle, blobFile: BlobFile, rows: readonly number[]): Promise<WantedPage[]> {
+  const pages = INDEXES.get(blobFile) ?? (await readBlobFileIndex(file, blobFile.bytes));
+  INDEXES.set(blobFile, pages);
+  const wanted: WantedPage[] = [];
+  for (let at = 0; at < rows.length; ) {
+    const number = pageOf(pages, rows[at] as number);
+    const page = pages[number] as BlobPage;
+    const end = pages[number + 1]?.firstRow ?? Number.POSITIVE_INFINITY;
+    const from = at;
+    while (at < rows.length && (rows[at] as number) < end) {
+      at += 1;
+    }
+    wanted.push({ ...page, rows: rows.slice(from, at) });
+  }
+  return wanted;
+}
+
+/** The number of the page that has the row. */
+function pageOf(pages: readonly BlobPage[], row: number): number {
+  let [low, high] = [0, pages.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((pages[middle] as BlobPage).firstRow <= row) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+async function readPages(file: FileHandle, pages: readonly WantedPage[], take: (row: number, log: Buffer) => void): Promise<void> {
+  const left = pages.values();
+  const readOn = async () => {
+    for (const page of left) {
+      takeRows(await readPage(file, page), page, take);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(PAGES_AT_ONCE, pages.length) }, readOn));
+}
+
+/** The values of a page, decompressed. */
+async function readPage(file: FileHandle, { offset, bytes }: BlobPage): Promise<Buffer> {
+  const page = await readAt(file, offset, bytes);
+  const header = { view: new DataView(page.buffer, page.byteOffset, page.byteLength), offset: 0 };
+  // Numbered as in the format's PageHeader.
+  const { field_2: size, field_4: checksum } = deserializeTCompactProtocol(header);
+  const body = page.subarray(header.offset);
+  if ((crc32(body) | 0) !== checksum) {
+    throw new Error(`the page at byte ${offset} is not as it was written`);
+  }
+  return await decompress(body, { chunkSize: Math.max(64, size as number) });
+}
+
+function takeRows(values: Buffer, { firstRow, rows }: WantedPage, take: (row: number, log: Buffer) => void): void {
+  let [row, at] = [firstRow, 0];
+  for (const wanted of rows) {
+    for (; row < wanted; row += 1) {
+      at += LENGTH_BYTES + values.readUInt32LE(at);
+    }
+    const start = at + LENGTH_BYTES;
+    take(row, values.subarray(start, start + values.readUInt32LE(at)));
+  }
+}

@@ -1,0 +1,165 @@
+import { constants, crc32, zstdCompressSync } from 'node:zlib';
+import type { ColumnMetaData, OffsetIndex, RowGroup } from 'hyparquet';
+import { ByteWriter } from 'hyparquet-writer';
+import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
+import { PARQUET_MAGIC, type ParquetColumn } from '../parquet/parquet-column.ts';
+import { type ColumnIndex, parquetFooter } from '../parquet/parquet-footer.ts';
+import { FileOutput } from '../runtime/file-output.ts';
+import type { LogSlices } from './memtable-logs.ts';
+
+/** To read one log is to decompress so much, which takes a tenth of a millisecond. Smaller pages compress worse. */
+const PAGE_BYTES = 64 * 1024;
+
+/** Other engines read whole row groups; each takes some bytes at the end of the file. */
+const GROUP_ROWS = 4_096;
+
+/** The logs do not get smaller with more effort: most of what they hold is in no other log. */
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: PAGE_BYTES };
+
+/** Each value of a page comes behind its length, in so many bytes. */
+export const LENGTH_BYTES = 4;
+
+const COLUMN: ParquetColumn = { name: 'log', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', converted_type: 'UTF8' };
+
+/** What is to be written into a blob file. */
+export interface BlobFileOrder {
+  readonly path: string;
+  readonly logs: LogSlices;
+  /** Which of the logs, row by row. */
+  readonly rows: Float64Array;
+}
+
+/**
+ * Writes logs as a Parquet file of one column, `log`. Any engine can read it; what it is written for is to find single rows: it has small pages, and says where each of them is (the OffsetIndex of
+ * the format). Not synced.
+ */
+export function writeBlobFile({ path, logs, rows }: BlobFileOrder): void {
+  const file = new BlobFileOutput(path);
+  // A `Buffer` copies memory that threads share four times as fast as other arrays do.
+  const pieces = logs.pieces.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength));
+  try {
+    for (const index of rows) {
+      file.add(pieces[logs.pieceOf[index] as number] as Buffer, logs.starts[index] as number, logs.ends[index] as number);
+    }
+    file.end();
+  } finally {
+    file.close();
+  }
+}
+
+class BlobFileOutput {
+  readonly #output: FileOutput;
+  readonly #groups: RowGroup[] = [];
+  /** The page under way. */
+  #page = Buffer.allocUnsafeSlow(2 * PAGE_BYTES);
+  #used = 0;
+  #pageRows = 0;
+  /** The row group under way. */
+  #locations: OffsetIndex['page_locations'] = [];
+  #groupStart = 0;
+  #groupRows = 0;
+  #groupBytes = 0;
+  readonly #indexes: ColumnIndex[] = [];
+
+  constructor(path: string) {
+    this.#output = new FileOutput(path);
+    this.#output.put(PARQUET_MAGIC);
+    this.#groupStart = this.#output.offset;
+  }
+
+  add(piece: Buffer, start: number, end: number): void {
+    const length = end - start;
+    this.#makeRoom(LENGTH_BYTES + length);
+    this.#page.writeUInt32LE(length, this.#used);
+    piece.copy(this.#page, this.#used + LENGTH_BYTES, start, end);
+    this.#used += LENGTH_BYTES + length;
+    this.#pageRows += 1;
+    if (this.#used >= PAGE_BYTES) {
+      this.#endPage();
+    }
+    if (this.#groupRows + this.#pageRows === GROUP_ROWS) {
+      this.#endGroup();
+    }
+  }
+
+  end(): void {
+    this.#endGroup();
+    const content = { name: 'logs', columns: [COLUMN], groups: this.#groups, indexes: this.#indexes };
+    for (const piece of parquetFooter(content, this.#output.offset)) {
+      this.#output.put(piece);
+    }
+    this.#output.write();
+  }
+
+  close(): void {
+    this.#output.close();
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#used + bytes > this.#page.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#page.length, this.#used + bytes));
+      this.#page.copy(larger, 0, 0, this.#used);
+      this.#page = larger;
+    }
+  }
+
+  #endPage(): void {
+    if (this.#pageRows === 0) {
+      return;
+    }
+    const body = zstdCompressSync(this.#page.subarray(0, this.#used), { ...ZSTD, pledgedSrcSize: this.#used });
+    const header = new ByteWriter(64);
+    writePageHeader(header, {
+      type: 'DATA_PAGE',
+      uncompressed_page_size: this.#used,
+      compressed_page_size: body.length,
+      // A signed number in the format.
+      crc: crc32(body) | 0,
+      data_page_header: {
+        num_values: this.#pageRows,
+        encoding: 'PLAIN',
+        definition_level_encoding: 'RLE',
+        repetition_level_encoding: 'RLE',
+      },
+    });
+    const bytes = header.offset + body.length;
+    this.#locations.push({
+      offset: BigInt(this.#output.offset),
+      compressed_page_size: bytes,
+      first_row_index: BigInt(this.#groupRows),
+    });
+    this.#output.put(header.getBytes());
+    this.#output.put(body);
+    this.#groupBytes += header.offset + this.#used;
+    this.#groupRows += this.#pageRows;
+    this.#used = 0;
+    this.#pageRows = 0;
+  }
+
+  #endGroup(): void {
+    this.#endPage();
+    if (this.#groupRows === 0) {
+      return;
+    }
+    const rows = BigInt(this.#groupRows);
+    const bytes = BigInt(this.#groupBytes);
+    const compressedBytes = BigInt(this.#output.offset - this.#groupStart);
+    const metadata: ColumnMetaData = {
+      type: 'BYTE_ARRAY',
+      encodings: ['PLAIN'],
+      path_in_schema: ['log'],
+      codec: 'ZSTD',
+      num_values: rows,
+      total_uncompressed_size: bytes,
+      total_compressed_size: compressedBytes,
+      data_page_offset: BigInt(this.#groupStart),
+    };
+    const chunk = { file_offset: BigInt(this.#groupStart), meta_data: metadata };
+    this.#groups.push({ columns: [chunk], total_byte_size: bytes, num_rows: rows, total_compressed_size: compressedBytes });
+    this.#indexes.push({ chunk, offsetIndex: { page_locations: this.#locations } });
+    this.#locations = [];
+    this.#groupStart = this.#output.offset;
+    this.#groupRows = 0;
+    this.#groupBytes = 0;
+  }
+}

@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DeadLetter, DeadLetterSelection, StoredDeadLetter } from '../../event-store.ts';
+import { inTransaction } from '../runtime/sqlite-transaction.ts';
+
+/** What a row takes beside its bytes and texts, indexes included. */
+const ROW_BYTES = 400;
+/** Of the quota, beside it: for the records of Kafka's messages that came when it was used up. */
+const RECORDS_SHARE = 1 / 16;
+const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
+
+const NO_BYTES = new Uint8Array(0);
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS dead_letters (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, identity BLOB NOT NULL UNIQUE, zone_id INTEGER, record_only INTEGER NOT NULL, cost INTEGER NOT NULL,
+    received_at INTEGER NOT NULL, source TEXT NOT NULL, topic TEXT, partition INTEGER, message_offset INTEGER, reason TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL, sha256 BLOB NOT NULL, bytes BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS dead_letters_by_zone ON dead_letters (zone_id, id);
+  CREATE INDEX IF NOT EXISTS dead_letters_by_age ON dead_letters (received_at);
+  CREATE INDEX IF NOT EXISTS dead_letters_by_cost ON dead_letters (record_only, id, cost);
+`;
+
+/** A letter on its way into the table. */
+export interface NewDeadLetter extends DeadLetter {
+  readonly receivedAtMs: number;
+  /** Of a letter that an earlier version kept in the catalog: it is kept under its number, whatever the quota. */
+  readonly movedId?: number;
+}
+
+export interface AddedDeadLetters {
+  /** Places, in the list that was added, of the letters whose bytes are not kept, because the quota is used up. */
+  readonly notKept: readonly number[];
+  /** Records of Kafka's messages that gave way to later ones. */
+  readonly droppedRecords: number;
+}
+
+/** The dead letters in a SQLite file of their own. One message is kept once, however often it is delivered. To be used in a thread: a commit waits for the disk. */
+export class DeadLetterTable {
+  readonly #database: DatabaseSync;
+  readonly #quotaBytes: number;
+  readonly #known: StatementSync;
+  readonly #insert: StatementSync;
+  readonly #cost: { letters: number; records: number };
+
+  constructor(file: string, quotaBytes: number) {
+    this.#quotaBytes = quotaBytes;
+    this.#database = new DatabaseSync(file);
+    this.#database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    this.#database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
+    this.#database.exec(SCHEMA);
+    this.#known = this.#database.prepare('SELECT record_only FROM dead_letters WHERE identity = ?');
+    this.#insert = this.#database.prepare(
+      'INSERT INTO dead_letters (id, identity, zone_id, record_only, cost, received_at, source, topic, partition, message_offset, reason, size_bytes, sha256, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    );
+    this.#cost = this.#readCost();
+  }
+
+  /** Durable when it returns. */
+  add(letters: readonly NewDeadLetter[]): AddedDeadLetters {
+    const costBefore = { ...this.#cost };
+    const notKept: number[] = [];
+    let droppedRecords = 0;
+    try {
+      inTransaction(this.#database, () => {
+        for (const [place, letter] of letters.entries()) {
+          const added = this.#addOne(letter);
+          if (!added.isKept) {
+            notKept.push(place);
+          }
+          droppedRecords += added.droppedRecords;
+        }
+      });
+    } catch (error) {
+      Object.assign(this.#cost, costBefore);
+      throw error;
+    }
+    return { notKept, droppedRecords };
+  }
+
+  /** By ascending id; at least one where there is one, and no more once they have `maxBytes`. */
+  list(selection: DeadLetterSelection, maxBytes: number): StoredDeadLetter[] {
+    const statement = this.#database.prepare('SELECT * FROM dead_letters WHERE id = ?');
+    statement.setReadBigInts(true);
+    const letters: StoredDeadLetter[] = [];
+    let listedBytes = 0;
+    for (const id of this.#idsOf(selection)) {
+      const row = statement.get(id);
+      if (row === undefined) {
+        continue;
+      }
+      const letter = letterOf(row);
+      letters.push(letter);
+      listedBytes += letter.bytes.length + ROW_BYTES;
+      if (listedBytes >= maxBytes) {
+        break;
+      }
+    }
+    return letters;
+  }
+
+  /** How many there were of those selected; they are gone for good when it returns. */
+  remove(selection: DeadLetterSelection): number {
+    return this.#delete(this.#idsOf(selection));
+  }
+
+  /** Removes up to `limit` letters that arrived before a time, Unix milliseconds; returns how many. */
+  removeOlder(thanMs: number, limit: number): number {
+    const rows = this.#database
+      .prepare('SELECT id FROM dead_letters WHERE received_at < ? ORDER BY received_at LIMIT ?')
+      .all(thanMs, limit);
+    return this.#delete(rows.map(({ id }) => Number(id)));
+  }
+
+  count(): number {
+    return Number(this.#database.prepare('SELECT count(*) AS letters FROM dead_letters').get()?.['letters']);
+  }
+
+  #idsOf({ ids, zones, afterId = 0, limit }: DeadLetterSelection): number[] {
+    if (ids !== undefined) {
+      const zoneOf = this.#database.prepare('SELECT zone_id FROM dead_letters WHERE id = ?');
+      const opened = (zone: unknown) => zones === 'all' || (zone !== null && zones.includes(Number(zone)));
+      const isThere = (id: number) => {
+        const row = zoneOf.get(id);
+        return row !== undefined && opened(row['zone_id']);
+      };
+      return [...new Set(ids)]
+        .sort((one, other) => one - other)
+        .filter((id) => id > afterId && isThere(id))
+        .slice(0, limit);
+    }
+    if (zones === 'all') {
+      const rows = this.#database.prepare('SELECT id FROM dead_letters WHERE id > ? ORDER BY id LIMIT ?').all(afterId, limit);
+      return rows.map(({ id }) => Number(id));
+    }
+    // A statement for each zone reads no more of its index than is asked for, however many letters other zones have.
+    const ofZone = this.#database.prepare('SELECT id FROM dead_letters WHERE zone_id = ? AND id > ? ORDER BY id LIMIT ?');
+    const found = zones.flatMap((zone) => ofZone.all(zone, afterId, limit).map(({ id }) => Number(id)));
+    return found.sort((one, other) => one - other).slice(0, limit);
+  }
+
+  #delete(ids: readonly number[]): number {
+    if (ids.length === 0) {
+      return 0;
+    }
+    const statement = this.#database.prepare('DELETE FROM dead_letters WHERE id = ?');
+    const removed = inTransaction(this.#database, () => ids.reduce((sum, id) => sum + Number(statement.run(id).changes), 0));
+    Object.assign(this.#cost, this.#readCost());
+    this.#database.exec('PRAGMA incremental_vacuum');
+    return removed;
+  }
+
+  #addOne(letter: NewDeadLetter): { readonly isKept: boolean; readonly droppedRecords: number } {
+    const { bytes, reason, topic, movedId } = letter;
+    const sha256 = letter.cut?.sha256 ?? createHash('sha256').update(bytes).digest();
+    const identity = identityOf(letter, sha256);
+    const found = this.#known.get(identity);
+    if (found !== undefined) {
+      return { isKept: Number(found['record_only']) === 0, droppedRecords: 0 };
+    }
+    const textCost = ROW_BYTES + Buffer.byteLength(reason) + Buffer.byteLength(topic ?? '');
+    const cost = textCost + bytes.length;
+    if (movedId !== undefined || this.#cost.letters + cost <= this.#quotaBytes) {
+      this.#insertRow(letter, identity, sha256, { cost, recordOnly: false });
+      return { isKept: true, droppedRecords: 0 };
+    }
+    if (topic === null) {
+      return { isKept: false, droppedRecords: 0 };
+    }
+    const droppedRecords = this.#makeRoomForRecord(textCost);
+    this.#insertRow(letter, identity, sha256, { cost: textCost, recordOnly: true });
+    return { isKept: false, droppedRecords };
+  }
+
+  #insertRow(
+    letter: NewDeadLetter,
+    identity: Uint8Array,
+    sha256: Uint8Array,
+    row: { readonly cost: number; readonly recordOnly: boolean },
+  ): void {
+    const { bytes, reason, source, topic, partition, offset, zoneId, receivedAtMs, movedId = null } = letter;
+    const sizeBytes = letter.cut?.sizeBytes ?? bytes.length;
+    const kept = row.recordOnly ? NO_BYTES : bytes;
+    const position = [source, topic, partition, offset] as const;
+    const isRecord = row.recordOnly ? 1 : 0;
+    this.#insert.run(movedId, identity, zoneId, isRecord, row.cost, receivedAtMs, ...position, reason, sizeBytes, sha256, kept);
+    this.#cost[row.recordOnly ? 'records' : 'letters'] += row.cost;
+  }
+
+  /** The oldest records give way; returns how many. To be called in a transaction. */
+  #makeRoomForRecord(cost: number): number {
+    const room = this.#quotaBytes * RECORDS_SHARE;
+    const oldest = this.#database.prepare('SELECT id, cost FROM dead_letters WHERE record_only = 1 ORDER BY id LIMIT 1');
+    const remove = this.#database.prepare('DELETE FROM dead_letters WHERE id = ?');
+    let dropped = 0;
+    while (this.#cost.records + cost > room) {
+      const row = oldest.get();
+      if (row === undefined) {
+        break;
+      }
+      remove.run(Number(row['id']));
+      this.#cost.records -= Number(row['cost']);
+      dropped += 1;
+    }
+    return dropped;
+  }
+
+  #readCost(): { letters: number; records: number } {
+    const sum = this.#database.prepare('SELECT coalesce(sum(cost), 0) AS cost FROM dead_letters WHERE record_only = ?');
+    return { letters: Number(sum.get(0)?.['cost']), records: Number(sum.get(1)?.['cost']) };
+  }
+}
+
+function letterOf(row: Record<string, unknown>): StoredDeadLetter {
+  const number = (name: string) => (row[name] === null ? null : Number(row[name]));
+  const bytes = row['bytes'] as Uint8Array;
+  const sizeBytes = Number(row['size_bytes']);
+  return {
+    id: Number(row['id']),
+    receivedAtMs: Number(row['received_at']),
+    source: String(row['source']),
+    topic: row['topic'] as string | null,
+    partition: number('partition'),
+    offset: row['message_offset'] as bigint | null,
+    zoneId: number('zone_id'),
+    reason: String(row['reason']),
+    sizeBytes,
+    sha256: Buffer.from(row['sha256'] as Uint8Array).toString('hex'),
+    isWhole: Number(row['record_only']) === 0 && bytes.length === sizeBytes,
+    bytes,
+  };
+}
+
+/**
+ * A Kafka message is known by its place together with its bytes (a topic may be deleted and made again); others by their bytes and their zone, because
+ * what stands behind the end of an array belongs to none, though it may be an event of one elsewhere.
+ */
+function identityOf({ source, topic, partition, offset, zoneId }: DeadLetter, sha256: Uint8Array): Buffer {
+  const place = topic === null ? `${zoneId}` : `${topic}-${partition}-${offset}`;
+  return createHash('sha256').update(`${source} ${place} `).update(sha256).digest();
+}

@@ -1,0 +1,138 @@
+import { StoreError } from '../../store-error.ts';
+import type { StoreLogger } from '../../store-logger.ts';
+import type { ImmutableMemtable } from '../memtable/loader.ts';
+import { type FlushOptions, type FlushTurn, flushMemtable } from './flush-memtable.ts';
+
+/** So many immutable memtables are in memory at most: one whose logs are written, one whose fields are, and one that waits. The loader waits rather than close another. */
+const MAX_WAITING = 3;
+const RETRY_DELAY_MS = 2_000;
+
+export interface FlusherOptions extends FlushOptions {
+  readonly logger: StoreLogger;
+}
+
+/**
+ * Turns immutable memtables into published segments, one after the other. One catalog transaction adds the segments and moves the stored
+ * source offsets; only then do the segments take the parts' place, whose journals go with the last search that reads them.
+ */
+export class Flusher {
+  readonly #options: FlusherOptions;
+  readonly #waiting: ImmutableMemtable[] = [];
+  #running: Promise<void> | undefined;
+  #stopped = false;
+  #wake: (() => void) | undefined;
+  #roomWaiters: (() => void)[] = [];
+  #failure: Error | undefined;
+  #onArrival: (() => void) | undefined;
+
+  constructor(options: FlusherOptions) {
+    this.#options = options;
+  }
+
+  /** Why the last attempt failed, while it is being tried again. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  enqueue(closed: ImmutableMemtable): void {
+    this.#waiting.push(closed);
+    this.#onArrival?.();
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when fewer memtables wait than may, or when the flusher stops. Rejects while flushing fails: there may be no room for long. */
+  async room(): Promise<void> {
+    while (this.#waiting.length >= MAX_WAITING && !this.#stopped) {
+      if (this.#failure !== undefined) {
+        const message = `memory is full of events that cannot be moved to disk: ${this.#failure.message}`;
+        throw new StoreError('append_failed', message, { cause: this.#failure });
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#roomWaiters.push(resolve);
+      await promise;
+    }
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Finishes the memtable being flushed; those behind it stay in their journals. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake?.();
+    this.#onArrival?.();
+    this.#letWaitersOn();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped && this.#waiting.length > 0) {
+      try {
+        await this.#flushWaiting();
+      } catch (error) {
+        this.#failure = error as Error;
+        this.#letWaitersOn();
+        this.#options.logger.error({ err: error }, 'flushing failed; the events stay in memory and in the journal, and it is tried again');
+        await this.#pause();
+      }
+    }
+    this.#running = undefined;
+  }
+
+  /** While the logs of one are written, the fields of the next are. Rejects when one fails, once none is under way any more. */
+  async #flushWaiting(): Promise<void> {
+    const begun = new Set<ImmutableMemtable>();
+    let published = Promise.resolve();
+    for (;;) {
+      const closed = this.#stopped ? undefined : this.#waiting.find((one) => !begun.has(one));
+      if (closed === undefined) {
+        const arrived = Promise.withResolvers<void>();
+        this.#onArrival = arrived.resolve;
+        await Promise.race([published, arrived.promise]);
+        if (this.#stopped || this.#waiting.length === 0) {
+          return await published;
+        }
+        continue;
+      }
+      begun.add(closed);
+      const fieldsWritten = Promise.withResolvers<void>();
+      published = this.#flush(closed, { before: published, onFieldsWritten: fieldsWritten.resolve });
+      await Promise.race([fieldsWritten.promise, published]);
+    }
+  }
+
+  async #flush(closed: ImmutableMemtable, turn: FlushTurn): Promise<void> {
+    try {
+      await flushMemtable(closed, turn, this.#options);
+    } catch (error) {
+      await Promise.allSettled([turn.before]);
+      throw error;
+    }
+    this.#failure = undefined;
+    this.#waiting.shift();
+    this.#letWaitersOn();
+  }
+
+  #letWaitersOn(): void {
+    for (const resolve of this.#roomWaiters.splice(0)) {
+      resolve();
+    }
+  }
+
+  async #pause(): Promise<void> {
+    if (this.#stopped) {
+      return;
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const timer = setTimeout(resolve, RETRY_DELAY_MS);
+    await promise;
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,80 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { inTransaction } from '../runtime/sqlite-transaction.ts';
+import type { Journal } from './journal.ts';
+
+/** What the catalog keeps of a journal none of whose events is new. */
+export type EmptyJournal = Pick<Journal, 'number' | 'firstSequence' | 'eventCount' | 'expiredCount' | 'ingestedAtMs'>;
+
+/** Added to catalogs that were made without it. */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS empty_journals (
+    number INTEGER PRIMARY KEY, first_sequence INTEGER NOT NULL, event_count INTEGER NOT NULL, expired_count INTEGER NOT NULL,
+    ingested_at INTEGER NOT NULL
+  ) STRICT;
+`;
+
+/**
+ * The journals that need no files, in the catalog: their events are stored already, or there are none. A row keeps the number and the sequences of
+ * such a journal taken, and its counts, until the segments are published that the journals around it are in.
+ */
+export class EmptyJournalTable {
+  readonly #database: DatabaseSync;
+  /** The numbers of all rows: most journals have none, and cost no statement. */
+  readonly #numbers: Set<number>;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    database.exec(SCHEMA);
+    const rows = database.prepare('SELECT number FROM empty_journals').all();
+    this.#numbers = new Set(rows.map(({ number }) => Number(number)));
+  }
+
+  /** Of all rows, in no order. */
+  numbers(): Iterable<number> {
+    return this.#numbers;
+  }
+
+  /** Undefined where the journal has no row. */
+  get(number: number): EmptyJournal | undefined {
+    if (!this.#numbers.has(number)) {
+      return undefined;
+    }
+    const statement = this.#database.prepare('SELECT * FROM empty_journals WHERE number = ?');
+    statement.setReadBigInts(true);
+    const row = statement.get(number);
+    return (
+      row && {
+        number,
+        firstSequence: row['first_sequence'] as bigint,
+        eventCount: Number(row['event_count']),
+        expiredCount: Number(row['expired_count']),
+        ingestedAtMs: Number(row['ingested_at']),
+      }
+    );
+  }
+
+  /** Durable when it returns. */
+  add({ number, firstSequence, eventCount, expiredCount, ingestedAtMs }: EmptyJournal): void {
+    this.#database
+      .prepare('INSERT INTO empty_journals (number, first_sequence, event_count, expired_count, ingested_at) VALUES (?, ?, ?, ?, ?)')
+      .run(number, firstSequence, eventCount, expiredCount, ingestedAtMs);
+    this.#numbers.add(number);
+  }
+
+  /** A number without a row is no error. */
+  remove(numbers: readonly number[]): void {
+    const known = numbers.filter((number) => this.#numbers.has(number));
+    if (known.length === 0) {
+      return;
+    }
+    const statement = this.#database.prepare('DELETE FROM empty_journals WHERE number = ?');
+    inTransaction(this.#database, () => {
+      for (const number of known) {
+        statement.run(number);
+      }
+    });
+    for (const number of known) {
+      this.#numbers.delete(number);
+    }
+  }
+}

@@ -1,0 +1,249 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { BATCH_COLUMNS } from '../../../query/batch-columns.ts';
+import type { AppendReceipt, DeadLetter, EventBatch } from '../../event-store.ts';
+import { SerialQueue } from '../../serial-queue.ts';
+import { StoreError } from '../../store-error.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { JournalEnd } from '../journal/journal-end.ts';
+import type { JournalFolder } from '../journal/journal-folder.ts';
+import type { Loader } from './loader.ts';
+
+const RETRY_DELAY_MS = 200;
+
+/** Batches are stored together as long as they have no more than this; one may have more by itself. */
+const MAX_EVENTS = 10_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+export interface AppendPipelineOptions {
+  readonly journals: JournalFolder;
+  /** Makes what cannot become an event durable, before the batch's source offsets are; resolves with the places of those that are not kept. */
+  readonly keepDeadLetters: (letters: readonly DeadLetter[]) => Promise<readonly number[]>;
+  /** Makes a journal on disk searchable, one at a time, in order, and knows the place behind the last one. */
+  readonly loader: Pick<Loader, 'load' | 'end'>;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+interface Append {
+  readonly batch: EventBatch;
+  readonly sizeBytes: number;
+  readonly stored: PromiseWithResolvers<AppendReceipt>;
+  failure: StoreError | undefined;
+}
+
+/**
+ * Takes batches through two stages, each in call order: to the journal, then among what is searched. The stages overlap, so one journal is written while the one
+ * before is loaded. A journal and its load cost the same for a few events as for a thousand, so batches that come meanwhile are stored together.
+ *
+ * A batch that fails takes those with it and behind it along, because their source offsets would otherwise pass over its events; appends
+ * are refused until what they left on disk is gone.
+ */
+export class AppendPipeline {
+  readonly #options: AppendPipelineOptions;
+  readonly #writing = new SerialQueue();
+  readonly #loading = new SerialQueue();
+  readonly #underWay = new Set<Append>();
+  /** Those of them that are not being written yet. */
+  #waiting: Append[] = [];
+  /** Until the journal that was written last is being loaded, batches wait for company. */
+  #lastLoadBegun: Promise<void> = Promise.resolve();
+  #next: JournalEnd;
+  #refusal: StoreError | undefined;
+  #closed: StoreError | undefined;
+  #pendingBytes = 0;
+
+  constructor(options: AppendPipelineOptions) {
+    this.#options = options;
+    this.#next = options.loader.end;
+  }
+
+  /** Bytes of batches that are not yet searchable, their dead letters included. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** Why appends are refused at the moment: one has failed, and what it left is not cleared away yet. */
+  get failure(): StoreError | undefined {
+    return this.#refusal;
+  }
+
+  async append(batch: EventBatch): Promise<AppendReceipt> {
+    const refusal = this.#closed ?? this.#refusal;
+    if (refusal !== undefined) {
+      throw refusal;
+    }
+    const append: Append = { batch, sizeBytes: sizeOf(batch), stored: Promise.withResolvers(), failure: undefined };
+    this.#underWay.add(append);
+    this.#waiting.push(append);
+    this.#pendingBytes += append.sizeBytes;
+    void this.#writing.run(() => this.#writeWaiting());
+    try {
+      return await append.stored.promise;
+    } finally {
+      this.#underWay.delete(append);
+      this.#pendingBytes -= append.sizeBytes;
+    }
+  }
+
+  /** Runs work between two loads. */
+  betweenLoads<T>(work: () => Promise<T>): Promise<T> {
+    return this.#loading.run(work);
+  }
+
+  /** Refuses further appends and waits for those under way. */
+  async close(): Promise<void> {
+    this.#closed = new StoreError('closed', 'the store is closed');
+    await this.#writing.idle();
+    await this.#loading.idle();
+  }
+
+  async #writeWaiting(): Promise<void> {
+    await this.#lastLoadBegun;
+    const group = this.#takeGroup();
+    if (group.length === 0) {
+      return;
+    }
+    const begun = Promise.withResolvers<void>();
+    this.#lastLoadBegun = begun.promise;
+    try {
+      const { journal, notKept } = await this.#guard(group, () => this.#write(group));
+      // What is done between loads is queued in the order of the calls, too.
+      void this.#loading.run(async () => {
+        begun.resolve();
+        await this.#load(group, journal, notKept);
+      });
+    } catch {
+      begun.resolve();
+    }
+  }
+
+  /** The batches that come next, as many as are one journal. */
+  #takeGroup(): readonly Append[] {
+    let [events, bytes] = [0, 0];
+    const over = this.#waiting.findIndex(({ batch, sizeBytes }, index) => {
+      events += batch.eventCount;
+      bytes += sizeBytes;
+      return index > 0 && (events > MAX_EVENTS || bytes > MAX_BYTES);
+    });
+    return this.#waiting.splice(0, over === -1 ? this.#waiting.length : over);
+  }
+
+  async #write(group: readonly Append[]): Promise<{ readonly journal: Journal; readonly notKept: readonly number[] }> {
+    const { journals, keepDeadLetters, now } = this.#options;
+    const { journal, sequence } = this.#next;
+    const batch = mergeBatches(group.map((append) => append.batch));
+    const notKept = batch.deadLetters.length === 0 ? [] : await keepDeadLetters(batch.deadLetters);
+    const written = await journals.write(this.#next, batch, now());
+    this.#next = { journal: journal + 1, sequence: sequence + BigInt(batch.eventCount) };
+    return { journal: written, notKept };
+  }
+
+  async #load(group: readonly Append[], journal: Journal, notKept: readonly number[]): Promise<void> {
+    let newSequences: Float64Array | undefined;
+    try {
+      const logs = group.flatMap(({ batch }) => batch.logs);
+      newSequences = await this.#guard(group, () => this.#options.loader.load(journal, logs));
+    } catch {
+      return;
+    }
+    const ascending = newSequences?.sort();
+    let [firstSequence, next, lettersBefore] = [journal.firstSequence, 0, 0];
+    for (const { batch, stored } of group) {
+      const { eventCount } = batch;
+      const lettersEnd = lettersBefore + batch.deadLetters.length;
+      const start = lettersBefore;
+      const deadLettersNotKept = notKept.filter((place) => place >= start && place < lettersEnd).map((place) => place - start);
+      lettersBefore = lettersEnd;
+      const endSequence = firstSequence + BigInt(eventCount);
+      let duplicates = 0;
+      if (ascending !== undefined) {
+        const from = next;
+        while ((ascending[next] ?? Number.POSITIVE_INFINITY) < endSequence) {
+          next += 1;
+        }
+        duplicates = eventCount - (next - from);
+      }
+      stored.resolve({ firstSequence, eventCount, duplicates, deadLettersNotKept });
+      firstSequence = endSequence;
+    }
+  }
+
+  /** Rejects the appends of a group that fails, or failed with one before it; the error is for whoever goes on with the group. */
+  async #guard<T>(group: readonly Append[], work: () => Promise<T>): Promise<T> {
+    const [first] = group as [Append];
+    try {
+      if (first.failure !== undefined) {
+        throw first.failure;
+      }
+      return await work();
+    } catch (error) {
+      const failure = first.failure ?? this.#fail(first, error);
+      for (const { stored } of group) {
+        stored.reject(failure);
+      }
+      throw failure;
+    }
+  }
+
+  #fail(failed: Append, cause: unknown): StoreError {
+    const message = `a batch of ${failed.batch.eventCount} events could not be stored: ${(cause as Error).message}`;
+    const failure = new StoreError('append_failed', message, { cause });
+    let behind = false;
+    for (const append of this.#underWay) {
+      behind ||= append === failed;
+      if (behind) {
+        append.failure ??= failure;
+      }
+    }
+    if (this.#refusal === undefined && this.#closed === undefined) {
+      this.#refusal = failure;
+      void this.#writing.run(() => this.#clearAway());
+    }
+    return failure;
+  }
+
+  /**
+   * Removes the journals of failed batches, so that their numbers and sequences can be given again, and lets appends in. The last one goes
+   * first: should the process die in between, no gap is left.
+   */
+  async #clearAway(): Promise<void> {
+    await this.#loading.idle();
+    const loaded = this.#options.loader.end;
+    const count = this.#next.journal - loaded.journal + 1;
+    const numbers = Array.from({ length: count }, (_, index) => this.#next.journal - index);
+    // The next start removes what a closed store leaves.
+    while (this.#refusal !== undefined && this.#closed === undefined) {
+      try {
+        await this.#options.journals.remove(numbers);
+        this.#next = loaded;
+        this.#refusal = undefined;
+      } catch (error) {
+        const message = `what a failed batch left in the journal cannot be removed: ${(error as Error).message}`;
+        this.#refusal = new StoreError('append_failed', message, { cause: error });
+        await delay(RETRY_DELAY_MS);
+      }
+    }
+  }
+}
+
+/** Joins batches in their order; the last source offset of a partition counts. */
+function mergeBatches(batches: readonly EventBatch[]): EventBatch {
+  const sourceOffsets = batches.flatMap((batch) => batch.sourceOffsets);
+  return {
+    fields: {
+      values: BATCH_COLUMNS.map((_, index) => batches.flatMap(({ fields }) => fields.values[index] ?? [])),
+      masks: batches.flatMap(({ fields }) => fields.masks),
+    },
+    logs: batches.flatMap(({ logs }) => logs),
+    eventCount: batches.reduce((sum, { eventCount }) => sum + eventCount, 0),
+    sourceOffsets: [...new Map(sourceOffsets.map((offset) => [`${offset.partition} ${offset.topic}`, offset])).values()],
+    deadLetters: batches.flatMap(({ deadLetters }) => deadLetters),
+    expiredCount: batches.reduce((sum, { expiredCount }) => sum + expiredCount, 0),
+  };
+}
+
+/** A batch holds the bytes of its dead letters in memory for as long as those of its events. */
+function sizeOf({ fields, logs, deadLetters }: EventBatch): number {
+  const eventBytes = [...fields.values.flat(), ...fields.masks, ...logs].reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  return deadLetters.reduce((sum, { bytes }) => sum + bytes.byteLength, eventBytes);
+}

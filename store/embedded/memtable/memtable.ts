@@ -1,0 +1,64 @@
+import type { GrowingSource } from '../../../sql/events-relation.ts';
+import type { MemtableLogs } from '../blob/memtable-logs.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { GrowingSegment, UnflushedJournal } from '../snapshot/growing-segment.ts';
+import type { ArrivedEvents } from './duplicate-check.ts';
+
+/** A table that takes in small journals. */
+export class GrowingTable implements GrowingSegment {
+  readonly table: string;
+  events = 0;
+  readonly zones = new Set<number>();
+  minTimestamp = Number.POSITIVE_INFINITY;
+  maxTimestamp = Number.NEGATIVE_INFINITY;
+  journalBytes = 0;
+  lastSequence = 0n;
+  readonly journals: UnflushedJournal[] = [];
+  readonly logs: MemtableLogs;
+
+  constructor(table: string, logs: MemtableLogs) {
+    this.table = table;
+    this.logs = logs;
+  }
+
+  get source(): GrowingSource {
+    return { table: this.table };
+  }
+
+  /** Takes note of a journal, so many events of which were copied into the table. */
+  add({ number, firstSequence, eventCount, sizeBytes, ingestedAtMs }: Journal, loaded: number, arrived: ArrivedEvents | undefined): void {
+    this.events += loaded;
+    this.journalBytes += sizeBytes;
+    this.lastSequence = firstSequence + BigInt(eventCount) - 1n;
+    this.journals.push({ number, firstSequence, atMs: ingestedAtMs, sizeBytes });
+    if (arrived !== undefined) {
+      this.minTimestamp = Math.min(this.minTimestamp, arrived.minTimestamp);
+      this.maxTimestamp = Math.max(this.maxTimestamp, arrived.maxTimestamp);
+      for (const zone of arrived.zones) {
+        this.zones.add(zone);
+      }
+    }
+  }
+}
+
+/** The growing segments that are flushed as one, and their journals. */
+export class Memtable {
+  readonly openedAtMs: number;
+  readonly table: GrowingTable;
+  readonly parts: GrowingSegment[];
+  readonly journals: Journal[] = [];
+
+  constructor(table: GrowingTable, openedAtMs: number) {
+    this.table = table;
+    this.parts = [table];
+    this.openedAtMs = openedAtMs;
+  }
+
+  get events(): number {
+    return this.parts.reduce((sum, { events }) => sum + events, 0);
+  }
+
+  get journalBytes(): number {
+    return this.parts.reduce((sum, { journalBytes }) => sum + journalBytes, 0);
+  }
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { raceText } from '../../../bench/report/race-text.ts';
+import { alone, coldOnly, full, hotOnly, nothing, withTimes } from './race-examples.ts';
+
+/** The words of the line that begins with a text. */
+function lineOf(text: string, start: string): string {
+  const found = text.split('\n').find((line) => line.startsWith(start));
+  return (found ?? '').replaceAll(/\s+/g, ' ').trim();
+}
+
+test('a race is told in tables: intake, searches at each temperature, growth', () => {
+  const [, later = ''] = raceText(full).split('4,000,000 events of 1140 bytes: intake');
+  expect(lineOf(later, 'shieldlog ')).toBe('shieldlog 100,000 80,000 1.25 512 MiB 142');
+  expect(lineOf(later, 'first page')).toBe('first page 123,456 40 280 5.80x 80 840 9.44x 16 80 3.46x');
+  const [, growth = ''] = raceText(full).split('the time grows by this power');
+  expect(lineOf(growth, 'first page')).toBe('first page 1.00 1.00');
+});
+
+test.each([
+  ['one engine', alone],
+  ['hot only', hotOnly],
+  ['cold only', coldOnly],
+  ['an intake whose searches were only compared', withTimes(() => ({ hotMs: [], coldMs: [] }))],
+  ['nothing', nothing],
+])('what was not measured is left out: %s', (_, result) => {
+  expect(raceText(result)).not.toMatch(/NaN|Infinity|undefined/);
+});
+
+test('the growth is left out where no search was timed', () => {
+  expect(raceText(coldOnly)).not.toContain('the time grows by this power');
+});

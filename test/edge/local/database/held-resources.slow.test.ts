@@ -1,0 +1,142 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../fixtures/eventually.ts';
+import { type DatabaseApp, startDatabaseApp } from './database-app.ts';
+import { codes, execute } from './pipeline-results.ts';
+
+const MIB = 1024 * 1024;
+const ENDLESS = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n';
+
+let app: DatabaseApp;
+
+afterEach(() => app.stop());
+
+const count = async (): Promise<string> =>
+  (await app.run(app.read, 'SELECT count(*) FROM item')).body.results[0].response.result.rows[0][0].value;
+
+describe('a transaction that is open for too long', () => {
+  beforeEach(async () => {
+    app = await startDatabaseApp({ transactionMs: 600, lockWaitMs: 300 });
+    await app.run(app.full, 'CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)');
+  });
+
+  test.each(['full', 'read'] as const)('is rolled back though it is used all the time (%s), and its stream is told so', async (kind) => {
+    const begun = kind === 'full' ? ['BEGIN', "INSERT INTO item (name) VALUES ('a')"] : ['BEGIN', 'SELECT * FROM item'];
+    let answer = await app.pipeline(app[kind], { requests: begun.map((sql) => execute(sql)) });
+    await eventually('it is ended', async () => {
+      answer = await app.pipeline(app[kind], { baton: answer.body.baton, requests: [execute('SELECT * FROM item')] });
+      return answer.status !== 200 || codes(answer.body.results).join() !== 'ok';
+    });
+    const told = answer.status === 200 ? answer.body.results[0].error : answer.body;
+    expect(told).toMatchObject({ code: 'TRANSACTION_TIMEOUT', message: expect.stringContaining('600 ms') });
+    expect(await count()).toBe('0');
+  });
+
+  test('is stopped in the middle of a statement', async () => {
+    const { body } = await app.pipeline(app.full, { requests: ['BEGIN IMMEDIATE', ENDLESS, 'COMMIT'].map((sql) => execute(sql)) });
+    expect(codes(body.results)).toEqual(['ok', 'TRANSACTION_TIMEOUT', 'STREAM_CLOSED']);
+    expect(codes((await app.run(app.full, "INSERT INTO item (name) VALUES ('a')")).body.results)).toEqual(['ok', 'ok']);
+  });
+
+  test('fails in a real client with its code, and the client goes on', async () => {
+    const client = app.client(app.full);
+    const transaction = await client.transaction('write');
+    await transaction.execute("INSERT INTO item (name) VALUES ('a')");
+    await eventually('another may write', async () => {
+      return codes((await app.run(app.full, "INSERT INTO item (name) VALUES ('b')")).body.results)[0] === 'ok';
+    });
+    await expect(transaction.commit()).rejects.toMatchObject({ code: 'TRANSACTION_TIMEOUT' });
+    expect((await client.execute('SELECT name FROM item')).rows.map((row) => row[0])).toEqual(['b']);
+  });
+
+  test('is not one of several in a row that are short', async () => {
+    await app.stop();
+    app = await startDatabaseApp({ transactionMs: 2_000 });
+    await app.run(app.full, 'CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)');
+    const startedAt = performance.now();
+    let answer = await app.pipeline(app.full, { requests: [] });
+    const turn = ['BEGIN', "INSERT INTO item (name) VALUES ('a')", 'COMMIT'].map((sql) => execute(sql));
+    let turns = 0;
+    for (; performance.now() - startedAt < 2_500; turns += 1) {
+      answer = await app.pipeline(app.full, { baton: answer.body.baton, requests: turn });
+      expect(codes(answer.body.results)).toEqual(['ok', 'ok', 'ok']);
+    }
+    expect(await count()).toBe(String(turns));
+  });
+});
+
+describe('the write-ahead log', () => {
+  const LOG_BYTES = 4 * MIB;
+  const WRITE = execute('INSERT INTO item (name) VALUES (randomblob(500000))');
+
+  beforeEach(async () => {
+    app = await startDatabaseApp({ transactionMs: 60_000, lockWaitMs: 200, logBytes: LOG_BYTES });
+    await app.run(app.full, 'CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)');
+  });
+
+  const logBytes = (): number => statSync(join(app.dataDir, 'database.sqlite-wal')).size;
+  const write = async (): Promise<string | undefined> =>
+    codes((await app.pipeline(app.full, { requests: [WRITE, { type: 'close' }] })).body.results)[0];
+
+  test('that a reader holds is limited: a write is told that it is full, the reader is ended, and the next write is done', async () => {
+    const reader = await app.pipeline(app.read, { requests: ['BEGIN', 'SELECT count(*) FROM item'].map((sql) => execute(sql)) });
+    let written = 0;
+    let last = await write();
+    for (; last === 'ok' && written < 30; last = await write()) written += 1;
+    expect(last).toBe('SQLITE_FULL');
+    expect(written).toBeLessThanOrEqual(9);
+    expect(logBytes()).toBeLessThan(LOG_BYTES + MIB);
+    expect(await write()).toBe('ok');
+    expect(logBytes()).toBeLessThan(MIB);
+    const told = await app.pipeline(app.read, { baton: reader.body.baton, requests: [execute('SELECT count(*) FROM item')] });
+    expect([told.status, told.body.code]).toEqual([400, 'TRANSACTION_ENDED']);
+    expect(await count()).toBe(String(written + 1));
+  });
+
+  test('of one transaction is limited, which can be committed', async () => {
+    const requests = [execute('BEGIN'), ...Array.from({ length: 20 }, () => WRITE), execute('COMMIT'), { type: 'close' }];
+    const told = codes((await app.pipeline(app.full, { requests })).body.results);
+    expect(told.filter((code) => code === 'SQLITE_FULL').length).toBeGreaterThan(5);
+    expect(told.slice(-2)).toEqual(['ok', 'ok']);
+    expect(Number(await count())).toBe(told.filter((code) => code === 'ok').length - 3);
+    expect(logBytes()).toBeLessThan(2 * LOG_BYTES);
+    expect(await write()).toBe('ok');
+  });
+
+  test('does not end readers for a writer that only waits for another', async () => {
+    const writer = await app.pipeline(app.full, { requests: [execute('BEGIN'), ...Array.from({ length: 12 }, () => WRITE)] });
+    expect(await write()).toBe('SQLITE_BUSY');
+    const done = await app.pipeline(app.full, { baton: writer.body.baton, requests: [execute('COMMIT'), { type: 'close' }] });
+    expect(codes(done.body.results)).toEqual(['ok', 'ok']);
+  });
+});
+
+describe('a statement that takes too much memory', () => {
+  // A row of 400 values of 8 MB.
+  const WIDE = `SELECT ${Array.from({ length: 400 }, () => 'randomblob(8000000)').join(', ')}`;
+
+  beforeEach(async () => {
+    app = await startDatabaseApp({ statementMs: 60_000, requestMs: 60_000, transactionMs: 60_000, memoryBytes: 256 * MIB });
+    await app.run(app.full, 'CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)');
+  });
+
+  test('is stopped and told so, and other streams go on', async () => {
+    const other = await app.pipeline(app.full, { requests: ['BEGIN', "INSERT INTO item (name) VALUES ('a')"].map((sql) => execute(sql)) });
+    const { status, body } = await app.pipeline(app.read, { requests: [execute(WIDE), execute('SELECT 1')] });
+    expect([status, codes(body.results)]).toEqual([200, ['SQLITE_NOMEM', 'STREAM_CLOSED']]);
+    expect(body.results[0].error.message).toContain('256 MiB');
+    const done = await app.pipeline(app.full, { baton: other.body.baton, requests: [execute('COMMIT')] });
+    expect(codes(done.body.results)).toEqual(['ok']);
+    expect(await count()).toBe('1');
+  });
+
+  test('does not come of values as large as are allowed, one after the other', async () => {
+    const large = Buffer.alloc(6_000_000, 1).toString('base64');
+    const insert = { type: 'execute', stmt: { sql: 'INSERT INTO item (name) VALUES (?)', args: [{ type: 'blob', base64: large }] } };
+    for (let round = 0; round < 3; round += 1) {
+      const { body } = await app.pipeline(app.full, { requests: [insert, execute('SELECT name FROM item LIMIT 1'), { type: 'close' }] });
+      expect(codes(body.results)).toEqual(['ok', 'ok', 'ok']);
+    }
+  });
+});

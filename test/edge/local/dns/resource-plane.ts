@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fastify, { type FastifyInstance } from 'fastify';
+import { EdgeError } from '../../../../edge/edge-error.ts';
+import { errorBody } from '../../../../edge/error-shapes.ts';
+import type { LocalContext, LocalResource } from '../../../../edge/local/local-resource.ts';
+import { migrate, openState } from '../../../../edge/local/state.ts';
+import type { ErrorShape } from '../../../../edge/operation.ts';
+import { operation } from '../../../../edge/operations.ts';
+
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: the operation's schema has been held against it
+  readonly body: any;
+}
+
+/** Resources on a state of their own, without the proxy before them and without the operation table's input validation. */
+export interface ResourcePlane {
+  readonly app: FastifyInstance;
+  readonly db: DatabaseSync;
+  readonly dataDir: string;
+  /** Unix ms; to be moved by tests. */
+  nowMs: number;
+  /** Calls an operation; its answer has been validated against the operation's response schema. */
+  call(id: number, params: Readonly<Record<string, string | number>>, body: unknown): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
+
+function checkAnswer(id: number, status: number, body: string): unknown {
+  const schema = operation(id).responses[status];
+  if (schema === undefined) throw new Error(`operation ${id} does not have the status ${status}: ${body}`);
+  if (schema === null) {
+    if (body !== '') throw new Error(`operation ${id} has no body with ${status}: ${body}`);
+    return null;
+  }
+  const value: unknown = JSON.parse(body);
+  if (!ajv.validate(schema, value)) throw new Error(`operation ${id}, ${status}: ${ajv.errorsText()} in ${body.slice(0, 500)}`);
+  return value;
+}
+
+export async function startPlane(shape: ErrorShape, resources: readonly LocalResource[], dataDir?: string): Promise<ResourcePlane> {
+  const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'shieldlog-resource-'));
+  const db = openState(folder);
+  const app = fastify({ bodyLimit: 8 * 1024 * 1024 });
+  const plane: ResourcePlane = {
+    app,
+    db,
+    dataDir: folder,
+    nowMs: Date.UTC(2026, 0, 31, 12),
+    async call(id, params, body) {
+      const { method, path } = operation(id);
+      const url = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
+      const response = await app.inject({ method, url, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+      return { status: response.statusCode, body: checkAnswer(id, response.statusCode, response.body) };
+    },
+    async stop() {
+      await app.close();
+      db.close();
+      if (dataDir === undefined) rmSync(folder, { recursive: true });
+    },
+  };
+  const logger = { info() {}, warn() {}, error() {} };
+  const program = { startedAtMs: 0, memoryLimitBytes: 1, minutes: () => [] };
+  const context: LocalContext = {
+    db,
+    now: () => plane.nowMs,
+    logger,
+    program,
+    guardianCounts: () => Promise.resolve([]),
+    dataDir: folder,
+  };
+  app.setErrorHandler((error, request, reply) => {
+    if (!(error instanceof EdgeError)) throw error;
+    const { status, key, message, field, errors } = error;
+    const answer = errorBody(shape, { status, key, message, field, errors, instance: request.url });
+    return reply.code(status).type(answer.contentType).send(answer.body);
+  });
+  for (const resource of resources) {
+    migrate(db, resource, () => resource.seed?.(context));
+    resource.routes(app, context);
+  }
+  await app.ready();
+  return plane;
+}

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { DEMO_EVENTS_PER_DAY, DEMO_SEED, eventsOfSecond } from '../../../ingest/demo/demo-feed.ts';
+import { DemoDensity } from '../../../ingest/demo/demo-schedule.ts';
+import { type OracleEvent, oracleEvents } from '../../oracle/raw-event.ts';
+import { searchOracle } from '../../oracle/search-oracle.ts';
+import { HOUR, NOW } from '../event/raw-events.ts';
+
+/** What the page shows before anybody chooses: read from it, so that this test goes along with it. */
+const PAGE = ((html: string, script: string) => ({
+  hours: Number(/<option value="(\d+)" selected>/.exec(html)?.[1]),
+  groupBy: /<select name="groupBy">\s*<option selected>(\w+)</.exec(html)?.[1] ?? '',
+  groups: Number(/buckets: BUCKETS, pageSize: (\d+)/.exec(script)?.[1]),
+}))(read('web/index.html'), read('web/explorer.js'));
+
+/** How a person recognizes the attacks that the README promises, by the network that they come from. */
+const NETWORKS = { scanner: ['64510'], 'credential stuffing': ['64520', '64521', '64522', '64523'], 'bot net': ['64530'] } as const;
+
+const PROMISED = [
+  [7, 'scanner'],
+  [1, 'credential stuffing'],
+  [1, 'bot net'],
+  [2, 'bot net'],
+] as const;
+
+/** Hours after NOW at which somebody starts the demonstration for the first time; campaigns come round every eight hours. */
+const STARTS = [0, 5];
+
+function read(path: string): string {
+  return readFileSync(join(import.meta.dirname, '../../..', path), 'utf8');
+}
+
+let events: ReadonlyMap<number, readonly OracleEvent[]>;
+
+beforeAll(() => {
+  const density = new DemoDensity(DEMO_EVENTS_PER_DAY);
+  const wanted: ReadonlySet<number> = new Set(PROMISED.map(([zone]) => zone));
+  const found: OracleEvent[] = [];
+  const from = NOW - PAGE.hours * HOUR;
+  for (let second = from / 1000; second < (NOW + Math.max(...STARTS) * HOUR) / 1000; second++) {
+    const raw = eventsOfSecond(second, density, DEMO_SEED).map((text) => ({ ...JSON.parse(text), log: {} }));
+    found.push(...oracleEvents(raw).filter(({ zoneId }) => wanted.has(zoneId)));
+  }
+  events = Map.groupBy(found, ({ zoneId }) => zoneId);
+});
+
+describe.each(STARTS)('on the first page of a demonstration that is %d hours later', (hours) => {
+  test.each(PROMISED)('zone %i shows a %s', (zone, attack) => {
+    const to = NOW + hours * HOUR;
+    const request = { from: to - PAGE.hours * HOUR, to, groupBy: [PAGE.groupBy], pageSize: PAGE.groups };
+    const { groups, total } = searchOracle(events.get(zone) ?? [], request, zone);
+    const networks: readonly string[] = NETWORKS[attack];
+    const shown = groups?.filter(({ context }) => networks.includes(String(context['asn']))) ?? [];
+    expect(shown.length).toBeGreaterThanOrEqual(3);
+    // They stand out; the visitors are not gone.
+    expect(total).toBeGreaterThan(1000);
+  });
+});
+
+test('the README promises these attacks', () => {
+  expect(read('README.md').replaceAll('\n', ' ')).toContain(
+    'Zone 7 has a scanner, zone 1 a wave of credential stuffing and a bot net, zone 2 another.',
+  );
+});

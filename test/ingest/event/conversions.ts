@@ -1,0 +1,56 @@
+import { ConvertedEvents } from '../../../ingest/event/converted-events.ts';
+import { EventKernel } from '../../../ingest/event/event-kernel.ts';
+import { CLOCK_TOLERANCE_MS } from '../../../ingest/event/event-rules.ts';
+import { ScannedEvents } from '../../../ingest/event/scanned-events.ts';
+import type { FieldColumns } from '../../../query/batch-columns.ts';
+import { NOW, RULES } from './raw-events.ts';
+
+const TIMES = { earliestMs: NOW - RULES.retentionMs, latestMs: NOW + CLOCK_TOLERANCE_MS };
+const kernel = new EventKernel();
+const scanned = new ScannedEvents(RULES);
+
+/** What an event was made into: the bytes of its columns, of its mask and of its packed log without the newline, each in Latin-1. */
+export interface Conversion {
+  readonly columns: readonly string[];
+  readonly mask: string;
+  readonly log: string;
+}
+
+/** What the kernel makes of an event at the time of the tests, or null where it leaves it to others, and then nothing of it behind. One and the same kernel for all. */
+export function kernelConversion(bytes: Uint8Array): Conversion | null {
+  const events = new ConvertedEvents();
+  const isTaken = kernel.convert(bytes, null, TIMES, events);
+  if (!isTaken && kernel.byteLength > 0) {
+    throw new Error(`the kernel keeps ${kernel.byteLength} bytes of an event that it leaves to others`);
+  }
+  kernel.drain(events);
+  return isTaken ? conversionOf(events) : null;
+}
+
+/** What the scanner makes of it, or null where it accepts none. */
+export function scannedConversion(bytes: Uint8Array): Conversion | null {
+  const events = new ConvertedEvents();
+  const { kind } = scanned.convert(bytes, null, events);
+  if (kind !== 'accepted' && events.byteLength > 0) {
+    throw new Error(`${events.byteLength} bytes were written of an event that is ${kind}`);
+  }
+  return kind === 'accepted' ? conversionOf(events) : null;
+}
+
+/** The fields that were converted, for `decodedEvents`. */
+export function fieldsOf({ columns, mask }: Conversion): FieldColumns {
+  return { values: columns.map((bytes) => [Buffer.from(bytes, 'latin1')]), masks: [Buffer.from(mask, 'latin1')] };
+}
+
+function conversionOf(events: ConvertedEvents): Conversion {
+  const { fields, logs } = events.take();
+  const log = textOf(logs);
+  if (log.indexOf('\n') !== log.length - 1) {
+    throw new Error(`a log is more or less than one line: ${log}`);
+  }
+  return { columns: fields.values.map(textOf), mask: textOf(fields.masks), log: log.slice(0, -1) };
+}
+
+function textOf(chunks: readonly Uint8Array[]): string {
+  return Buffer.concat(chunks).toString('latin1');
+}

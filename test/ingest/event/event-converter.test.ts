@@ -1,0 +1,175 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { generateEvents } from '../../../bench/events/event-generator.ts';
+import { ConvertedEvents } from '../../../ingest/event/converted-events.ts';
+import { EventConverter } from '../../../ingest/event/event-converter.ts';
+import type { EventVerdict } from '../../../ingest/event/event-verdict.ts';
+import { ScannedEvents } from '../../../ingest/event/scanned-events.ts';
+import type { EventReceiver } from '../../../ingest/upload/event-splitter.ts';
+import { NdjsonSplitter } from '../../../ingest/upload/ndjson-splitter.ts';
+import { decodedEvents } from './decoded-fields.ts';
+import { LONGEST_KERNEL_EVENT, ofBytes } from './kernel-events.ts';
+import { HOUR, NOW, RULES, rawEvent } from './raw-events.ts';
+
+/** Some usual ones, then ones of every other kind among them. */
+function* mixedEvents(count: number): Iterable<Buffer> {
+  let place = 0;
+  for (const line of generateEvents({ seed: 5, count, zones: 9, nowMs: NOW, spanMs: HOUR })) {
+    yield line.subarray(0, -1);
+    if (place++ % 7 === 0) {
+      yield Buffer.from(rawEvent({ logId: undefined, ip: 'nowhere' }));
+      yield Buffer.from(rawEvent({ logId: undefined, ip: '::1' }));
+      yield Buffer.from(rawEvent({ asn: 5, more: place }));
+      yield Buffer.from(rawEvent({ timestamp: 0 }));
+      yield Buffer.from(rawEvent({ shieldZoneId: 'no zone' }));
+    }
+    if (place % 100 === 0) {
+      yield Buffer.from(rawEvent({ url: 'x'.repeat(300_000) }));
+    }
+  }
+}
+
+const textsOf = ({ fields, logs }: ReturnType<ConvertedEvents['take']>) =>
+  [...fields.values, fields.masks, logs].map((chunks) => Buffer.concat(chunks).toString('latin1'));
+
+test.each([
+  ['from Kafka', () => 'topic-"0-1'],
+  ['from a place with a long name', () => `ü${'x'.repeat(2000)}`],
+  ['from a place that is a UUID', () => '01234567-89ab-cdef-0f1e-2d3c4b5a6978'],
+  ['without a place', null],
+])('events of all kinds together, %s, give the columns, the logs and the verdicts that scanning every one gives', (_from, place) => {
+  const [converter, scanned] = [new EventConverter(RULES), new ScannedEvents(RULES)];
+  const expected = new ConvertedEvents();
+  for (let batch = 0; batch < 2; batch++) {
+    for (const event of mixedEvents(720)) {
+      expect(converter.convert(event, place)).toEqual(scanned.convert(event, place, expected));
+    }
+    expect(converter.byteLength).toBe(expected.byteLength);
+    const [converted, wanted] = [converter.take(), expected.take()];
+    expect(converter.byteLength).toBe(0);
+    expect(textsOf(converted)).toEqual(textsOf(wanted));
+    converter.release(converted);
+    expected.release(wanted);
+  }
+});
+
+test.each([64 * 1024 * 1024, 1_000_000, 65_537, 65_536, 4_099, 700])(
+  'lines of all kinds, in chunks of %i bytes, give the columns, the logs and the verdicts that scanning every event gives, in their order',
+  (chunkBytes) => {
+    const [converter, scanned] = [new EventConverter(RULES), new ScannedEvents(RULES)];
+    const events = [...mixedEvents(720), Buffer.from(rawEvent({ ua: 'x'.repeat(LONGEST_KERNEL_EVENT) })), Buffer.from(rawEvent())];
+    const expected = new ConvertedEvents();
+    const wanted = events.map((event) => scanned.convert(event, null, expected));
+    const endings = ['\n', '\r\n', '\n \n', '\n\r\n\n'];
+    const input = Buffer.concat(events.flatMap((event, place) => [event, Buffer.from(endings[place % endings.length] ?? '')]));
+    const verdicts: EventVerdict[] = [];
+    const receiver: EventReceiver = {
+      event: (bytes) => verdicts.push(converter.convert(bytes, null)),
+      lines: (chunk, other) =>
+        converter.convertLines(chunk, { added: (count) => verdicts.push(...Array(count).fill({ kind: 'accepted' })), other }),
+      tooLong: () => {},
+      stray: (_bytes, reason) => verdicts.push({ kind: 'rejected', reason, zoneId: null }),
+      newlines: () => {},
+    };
+    const splitter = new NdjsonSplitter();
+    for (let start = 0; start < input.length; start += chunkBytes) {
+      const chunk = Buffer.from(input.subarray(start, start + chunkBytes));
+      splitter.push(chunk, receiver);
+      // Whoever made the chunk may use its memory again.
+      chunk.fill(0);
+    }
+    splitter.end(receiver);
+    expect(verdicts).toEqual(wanted);
+    expect(textsOf(converter.take())).toEqual(textsOf(expected.take()));
+  },
+);
+
+test('a line that stands where the memory of the kernel ends is not lost, nor is what comes behind it', () => {
+  for (const bytes of [LONGEST_KERNEL_EVENT - 2, LONGEST_KERNEL_EVENT - 1, LONGEST_KERNEL_EVENT, LONGEST_KERNEL_EVENT + 1]) {
+    const converter = new EventConverter(RULES);
+    const lines = [...Array(30).fill(rawEvent()), ofBytes(bytes), rawEvent({ logId: 'behind' })].map((line) => Buffer.from(`${line}\n`));
+    const others: number[] = [];
+    const input = Buffer.concat(lines);
+    const other = (line: Uint8Array) => {
+      others.push(line.length);
+      expect(converter.convert(line, null)).toEqual({ kind: 'accepted' });
+    };
+    expect(converter.convertLines(input, { added: () => undefined, other })).toBe(input.length);
+    const ids = decodedEvents(converter.take().fields).map(({ logId }) => logId);
+    expect(ids).toEqual([...Array(31).fill('a'), 'behind']);
+    // The first few are scanned, which is before there is a kernel; then it is the long one alone.
+    expect(others.filter((length) => length > 1000)).toEqual(bytes < LONGEST_KERNEL_EVENT ? [] : [bytes]);
+  }
+});
+
+test('many events without an id on lines get the digests of their bytes', () => {
+  const converter = new EventConverter(RULES);
+  const shortest = Array.from({ length: 5000 }, (_, zone) => `{"log":{},"shieldZoneId":${zone},"timestamp":${NOW}}`);
+  const other = (line: Uint8Array) => converter.convert(line, null);
+  converter.convertLines(Buffer.from(shortest.map((event) => ` ${event}\r\n`).join('')), { added: () => undefined, other });
+  const expected = shortest.map((event, zone) => [zone, createHash('sha256').update(event).digest('hex').slice(0, 32)]);
+  expect(decodedEvents(converter.take().fields).map(({ shieldZoneId, logId }) => [shieldZoneId, logId])).toEqual(expected);
+});
+
+test('ids that are longer than their events are written whole', () => {
+  const converter = new EventConverter(RULES);
+  // Those of the first thousand are just not too long for the kernel.
+  const lengths = [1, 300, 336, 337, 338, 1000, 1024, 1025, 100_000];
+  const places = Array.from(
+    { length: 1500 },
+    (_, place) => `${place}-${'x'.repeat(lengths[place % (place < 1000 ? 3 : lengths.length)] ?? 0)}`,
+  );
+  const event = Buffer.from(rawEvent({ logId: undefined, feature: 'waf', url: '/?a', ip: '::1' }));
+  for (const place of places) {
+    expect(converter.convert(event, () => place)).toEqual({ kind: 'accepted' });
+  }
+  const { fields } = converter.take();
+  const rest = { shieldZoneId: 7, timestamp: BigInt(NOW), feature: 'waf', url: '/?a', ip: '::1', ipHigh: 0n, ipLow: 1n };
+  expect(decodedEvents(fields)).toEqual(places.map((logId) => ({ logId, ...rest })));
+});
+
+test('no log of an event is spread over two chunks', () => {
+  const converter = new EventConverter(RULES);
+  for (const event of mixedEvents(3000)) {
+    converter.convert(event, null);
+  }
+  const { logs } = converter.take();
+  expect(logs.length).toBeGreaterThan(3);
+  for (const chunk of logs) {
+    expect(chunk.at(0)).toBe('{'.charCodeAt(0));
+    expect(chunk.at(-1)).toBe('\n'.charCodeAt(0));
+  }
+});
+
+test('an event whose place cannot be told leaves nothing behind', () => {
+  const converter = new EventConverter(RULES);
+  const withoutId = Buffer.from(rawEvent({ logId: undefined, ip: '::1', url: '/?x' }));
+  const fails = () => {
+    throw new Error('no place');
+  };
+  for (let event = 0; event < 100; event++) {
+    expect(() => converter.convert(withoutId, fails)).toThrow('no place');
+    expect(converter.convert(withoutId, () => `p${event}`)).toEqual({ kind: 'accepted' });
+  }
+  const ids = decodedEvents(converter.take().fields).map(({ logId }) => logId);
+  expect(ids).toEqual(Array.from({ length: 100 }, (_, event) => `p${event}`));
+});
+
+test('where there is no address space for a kernel, events are converted all the same', () => {
+  const ingest = JSON.stringify(join(import.meta.dirname, '../../../ingest/event/'));
+  const program = `
+    const { EventKernel } = await import(${ingest} + 'event-kernel.ts');
+    const { EventConverter } = await import(${ingest} + 'event-converter.ts');
+    const kernels = [];
+    let hasRoom = true;
+    while (hasRoom) try { kernels.push(new EventKernel()); } catch { hasRoom = false; }
+    const converter = new EventConverter({ now: () => ${NOW}, retentionMs: ${HOUR} });
+    const event = Buffer.from(${JSON.stringify(rawEvent())});
+    for (let place = 0; place < 200; place++) converter.convert(event, null);
+    console.log(hasRoom, Buffer.concat(converter.take().fields.masks).length / 4);`;
+  const limited = ['-c', 'ulimit -v 30000000 && exec "$0" --input-type=module -e "$1"', process.execPath, program];
+  const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
+  expect({ stdout, stderr }).toEqual({ stdout: 'false 200\n', stderr: '' });
+});

@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { KafkaAppender } from '../../../ingest/kafka/kafka-appender.ts';
+import type { EventStore } from '../../../store/event-store.ts';
+import { RETENTION_MS, storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+
+function message(logId: string): Buffer {
+  return Buffer.from(JSON.stringify({ logId, shieldZoneId: 1, timestamp: Date.now() }));
+}
+
+function appenderTo(store: EventStore) {
+  const failures: string[] = [];
+  const appender = new KafkaAppender({
+    store,
+    now: Date.now,
+    retentionMs: RETENTION_MS,
+    onAppended: () => {},
+    onFailure: ({ message: text }) => failures.push(text),
+  });
+  return { appender, failures };
+}
+
+it('stores messages and their offsets together', async () => {
+  const store = await storeIn(temporaryFolder());
+  const { appender, failures } = appenderTo(store);
+  appender.add('t', 0, 41n, message('a'));
+  appender.add('t', 3, 7n, message('b'));
+  await appender.drain();
+  expect([store.stats().events, store.sourceOffset('t', 0), store.sourceOffset('t', 3), failures]).toEqual([2, 42n, 8n, []]);
+});
+
+it('appends by itself, a moment after the first message', async () => {
+  const store = await storeIn(temporaryFolder());
+  const { appender } = appenderTo(store);
+  appender.add('t', 0, 0n, message('a'));
+  appender.flushWhenDue();
+  await expect.poll(() => store.stats().events).toBe(1);
+});
+
+it('forgets what is discarded before it was appended', async () => {
+  const store = await storeIn(temporaryFolder());
+  const { appender } = appenderTo(store);
+  appender.add('t', 0, 0n, message('a'));
+  appender.discard();
+  await appender.drain();
+  expect([store.stats().events, store.sourceOffset('t', 0)]).toEqual([0, undefined]);
+});
+
+it('tells of a failed append once and drops what was collected behind it', async () => {
+  const store = await storeIn(temporaryFolder());
+  const { appender, failures } = appenderTo(store);
+  await store.close();
+  appender.add('t', 0, 0n, message('a'));
+  const drained = appender.drain();
+  appender.add('t', 0, 1n, message('b'));
+  await drained;
+  await appender.drain();
+  expect(failures).toEqual(['the store is closed']);
+  expect(appender.pendingBytes).toBe(0);
+});
+
+it('stores the source offset behind messages that hold no event', async () => {
+  const store = await storeIn(temporaryFolder());
+  const { appender } = appenderTo(store);
+  appender.add('t', 0, 0n, null);
+  appender.moveTo('t', 0, 5n);
+  await appender.drain();
+  expect([store.sourceOffset('t', 0), store.stats().deadLetters]).toEqual([5n, 1]);
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { type FetchedBatch, partitionCursor, takeBatch } from '../../../ingest/kafka/kafka-partition.ts';
+
+function batch(fetchedOffset: number, offsets: readonly number[], lastOffset = offsets.at(-1) ?? fetchedOffset): FetchedBatch {
+  return {
+    fetchedOffset: String(fetchedOffset),
+    highWatermark: '1000',
+    messages: offsets.map((offset) => ({ offset: String(offset), value: Buffer.from(`value ${offset}`) })),
+    lastOffset: () => String(lastOffset),
+  };
+}
+
+function take(next: bigint | undefined, fetched: FetchedBatch) {
+  const cursor = { ...partitionCursor('t', 0), next };
+  const offsets: bigint[] = [];
+  const taken = takeBatch(cursor, fetched, (offset) => offsets.push(offset));
+  return { kind: taken.kind, offsets, next: cursor.next };
+}
+
+describe('a fetched batch', () => {
+  const cases: readonly (readonly [name: string, next: bigint | undefined, fetched: FetchedBatch, expected: object])[] = [
+    ['that continues is taken whole', 5n, batch(5, [5, 6, 7]), { kind: 'taken', offsets: [5n, 6n, 7n], next: 8n }],
+    ['with gaps (compaction, aborted transactions) is taken', 5n, batch(5, [7, 12]), { kind: 'taken', offsets: [7n, 12n], next: 13n }],
+    ['is passed over to its end, control records included', 5n, batch(5, [5, 6], 9), { kind: 'taken', offsets: [5n, 6n], next: 10n }],
+    ['that begins with offsets that were read already skips them', 5n, batch(5, [3, 4, 5]), { kind: 'taken', offsets: [5n], next: 6n }],
+    ['fetched from further on is not taken: messages would be missing', 5n, batch(8, [8, 9]), { kind: 'strayed', offsets: [], next: 5n }],
+    ['fetched from further back is not taken: kafkajs has reset', 5n, batch(0, [0, 1]), { kind: 'strayed', offsets: [], next: 5n }],
+    ['that comes before the partition is placed is not taken', undefined, batch(0, [0]), { kind: 'early', offsets: [], next: undefined }],
+    [
+      'keeps offsets beyond 2^53 apart',
+      9007199254740993n,
+      {
+        ...batch(0, []),
+        fetchedOffset: '9007199254740993',
+        messages: [{ offset: '9007199254740993', value: null }],
+        lastOffset: () => '9007199254740993',
+      },
+      { kind: 'taken', offsets: [9007199254740993n], next: 9007199254740994n },
+    ],
+  ];
+  it.each(cases)('%s', (_name, next, fetched, expected) => {
+    expect(take(next, fetched)).toEqual(expected);
+  });
+});

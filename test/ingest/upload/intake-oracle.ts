@@ -1,0 +1,100 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { HOUR, NOW } from '../event/raw-events.ts';
+
+export type Expected =
+  | { readonly kind: 'rejected' }
+  | { readonly kind: 'expired' }
+  | { readonly kind: 'accepted'; readonly event: Readonly<Record<string, unknown>> };
+
+const TEXTS = ['feature', 'ruleId', 'ruleName', 'ip', 'ja4', 'ua', 'url', 'country', 'action'];
+const KNOWN = [...TEXTS, 'logId', 'shieldZoneId', 'timestamp', 'asn', 'log'];
+const INTEGER = /^-?[0-9]+$/;
+
+/** What the rules for events say of one, by `JSON.parse` and plain words: slow, and sharing no code with the intake. */
+export function expectedOf(text: string, derivedLogId: string): Expected {
+  const sources = new Map<string, string>();
+  const json = text.replace(/^\ufeff/, '');
+  const event = JSON.parse(json) as Record<string, unknown>;
+  // The reviver sees nested members too; the event's own come last.
+  JSON.parse(json, function (this: unknown, key: string, value: unknown, context?: { source?: string }) {
+    sources.set(key, context?.source ?? '');
+    return value;
+  } as (key: string, value: unknown) => unknown);
+  const [zone, time] = [event['shieldZoneId'], timeOf(event['timestamp'], sources.get('timestamp') ?? '')];
+  const asn = asnOf(event['asn'], sources.get('asn') ?? '');
+  const logId = event['logId'] ?? derivedLogId;
+  const log = event['log'] ?? event;
+  const wrong =
+    hasHalfPair(json) ||
+    typeof zone !== 'number' ||
+    !INTEGER.test(sources.get('shieldZoneId') ?? '') ||
+    zone !== (zone | 0) ||
+    time === undefined ||
+    time > NOW + 600_000 ||
+    asn === undefined ||
+    typeof logId !== 'string' ||
+    logId === '' ||
+    Buffer.byteLength(logId) > 512 ||
+    typeof log !== 'object' ||
+    Array.isArray(log) ||
+    TEXTS.some((name) => !['string', 'undefined'].includes(typeof (event[name] ?? undefined)));
+  if (wrong) {
+    return { kind: 'rejected' };
+  }
+  if (time < NOW - 72 * HOUR) {
+    return { kind: 'expired' };
+  }
+  const texts = Object.fromEntries(TEXTS.map((name) => [name, event[name] ?? undefined]));
+  const homeless = log === event ? {} : Object.fromEntries(Object.entries(event).filter(([name]) => !KNOWN.includes(name)));
+  const all = {
+    logId,
+    shieldZoneId: zone | 0,
+    timestamp: BigInt(time),
+    ...texts,
+    asn,
+    ...numberOf(texts['ip']),
+    log: { ...homeless, ...log },
+  };
+  return { kind: 'accepted', event: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null)) };
+}
+
+function timeOf(value: unknown, source: string): number | undefined {
+  if (typeof value === 'number') {
+    const inRange = INTEGER.test(source) && BigInt.asIntN(64, BigInt(source)) === BigInt(source);
+    return inRange ? value : undefined;
+  }
+  const parsed = typeof value === 'string' && /^\d{4}-.*T.*Z$/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(parsed) ? undefined : parsed;
+}
+
+/** Null: the event has none. Undefined: it is wrong. */
+function asnOf(value: unknown, source: string): string | null | undefined {
+  if (value === null || value === undefined || value === '') {
+    return null;
+  }
+  const text = typeof value === 'number' ? source : typeof value === 'string' ? value.replace(/^as/i, '') : '';
+  return /^[0-9]+$/.test(text) ? String(BigInt(text)) : undefined;
+}
+
+/** By the URL parser, which writes IPv6 in hexadecimal groups only: of an IPv4 at the end ipaddr.js has ideas of its own. */
+function numberOf(ip: unknown): Record<string, bigint> {
+  if (typeof ip !== 'string' || ip.includes('%') || isIP(ip) === 0) {
+    return {};
+  }
+  const groups = isIP(ip) === 4 ? `::ffff:${ip}` : ip;
+  const all = ipaddr.parse(new URL(`http://[${groups}]/`).hostname.slice(1, -1)).toByteArray();
+  const word = (from: number) =>
+    BigInt(
+      `0x${all
+        .slice(from, from + 8)
+        .map((byte) => byte.toString(16).padStart(2, '0'))
+        .join('')}`,
+    );
+  return { ipHigh: word(0), ipLow: word(8) };
+}
+
+function hasHalfPair(json: string): boolean {
+  const escapes = json.replaceAll('\\\\', '').replaceAll(/\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}/g, '');
+  return /\\u[dD][89a-fA-F]/.test(escapes);
+}

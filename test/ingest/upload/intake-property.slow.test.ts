@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
+import { parseDottedQuad } from '../../../ingest/event/ip-numbers.ts';
+import { parseAddress } from '../../../query/parse-address.ts';
+import { arbitraryRawEvent } from '../event/arbitrary-raw-event.ts';
+import { loadedEvents } from '../event/loaded-events.ts';
+import { RULES } from '../event/raw-events.ts';
+import { expectedOf } from './intake-oracle.ts';
+
+const digestOf = (event: string) =>
+  createHash('sha256')
+    .update(event.replace(/^\ufeff/, '').trim())
+    .digest('hex')
+    .slice(0, 32);
+
+test('random events are taken in as JSON.parse and the rules say', () => {
+  fc.assert(
+    fc.property(fc.array(arbitraryRawEvent, { minLength: 20, maxLength: 40 }), (events) => {
+      const builder = new BatchBuilder(RULES);
+      const expected = events.map((event) => expectedOf(event, digestOf(event)));
+      const verdicts = events.map((event) => builder.addEvent('file', Buffer.from(event)));
+      for (const [index, verdict] of verdicts.entries()) {
+        expect(verdict.kind, `${events[index]} ${JSON.stringify(verdict)}`).toBe(expected[index]?.kind);
+      }
+      const accepted = expected.flatMap((one) => (one.kind === 'accepted' ? [one.event] : []));
+      const loaded = loadedEvents(builder.take());
+      expect(loaded).toEqual(accepted);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('what JSON.parse refuses is refused, and the other way round', () => {
+  // Small damage to valid events: most of it makes them invalid, some does not.
+  const damage = fc.tuple(fc.nat(), fc.constantFrom(...'{}[]:,"\\ue0-+.1a \n\0\x7fé'), fc.boolean());
+  fc.assert(
+    fc.property(arbitraryRawEvent, fc.array(damage, { minLength: 1, maxLength: 3 }), (event, damages) => {
+      const text = damages.reduce((damaged, [at, character, insert]) => {
+        const index = at % (damaged.length + 1);
+        return damaged.slice(0, index) + character + damaged.slice(insert ? index : index + 1);
+      }, event);
+      const verdict = new BatchBuilder(RULES).addEvent('file', Buffer.from(text));
+      const notJson = verdict.kind === 'rejected' && /not JSON/.test(verdict.reason);
+      let parses = true;
+      try {
+        JSON.parse(
+          Buffer.from(text)
+            .toString('utf8')
+            .replace(/^\ufeff/, ''),
+        );
+      } catch {
+        parses = false;
+      }
+      // Half a surrogate pair is found on the way, before what may be wrong behind it.
+      const other = verdict.kind === 'rejected' && /surrogate/.test(verdict.reason);
+      expect(other || notJson === !parses, `${JSON.stringify(text)} ${JSON.stringify(verdict)}`).toBe(true);
+    }),
+    { numRuns: 4000 },
+  );
+});
+
+test('a dotted quad read from bytes is the address that the search reads from text', () => {
+  const octet = fc.oneof(fc.nat(300).map(String), fc.constantFrom('00', '01', '', '1e1', '0x1', ' 1', '1 ', '٣'));
+  const quads = fc.oneof(
+    fc.ipV4(),
+    fc.array(octet, { minLength: 1, maxLength: 5 }).map((octets) => octets.join('.')),
+  );
+  fc.assert(
+    fc.property(quads, (text) => {
+      const bytes = Buffer.from(text);
+      const fromBytes = parseDottedQuad(bytes, 0, bytes.length);
+      const fromText = parseAddress(text);
+      expect(fromBytes < 0 ? null : 0xffff_0000_0000n + BigInt(fromBytes)).toBe(fromText);
+    }),
+    { numRuns: 5000 },
+  );
+});

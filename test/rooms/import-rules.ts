@@ -1,0 +1,114 @@
+import { posix } from 'node:path';
+import { FOLDERS, INNER_FOLDERS, MAIN, MAY_IMPORT, MAY_USE } from './room-table.ts';
+
+interface Restriction {
+  readonly group: readonly string[];
+  readonly message: string;
+}
+
+/** An entry of `overrides` in a Biome configuration that restricts what some files import. */
+export interface ImportRule {
+  readonly includes: readonly string[];
+  readonly linter: {
+    readonly rules: {
+      readonly style: {
+        readonly noRestrictedImports: { readonly level: 'error'; readonly options: { readonly patterns: readonly Restriction[] } };
+      };
+    };
+  };
+}
+
+/** How far up a file may have to go to leave its room. */
+const WAYS_OUT = [1, 2, 3, 4].map((levels) => '../'.repeat(levels));
+
+/** What these rooms must not import are packages of any kind. */
+const WITHOUT_PACKAGES: Readonly<Record<string, string>> = {
+  query: 'is pure: no packages, no I/O, no drivers',
+  sql: 'is pure: no packages, no I/O, no drivers',
+  web: 'runs in the browser as it is: no packages',
+};
+
+/** Rooms in which everything may be imported. */
+const UNRESTRICTED = ['bench', 'test'];
+
+/** The rules of the table: one for each room, then one for each folder, which repeats its room's, because Biome takes the last that fits a file. */
+export function importRules(): readonly ImportRule[] {
+  const rooms = Object.keys(MAY_IMPORT).filter((room) => !UNRESTRICTED.includes(room));
+  return [...rooms.map((room) => rule([`${room}/**`], roomRestrictions(room))), ...folders().flatMap(folderRule)];
+}
+
+function rule(includes: readonly string[], patterns: readonly Restriction[]): ImportRule {
+  return { includes, linter: { rules: { style: { noRestrictedImports: { level: 'error', options: { patterns } } } } } };
+}
+
+function roomRestrictions(room: string): readonly Restriction[] {
+  if (UNRESTRICTED.includes(room)) return [];
+  const allowed = MAY_IMPORT[room] ?? [];
+  const forbidden = [...Object.keys(MAY_IMPORT), 'scripts'].filter((other) => other !== room && !allowed.includes(other));
+  const ours = allowed.length === 0 ? 'nothing of ours' : `${inWords(allowed.map((other) => `${other}/`))} only`;
+  return [
+    {
+      group: forbidden.flatMap((other) => WAYS_OUT.map((out) => `${out}${other}/**`)),
+      message: `Room rule: ${room}/ may import ${ours}.`,
+    },
+    ...packageRestrictions(room),
+  ];
+}
+
+function packageRestrictions(room: string): readonly Restriction[] {
+  const purity = WITHOUT_PACKAGES[room];
+  if (purity !== undefined) return [{ group: ['**', '!./**', '!../**'], message: `Room rule: ${room}/ ${purity}.` }];
+  const drivers = Object.keys(MAY_USE).filter((name) => !name.startsWith('node:') && !MAY_USE[name]?.includes(room));
+  const message = `Room rule: ${room}/ does not use this driver itself: DuckDB belongs to store/, kafkajs to ingest/, Fastify to src/ and edge/.`;
+  return [{ group: drivers.flatMap((name) => [name, `${name}/**`]), message }];
+}
+
+export interface Folder {
+  readonly path: string;
+  /** The folder whose order it has a place in. */
+  readonly area: string;
+  /** Its name in that order. */
+  readonly layer: string;
+}
+
+/** Every folder of the table, and those inside of them. */
+export function folders(): readonly Folder[] {
+  return Object.entries(FOLDERS).flatMap(([area, layers]) =>
+    layers
+      .filter((layer) => !(`${area}/${layer}` in FOLDERS))
+      .flatMap((layer) => {
+        const path = posix.join(area, layer);
+        const inner = layer === '.' ? [] : INNER_FOLDERS.filter((one) => one.startsWith(`${path}/`));
+        return [path, ...inner].map((one) => ({ path: one, area, layer }));
+      }),
+  );
+}
+
+/** What stands above a folder in its order, top first. */
+export function layersAbove({ area, layer }: Folder): readonly string[] {
+  const layers = FOLDERS[area] ?? [];
+  return layers.slice(0, layers.indexOf(layer));
+}
+
+function folderRule(folder: Folder): readonly ImportRule[] {
+  const above = layersAbove(folder);
+  if (above.length === 0) return [];
+  const { path, area } = folder;
+  const names = above.map((layer) => (layer === '.' ? `the files of ${area}/` : `${layer}/`));
+  const restriction = {
+    group: above.map((layer) => (layer === '.' ? `${wayTo(path, area)}/*.ts` : `${wayTo(path, `${area}/${layer}`)}/**`)),
+    message: `Folder rule: ${path}/ must not import what is above it: ${inWords(names)}.`,
+  };
+  const includes = [`${path}/*`, ...(posix.dirname(MAIN) === path ? [`!${MAIN}`] : [])];
+  return [rule(includes, [...roomRestrictions(area.split('/')[0] ?? area), restriction])];
+}
+
+/** From one folder to another, as an import writes it. */
+function wayTo(from: string, to: string): string {
+  const way = posix.relative(from, to);
+  return way.startsWith('.') ? way : `./${way}`;
+}
+
+function inWords(names: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'conjunction' }).format(names);
+}

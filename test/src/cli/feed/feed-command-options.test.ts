@@ -1,0 +1,177 @@
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../../../src/cli/command-line.ts';
+import { parseFeedOptions } from '../../../../src/cli/feed/feed-options.ts';
+import { defaultStateFile } from '../../../../src/cli/feed/feed-state.ts';
+import { targetText } from '../../../../src/cli/feed/feed-target.ts';
+
+const BASE = ['--zone', '7', '--to', 'out.ndjson'];
+const parse = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => parseFeedOptions(args, env);
+const to = (target: string, ...more: string[]) => ['--zone', '7', '--to', target, ...more];
+
+describe('the command line of feed', () => {
+  test('needs a zone and a target, and has defaults for the rest', () => {
+    expect(parse(BASE)).toMatchObject({
+      url: new URL('http://127.0.0.1:8080'),
+      accessKey: null,
+      zone: '7',
+      format: 'native',
+      target: { kind: 'file', path: resolve('out.ndjson') },
+      stateFile: null,
+      fromNow: false,
+      once: false,
+      limit: 10_000,
+      waitSeconds: 30,
+      rotation: { sizeBytes: null, everyMs: null, pattern: '{stem}-{time}-{n}{ext}', keep: null },
+      gzip: false,
+      sinkToken: null,
+    });
+  });
+
+  test.each([
+    ['all', 'all'],
+    ['9,7, 7,-1', '-1,7,9'],
+  ])('takes the zones %s', (zone, expected) => {
+    expect(parse(['--zone', zone, '--to', '-']).zone).toBe(expected);
+  });
+
+  test.each([
+    ['-', { kind: 'stdout' }, '-'],
+    ['a/b:c', { kind: 'file', path: resolve('a/b:c') }, resolve('a/b:c')],
+    [
+      'https://collector.example/in?a=b',
+      { kind: 'http', url: new URL('https://collector.example/in?a=b') },
+      'https://collector.example/in?a=b',
+    ],
+    ['syslog+tcp://siem:80', { kind: 'syslog', host: 'siem', port: 80, tls: false }, 'syslog+tcp://siem:80'],
+    ['syslog+tls://[::1]:6514/', { kind: 'syslog', host: '::1', port: 6514, tls: true }, 'syslog+tls://::1:6514'],
+    ['splunk-hec+https://splunk:8088', { kind: 'hec', url: new URL('https://splunk:8088') }, 'splunk-hec+https://splunk:8088/'],
+    [
+      'splunk-hec+http://127.0.0.1:8088/prefix',
+      { kind: 'hec', url: new URL('http://127.0.0.1:8088/prefix') },
+      'splunk-hec+http://127.0.0.1:8088/prefix',
+    ],
+  ])('takes the target %s', (text, target, shown) => {
+    const parsed = parse(to(text)).target;
+    expect(parsed).toEqual(target);
+    expect(targetText(parsed)).toBe(shown);
+  });
+
+  test.each([
+    ['500', 500],
+    ['64k', 65_536],
+    ['100M', 104_857_600],
+    ['2G', 2_147_483_648],
+  ])('takes the size %s', (text, sizeBytes) => {
+    expect(parse([...BASE, '--rotate-size', text]).rotation.sizeBytes).toBe(sizeBytes);
+  });
+
+  test.each([
+    ['30s', 30_000],
+    ['15m', 900_000],
+    ['1h', 3_600_000],
+    ['1d', 86_400_000],
+  ])('takes the time %s', (text, everyMs) => {
+    expect(parse([...BASE, '--rotate-every', text]).rotation.everyMs).toBe(everyMs);
+  });
+
+  test.each([
+    [['--to', '-'], 'feed needs --zone ZONE[,ZONE…] or all'],
+    [['--zone', '7'], 'feed needs --to FILE, -, or the URL of a receiver'],
+    [[...BASE, 'more'], "Unexpected argument 'more'; feed takes only flags"],
+    [[...BASE, '--formt', 'ecs'], "Unknown option '--formt'; did you mean --format?"],
+    [[...BASE, '--format', 'xml'], '--format "xml" is not allowed; allowed: native, ecs, ocsf, cef'],
+    [['--zone', '7,x', '--to', '-'], '--zone "7,x" is not allowed; allowed: all, or zone ids'],
+    [[...BASE, '--limit', '0'], '--limit "0" is not allowed; allowed: a whole number 1..100000'],
+    [[...BASE, '--wait', '31'], '--wait "31" is not allowed; allowed: a whole number 0..30'],
+    [[...BASE, '--rotate-size', '1T'], '--rotate-size "1T" is not allowed'],
+    [[...BASE, '--rotate-every', '1w'], '--rotate-every "1w" is not allowed'],
+    [[...BASE, '--rotate-name', '{stem}'], '--rotate-name "{stem}" does not have {n}'],
+    [[...BASE, '--gzip'], '--gzip does not go with a --to of this kind'],
+    [[...BASE, '--hec-index', 'main'], '--hec-index does not go with a --to of this kind'],
+    [to('-', '--keep', '3'), '--keep does not go with a --to of this kind'],
+    [to(''), '--to "" is not allowed: it is empty'],
+    [to('ftp://host/x'), '--to "ftp://host/x" is not allowed: ftp:// is not known; allowed: FILE, -'],
+    [to('https://'), '--to "https://" is not allowed: it is not a URL'],
+    [to('syslog+tcp://siem'), '--to "syslog+tcp://siem" is not allowed: it has no port'],
+    [to('syslog+tcp://siem:514/x'), 'there is no path at a syslog receiver'],
+    [to('splunk-hec+http://splunk:8088'), 'without TLS only loopback is; allowed: splunk-hec+https://HOST:PORT'],
+    [to('syslog+tcp://siem:514', '--syslog-facility', 'local9'), '--syslog-facility "local9" is not allowed; allowed: kern, user'],
+    [to('syslog+tcp://siem:514', '--syslog-app-name', 'a b'), '--syslog-app-name "a b" is not allowed; allowed: 1 to 48 printable'],
+  ])('%j is wrong', (args, words) => {
+    expect(() => parse(args)).toThrow(UsageError);
+    expect(() => parse(args)).toThrow(words);
+  });
+
+  test.each([['https://me:hidden@collector.example/'], ['syslog+tls://me:hidden@siem:6514']])(
+    'refuses credentials in %s without showing them',
+    (text) => {
+      expect(() => parse(to(text))).toThrow('it has credentials in it; set SHIELDLOG_SINK_TOKEN');
+      expect(() => parse(to(text))).not.toThrow('hidden');
+    },
+  );
+});
+
+describe('the token of a sink', () => {
+  test.each([
+    ['https://collector.example/', 'secret', 'secret'],
+    ['http://127.0.0.1:9000/', 'secret', 'secret'],
+    ['https://collector.example/', '', null],
+    ['syslog+tls://siem:6514', 'secret', null],
+  ])('for %s is %j: %j', (target, SHIELDLOG_SINK_TOKEN, expected) => {
+    expect(parse(to(target), { SHIELDLOG_SINK_TOKEN }).sinkToken).toBe(expected);
+  });
+
+  test.each([
+    ['http://collector.example/', 'secret', 'is not sent to http://collector.example in the clear'],
+    ['https://collector.example/', 'se cret', 'is not allowed; allowed: a token of printable'],
+  ])('for %s is refused, and not shown', (target, SHIELDLOG_SINK_TOKEN, words) => {
+    expect(() => parse(to(target), { SHIELDLOG_SINK_TOKEN })).toThrow(words);
+    expect(() => parse(to(target), { SHIELDLOG_SINK_TOKEN })).not.toThrow(SHIELDLOG_SINK_TOKEN);
+  });
+});
+
+describe('the default place of the state', () => {
+  const identity = { url: 'http://127.0.0.1:8080/', zone: '7', format: 'native', to: '/out' };
+
+  test('follows XDG_STATE_HOME, and is another for another program, zone, format and target', () => {
+    const env = { XDG_STATE_HOME: '/state' };
+    const others = [
+      identity,
+      { ...identity, url: 'x' },
+      { ...identity, zone: '8' },
+      { ...identity, format: 'ecs' },
+      { ...identity, to: '-' },
+    ];
+    const places = new Set(others.map((other) => defaultStateFile(other, env)));
+    expect(places.size).toBe(5);
+    for (const place of places) expect(place).toMatch(/^\/state\/shieldlog\/feed-[0-9a-f]{16}\.json$/);
+    expect(defaultStateFile(identity, {})).toMatch(/\/\.local\/state\/shieldlog\/feed-/);
+  });
+});
+
+describe('--give-up-after', () => {
+  test.each([
+    [['--once'], 600_000],
+    [[], null],
+    [['--once', '--give-up-after', '30s'], 30_000],
+    [['--give-up-after', '1h'], 3_600_000],
+  ])('with %j is %j ms', (flags, expected) => {
+    expect(parse(['--zone', '7', '--to', '-', ...flags]).giveUpAfterMs).toBe(expected);
+  });
+
+  test.each([
+    [[], 30],
+    [['--give-up-after', '2s'], 1],
+    [['--give-up-after', '1h'], 30],
+    [['--give-up-after', '1h', '--wait', '5'], 5],
+  ])('with %j has the program wait for %i s, which is no trouble yet', (flags, expected) => {
+    expect(parse(['--zone', '7', '--to', '-', ...flags]).waitSeconds).toBe(expected);
+  });
+
+  test.each(['0s', '10', 'soon', '-5m', '25d', '999999h'])('refuses %s', (text) => {
+    expect(() => parse(['--zone', '7', '--to', '-', `--give-up-after=${text}`])).toThrow(
+      `--give-up-after "${text}" is not allowed; allowed: a time such as 30s, 15m, 1h, 1d, up to 24d`,
+    );
+  });
+});

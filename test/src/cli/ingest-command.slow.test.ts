@@ -1,0 +1,181 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ask, eventLine, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
+import { killAll, runCli } from './cli-process.ts';
+
+const KEY = 'key-of-every-zone-1';
+
+let app: RunningApp;
+let folder: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'shieldlog-ingest-'));
+  app = await startApp({ env: { ACCESS_KEYS: `all:${KEY}:*,zone:${KEY}7:7` } });
+});
+
+afterEach(async () => {
+  await killAll();
+  await app.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const LINES = Array.from({ length: 500 }, (_, index) => eventLine({ logId: `e${index}` })).join('');
+
+function file(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const ingestCli = (args: readonly string[], input?: Uint8Array | string) =>
+  runCli(['ingest', '--url', app.url, ...args], { SHIELDLOG_ACCESS_KEY: KEY }, input);
+
+const total = async (): Promise<number> => (await search(app, lastHour(), { accesskey: KEY })).body.total;
+
+describe('shieldlog ingest', () => {
+  test.each([
+    ['a file of lines', 'events.ndjson', LINES],
+    ['a gzip file', 'events.ndjson.gz', gzipSync(LINES)],
+    ['a zstd file', 'events.ndjson.zst', zstdCompressSync(LINES)],
+    ['a gzip file that does not say so', 'events', gzipSync(LINES)],
+    ['a gzip file that says it is something else', 'events.ndjson', gzipSync(LINES)],
+    ['lines in a file that says it is gzip', 'events.ndjson.gz', LINES],
+    ['lines in a file that says it is zstd', 'events.ndjson.zst', LINES],
+  ])('sends %s and says what became of it, on standard output', async (_what, name, content) => {
+    const path = file(name, content);
+    expect(await ingestCli([path])).toEqual({ status: 0, stdout: 'accepted 500 (0 stored already), expired 0, rejected 0\n', stderr: '' });
+    expect(await ingestCli([path])).toMatchObject({ status: 0, stdout: 'accepted 500 (500 stored already), expired 0, rejected 0\n' });
+    expect(await total()).toBe(500);
+  });
+
+  test.each([
+    ['plain', LINES],
+    ['compressed', gzipSync(LINES)],
+  ])('sends standard input, %s', async (_what, input) => {
+    expect(await ingestCli(['-'], input)).toMatchObject({ status: 0, stdout: 'accepted 500 (0 stored already), expired 0, rejected 0\n' });
+    expect(await total()).toBe(500);
+  });
+
+  test('of nothing sends nothing', async () => {
+    expect(await ingestCli([file('empty', '')])).toEqual({
+      status: 0,
+      stdout: 'accepted 0 (0 stored already), expired 0, rejected 0\n',
+      stderr: '',
+    });
+  });
+
+  test('lists what was rejected and ends with status 1', async () => {
+    const path = file(
+      'events.ndjson',
+      `${eventLine()}nonsense\n${eventLine({ timestamp: 1 })}${Array.from({ length: 30 }, (_, index) => `x${index}\n`).join('')}`,
+    );
+    const { status, stdout, stderr } = await ingestCli([path]);
+    expect([status, stdout]).toEqual([1, 'accepted 1 (0 stored already), expired 1, rejected 31\n']);
+    expect(stderr).toContain(`${path}, line 2: rejected: `);
+    expect(stderr).toContain(`${path}, line 4: rejected: `);
+    expect(stderr).toContain('\nand 11 more\n');
+    const { body } = await ask(app, '/ingest/dead-letters', { headers: { accesskey: KEY } });
+    expect(body.deadLetters).toHaveLength(31);
+    expect(body.deadLetters[0].source).toBe('file');
+  });
+
+  /** Lines 3, 6 and 7 are rejected; line 2 is blank, line 5 too long a text to be in one chunk. */
+  const FAULTY = `${eventLine()}\n{"nonsense":1}\n${eventLine({ timestamp: 1 })}${eventLine({ log: { text: 'x'.repeat(200_000) } })}x\r\n{"shieldZoneId":"a"}`;
+  /** Where an array has them depends on where its elements begin. */
+  const FAULTY_ARRAY = `\n[${eventLine()},\n\n {"nonsense":1}, ${eventLine()},{"a":\n\n1},1\n,]`;
+
+  test.each([
+    ['lines', FAULTY, [3, 6, 7]],
+    ['an array', FAULTY_ARRAY, [5, 6, 8, 9]],
+  ])('names the line of what is rejected, in %s, plain, compressed and from standard input', async (_what, text, lines) => {
+    const plain = file('faulty.ndjson', text);
+    for (const [name, args, input] of [
+      [plain, [plain], undefined],
+      [file('faulty.gz', gzipSync(text)), [file('faulty.gz', gzipSync(text))], undefined],
+      [file('faulty.zst', zstdCompressSync(text)), [file('faulty.zst', zstdCompressSync(text))], undefined],
+      ['standard input', ['-'], text],
+    ] as const) {
+      const { status, stderr } = await ingestCli(args, input);
+      const told = stderr.split('\n').filter((line) => line.includes(': rejected: '));
+      expect([status, told.map((line) => line.split(': rejected: ')[0])]).toEqual([1, lines.map((line) => `${name}, line ${line}`)]);
+    }
+  });
+
+  test('prefers --access-key to its variable', async () => {
+    const path = file('events.ndjson', eventLine({ shieldZoneId: 8 }));
+    const { status, stdout, stderr } = await ingestCli(['--access-key', `${KEY}7`, path]);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^shieldlog: the program answered 403: The event 0 \(counted from 0\) is of shield zone 8, [^\n]+\n$/);
+  });
+
+  test.each([
+    ['a wrong key', ['--access-key', 'wrong'], 'the program answered 401: The AccessKey header holds no key of this program'],
+    ['https where the program speaks http', ['--url', 'TLS'], 'does not speak TLS; for a program without it: --url http://127.0.0.1:'],
+    [
+      'a path beneath which there is no such program',
+      ['--url', 'URL/elsewhere/'],
+      'the program answered 404: There is nothing at /elsewhere/ingest/events',
+    ],
+    ['a port where nothing listens', ['--url', 'http://127.0.0.1:1'], 'nothing is listening at http://127.0.0.1:1'],
+  ])('with %s: one line, status 1', async (_what, flags, message) => {
+    const big = file('events.ndjson', LINES.repeat(100));
+    const { status, stdout, stderr } = await ingestCli([
+      ...flags.map((flag) => flag.replace('URL', app.url).replace('TLS', app.url.replace('http:', 'https:'))),
+      big,
+    ]);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^shieldlog: [^\n]+\n$/);
+    expect(stderr).toContain(message);
+    expect(await total()).toBe(0);
+  });
+
+  test('to a place that does not speak HTTP: one line, status 1', async () => {
+    const greeter = createServer((socket) => socket.on('error', () => {}).end('220 mail\r\n')).listen(0, '127.0.0.1');
+    await once(greeter, 'listening');
+    const { port } = greeter.address() as AddressInfo;
+    const { status, stderr } = await ingestCli(['--url', `http://127.0.0.1:${port}`, file('one.ndjson', eventLine())]);
+    greeter.close();
+    expect(stderr).toMatch(/^shieldlog: what listens at http:\/\/127\.0\.0\.1:\d+ does not speak HTTP \([^\n]+\); [^\n]+\n$/);
+    expect(status).toBe(1);
+  });
+
+  test.each([
+    ['of other letters', 'kéy-of-every-zone'],
+    ['with a line break', 'a\nb'],
+    ['with a blank', 'a b'],
+  ])('with an access key %s: one line that names the flag or the variable but not the key, status 2', async (_what, key) => {
+    const path = file('one.ndjson', eventLine());
+    const rule = 'is not allowed: it has other characters; allowed: a key of printable ASCII characters without blanks\n';
+    expect(await ingestCli(['--access-key', key, path])).toEqual({ status: 2, stdout: '', stderr: `shieldlog: --access-key ${rule}` });
+    const byVariable = await runCli(['ingest', '--url', app.url, path], { SHIELDLOG_ACCESS_KEY: key });
+    expect(byVariable).toEqual({ status: 2, stdout: '', stderr: `shieldlog: SHIELDLOG_ACCESS_KEY ${rule}` });
+  });
+
+  test('with an empty access key: an empty flag is wrong, an empty variable is an unset one', async () => {
+    const path = file('one.ndjson', eventLine());
+    expect(await ingestCli(['--access-key', '', path])).toMatchObject({ status: 2, stderr: expect.stringContaining('it is empty') });
+    const byVariable = await runCli(['ingest', '--url', app.url, path], { SHIELDLOG_ACCESS_KEY: '' });
+    expect(byVariable).toMatchObject({ status: 1, stderr: expect.stringContaining('The AccessKey header is missing') });
+  });
+
+  test.each([
+    ['does not exist', 'nowhere.ndjson', 'cannot be read'],
+    ['is a folder', '.', 'is a folder'],
+  ])('of a file that %s: one line, status 1', async (_what, name, message) => {
+    const { status, stderr } = await ingestCli([join(folder, name)]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^shieldlog: [^\\n]*${message}[^\\n]*\\n$`))]);
+  });
+
+  test('of a damaged file says so and what was stored', async () => {
+    const { status, stderr } = await ingestCli([file('events.gz', gzipSync(LINES).subarray(0, -30))]);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^shieldlog: the program answered 400: the gzip data is damaged or cut off.*events were stored/),
+    ]);
+  });
+});

@@ -1,0 +1,60 @@
+import { afterEach, expect, test } from 'vitest';
+import { FormatThreads } from '../../../src/feed/format-threads.ts';
+import { feedFormat } from '../../../src/formats/feed-format.ts';
+import type { FeedLine } from '../../../store/event-store.ts';
+import { readEvent } from '../../../store/feed-event.ts';
+import { CORPUS } from '../formats/feed-events.ts';
+
+let threads = new FormatThreads();
+afterEach(async () => {
+  await threads.close();
+  threads = new FormatThreads();
+});
+
+/** Every kind of event there is, many times over: some pieces go to a thread, and those it has no time for do not. */
+const CORPUS_LINES = CORPUS.map(({ event: { sequence, ingestedAtMs, json } }): FeedLine => {
+  const bytes = Buffer.from(`before ${json} behind`);
+  return { sequence, ingestedAtMs, bytes, start: 7, end: bytes.length - 7 };
+});
+const LINES = Array.from({ length: 8 }, () => CORPUS_LINES).flat();
+
+async function* inPages(lines: readonly FeedLine[], size: number): AsyncGenerator<readonly FeedLine[]> {
+  for (let from = 0; from < lines.length; from += size) yield lines.slice(from, from + size);
+}
+
+async function written(pages: AsyncIterable<readonly FeedLine[]>, name: 'native' | 'ecs' | 'ocsf' | 'cef'): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const lines of pages) {
+    let events = 0;
+    for await (const piece of threads.write(lines, name)) {
+      chunks.push(piece.chunk);
+      events += piece.events;
+      expect(piece.lastSequence).toBe(lines[events - 1]?.sequence);
+      expect(piece.chunk.toString('utf8').split('\n')).toHaveLength(piece.events + 1);
+    }
+    expect(events).toBe(lines.length);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+test.each(['native', 'ecs', 'ocsf', 'cef'] as const)('%s: whoever writes an event, it is the same, and in its place', async (name) => {
+  const { writeEvent } = feedFormat(name);
+  const expected = LINES.map((line) => `${writeEvent(readEvent(line))}\n`).join('');
+  for (const size of [7, 1_000, LINES.length]) expect((await written(inPages(LINES, size), name)) === expected).toBe(true);
+  expect(await written(inPages([], 1), name)).toBe('');
+});
+
+test('an answer that is cut short leaves nothing behind, and an end while threads write is told to whoever reads', async () => {
+  for await (const { chunk } of threads.write(LINES, 'ocsf')) {
+    expect(chunk.length).toBeGreaterThan(0);
+    break;
+  }
+  const chunks = threads.write(LINES, 'ocsf');
+  await chunks.next();
+  const closed = threads.close();
+  const readOn = async () => {
+    for await (const { chunk } of chunks) expect(chunk.length).toBeGreaterThan(0);
+  };
+  await expect(readOn()).rejects.toThrow();
+  await closed;
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventLine, ingest } from '../running-app.ts';
+import { DESCRIBED_OPERATIONS, type DescribedOperation, undescribed } from './document-check.ts';
+import { documentedCall } from './documented-call.ts';
+import { type DrivenAnswer, send } from './driven-answer.ts';
+import { type Site, startSite } from './site.ts';
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await startSite();
+  // A feed that waits has something to answer at once.
+  await ingest(site, eventLine());
+});
+
+afterAll(() => site.stop());
+
+interface Range {
+  readonly type?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly enum?: readonly string[];
+}
+
+/** Every parameter of the document that `isWanted` takes. */
+function parameters(isWanted: (schema: Range) => boolean) {
+  return DESCRIBED_OPERATIONS.flatMap((operation) =>
+    (operation.parameters ?? [])
+      .filter(({ schema }) => isWanted(schema as Range))
+      .map(({ name, schema }) => [operation.operationId, name, operation, schema as Range] as const),
+  );
+}
+
+/** The documented call with another value for one of its parameters. */
+async function ask(operation: DescribedOperation, name: string, value: string): Promise<DrivenAnswer> {
+  const changed = (operation.parameters ?? []).map((parameter) => (parameter.name === name ? { ...parameter, example: value } : parameter));
+  const [type = 'application/json'] = Object.keys(operation.requestBody?.content ?? {});
+  return send(site, documentedCall({ ...operation, parameters: changed }, type));
+}
+
+/** Whether the value was refused for what it is; that there is no such thing, or that the rest of the example is old, is another matter. */
+async function isRefused(operation: DescribedOperation, name: string, value: string): Promise<boolean> {
+  const answer = await ask(operation, name, value);
+  expect([name, value, undescribed(operation, answer)]).toEqual([name, value, []]);
+  return answer.status === 400 && (operation.operationId === 'getApiGuardianMetrics' || answer.text.includes(name));
+}
+
+describe('a number ends where the document says', () => {
+  test.each(parameters(({ type }) => type === 'integer'))(
+    '%s: %s',
+    async (_id, name, operation, { minimum = Number.NaN, maximum = Number.NaN }) => {
+      const values = [minimum - 1, minimum, maximum, maximum + 1].map(String);
+      const refused: boolean[] = [];
+      for (const value of values) refused.push(await isRefused(operation, name, value));
+      expect(refused).toEqual([true, false, false, true]);
+    },
+  );
+});
+
+describe('a choice has the values that the document says', () => {
+  test.each(parameters((schema) => schema.enum !== undefined))('%s: %s', async (_id, name, operation, schema) => {
+    for (const value of schema.enum ?? []) expect([value, await isRefused(operation, name, value)]).toEqual([value, false]);
+    expect(await isRefused(operation, name, 'nonsense')).toBe(true);
+  });
+});
+
+describe('a body of another type is refused, with the types of the document', () => {
+  const taking = DESCRIBED_OPERATIONS.filter(({ requestBody }) => requestBody !== undefined);
+
+  test.each(taking.map((operation) => [operation.operationId, operation] as const))('%s', async (_id, operation) => {
+    const types = Object.keys(operation.requestBody?.content ?? {});
+    const call = documentedCall(operation, types[0] ?? '');
+    const answer = await send(site, { ...call, headers: { 'content-type': 'text/csv' } });
+    expect([answer.status, undescribed(operation, answer)]).toEqual([415, []]);
+    expect(answer.text).toContain(`allowed: ${types.join(', ')}`);
+  });
+
+  test.each(taking.map((operation) => [operation.operationId, operation] as const))(
+    '%s: one without a type, unless it may be left out',
+    async (_id, operation) => {
+      const call = documentedCall(operation, Object.keys(operation.requestBody?.content ?? {})[0] ?? '');
+      // As bytes: to a text, fetch would add a type.
+      const { status } = await fetch(`${site.url}${call.path}`, { method: call.method, body: new TextEncoder().encode(call.body) });
+      expect(status).toBe(operation.operationId === 'ingestEvents' ? 202 : 415);
+    },
+  );
+});

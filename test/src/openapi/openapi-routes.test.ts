@@ -1,0 +1,42 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { documentedPath } from '../../../src/openapi/openapi-operation-path.ts';
+import { DESCRIBED_OPERATIONS } from './document-check.ts';
+import { type Site, startSite } from './site.ts';
+
+const WEB_FILES = readdirSync(join(import.meta.dirname, '../../../web'));
+
+/** What the pages are made of, which is no interface. */
+const isOfPage = (url: string): boolean => url === '/' || /^\/docs(\/.*)?$/.test(url) || WEB_FILES.includes(url.slice(1));
+
+const routes = new Map<FastifyInstance, string[]>();
+let site: Site;
+
+/** Fastify tells of every instance as it is made, before anything is registered with it. */
+function watch(message: unknown): void {
+  const { fastify } = message as { readonly fastify: FastifyInstance };
+  const served: string[] = [];
+  routes.set(fastify, served);
+  fastify.addHook('onRoute', ({ method, url }) => {
+    for (const name of [method].flat()) if (!isOfPage(url)) served.push(`${name} ${documentedPath(url)}`);
+  });
+}
+
+beforeAll(async () => {
+  subscribe('fastify.initialization', watch);
+  site = await startSite();
+  unsubscribe('fastify.initialization', watch);
+});
+
+afterAll(() => site.stop());
+
+test('every route that is served is described, and every described one is served', () => {
+  const served = routes.get(site.app) ?? [];
+  // HEAD comes with GET.
+  expect(served.filter((route) => !route.startsWith('HEAD ')).toSorted()).toEqual(
+    DESCRIBED_OPERATIONS.map(({ method, path }) => `${method} ${path}`).toSorted(),
+  );
+});

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COMPANION_DRIVERS } from './companion-drivers.ts';
+import { DESCRIBED_OPERATIONS, undescribed } from './document-check.ts';
+import type { Drivers } from './driver.ts';
+import { EVENT_DRIVERS } from './event-drivers.ts';
+import { OPERATION_DRIVERS } from './operation-drivers.ts';
+import { PROGRAM_DRIVERS } from './program-drivers.ts';
+import { type Sites, startSites } from './sites.ts';
+import { STREAM_DRIVERS } from './stream-drivers.ts';
+
+const DRIVERS: Drivers = { ...EVENT_DRIVERS, ...STREAM_DRIVERS, ...OPERATION_DRIVERS, ...COMPANION_DRIVERS, ...PROGRAM_DRIVERS };
+
+const DESCRIBED = DESCRIBED_OPERATIONS.flatMap((operation) =>
+  Object.keys(operation.responses).map((status) => [operation.operationId, Number(status), operation] as const),
+);
+
+let sites: Sites;
+
+beforeAll(async () => {
+  sites = await startSites();
+});
+
+afterAll(() => sites.stop());
+
+test('every status that is described has a driver, and every driver is of a status that is described', () => {
+  const driven = Object.entries(DRIVERS).flatMap(([name, drivers]) => Object.keys(drivers).map((status) => `${name} ${status}`));
+  expect(driven.toSorted()).toEqual(DESCRIBED.map(([name, status]) => `${name} ${status}`).toSorted());
+});
+
+describe.concurrent('the program answers as the document says', () => {
+  test.each(DESCRIBED)('%s: %i', async (name, status, operation) => {
+    const drive = DRIVERS[name]?.[status];
+    if (drive === undefined) throw new Error(`nothing drives ${name} to ${status}`);
+    const answer = await drive(sites);
+    expect([answer.status, undescribed(operation, answer)], answer.text.slice(0, 500)).toEqual([status, []]);
+    const { headers } = answer;
+    expect([headers.get('x-content-type-options'), headers.get('content-security-policy')]).toEqual([
+      'nosniff',
+      "default-src 'none'; sandbox",
+    ]);
+  });
+});

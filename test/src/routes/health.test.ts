@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, test } from 'vitest';
+import { silentKafkaLogger } from '../../../ingest/kafka/kafka-log.ts';
+import type { KafkaSource } from '../../../ingest/kafka/kafka-source.ts';
+import { startKafkaSource } from '../../../ingest/kafka/kafka-source.ts';
+import { eventually } from '../../fixtures/eventually.ts';
+import { ask, eventLine, ingest, type RunningApp, startApp } from '../running-app.ts';
+
+let app: RunningApp;
+let kafka: KafkaSource | undefined;
+
+afterEach(async () => {
+  await app.stop();
+  await kafka?.stop();
+  kafka = undefined;
+});
+
+describe('health', () => {
+  test('is alive and ready without Kafka', async () => {
+    app = await startApp();
+    expect((await ask(app, '/healthz')).body).toEqual({ status: 'alive' });
+    const { status, headers, body } = await ask(app, '/readyz');
+    expect([status, body, headers.get('cache-control')]).toEqual([200, { status: 'ready', reasons: [] }, 'no-store']);
+  });
+
+  test('is alive and not ready, with the reason, while Kafka cannot be reached', async () => {
+    const store = await startApp();
+    kafka = startKafkaSource({
+      kafka: { brokers: ['127.0.0.1:1'], tls: null, sasl: null },
+      topics: ['none'],
+      groupId: 'none',
+      store: store.store,
+      now: Date.now,
+      retentionMs: 3_600_000,
+      logger: silentKafkaLogger,
+    });
+    app = await startApp({ kafka });
+    await eventually('the reason is known', async () => (await ask(app, '/readyz')).body.reasons.length > 0);
+    const { status, body } = await ask(app, '/readyz');
+    expect([status, body.status]).toEqual([503, 'not ready']);
+    for (const reason of body.reasons) expect(reason).toMatch(/^kafka: ./);
+    expect((await ask(app, '/healthz')).status).toBe(200);
+    expect((await ask(app, '/metrics')).text).toMatch(/^shieldlog_kafka_ready 0$/m);
+    await kafka.stop();
+    await store.stop();
+  });
+
+  test('is not ready while the program stops', async () => {
+    app = await startApp();
+    // Begun before the end: a connection without a request is closed at once, and no other is let in.
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n');
+    expect((await ask(app, '/readyz')).status).toBe(200);
+    const closed = app.app.close();
+    await eventually('the program stops', () => app.app.isStopping() && !app.app.server.listening);
+    socket.write('Connection: close\r\n\r\n');
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toContain('HTTP/1.1 503 ');
+    expect(JSON.parse(body)).toEqual({ status: 'not ready', reasons: ['the program is stopping'] });
+    await closed;
+  });
+});
+
+describe('/metrics', () => {
+  test('shows the store, the searches, the event loop and the memory', async () => {
+    app = await startApp();
+    const { headers, text: metrics } = await ask(app, '/metrics');
+    expect(headers.get('content-type')).toContain('text/plain');
+    for (const name of [
+      'shieldlog_events',
+      'shieldlog_stored_events_total',
+      'shieldlog_expired_events_total',
+      'shieldlog_duplicate_events_total',
+      'shieldlog_dead_letters',
+      'shieldlog_segments',
+      'shieldlog_zone_row_cache_zones',
+      'shieldlog_zone_row_cache_bytes',
+      'shieldlog_pending_bytes',
+      'nodejs_eventloop_lag_seconds',
+      'process_resident_memory_bytes',
+    ]) {
+      expect(metrics).toMatch(new RegExp(`^${name} [\\d.e+-]+$`, 'm'));
+    }
+  });
+
+  test.each([
+    ['shieldlog_memtable_events', 'shieldlog_hot_events'],
+    ['shieldlog_zone_row_cache_zones', 'shieldlog_zone_tables'],
+    ['shieldlog_zone_row_cache_bytes', 'shieldlog_zone_table_bytes'],
+  ])('shows %s under its former name %s, too, with the same value', async (name, former) => {
+    app = await startApp();
+    await ingest(app, eventLine({ logId: 'a' }));
+    const { text: metrics } = await ask(app, '/metrics');
+    const valueIn = (metric: string) => metrics.match(new RegExp(`^${metric} ([\\d.e+-]+)$`, 'm'))?.[1];
+    expect(valueIn(name)).toBeDefined();
+    expect(valueIn(former)).toBe(valueIn(name));
+    expect(metrics).toContain(`# HELP ${former} Former name of ${name}`);
+  });
+
+  test('counts an event that comes again among the duplicates, not among the stored', async () => {
+    app = await startApp();
+    const lines = eventLine({ logId: 'a' }) + eventLine({ logId: 'b' });
+    for (const body of [lines, lines, eventLine({ logId: 'c' })]) await ingest(app, body);
+    const { text: metrics } = await ask(app, '/metrics');
+    expect(metrics).toMatch(/^shieldlog_stored_events_total 3$/m);
+    expect(metrics).toMatch(/^shieldlog_duplicate_events_total 2$/m);
+  });
+
+  test('of two apps in one process do not meet', async () => {
+    app = await startApp();
+    const other = await startApp();
+    expect((await ask(other, '/metrics')).status).toBe(200);
+    await other.stop();
+  });
+});

@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../fixtures/eventually.ts';
+import { ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
+
+let app: RunningApp;
+
+beforeEach(async () => {
+  app = await startApp();
+});
+
+afterEach(() => app.stop());
+
+const total = async (zone = 7): Promise<number> => (await search(app, lastHour(), {}, zone)).body.total;
+const lines = (count: number): string => Array.from({ length: count }, (_, index) => eventLine({ logId: `e${index}` })).join('');
+const asArray = (ndjson: string): string => `[${ndjson.trim().split('\n').join(',\n')}]`;
+
+describe('POST /ingest/events', () => {
+  test.each([
+    ['NDJSON', lines(3), {}],
+    ['a JSON array', asArray(lines(3)), { 'content-type': 'application/json' }],
+    ['a JSON array that calls itself lines', asArray(lines(3)), {}],
+    ['NDJSON in gzip', gzipSync(lines(3)), { 'content-encoding': 'gzip' }],
+    ['NDJSON in zstd', zstdCompressSync(lines(3)), { 'content-encoding': 'zstd' }],
+    ['lines without a last line break', lines(3).trimEnd(), { 'content-type': 'text/plain' }],
+  ])('takes %s', async (_what, body, headers) => {
+    const answer = await ingest(app, body, headers);
+    expect([answer.status, answer.body]).toEqual([202, { accepted: 3, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 }]);
+    expect(await total()).toBe(3);
+  });
+
+  test('takes nothing at all for no events', async () => {
+    expect((await ingest(app, '')).body).toEqual({ accepted: 0, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 });
+  });
+
+  test('stores an event once however often it is sent', async () => {
+    const body = lines(5);
+    for (let times = 0; times < 3; times += 1) expect((await ingest(app, body)).body.accepted).toBe(5);
+    expect(await total()).toBe(5);
+  });
+
+  test('tells by index what it rejected and why, counts what is too old, and keeps the rest', async () => {
+    const body = `${eventLine({ logId: 'x' })}{"shieldZoneId":"seven"}\n${eventLine({ timestamp: 1 })}not json\n${eventLine({ logId: 'y' })}`;
+    const { body: report } = await ingest(app, body);
+    expect(report).toMatchObject({ accepted: 2, expired: 1, rejectedCount: 2 });
+    expect(report.rejected.map(({ index }: { index: number }) => index)).toEqual([1, 3]);
+    expect(report.rejected[0].reason).toContain('shieldZoneId');
+    expect(await total()).toBe(2);
+  });
+
+  test.each([
+    ['a type that holds no events', 415, 'body.unsupported_type', { 'content-type': 'text/csv' }, 'a,b'],
+    ['an encoding that is not known', 415, 'body.unsupported_type', { 'content-encoding': 'br' }, 'x'],
+    ['data that are not gzip', 400, 'request.malformed', { 'content-encoding': 'gzip' }, 'not gzip'],
+    ['gzip that is cut off', 400, 'request.malformed', { 'content-encoding': 'gzip' }, gzipSync(lines(50)).subarray(0, 90)],
+    ['an array that is not closed', 400, 'request.malformed', {}, '[{"shieldZoneId":7}'],
+    ['nothing acceptable', 406, 'accept.none', { accept: 'text/html' }, lines(1)],
+  ])('refuses %s: %i', async (_what, status, errorKey, headers, body) => {
+    const answer = await ingest(app, body, headers);
+    expect([answer.status, answer.body.errorKey]).toEqual([status, errorKey]);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  });
+
+  test('refuses query parameters that it does not have', async () => {
+    const init = { method: 'POST', body: lines(1), headers: { 'content-type': 'text/plain' } };
+    const { status, body } = await ask(app, '/ingest/events?sources=file', init);
+    expect([status, body.errors]).toEqual([
+      400,
+      [{ field: 'sources', message: 'is not a query parameter of this path; allowed are source' }],
+    ]);
+  });
+
+  test('refuses a source that does not exist', async () => {
+    const answer = await ask(app, '/ingest/events?source=kafka', {
+      method: 'POST',
+      body: lines(1),
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect([answer.status, answer.body.errors]).toEqual([400, [{ field: 'source', message: 'must be one of http, file, not "kafka"' }]]);
+  });
+
+  test('says what became of a body that breaks off, and answers on the same connection', async () => {
+    const { status, body } = await ingest(app, `${asArray(lines(3)).slice(0, -1)},{"shieldZoneId"`);
+    expect(status).toBe(400);
+    expect(body.detail).toContain('3 events were stored');
+    expect(await total()).toBe(3);
+  });
+
+  test('keeps what came whole of a client that goes away, and goes on', async () => {
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    const body = lines(2);
+    socket.write(`POST /ingest/events HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length + 100}\r\n\r\n${body}`);
+    await eventually('the request is being read', async () => (await ask(app, '/healthz')).status === 200);
+    socket.destroy();
+    await once(socket, 'close');
+    expect((await ingest(app, eventLine({ logId: 'after' }))).body.accepted).toBe(1);
+    expect(app.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  });
+
+  test('counts in /metrics what it took in', async () => {
+    await ingest(app, `${lines(2)}nonsense\n`);
+    const { text } = await ask(app, '/metrics');
+    expect(text).toContain('shieldlog_received_events_total{source="http",verdict="accepted"} 2');
+    expect(text).toContain('shieldlog_received_events_total{source="http",verdict="rejected"} 1');
+    expect(text).toMatch(/^shieldlog_dead_letters 1$/m);
+  });
+});
+
+describe('while the events cannot be written', () => {
+  test('an upload is told so and to come again: 503; then it is stored once, and the program says what was wrong', async () => {
+    const journal = join(app.dataDir, 'journal');
+    rmSync(journal, { recursive: true });
+    const { status, headers, body } = await ingest(app, lines(3));
+    expect([status, body.errorKey, headers.get('content-type')]).toEqual([
+      503,
+      'store.append_failed',
+      'application/problem+json; charset=utf-8',
+    ]);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(body).toMatchObject({ title: 'The events could not be stored', detail: expect.stringContaining('stores nothing twice') });
+    expect(app.log.find(({ msg }) => msg === 'events could not be stored')).toMatchObject({
+      path: '/ingest/events',
+      err: { message: expect.stringContaining('ENOENT') },
+    });
+    mkdirSync(journal);
+    await eventually('the store takes events again', async () => (await ingest(app, lines(3))).status === 202);
+    expect(await total()).toBe(3);
+  });
+});

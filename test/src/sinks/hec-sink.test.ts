@@ -1,0 +1,170 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { hecSink } from '../../../src/sinks/hec-sink.ts';
+import { createHttpClient } from '../../../src/sinks/http-exchange.ts';
+import { trustIn } from '../../../src/sinks/trust.ts';
+import { type HecListener, type HecOptions, hecListener } from './hec-listener.ts';
+import { expectedIds, SAMPLE_TIME, sampleBatch } from './sample-events.ts';
+import { testCertificate } from './test-certificate.ts';
+
+const FOREVER = new AbortController().signal;
+const CHANNEL = '9f0cd5a5-6e3b-4c3a-9d8e-1f6f2b7c8d9e';
+
+let told: string[];
+
+async function listen(options: HecOptions = {}): Promise<HecListener> {
+  told = [];
+  const listener = await hecListener(options);
+  onTestFinished(() => listener.stop());
+  return listener;
+}
+
+function sinkTo({ url }: HecListener, options: Partial<Parameters<typeof hecSink>[0]> = {}) {
+  const sink = hecSink({
+    url,
+    token: 'hec-token',
+    fields: { source: 'shieldlog', sourcetype: 'shieldlog:native', index: 'security', host: null },
+    format: 'native',
+    gzip: false,
+    channel: CHANNEL,
+    ackDeadlineMs: 60_000,
+    ackPollMs: 5,
+    client: createHttpClient(null),
+    now: Date.now,
+    tell: (message) => told.push(message),
+    ...options,
+  });
+  onTestFinished(() => sink.close());
+  return sink;
+}
+
+const idsOf = (listener: HecListener): string[] => listener.events.map((entry) => (entry['event'] as { readonly logId: string }).logId);
+
+describe("Splunk's event collector", () => {
+  test.each([[false], [true]])(
+    'gets events with their time, source, type and index over one channel, and acknowledges them (gzip: %j)',
+    async (gzip) => {
+      const listener = await listen();
+      await sinkTo(listener, { gzip }).deliver(sampleBatch(3), FOREVER);
+      expect(idsOf(listener)).toEqual(expectedIds(3));
+      expect(listener.events[0]).toMatchObject({
+        time: SAMPLE_TIME / 1_000,
+        source: 'shieldlog',
+        sourcetype: 'shieldlog:native',
+        index: 'security',
+      });
+      expect(listener.received.map(({ url }) => url)).toEqual(['/services/collector/event', `/services/collector/ack?channel=${CHANNEL}`]);
+      expect(listener.received.map(({ headers }) => headers['x-splunk-request-channel'])).toEqual([CHANNEL, CHANNEL]);
+      expect(told).toEqual([]);
+    },
+  );
+
+  test('gets a long batch in several requests, in order, and acknowledges each', async () => {
+    const listener = await listen();
+    await sinkTo(listener).deliver(sampleBatch(5_000), FOREVER);
+    expect(listener.received.length).toBeGreaterThan(2);
+    expect(idsOf(listener)).toEqual(expectedIds(5_000));
+  });
+
+  test('that acknowledges late is asked until it does', async () => {
+    const listener = await listen({ acknowledges: (question) => question > 4 });
+    await sinkTo(listener).deliver(sampleBatch(2), FOREVER);
+    expect(listener.received).toHaveLength(6);
+    expect(idsOf(listener)).toEqual(expectedIds(2));
+  });
+
+  test('that never acknowledges has not accepted the batch', async () => {
+    const listener = await listen({ acknowledges: () => false });
+    await expect(sinkTo(listener, { ackDeadlineMs: 50 }).deliver(sampleBatch(2), FOREVER)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('1 of 1 acknowledgements of the batch did not come within 0.05 s'),
+    });
+  });
+
+  test('whose token has no acknowledgement is told of once; what it takes counts', async () => {
+    const listener = await listen({ acks: false });
+    const sink = sinkTo(listener);
+    await sink.deliver(sampleBatch(1), FOREVER);
+    await sink.deliver(sampleBatch(1, 'native', 1), FOREVER);
+    expect(idsOf(listener)).toEqual(expectedIds(2));
+    expect(told).toEqual([expect.stringContaining('acknowledges no indexing')]);
+  });
+
+  test.each([
+    ['answers a part of a batch without acknowledgement', (number: number) => (number === 2 ? null : number)],
+    ['answers only the last part with one', (number: number) => (number === 1 || number === 2 ? null : number)],
+    ['gives the same acknowledgement twice', (number: number) => (number === 2 ? 1 : number)],
+  ])('that %s has not accepted the batch, and gets it again', async (_, ackIdOf) => {
+    const parts = 3;
+    const fault = ({ url }: { readonly url: string }, number: number) => {
+      if (number > parts || url.includes('/ack')) return null;
+      const ackId = ackIdOf(number);
+      return { status: 200, body: JSON.stringify({ text: 'Success', code: 0, ...(ackId === null ? {} : { ackId }) }) };
+    };
+    const listener = await listen({ fault });
+    const sink = sinkTo(listener);
+    await expect(sink.deliver(sampleBatch(7_000), FOREVER)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/only \d of the batch's 3 requests have an acknowledgement of their own; behind a load balancer/),
+    });
+    await sink.deliver(sampleBatch(7_000), FOREVER);
+    expect(idsOf(listener)).toEqual(expectedIds(7_000));
+    expect(told).toEqual([]);
+  });
+
+  test.each([
+    [null, 'refused', `401, Splunk's code 2 "Token is required": a token is needed: set SHIELDLOG_SINK_TOKEN`],
+    ['wrong', 'refused', `403, Splunk's code 4 "Invalid token": SHIELDLOG_SINK_TOKEN is not a token that Splunk knows`],
+  ] as const)('with the token %j: %s', async (token, code, words) => {
+    const listener = await listen();
+    await expect(sinkTo(listener, { token }).deliver(sampleBatch(1), FOREVER)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(words),
+    });
+  });
+
+  test.each([
+    [
+      { status: 400, body: '{"text":"Incorrect index","code":7,"invalid-event-number":0}' },
+      'refused',
+      `code 7 "Incorrect index": the token may not write`,
+      null,
+    ],
+    [
+      { status: 503, body: '{"text":"Server is busy","code":9}', headers: { 'retry-after': '3' } },
+      'unavailable',
+      `code 9 "Server is busy"`,
+      3_000,
+    ],
+    [{ status: 400, body: '{"text":"Queue at capacity","code":26}' }, 'unavailable', 'code 26', null],
+    [{ status: 502, body: '<html>Bad gateway</html>' }, 'unavailable', '502: <html>', null],
+    ['reset', 'unavailable', 'the connection to', null],
+  ] as const)('that answers %j: %s', async (fault, code, words, retryAfterMs) => {
+    const listener = await listen({ fault: (_request, number) => (number === 1 ? fault : null) });
+    const sink = sinkTo(listener);
+    await expect(sink.deliver(sampleBatch(1), FOREVER)).rejects.toMatchObject({
+      code,
+      retryAfterMs,
+      message: expect.stringContaining(words),
+    });
+    await sink.deliver(sampleBatch(1), FOREVER);
+    expect(idsOf(listener)).toEqual(expectedIds(1));
+  });
+
+  test('whose answers about acknowledgements fail has not accepted the batch', async () => {
+    const listener = await listen({ fault: ({ url }) => (url.includes('/ack') ? { status: 503 } : null) });
+    await expect(sinkTo(listener).deliver(sampleBatch(1), FOREVER)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('gets lines of CEF as texts', async () => {
+    const listener = await listen();
+    await sinkTo(listener, { format: 'cef' }).deliver(sampleBatch(2, 'cef'), FOREVER);
+    expect(listener.events[1]).toMatchObject({ time: SAMPLE_TIME / 1_000 + 1, event: expect.stringMatching(/^CEF:0\|/) });
+  });
+
+  test('is spoken to behind TLS', async () => {
+    const certificate = await testCertificate();
+    const listener = await listen({ certificate });
+    await sinkTo(listener, { client: createHttpClient(trustIn(certificate.cert)) }).deliver(sampleBatch(2), FOREVER);
+    expect(idsOf(listener)).toEqual(expectedIds(2));
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { FEED_FORMATS } from '../../../src/formats/feed-format.ts';
+import { eventTimeMs } from '../../../src/sinks/event-time.ts';
+import { hecEvent } from '../../../src/sinks/hec-event.ts';
+import { lineChunks, linesOf } from '../../../src/sinks/line-chunks.ts';
+import { retryAfterMs } from '../../../src/sinks/retry-after.ts';
+import { syslogFrame } from '../../../src/sinks/syslog-message.ts';
+import { SAMPLE_TIME, sampleBatch } from './sample-events.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 14, 0, 0);
+
+describe('a Retry-After', () => {
+  test.each([
+    ['of seconds', '120', 120_000],
+    ['of no time', '0', 0],
+    ['that is a date', 'Sat, 21 Nov 2026 14:00:30 GMT', 30_000],
+    ['that is a date of the past', 'Sat, 21 Nov 2026 13:00:30 GMT', 0],
+    ['of more than an hour is an hour', '999999', 3_600_000],
+    ['that is neither', 'soon', null],
+    ['that is not there', undefined, null],
+  ])('%s', (_what, header, expected) => {
+    expect(retryAfterMs(header, NOW)).toBe(expected);
+  });
+});
+
+describe('lines', () => {
+  test.each([
+    ['fit', 'a\nbb\nccc\n', 100, ['a\nbb\nccc\n']],
+    ['are cut at line ends', 'a\nbb\nccc\n', 5, ['a\nbb\n', 'ccc\n']],
+    ['that are longer than a piece stand alone', 'aaaaaaaa\nb\n', 4, ['aaaaaaaa\n', 'b\n']],
+    ['that are all longer than a piece', 'aaaa\nbbbb\n', 1, ['aaaa\n', 'bbbb\n']],
+    ['of nothing', '', 4, []],
+  ])('%s', (_what, text, limit, pieces) => {
+    expect(Array.from(lineChunks(Buffer.from(text), limit), String)).toEqual(pieces);
+    expect(Array.from(lineChunks(Buffer.from(text), limit), String).join('')).toBe(text);
+  });
+
+  test('come without their ends', () => {
+    expect(Array.from(linesOf(Buffer.from('a\n\nbb\n')), String)).toEqual(['a', '', 'bb']);
+  });
+});
+
+describe('the time of an event', () => {
+  test.each(FEED_FORMATS)('is read from a line in the format %s as the feed writes it', (format) => {
+    const [line = ''] = sampleBatch(1, format).bytes.toString('utf8').split('\n');
+    expect(eventTimeMs(format, line)).toBe(SAMPLE_TIME);
+  });
+
+  test.each([
+    ['native', '{"timestamp":"never"}'],
+    ['native', '{"timestamp":1e300}'],
+    ['native', 'no JSON'],
+    ['native', 'null'],
+    ['cef', 'CEF:0|a|b|1|x|rule rt=5 |6|src=192.0.2.7'],
+  ] as const)('is not known of the %s line %s', (format, line) => {
+    expect(eventTimeMs(format, line)).toBeNull();
+  });
+});
+
+describe('a syslog message', () => {
+  const header = {
+    facility: 'local0',
+    severity: 'info',
+    hostname: 'host',
+    appName: 'shieldlog',
+    processId: '1',
+    messageId: 'native',
+  } as const;
+
+  test('has its length in bytes before it, its priority, and its time in UTC', () => {
+    expect(syslogFrame(header, SAMPLE_TIME, 'ä').toString()).toBe('60 <134>1 2026-05-12T15:30:00.042Z host shieldlog 1 native - ä');
+  });
+
+  test.each([[null], [8_640_000_000_000_000], [-8_640_000_000_000_000]])('has no time where it cannot be written: %j', (timeMs) => {
+    expect(syslogFrame(header, timeMs, 'x').toString()).toContain('<134>1 - host');
+  });
+});
+
+describe("an event of Splunk's", () => {
+  const fields = { source: 's', sourcetype: 't', index: null, host: null };
+
+  test('is the line itself, byte for byte, with its time in seconds', () => {
+    const line = '{"timestamp":1778599800042,"n":12345678901234567890}';
+    expect(hecEvent('native', fields, line)).toBe(`{"time":1778599800.042,"source":"s","sourcetype":"t","event":${line}}`);
+  });
+
+  test('is a text where the line is one', () => {
+    expect(JSON.parse(hecEvent('cef', { ...fields, index: 'i' }, 'CEF:0|"a"'))).toEqual({
+      ...fields,
+      index: 'i',
+      host: undefined,
+      event: 'CEF:0|"a"',
+    });
+  });
+});

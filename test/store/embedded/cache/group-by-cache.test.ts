@@ -1,0 +1,181 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Dimension } from '../../../../query/dimensions.ts';
+import type { GroupsOutput } from '../../../../query/search-plan.ts';
+import { GroupByCache } from '../../../../store/embedded/cache/group-by-cache.ts';
+import type { GroupByCacheEntry } from '../../../../store/embedded/cache/group-by-cache-entry.ts';
+import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
+import { rememberFooters, startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
+import { SearchScope } from '../../../../store/embedded/search/search-scope.ts';
+import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
+import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
+import { eventSeries, HOUR, NOW, rowsPlan } from '../stored-events.ts';
+
+const EVENTS = 2_000;
+const by = (...dimensions: Dimension[]): GroupsOutput => ({ kind: 'groups', by: dimensions, buckets: 0 });
+
+/** The segments of a store, an engine to read them, and a memory whose tables are dropped when somebody waits for that. */
+async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly maxGroups: number }) {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  const events = eventSeries('e', EVENTS, NOW - 40 * HOUR, 60_000).map((one, index) => ({
+    ...one,
+    ip: `ip ${index % 50}`,
+    url: `url ${index}`,
+  }));
+  await store.append(canonicalBatch(events));
+  await store.flushNow();
+  await store.close();
+  const catalog = new Catalog(join(dataDir, 'catalog.sqlite'));
+  const spillFolder = join(dataDir, 'spill');
+  mkdirSync(spillFolder, { recursive: true });
+  const engine = await startEngine({ memoryLimitMb: 256, spillFolder });
+  const [connection, dropping] = await Promise.all([engine.connect(), engine.connect()]);
+  await rememberFooters(connection);
+  const versions = new VersionSet({ segments: catalog.segments(), blobFiles: [] }, BigInt(EVENTS + 1), () => undefined);
+  const toDrop: string[] = [];
+  const dropTable = (name: string) => {
+    toDrop.push(name);
+  };
+  const dropped = async () => {
+    for (const name of toDrop.splice(0)) {
+      await dropping.run(`DROP TABLE IF EXISTS ${name}`);
+    }
+  };
+  const cache = new GroupByCache({ ...limits, dropTable, dropped });
+  onTestFinished(() => {
+    connection.closeSync();
+    dropping.closeSync();
+    engine.closeSync();
+    catalog.close();
+  });
+  const aliases = pathAliases(join(dataDir, 'segments'));
+  const scopeOf = (signal?: AbortSignal) => new SearchScope(rowsPlan(), versions.snapshot(), aliases, connection, signal);
+  const use = (output: GroupsOutput, work: (entry: GroupByCacheEntry) => Promise<string> = ({ table }) => Promise.resolve(table)) =>
+    cache.use(scopeOf(), output, work);
+  const tables = async () => {
+    await dropped();
+    return await tablesNow();
+  };
+  const tablesNow = async () => {
+    const rows = (await connection.runAndReadAll('SELECT table_name FROM duckdb_tables() ORDER BY table_name')).getRows();
+    return rows.map(([name]) => String(name));
+  };
+  const limitMemory = (limit: string) => dropping.run(`SET GLOBAL memory_limit = '${limit}'`);
+  return { cache, versions, aliases, use, tables, tablesNow, scopeOf, limitMemory };
+}
+
+const ROOM = { budgetBytes: 1_000_000, maxGroups: 1_000 };
+
+test('a search is cached when it is made for the second time, and from then on', async () => {
+  const { use, tables } = await cacheUnderTest(ROOM);
+  expect(await use(by('ip'))).toBeUndefined();
+  expect(await tables()).toEqual([]);
+  expect(await use(by('ip'))).toBe('groups_1');
+  expect(await use(by('ip'))).toBe('groups_1');
+  expect(await use({ ...by('ip'), buckets: 3 })).toBeUndefined();
+  expect(await tables()).toEqual(['groups_1']);
+});
+
+test('what two searches find out at the same time is kept once', async () => {
+  const { use, tables } = await cacheUnderTest(ROOM);
+  await use(by('ip'));
+  expect(await Promise.all([use(by('ip')), use(by('ip'))])).toEqual(['groups_1', undefined]);
+  expect(await tables()).toEqual(['groups_1']);
+});
+
+test('too many groups are counted once, and not at all where the answer said how many there are', async () => {
+  const { cache, use, tables, scopeOf } = await cacheUnderTest(ROOM);
+  await use(by('url'));
+  expect(await use(by('url'))).toBeUndefined();
+  expect(await tables()).toEqual([]);
+  expect(await use(by('url'))).toBeUndefined();
+  await use(by('ip', 'url'));
+  cache.answered(scopeOf(), by('ip', 'url'), EVENTS);
+  expect(await use(by('ip', 'url'))).toBeUndefined();
+  await use(by('ip'));
+  // The second table there ever was: one for the urls, none for the addresses with their urls.
+  expect(await use(by('ip'))).toBe('groups_2');
+});
+
+test('what is in use makes no room for others, and what was not used for long does', async () => {
+  const { use, tables } = await cacheUnderTest({ ...ROOM, budgetBytes: 2_500 });
+  await use(by('ip'));
+  expect(await use(by('ip'))).toBe('groups_1');
+  await use(by('ip', 'country'));
+  expect(await use(by('ip', 'country'))).toBeUndefined();
+  expect(await tables()).toEqual(['groups_1']);
+  for (let other = 0; other < 100; other += 1) {
+    await use(by('country', 'asn'));
+  }
+  await use(by('ip', 'action'));
+  expect(await use(by('ip', 'action'))).toBe('groups_4');
+  expect(await tables()).toEqual(['groups_3', 'groups_4']);
+});
+
+test('a table that is being read goes when it has been read', async () => {
+  const { versions, use, tables } = await cacheUnderTest(ROOM);
+  await use(by('ip'));
+  const { promise: reading, resolve: read } = Promise.withResolvers<string>();
+  const reader = use(by('ip'), () => reading);
+  await expect.poll(tables).toEqual(['groups_1']);
+  versions.exchange({ removeSegments: versions.segments.slice(0, 1) });
+  expect(await use(by('ip'))).toBeUndefined();
+  expect(await tables()).toEqual(['groups_1']);
+  read('done');
+  expect(await reader).toBe('done');
+  expect(await tables()).toEqual([]);
+});
+
+test('a search for whose groups the engine has no memory is made without', async () => {
+  const { use, tables, limitMemory } = await cacheUnderTest(ROOM);
+  await use(by('ip'));
+  await limitMemory('100KiB');
+  expect(await use(by('ip'))).toBeUndefined();
+  await limitMemory('256MiB');
+  expect(await tables()).toEqual([]);
+});
+
+test('where the engine has no memory left for a search, what is cached is evicted and the search made again', async () => {
+  const { cache, use, tables, tablesNow, limitMemory, scopeOf } = await cacheUnderTest(ROOM);
+  await use(by('ip'));
+  await use(by('ip'));
+  let times = 0;
+  const search = async () => {
+    times += 1;
+    expect(await tablesNow()).toEqual(times === 1 ? ['groups_1'] : []);
+    await limitMemory(times === 1 ? '100KiB' : '256MiB');
+    const rows = await scopeOf().run({ text: 'SELECT count(*) FROM (SELECT DISTINCT range FROM range(1000000))', params: [] });
+    return Number(rows[0]?.[0]);
+  };
+  expect(await cache.retryAfterEviction(search)).toBe(1_000_000);
+  expect(times).toBe(2);
+  expect(await tables()).toEqual([]);
+  const outOfMemory = new Error('Out of Memory Error: nothing is cached that could make way');
+  await expect(cache.retryAfterEviction(() => Promise.reject(outOfMemory))).rejects.toBe(outOfMemory);
+});
+
+test('a search that was interrupted while its groups were to be cached is made without from then on', async () => {
+  const { cache, use, tables, scopeOf } = await cacheUnderTest(ROOM);
+  await use(by('ip'));
+  const deadline = new Error('too slow');
+  const signal = AbortSignal.abort(deadline);
+  await expect(cache.use(scopeOf(signal), by('ip'), ({ table }) => Promise.resolve(table))).rejects.toBe(deadline);
+  expect(await use(by('ip'))).toBeUndefined();
+  expect(await tables()).toEqual([]);
+});
+
+test('where the details of a page could not be read they are not read for the cache again', async () => {
+  const { cache, use, scopeOf, aliases } = await cacheUnderTest(ROOM);
+  await use(by('ip'));
+  await use(by('ip'));
+  for (const folder of [aliases.segmentsFolder, aliases.linksFolder]) {
+    rmSync(folder, { recursive: true });
+  }
+  const find = () => cache.find(scopeOf(), by('ip'));
+  await expect(find()).rejects.toThrow('No files found');
+  expect(await cache.use(scopeOf(), by('ip'), ({ isFull }) => Promise.resolve(isFull))).toBe(true);
+});

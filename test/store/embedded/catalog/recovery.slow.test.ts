@@ -1,0 +1,205 @@
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { event, eventSeries, HOUR, inAnswerOrder, NOW, storedIds } from '../stored-events.ts';
+import { startWriter } from '../writer-process.ts';
+
+const journalFile = (dataDir: string, number: number) => join(dataDir, 'journal', `${String(number).padStart(12, '0')}.parquet`);
+const logsFile = (dataDir: string, number: number) => join(dataDir, 'journal', `${String(number).padStart(12, '0')}.logs`);
+
+test('an empty folder is made ready, missing parents included', async () => {
+  const store = await storeIn(join(temporaryFolder(), 'a', 'b'));
+  expect(await storedIds(store)).toEqual([]);
+  expect(store.stats()).toMatchObject({ events: 0, segments: 0 });
+});
+
+test('events, source offsets, sequences and counters are there again after a restart, flushed or not', async () => {
+  const dataDir = temporaryFolder();
+  const events = eventSeries('e', 40, NOW - 10 * HOUR, HOUR / 2);
+  const store = await storeIn(dataDir);
+  const sourceOffsets = (nextOffset: bigint) => [{ topic: 't', partition: 0, nextOffset }];
+  await store.append(canonicalBatch(events.slice(0, 20), { sourceOffsets: sourceOffsets(20n), expiredCount: 2 }));
+  await store.flushNow();
+  await store.append(canonicalBatch(events.slice(10, 40), { sourceOffsets: sourceOffsets(40n), expiredCount: 3 }));
+  const before = store.stats();
+  await store.close();
+
+  const again = await storeIn(dataDir);
+  expect(await storedIds(again)).toEqual(inAnswerOrder(events));
+  expect(again.sourceOffset('t', 0)).toBe(40n);
+  expect(again.stats()).toEqual(before);
+  expect(await again.append(canonicalBatch([event('next', NOW)]))).toEqual({ firstSequence: 51n, eventCount: 1, duplicates: 0 });
+});
+
+test('a last journal that a crash tore is taken away: its batch was never acknowledged', async () => {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  await store.append(canonicalBatch([event('a', NOW)], { sourceOffsets: [{ topic: 't', partition: 0, nextOffset: 1n }] }));
+  await store.append(canonicalBatch([event('b', NOW)], { sourceOffsets: [{ topic: 't', partition: 0, nextOffset: 2n }] }));
+  await store.close();
+  const whole = statSync(journalFile(dataDir, 2)).size;
+  for (const length of [0, 1, 20, whole - 50, whole - 2, whole - 1]) {
+    const copy = temporaryFolder();
+    cpSync(dataDir, copy, { recursive: true });
+    truncateSync(journalFile(copy, 2), length);
+    const again = await storeIn(copy);
+    expect(await storedIds(again)).toEqual(['a']);
+    expect(again.sourceOffset('t', 0)).toBe(1n);
+    await again.append(canonicalBatch([event('b', NOW)]));
+    expect(await storedIds(again)).toEqual(['a', 'b']);
+  }
+});
+
+describe('a journal that was being written over an older one', () => {
+  const large = (first: number) =>
+    Array.from({ length: 4_000 }, (_, n) => event(`${first + n}`, NOW + n)).map((one) => ({
+      ...one,
+      ua: `${one.logId} `.repeat(60),
+      log: { text: `${one.logId} `.repeat(60) },
+    }));
+  const names = ['000000000002.parquet', '000000000002.logs'];
+
+  /** The files of the first journal, and of the second, which are the same ones, and the folder with the second. */
+  async function writtenOver() {
+    const dataDir = temporaryFolder();
+    const folder = join(dataDir, 'journal');
+    const store = await storeIn(dataDir);
+    await store.append(canonicalBatch(large(10_000)));
+    const files = readdirSync(folder).map((name) => ({
+      inode: statSync(join(folder, name)).ino,
+      content: readFileSync(join(folder, name)),
+    }));
+    await store.flushNow();
+    await store.append(canonicalBatch(large(20_000)));
+    const pairs = names.map((name) => {
+      const { ino } = statSync(join(folder, name));
+      const old = files.find(({ inode }) => inode === ino)?.content ?? Buffer.alloc(0);
+      return { name, old, content: readFileSync(join(folder, name)) };
+    });
+    await store.close();
+    return { dataDir, pairs };
+  }
+
+  test('is one of few: while nothing comes in, files that are not needed do not stay', async () => {
+    const dataDir = temporaryFolder();
+    const store = await storeIn(dataDir, { backgroundJobsEveryMs: 3_000 });
+    await store.append(canonicalBatch(large(10_000)));
+    await store.flushNow();
+    const names = () => readdirSync(join(dataDir, 'journal'));
+    expect(names()).toEqual(['spare-1', 'spare-2']);
+    await expect.poll(names).toEqual([]);
+    await store.append(canonicalBatch(large(20_000)));
+    expect(names()).toEqual(['000000000002.logs', '000000000002.parquet']);
+  });
+
+  test('is one of none once everything was merged on demand', async () => {
+    const dataDir = temporaryFolder();
+    const store = await storeIn(dataDir);
+    await store.append(canonicalBatch(large(10_000)));
+    await store.flushNow();
+    await store.compactNow();
+    expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
+  });
+
+  test('has its files, and is whole', async () => {
+    const { dataDir, pairs } = await writtenOver();
+    expect(pairs.map(({ old }) => old.length > 1_000_000)).toEqual([true, true]);
+    const again = await storeIn(dataDir);
+    expect(again.stats()).toMatchObject({ events: 8_000, unflushedEvents: 4_000 });
+    expect(readdirSync(join(dataDir, 'journal'))).toEqual(['000000000002.logs', '000000000002.parquet']);
+  });
+
+  test.each([
+    ['nothing was written yet', (_: Buffer, old: Buffer) => old],
+    ['a half was written', (content: Buffer, old: Buffer) => Buffer.concat([content.subarray(0, 500_000), old.subarray(500_000)])],
+    [
+      'a page was not',
+      (content: Buffer, old: Buffer) => Buffer.concat([content.subarray(0, 4_096), old.subarray(4_096, 8_192), content.subarray(8_192)]),
+    ],
+    ['it was not cut to its length', (content: Buffer, old: Buffer) => Buffer.concat([content, old.subarray(0, 1_000)])],
+  ])('is torn if a crash came when %s', async (_, left) => {
+    const { dataDir, pairs } = await writtenOver();
+    for (const { name, old, content } of pairs) {
+      const copy = temporaryFolder();
+      cpSync(dataDir, copy, { recursive: true });
+      writeFileSync(join(copy, 'journal', name), left(content, old));
+      const again = await storeIn(copy);
+      expect(again.stats()).toMatchObject({ events: 4_000, unflushedEvents: 0 });
+      expect(readdirSync(join(copy, 'journal'))).toEqual([]);
+    }
+  });
+
+  test('is torn if a crash came before anything of it was written: the older journal does not count again', async () => {
+    const { dataDir, pairs } = await writtenOver();
+    for (const { name, old } of pairs) {
+      writeFileSync(join(dataDir, 'journal', name), old);
+    }
+    const again = await storeIn(dataDir);
+    expect(again.stats()).toMatchObject({ events: 4_000, unflushedEvents: 0, duplicateEvents: 0 });
+    expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
+  });
+});
+
+describe('a folder that lost something is refused with the place, and nothing in it is touched', () => {
+  test.each([
+    [
+      'a journal in between is missing',
+      (dataDir: string) => {
+        rmSync(journalFile(dataDir, 2));
+        rmSync(logsFile(dataDir, 2));
+      },
+      /journal 2 is missing, journal 3 is there/,
+    ],
+    ['the events of a journal in between are missing', (dataDir: string) => rmSync(journalFile(dataDir, 2)), /journal 2 is torn/],
+    ['the logs of a journal in between are missing', (dataDir: string) => rmSync(logsFile(dataDir, 2)), /journal 2 is torn/],
+    ['a journal in between is torn', (dataDir: string) => truncateSync(journalFile(dataDir, 2), 10), /journal 2 is torn/],
+    ['the logs of a journal in between are torn', (dataDir: string) => truncateSync(logsFile(dataDir, 2), 2), /journal 2 is torn/],
+  ])('%s', async (_, damage, message) => {
+    const dataDir = temporaryFolder();
+    const store = await storeIn(dataDir);
+    for (const id of ['a', 'b', 'c']) {
+      await store.append(canonicalBatch([event(id, NOW)]));
+    }
+    await store.close();
+    damage(dataDir);
+    const left = readdirSync(join(dataDir, 'journal'));
+    await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
+    expect(readdirSync(join(dataDir, 'journal'))).toEqual(left);
+  });
+
+  test.each([
+    ['a segment is missing', (path: string) => rmSync(path), /cannot be read: ENOENT/],
+    ['a segment has another size', (path: string) => appendFileSync(path, 'x'), /bytes; the catalog says/],
+  ])('%s', async (_, damage, message) => {
+    const dataDir = temporaryFolder();
+    const store = await storeIn(dataDir);
+    await store.append(canonicalBatch([event('a', NOW)]));
+    await store.flushNow();
+    await store.close();
+    const [segment = ''] = readdirSync(join(dataDir, 'segments'));
+    damage(join(dataDir, 'segments', segment));
+    await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
+  });
+});
+
+test('segments that were never published and spilled data are removed at the start', async () => {
+  const dataDir = temporaryFolder();
+  await (await storeIn(dataDir)).close();
+  writeFileSync(join(dataDir, 'segments', 'j9-x-0.parquet'), 'half');
+  writeFileSync(join(dataDir, 'segments', 'j9-x-1.parquet.tmp'), 'half');
+  writeFileSync(join(dataDir, 'spill', 'duckdb_temp_block-1.block'), 'spilled');
+  await storeIn(dataDir);
+  expect(readdirSync(join(dataDir, 'segments'))).toEqual([]);
+  expect(readdirSync(join(dataDir, 'spill'))).toEqual([]);
+});
+
+test('a folder that another process uses is refused with a clear line', async () => {
+  const dataDir = temporaryFolder();
+  await startWriter(dataDir);
+  await expect(storeIn(dataDir)).rejects.toMatchObject({
+    code: 'folder_in_use',
+    message: expect.stringMatching(/^DATA_DIR: another shieldlog process is using ".*catalog\.sqlite"; stop it or choose another folder$/),
+  });
+});

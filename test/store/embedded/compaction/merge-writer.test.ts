@@ -1,0 +1,126 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { expect, onTestFinished, test } from 'vitest';
+import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
+import { MergeWriter } from '../../../../store/embedded/compaction/merge-writer.ts';
+import type { MergeOrder } from '../../../../store/embedded/compaction/merged-segments.ts';
+import type { StatementRunner } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
+import { HOUR_MS } from '../../../../store/embedded/segment/segment-plan.ts';
+import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { nicenessOfThreads, threadsHavePriorities } from '../runtime/niceness-of-threads.ts';
+import { eventSeries, NOW } from '../stored-events.ts';
+
+const EVENTS = 24_000;
+
+/** Three segments of one hour that are to become one. */
+async function threeSegments(): Promise<MergeOrder> {
+  const dataDir = temporaryFolder();
+  const store = await storeIn(dataDir);
+  const events = eventSeries('e', EVENTS, NOW, 10);
+  for (let part = 0; part < 3; part += 1) {
+    await store.append(canonicalBatch(events.slice((part * EVENTS) / 3, ((part + 1) * EVENTS) / 3)));
+    await store.flushNow();
+  }
+  await store.close();
+  const catalog = new Catalog(join(dataDir, 'catalog.sqlite'));
+  const segmentsFolder = join(dataDir, 'segments');
+  const paths = catalog.segments().map(({ file }) => join(segmentsFolder, file));
+  catalog.close();
+  expect(paths).toHaveLength(3);
+  return { segmentsFolder, stem: 'merged', paths, events: EVENTS, partition: Math.floor(NOW / HOUR_MS), partitionMs: HOUR_MS };
+}
+
+/** DuckDB in this thread, and how many statements it was asked to run. */
+async function runnerHere() {
+  const engine = await DuckDBInstance.create(':memory:');
+  const connection = await engine.connect();
+  onTestFinished(() => {
+    connection.closeSync();
+    engine.closeSync();
+  });
+  let count = 0;
+  const runner: StatementRunner = {
+    run: (...statement) => {
+      count += 1;
+      return connection.run(...statement);
+    },
+    interrupt: () => connection.interrupt(),
+  };
+  const readRows = async (path: string) => (await connection.runAndReadAll(`SELECT * FROM '${path}'`)).getRows();
+  return { runner, asked: () => count, readRows };
+}
+
+function writerWith(runner: StatementRunner, memoryLimitMb = 128): MergeWriter {
+  const writer = new MergeWriter({ runner, memoryLimitMb, spillFolder: join(temporaryFolder(), 'spill') });
+  onTestFinished(() => writer.close());
+  return writer;
+}
+
+test('in the background many events are written by a thread of its own, just as they would be at once', async () => {
+  const order = await threeSegments();
+  const { runner, asked, readRows } = await runnerHere();
+  const writer = writerWith(runner);
+  const written = await writer.writeInBackground(order);
+  expect(asked()).toBe(0);
+  const expected = await writer.writeAtOnce({ ...order, stem: 'here' });
+  expect(asked()).toBeGreaterThan(0);
+  expect(written).toEqual(expected.map((segment) => ({ ...segment, file: segment.file.replace('here', 'merged') })));
+  const [rows, expectedRows] = await Promise.all(
+    ['merged', 'here'].map((stem) => readRows(join(order.segmentsFolder, `${stem}-0.parquet`))),
+  );
+  expect(rows).toHaveLength(EVENTS);
+  expect(rows).toEqual(expectedRows);
+});
+
+test('that thread stands back behind the others where threads can', async () => {
+  const order = await threeSegments();
+  const before = nicenessOfThreads();
+  const { runner } = await runnerHere();
+  await writerWith(runner).writeInBackground(order);
+  const started = [...nicenessOfThreads()].filter(([thread]) => !before.has(thread)).map(([, niceness]) => niceness);
+  expect([...before.values()]).not.toContain(10);
+  expect(started.includes(10)).toBe(threadsHavePriorities);
+});
+
+test('few events are written where they are', async () => {
+  const order = await threeSegments();
+  const { runner, asked } = await runnerHere();
+  const [segment] = await writerWith(runner).writeInBackground({ ...order, paths: order.paths.slice(0, 2), events: (2 * EVENTS) / 3 });
+  expect(segment?.rows).toBe((2 * EVENTS) / 3);
+  expect(asked()).toBeGreaterThan(0);
+});
+
+test('what the thread has too little memory for is written where there is more', async () => {
+  const order = await threeSegments();
+  const { runner, asked } = await runnerHere();
+  const before = readdirSync(order.segmentsFolder);
+  expect(await writerWith(runner, 8).writeInBackground(order)).toMatchObject([{ rows: EVENTS }]);
+  expect(asked()).toBeGreaterThan(0);
+  expect(readdirSync(order.segmentsFolder).sort()).toEqual([...before, 'merged-0.parquet'].sort());
+});
+
+test('a segment that cannot be read is named; nothing is left, and the next order is carried out', async () => {
+  const order = await threeSegments();
+  const { runner } = await runnerHere();
+  const writer = writerWith(runner);
+  const missing = join(temporaryFolder(), 'gone.parquet');
+  const before = readdirSync(order.segmentsFolder);
+  await expect(writer.writeInBackground({ ...order, paths: [...order.paths, missing] })).rejects.toThrow(missing);
+  expect(readdirSync(order.segmentsFolder)).toEqual(before);
+  expect(await writer.writeInBackground(order)).toMatchObject([{ rows: EVENTS }]);
+});
+
+test('what is given up leaves nothing behind', async () => {
+  const order = await threeSegments();
+  const { runner } = await runnerHere();
+  const writer = writerWith(runner);
+  await writer.writeInBackground(order);
+  rmSync(join(order.segmentsFolder, 'merged-0.parquet'));
+  const before = readdirSync(order.segmentsFolder);
+  const written = writer.writeInBackground(order);
+  writer.giveUp();
+  await expect(written).rejects.toThrow('INTERRUPT');
+  expect(readdirSync(order.segmentsFolder)).toEqual(before);
+});

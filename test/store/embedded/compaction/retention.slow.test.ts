@@ -1,0 +1,92 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
+import { ExpiredWatermarks } from '../../../../store/embedded/catalog/expired-watermarks.ts';
+import { dropExpiredSegments, type RetentionOptions } from '../../../../store/embedded/compaction/retention.ts';
+import type { BlobFile } from '../../../../store/embedded/segment/blob-file.ts';
+import type { UnpublishedSegment } from '../../../../store/embedded/segment/segment.ts';
+import { type Retired, VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
+import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { RETENTION_MS, storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { event, eventSeries, HOUR, NOW } from '../stored-events.ts';
+
+function segmentUpTo(maxTimestamp: number, sequence = 1n): UnpublishedSegment {
+  const zoneRows = new Map([[7, 1]]);
+  const extent = { minTimestamp: 0, maxTimestamp, minSequence: sequence, maxSequence: sequence };
+  return { file: `${maxTimestamp}-${sequence}.parquet`, rows: 1, bytes: 1, ...extent, zoneRows };
+}
+
+function blobFileOf(number: number, minSequence: bigint, maxSequence: bigint): BlobFile {
+  return {
+    number,
+    file: `${number}-log.parquet`,
+    rows: 1,
+    bytes: 1,
+    minSequence,
+    maxSequence,
+    textBytes: 1,
+    ingestTimes: new Uint8Array(),
+  };
+}
+
+/** The segments of these tests have no files to look into. */
+function retentionOf(catalog: Catalog, versions: VersionSet): RetentionOptions {
+  const lastSequences = () => Promise.resolve(new Map([[7, 1n]]));
+  return { catalog, versions, expiredWatermarks: new ExpiredWatermarks(), lastSequences, retentionMs: RETENTION_MS };
+}
+
+test('a segment goes when its newest event is two minutes past the retention, and its file when nobody reads it', async () => {
+  const catalog = new Catalog(join(temporaryFolder(), 'catalog.sqlite'));
+  const edge = NOW - RETENTION_MS - 120_000;
+  const segments = catalog.apply({ add: [segmentUpTo(edge - 1), segmentUpTo(edge)], remove: [] });
+  const retired: Retired[] = [];
+  const versions = new VersionSet({ segments, blobFiles: [] }, 2n, (part) => retired.push(part));
+  const reader = versions.snapshot();
+  expect(await dropExpiredSegments(retentionOf(catalog, versions), NOW)).toBe(1);
+  expect(versions.segments.map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
+  expect(catalog.segments().map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
+  expect(reader.segments).toHaveLength(2);
+  expect(retired).toEqual([]);
+  reader.release();
+  reader.release();
+  expect(retired.flatMap(({ files }) => files)).toEqual([segments[0]]);
+  catalog.close();
+});
+
+test('a blob file goes with the last segment that can need it, and its file when nobody reads it', async () => {
+  const catalog = new Catalog(join(temporaryFolder(), 'catalog.sqlite'));
+  const old = NOW - RETENTION_MS - 3 * HOUR;
+  const blobFiles = [blobFileOf(1, 1n, 10n), blobFileOf(2, 11n, 20n), blobFileOf(3, 21n, 30n)];
+  for (const addBlobFile of blobFiles) {
+    catalog.apply({ add: [], remove: [], addBlobFile });
+  }
+  const segments = catalog.apply({ add: [segmentUpTo(old, 10n), segmentUpTo(NOW, 11n), segmentUpTo(old, 20n)], remove: [] });
+  const retired: Retired[] = [];
+  const versions = new VersionSet({ segments, blobFiles: catalog.blobFiles() }, 31n, (part) => retired.push(part));
+  const reader = versions.snapshot();
+  expect(await dropExpiredSegments(retentionOf(catalog, versions), NOW)).toBe(2);
+  expect(versions.blobFiles).toEqual([blobFiles[1]]);
+  expect(catalog.blobFiles()).toEqual([blobFiles[1]]);
+  expect(reader.blobFiles).toEqual(blobFiles);
+  expect(retired).toEqual([]);
+  reader.release();
+  expect(retired.flatMap(({ files }) => files)).toEqual([segments[0], segments[2], blobFiles[0], blobFiles[2]]);
+  catalog.close();
+});
+
+test('the store drops expired segments by itself', async () => {
+  const dataDir = temporaryFolder();
+  let now = NOW;
+  const store = await storeIn(dataDir, { now: () => now, backgroundJobsEveryMs: 50 });
+  await store.append(canonicalBatch([...eventSeries('old', 10, NOW - 70 * HOUR, 1), event('young', NOW)]));
+  await store.flushNow();
+  expect(store.stats()).toMatchObject({ events: 11, segments: 2 });
+  now = NOW + 3 * HOUR;
+  await expect.poll(() => store.stats()).toMatchObject({ events: 1, segments: 1 });
+  // The logs of all of them are in one blob file.
+  await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toHaveLength(2);
+  now = NOW + 76 * HOUR;
+  await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toEqual([]);
+  expect(store.stats()).toMatchObject({ events: 0, segments: 0, segmentBytes: 0 });
+});

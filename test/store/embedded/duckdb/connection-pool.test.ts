@@ -1,0 +1,102 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { ConnectionPool } from '../../../../store/embedded/duckdb/connection-pool.ts';
+import { runStatement, startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+
+async function poolOf(size: number, maxWaiting: number): Promise<ConnectionPool> {
+  const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: 1 });
+  const pool = await ConnectionPool.open(engine, size, maxWaiting);
+  onTestFinished(() => {
+    pool.close();
+    engine.closeSync();
+  });
+  return pool;
+}
+
+/** Takes a connection and keeps it until told; `order` gets the name when it has it. */
+function hold(pool: ConnectionPool, name: string, order: string[], signal?: AbortSignal) {
+  const { promise, resolve: letGo } = Promise.withResolvers<void>();
+  const held = pool.use(async () => {
+    order.push(name);
+    await promise;
+  }, signal);
+  return { held, letGo };
+}
+
+test('who finds no connection free gets one in turn, and no more are used than there are', async () => {
+  const pool = await poolOf(2, 10);
+  const order: string[] = [];
+  const all = ['a', 'b', 'c', 'd'].map((name) => hold(pool, name, order));
+  await expect.poll(() => order).toEqual(['a', 'b']);
+  all[1]?.letGo();
+  await all[1]?.held;
+  await expect.poll(() => order).toEqual(['a', 'b', 'c']);
+  for (const { letGo } of all) {
+    letGo();
+  }
+  await Promise.all(all.map(({ held }) => held));
+  expect(order).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('past the number that may wait a caller is refused, and who gives up waiting makes room', async () => {
+  const pool = await poolOf(1, 1);
+  const order: string[] = [];
+  const giveUp = new AbortController();
+  const reason = new Error('given up');
+  const first = hold(pool, 'first', order);
+  const waiting = hold(pool, 'waiting', order, giveUp.signal);
+  await expect(hold(pool, 'refused', order).held).rejects.toMatchObject({
+    code: 'overloaded',
+    message: expect.stringContaining('1 searches'),
+  });
+  giveUp.abort(reason);
+  await expect(waiting.held).rejects.toBe(reason);
+  const last = hold(pool, 'last', order);
+  first.letGo();
+  last.letGo();
+  await Promise.all([first.held, last.held]);
+  expect(order).toEqual(['first', 'last']);
+});
+
+test('a connection whose work has failed is used again', async () => {
+  const pool = await poolOf(1, 1);
+  await expect(pool.use((connection) => runStatement(connection, { text: 'SELECT nothing', params: [] }))).rejects.toThrow('nothing');
+  expect(await pool.use((connection) => runStatement(connection, { text: 'SELECT 1', params: [] }))).toEqual([[1]]);
+});
+
+test('a search that was interrupted keeps its connection until the engine has let go of it, and the next one runs then', async () => {
+  const pool = await poolOf(1, 1);
+  const interrupting = new AbortController();
+  const reason = new Error('the deadline has passed');
+  const ends: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const slow = pool.use(async (connection) => {
+    const endless = { text: 'SELECT count(*) FROM range(1000000000000) AS a (n) WHERE hash(n) = 1', params: [] };
+    const running = runStatement(connection, endless, interrupting.signal);
+    begun.resolve();
+    await running.finally(() => ends.push('interrupted'));
+  }, interrupting.signal);
+  const next = pool.use(async (connection) => {
+    ends.push('next');
+    return await runStatement(connection, { text: 'SELECT 2', params: [] });
+  });
+  await begun.promise;
+  interrupting.abort(reason);
+  await expect(slow).rejects.toBe(reason);
+  expect(await next).toEqual([[2]]);
+  expect(ends).toEqual(['interrupted', 'next']);
+});
+
+test('a pool that closes turns away who waits', async () => {
+  const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: 1 });
+  onTestFinished(() => engine.closeSync());
+  const pool = await ConnectionPool.open(engine, 1, 1);
+  const order: string[] = [];
+  const first = hold(pool, 'first', order);
+  const waiting = hold(pool, 'waiting', order);
+  const turnedAway = expect(waiting.held).rejects.toMatchObject({ code: 'closed' });
+  pool.close();
+  await turnedAway;
+  first.letGo();
+  await first.held;
+});

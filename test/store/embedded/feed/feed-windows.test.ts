@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import type { FlushedRange } from '../../../../store/embedded/feed/feed-plan.ts';
+import type { FeedWindow } from '../../../../store/embedded/feed/feed-window.ts';
+import { FeedWindows } from '../../../../store/embedded/feed/feed-windows.ts';
+
+const rangeAt = (after: bigint): FlushedRange => ({ zones: 'all', after, upTo: after + 10n, events: 10, bytes: 1_000 });
+const windowOf = ({ after, upTo }: FlushedRange): FeedWindow => ({ after, upTo, events: [], times: [] });
+
+test('one window is made at a time, also behind one that fails', async () => {
+  let making = 0;
+  let most = 0;
+  const windows = new FeedWindows(async (range) => {
+    making += 1;
+    most = Math.max(most, making);
+    await new Promise(setImmediate);
+    making -= 1;
+    if (range.after === 10n) {
+      throw new Error('no memory');
+    }
+    return windowOf(range);
+  });
+  const opened = [0n, 10n, 20n].map((after) => windows.open(rangeAt(after)));
+  const outcomes = await Promise.allSettled(opened);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(most).toBe(1);
+  await windows.close();
+});

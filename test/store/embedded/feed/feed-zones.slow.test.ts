@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { OpenStore } from '../../../../store/embedded/open-store.ts';
+import type { FeedRequest } from '../../../../store/event-store.ts';
+import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { event, eventSeries, HOUR, NOW } from '../stored-events.ts';
+import { wholeFeed } from './whole-feed.ts';
+
+/**
+ * What a feed of several zones depends on: how many zones, and which; over how many half days, and in how many flushes and merges their events were written; from where it is read on, and in
+ * pages of which size.
+ */
+
+const ZONES = 9;
+const PER_FLUSH = 24_000;
+
+const ZONE_LISTS: readonly FeedRequest['zones'][] = [
+  [7],
+  [1, 7],
+  [7, 1, 1],
+  [1, 2, 7],
+  [0, 8],
+  [1, 3, 5, 7],
+  [0, 1, 2, 3, 4, 5, 6, 8],
+  [1, 99],
+  'all',
+];
+
+/** Of all zones, over two and a half days, in an order that has nothing to do with their times. */
+function spread(first: number): CanonicalEvent[] {
+  return Array.from({ length: PER_FLUSH }, (_, index) => {
+    const logId = `e${first + index}`;
+    return event(logId, NOW - 60 * HOUR + ((index * 7_919) % 24_001) * 9_000, { shieldZoneId: (index * 31) % ZONES, log: { logId } });
+  });
+}
+
+const isOf = (zones: FeedRequest['zones'], { shieldZoneId }: CanonicalEvent) => zones === 'all' || zones.includes(shieldZoneId);
+
+async function expectEachOnce(
+  store: OpenStore,
+  events: readonly CanonicalEvent[],
+  from: number,
+  limit: number,
+  of: readonly FeedRequest['zones'][],
+): Promise<void> {
+  for (const zones of of) {
+    const wanted = events.slice(from).filter((candidate) => isOf(zones, candidate));
+    const read = await wholeFeed(store, { zones, limit, afterSequence: BigInt(from) });
+    // Lists that differ would be printed line by line.
+    expect(read.map(({ logId }) => logId).join(), `zones ${zones} behind ${from}, pages of ${limit}`).toBe(
+      wanted.map(({ logId }) => logId).join(),
+    );
+    expect(read.every(({ logId, logJson }) => logJson === JSON.stringify({ logId }))).toBe(true);
+  }
+}
+
+test('a feed of any zones has each of their events once, in order, however many half days a flush holds, and also after merges', async () => {
+  const store = await storeIn(temporaryFolder());
+  const events: CanonicalEvent[] = [];
+  const flush = async (): Promise<void> => {
+    const more = spread(events.length);
+    events.push(...more);
+    await store.append(canonicalBatch(more));
+    await store.flushNow();
+  };
+  await flush();
+  await expectEachOnce(store, events, 0, 10_000, ZONE_LISTS);
+  await flush();
+  await expectEachOnce(store, events, PER_FLUSH - 500, 5_000, [[1, 7], [1, 2, 7], 'all']);
+  await store.compactNow();
+  const hot = eventSeries('hot', 500, NOW - HOUR, 1).map((one) => ({ ...one, log: { logId: one.logId } }));
+  await store.append(canonicalBatch(hot));
+  events.push(...hot);
+  await expectEachOnce(store, events, 10, 20_000, [[1, 7], [2, 3, 4, 5], 'all']);
+});

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
+
+test('every page is a slice of one order, across memtables and segments, whatever the page size', async () => {
+  const store = await storeIn(temporaryFolder());
+  const crowd = Array.from({ length: 300 }, (_, index) => event(`same${index}`, NOW - 3 * HOUR));
+  const spread = eventSeries('e', 400, NOW - 40 * HOUR, HOUR / 10);
+  await store.append(canonicalBatch([...crowd.slice(0, 150), ...spread.filter((_, index) => index % 2 === 0)]));
+  await store.flushNow();
+  await store.append(canonicalBatch([...crowd.slice(150), ...spread.filter((_, index) => index % 2 === 1)]));
+  const expected = inAnswerOrder([...crowd, ...spread]);
+  for (const size of [1, 7, 50, 500]) {
+    const plan = rowsPlan({ page: { index: 0, size } });
+    const ids = size === 1 ? expected : await storedIds(store, plan);
+    expect(ids).toEqual(expected);
+  }
+  const deep = await store.search(rowsPlan({ page: { index: 690, size: 1 } }));
+  expect(deep).toMatchObject({ rows: [{ logId: expected[690] }], total: 700 });
+});
+
+test('a page in a crowd of events that no division of time makes smaller is still right', async () => {
+  const store = await storeIn(temporaryFolder());
+  const crowd = Array.from({ length: 25_000 }, (_, index) => event(`c${String(index).padStart(5, '0')}`, NOW));
+  await store.append(canonicalBatch([...crowd, event('newer', NOW + 1), event('older', NOW - 1)]));
+  const page = await store.search(rowsPlan({ page: { index: 49, size: 500 } }));
+  expect(page.kind === 'rows' && page.rows.map(({ logId }) => logId)).toEqual(
+    ['newer', ...crowd.map(({ logId }) => logId), 'older'].slice(24_500, 25_000),
+  );
+});
+
+test('the window takes its start in and leaves its end out, also where it cuts through a segment', async () => {
+  const store = await storeIn(temporaryFolder());
+  await store.append(canonicalBatch(eventSeries('e', 100, NOW, 1)));
+  await store.flushNow();
+  const plan = rowsPlan({ window: { fromMs: NOW + 10, toMs: NOW + 13 } });
+  expect(await storedIds(store, plan)).toEqual(['e12', 'e11', 'e10']);
+});
+
+test('a row has the log as it was and the fields the event has', async () => {
+  const store = await storeIn(temporaryFolder());
+  const one = { logId: 'a', shieldZoneId: 7, timestamp: NOW, ip: '::1', ruleName: '' };
+  const log = '{"n":12345678901234567890123,"s":"\\u0000"}';
+  await store.append({ ...canonicalBatch([one]), logs: [Buffer.from(`${log}\n`)] });
+  const result = await store.search(rowsPlan());
+  expect(result.kind === 'rows' && result.rows[0]).toEqual({
+    logId: 'a',
+    timestamp: NOW,
+    logJson: log,
+    fields: { ip: '::1', ruleName: '' },
+  });
+});
+
+test('a search is interrupted with the reason of its signal, before and while it runs, and the store goes on', async () => {
+  const store = await storeIn(temporaryFolder());
+  const events = eventSeries('e', 100_000, NOW - 10 * HOUR, 100).map((one) => ({ ...one, url: `/${'ab'.repeat(100)}` }));
+  for (let first = 0; first < events.length; first += 10_000) {
+    await store.append(canonicalBatch(events.slice(first, first + 10_000)));
+  }
+  const slow = rowsPlan({
+    where: { kind: 'any', of: Array.from({ length: 200 }, (_, n) => ({ kind: 'contains', column: 'url', needle: `b${n}` })) },
+  });
+  const reason = new Error('the deadline has passed');
+  await expect(store.search(slow, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  const controller = new AbortController();
+  const running = store.search(slow, { signal: controller.signal });
+  setImmediate(() => controller.abort(reason));
+  await expect(running).rejects.toBe(reason);
+  expect((await store.search(rowsPlan())).total).toBe(100_000);
+});
+
+test('a wildcard of many stars takes no time that grows with every star', async () => {
+  const store = await storeIn(temporaryFolder());
+  await store.append(canonicalBatch([event('a', NOW, { url: `/${'a'.repeat(2000)}` })]));
+  for (const special of ['', '_', '%', '\\']) {
+    const parts = ['', ...Array<string>(200).fill('a'), `${special}b`, ''];
+    expect(await storedIds(store, rowsPlan({ where: { kind: 'wildcard', column: 'url', parts } }))).toEqual([]);
+  }
+});
+
+test('searches under way when the store closes are interrupted', async () => {
+  const store = await storeIn(temporaryFolder());
+  await store.append(canonicalBatch(eventSeries('e', 1000, NOW, 1)));
+  const searches = Array.from({ length: 20 }, () => store.search(rowsPlan()));
+  await store.close();
+  const outcomes = await Promise.allSettled(searches);
+  const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.map(({ reason }) => reason.code)).toEqual(refused.map(() => 'closed'));
+  await expect(store.search(rowsPlan())).rejects.toMatchObject({ code: 'closed' });
+});
+
+test('a page of many thousand rows has the log of each, unflushed or flushed', async () => {
+  const store = await storeIn(temporaryFolder());
+  const events = eventSeries('e', 6_000, NOW - HOUR, 100).map((each) => ({ ...each, log: { n: each.logId } }));
+  await store.append(canonicalBatch(events.slice(0, 2_500)));
+  await store.flushNow();
+  await store.append(canonicalBatch(events.slice(2_500, 5_000)));
+  await store.flushNow();
+  await store.append(canonicalBatch(events.slice(5_000)));
+  const result = await store.search(rowsPlan({ page: { index: 0, size: 10_000 } }));
+  const rows = result.kind === 'rows' ? result.rows : [];
+  expect(rows).toHaveLength(6_000);
+  expect(rows.filter(({ logId, logJson }) => JSON.parse(logJson).n !== logId)).toEqual([]);
+});

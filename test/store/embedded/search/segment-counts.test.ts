@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Predicate } from '../../../../query/predicate.ts';
+import { SegmentCounts } from '../../../../store/embedded/search/segment-counts.ts';
+import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { event, HOUR, NOW, rowsPlan } from '../stored-events.ts';
+
+const COUNTRIES = ['DE', 'FR', 'US'] as const;
+const FIRST = NOW - 40 * HOUR;
+
+const from = (country: string): Predicate => ({ kind: 'equals', column: 'country', values: [country], folded: false });
+
+test('searches that remember counts answer what others do, while windows move and events are stored, flushed and merged', async () => {
+  const remembering = await storeIn(temporaryFolder());
+  const counting = await storeIn(temporaryFolder(), { cachesCounts: false });
+  const both = [remembering, counting];
+  let stored = 0;
+  const steps = {
+    append: async () => {
+      const batch = Array.from({ length: 40 }, (_, index) => {
+        const place = stored + index;
+        return event(`e${place}`, FIRST + ((place * 7_919) % 2_400) * 60_000, { country: COUNTRIES[place % 3] });
+      });
+      stored += batch.length;
+      await Promise.all(both.map((store) => store.append(canonicalBatch(batch))));
+    },
+    flush: async () => {
+      await Promise.all(both.map((store) => store.flushNow()));
+    },
+    merge: async () => {
+      await Promise.all(both.map((store) => store.compactNow()));
+    },
+  };
+  const search = fc.record({
+    country: fc.constantFrom(...COUNTRIES),
+    fromHour: fc.constantFrom(0, 3, 11, 12, 13.5),
+    hours: fc.constantFrom(1, 12, 20, 40),
+    page: fc.nat(3),
+  });
+  const round = fc.record({
+    step: fc.constantFrom('append', 'flush', 'merge'),
+    searches: fc.array(search, { minLength: 4, maxLength: 8 }),
+  });
+  for (const { step, searches } of fc.sample(round, 40)) {
+    await steps[step as keyof typeof steps]();
+    for (const { country, fromHour, hours, page } of searches) {
+      const fromMs = FIRST + fromHour * HOUR;
+      const plan = rowsPlan({ window: { fromMs, toMs: fromMs + hours * HOUR }, where: from(country), page: { index: page, size: 7 } });
+      expect(await remembering.search(plan)).toEqual(await counting.search(plan));
+    }
+  }
+});
+
+test('what is remembered is told apart by zone and predicate, and the searches made last are kept', () => {
+  const counts = new SegmentCounts();
+  counts.of({ zoneId: 7, where: from('DE') }).set(1, 10);
+  expect(counts.of({ zoneId: 7, where: from('DE') }).get(1)).toBe(10);
+  expect(counts.of({ zoneId: 8, where: from('DE') }).size).toBe(0);
+  expect(counts.of({ zoneId: 7, where: from('FR') }).size).toBe(0);
+  expect(counts.of({ zoneId: 7, where: { kind: 'addressIn', ranges: [{ first: 1n, last: 2n }] } }).size).toBe(0);
+  for (let other = 0; other < 996; other += 1) {
+    counts.of({ zoneId: 100 + other, where: from('DE') });
+  }
+  expect(counts.of({ zoneId: 7, where: from('DE') }).get(1)).toBe(10);
+  for (let other = 0; other < 1_000; other += 1) {
+    counts.of({ zoneId: 5_000 + other, where: from('DE') });
+  }
+  expect(counts.of({ zoneId: 7, where: from('DE') }).size).toBe(0);
+});

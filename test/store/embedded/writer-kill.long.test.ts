@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { storedIds } from './stored-events.ts';
+import { killedWhile } from './writer-process.ts';
+
+test('a process killed while it appends, flushes and merges loses nothing that it acknowledged, and stores nothing twice', async () => {
+  const dataDir = temporaryFolder();
+  let acknowledged = 0;
+  for (const afterBatches of [3, 1, 8, 5, 12]) {
+    acknowledged = await killedWhile(dataDir, acknowledged + afterBatches);
+    const store = await storeIn(dataDir);
+    const sourceOffset = Number(store.sourceOffset('writer', 0));
+    expect(sourceOffset).toBeGreaterThanOrEqual(acknowledged);
+    const ids = await storedIds(store);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(new Set(ids)).toEqual(new Set(Array.from({ length: sourceOffset * 100 }, (__, index) => `e${index}`)));
+    const letters = await store.listDeadLetters({ zones: 'all', limit: 10_000 });
+    const texts = letters.map(({ bytes }) => Buffer.from(bytes).toString());
+    expect(new Set(texts).size).toBe(texts.length);
+    expect(texts.slice(0, sourceOffset)).toEqual(Array.from({ length: sourceOffset }, (__, batch) => `letter ${batch}`));
+    await store.close();
+  }
+});

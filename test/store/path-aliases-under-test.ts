@@ -1,8 +1,0 @@
-import { PathAliases } from '../../store/path-aliases.ts';
-import { silentLogger } from '../../store/store-logger.ts';
-import { temporaryFolder } from '../fixtures/temporary-store.ts';
-
-/** To the files of a folder of segments. */
-export function pathAliases(segmentsFolder: string): PathAliases {
-  return new PathAliases({ segmentsFolder, linksFolder: temporaryFolder(), logger: silentLogger });
-}
