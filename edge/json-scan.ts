@@ -12,7 +12,7 @@ export interface JsonCost {
 export const JSON_COST: JsonCost = { values: 200_000, keys: 1_000, depth: 128 };
 
 export interface JsonFindings {
-  /** What makes the text too costly to be read on the main thread, as the end of a sentence that says what is allowed; null where nothing does. */
+  /** What makes the text too costly to be read, as the end of a sentence that says what is allowed; null where nothing does. */
   readonly tooCostly: string | null;
   /** The first key that an object has twice; null where none does, or where it is too costly to look on. */
   readonly repeatedKey: string | null;

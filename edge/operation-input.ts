@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyRequest, FastifySchema, FastifySchemaCompiler, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import type { ProxiedRoute } from './operation.ts';
+import { BodyThread, LARGE_BODY_FROM_BYTES, ValidatedBody } from './body-thread.ts';
+import type { JsonSchema, ProxiedRoute } from './operation.ts';
 import { parseJsonBody, requireBodyType } from './operation-body.ts';
 import { type ErrorTranslation, type FaultLog, operationErrors, requestPath } from './operation-errors.ts';
-import { withNumbers } from './operation-validation.ts';
+import { validatorOf, withNumbers } from './operation-validation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,6 +22,8 @@ export type BodyReader = (request: FastifyRequest, body: Readable) => Promise<Bu
 
 export interface OperationInputOptions {
   readonly operations: readonly ProxiedRoute[];
+  /** The module of the thread that validates large bodies, of which handlers find a ValidatedBody. */
+  readonly bodyWorker: URL;
   readonly translateError?: ErrorTranslation;
   /** Reads a body, no further than the route's limit. Absent: as the framework does, however long that takes. */
   readonly readBody?: BodyReader;
@@ -42,10 +45,25 @@ function bindSchemas(operations: readonly ProxiedRoute[]): (route: RouteOptions)
   };
 }
 
-function bodyOf(request: FastifyRequest, bytes: Buffer): unknown {
+async function bodyOf(request: FastifyRequest, bytes: Buffer, thread: BodyThread): Promise<unknown> {
+  const { operation } = request.routeOptions.config;
+  const schema = operation?.body ?? null;
   request.sentBody = bytes;
-  return request.routeOptions.config.operation === undefined ? bytes : parseJsonBody(bytes);
+  if (operation === undefined) return bytes;
+  if (schema === null || bytes.length < LARGE_BODY_FROM_BYTES) return parseJsonBody(bytes);
+  const validated = await thread.validate(operation.id, schema, bytes);
+  request.sentBody = validated.bytes;
+  return validated.body;
 }
+
+/** In the framework's place, whose validator is not to be had on a thread. */
+const compileSchema: FastifySchemaCompiler<FastifySchema> = ({ schema }) => {
+  const failuresOf = validatorOf(schema as JsonSchema);
+  return (value: unknown) => {
+    const failures = value instanceof ValidatedBody ? null : failuresOf(value);
+    return failures === null ? true : { error: failures as unknown as Error };
+  };
+};
 
 /** What can be refused without reading the body is. */
 async function validateHeaders(request: FastifyRequest): Promise<void> {
@@ -64,18 +82,24 @@ async function prepare(request: FastifyRequest): Promise<void> {
 /**
  * Routes whose method and path are in the table take what their operation takes: content types, path, query and body are checked against its
  * schemas before the handler runs, and errors are answered in its shape. Handlers find numbers where the schemas want numbers, and the body
- * parsed. Register before the routes; the instance needs `VALIDATOR_OPTIONS`.
+ * parsed, or validated where it is large. Register before the routes.
  */
 export const operationInput = fastifyPlugin(
   async (
     app: FastifyInstance,
-    { operations, translateError = () => null, readBody, logFault = toOwnLog }: OperationInputOptions,
+    { operations, bodyWorker, translateError = () => null, readBody, logFault = toOwnLog }: OperationInputOptions,
   ): Promise<void> => {
+    const thread = new BodyThread(bodyWorker);
+    app.addHook('onClose', () => thread.close());
+    app.setValidatorCompiler(compileSchema);
     app.decorateRequest('sentBody', null);
     app.removeAllContentTypeParsers();
     if (readBody === undefined)
-      app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => bodyOf(request, bytes));
-    else app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) => bodyOf(request, await readBody(request, body)));
+      app.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, bytes: Buffer) => bodyOf(request, bytes, thread));
+    else
+      app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) =>
+        bodyOf(request, await readBody(request, body), thread),
+      );
     app.addHook('onRoute', bindSchemas(operations));
     app.addHook('onRequest', validateHeaders);
     app.addHook('preValidation', prepare);

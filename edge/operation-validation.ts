@@ -1,20 +1,23 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import formats from 'ajv-formats';
 import { EdgeError } from './edge-error.ts';
+import type { JsonSchema } from './operation.ts';
 import { shown } from './shown-value.ts';
 
-/**
- * What the validator of the Fastify instance has to be set to (`fastify({ ajv: VALIDATOR_OPTIONS })`): nothing is changed in what was sent,
- * it ends at the first thing that is wrong, and it tells the value.
- */
-export const VALIDATOR_OPTIONS = {
-  customOptions: {
-    coerceTypes: false,
-    removeAdditional: false,
-    useDefaults: false,
-    allErrors: false,
-    verbose: true,
-    allowUnionTypes: true,
-  },
-} as const;
+/** Nothing is changed in what was sent, it ends at the first thing that is wrong, and it tells the value. */
+const ajv = new Ajv({ allErrors: false, verbose: true, allowUnionTypes: true });
+formats.default(ajv, ['date-time']);
+
+/** By the schema's text: a schema that came from another thread is another object each time. */
+const compiled = new Map<string, ValidateFunction>();
+
+/** A function that returns what is wrong with a value by the schema, or null. Throws where the schema is none. */
+export function validatorOf(schema: JsonSchema): (value: unknown) => readonly unknown[] | null {
+  const text = JSON.stringify(schema);
+  const validate = compiled.get(text) ?? ajv.compile(schema);
+  compiled.set(text, validate);
+  return (value) => (validate(value) ? null : (validate.errors ?? []));
+}
 
 /** What the validator says of one failure. */
 interface Failure {

@@ -39,6 +39,7 @@ export const MAX_ANSWERS_BYTES = 256 * 1024 * 1024;
 export const CALLER_IDLE_MS = 30_000;
 const CONNECTIONS = 64;
 const RETRY_AFTER_MS = 10;
+const BODY_WORKER = new URL('./checked-body-worker.ts', import.meta.url);
 
 /** A 401 must say how to do better (RFC 9110, 15.5.2); an upstream's own words could say who it is. */
 const CHALLENGES: Readonly<Record<ProxiedRoute['key'], string>> = {
@@ -116,7 +117,12 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
     maxBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
     callerIdleMs: options.callerIdleMs ?? CALLER_IDLE_MS,
   };
-  await app.register(operationInput, { operations, translateError, ...(readBody === undefined ? {} : { readBody }) });
+  await app.register(operationInput, {
+    operations,
+    bodyWorker: BODY_WORKER,
+    translateError,
+    ...(readBody === undefined ? {} : { readBody }),
+  });
   await app.register(replyFrom, {
     disableCache: true,
     disableRequestLogging: true,

@@ -1,5 +1,4 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { VALIDATOR_OPTIONS } from '../edge/operation-validation.ts';
 import type { KafkaSource } from '../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { access } from './auth/access.ts';
@@ -68,7 +67,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   };
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
-    ajv: VALIDATOR_OPTIONS,
     logController: new LogController({ disableRequestLogging: true }),
     // The stopping plugin answers in the shape of every other error.
     return503OnClosing: false,

@@ -3,7 +3,6 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { EdgeError } from '../edge-error.ts';
 import { requestPath } from '../operation-errors.ts';
 import { operationInput } from '../operation-input.ts';
-import { VALIDATOR_OPTIONS } from '../operation-validation.ts';
 import { OPERATIONS } from '../operations.ts';
 import type { LocalContext, LocalResource } from './local-resource.ts';
 import { migrate, openState } from './state.ts';
@@ -22,6 +21,7 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
+const BODY_WORKER = new URL('./local-body-worker.ts', import.meta.url);
 const SECRET_HEADER = 'x-control-plane-secret';
 
 function admit(secret: Buffer): (given: unknown) => void {
@@ -44,6 +44,7 @@ async function listen(app: FastifyInstance, options: ControlPlaneOptions): Promi
     app.addHook('onClose', async () => db.close());
     await app.register(operationInput, {
       operations: OPERATIONS,
+      bodyWorker: BODY_WORKER,
       logFault: (err, request) =>
         logger.error({ err, method: request.method, path: requestPath(request) }, 'the local control plane failed'),
     });
@@ -66,7 +67,6 @@ async function listen(app: FastifyInstance, options: ControlPlaneOptions): Promi
 /** Opens the state in `dataDir`, brings it to the newest version and serves the resources. Rejects where that is not possible. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const app: FastifyInstance = fastify({
-    ajv: VALIDATOR_OPTIONS,
     forceCloseConnections: 'idle',
     // As the facade's: a parameter is refused by those who know what it is.
     routerOptions: { maxParamLength: 16 * 1024 },

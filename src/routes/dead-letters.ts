@@ -35,7 +35,7 @@ function listQuery(query: unknown): { readonly afterId?: number; readonly limit?
 }
 
 /** A body needs a type; no body, as from `curl -X POST`, has none. */
-async function judgeBody({ headers, query }: FastifyRequest): Promise<void> {
+async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
   readQuery(query, {});
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   if (hasBody || headers['content-type'] !== undefined) requireBodyType(headers['content-type'], isJsonType, JSON_TYPES.join(', '));
@@ -59,7 +59,7 @@ export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetter
     return reply.type('application/json; charset=utf-8').send(list);
   });
 
-  const changes = { config: { needsScope: 'ingest' }, onRequest: judgeBody } as const;
+  const changes = { config: { needsScope: 'ingest' }, onRequest: validateBody } as const;
   app.post<{ readonly Body: Uint8Array | undefined }>('/ingest/dead-letters/replay', changes, async (request) => {
     const ids = readReplayRequest(request.body);
     const zones = zonesOf(request);

@@ -1,7 +1,6 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { pino } from 'pino';
 import type { Operation } from '../../edge/operation.ts';
-import { VALIDATOR_OPTIONS } from '../../edge/operation-validation.ts';
 import { OPERATIONS } from '../../edge/operations.ts';
 import { type ProxyOptions, proxy } from '../../edge/proxy.ts';
 import type { UpstreamTarget } from '../../edge/proxy-upstream.ts';
@@ -22,7 +21,6 @@ export async function startProxy({ target, deadlines, ...options }: ProxyAppOpti
   const log: string[] = [];
   const logger: FastifyBaseLogger = pino({ base: null }, { write: (line: string) => log.push(line) });
   const app: FastifyInstance = fastify({
-    ajv: VALIDATOR_OPTIONS,
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: 16 * 1024 },

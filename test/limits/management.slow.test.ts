@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { makeAnswerRoom } from '../../edge/answer-room.ts';
+import { MAX_LARGE_BODIES_BYTES } from '../../edge/body-thread.ts';
 import { JSON_COST } from '../../edge/json-scan.ts';
 import { GUARDIAN_LIMITS, MAX_CONTENT_BYTES } from '../../edge/local/api-guardian/guardian-limits.ts';
 import { MAX_DEPTH, MAX_VALUES } from '../../edge/local/api-guardian/json-tree.ts';
@@ -136,6 +137,10 @@ describeLimits('Management operations', import.meta.filename, {
     ask: (keys) => cost(JSON.stringify(Object.fromEntries(Array.from({ length: keys }, (_, key) => [`k${key}`, 1])))),
   },
   'objects and lists inside one another': { is: count(JSON_COST.depth), ask: (depth) => cost('['.repeat(depth) + ']'.repeat(depth)) },
+  'bytes of the bodies of 256 KiB and more that are read at a time': {
+    is: bytes(MAX_LARGE_BODIES_BYTES),
+    elsewhere: 'as many bodies as are allowed wait for the thread; one more is refused for now, and taken once they are read',
+  },
   'variables of a script': { is: count(MAX_VARIABLES), ask: variables },
   'characters of `Name` of a variable': { is: count(256), ask: (length) => variable({ Name: 'n'.repeat(length) }) },
   'characters of `DefaultValue`': { is: count(4_096), ask: (length) => variable({ DefaultValue: 'x'.repeat(length) }) },

@@ -1,3 +1,4 @@
+import { bodyAs } from '../../body-thread.ts';
 import { EdgeError } from '../../edge-error.ts';
 import { shown } from '../../shown-value.ts';
 import type { LocalResource } from '../local-resource.ts';
@@ -5,40 +6,18 @@ import { shieldSuccess } from '../shield-success.ts';
 import { inTransaction } from '../state.ts';
 import { GUARDIAN_MIGRATION, storeSpec } from './endpoint-store.ts';
 import { guardianAnswer } from './guardian-answer.ts';
-import { MAX_CONTENT_BYTES } from './guardian-limits.ts';
 import type { ReadSpec } from './read-spec.ts';
 import { createSpecReader, type SpecReader, type SpecReaderOptions } from './spec-reader.ts';
+import { readSpecRequest } from './spec-request.ts';
 
 /** A specification of 2 MB of YAML takes about two seconds and 200 MB. */
 const READER: SpecReaderOptions = { deadlineMs: 8_000, memoryMb: 512, maxWaiting: 4 };
 
-interface UpdateBody {
-  readonly content: string;
-  readonly enforceAuthorizationValidation: boolean | undefined;
-}
-
-const invalid = (field: string, message: string): EdgeError => new EdgeError(400, 'request.invalid', `${field}: ${message}`, { field });
-
 function readZoneId(text: unknown): number {
   const id = Number(text);
   if (Number.isInteger(id) && id === (id | 0)) return id;
-  throw invalid('shieldZoneId', `${shown(text)} is not taken; allowed: an integer of 32 bits`);
-}
-
-function readBody(body: unknown): UpdateBody {
-  const { content, enforceAuthorizationValidation: enforce }: Readonly<Record<string, unknown>> =
-    typeof body === 'object' && body !== null ? { ...body } : {};
-  if (typeof content !== 'string') throw invalid('content', 'it is not text; allowed: an OpenAPI 3.0 specification as JSON or YAML');
-  if (enforce !== undefined && typeof enforce !== 'boolean') {
-    throw invalid('enforceAuthorizationValidation', 'it is not taken; allowed: true, false, or absent, which keeps what each endpoint has');
-  }
-  const bytes = Buffer.byteLength(content);
-  if (bytes > MAX_CONTENT_BYTES) {
-    const message = `content: it has ${bytes} bytes; allowed: at most ${MAX_CONTENT_BYTES}`;
-    throw new EdgeError(413, 'apiGuardian.specification_too_large', message, { field: 'content' });
-  }
-  if (!content.isWellFormed()) throw invalid('content', 'it has half of a surrogate pair; allowed: Unicode text');
-  return { content, enforceAuthorizationValidation: enforce };
+  const message = `shieldZoneId: ${shown(text)} is not taken; allowed: an integer of 32 bits`;
+  throw new EdgeError(400, 'request.invalid', message, { field: 'shieldZoneId' });
 }
 
 async function acceptedSpec(reader: SpecReader, content: string): Promise<ReadSpec> {
@@ -63,7 +42,7 @@ export const apiGuardian: LocalResource = {
     app.addHook('onClose', () => reader.stop());
     app.patch<{ Params: { shieldZoneId: unknown } }>('/shield/shield-zone/:shieldZoneId/api-guardian/spec', async ({ params, body }) => {
       const zoneId = readZoneId(params.shieldZoneId);
-      const { content, enforceAuthorizationValidation: enforceAuthorization } = readBody(body);
+      const { content, enforceAuthorizationValidation: enforceAuthorization } = bodyAs(body, readSpecRequest);
       const spec = await acceptedSpec(reader, content);
       const stored = inTransaction(db, () => storeSpec(db, { zoneId, content, spec, enforceAuthorization, nowMs: now() }));
       return shieldSuccess(guardianAnswer(stored));

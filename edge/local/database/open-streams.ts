@@ -5,8 +5,8 @@ import type { DatabaseLimits } from './database-limits.ts';
 import { type DatabaseProcess, ProcessGone } from './database-process-handle.ts';
 import type { RunOutcome } from './process-message.ts';
 import type { ProcessPool } from './process-pool.ts';
+import type { PlanRequest } from './read-pipeline.ts';
 import { makeStoredSqls, type StoredSqls } from './stored-sqls.ts';
-import type { StreamPlan } from './stream-plan.ts';
 import type { KeptToken } from './token-store.ts';
 
 export type StreamEnd = 'closed' | 'revoked' | TransactionEnd;
@@ -47,8 +47,8 @@ export interface OpenStreams {
   open(token: KeptToken): DatabaseStream;
   /** The stream of a baton, which can be used once. Throws EdgeError 400. */
   resume(baton: string, token: KeptToken): DatabaseStream;
-  /** Rejects with EdgeError, or with ProcessGone when the statement was stopped and the stream with it. */
-  run(stream: DatabaseStream, plan: StreamPlan, answerBytes: number): Promise<RunOutcome>;
+  /** Rejects with StatementError for a text that is not stored, with EdgeError, or with ProcessGone when the statement was stopped and the stream with it. */
+  run(stream: DatabaseStream, request: PlanRequest, answerBytes: number): Promise<RunOutcome>;
   /** The stream waits for its next request; returns the baton for it. */
   suspend(stream: DatabaseStream): string;
   /** What was not committed is rolled back. */
@@ -218,12 +218,13 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
       stream.turn += 1;
       return stream;
     },
-    async run(stream, plan, answerBytes) {
+    async run(stream, { plan, names }, answerBytes) {
       const state = stateOf(stream);
+      const stored = new Map(names.map(({ sqlId, place }) => [sqlId, state.sqls.find(place, sqlId)]));
       try {
         const process = await processOf(state);
         const { rows, statementMs, requestMs } = limits;
-        const outcome = await process.run({ plan, rows, bytes: answerBytes }, { statementMs, requestMs });
+        const outcome = await process.run({ plan, stored, rows, bytes: answerBytes }, { statementMs, requestMs });
         state.keepsState = outcome.keepsState;
         followTransaction(state, outcome);
         if (outcome.logIsHeld) await endOtherTransactions(state);

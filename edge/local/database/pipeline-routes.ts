@@ -1,11 +1,13 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { bodyAs } from '../../body-thread.ts';
 import { EdgeError } from '../../edge-error.ts';
 import { errorBody } from '../../error-shapes.ts';
 import type { EdgeLogger } from '../local-resource.ts';
 import type { DatabaseLimits } from './database-limits.ts';
 import type { OpenStreams } from './open-streams.ts';
+import { readPipeline } from './read-pipeline.ts';
 import { requireToken } from './require-token.ts';
-import { parsePipelineBody, runPipeline } from './run-pipeline.ts';
+import { runPipeline } from './run-pipeline.ts';
 import type { KeptToken, TokenStore } from './token-store.ts';
 
 export interface PipelineRoutesOptions {
@@ -58,7 +60,11 @@ export function pipelineRoutes(app: FastifyInstance, { streams, tokens, limits, 
     handler: async (request, reply) => {
       const token = callers.get(request) ?? requireToken(request.headers.authorization, tokens);
       const hungUp = hangUpSignal(reply);
-      const answer = await runPipeline(parsePipelineBody(request.body, limits.requests), token, { streams, limits, hungUp });
+      const answer = await runPipeline(
+        bodyAs(request.body, (body) => readPipeline(body, limits.requests)),
+        token,
+        { streams, limits, hungUp },
+      );
       return sendJson(reply, answer);
     },
   });

@@ -1,5 +1,3 @@
-import type { StreamPlan } from './stream-plan.ts';
-
 /** What the program asks of a database process; each is answered by one ProcessAnswer. */
 export type ProcessRequest =
   | {
@@ -12,7 +10,15 @@ export type ProcessRequest =
       readonly logBytes: number;
       readonly sqlBytes: number;
     }
-  | { readonly kind: 'run'; readonly plan: StreamPlan; readonly rows: number; readonly bytes: number }
+  | {
+      readonly kind: 'run';
+      /** As `serialize` of node:v8 writes a StreamPlan<GivenSql>. */
+      readonly plan: Uint8Array;
+      /** The stored texts that the plan names, by number. */
+      readonly stored: ReadonlyMap<number, string>;
+      readonly rows: number;
+      readonly bytes: number;
+    }
   | { readonly kind: 'close' };
 
 /** How an item of a pipeline went. */

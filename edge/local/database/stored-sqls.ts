@@ -1,11 +1,11 @@
 import { StatementError } from './statement-error.ts';
-import { textAt, wholeAt } from './wire-place.ts';
 
-/** The SQL texts that a stream keeps by number. Every function but `sizeBytes` throws StatementError. */
+/** The SQL texts that a stream keeps by number. `find` and `store` throw StatementError that names the place. */
 export interface StoredSqls {
-  find(place: string, sqlId: unknown): string;
-  store(place: string, sqlId: unknown, sql: unknown): void;
-  close(place: string, sqlId: unknown): void;
+  find(place: string, sqlId: number): string;
+  /** `place` is the request's. */
+  store(place: string, sqlId: number, sql: string): void;
+  close(sqlId: number): void;
   /** UTF-8 of its texts. */
   sizeBytes(): number;
 }
@@ -25,15 +25,12 @@ export function makeStoredSqls({ most, longest, maxBytes, usedBytes }: StoredSql
   const texts = new Map<number, string>();
   let sizeBytes = 0;
   return {
-    find(place, sqlId) {
-      const id = wholeAt(place, sqlId);
+    find(place, id) {
       const sql = texts.get(id);
       if (sql === undefined) throw new StatementError('SQL_NOT_FOUND', `${place} is ${id}, and this stream has stored no such SQL text`);
       return sql;
     },
-    store(place, sqlId, sql) {
-      const id = wholeAt(`${place}.sql_id`, sqlId);
-      const text = textAt(`${place}.sql`, sql);
+    store(place, id, text) {
       if (texts.has(id)) throw new StatementError('SQL_STORE_EXISTS', `${place}.sql_id is ${id}, which is in use; close_sql frees it`);
       if (texts.size >= most) throw new StatementError('SQL_STORE_TOO_MANY', `${place}: this stream stores ${most} SQL texts, and no more`);
       if (text.length > longest) {
@@ -47,8 +44,7 @@ export function makeStoredSqls({ most, longest, maxBytes, usedBytes }: StoredSql
       sizeBytes += bytes;
       texts.set(id, text);
     },
-    close(place, sqlId) {
-      const id = wholeAt(`${place}.sql_id`, sqlId);
+    close(id) {
       sizeBytes -= Buffer.byteLength(texts.get(id) ?? '');
       texts.delete(id);
     },

@@ -12,6 +12,12 @@ export interface NewZone {
   readonly records: readonly NewRecord[];
 }
 
+/** A zone whose records are JSON texts, as they are kept. */
+export interface WrittenZone {
+  readonly domain: string;
+  readonly records: readonly string[];
+}
+
 export const MAX_RECORDS = 5_000;
 
 function readRecord(value: unknown, domain: string, place: string): NewRecord {
@@ -30,4 +36,10 @@ export function readZoneRequest(body: unknown): NewZone {
   if (!Array.isArray(records)) throw zoneFault('Records', `${shown(records)} is not taken; allowed: an array of records`);
   if (records.length > MAX_RECORDS) throw zoneFault('Records', `there are ${records.length}; allowed: at most ${MAX_RECORDS}`);
   return { domain, records: records.map((record, index) => readRecord(record, domain, `Records[${index}]`)) };
+}
+
+/** Likewise, with its records written. */
+export function readWrittenZone(body: unknown): WrittenZone {
+  const { domain, records } = readZoneRequest(body);
+  return { domain, records: records.map((record) => JSON.stringify(record)) };
 }

@@ -19,6 +19,7 @@ const ERROR_LEVEL = 50;
 
 /** The real program in a process of its own, with a watch on its main thread. */
 export interface WatchedProgram {
+  readonly pid: number;
   readonly port: number;
   /** The Full Access token of its database. */
   readonly databaseToken: string;
@@ -93,5 +94,5 @@ export async function startWatchedProgram(): Promise<WatchedProgram> {
     rmSync(dataDir, { recursive: true, force: true });
   };
   const port = Number(new URL(log.address ?? '').port);
-  return { port, databaseToken: databaseTokenOf(dataDir), longestTurnMs, defects: () => log.take(), stop };
+  return { pid: child.pid ?? 0, port, databaseToken: databaseTokenOf(dataDir), longestTurnMs, defects: () => log.take(), stop };
 }

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { VALIDATOR_OPTIONS } from '../../../edge/operation-validation.ts';
 import { edgeRoutes } from '../../../src/management/edge-routes.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 
@@ -21,7 +20,7 @@ describe('a body of a management operation', () => {
   let port: number;
 
   beforeAll(async () => {
-    app = fastify({ ajv: VALIDATOR_OPTIONS, logger: { level: 'warn', stream: { write: (line: string) => log.push(line) } } });
+    app = fastify({ logger: { level: 'warn', stream: { write: (line: string) => log.push(line) } } });
     await app.register(edgeRoutes, { config: NO_UPSTREAM, local: { url: 'http://127.0.0.1:9', headers: {} }, bodyDeadlineMs: 100 });
     port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
   });

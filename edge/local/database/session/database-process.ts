@@ -1,7 +1,9 @@
 import process from 'node:process';
+import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { ProcessAnswer, ProcessRequest, RunOutcome } from '../process-message.ts';
 import { errorJson, StatementError } from '../statement-error.ts';
+import { type GivenSql, type StreamPlan, withSqls } from '../stream-plan.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { ForbiddenWrite } from './forbidden-write.ts';
 import { runPlan } from './run-plan.ts';
@@ -30,7 +32,19 @@ function noteStatement(): void {
   tell({ kind: 'statement' });
 }
 
-function run(opened: Connection, { plan, rows, bytes }: Extract<ProcessRequest, { kind: 'run' }>): RunOutcome {
+type RunRequest = Extract<ProcessRequest, { kind: 'run' }>;
+
+function planOf({ plan, stored }: RunRequest): StreamPlan {
+  return withSqls(deserialize(plan) as StreamPlan<GivenSql>, (sql) => {
+    if (typeof sql === 'string') return sql;
+    const text = stored.get(sql.sqlId);
+    if (text === undefined) throw new Error(`the SQL text ${sql.sqlId} did not come with its plan`);
+    return text;
+  });
+}
+
+function run(opened: Connection, request: RunRequest): RunOutcome {
+  const { rows, bytes } = request;
   notedAt = performance.now();
   const outcome = (json: string, forbidden: RunOutcome['forbidden'] = null): RunOutcome => ({
     json,
@@ -40,7 +54,7 @@ function run(opened: Connection, { plan, rows, bytes }: Extract<ProcessRequest, 
     forbidden,
   });
   try {
-    return outcome(`{"type":"ok","response":${runPlan(opened, plan, { rows, bytes }, noteStatement)}}`);
+    return outcome(`{"type":"ok","response":${runPlan(opened, planOf(request), { rows, bytes }, noteStatement)}}`);
   } catch (error) {
     if (error instanceof ForbiddenWrite) return outcome('', { code: error.code, message: error.message });
     if (error instanceof StatementError) return outcome(`{"type":"error","error":${errorJson(error)}}`);

@@ -1,0 +1,18 @@
+import { readSpecRequest } from './api-guardian/spec-request.ts';
+import { DATABASE_LIMITS } from './database/database-limits.ts';
+import { readPipeline } from './database/read-pipeline.ts';
+import { readWrittenZone } from './dns/zone-request.ts';
+
+/** What the local control plane needs of a body that may be large. Throws EdgeError, and an Error for an operation whose bodies are small. */
+export function readLocalBody(operation: number, body: unknown): unknown {
+  switch (operation) {
+    case 3:
+      return readSpecRequest(body);
+    case 4:
+      return readWrittenZone(body);
+    case 14:
+      return readPipeline(body, DATABASE_LIMITS.requests);
+    default:
+      throw new Error(`The local control plane has no reader of large bodies of operation ${operation}`);
+  }
+}

@@ -1,0 +1,8 @@
+import process from 'node:process';
+import { type BodyOrder, validateBody } from '../../edge/body-verdict.ts';
+
+/** Ends the thread at a body that begins with `end`, and takes every other. */
+export default (order: BodyOrder): unknown => {
+  if (Buffer.from(order.bytes).toString().startsWith('end')) process.exit(1);
+  return validateBody(order, () => null);
+};
