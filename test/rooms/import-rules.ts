@@ -31,7 +31,7 @@ const WITHOUT_PACKAGES: Readonly<Record<string, string>> = {
 /** Rooms in which everything may be imported. */
 const UNRESTRICTED = ['bench', 'test'];
 
-/** The rules of the table: one for each room, then one for each folder, which repeats its room's, because Biome takes the last that fits a file. */
+/** The rules of the table: for each room, then for each folder. A folder's repeat its room's, because Biome takes the last that fits a file. */
 export function importRules(): readonly ImportRule[] {
   const rooms = Object.keys(MAY_IMPORT).filter((room) => !UNRESTRICTED.includes(room));
   return [...rooms.map((room) => rule([`${room}/**`], roomRestrictions(room))), ...folders().flatMap(folderRule)];
@@ -55,11 +55,13 @@ function roomRestrictions(room: string): readonly Restriction[] {
   ];
 }
 
+const DRIVERS = 'DuckDB belongs to store/, kafkajs to ingest/, Fastify to src/ and edge/';
+
 function packageRestrictions(room: string): readonly Restriction[] {
   const purity = WITHOUT_PACKAGES[room];
   if (purity !== undefined) return [{ group: ['**', '!./**', '!../**'], message: `Room rule: ${room}/ ${purity}.` }];
   const drivers = Object.keys(MAY_USE).filter((name) => !name.startsWith('node:') && !MAY_USE[name]?.includes(room));
-  const message = `Room rule: ${room}/ does not use this driver itself: DuckDB belongs to store/, kafkajs to ingest/, Fastify to src/ and edge/.`;
+  const message = `Room rule: ${room}/ does not use this driver itself: ${DRIVERS}.`;
   return [{ group: drivers.flatMap((name) => [name, `${name}/**`]), message }];
 }
 
