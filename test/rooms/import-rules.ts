@@ -31,7 +31,7 @@ const WITHOUT_PACKAGES: Readonly<Record<string, string>> = {
 /** Rooms in which everything may be imported. */
 const UNRESTRICTED = ['bench', 'test'];
 
-/** The rules of the table: for each room, then for each folder. A folder's repeat its room's, because Biome takes the last that fits a file. */
+/** The rules of the table: for each room, then for each folder, which repeats its room's: Biome takes the last that fits a file. */
 export function importRules(): readonly ImportRule[] {
   const rooms = Object.keys(MAY_IMPORT).filter((room) => !UNRESTRICTED.includes(room));
   return [...rooms.map((room) => rule([`${room}/**`], roomRestrictions(room))), ...folders().flatMap(folderRule)];
