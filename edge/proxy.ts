@@ -37,7 +37,7 @@ export const CONNECT_MS = 5_000;
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 export const MAX_ANSWERS_BYTES = 256 * 1024 * 1024;
 export const CALLER_IDLE_MS = 30_000;
-const CONNECTIONS = 64;
+export const CONNECTIONS = 64;
 const RETRY_AFTER_MS = 10;
 const BODY_WORKER = new URL('./checked-body-worker.ts', import.meta.url);
 

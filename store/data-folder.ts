@@ -81,7 +81,7 @@ export function modeOpenToOthers(dataDir: string): string | null {
 export type FolderCheck = () => Promise<string | undefined>;
 
 /** A folder that has not answered within this time hangs. */
-const ANSWER_MS = 2_000;
+export const ANSWER_MS = 2_000;
 
 /**
  * Those who ask at the same time share one check, because each check on a disk that does not answer keeps a thread. Who has waited for `limitMs` is told

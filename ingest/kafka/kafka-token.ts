@@ -30,7 +30,7 @@ export class KafkaTokenError extends Error {
 
 /** Shorter than the time that kafkajs gives to a connection's authentication. */
 export const TOKEN_DEADLINE_MS = 8_000;
-const LARGEST_ANSWER_BYTES = 1024 * 1024;
+export const LARGEST_ANSWER_BYTES = 1024 * 1024;
 /** kafkajs authenticates a connection again when its session has 10 s left; the token it then gets has to be a new one. */
 const MIN_LEFT_MS = 15_000;
 /** A token is renewed when a fifth of its time is left, as Kafka's own clients do. */

@@ -23,7 +23,7 @@ const PART_BYTES = 64 * 1024;
 /** After so long everybody else has a turn: a chunk may be worked through without a wait, and so may the next one. */
 const TURN_MS = 10;
 /** All inputs together: none reads on while the store has more than this to do, so that many at the same time do not fill the memory. */
-const PENDING_LIMIT_BYTES = 64 * 1024 * 1024;
+export const PENDING_LIMIT_BYTES = 64 * 1024 * 1024;
 const LOOK_AGAIN_MS = 20;
 
 /** An input with more events that are rejected is no input of events. */

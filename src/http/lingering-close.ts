@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** What a client that is still sending gets to see that it was answered. */
-const LINGER_MS = 5_000;
+export const LINGER_MS = 5_000;
 /** The rest of a body that is no longer than this is waited for, and fits into Node's buffer: a connection made anew costs more. */
 const SMALL_BYTES = 32 * 1024;
 

@@ -12,7 +12,7 @@ import type { Sink } from './sink.ts';
 const gzip = promisify(gzipCallback);
 
 /** Splunk Cloud takes 1 MiB; what a line gains as an event is little. */
-const CHUNK_BYTES = 768 * 1024;
+export const CHUNK_BYTES = 768 * 1024;
 const SILENCE_MS = 60_000;
 const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024;
 const FIRST_POLL_MS = 25;

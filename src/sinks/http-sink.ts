@@ -8,9 +8,9 @@ import type { Sink } from './sink.ts';
 const gzip = promisify(gzipCallback);
 
 /** Collectors limit their bodies, many to some MiB. */
-const LARGEST_BODY_BYTES = 4 * 1024 * 1024;
+export const LARGEST_BODY_BYTES = 4 * 1024 * 1024;
 const SILENCE_MS = 60_000;
-const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024;
+export const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 export interface HttpSinkOptions {

@@ -8,7 +8,13 @@ import { SYSLOG_SILENCE_MS } from '../../src/cli/feed/feed-sink.ts';
 import { MAX_LISTED } from '../../src/cli/ingest-command.ts';
 import { MAX_ANSWER_BYTES, uploadEvents } from '../../src/cli/upload-events.ts';
 import { LONGEST_WAIT, MAX_EVENTS } from '../../src/feed/feed-query.ts';
+import { DeliveryError } from '../../src/sinks/delivery-error.ts';
+import { CHUNK_BYTES, hecSink } from '../../src/sinks/hec-sink.ts';
+import { createHttpClient } from '../../src/sinks/http-exchange.ts';
+import { httpSink, LARGEST_ANSWER_BYTES, LARGEST_BODY_BYTES } from '../../src/sinks/http-sink.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
+import { hecListener } from '../src/sinks/hec-listener.ts';
+import { httpListener } from '../src/sinks/http-listener.ts';
 import { bytes, count, describeLimits, milliseconds } from './limit-table.ts';
 
 /** What the command `feed` does with a flag. */
@@ -37,6 +43,36 @@ async function uploadAnswered(size: number): Promise<string> {
   }
 }
 
+/** In how many requests two lines of so many bytes are sent to a receiver, which answers with `answer`. */
+async function sentTo(kind: 'http' | 'splunk', size: number, answer = ''): Promise<string> {
+  const listener = await (kind === 'http' ? httpListener(() => ({ status: 200, body: answer })) : hecListener());
+  const { url } = listener;
+  const common = { url, token: 'hec-token', gzip: false, client: createHttpClient(null), now: Date.now };
+  const fields = { source: 's', sourcetype: 't', index: null, host: null };
+  const hec = {
+    fields,
+    format: 'native',
+    channel: '9f0cd5a5-6e3b-4c3a-9d8e-1f6f2b7c8d9e',
+    ackDeadlineMs: 60_000,
+    ackPollMs: 5,
+    tell: () => undefined,
+  } as const;
+  const sink = kind === 'http' ? httpSink(common) : hecSink({ ...common, ...hec });
+  const first = '{"timestamp":0}\n';
+  const bytes = Buffer.from(`${first}${'{"timestamp":0}'.padEnd(size - first.length - 1)}\n`);
+  try {
+    await sink.deliver({ bytes, count: 2 }, new AbortController().signal);
+    const sent = listener.received.filter(({ url: path }) => !path.includes('/ack')).length;
+    return sent === 1 ? 'ok' : `${sent} requests`;
+  } catch (error) {
+    if (!(error instanceof DeliveryError)) throw error;
+    return error.code;
+  } finally {
+    await sink.close();
+    await listener.stop();
+  }
+}
+
 const [FILE, SYSLOG, SPLUNK] = ['out.ndjson', 'syslog+tcp://siem:80', 'splunk-hec+https://splunk:8088'];
 
 describeLimits('Command line', import.meta.filename, {
@@ -59,6 +95,9 @@ describeLimits('Command line', import.meta.filename, {
     is: milliseconds(LONGEST_MS),
     elsewhere: 'an attempt > that fails is repeated, with pauses that double on average up to half a minute',
   },
+  'bytes of a request to an HTTP receiver': { is: bytes(LARGEST_BODY_BYTES), ask: (size) => sentTo('http', size) },
+  'bytes of an answer of an HTTP receiver': { is: bytes(LARGEST_ANSWER_BYTES), ask: (size) => sentTo('http', 100, 'x'.repeat(size)) },
+  'bytes of the events in a request to Splunk': { is: bytes(CHUNK_BYTES), ask: (size) => sentTo('splunk', size) },
   'silence of a syslog receiver': {
     is: milliseconds(SYSLOG_SILENCE_MS),
     elsewhere: 'a syslog receiver > that never closes the connection has not accepted the batch',

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
 import { FeedPlaces, READERS_AT_ONCE, WAITING_AT_ONCE } from '../../src/feed/feed-places.ts';
 import { DEFAULT_EVENTS, LONGEST_WAIT, MAX_EVENTS } from '../../src/feed/feed-query.ts';
+import { readPage } from '../../src/feed/feed-reading.ts';
+import { PageMemory } from '../../src/feed/page-memory.ts';
 import { FEED_IDLE_MS } from '../../src/routes/feed.ts';
+import { alteredStore } from '../broker/altered-store.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
 import { count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
 
@@ -17,6 +21,20 @@ afterAll(() => app.stop());
 
 const feed = (query: string) => ask(app, `/shield/event-logs/7/feed?${query}`);
 
+/** A page that the store has at once, or one that it never has where it may take 100 ms. */
+function pageWithin(ms: number): Promise<string> {
+  const isSlow = ms > 100;
+  const changes = isSlow ? { readFeed: () => new Promise<never>(() => undefined) } : {};
+  const reading = {
+    store: alteredStore(app.store, changes),
+    zones: [7],
+    deadlineMs: isSlow ? 100 : 60_000,
+    hungUp: new AbortController().signal,
+    memory: new PageMemory(1024 ** 3),
+  };
+  return refusalOf(() => readPage({ sequence: 0n, afterRuns: 0 }, 1, reading));
+}
+
 describeLimits('Feed', import.meta.filename, {
   '`limit`': { is: count(MAX_EVENTS), ask: async (limit) => outcomeOf(await feed(`limit=${limit}`)) },
   'events of an answer without `limit`': {
@@ -31,6 +49,12 @@ describeLimits('Feed', import.meta.filename, {
     is: milliseconds(LONGEST_WAIT * 1_000),
     past: (LONGEST_WAIT + 1) * 1_000,
     ask: async (ms) => outcomeOf(await feed(`limit=1&wait=${ms / 1_000}`)),
+  },
+  'time of a page in the store': {
+    is: milliseconds(loadConfig({}).queryDeadlineMs),
+    within: 0,
+    past: 101,
+    ask: pageWithin,
   },
   'requests that are answered at a time': {
     is: count(READERS_AT_ONCE),

@@ -3,13 +3,14 @@ import { afterAll, beforeAll } from 'vitest';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES } from '../../ingest/event/event-rules.ts';
 import { DEEPEST_NESTING } from '../../ingest/event/scan/json-skipper.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/scan/wire-event.ts';
-import { TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
-import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
+import { KafkaTokenError, KafkaTokens, LARGEST_ANSWER_BYTES, TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
+import { MAX_REJECTED, PENDING_LIMIT_BYTES } from '../../ingest/upload/event-intake.ts';
 import { LONGEST_REJECTED_LIST } from '../../ingest/upload/intake-report.ts';
 import { INT32 } from '../../query/wire-integer.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
 import { MAX_LISTED } from '../../src/routes/dead-letters.ts';
+import { recordingUpstream } from '../edge/upstreams.ts';
 import { ask, ingest, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
 
@@ -37,6 +38,23 @@ async function verdictOn(line: string): Promise<string> {
 
 const ofBytes = (size: number): string => event({ ua: 'x'.repeat(size - event({ ua: '' }).length) });
 const nested = (levels: number): string => event({ log: { a: [] } }).replace('[]', '['.repeat(levels - 2) + ']'.repeat(levels - 2));
+
+/** What is made of an answer of the token endpoint that has so many bytes. */
+async function tokenAnswer(size: number): Promise<string> {
+  const body = JSON.stringify({ access_token: 'x', token_type: 'Bearer', expires_in: 3_600 }).padEnd(size);
+  await using endpoint = await recordingUpstream((_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body),
+  );
+  const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const tokens = new KafkaTokens({ tokenUrl: endpoint.url, clientId: 'me', clientSecret: 'secret', scope: null }, logger, Date.now);
+  try {
+    await tokens.token([]);
+    return 'ok';
+  } catch (error) {
+    if (!(error instanceof KafkaTokenError)) throw error;
+    return error.message.split(':', 1)[0] ?? '';
+  }
+}
 
 describeLimits('Ingest', import.meta.filename, {
   'bytes of an event': { is: bytes(LARGEST_EVENT_BYTES), ask: (size) => verdictOn(ofBytes(size)) },
@@ -97,6 +115,11 @@ describeLimits('Ingest', import.meta.filename, {
   'silence of the token endpoint of Kafka': {
     is: milliseconds(TOKEN_DEADLINE_MS),
     elsewhere: 'a token endpoint > that answers with silence is named, with its status',
+  },
+  'bytes of an answer of the token endpoint of Kafka': { is: bytes(LARGEST_ANSWER_BYTES), ask: tokenAnswer },
+  'bytes that the store has yet to do while an upload is read': {
+    is: bytes(PENDING_LIMIT_BYTES),
+    elsewhere: 'while the store is behind an input is not read on, and to its end afterwards',
   },
   '`limit` of the dead letters': {
     is: count(MAX_LISTED),

@@ -11,11 +11,12 @@ import { externalCertificates } from '../../edge/local/certificates/external-cer
 import { CHALLENGE_LIFETIME_MS } from '../../edge/local/certificates/http-challenge.ts';
 import { dnsZones } from '../../edge/local/dns/dns-zones.ts';
 import { MAX_VARIABLES as MAX_RECORD_VARIABLES } from '../../edge/local/dns/record-fields.ts';
+import { MAX_TEXT_BYTES } from '../../edge/local/dns/record-value.ts';
 import { MAX_RECORDS } from '../../edge/local/dns/zone-request.ts';
 import { MAX_VARIABLES } from '../../edge/local/script-variables.ts';
 import { STATE_LIMIT_BYTES } from '../../edge/local/state.ts';
 import { DEADLINES, LARGE_BODY_BYTES, SMALL_BODY_BYTES } from '../../edge/operation-defaults.ts';
-import { CALLER_IDLE_MS, CONNECT_MS, MAX_ANSWER_BYTES, MAX_ANSWERS_BYTES } from '../../edge/proxy.ts';
+import { CALLER_IDLE_MS, CONNECT_MS, CONNECTIONS, MAX_ANSWER_BYTES, MAX_ANSWERS_BYTES } from '../../edge/proxy.ts';
 import { upstreamFailure } from '../../edge/proxy-failure.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
 import { answering } from '../edge/local/api-guardian/specification.ts';
@@ -110,6 +111,27 @@ async function upstreamAnswer(size: number): Promise<string> {
   return outcomeOf(await ask({ url: front.url }, '/shield/shield-zone/7/access-lists/1'));
 }
 
+/** So many requests at a time to one upstream, which answers none before it has all that come. */
+async function connectionsTo(amount: number): Promise<string> {
+  const held: (() => void)[] = [];
+  await using upstream = await recordingUpstream((_request, response) => {
+    held.push(() => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
+  });
+  await using front = await startProxy({ target: { url: upstream.url } });
+  const answers = Array.from({ length: amount }, () => ask({ url: front.url }, '/shield/shield-zone/7/access-lists/1'));
+  await expect.poll(() => held.length).toBeGreaterThanOrEqual(Math.min(amount, CONNECTIONS));
+  const most = upstream.connections();
+  await expect
+    .poll(() => {
+      for (const answer of held.splice(0)) answer();
+      return upstream.seen.length;
+    })
+    .toBe(amount);
+  for (const answer of held.splice(0)) answer();
+  await Promise.all(answers);
+  return most === amount ? 'ok' : `taken as ${most}`;
+}
+
 /** The memory of a proxy has so many bytes taken. */
 async function answersOnTheirWay(size: number): Promise<string> {
   const room = makeAnswerRoom(MAX_ANSWERS_BYTES);
@@ -153,6 +175,17 @@ describeLimits('Management operations', import.meta.filename, {
     ask: (length) => record({ EnviromentalVariables: Array.from({ length }, (_, index) => ({ Name: `N${index}`, Value: 'x' })) }),
   },
   'characters of `Comment` of a DNS record': { is: count(512), ask: (length) => record({ Comment: 'x'.repeat(length) }) },
+  'bytes of `Value` of a TXT record': { is: bytes(MAX_TEXT_BYTES), ask: (length) => record({ Type: 3, Value: 'x'.repeat(length) }) },
+  'characters of `Tag` of a DNS record': { is: count(15), ask: (length) => record({ Tag: 't'.repeat(length) }) },
+  'characters of `LatencyZone` of a DNS record': { is: count(64), ask: (length) => record({ LatencyZone: 'z'.repeat(length) }) },
+  'characters of the `Name` of a variable of a DNS record': {
+    is: count(256),
+    ask: (length) => record({ EnviromentalVariables: [{ Name: 'n'.repeat(length), Value: '' }] }),
+  },
+  'characters of the `Value` of a variable of a DNS record': {
+    is: count(4_096),
+    ask: (length) => record({ EnviromentalVariables: [{ Name: 'n', Value: 'x'.repeat(length) }] }),
+  },
   '`Ttl` of a DNS record': { is: count(2_147_483_647), ask: (Ttl) => record({ Ttl }) },
   '`limit` of the nodes': { is: count(1_000), ask: async (limit) => outcomeOf(await ask(program, `/mc/nodes?limit=${limit}`)) },
   'bytes of a specification': { is: bytes(MAX_CONTENT_BYTES), ask: (size) => specification(SPECIFICATION.padEnd(size)) },
@@ -189,6 +222,7 @@ describeLimits('Management operations', import.meta.filename, {
     is: milliseconds(DEADLINES.headersMs),
     elsewhere: 'an upstream that > sends its headers byte by byte ends in %i, and the connections are whole afterwards',
   },
+  'connections to an upstream': { is: count(CONNECTIONS), ask: connectionsTo },
   'bytes of an answer of an upstream': { is: bytes(MAX_ANSWER_BYTES), ask: upstreamAnswer },
   'bytes of all answers of upstreams that are on their way': { is: bytes(MAX_ANSWERS_BYTES), ask: answersOnTheirWay },
   'time in which a caller takes nothing of such an answer': {

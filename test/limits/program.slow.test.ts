@@ -4,7 +4,11 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import { CONFIG_VARIABLES } from '../../src/config/config-table.ts';
 import { createHttpServer } from '../../src/http/http-server.ts';
+import { LINGER_MS } from '../../src/http/lingering-close.ts';
 import { STOP_LIMITS } from '../../src/stop-all.ts';
+import { ANSWER_MS } from '../../store/data-folder.ts';
+import { SPILL_LIMITS_OF_MEMORY, startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
+import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { answerOn, openConnection } from '../src/http/raw-connection.ts';
 import { ask, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, type LimitTest, milliseconds } from './limit-table.ts';
@@ -88,6 +92,21 @@ async function connections(amount: number): Promise<string> {
   return outcome;
 }
 
+/** What making a table of so many bytes ends in that goes to disk, where DuckDB has 16 MB of memory and so may spill 8 times that. */
+async function spilt(size: number): Promise<string> {
+  const engine = await startEngine({ memoryLimitMb: 16, spillFolder: temporaryFolder(), threads: 1 });
+  const connection = await engine.connect();
+  try {
+    await connection.run(`CREATE TEMP TABLE t AS SELECT hash(i) AS a, hash(-i) AS b FROM range(${size / 16}) r(i)`);
+    return 'ok';
+  } catch (error) {
+    return (error as Error).message.split(':', 1)[0] ?? '';
+  } finally {
+    connection.closeSync();
+    engine.closeSync();
+  }
+}
+
 describeLimits('Program', import.meta.filename, {
   'bytes of the path and the headers': {
     // Node refuses what reaches its limit.
@@ -102,6 +121,20 @@ describeLimits('Program', import.meta.filename, {
   },
   'time of a connection between requests': { is: milliseconds(keepAliveTimeout), ask: keptFor },
   'connections at a time': { is: count(DEFAULTS.maxConnections), within: 16, past: 17, ask: connections },
+  'time in which a client may read its answer before its connection is closed': {
+    is: milliseconds(LINGER_MS),
+    elsewhere: 'a body that never arrives > ends %s with 408, and its connection',
+  },
+  'time until `DATA_DIR` answers `/readyz`': {
+    is: milliseconds(ANSWER_MS),
+    elsewhere: 'those who ask whether a folder is there share one check, and are told when it does not answer',
+  },
+  'bytes that DuckDB spills to disk': {
+    is: bytes(SPILL_LIMITS_OF_MEMORY * DEFAULTS.memoryLimitMb * 1024 ** 2),
+    within: 64 * 1024 ** 2,
+    past: 256 * 1024 ** 2,
+    ask: spilt,
+  },
   'time for what is under way at a stop': {
     is: milliseconds(STOP_LIMITS.graceMs),
     elsewhere: 'a stop ends by itself > beside an export that nobody reads',

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import { TAIL_LIMITS } from '../../src/routes/tail.ts';
 import { MAX_MISSED } from '../../src/tail/tail-watcher.ts';
-import { TAIL_WORK } from '../../src/tail/tail-work.ts';
+import { TAIL_WORK, WorkAllowance } from '../../src/tail/tail-work.ts';
 import { type RunningApp, startApp } from '../src/running-app.ts';
 import { tailPath } from '../src/tail/tail-client.ts';
-import { bytes, count, describeLimits, outcomeOf } from './limit-table.ts';
+import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
 
 let app: RunningApp;
 
@@ -45,6 +45,16 @@ describeLimits('Tail', import.meta.filename, {
     is: count(TAIL_WORK.perSecond),
     elsewhere:
       'a tail whose conditions cost more than its share is told how many events were left out, has later ones, and has all when it comes back',
+  },
+  'time that a tail saves up its part for': {
+    is: milliseconds(TAIL_WORK.burstSeconds * 1_000),
+    ask: async (ms) => {
+      const allowance = new WorkAllowance();
+      // In a second as much as a second has milliseconds: what is left says how long it was saved.
+      allowance.spend(allowance.left(1_000, 0));
+      const left = allowance.left(1_000, ms);
+      return left === ms ? 'ok' : `taken as ${left / 1_000} s`;
+    },
   },
   'bytes that a client has not read': {
     is: bytes(TAIL_LIMITS.maxBufferedBytes),

@@ -3,7 +3,7 @@ import { shown } from '../../shown-value.ts';
 import { zoneFault } from './dns-fault.ts';
 import { hostName } from './host-name.ts';
 
-const MAX_TEXT_BYTES = 4_096;
+export const MAX_TEXT_BYTES = 4_096;
 /** SHA-256 and SHA-512 in hexadecimal digits, by the matching type of a TLSA record; 0 is the whole certificate or key. */
 const TLSA_DIGITS: Readonly<Record<string, number>> = { 1: 64, 2: 128 };
 const TLSA = /^([0-3]) ([01]) ([0-2]) ([0-9a-fA-F]+)$/;

@@ -26,7 +26,7 @@ export interface EngineOptions {
 }
 
 /** A query that would spill more fails: the journal and the segments are on the same disk. */
-const SPILL_LIMITS_OF_MEMORY = 8;
+export const SPILL_LIMITS_OF_MEMORY = 8;
 
 const TYPES: Readonly<Record<SqlType, DuckDBType>> = { VARCHAR, 'VARCHAR[]': LIST(VARCHAR), INTEGER, BIGINT, UBIGINT };
 
@@ -35,12 +35,13 @@ export async function startEngine({ memoryLimitMb, spillFolder, threads }: Engin
   const engine = await DuckDBInstance.create(':memory:', {
     memory_limit: `${memoryLimitMb}MiB`,
     temp_directory: spillFolder,
-    max_temp_directory_size: `${SPILL_LIMITS_OF_MEMORY * memoryLimitMb}MiB`,
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     ...(threads === undefined ? {} : { threads: String(threads) }),
   });
   const connection = await engine.connect();
+  // As an option of the start DuckDB shows it and does not keep to it.
+  await connection.run(`SET GLOBAL max_temp_directory_size = '${SPILL_LIMITS_OF_MEMORY * memoryLimitMb}MiB'`);
   // It would look for the rows of a page by few columns, and then read the row groups once more for the others: twice the time.
   await connection.run('SET GLOBAL late_materialization_max_rows = 0');
   // Once 16 MiB were committed it would compress every table anew, in memory too: half of what a small load takes. The table that collects small journals goes to disk soon enough.

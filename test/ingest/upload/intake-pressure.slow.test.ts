@@ -1,16 +1,15 @@
 import { expect, test } from 'vitest';
-import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
+import { PENDING_LIMIT_BYTES, takeInEvents } from '../../../ingest/upload/event-intake.ts';
 import { alteredStore } from '../../broker/altered-store.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { inChunks, NOW, RULES, rawEvent } from '../event/raw-events.ts';
 
-const PENDING_LIMIT = 64 * 1024 * 1024;
 const large = (logId: string) => Buffer.from(`${rawEvent({ logId, log: { filling: 'x'.repeat(1_000_000) } })}\n`);
 
 /** A real store that says it has more to do than it has, and how often it was asked. */
 async function storeThatLags() {
   const store = await storeIn(temporaryFolder(), { now: () => NOW });
-  const lag = { bytes: PENDING_LIMIT + 1, asked: 0 };
+  const lag = { bytes: PENDING_LIMIT_BYTES + 1, asked: 0 };
   const pendingBytes = () => {
     lag.asked++;
     return store.pendingBytes() + lag.bytes;
@@ -73,10 +72,10 @@ test('many inputs at the same time hand over no more than the limit together', a
     }
   }
   const intakes = Array.from({ length: 25 }, (_, index) => takeInEvents(input(index), { store: slow, source: 'http', ...RULES }));
-  await expect.poll(() => held).toBeGreaterThan(PENDING_LIMIT);
+  await expect.poll(() => held).toBeGreaterThan(PENDING_LIMIT_BYTES);
   expect(heldEvents).toBeLessThan(100);
   gate.resolve();
   await Promise.all(intakes);
-  expect(Math.max(...pendingThen)).toBeLessThanOrEqual(PENDING_LIMIT);
+  expect(Math.max(...pendingThen)).toBeLessThanOrEqual(PENDING_LIMIT_BYTES);
   expect(store.stats().events).toBe(100);
 });
