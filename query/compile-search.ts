@@ -50,7 +50,7 @@ export function parseSearchBody(body: Uint8Array): JsonValue {
     throw new InvalidSearchError([{ field: BODY, message: `must be UTF-8; the byte at offset ${text} is not` }]);
   }
   try {
-    return parseExactJson(text, SEARCH_LIMITS.jsonDepth);
+    return parseExactJson(text, { depth: SEARCH_LIMITS.jsonDepth, values: SEARCH_LIMITS.jsonValues });
   } catch (error) {
     if (error instanceof JsonSyntaxError) {
       throw new InvalidSearchError([{ field: BODY, message: `must be JSON: ${error.message}` }]);

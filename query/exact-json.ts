@@ -15,13 +15,21 @@ export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
 }
 
+/** What a text may hold; its length is the caller's to limit. */
+export interface JsonLimits {
+  /** Arrays and objects that are open at the same time. */
+  readonly depth: number;
+  /** Values: arrays, objects, and what stands in them. A million small ones hold the main thread for a quarter of a second. */
+  readonly values: number;
+}
+
 /**
  * Reads JSON (RFC 8259) with numbers kept as text. JSON.parse with a reviver would keep them too, but it recurses until the stack is gone on a
- * megabyte of brackets, and half of its errors have no position. More than `maxDepth` open arrays and objects are refused.
+ * megabyte of brackets, and half of its errors have no position. What passes a limit is refused as soon as it is read.
  * Of a repeated key the last value counts, as in JSON.parse.
  */
-export function parseExactJson(text: string, maxDepth: number): JsonValue {
-  return new JsonReader(text, maxDepth).read();
+export function parseExactJson(text: string, limits: JsonLimits): JsonValue {
+  return new JsonReader(text, limits).read();
 }
 
 const BLANKS = /[ \t\n\r]*/y;
@@ -31,13 +39,14 @@ const WORDS: Readonly<Record<string, boolean | null>> = { true: true, false: fal
 
 class JsonReader {
   readonly #text: string;
-  readonly #maxDepth: number;
+  readonly #limits: JsonLimits;
   #at = 0;
   #depth = 0;
+  #values = 0;
 
-  constructor(text: string, maxDepth: number) {
+  constructor(text: string, limits: JsonLimits) {
     this.#text = text;
-    this.#maxDepth = maxDepth;
+    this.#limits = limits;
   }
 
   read(): JsonValue {
@@ -50,6 +59,10 @@ class JsonReader {
 
   #value(): JsonValue {
     this.#skipBlanks();
+    this.#values += 1;
+    if (this.#values > this.#limits.values) {
+      this.#fail(`more than ${this.#limits.values} values`);
+    }
     const value = this.#token();
     this.#skipBlanks();
     return value;
@@ -105,8 +118,8 @@ class JsonReader {
 
   #open(): void {
     this.#depth += 1;
-    if (this.#depth > this.#maxDepth) {
-      this.#fail(`more than ${this.#maxDepth} arrays and objects inside one another`);
+    if (this.#depth > this.#limits.depth) {
+      this.#fail(`more than ${this.#limits.depth} arrays and objects inside one another`);
     }
     this.#at += 1;
     this.#skipBlanks();

@@ -21,6 +21,8 @@ export const SEARCH_LIMITS = {
   textLength: 65_536,
   /** Brackets and braces open at the same time; a valid search needs four. */
   jsonDepth: 32,
+  /** Values in the body, those inside others included; a valid search has fewer than 6,000. */
+  jsonValues: 20_000,
   /** Errors that one answer lists. */
   listedErrors: 100,
 } as const;

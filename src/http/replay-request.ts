@@ -1,5 +1,5 @@
 import { ErrorList } from '../../query/error-list.ts';
-import { JsonSyntaxError, type JsonValue, parseExactJson } from '../../query/exact-json.ts';
+import { type JsonLimits, JsonSyntaxError, type JsonValue, parseExactJson } from '../../query/exact-json.ts';
 import { BODY, elementPath } from '../../query/json-path.ts';
 import { shownValue } from '../../query/shown-value.ts';
 import { decodeUtf8 } from '../../query/utf8-text.ts';
@@ -7,8 +7,8 @@ import { readInteger } from '../../query/wire-integer.ts';
 import { readObject } from '../../query/wire-object.ts';
 import { invalidRequest } from './query-parameters.ts';
 
-/** An object with a list is two deep; a little more gives better messages. */
-const MAX_DEPTH = 8;
+/** An object with a list is two deep; a little more gives better messages. Reading so many ids takes some 50 ms. */
+export const DEAD_LETTER_BODY_LIMITS: JsonLimits = { depth: 8, values: 100_000 };
 /** Ids are SQLite's row ids, of which JavaScript holds those exactly. */
 const DEAD_LETTER_ID = { least: 0n, most: BigInt(Number.MAX_SAFE_INTEGER) };
 
@@ -19,7 +19,7 @@ function parse(body: Uint8Array, errors: ErrorList): JsonValue | undefined {
     return undefined;
   }
   try {
-    return parseExactJson(text, MAX_DEPTH);
+    return parseExactJson(text, DEAD_LETTER_BODY_LIMITS);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     errors.add(BODY, `must be JSON: ${error.message}`);

@@ -202,7 +202,16 @@ export class EmbeddedStore implements EventStore {
     signal.throwIfAborted();
     const { searchers, threads, groups } = this.#parts;
     const search = () => searchers.use((connection) => this.#searchOn(connection, plan, signal), signal);
-    return await threads.forSearch(() => (groups === undefined ? search() : groups.retryAfterEviction(search)));
+    try {
+      return await threads.forSearch(() => (groups === undefined ? search() : groups.retryAfterEviction(search)));
+    } catch (error) {
+      if (!isOutOfMemory(error)) {
+        throw error;
+      }
+      throw new StoreError('overloaded', 'there is not enough memory for this search; try again later, or ask for a shorter window', {
+        cause: error,
+      });
+    }
   }
 
   async #searchOn(connection: DuckDBConnection, plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {

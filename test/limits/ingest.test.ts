@@ -8,6 +8,7 @@ import { MAX_REJECTED, PENDING_LIMIT_BYTES } from '../../ingest/upload/event-int
 import { LONGEST_REJECTED_LIST } from '../../ingest/upload/intake-report.ts';
 import { INT32 } from '../../query/wire-integer.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { DEAD_LETTER_BODY_LIMITS } from '../../src/http/replay-request.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
 import { MAX_LISTED } from '../../src/routes/dead-letters.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
@@ -130,6 +131,16 @@ describeLimits('Ingest', import.meta.filename, {
     ask: async (size) => {
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"ids":[]}'.padEnd(size) };
       return outcomeOf(await ask(app, '/ingest/dead-letters/replay', init));
+    },
+  },
+  'values of the JSON body of a replay or a discard': {
+    is: count(DEAD_LETTER_BODY_LIMITS.values),
+    // The body and the array are values, too.
+    ask: async (values) => {
+      const body = `{"ids":[${Array.from({ length: values - 2 }, () => 7).join()}]}`;
+      return outcomeOf(
+        await ask(app, '/ingest/dead-letters/replay', { method: 'POST', headers: { 'content-type': 'application/json' }, body }),
+      );
     },
   },
 });

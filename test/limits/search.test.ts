@@ -78,6 +78,14 @@ describeLimits('Search', import.meta.filename, {
       return text.includes('must be JSON') ? outcomeOf({ status, text }) : 'ok';
     },
   },
+  'values of the JSON body': {
+    is: count(SEARCH_LIMITS.jsonValues),
+    // The body, its window and the array are values, too.
+    ask: async (values) => {
+      const { status, text } = await search(app, `{"from":${NOW - 1_000},"to":${NOW},"filters":[${times(values - 4, '{}').join()}]}`);
+      return text.includes('must be JSON') ? outcomeOf({ status, text }) : 'ok';
+    },
+  },
   filters: { is: count(SEARCH_LIMITS.clauses), ask: (size) => asked({ filters: times(size, filter('eq', ['x'])) }) },
   'values of one filter': { is: count(SEARCH_LIMITS.alternatives), ask: (size) => asked({ filters: [filter('in', times(size, 'x'))] }) },
   'values of all filters': {

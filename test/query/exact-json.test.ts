@@ -13,7 +13,7 @@ function plain(value: JsonValue): unknown {
   return Array.isArray(value) ? value.map(plain) : value;
 }
 
-const parse = (text: string) => parseExactJson(text, 32);
+const parse = (text: string) => parseExactJson(text, { depth: 32, values: 1_000_000 });
 
 function accepts(read: (text: string) => unknown, text: string): boolean {
   try {
@@ -29,9 +29,16 @@ describe('exact JSON', () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: 'binary' }), fc.constantFrom(undefined, 2, '\t'), (text, indent) => {
         const spread = JSON.stringify(JSON.parse(text), null, indent);
-        expect(plain(parseExactJson(spread, 1000))).toEqual(JSON.parse(spread));
+        expect(plain(parseExactJson(spread, { depth: 1000, values: 100_000 }))).toEqual(JSON.parse(spread));
       }),
     );
+  });
+
+  it('takes as many values as it is told, those inside others and those of objects included', () => {
+    const limits = { depth: 32, values: 5 };
+    expect(plain(parseExactJson('[1,{"a":[]},2]', limits))).toEqual([1, { a: [] }, 2]);
+    expect(() => parseExactJson('[1,{"a":[]},2,3]', limits)).toThrow('more than 5 values at line 1, column 15');
+    expect(() => parseExactJson('[1,{"a":[],"a":[]},2]', limits)).toThrow('more than 5 values');
   });
 
   it('accepts and refuses the same texts as JSON.parse', () => {

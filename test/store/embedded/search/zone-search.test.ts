@@ -98,7 +98,10 @@ test('a search that runs out of memory fails, and the tables give way', async ()
   await filling.close();
   const store = await storeIn(dataDir, { memoryLimitMb: 64 });
   await withTable(store);
-  await expect(store.search(rowsPlan({ zoneId: 9, output: BY_COUNTRY }))).rejects.toThrow('Out of Memory');
+  await expect(store.search(rowsPlan({ zoneId: 9, output: BY_COUNTRY }))).rejects.toMatchObject({
+    code: 'overloaded',
+    message: expect.stringContaining('not enough memory for this search'),
+  });
   expect(store.stats()).toMatchObject({ cachedZones: 0, cachedZoneBytes: 0 });
   expect(await storedIds(store)).toHaveLength(EVENTS.length + 1);
 });
