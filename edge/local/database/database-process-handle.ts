@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { MEMORY_SIGNAL } from './memory-signal.ts';
+import { MEMORY_SIGNAL, TRANSACTION_SIGNAL } from './end-signals.ts';
 import type { ProcessAnswer, ProcessRequest, RunOutcome } from './process-message.ts';
 
 const ENTRY = fileURLToPath(new URL('./session/database-process.ts', import.meta.url));
@@ -51,11 +51,18 @@ export interface DatabaseProcessOptions {
   readonly tempDir: string;
   /** Resident memory beyond which the process is ended. */
   readonly memoryBytes: number;
+  /** How long a transaction may be open while a request is worked on. */
+  readonly transactionMs: number;
+}
+
+/** What a stream is told whose transaction was open for too long. */
+export function transactionTimeout(transactionMs: number): ProcessGone {
+  return new ProcessGone('transaction-deadline', `the transaction was open for longer than ${transactionMs} ms`);
 }
 
 /** Starts a database process; resolves when it can be used. */
-export async function startDatabaseProcess({ tempDir, memoryBytes }: DatabaseProcessOptions): Promise<DatabaseProcess> {
-  const child: ChildProcess = fork(ENTRY, [String(process.pid), String(memoryBytes)], {
+export async function startDatabaseProcess({ tempDir, memoryBytes, transactionMs }: DatabaseProcessOptions): Promise<DatabaseProcess> {
+  const child: ChildProcess = fork(ENTRY, [process.pid, memoryBytes, transactionMs].map(String), {
     serialization: 'advanced',
     // Neither the program's secrets nor its flags are the database's business.
     env: { SQLITE_TMPDIR: tempDir },
@@ -75,6 +82,7 @@ export async function startDatabaseProcess({ tempDir, memoryBytes }: DatabasePro
   const lost = (why: string): void => end(new ProcessGone('ended', `the database process ended: ${why}`));
   child.once('error', ({ message }) => lost(message));
   child.once('exit', (status, signal) => {
+    if (signal === TRANSACTION_SIGNAL) return end(transactionTimeout(transactionMs));
     if (signal !== MEMORY_SIGNAL) return lost(signal ?? `status ${status}`);
     const allowed = `${Math.floor(memoryBytes / 1024 / 1024)} MiB`;
     end(new ProcessGone('memory', `the statement took more memory than is allowed (${allowed}) and was stopped`));

@@ -50,7 +50,7 @@ export function makeDatabaseResource(given: Partial<DatabaseLimits> = {}): Datab
       const pool = makeProcessPool({
         most: limits.processes,
         queueMs: limits.queueMs,
-        start: () => startDatabaseProcess({ tempDir: dataDir, memoryBytes: limits.memoryBytes }),
+        start: () => startDatabaseProcess({ tempDir: dataDir, memoryBytes: limits.memoryBytes, transactionMs: limits.transactionMs }),
         reclaim: () => streams.reclaim(),
       });
       const streams: OpenStreams = makeOpenStreams({ path, limits, pool });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EdgeError } from '../../edge-error.ts';
 import { makeBatons } from './baton.ts';
 import type { DatabaseLimits } from './database-limits.ts';
-import { type DatabaseProcess, ProcessGone } from './database-process-handle.ts';
+import { type DatabaseProcess, ProcessGone, transactionTimeout } from './database-process-handle.ts';
 import type { RunOutcome } from './process-message.ts';
 import type { ProcessPool } from './process-pool.ts';
 import type { PlanRequest } from './read-pipeline.ts';
@@ -124,11 +124,8 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
   }
 
   function transactionError(why: TransactionEnd): ProcessGone {
-    const reasons = {
-      'transaction-deadline': `the transaction was open for longer than ${limits.transactionMs} ms`,
-      'log-held': 'the transaction kept the write-ahead log from being emptied, which is as large as is allowed',
-    };
-    return new ProcessGone(why, reasons[why]);
+    if (why === 'transaction-deadline') return transactionTimeout(limits.transactionMs);
+    return new ProcessGone(why, 'the transaction kept the write-ahead log from being emptied, which is as large as is allowed');
   }
 
   /** A stream that is not in use is kept until it expires, so that its next request is told why it ended. */

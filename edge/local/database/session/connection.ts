@@ -11,6 +11,8 @@ export interface ConnectionOptions {
   readonly fileBytes: number;
   readonly logBytes: number;
   readonly sqlBytes: number;
+  /** Called when a transaction was begun (`true`), and when it ended. */
+  readonly onTransaction: (isOpen: boolean) => void;
 }
 
 /** A row as node:sqlite gives it with `returnArrays`. */
@@ -47,7 +49,7 @@ function limitPages(db: DatabaseSync, fileBytes: number): void {
 
 /** Opens the database's file, which exists. */
 export function openConnection(options: ConnectionOptions): Connection {
-  const { path, readOnly, lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes } = options;
+  const { path, readOnly, lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes, onTransaction } = options;
   const db = new DatabaseSync(path, {
     readOnly,
     timeout: lockWaitMs,
@@ -85,7 +87,9 @@ export function openConnection(options: ConnectionOptions): Connection {
     readOnly,
     sqlBytes,
     followTransaction() {
-      transactionSince = db.isTransaction ? (transactionSince ?? performance.now()) : null;
+      if (db.isTransaction === (transactionSince !== null)) return;
+      transactionSince = db.isTransaction ? performance.now() : null;
+      onTransaction(db.isTransaction);
     },
     transactionMs: () => (transactionSince === null ? null : performance.now() - transactionSince),
     counters() {

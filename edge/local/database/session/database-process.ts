@@ -15,6 +15,9 @@ let connection: Connection | null = null;
 let notedAt = 0;
 /** Shared with the thread that watches; 1 while a request is worked on. */
 const busy = new Int32Array(new SharedArrayBuffer(4));
+/** Shared likewise: when the open transaction has been open for too long, in nanoseconds of `process.hrtime`; 0 where none is open. */
+const transactionEnd = new BigInt64Array(new SharedArrayBuffer(8));
+const [program, memoryBytes, transactionMs = 0] = process.argv.slice(2).map(Number);
 
 function tell(answer: ProcessAnswer): void {
   // A program that is gone is noticed by 'disconnect'.
@@ -24,6 +27,10 @@ function tell(answer: ProcessAnswer): void {
 function setBusy(isBusy: boolean): void {
   Atomics.store(busy, 0, isBusy ? 1 : 0);
   Atomics.notify(busy, 0);
+}
+
+function noteTransaction(isOpen: boolean): void {
+  Atomics.store(transactionEnd, 0, isOpen ? process.hrtime.bigint() + BigInt(transactionMs) * 1_000_000n : 0n);
 }
 
 function noteStatement(): void {
@@ -65,12 +72,13 @@ function run(opened: Connection, request: RunRequest): RunOutcome {
 function answer(request: ProcessRequest): ProcessAnswer {
   switch (request.kind) {
     case 'open':
-      connection = openConnection(request);
+      connection = openConnection({ ...request, onTransaction: noteTransaction });
       return { kind: 'done' };
     case 'run':
       if (connection === null) throw new Error('nothing is open');
       return { kind: 'ran', outcome: run(connection, request) };
     case 'close':
+      noteTransaction(false);
       connection?.db.close();
       connection = null;
       return { kind: 'closed', rssBytes: process.memoryUsage.rss() };
@@ -92,7 +100,6 @@ process.on('disconnect', () => process.exit(0));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 // A thread needs the main one to start: a statement that never ends must not come before.
-const [program, memoryBytes] = process.argv.slice(2).map(Number);
-const watch = new Worker(new URL('./process-watch.ts', import.meta.url), { workerData: { program, memoryBytes, busy } });
+const watch = new Worker(new URL('./process-watch.ts', import.meta.url), { workerData: { program, memoryBytes, busy, transactionEnd } });
 watch.once('message', () => tell({ kind: 'ready' }));
 watch.unref();

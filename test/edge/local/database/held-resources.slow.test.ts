@@ -39,6 +39,14 @@ describe('a transaction that is open for too long', () => {
     expect(codes((await app.run(app.full, "INSERT INTO item (name) VALUES ('a')")).body.results)).toEqual(['ok', 'ok']);
   });
 
+  test('is stopped in the middle of a batch that began it, and undone', async () => {
+    const steps = ['BEGIN IMMEDIATE', "INSERT INTO item (name) VALUES ('a')", ENDLESS, 'COMMIT'].map((sql) => ({ stmt: { sql } }));
+    const { body } = await app.pipeline(app.full, { requests: [{ type: 'batch', batch: { steps } }, execute('SELECT 1')] });
+    expect(codes(body.results)).toEqual(['TRANSACTION_TIMEOUT', 'STREAM_CLOSED']);
+    expect(body.results[0].error.message).toContain('600 ms');
+    expect(await count()).toBe('0');
+  });
+
   test('fails in a real client with its code, and the client goes on', async () => {
     const client = app.client(app.full);
     const transaction = await client.transaction('write');
