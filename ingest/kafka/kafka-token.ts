@@ -106,7 +106,9 @@ export class KafkaTokens {
     try {
       answer = await requestToken(this.#client, ca);
     } catch (error) {
-      const message = `no access token for Kafka: the token endpoint ${this.#client.tokenUrl} ${faultOf(error)}`;
+      // A query may hold a secret.
+      const { origin, pathname } = new URL(this.#client.tokenUrl);
+      const message = `no access token for Kafka: the token endpoint ${origin}${pathname} ${faultOf(error)}`;
       const held = this.#held;
       if (held === null || askedMs + MIN_LEFT_MS > held.expiresAtMs) throw new KafkaTokenError(message, { cause: error });
       this.#logger.warn({}, `${message}; the one before is used until it expires`);

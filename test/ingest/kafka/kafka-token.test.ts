@@ -70,6 +70,13 @@ describe('an access token', () => {
 });
 
 describe('a token endpoint', () => {
+  test('is named without its query, which may hold a secret', async () => {
+    const endpoint = await tokenEndpoint((response) => void response.writeHead(503).end());
+    const message = await fault(tokensOf(`${endpoint.url}?secret=hush`).tokens);
+    expect(message).toContain(`the token endpoint ${endpoint.url} answered 503`);
+    expect(message).not.toContain('hush');
+  });
+
   test.each<[string, (response: ServerResponse) => void, RegExp]>([
     [
       'a wrong secret',

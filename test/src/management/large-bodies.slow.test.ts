@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LARGE_BODY_BYTES } from '../../../edge/operation-defaults.ts';
 import { KEY_OF_ALL_ZONES, startWatchedProgram, type WatchedProgram } from '../../property/raw-bytes/watched-program.ts';
 
-/** CPU time of a turn of the main thread in milliseconds: generous, for machines that are slower. The same bodies read there take 800 and more. */
+/** CPU time of a turn of the main thread in milliseconds, generous for slower machines: the same bodies read there took 270 to 400. */
 const MOST_MS = 250;
 const AT_ONCE = 8;
 const MIB = 1024 * 1024;
