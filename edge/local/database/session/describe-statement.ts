@@ -1,9 +1,8 @@
 import type { Connection, Row } from './connection.ts';
+import { firstKeyword } from './first-keyword.ts';
 import { prepareOnly, thrownFor } from './prepare-statement.ts';
 import { columnsJson } from './run-statement.ts';
 import { sqlParameters } from './sql-parameters.ts';
-
-const EXPLAIN = /^(?:[\s;]|--[^\n]*\n|\/\*[\s\S]*?\*\/)*EXPLAIN\b/i;
 
 /** Instructions that write, beside a `Transaction` whose second operand is not 0: what sqlite3_stmt_readonly() goes by. */
 const WRITING: ReadonlySet<unknown> = new Set(['Checkpoint', 'IncrVacuum', 'JournalMode', 'Vacuum']);
@@ -16,7 +15,7 @@ function writes(row: Row): boolean {
 /** What a statement would take and answer, in the protocol's JSON text, without running it. Throws StatementError. */
 export function describeStatement(connection: Connection, sql: string): string {
   const { statement, sql: own } = prepareOnly(connection, sql, 'describe');
-  const isExplain = EXPLAIN.test(own);
+  const isExplain = firstKeyword(own) === 'EXPLAIN';
   try {
     connection.guard.enter('describe');
     // Explaining an explanation is a syntax error; and it only reads.

@@ -2,6 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import { StatementError } from '../statement-error.ts';
 import type { Connection } from './connection.ts';
 import { engineError, isForbiddenWrite, isNoStatement } from './engine-error.ts';
+import { firstKeyword } from './first-keyword.ts';
 import { ForbiddenWrite } from './forbidden-write.ts';
 import type { StatementEffects } from './statement-guard.ts';
 
@@ -33,6 +34,11 @@ export function thrownFor(error: unknown, { guard, readOnly }: Connection): unkn
   return readOnly && told instanceof StatementError && isForbiddenWrite(error, denial) ? new ForbiddenWrite(told) : told;
 }
 
+/** VACUUM copies the whole database into the log, and SQLite asks for nothing while it prepares it. */
+function effectsOf(sql: string, effects: StatementEffects): StatementEffects {
+  return firstKeyword(sql) === 'VACUUM' ? { ...effects, writes: true } : effects;
+}
+
 /** The first statement of a text; null where there is none. The engine itself finds where it ends. */
 function prepareFirst(connection: Connection, sql: string, purpose: Purpose): PreparedStatement | null {
   const { db, guard } = connection;
@@ -40,7 +46,7 @@ function prepareFirst(connection: Connection, sql: string, purpose: Purpose): Pr
   try {
     const statement = db.prepare(sql);
     const own = statement.sourceSQL;
-    return { statement, sql: own, rest: sql.slice(own.length), effects: guard.effects() };
+    return { statement, sql: own, rest: sql.slice(own.length), effects: effectsOf(own, guard.effects()) };
   } catch (error) {
     if (isNoStatement(error)) return null;
     throw thrownFor(error, connection);

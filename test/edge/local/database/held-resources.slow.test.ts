@@ -102,6 +102,17 @@ describe('the write-ahead log', () => {
     expect(await count()).toBe(String(written + 1));
   });
 
+  test.each(['VACUUM', '/* all of */ vacuum', 'REINDEX'])('that a reader holds is limited for %s, too', async (sql) => {
+    await app.run(app.full, 'CREATE INDEX item_name ON item (name)');
+    expect([await write(), await write()]).toEqual(['ok', 'ok']);
+    await app.pipeline(app.read, { requests: ['BEGIN', 'SELECT count(*) FROM item'].map((read) => execute(read)) });
+    const told: (string | undefined)[] = [];
+    while (told.length < 12 && told.at(-1) !== 'SQLITE_FULL') told.push(codes((await app.run(app.full, sql)).body.results)[0]);
+    expect(told.at(-1)).toBe('SQLITE_FULL');
+    expect(logBytes()).toBeLessThan(2 * LOG_BYTES);
+    expect(codes((await app.run(app.full, sql)).body.results)[0]).toBe('ok');
+  });
+
   test('of one transaction is limited, which can be committed', async () => {
     const requests = [execute('BEGIN'), ...Array.from({ length: 20 }, () => WRITE), execute('COMMIT'), { type: 'close' }];
     const told = codes((await app.pipeline(app.full, { requests })).body.results);

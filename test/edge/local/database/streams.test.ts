@@ -124,6 +124,11 @@ describe('a stream', () => {
     expect(response.result).toMatchObject({ is_explain: true, is_readonly: true });
   });
 
+  test('describes a statement after many comments', async () => {
+    const [{ response }] = await results([{ type: 'describe', sql: `${'/* why */ '.repeat(10_000)}SELECT 1` }]);
+    expect(response.result).toMatchObject({ is_explain: false, is_readonly: true });
+  });
+
   test('keeps what lives as long as its connection from request to request', async () => {
     const { baton } = (await app.pipeline(app.full, { requests: [execute('CREATE TEMP TABLE mine (a)'), execute('BEGIN')] })).body;
     const { body } = await app.pipeline(app.full, {
