@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { memoryOfLetter } from '../../store/dead-letter-memory.ts';
 import type { DeadLetter, EventBatch, SourceOffset } from '../../store/event-store.ts';
 import { EventConverter } from './event-converter.ts';
 import type { LineReceiver } from './event-kernel.ts';
@@ -14,9 +15,6 @@ interface Place {
   readonly partition: number;
   offset: bigint;
 }
-
-/** What a dead letter takes in memory beside its bytes and its reason. */
-const LETTER_BYTES = 300;
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -150,7 +148,7 @@ export class BatchBuilder {
 
   #addDeadLetter(letter: DeadLetter): void {
     this.#deadLetters.push(letter);
-    this.#deadLetterBytes += letter.bytes.length + letter.reason.length + LETTER_BYTES;
+    this.#deadLetterBytes += memoryOfLetter(letter);
   }
 
   #moveTo(topic: string, partition: number, offset: bigint): void {

@@ -142,7 +142,6 @@ async function openWithCatalog(folder: DataFolder, catalog: Catalog, options: St
     },
     catalog.legacyDeadLetters,
   );
-  await deadLetters.removeExpired(now());
   const sourceOffsets = new SourceOffsetTable(stored);
   const counters = { expiredEvents, duplicateEvents };
   const rewriting = { aliases, catalog, versions, now };

@@ -8,6 +8,8 @@ const ROW_BYTES = 400;
 /** Of the quota, beside it: for the records of Kafka's messages that came when it was used up. */
 const RECORDS_SHARE = 1 / 16;
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
+/** How long it waits for another connection's lock: that of a backup, or of the thread before it, which is ending. */
+const BUSY_TIMEOUT_MS = 5_000;
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -25,8 +27,15 @@ const SCHEMA = `
 /** A letter on its way into the table. */
 export interface NewDeadLetter extends DeadLetter {
   readonly receivedAtMs: number;
-  /** Of a letter that an earlier version kept in the catalog: it is kept under its number, whatever the quota. */
+  /** Of a letter that an earlier version kept in the catalog: it is kept whatever the quota, and under its number if that is free. */
   readonly movedId?: number;
+}
+
+interface Totals {
+  count: number;
+  /** The cost of those with their bytes. */
+  letters: number;
+  records: number;
 }
 
 export interface AddedDeadLetters {
@@ -41,25 +50,27 @@ export class DeadLetterTable {
   readonly #database: DatabaseSync;
   readonly #quotaBytes: number;
   readonly #known: StatementSync;
+  readonly #hasId: StatementSync;
   readonly #insert: StatementSync;
-  readonly #cost: { letters: number; records: number };
+  readonly #total: Totals;
 
   constructor(file: string, quotaBytes: number) {
     this.#quotaBytes = quotaBytes;
-    this.#database = new DatabaseSync(file);
+    this.#database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     this.#database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     this.#database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
     this.#database.exec(SCHEMA);
     this.#known = this.#database.prepare('SELECT record_only FROM dead_letters WHERE identity = ?');
+    this.#hasId = this.#database.prepare('SELECT 1 FROM dead_letters WHERE id = ?');
     this.#insert = this.#database.prepare(
       'INSERT INTO dead_letters (id, identity, zone_id, record_only, cost, received_at, source, topic, partition, message_offset, reason, size_bytes, sha256, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     );
-    this.#cost = this.#readCost();
+    this.#total = this.#readTotals();
   }
 
   /** Durable when it returns. */
   add(letters: readonly NewDeadLetter[]): AddedDeadLetters {
-    const costBefore = { ...this.#cost };
+    const before = { ...this.#total };
     const notKept: number[] = [];
     let droppedRecords = 0;
     try {
@@ -73,7 +84,7 @@ export class DeadLetterTable {
         }
       });
     } catch (error) {
-      Object.assign(this.#cost, costBefore);
+      Object.assign(this.#total, before);
       throw error;
     }
     return { notKept, droppedRecords };
@@ -114,7 +125,7 @@ export class DeadLetterTable {
   }
 
   count(): number {
-    return Number(this.#database.prepare('SELECT count(*) AS letters FROM dead_letters').get()?.['letters']);
+    return this.#total.count;
   }
 
   #idsOf({ ids, zones, afterId = 0, limit }: DeadLetterSelection): number[] {
@@ -144,11 +155,13 @@ export class DeadLetterTable {
     if (ids.length === 0) {
       return 0;
     }
-    const statement = this.#database.prepare('DELETE FROM dead_letters WHERE id = ?');
-    const removed = inTransaction(this.#database, () => ids.reduce((sum, id) => sum + Number(statement.run(id).changes), 0));
-    Object.assign(this.#cost, this.#readCost());
+    const statement = this.#database.prepare('DELETE FROM dead_letters WHERE id = ? RETURNING record_only, cost');
+    const removed = inTransaction(this.#database, () => ids.map((id) => statement.get(id)).filter((row) => row !== undefined));
+    for (const row of removed) {
+      this.#subtract(row);
+    }
     this.#database.exec('PRAGMA incremental_vacuum');
-    return removed;
+    return removed.length;
   }
 
   #addOne(letter: NewDeadLetter): { readonly isKept: boolean; readonly droppedRecords: number } {
@@ -161,7 +174,7 @@ export class DeadLetterTable {
     }
     const textCost = ROW_BYTES + Buffer.byteLength(reason) + Buffer.byteLength(topic ?? '');
     const cost = textCost + bytes.length;
-    if (movedId !== undefined || this.#cost.letters + cost <= this.#quotaBytes) {
+    if (movedId !== undefined || this.#total.letters + cost <= this.#quotaBytes) {
       this.#insertRow(letter, identity, sha256, { cost, recordOnly: false });
       return { isKept: true, droppedRecords: 0 };
     }
@@ -179,36 +192,52 @@ export class DeadLetterTable {
     sha256: Uint8Array,
     row: { readonly cost: number; readonly recordOnly: boolean },
   ): void {
-    const { bytes, reason, source, topic, partition, offset, zoneId, receivedAtMs, movedId = null } = letter;
+    const { bytes, reason, source, topic, partition, offset, zoneId, receivedAtMs, movedId } = letter;
     const sizeBytes = letter.cut?.sizeBytes ?? bytes.length;
     const kept = row.recordOnly ? NO_BYTES : bytes;
     const position = [source, topic, partition, offset] as const;
     const isRecord = row.recordOnly ? 1 : 0;
-    this.#insert.run(movedId, identity, zoneId, isRecord, row.cost, receivedAtMs, ...position, reason, sizeBytes, sha256, kept);
-    this.#cost[row.recordOnly ? 'records' : 'letters'] += row.cost;
+    const id = movedId === undefined || this.#hasId.get(movedId) !== undefined ? null : movedId;
+    this.#insert.run(id, identity, zoneId, isRecord, row.cost, receivedAtMs, ...position, reason, sizeBytes, sha256, kept);
+    this.#total[row.recordOnly ? 'records' : 'letters'] += row.cost;
+    this.#total.count += 1;
   }
 
   /** The oldest records give way; returns how many. To be called in a transaction. */
   #makeRoomForRecord(cost: number): number {
     const room = this.#quotaBytes * RECORDS_SHARE;
-    const oldest = this.#database.prepare('SELECT id, cost FROM dead_letters WHERE record_only = 1 ORDER BY id LIMIT 1');
+    const oldest = this.#database.prepare('SELECT id, record_only, cost FROM dead_letters WHERE record_only = 1 ORDER BY id LIMIT 1');
     const remove = this.#database.prepare('DELETE FROM dead_letters WHERE id = ?');
     let dropped = 0;
-    while (this.#cost.records + cost > room) {
+    while (this.#total.records + cost > room) {
       const row = oldest.get();
       if (row === undefined) {
         break;
       }
       remove.run(Number(row['id']));
-      this.#cost.records -= Number(row['cost']);
+      this.#subtract(row);
       dropped += 1;
     }
     return dropped;
   }
 
-  #readCost(): { letters: number; records: number } {
-    const sum = this.#database.prepare('SELECT coalesce(sum(cost), 0) AS cost FROM dead_letters WHERE record_only = ?');
-    return { letters: Number(sum.get(0)?.['cost']), records: Number(sum.get(1)?.['cost']) };
+  /** Takes a removed row off the totals. */
+  #subtract(row: Record<string, unknown>): void {
+    this.#total[Number(row['record_only']) === 1 ? 'records' : 'letters'] -= Number(row['cost']);
+    this.#total.count -= 1;
+  }
+
+  /** Goes over all rows, so it is done once. */
+  #readTotals(): Totals {
+    const statement = this.#database.prepare(
+      'SELECT count(*) AS count, coalesce(sum(cost), 0) AS cost FROM dead_letters WHERE record_only = ?',
+    );
+    const [letters, records] = [statement.get(0), statement.get(1)];
+    return {
+      count: Number(letters?.['count']) + Number(records?.['count']),
+      letters: Number(letters?.['cost']),
+      records: Number(records?.['cost']),
+    };
   }
 }
 

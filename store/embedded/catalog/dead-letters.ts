@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { DeadLetter, DeadLetterSelection, StoredDeadLetter } from '../../event-store.ts';
+import { StoreError } from '../../store-error.ts';
 import type { StoreLogger } from '../../store-logger.ts';
 import { BackgroundThread } from '../runtime/background-thread.ts';
 import type { AddedDeadLetters, NewDeadLetter } from './dead-letter-table.ts';
@@ -43,6 +44,9 @@ export class DeadLetters {
   readonly #thread: BackgroundThread<DeadLetterOrder, DeadLetterAnswer>;
   readonly #underWay = new Set<Promise<unknown>>();
   #count = 0;
+  /** An order that failed may have been carried out: its thread may have ended after the commit. */
+  #isCountKnown = true;
+  #isClosed = false;
 
   private constructor(options: DeadLettersOptions) {
     const { file, quotaBytes } = options;
@@ -50,13 +54,13 @@ export class DeadLetters {
     this.#thread = new BackgroundThread(new URL('./dead-letter-thread.ts', import.meta.url), { file, quotaBytes });
   }
 
-  /** Moves the letters over that an earlier version kept in the catalog. */
+  /** Moves the letters over that an earlier version kept in the catalog. Throws `StoreError`: `corrupt`, `folder_unusable`. */
   static async open(options: DeadLettersOptions, legacy: LegacyDeadLetters): Promise<DeadLetters> {
     const letters = new DeadLetters(options);
     try {
-      for (let letter = legacy.first(); letter !== undefined; letter = legacy.first()) {
-        await letters.#run({ kind: 'add', letters: [letter] });
-        legacy.remove(letter.movedId);
+      for (let part = firstOf(legacy); part.length > 0; part = firstOf(legacy)) {
+        await letters.#run({ kind: 'add', letters: part });
+        legacy.remove(part);
       }
       if (existsSync(options.file)) {
         await letters.#run({ kind: 'count' });
@@ -64,7 +68,7 @@ export class DeadLetters {
       return letters;
     } catch (error) {
       await letters.close();
-      throw error;
+      throw asOpenError(options.file, error);
     }
   }
 
@@ -91,7 +95,7 @@ export class DeadLetters {
 
   /** By ascending id; fewer than the limit where they are long. None where there are no more. */
   async list(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]> {
-    return this.#count === 0 ? [] : ((await this.#run({ kind: 'list', selection, maxBytes: ORDER_BYTES })).letters ?? []);
+    return this.#isEmpty ? [] : ((await this.#run({ kind: 'list', selection, maxBytes: ORDER_BYTES })).letters ?? []);
   }
 
   /** Resolves with the number of those removed, up to the limit of the selection. */
@@ -99,7 +103,7 @@ export class DeadLetters {
     return this.#removeInParts(selection.limit, (limit) => ({ kind: 'remove', selection: { ...selection, limit } }));
   }
 
-  /** Removes the letters whose time is over. */
+  /** Removes the letters whose time is over; stops between some of them and the next once they are closed. */
   async removeExpired(nowMs: number): Promise<void> {
     const thanMs = nowMs - this.#options.retentionMs;
     await this.#removeInParts(Number.POSITIVE_INFINITY, (limit) => ({ kind: 'remove-older', thanMs, limit }));
@@ -107,14 +111,19 @@ export class DeadLetters {
 
   /** Waits for what is under way. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.allSettled(this.#underWay);
     await this.#thread.close();
+  }
+
+  get #isEmpty(): boolean {
+    return this.#isCountKnown && this.#count === 0;
   }
 
   async #removeInParts(limit: number, orderFor: (limit: number) => DeadLetterOrder): Promise<number> {
     for (let removed = 0; ; ) {
       const part = Math.min(REMOVED_AT_ONCE, limit - removed);
-      const gone = this.#count === 0 || part === 0 ? 0 : ((await this.#run(orderFor(part))).removed ?? 0);
+      const gone = this.#isEmpty || this.#isClosed || part === 0 ? 0 : ((await this.#run(orderFor(part))).removed ?? 0);
       removed += gone;
       if (gone < part || part === 0) {
         return removed;
@@ -128,11 +137,26 @@ export class DeadLetters {
     try {
       const answer = await running;
       this.#count = answer.count ?? this.#count;
+      this.#isCountKnown ||= answer.count !== undefined;
       return answer;
+    } catch (error) {
+      this.#isCountKnown = false;
+      throw error;
     } finally {
       this.#underWay.delete(running);
     }
   }
+}
+
+const firstOf = (legacy: LegacyDeadLetters) => legacy.first(ORDER_LETTERS, ORDER_BYTES);
+
+/** Of an error that came from the thread only its message is left. */
+function asOpenError(file: string, error: unknown): StoreError {
+  const { message } = error as Error;
+  const isDamaged = /not a database|malformed/.test(message);
+  const advice = isDamaged ? '; move it away to start without them' : '';
+  const what = `DATA_DIR: the dead letters in ${JSON.stringify(file)} cannot be opened: ${message}${advice}`;
+  return new StoreError(isDamaged ? 'corrupt' : 'folder_unusable', what, { cause: error });
 }
 
 function* partsOf(letters: readonly DeadLetter[]): Generator<{ readonly start: number; readonly part: readonly DeadLetter[] }> {

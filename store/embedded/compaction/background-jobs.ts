@@ -37,6 +37,7 @@ export class BackgroundJobs {
   readonly #queue = new SerialQueue();
   readonly #timer: NodeJS.Timeout;
   #due = false;
+  #lettersDue = false;
   #stopped = false;
 
   constructor(options: BackgroundJobsOptions) {
@@ -86,6 +87,7 @@ export class BackgroundJobs {
     this.#giveRoomBack().catch((error: unknown) => {
       this.#options.logger.warn({ err: error }, 'files of old journals could not be removed; they are removed at the next start');
     });
+    this.#removeExpiredLetters();
     if (this.#due) {
       return;
     }
@@ -100,6 +102,23 @@ export class BackgroundJobs {
       });
   }
 
+  /** Beside the other jobs: flushing waits neither for the letters' disk nor for its troubles. */
+  #removeExpiredLetters(): void {
+    const { deadLetters, now, logger } = this.#options;
+    if (this.#lettersDue) {
+      return;
+    }
+    this.#lettersDue = true;
+    deadLetters
+      .removeExpired(now())
+      .catch((error: unknown) => {
+        logger.error({ err: error }, 'expired dead letters could not be removed; that is tried again');
+      })
+      .finally(() => {
+        this.#lettersDue = false;
+      });
+  }
+
   /** While nothing comes in, no journal has a use for the files and the memory of older ones. */
   async #giveRoomBack(): Promise<void> {
     const { pipeline, flusher, journals, logMemory } = this.#options;
@@ -110,11 +129,10 @@ export class BackgroundJobs {
   }
 
   async #work(): Promise<void> {
-    const { pipeline, loader, flusher, merges, retention, deadLetters, zoneRowCache, now } = this.#options;
+    const { pipeline, loader, flusher, merges, retention, zoneRowCache, now } = this.#options;
     zoneRowCache.evictUnused();
     // First: it makes room on a disk that may be too full for the rest.
     await dropExpiredSegments(retention, now());
-    await deadLetters.removeExpired(now());
     await pipeline.betweenLoads(() => loader.closeIfOld());
     // Merging competes with ingest for the same cores, and can wait.
     await this.#compact(

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BATCH_COLUMNS } from '../../../query/batch-columns.ts';
+import { memoryOfLetter } from '../../dead-letter-memory.ts';
 import type { AppendReceipt, DeadLetter, EventBatch } from '../../event-store.ts';
 import { SerialQueue } from '../../serial-queue.ts';
 import { StoreError } from '../../store-error.ts';
@@ -16,7 +17,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface AppendPipelineOptions {
   readonly journals: JournalFolder;
-  /** Makes what cannot become an event durable, before the batch's source offsets are; resolves with the places of those that are not kept. */
+  /** Makes what cannot become an event durable, before the batch's source offsets are; resolves with the places of those that are not kept, ascending. */
   readonly keepDeadLetters: (letters: readonly DeadLetter[]) => Promise<readonly number[]>;
   /** Makes a journal on disk searchable, one at a time, in order, and knows the place behind the last one. */
   readonly loader: Pick<Loader, 'load' | 'end'>;
@@ -147,12 +148,15 @@ export class AppendPipeline {
       return;
     }
     const ascending = newSequences?.sort();
-    let [firstSequence, next, lettersBefore] = [journal.firstSequence, 0, 0];
+    let [firstSequence, next, lettersBefore, nextNotKept] = [journal.firstSequence, 0, 0, 0];
     for (const { batch, stored } of group) {
       const { eventCount } = batch;
       const lettersEnd = lettersBefore + batch.deadLetters.length;
-      const start = lettersBefore;
-      const deadLettersNotKept = notKept.filter((place) => place >= start && place < lettersEnd).map((place) => place - start);
+      const deadLettersNotKept: number[] = [];
+      for (let place = notKept[nextNotKept]; place !== undefined && place < lettersEnd; place = notKept[nextNotKept]) {
+        deadLettersNotKept.push(place - lettersBefore);
+        nextNotKept += 1;
+      }
       lettersBefore = lettersEnd;
       const endSequence = firstSequence + BigInt(eventCount);
       let duplicates = 0;
@@ -242,8 +246,8 @@ function mergeBatches(batches: readonly EventBatch[]): EventBatch {
   };
 }
 
-/** A batch holds the bytes of its dead letters in memory for as long as those of its events. */
+/** A batch holds its dead letters in memory for as long as those of its events. */
 function sizeOf({ fields, logs, deadLetters }: EventBatch): number {
   const eventBytes = [...fields.values.flat(), ...fields.masks, ...logs].reduce((sum, chunk) => sum + chunk.byteLength, 0);
-  return deadLetters.reduce((sum, { bytes }) => sum + bytes.byteLength, eventBytes);
+  return deadLetters.reduce((sum, letter) => sum + memoryOfLetter(letter), eventBytes);
 }

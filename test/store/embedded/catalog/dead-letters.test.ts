@@ -1,11 +1,12 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { openStore } from '../../../../store/embedded/open-store.ts';
 import type { DeadLetter } from '../../../../store/event-store.ts';
+import { silentLogger } from '../../../../store/store-logger.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
-import { HOUR, NOW } from '../stored-events.ts';
+import { event, HOUR, NOW } from '../stored-events.ts';
 
 const DAY = 24 * HOUR;
 const ALL = { zones: 'all', limit: 1_000 } as const;
@@ -86,8 +87,78 @@ test('letters are removed when their time is over, with the retention and at a s
   expect((await store.listDeadLetters(ALL)).map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['newer']);
   await store.close();
   now = NOW + 11 * DAY + 1;
+  const again = await storeIn(folder, { ...options, backgroundJobsEveryMs: 20 });
+  await expect.poll(() => again.stats().deadLetters).toBe(0);
+});
+
+test('a trouble of the letters that are removed is logged and keeps no events from being flushed', async () => {
+  const folder = temporaryFolder();
+  let now = NOW;
+  const errors: unknown[] = [];
+  const logger = { ...silentLogger, error: (...line: unknown[]) => errors.push(line) };
+  const store = await storeIn(folder, { now: () => now, deadLetterRetentionMs: 1_000, backgroundJobsEveryMs: 20, logger });
+  await store.append(canonicalBatch([event('a', NOW)], { deadLetters: [uploaded('old')] }));
+  const file = new DatabaseSync(join(folder, 'dead-letters.sqlite'));
+  file.exec("CREATE TRIGGER trouble BEFORE DELETE ON dead_letters BEGIN SELECT raise(ABORT, 'no more letters go'); END");
+  file.close();
+  now += HOUR;
+  await expect.poll(() => store.stats()).toMatchObject({ segments: 1, unflushedEvents: 0 });
+  await expect.poll(() => errors).toContainEqual([{ err: expect.objectContaining({ message: 'no more letters go' }) }, expect.any(String)]);
+  expect(store.stats().deadLetters).toBe(1);
+});
+
+test('a file of letters that is damaged is named, and so is what to do', async () => {
+  const folder = temporaryFolder();
+  await (await storeIn(folder)).close();
+  const file = join(folder, 'dead-letters.sqlite');
+  writeFileSync(file, 'x'.repeat(4_096));
+  const message = `DATA_DIR: the dead letters in ${JSON.stringify(file)} cannot be opened: file is not a database; move it away to start without them`;
+  await expect(storeIn(folder)).rejects.toMatchObject({ name: 'StoreError', code: 'corrupt', message });
+  rmSync(file);
+  expect((await storeIn(folder)).stats().deadLetters).toBe(0);
+});
+
+test('letters wait for another process that holds the lock of their file', async () => {
+  const folder = temporaryFolder();
+  const [store, other] = [await storeIn(folder), await storeIn(temporaryFolder())];
+  await Promise.all([store.append(batchOf(uploaded('1'))), other.append(batchOf(uploaded('1')))]);
+  const lock = new DatabaseSync(join(folder, 'dead-letters.sqlite'));
+  lock.exec('BEGIN IMMEDIATE');
+  const outcome = store.append(batchOf(uploaded('2'))).then(
+    () => 'kept',
+    (error: Error) => error.message,
+  );
+  // By then the thread has met the lock.
+  await other.append(batchOf(uploaded('2')));
+  lock.exec('COMMIT');
+  lock.close();
+  expect(await outcome).toBe('kept');
+});
+
+test('what is kept is counted as it is after letters and records have come and gone', async () => {
+  const folder = temporaryFolder();
+  const options = { deadLetterQuotaBytes: 32_000 };
+  const store = await storeIn(folder, options);
+  const ofNumber = (number: number) => fromKafka(`${number}${'x'.repeat(4_000)}`, number);
+  await store.append(batchOf(...Array.from({ length: 20 }, (_, number) => ofNumber(number))));
+  const ids = (await store.listDeadLetters(ALL)).map(({ id }) => id);
+  await store.removeDeadLetters({ zones: 'all', ids: [ids[0] ?? 0, ids[1] ?? 0, ids.at(-1) ?? 0], limit: 3 });
+  const { deadLettersNotKept } = await store.append(batchOf(...[30, 31, 32, 33].map(ofNumber)));
+  expect(deadLettersNotKept).toEqual([2, 3]);
+  const { length } = await store.listDeadLetters(ALL);
+  expect(store.stats().deadLetters).toBe(length);
+  await store.close();
   const again = await storeIn(folder, options);
-  expect(again.stats().deadLetters).toBe(0);
+  expect(again.stats().deadLetters).toBe(length);
+  expect((await again.append(batchOf(ofNumber(40)))).deadLettersNotKept).toEqual([0]);
+});
+
+test('letters that are on their way count with all the memory they take', async () => {
+  const store = await storeIn(temporaryFolder());
+  const stored = store.append(batchOf(...Array.from({ length: 1_000 }, (_, number) => uploaded(`${number}`))));
+  expect(store.pendingBytes()).toBeGreaterThan(300_000);
+  await stored;
+  expect(store.pendingBytes()).toBe(0);
 });
 
 test('the letters of some zones are found among those of others, by ascending id and page by page', async () => {
@@ -106,26 +177,77 @@ test('the letters of some zones are found among those of others, by ascending id
   expect(await textsOf({ zones: 'all', limit: 4 })).toEqual([2, 3, 6, 7]);
 });
 
+const EARLIER_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS dead_letters (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, identity TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL, reason TEXT NOT NULL, source TEXT NOT NULL,
+    topic TEXT, partition INTEGER, message_offset INTEGER, received_at INTEGER NOT NULL
+  ) STRICT`;
+
+/** Letters in the catalog, as an earlier version kept them. */
+function keepInCatalog(folder: string, letters: readonly (DeadLetter & { readonly id: number })[]): void {
+  const catalog = new DatabaseSync(join(folder, 'catalog.sqlite'));
+  catalog.exec(EARLIER_SCHEMA);
+  const insert = catalog.prepare('INSERT INTO dead_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  catalog.exec('BEGIN');
+  for (const { id, bytes, reason, source, topic, partition, offset } of letters) {
+    insert.run(id, `${source} ${id}`, bytes, reason, source, topic, partition, offset, NOW);
+  }
+  catalog.exec('COMMIT');
+  catalog.close();
+}
+
 test('the letters that an earlier version kept in the catalog are moved under their numbers, for keys of all zones, whatever the quota', async () => {
   const folder = temporaryFolder();
   await (await storeIn(folder)).close();
-  const catalog = new DatabaseSync(join(folder, 'catalog.sqlite'));
-  catalog.exec(`
-    CREATE TABLE dead_letters (
-      id INTEGER PRIMARY KEY AUTOINCREMENT, identity TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL, reason TEXT NOT NULL, source TEXT NOT NULL,
-      topic TEXT, partition INTEGER, message_offset INTEGER, received_at INTEGER NOT NULL
-    ) STRICT`);
-  const insert = catalog.prepare('INSERT INTO dead_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  insert.run(4, 'http 1', Buffer.from('{"shieldZoneId":7}'), 'timestamp is missing', 'http', null, null, null, Date.now());
-  insert.run(9, 'kafka 2', Buffer.alloc(2_000_000, 'x'), 'too long', 'kafka', 'shield', 1, 2n ** 60n, Date.now());
-  catalog.close();
-  const moved = await openStore({ dataDir: folder, memoryLimitMb: 256, retentionMs: DAY, now: Date.now, deadLetterQuotaBytes: 1_000 });
+  const offset = 2n ** 60n;
+  keepInCatalog(folder, [
+    { ...uploaded('{"shieldZoneId":7}'), id: 4, reason: 'timestamp is missing' },
+    { ...fromKafka('x'.repeat(2_000_000), 0), id: 9, partition: 1, offset },
+  ]);
+  const moved = await storeIn(folder, { deadLetterQuotaBytes: 1_000 });
   expect(await moved.listDeadLetters({ zones: [7], limit: 9 })).toEqual([]);
   expect(await moved.listDeadLetters(ALL)).toMatchObject([
     { id: 4, reason: 'timestamp is missing', source: 'http', zoneId: null, isWhole: true },
     { id: 9, topic: 'shield', partition: 1, offset: 2n ** 60n, sizeBytes: 2_000_000, isWhole: true },
   ]);
   await moved.close();
-  const again = await storeIn(folder, { now: Date.now });
+  const again = await storeIn(folder);
   expect(again.stats().deadLetters).toBe(2);
+});
+
+test('letters that an earlier version kept after this one did are moved under new numbers where theirs are taken', async () => {
+  const folder = temporaryFolder();
+  const first = await storeIn(folder);
+  await first.append(batchOf(uploaded('first'), uploaded('second')));
+  await first.close();
+  keepInCatalog(folder, [
+    { ...uploaded('third'), id: 2 },
+    { ...uploaded('fourth'), id: 7 },
+    { ...uploaded('first'), id: 9 },
+  ]);
+  const again = await storeIn(folder);
+  const letters = await again.listDeadLetters(ALL);
+  expect(letters.map(({ id, bytes }) => [id, Buffer.from(bytes).toString()])).toEqual([
+    [1, 'first'],
+    [2, 'second'],
+    [3, 'third'],
+    [7, 'fourth'],
+  ]);
+});
+
+test('many letters that an earlier version kept are all moved, some at a time', async () => {
+  const folder = temporaryFolder();
+  await (await storeIn(folder)).close();
+  keepInCatalog(
+    folder,
+    Array.from({ length: 1_201 }, (_, number) => ({ ...uploaded(`${number}`.padEnd(number < 20 ? 500_000 : 1)), id: number + 1 })),
+  );
+  const store = await storeIn(folder);
+  expect(store.stats().deadLetters).toBe(1_201);
+  const ids = (await store.listDeadLetters({ zones: 'all', afterId: 1_100, limit: 200 })).map(({ id }) => id);
+  expect(ids).toEqual(Array.from({ length: 101 }, (_, place) => 1_101 + place));
+  await store.close();
+  const catalog = new DatabaseSync(join(folder, 'catalog.sqlite'), { readOnly: true });
+  expect(catalog.prepare('SELECT count(*) AS letters FROM dead_letters').get()).toEqual({ letters: 0 });
+  catalog.close();
 });

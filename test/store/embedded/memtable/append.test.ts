@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { columnIndex } from '../../../../query/batch-columns.ts';
+import { memoryOfLetter } from '../../../../store/dead-letter-memory.ts';
 import { EmptyJournalTable } from '../../../../store/embedded/journal/empty-journal-table.ts';
 import { JournalFolder } from '../../../../store/embedded/journal/journal-folder.ts';
 import { AppendPipeline } from '../../../../store/embedded/memtable/append-pipeline.ts';
@@ -136,13 +137,11 @@ test('the bytes of events and of dead letters are pending until the batch is sto
     cut: null,
     zoneId: null,
   };
+  const shorter = { ...letter, bytes: Buffer.alloc(500) };
   const events = canonicalBatch([event('a', NOW)]);
   const eventBytes = Buffer.concat([...events.fields.values.flat(), ...events.fields.masks, ...events.logs]).byteLength;
-  const stored = [
-    store.append({ ...events, deadLetters: [letter, { ...letter, bytes: Buffer.alloc(500) }] }),
-    store.append(canonicalBatch([], { deadLetters: [letter] })),
-  ];
-  expect(store.pendingBytes()).toBe(eventBytes + 2_500);
+  const stored = [store.append({ ...events, deadLetters: [letter, shorter] }), store.append(canonicalBatch([], { deadLetters: [letter] }))];
+  expect(store.pendingBytes()).toBe(eventBytes + 2 * memoryOfLetter(letter) + memoryOfLetter(shorter));
   await Promise.all(stored);
   expect(store.pendingBytes()).toBe(0);
 });
