@@ -73,6 +73,8 @@ export async function runPipeline(
       bytes -= Buffer.byteLength(result) + 1;
       results.push(result);
     }
+    // A stream that was ended while nothing ran in it still has its place and its process.
+    if (stream.ended() !== null) await streams.close(stream);
     const next = stream.ended() === null ? streams.suspend(stream) : null;
     return `{"baton":${JSON.stringify(next)},"base_url":null,"results":[${results.join(',')}]}`;
   } catch (error) {
