@@ -54,6 +54,14 @@ describe('a transaction that is open for too long', () => {
     expect(await count()).toBe('0');
   });
 
+  test.each([['COMMIT'], ['ROLLBACK']])('is none after %s', async (end) => {
+    await app.stop();
+    app = await startDatabaseApp({ transactionMs: 300, statementMs: 1_500 });
+    const steps = ['BEGIN', end, ENDLESS].map((sql) => ({ stmt: { sql } }));
+    const { body } = await app.pipeline(app.full, { requests: [{ type: 'batch', batch: { steps } }] });
+    expect(codes(body.results)).toEqual(['SQLITE_INTERRUPT']);
+  });
+
   test('fails in a real client with its code, and the client goes on', async () => {
     const client = app.client(app.full);
     const transaction = await client.transaction('write');
