@@ -16,6 +16,7 @@ export interface ReplayOptions {
   readonly zones: DeadLetterSelection['zones'];
   /** Only these; all of them where absent. */
   readonly ids?: readonly number[];
+  readonly signal?: AbortSignal;
 }
 
 export interface ReplayReport {
@@ -29,8 +30,9 @@ export interface ReplayReport {
 /**
  * Tries dead letters once more, for instance after the rules were loosened. What is an event now is durable before its dead letter is removed, and
  * is stored once however often that is repeated; what still breaks a rule stays as it is. No source offset moves.
+ * Rejects with the signal's reason when aborted; what was not stored by then stays a dead letter.
  */
-export async function replayDeadLetters(store: EventStore, { ids, zones, ...rules }: ReplayOptions): Promise<ReplayReport> {
+export async function replayDeadLetters(store: EventStore, { ids, zones, signal, ...rules }: ReplayOptions): Promise<ReplayReport> {
   const builder = new BatchBuilder(rules);
   let [replayed, stillRejected, notReplayable] = [0, 0, 0];
   let taken: number[] = [];
@@ -43,6 +45,7 @@ export async function replayDeadLetters(store: EventStore, { ids, zones, ...rule
     }
   };
   for await (const letter of deadLettersOf(store, zones, ids)) {
+    signal?.throwIfAborted();
     if (!letter.isWhole) {
       notReplayable++;
     } else if (builder.addDeadLetterAgain(letter).kind === 'rejected') {

@@ -5,6 +5,7 @@ import type { DeadLetterSelection, EventStore } from '../../store/event-store.ts
 import { callerOf } from '../auth/access.ts';
 import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../http/content-negotiation.ts';
 import { deadLetterList } from '../http/dead-letter-list.ts';
+import { hangUpSignal } from '../http/hang-up.ts';
 import { readQuery, wholeNumber } from '../http/query-parameters.ts';
 import { readDiscardRequest, readReplayRequest } from '../http/replay-request.ts';
 import { wholeBodyWithin } from '../http/request-body.ts';
@@ -60,10 +61,11 @@ export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetter
   });
 
   const changes = { config: { needsScope: 'ingest' }, onRequest: validateBody } as const;
-  app.post<{ readonly Body: Uint8Array | undefined }>('/ingest/dead-letters/replay', changes, async (request) => {
+  app.post<{ readonly Body: Uint8Array | undefined }>('/ingest/dead-letters/replay', changes, async (request, reply) => {
     const ids = readReplayRequest(request.body);
     const zones = zonesOf(request);
-    return await orStoreProblem(() => replayDeadLetters(store, { now, retentionMs, zones, ...(ids === undefined ? {} : { ids }) }));
+    const options = { now, retentionMs, zones, signal: hangUpSignal(reply.raw), ...(ids === undefined ? {} : { ids }) };
+    return await orStoreProblem(() => replayDeadLetters(store, options));
   });
 
   app.post<{ readonly Body: Uint8Array | undefined }>('/ingest/dead-letters/discard', changes, async (request) => {

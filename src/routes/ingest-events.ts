@@ -3,13 +3,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { decompressed, type Encoding } from '../../ingest/upload/decompress.ts';
 import { type IntakeReport, takeInEvents } from '../../ingest/upload/event-intake.ts';
 import { IntakeError } from '../../ingest/upload/intake-error.ts';
+import { BODY, elementPath } from '../../query/json-path.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
 import { zoneGuard } from '../auth/zone-guard.ts';
 import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireBodyType } from '../http/content-negotiation.ts';
 import { hangUpSignal } from '../http/hang-up.ts';
 import type { Metrics } from '../http/metrics.ts';
-import { RequestProblem } from '../http/problem.ts';
+import { type FieldError, RequestProblem } from '../http/problem.ts';
 import { oneOf, readQuery } from '../http/query-parameters.ts';
 import { steadyChunks } from '../http/request-body.ts';
 import { asStoreProblem } from '../http/store-problem.ts';
@@ -52,8 +53,19 @@ function asIntakeProblem(error: unknown): unknown {
   if (!(error instanceof IntakeError)) return asStoreProblem(error);
   const detail = `${error.message}; sending everything again stores nothing twice`;
   if (error.cause instanceof RequestProblem)
-    return new RequestProblem(error.cause.errorKey, detail, { headers: error.cause.headers, cause: error });
-  return new RequestProblem('request.malformed', detail, { cause: error });
+    return new RequestProblem(error.cause.errorKey, detail, { headers: error.cause.headers, cause: error, ...notKeptErrors(error) });
+  return new RequestProblem('request.malformed', detail, { cause: error, ...notKeptErrors(error) });
+}
+
+/** Names the rejected events that are not kept as dead letters. */
+function notKeptErrors({ report }: IntakeError): { readonly errors?: readonly FieldError[] } {
+  const notKept = report.rejected.filter(({ kept }) => kept === false);
+  if (notKept.length === 0) return {};
+  const errors = notKept.map(({ index, line, reason }) => ({
+    field: elementPath(BODY, index),
+    message: `line ${line}: ${reason}; it is not kept as a dead letter, because those that are there use up DEAD_LETTER_MAX_MB`,
+  }));
+  return { errors };
 }
 
 /** `POST /ingest/events`: events as NDJSON or as one JSON array, of any length; 202 once all that are accepted are durable. */

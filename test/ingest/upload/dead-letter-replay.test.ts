@@ -92,6 +92,19 @@ test('long dead letters are read a few at a time and stored in batches of bounde
   expect(store.stats()).toMatchObject({ events: 40, deadLetters: 0 });
 });
 
+test('a replay that nobody waits for any more ends, and what it has not stored stays as it is', async () => {
+  const store = await storeWithDeadLetters();
+  const gone = new AbortController();
+  const watched = alteredStore(store, {
+    listDeadLetters: (selection) => {
+      gone.abort(new Error('gone'));
+      return store.listDeadLetters(selection);
+    },
+  });
+  await expect(replayDeadLetters(watched, { ...LATER, signal: gone.signal })).rejects.toThrow('gone');
+  expect(store.stats()).toMatchObject({ events: 1, deadLetters: 3 });
+});
+
 test('others get their turn while dead letters are tried', async () => {
   const store = await storeWithDeadLetters();
   let ended = false;

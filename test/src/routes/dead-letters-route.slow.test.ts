@@ -224,4 +224,11 @@ describe('dead letters', () => {
     expect((await ingest(app, `${lines.join('\n')}\n`)).body.rejected.slice(1_000)).toHaveLength(lost.length);
     expect(app.store.stats().deadLetters).toBe(kept);
   });
+  test('past the quota are named where the upload breaks off, too', async () => {
+    await app.stop();
+    app = await startApp({ storeOptions: { deadLetterQuotaBytes: 1_000 } });
+    const { status, body } = await ingest(app, `[1,"${'x'.repeat(2_000)}",`);
+    expect([status, body.errorKey, body.detail]).toEqual([400, 'request.malformed', expect.stringContaining('1 are not kept')]);
+    expect(body.errors).toEqual([{ field: '$[1]', message: expect.stringMatching(/^line 1: .*; it is not kept as a dead letter/) }]);
+  });
 });
