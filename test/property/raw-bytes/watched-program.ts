@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openTokenStore } from '../../../edge/local/database/token-store.ts';
 import { eventually } from '../../fixtures/eventually.ts';
+import { DefectLog } from './defect-log.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const WATCH = fileURLToPath(new URL('./main-thread-watch.ts', import.meta.url));
@@ -13,9 +14,6 @@ const WATCH = fileURLToPath(new URL('./main-thread-watch.ts', import.meta.url));
 /** Opens zone 1 alone. */
 export const KEY_OF_ZONE_1 = 'key-of-zone-one-alone';
 export const KEY_OF_ALL_ZONES = 'key-of-all-the-zones';
-
-/** Lines of the log from this level on tell of a defect. */
-const ERROR_LEVEL = 50;
 
 /** The real program in a process of its own, with a watch on its main thread. */
 export interface WatchedProgram {
@@ -37,29 +35,6 @@ function databaseTokenOf(dataDir: string): string {
   return token?.token ?? '';
 }
 
-/** Takes a log apart into lines, and keeps those that tell of a defect. */
-class DefectLog {
-  #rest = '';
-  #defects: string[] = [];
-  address: string | undefined;
-
-  add(text: string): void {
-    const lines = (this.#rest + text).split('\n');
-    this.#rest = lines.pop() ?? '';
-    for (const line of lines) {
-      this.address ??= /listening on (http:\/\/[^"\s]+)/.exec(line)?.[1];
-      const level = line.startsWith('{') ? Number((JSON.parse(line) as { readonly level?: unknown }).level) : ERROR_LEVEL;
-      if (level >= ERROR_LEVEL) this.#defects.push(line);
-    }
-  }
-
-  take(): readonly string[] {
-    const taken = [...this.#defects, ...(this.#rest === '' ? [] : [this.#rest])];
-    [this.#defects, this.#rest] = [[], ''];
-    return taken;
-  }
-}
-
 function end(child: ChildProcess): string | null {
   return child.exitCode === null && child.signalCode === null ? null : `the program has ended with ${child.exitCode ?? child.signalCode}`;
 }
@@ -75,13 +50,13 @@ export async function startWatchedProgram(): Promise<WatchedProgram> {
   };
   const child = spawn(process.execPath, ['--import', WATCH, MAIN, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   const log = new DefectLog();
-  child.stderr?.on('data', (chunk) => log.add(String(chunk)));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => log.add(text));
   await eventually('the program listens', () => {
-    if (end(child) !== null) throw new Error(`${end(child)}: ${log.take().join('\n')}`);
+    if (end(child) !== null) throw new Error(`${end(child)}: ${log.takeAll().join('\n')}`);
     return log.address !== undefined;
   });
   const longestTurnMs = async (): Promise<number> => {
-    if (end(child) !== null) throw new Error(`${end(child)}: ${log.take().join('\n')}`);
+    if (end(child) !== null) throw new Error(`${end(child)}: ${log.takeAll().join('\n')}`);
     const answered = once(child, 'message', { signal: AbortSignal.timeout(60_000) });
     child.send('how long?');
     const [{ longestTurnMs: longest }] = (await answered) as [{ readonly longestTurnMs: number }];
