@@ -30,7 +30,8 @@ test('events, source offsets, sequences and counters are there again after a res
   expect(await storedIds(again)).toEqual(inAnswerOrder(events));
   expect(again.sourceOffset('t', 0)).toBe(40n);
   expect(again.stats()).toEqual(before);
-  expect(await again.append(canonicalBatch([event('next', NOW)]))).toEqual({ firstSequence: 51n, eventCount: 1, duplicates: 0 });
+  const receipt = { firstSequence: 51n, eventCount: 1, duplicates: 0, deadLettersNotKept: [] };
+  expect(await again.append(canonicalBatch([event('next', NOW)]))).toEqual(receipt);
 });
 
 test('a last journal that a crash tore is taken away: its batch was never acknowledged', async () => {
