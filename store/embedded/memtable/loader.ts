@@ -15,7 +15,7 @@ import { loadJournal } from './journal-loader.ts';
 import { GrowingTable, Memtable } from './memtable.ts';
 
 /**
- * A memtable is closed once it has this many events, or bytes of journal, or is this old. Its events are sorted when it is flushed, which must fit into the smaller memory limits, because a sort
+ * A memtable is closed once it has this many events, or has taken in this many bytes, or is this old. Its events are sorted when it is flushed, which must fit into the smaller memory limits, because a sort
  * that spills costs several times as much.
  */
 const CLOSE_AT_EVENTS = 100_000;
@@ -82,7 +82,8 @@ export class Loader {
     if (this.#isFull()) {
       await this.close();
     }
-    const { table, parts, journals } = this.#open;
+    const memtable = this.#open;
+    const { table, parts, journals } = memtable;
     const known = versions.snapshot();
     let zones: readonly number[] = [];
     let newSequences: Float64Array | undefined;
@@ -95,8 +96,7 @@ export class Loader {
         journal = await this.#options.dropFiles(journal);
       }
       if (part === undefined) {
-        // Its logs are in memory until the memtable is closed, whether it has files or not.
-        table.add({ ...journal, sizeBytes: written.sizeBytes }, loaded, arrived);
+        table.add(journal, loaded, arrived);
       } else {
         parts.push(part);
         part.logs.acquire();
@@ -113,6 +113,7 @@ export class Loader {
       known.release();
     }
     journals.push(journal);
+    memtable.receivedBytes += written.sizeBytes;
     counters.expiredEvents += journal.expiredCount;
     sourceOffsets.move(journal.sourceOffsets);
     this.#end = endAfter(journal);
@@ -143,7 +144,7 @@ export class Loader {
   }
 
   #isFull(): boolean {
-    return this.#open.events >= CLOSE_AT_EVENTS || this.#open.journalBytes >= CLOSE_AT_BYTES;
+    return this.#open.events >= CLOSE_AT_EVENTS || this.#open.receivedBytes >= CLOSE_AT_BYTES;
   }
 }
 

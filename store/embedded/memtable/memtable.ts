@@ -47,6 +47,8 @@ export class Memtable {
   readonly table: GrowingTable;
   readonly parts: GrowingSegment[];
   readonly journals: Journal[] = [];
+  /** Of all its journals, also of those whose files were removed: their logs are in memory until it is flushed. */
+  receivedBytes = 0;
 
   constructor(table: GrowingTable, openedAtMs: number) {
     this.table = table;

@@ -127,6 +127,7 @@ class Life {
 
   async #upload(uploads: readonly Upload[]): Promise<void> {
     const journals = this.#journals();
+    const { journalBytes } = this.#store.stats();
     const reports = await Promise.all(uploads.map((upload) => this.#send(upload)));
     const sent = uploads.flatMap(idsOf);
     const fresh = new Set(sent.filter((id) => !this.#stored.has(id)));
@@ -147,7 +148,10 @@ class Life {
     for (const id of fresh) this.#stored.add(id);
     this.#expired += uploads.reduce((sum, { expired }) => sum + expired, 0);
     this.#duplicates += sent.length - fresh.size;
-    if (fresh.size === 0) expect(this.#journals()).toEqual(journals);
+    if (fresh.size === 0) {
+      expect(this.#journals()).toEqual(journals);
+      expect(this.#store.stats().journalBytes).toBe(journalBytes);
+    }
   }
 
   #send(upload: Upload): Promise<IntakeReport> {
