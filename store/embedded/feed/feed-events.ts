@@ -26,16 +26,16 @@ export interface FeedReading {
 export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: FeedBudget, reading: FeedReading): Promise<FeedWindow> {
   const parts = partsOf(snapshot, range);
   if (parts === undefined) {
-    return { after: range.after, upTo: range.upTo, events: [], times: [] };
+    return { after: range.after, upTo: range.upTo, times: [] };
   }
   const { aliases, signal } = reading;
   const paths = parts.segments.map(({ file }) => aliases.segmentAlias(file));
   const lowest = await readHeads([], paths, range, budget, reading);
   const blobFile = (number: number) => blobFileWithNumber(snapshot.blobFiles, number);
   await readFlushedLogs(
-    lowest.sorted(),
+    lowest.blobPointers,
     { blobFile, segmentsFolder: aliases.segmentsFolder, signal },
-    { isWanted: (event) => lowest.isKept(event), take: (event, log) => lowest.addLog(event, log) },
+    { isWanted: (index) => lowest.isKept(index), take: (index, log) => lowest.addLog(index, log) },
   );
   const times = parts.blobFiles.flatMap(({ ingestTimes }) => unpackIngestTimes(ingestTimes));
   return { after: range.after, events: lowest.sorted(), upTo: lowest.upTo, times };
@@ -50,8 +50,10 @@ export async function readGrowing(
 ): Promise<FeedWindow> {
   const parts = growingSegments.filter(({ lastSequence }) => lastSequence > range.after);
   const lowest = await readHeads(sourcesOf(parts), [], range, budget, reading);
-  for (const event of lowest.sorted()) {
-    lowest.addLog(event, logOfGrowing(parts, event.sequence));
+  for (let index = 0; index < lowest.blobPointers.length; index += 1) {
+    if (lowest.isKept(index)) {
+      lowest.addLog(index, logOfGrowing(parts, lowest.sequenceOf(index)));
+    }
   }
   const times = parts.flatMap(({ journals }) => journals);
   return { after: range.after, events: lowest.sorted(), upTo: lowest.upTo, times };
@@ -65,19 +67,20 @@ async function readHeads(
   { aliases, connection, signal }: FeedReading,
 ): Promise<LowestEvents> {
   const events = eventsRelation(growing, segmentPaths, range.upTo + 1n);
-  const lowest = new LowestEvents(budget.bytes, range.upTo);
+  const lowest = new LowestEvents({ ...range, maxBytes: budget.bytes });
   let found = 0;
   let highest = range.after;
   const reading = streamStatement(connection, feedHeadsStatement(events, range, budget.events), signal, (chunk) => {
-    const [sequences, places, heads] = [0, 1, 2].map((index) => chunk.getColumnVector(index));
-    for (let row = 0; row < chunk.rowCount; row += 1) {
+    const [sequences, pointers, heads] = [0, 1, 2].map((index) => chunk.getColumnVector(index));
+    const { rowCount } = chunk;
+    for (let row = 0; row < rowCount; row += 1) {
       const sequence = sequences?.getItem(row) as bigint;
       if (sequence > highest) {
         highest = sequence;
       }
-      lowest.add(sequence, places?.getItem(row) as bigint, (heads as DuckDBBlobVector).getItemBytes(row) as Uint8Array);
+      lowest.add(sequence, pointers?.getItem(row) as bigint, (heads as DuckDBBlobVector).getItemBytes(row) as Uint8Array);
     }
-    found += chunk.rowCount;
+    found += rowCount;
     return true;
   });
   await aliases.withOriginalPaths(reading);

@@ -1,7 +1,7 @@
 import { PACKED_FIELDS } from '../../../query/packed-log.ts';
 import type { FeedLine } from '../../event-store.ts';
 import { StoreError } from '../../store-error.ts';
-import type { PackedEvent } from './lowest-events.ts';
+import { type PackedEvents, SPAN_NUMBERS } from './lowest-events.ts';
 
 const QUOTE = 0x22;
 const CLOSE_BRACE = 0x7d;
@@ -9,19 +9,34 @@ const CLOSE_BRACE = 0x7d;
 /** What comes before the value of a packed field in the head of an event, whose first member is none of them. */
 const MEMBERS = PACKED_FIELDS.map((name) => Buffer.from(`,"${name}":"`));
 
+/** Most events fit into it, so that the last one of a page, which does not fit into the page, costs no copy of all before it. */
+const SPARE_BYTES = 16 * 1024;
+
+/** Which of the events are wanted: so many from the one at a place on, as long as their lines have no more bytes together, at least one. */
+export interface WantedLines {
+  readonly first: number;
+  readonly limit: number;
+  readonly maxBytes: number;
+}
+
 /**
- * Writes the first events as lines of JSON with their logs unpacked, up to `maxBytes` together, at least one event.
- * `clock` says when an event was taken in.
+ * Writes events as lines of JSON with their logs unpacked.
+ * `clock` says when an event was taken in. Throws `StoreError` (`corrupt`) where the log of one is not there.
  */
-export function feedLines(events: readonly PackedEvent[], clock: (sequence: bigint) => number, maxBytes: number): FeedLine[] {
-  const writer = new LineWriter(events.reduce((sum, { head, log }) => sum + head.length + (log?.length ?? 0), 0));
+export function feedLines(events: PackedEvents, { first, limit, maxBytes }: WantedLines, clock: (sequence: bigint) => number): FeedLine[] {
+  const { after, sequences, bytes, spans } = events;
+  const writer = new LineWriter(bytes, Math.min(maxBytes, 2 * bytes.length) + SPARE_BYTES);
   const ends: number[] = [];
-  for (const { sequence, head, log } of events) {
-    if (log === undefined) {
-      throw new StoreError('corrupt', `the log of the event ${sequence} was not found`);
+  const last = Math.min(events.count, first + limit);
+  for (let place = first; place < last; place += 1) {
+    const span = place * SPAN_NUMBERS;
+    const [head, headEnd] = [spans[span] as number, spans[span + 1] as number];
+    const [log, logEnd] = [spans[span + 2] as number, spans[span + 3] as number];
+    if (logEnd === 0) {
+      throw new StoreError('corrupt', `the log of the event ${after + BigInt(sequences[place] as number)} was not found`);
     }
-    writer.copy(head, 0, head.length);
-    copyUnpacked(log, head, writer);
+    writer.copy(head, headEnd);
+    writer.copyUnpacked(log, logEnd, head);
     writer.put(CLOSE_BRACE);
     if (writer.used > maxBytes && ends.length > 0) {
       break;
@@ -29,37 +44,41 @@ export function feedLines(events: readonly PackedEvent[], clock: (sequence: bigi
     ends.push(writer.used);
   }
   return ends.map((end, index) => {
-    const { sequence } = events[index] as PackedEvent;
+    const sequence = after + BigInt(sequences[first + index] as number);
     return { sequence, ingestedAtMs: clock(sequence), bytes: writer.bytes, start: ends[index - 1] ?? 0, end };
   });
 }
 
-/** A value that was packed stands in JSON as it is, so its bytes are those in the head. */
-function copyUnpacked(log: Buffer, head: Buffer, writer: LineWriter): void {
-  let from = 0;
-  for (let at = 0; at < log.length; at += 1) {
-    const member = MEMBERS[(log[at] as number) - 1];
-    if (member !== undefined) {
-      const value = head.indexOf(member) + member.length;
-      writer.copy(log, from, at);
-      writer.copy(head, value, head.indexOf(QUOTE, value));
-      from = at + 1;
-    }
-  }
-  writer.copy(log, from, log.length);
-}
-
 class LineWriter {
+  readonly #source: Buffer;
   bytes: Buffer;
   used = 0;
 
-  constructor(bytes: number) {
+  constructor(source: Buffer, bytes: number) {
+    this.#source = source;
     this.bytes = Buffer.allocUnsafeSlow(bytes);
   }
 
-  copy(source: Buffer, start: number, end: number): void {
+  copy(start: number, end: number): void {
     this.#makeRoom(end - start);
-    this.used += source.copy(this.bytes, this.used, start, end);
+    this.used += this.#source.copy(this.bytes, this.used, start, end);
+  }
+
+  /** A value that was packed stands in JSON as it is, so its bytes are those in the head. */
+  copyUnpacked(start: number, end: number, head: number): void {
+    const source = this.#source;
+    let from = start;
+    for (let at = start; at < end; at += 1) {
+      const mark = source[at] as number;
+      if (mark <= MEMBERS.length && mark > 0) {
+        const member = MEMBERS[mark - 1] as Buffer;
+        const value = source.indexOf(member, head) + member.length;
+        this.copy(from, at);
+        this.copy(value, source.indexOf(QUOTE, value));
+        from = at + 1;
+      }
+    }
+    this.copy(from, end);
   }
 
   put(byte: number): void {

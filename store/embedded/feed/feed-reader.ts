@@ -27,9 +27,9 @@ const PAGE_EVENTS = 8_192;
 const WINDOW_EVENTS = 120_000;
 const MEBIBYTE = 1024 * 1024;
 
-/** A window may hold an eighth of the memory limit, in addition to it, and at most 96 MiB, because more would save no reading. */
+/** A window may hold an eighth of the memory limit, in addition to it, and at most 108 MiB, because more would save little reading. */
 export function feedWindowBudget(memoryLimitMb: number): FeedBudget {
-  return { events: WINDOW_EVENTS, bytes: Math.min(96, memoryLimitMb / 8) * MEBIBYTE };
+  return { events: WINDOW_EVENTS, bytes: Math.min(108, memoryLimitMb / 8) * MEBIBYTE };
 }
 
 /**
@@ -132,8 +132,8 @@ export class FeedReader {
 
   #makeWindow(range: FlushedRange): Promise<FeedWindow> {
     const { events, bytes } = this.#options.windowBudget;
-    // What does not fit is not even looked for, as far as can be told before.
-    const fitting = Math.ceil((range.events * bytes) / range.bytes);
+    // What is too much for one window is read in equal parts, as far as can be told before.
+    const fitting = Math.ceil(range.events / Math.ceil(range.bytes / bytes));
     const budget = { events: Math.max(1, Math.min(events, fitting)), bytes };
     return this.#withSnapshot(this.#closing.signal, (snapshot, reading) => readFlushed(snapshot, range, budget, reading));
   }

@@ -1,122 +1,204 @@
-/** An event of the feed whose log is packed, or not read yet. */
-export interface PackedEvent {
-  readonly sequence: bigint;
-  readonly blobPointer: bigint;
-  /** JSON up to the value of its last member, the log (see `feedHeadsStatement`). */
-  readonly head: Buffer;
-  /** As in `query/packed-log.ts`. */
-  readonly log: Buffer | undefined;
+/** Events of the feed whose logs are packed, by ascending sequence: their heads and logs back to back in one buffer, and their numbers in arrays. */
+export interface PackedEvents {
+  readonly count: number;
+  /** Exclusive: sequences are counted from here. */
+  readonly after: bigint;
+  readonly sequences: Float64Array;
+  /** UTF-8. A head is JSON up to the value of its last member, the log (see `feedHeadsStatement`); a log is as in `query/packed-log.ts`. */
+  readonly bytes: Buffer;
+  /** Of each event, where in the bytes its head starts and ends, and where its log does. A log that is not there ends at 0. */
+  readonly spans: Uint32Array;
 }
 
-type KeptEvent = { -readonly [Name in keyof PackedEvent]: PackedEvent[Name] };
+export const SPAN_NUMBERS = 4;
 
-/** What an event takes beside its bytes. */
-const BYTES_AN_EVENT = 256;
-/** Pieces of memory grow up to this. */
-const PIECE_BYTES = 1024 * 1024;
-/** What is longer has a piece of its own. */
-const LARGE_BYTES = 64 * 1024;
-/** The highest events are dropped only when the limit is exceeded by a quarter, because each drop copies all that is kept. */
-const PART_BEYOND = 1 / 4;
+/** What an event takes beside its bytes, in arrays that double as they grow. */
+const BYTES_AN_EVENT = 64;
+const FIRST_EVENTS = 1_024;
+const FIRST_BYTES = 64 * 1024;
+/** So much stays when events are dropped, because each drop copies all that stays. */
+const KEPT_PART = 3 / 4;
+
+export interface LowestEventsOptions {
+  /** No event up to this one is added. */
+  readonly after: bigint;
+  /** No event above it is kept. */
+  readonly upTo: bigint;
+  readonly maxBytes: number;
+}
 
 /**
- * Takes events in any order and keeps those with the lowest sequences that fit into a number of bytes together, at least one.
- * It copies their bytes into its own pieces of memory, and into new ones when it drops the highest. Until then it holds a quarter
- * more than that number, and while it copies, both.
+ * Takes events in any order and keeps those with the lowest sequences that fit into a number of bytes together, at least one. When there are more,
+ * it copies what fits into three quarters of that number and drops the others; only while it copies does it hold more.
  */
 export class LowestEvents {
+  readonly #after: bigint;
   readonly #maxBytes: number;
-  #events: KeptEvent[] = [];
-  #upTo: bigint;
-  #bytes = 0;
-  #piece = Buffer.alloc(0);
+  #upTo: number;
+  /** Of all events that were added, also of those dropped since. */
+  #count = 0;
+  #sequences = new Float64Array(FIRST_EVENTS);
+  #blobPointers = new BigInt64Array(FIRST_EVENTS);
+  #spans = new Uint32Array(FIRST_EVENTS * SPAN_NUMBERS);
+  #kept = 0;
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #used = 0;
 
-  /** No event above `upTo` is kept. */
-  constructor(maxBytes: number, upTo: bigint) {
+  constructor({ after, upTo, maxBytes }: LowestEventsOptions) {
+    this.#after = after;
+    this.#upTo = Number(upTo - after);
     this.#maxBytes = maxBytes;
-    this.#upTo = upTo;
   }
 
   /** Every event up to here that was added is kept. */
   get upTo(): bigint {
-    return this.#upTo;
+    return this.#after + BigInt(this.#upTo);
+  }
+
+  /** Of all events that were added, in the order in which they were. */
+  get blobPointers(): BigInt64Array {
+    return this.#blobPointers.subarray(0, this.#count);
   }
 
   /** What is above has not been added. */
   endAt(sequence: bigint): void {
-    this.#upTo = sequence < this.#upTo ? sequence : this.#upTo;
+    this.#upTo = Math.min(this.#upTo, Number(sequence - this.#after));
   }
 
-  isKept({ sequence }: PackedEvent): boolean {
-    return sequence <= this.#upTo;
+  /** Whether the event that was added as the nth, from 0, is kept. */
+  isKept(index: number): boolean {
+    return (this.#sequences[index] as number) <= this.#upTo;
+  }
+
+  sequenceOf(index: number): bigint {
+    return this.#after + BigInt(this.#sequences[index] as number);
   }
 
   add(sequence: bigint, blobPointer: bigint, head: Uint8Array): void {
-    if (sequence <= this.#upTo) {
-      this.#events.push({ sequence, blobPointer, head: this.#copy(head), log: undefined });
-      this.#grow(BYTES_AN_EVENT + head.length);
-    }
-  }
-
-  addLog(event: PackedEvent, log: Uint8Array): void {
-    if (this.isKept(event)) {
-      (event as KeptEvent).log = this.#copy(log);
-      this.#grow(log.length);
-    }
-  }
-
-  /** By ascending sequence. */
-  sorted(): readonly PackedEvent[] {
-    this.#keepLowest();
-    return this.#events;
-  }
-
-  #grow(bytes: number): void {
-    this.#bytes += bytes;
-    if (this.#bytes > this.#maxBytes * (1 + PART_BEYOND) && this.#events.length > 1) {
-      this.#keepLowest();
-    }
-  }
-
-  #keepLowest(): void {
-    this.#events.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
-    let sum = 0;
-    const over = this.#events.findIndex((event, index) => {
-      sum += bytesOf(event);
-      return sum > this.#maxBytes && index > 0;
-    });
-    if (over === -1) {
+    const distance = Number(sequence - this.#after);
+    if (distance > this.#upTo) {
       return;
     }
-    this.#events.length = over;
-    this.#upTo = this.#events[over - 1]?.sequence ?? 0n;
-    this.#bytes = 0;
-    this.#used = this.#piece.length;
-    for (const event of this.#events) {
-      event.head = this.#copy(event.head);
-      event.log = event.log && this.#copy(event.log);
-      this.#bytes += bytesOf(event);
+    if (this.#count === this.#sequences.length) {
+      this.#growArrays();
+    }
+    const index = this.#count;
+    this.#sequences[index] = distance;
+    this.#blobPointers[index] = blobPointer;
+    this.#count += 1;
+    this.#kept += 1;
+    this.#put(index * SPAN_NUMBERS, head);
+  }
+
+  /** Adds the log of the event that was added as the nth, from 0. */
+  addLog(index: number, log: Uint8Array): void {
+    if (this.isKept(index)) {
+      this.#put(index * SPAN_NUMBERS + 2, log);
     }
   }
 
-  #copy(bytes: Uint8Array): Buffer {
-    if (bytes.length > LARGE_BYTES) {
-      const own = Buffer.allocUnsafeSlow(bytes.length);
-      own.set(bytes);
-      return own;
+  /** The events that are kept. */
+  sorted(): PackedEvents {
+    const order = this.#order();
+    const spans = new Uint32Array(order.length * SPAN_NUMBERS);
+    for (const [place, index] of order.entries()) {
+      for (let number = 0; number < SPAN_NUMBERS; number += 1) {
+        spans[place * SPAN_NUMBERS + number] = this.#spans[index * SPAN_NUMBERS + number] as number;
+      }
     }
-    if (this.#used + bytes.length > this.#piece.length) {
-      this.#piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, Math.max(2 * this.#piece.length, LARGE_BYTES)));
-      this.#used = 0;
+    const sequences = Float64Array.from(order, (index) => this.#sequences[index] as number);
+    return { count: order.length, after: this.#after, sequences, bytes: this.#bytes, spans };
+  }
+
+  /** Copies bytes and notes in the spans from `number` on where they are. The event may be dropped then. */
+  #put(number: number, bytes: Uint8Array): void {
+    if (this.#used + bytes.length > this.#bytes.length) {
+      this.#growBytes(this.#used + bytes.length);
     }
-    const copy = this.#piece.subarray(this.#used, this.#used + bytes.length);
-    copy.set(bytes);
+    this.#bytes.set(bytes, this.#used);
+    this.#spans[number] = this.#used;
     this.#used += bytes.length;
-    return copy;
+    this.#spans[number + 1] = this.#used;
+    if (this.#used + this.#kept * BYTES_AN_EVENT > this.#maxBytes && this.#kept > 1) {
+      this.#dropHighest();
+    }
+  }
+
+  #dropHighest(): void {
+    const order = this.#order();
+    let sum = 0;
+    const over = order.findIndex((index, place) => {
+      const [headStart = 0, headEnd = 0, logStart = 0, logEnd = 0] = this.#spans.subarray(index * SPAN_NUMBERS);
+      sum += BYTES_AN_EVENT + headEnd - headStart + logEnd - logStart;
+      return sum > this.#maxBytes * KEPT_PART && place > 0;
+    });
+    const left = order.subarray(0, over === -1 ? order.length : over);
+    this.#upTo = over === -1 ? this.#upTo : (this.#sequences[left.at(-1) as number] as number);
+    this.#kept = left.length;
+    const all = this.#bytes;
+    this.#bytes = Buffer.allocUnsafeSlow(all.length);
+    this.#used = 0;
+    for (const index of left) {
+      for (const number of [index * SPAN_NUMBERS, index * SPAN_NUMBERS + 2]) {
+        const [start, end] = [this.#spans[number] as number, this.#spans[number + 1] as number];
+        if (end > 0) {
+          all.copy(this.#bytes, this.#used, start, end);
+          this.#spans[number] = this.#used;
+          this.#used += end - start;
+          this.#spans[number + 1] = this.#used;
+        }
+      }
+    }
+    free(all);
+  }
+
+  /** Which of the events that were added are kept, by ascending sequence. */
+  #order(): Uint32Array {
+    const order = new Uint32Array(this.#kept);
+    let kept = 0;
+    for (let index = 0; index < this.#count; index += 1) {
+      if (this.isKept(index)) {
+        order[kept] = index;
+        kept += 1;
+      }
+    }
+    return order.subarray(0, kept).sort((a, b) => (this.#sequences[a] as number) - (this.#sequences[b] as number));
+  }
+
+  #growArrays(): void {
+    const larger = <T extends Float64Array | BigInt64Array | Uint32Array>(array: T, empty: T): T => {
+      empty.set(array as never);
+      return empty;
+    };
+    const events = 2 * this.#sequences.length;
+    this.#sequences = larger(this.#sequences, new Float64Array(events));
+    this.#blobPointers = larger(this.#blobPointers, new BigInt64Array(events));
+    this.#spans = larger(this.#spans, new Uint32Array(events * SPAN_NUMBERS));
+  }
+
+  #growBytes(atLeast: number): void {
+    const all = this.#bytes;
+    this.#bytes = Buffer.allocUnsafeSlow(Math.max(atLeast, Math.min(2 * all.length, this.#maxBytes)));
+    all.copy(this.#bytes, 0, 0, this.#used);
+    free(all);
   }
 }
 
-function bytesOf({ head, log }: PackedEvent): number {
-  return BYTES_AN_EVENT + head.length + (log?.length ?? 0);
+/** The number of sequences, which ascend, that are not above this one. */
+export function firstAbove(sequences: Float64Array, sequence: number): number {
+  let [low, high] = [0, sequences.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sequences[middle] as number) > sequence) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/** Gives memory back at once, because the collector may leave it for long. */
+function free({ buffer }: Buffer<ArrayBuffer>): void {
+  buffer.transfer(0);
 }

@@ -21,12 +21,9 @@ export async function readLogs(
     bytes += log.length;
     logs[index] = bytes > maxBytes ? '' : log.toString();
   };
-  const flushed: { readonly index: number; readonly blobPointer: bigint }[] = [];
   for (const [index, blobPointer] of blobPointers.entries()) {
     if (blobPointer < 0n) {
       keep(index, scope.growingLog(-blobPointer));
-    } else {
-      flushed.push({ index, blobPointer });
     }
   }
   const source = {
@@ -34,9 +31,9 @@ export async function readLogs(
     segmentsFolder: scope.aliases.segmentsFolder,
     signal: scope.signal,
   };
-  await readFlushedLogs(flushed, source, {
-    isWanted: () => bytes <= maxBytes,
-    take: ({ index }, log) => keep(index, log),
+  await readFlushedLogs(blobPointers, source, {
+    isWanted: (index) => bytes <= maxBytes && (blobPointers[index] as bigint) >= 0n,
+    take: keep,
   });
   return bytes > maxBytes ? undefined : logs;
 }
@@ -49,28 +46,42 @@ export interface FlushedLogs {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Who gets the logs of flushed events. */
-export interface LogTaker<Event> {
+/** Who gets the logs of flushed events, which it knows by their indexes in the list of blob pointers. */
+export interface LogTaker {
   /** Asked before the blob file of an event is read. */
-  readonly isWanted: (event: Event) => boolean;
+  readonly isWanted: (index: number) => boolean;
   /** Called in no order. The bytes are those of a whole page: whoever keeps them copies them. */
-  readonly take: (event: Event, log: Buffer) => void;
+  readonly take: (index: number, log: Buffer) => void;
 }
 
-/** Reads the packed log of each of the flushed events, whose blob pointers differ, some blob files at a time. Rejects with `StoreError` (`corrupt`) where one is not there. */
-export async function readFlushedLogs<Event extends { readonly blobPointer: bigint }>(
-  events: readonly Event[],
+/** Reads the packed log behind each of the blob pointers that is wanted, some blob files at a time. No pointer is there twice. Rejects with `StoreError` (`corrupt`) where one is not there. */
+export async function readFlushedLogs(
+  blobPointers: ArrayLike<bigint>,
   { blobFile, segmentsFolder, signal }: FlushedLogs,
-  { isWanted, take }: LogTaker<Event>,
+  { isWanted, take }: LogTaker,
 ): Promise<void> {
-  const blobFiles = [...Map.groupBy(events, ({ blobPointer }) => logRow(blobPointer).blobFile)].values();
+  const rows = new Uint32Array(blobPointers.length);
+  const blobFiles = new Map<number, number[]>();
+  for (let index = 0; index < blobPointers.length; index += 1) {
+    if (isWanted(index)) {
+      const { blobFile: number, row } = logRow(blobPointers[index] as bigint);
+      rows[index] = row;
+      const others = blobFiles.get(number);
+      if (others === undefined) {
+        blobFiles.set(number, [index]);
+      } else {
+        others.push(index);
+      }
+    }
+  }
+  const left = blobFiles.entries();
   const readOn = async () => {
-    for (const [number, all] of blobFiles) {
+    for (const [number, indexes] of left) {
       signal?.throwIfAborted();
-      const eventOf = new Map(all.filter(isWanted).map((event) => [logRow(event.blobPointer).row, event]));
-      if (eventOf.size > 0) {
-        const ascending = [...eventOf.keys()].sort((a, b) => a - b);
-        await readBlobFileRows(blobFile(number), segmentsFolder, ascending, (row, log) => take(eventOf.get(row) as Event, log));
+      const wanted = indexes.filter(isWanted).sort((a, b) => (rows[a] as number) - (rows[b] as number));
+      if (wanted.length > 0) {
+        const wantedRows = Uint32Array.from(wanted, (index) => rows[index] as number);
+        await readBlobFileRows(blobFile(number), segmentsFolder, wantedRows, (nth, log) => take(wanted[nth] as number, log));
       }
     }
   };

@@ -29,7 +29,7 @@ function written(folder: string, logs: readonly string[], rows: readonly number[
 
 async function readRows(blobFile: BlobFile, folder: string, rows: readonly number[]): Promise<Map<number, string>> {
   const found = new Map<number, string>();
-  await readBlobFileRows(blobFile, folder, rows, (row, log) => found.set(row, log.toString()));
+  await readBlobFileRows(blobFile, folder, Uint32Array.from(rows), (nth, log) => found.set(rows[nth] as number, log.toString()));
   return found;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LowestEvents } from '../../../../store/embedded/feed/lowest-events.ts';
+import { LowestEvents, type PackedEvents, SPAN_NUMBERS } from '../../../../store/embedded/feed/lowest-events.ts';
 import { KNOWN_IN_TIME } from '../../../fixtures/known-in-time.ts';
 
 const anyLength = fc.oneof(
@@ -12,27 +12,47 @@ const anyEvents = fc.array(fc.record({ head: anyLength, log: anyLength, place: f
   maxLength: 300,
 });
 
+/** Sequences begin far behind 0. */
+const AFTER = 2n ** 60n;
+const UP_TO = AFTER + 1_000_000n;
+
+/** What is kept of each event, in order. */
+function eventsIn({ count, after, sequences, bytes, spans }: PackedEvents) {
+  return Array.from({ length: count }, (_, place) => {
+    const [headStart, headEnd, logStart, logEnd] = spans.subarray(place * SPAN_NUMBERS);
+    return {
+      sequence: after + BigInt(sequences[place] as number),
+      head: bytes.subarray(headStart, headEnd),
+      log: bytes.subarray(logStart, logEnd),
+    };
+  });
+}
+
 test('the lowest events are kept whole, as many as fit, whatever the order in which they and their logs come', () => {
   fc.assert(
     fc.property(anyEvents, fc.integer({ min: 1, max: 300_000 }), (lengths, maxBytes) => {
       const events = lengths.map(({ head, log, place }, index) => {
         const text = String(index);
-        return { sequence: BigInt(index + 1), head: Buffer.alloc(head, `h${text}`), log: Buffer.alloc(log, `l${text}`), place };
+        const sequence = AFTER + BigInt(index + 1);
+        return { sequence, head: Buffer.alloc(head + 1, `h${text}`), log: Buffer.alloc(log, `l${text}`), place };
       });
-      const lowest = new LowestEvents(maxBytes, 1_000_000n);
-      const inAnyOrder = events.toSorted((a, b) => a.place - b.place);
-      for (const { sequence, head } of inAnyOrder) lowest.add(sequence, -sequence, head);
-      const heads = [...lowest.sorted()];
-      for (const event of heads.toReversed()) lowest.addLog(event, events[Number(event.sequence) - 1]?.log ?? Buffer.alloc(0));
-      const kept = lowest.sorted();
+      const lowest = new LowestEvents({ after: AFTER, upTo: UP_TO, maxBytes });
+      for (const { sequence, head } of events.toSorted((a, b) => a.place - b.place)) lowest.add(sequence, -sequence, head);
+      const added = [...lowest.blobPointers].map((pointer, index) => ({ index, sequence: lowest.sequenceOf(index), pointer }));
+      expect(added.every(({ sequence, pointer }) => pointer === -sequence)).toBe(true);
+      for (const { index, sequence } of added.toSorted((a, b) => (a.sequence > b.sequence ? -1 : 1)))
+        lowest.addLog(index, events[Number(sequence - AFTER) - 1]?.log ?? Buffer.alloc(0));
+      const kept = eventsIn(lowest.sorted());
       expect(kept.map(({ sequence }) => sequence)).toEqual(events.slice(0, kept.length).map(({ sequence }) => sequence));
-      for (const [index, { head, log, blobPointer, sequence }] of kept.entries()) {
-        expect(blobPointer).toBe(-sequence);
-        expect(events[index]?.head.equals(head) && log && events[index]?.log.equals(log)).toBe(true);
+      for (const [index, { head, log }] of kept.entries()) {
+        expect(events[index]?.head.equals(head) && events[index]?.log.equals(log)).toBe(true);
       }
-      expect(lowest.upTo).toBe(kept.length === events.length ? 1_000_000n : kept.at(-1)?.sequence);
-      const bytes = kept.reduce((sum, { head, log }) => sum + head.length + (log?.length ?? 0), 0);
+      expect(lowest.upTo).toBe(kept.length === events.length ? UP_TO : kept.at(-1)?.sequence);
+      const bytes = kept.reduce((sum, { head, log }) => sum + head.length + log.length, 0);
       expect(kept.length === 1 || bytes <= maxBytes).toBe(true);
+      // None is dropped without need.
+      const whole = events.reduce((sum, { head, log }) => sum + head.length + log.length + 64, 0);
+      expect(kept.length === events.length || whole > maxBytes).toBe(true);
     }),
     KNOWN_IN_TIME,
   );
