@@ -4,9 +4,6 @@ const SHORT = 6;
 const FEW_COMPARISONS = 4_096;
 /** So many comparisons of the engine cost as much as a character that the automaton reads. */
 const COMPARISONS_A_STEP = 8;
-const FREE = -1;
-/** 2^32 divided by the golden ratio, which spreads keys over a table (Knuth, The Art of Computer Programming, 6.4). */
-const SPREAD = 0x9e3779b1;
 
 /** Where a text has the first of some others, and what it costs to look. Both are folded already. */
 export interface TextSearch {
@@ -47,73 +44,72 @@ function endByEngine(needles: readonly string[], text: string, from: number): nu
 }
 
 /**
- * The automaton of Aho and Corasick (Efficient string matching, CACM 18, 1975). State 0 has read nothing of any needle. The steps are in a hash table, because a table of all states and
- * characters would take megabytes for the longest requests.
+ * The automaton of Aho and Corasick (Efficient string matching, CACM 18, 1975). State 0 has read nothing of any needle. States are numbered by the length of what they have read, so that
+ * the steps of a state lead to neighbours, in the order of their characters: a step is found by halving, which no choice of characters makes slow, as it would a hash table.
  */
 interface Automaton {
-  /** State and character of each step, as `stepKey` has them; FREE where there is none. */
-  readonly keys: Float64Array;
-  readonly targets: Uint32Array;
+  /** The character that leads to each state. */
+  readonly units: Uint16Array;
+  /** The first state that a step of each leads to; those of the next state begin where they end. */
+  readonly firstTargets: Uint32Array;
   /** The state of the longest other beginning of a needle that ends at the same place. */
   readonly fallbacks: Uint32Array;
   /** 1 where a needle ends. */
   readonly ends: Uint8Array;
 }
 
-function stepKey(state: number, unit: number): number {
-  return state * 0x1_0000 + unit;
-}
-
-/** The slot of a step, or the free one where it would be. */
-function slotOf(keys: Float64Array, state: number, unit: number): number {
-  const mask = keys.length - 1;
-  const key = stepKey(state, unit);
-  let slot = (Math.imul(state, SPREAD) ^ Math.imul(unit, 0x85ebca6b)) & mask;
-  while (keys[slot] !== key && keys[slot] !== FREE) slot = (slot + 1) & mask;
-  return slot;
-}
-
 function buildAutomaton(needles: readonly string[], total: number): Automaton {
-  const size = 2 ** Math.ceil(Math.log2(2 * total + 2));
-  const keys = new Float64Array(size).fill(FREE);
-  const targets = new Uint32Array(size);
+  const sorted = [...needles].sort();
+  const units = new Uint16Array(total + 1);
+  const firstTargets = new Uint32Array(total + 2);
   const fallbacks = new Uint32Array(total + 1);
   const ends = new Uint8Array(total + 1);
-  const parents: number[] = [0];
-  const units: number[] = [0];
-  const depths: number[] = [0];
-  for (const needle of needles) {
-    let state = 0;
-    for (let at = 0; at < needle.length; at += 1) {
-      const unit = needle.charCodeAt(at);
-      const slot = slotOf(keys, state, unit);
-      if (keys[slot] === FREE) {
-        keys[slot] = stepKey(state, unit);
-        targets[slot] = parents.length;
-        parents.push(state);
-        units.push(unit);
-        depths.push(at + 1);
-      }
-      state = targets[slot] as number;
+  const automaton = { units, firstTargets, fallbacks, ends };
+  // Of each state: the sorted needles that begin with what it has read, their beginning's length, and the state before.
+  const states = [{ low: 0, high: sorted.length, length: 0, parent: 0 }];
+  for (let state = 0; state < states.length; state += 1) {
+    const { low, high, length } = states[state] as (typeof states)[number];
+    firstTargets[state] = states.length;
+    let at = low;
+    while (at < high && (sorted[at] as string).length === length) {
+      ends[state] = 1;
+      at += 1;
     }
-    ends[state] = 1;
+    while (at < high) {
+      const unit = (sorted[at] as string).charCodeAt(length);
+      const first = at;
+      while (at < high && (sorted[at] as string).charCodeAt(length) === unit) at += 1;
+      units[states.length] = unit;
+      states.push({ low: first, high: at, length: length + 1, parent: state });
+    }
   }
-  const automaton = { keys, targets, fallbacks, ends };
+  firstTargets[states.length] = states.length;
   // Shorter beginnings first, because the fallback of each is made from those of its parent.
-  const states = depths.map((_, state) => state).sort((a, b) => (depths[a] as number) - (depths[b] as number));
-  for (const state of states.slice(1)) {
-    const parent = parents[state] as number;
+  for (let state = 1; state < states.length; state += 1) {
+    const { parent } = states[state] as (typeof states)[number];
     if (parent !== 0) fallbacks[state] = step(automaton, fallbacks[parent] as number, units[state] as number);
     if (ends[fallbacks[state] as number] === 1) ends[state] = 1;
   }
   return automaton;
 }
 
-function step({ keys, targets, fallbacks }: Automaton, from: number, unit: number): number {
-  for (let state = from; ; state = fallbacks[state] as number) {
-    const slot = slotOf(keys, state, unit);
-    if (keys[slot] !== FREE) return targets[slot] as number;
-    if (state === 0) return 0;
+/** The state that a character leads to from another; 0, to which no step leads, where there is none. */
+function targetOf({ units, firstTargets }: Automaton, state: number, unit: number): number {
+  let low = firstTargets[state] as number;
+  const end = firstTargets[state + 1] as number;
+  let high = end;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((units[middle] as number) < unit) low = middle + 1;
+    else high = middle;
+  }
+  return low < end && units[low] === unit ? low : 0;
+}
+
+function step(automaton: Automaton, from: number, unit: number): number {
+  for (let state = from; ; state = automaton.fallbacks[state] as number) {
+    const target = targetOf(automaton, state, unit);
+    if (target !== 0 || state === 0) return target;
   }
 }
 
