@@ -64,10 +64,13 @@ test('a wildcard with long parts matches as its regular expression', () => {
 });
 
 test('five hundred needles that share beginnings are found as each alone would be', () => {
-  const needles = Array.from({ length: 500 }, (_, index) => `${String.fromCharCode(0x4e00 + (index % 50))}${'b'.repeat(index % 7)}${index % 3}`);
+  const needles = Array.from(
+    { length: 500 },
+    (_, index) => `${String.fromCharCode(0x4e00 + (index % 50))}${'b'.repeat(index % 7)}${index % 3}`,
+  );
   const search = textSearch(needles);
   for (const [index, needle] of needles.entries()) {
-    const text = `${'\u4e03b'.repeat(4_000)}${needle}${'~'.repeat(index)}`;
+    const text = `${'\u4e03b'.repeat(20)}${needle}${'~'.repeat(index)}`;
     expect(search.endOfFirst(text, 0)).toBe(plainEndOfFirst(needles, text, 0));
   }
 });
