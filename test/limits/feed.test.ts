@@ -3,11 +3,11 @@ import { loadConfig } from '../../src/config/config.ts';
 import { FeedPlaces, READERS_AT_ONCE, WAITING_AT_ONCE } from '../../src/feed/feed-places.ts';
 import { DEFAULT_EVENTS, LONGEST_WAIT, MAX_EVENTS } from '../../src/feed/feed-query.ts';
 import { readPage } from '../../src/feed/feed-reading.ts';
-import { PageMemory } from '../../src/feed/page-memory.ts';
+import { PageMemory, pageMemoryBytes } from '../../src/feed/page-memory.ts';
 import { FEED_IDLE_MS } from '../../src/routes/feed.ts';
 import { alteredStore } from '../broker/altered-store.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
-import { count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
+import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
 
 let app: RunningApp;
 
@@ -75,5 +75,9 @@ describeLimits('Feed', import.meta.filename, {
   'time in which a reader takes nothing of what is ready': {
     is: milliseconds(FEED_IDLE_MS),
     elsewhere: 'a client that keeps its answer and reads nothing of it loses its place',
+  },
+  'bytes of the pages that wait for their readers': {
+    is: bytes(pageMemoryBytes(1024)),
+    elsewhere: 'two hundred feeds that nobody reads take little memory, and keep nobody from reading another',
   },
 });

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { PageMemory, pageMemoryBytes } from '../../../src/feed/page-memory.ts';
+
+/** Whoever waits in vain is told so, instead of the test standing still. */
+const page = (memory: PageMemory, bytes: number, signal = AbortSignal.timeout(20_000)) =>
+  memory.hold(
+    bytes,
+    async () => 'page',
+    () => bytes,
+    signal,
+  );
+
+test('an eighth of the memory limit is for pages, and at most 96 MiB', () => {
+  const MEBIBYTE = 1024 * 1024;
+  expect([256, 768, 1024, 1_048_576].map((limitMb) => pageMemoryBytes(limitMb) / MEBIBYTE)).toEqual([32, 96, 96, 96]);
+});
+
+test('a page that has no room waits until another one is given back', async () => {
+  const memory = new PageMemory(100);
+  const first = await page(memory, 60);
+  let isThere = false;
+  const second = page(memory, 60).then((held) => {
+    isThere = true;
+    return held;
+  });
+  // Fits, but comes after the one that waits.
+  const third = page(memory, 40);
+  await new Promise(setImmediate);
+  expect([isThere, first.value]).toEqual([false, 'page']);
+  first.release();
+  expect((await second).value).toBe('page');
+  expect((await third).value).toBe('page');
+});
+
+test('the page whose reader takes nothing is given up for another; the one whose reader takes some is not', async () => {
+  const memory = new PageMemory(100);
+  const stalled = await page(memory, 50);
+  const read = await page(memory, 50);
+  const reading = setInterval(() => read.touch(), 20);
+  try {
+    expect((await page(memory, 50)).value).toBe('page');
+  } finally {
+    clearInterval(reading);
+  }
+  expect([stalled.value, read.value]).toEqual([undefined, 'page']);
+});
+
+test('what a page turns out to take is counted, and a page larger than all the memory has its turn when it is alone', async () => {
+  const memory = new PageMemory(100);
+  const large = await memory.hold(
+    10,
+    async () => 'large',
+    () => 1_000,
+    new AbortController().signal,
+  );
+  const gone = new AbortController();
+  let isThere = false;
+  const refused = page(memory, 10, gone.signal).finally(() => {
+    isThere = true;
+  });
+  await new Promise(setImmediate);
+  expect(isThere).toBe(false);
+  gone.abort(new Error('the reader went away'));
+  await expect(refused).rejects.toThrow('the reader went away');
+  large.release();
+  expect((await page(memory, 500)).value).toBe('page');
+});
+
+test('a page that could not be made gives its memory back', async () => {
+  const memory = new PageMemory(100);
+  const failing = memory.hold(
+    100,
+    () => Promise.reject(new Error('the store is closed')),
+    () => 0,
+    new AbortController().signal,
+  );
+  await expect(failing).rejects.toThrow('the store is closed');
+  expect((await page(memory, 100)).value).toBe('page');
+});
