@@ -55,5 +55,6 @@ test('two hundred feeds that nobody reads take little memory, and keep nobody fr
     most = Math.max(most, now);
     return quietLooks >= 150;
   });
-  expect((most - before) / MEBIBYTE).toBeLessThan(200);
+  // Runs differ by more than 100 MiB in what the reader before left behind. Where pages have no bound together it is more than 500.
+  expect((most - before) / MEBIBYTE).toBeLessThan(350);
 });
