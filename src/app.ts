@@ -5,6 +5,7 @@ import { access } from './auth/access.ts';
 import type { Config } from './config/config.ts';
 import type { UpstreamConfig } from './config/edge-upstreams.ts';
 import { pageMemoryBytes } from './feed/page-memory.ts';
+import { AnswerMemory, answerMemoryBytes } from './http/answer-memory.ts';
 import { answerBrokenConnection } from './http/connection-answers.ts';
 import { earlyRefusals } from './http/early-refusals.ts';
 import { answerError, errorAnswers } from './http/error-answers.ts';
@@ -79,6 +80,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     frameworkErrors: answerError,
   });
   const metrics = createMetrics({ store, kafka });
+  const answers = new AnswerMemory(answerMemoryBytes(config.memoryLimitMb));
   const { retentionMs, ingestMaxMb } = config;
   if (edge !== undefined) await app.register(requestHistory, { history: edge.history });
   await app.register(errorAnswers);
@@ -88,7 +90,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(everyLocalhost, { host: config.host, connections });
   await app.register(healthRoutes, { store, kafka, isStopping: () => app.isStopping() });
   await app.register(metricsRoutes, { metrics });
-  await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs, bodyDeadlineMs });
+  await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs, bodyDeadlineMs, answers });
   const { exportDeadlineMs, exportIdleMs } = config;
   await app.register(exportRoutes, { store, metrics, now, bodyDeadlineMs, exportDeadlineMs, exportIdleMs });
   await app.register(tailRoutes, { store, metrics, limits: tailLimits });

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
 import type { DeadLetterSelection, EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
+import { cutOffIdle } from '../http/answer-memory.ts';
 import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../http/content-negotiation.ts';
 import { deadLetterList } from '../http/dead-letter-list.ts';
 import { hangUpSignal } from '../http/hang-up.ts';
@@ -57,6 +58,7 @@ export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetter
     const selection = { zones: zonesOf(request), ...(afterId === undefined ? {} : { afterId }), limit };
     const list = Readable.from(deadLetterList(store, selection));
     list.once('error', (error) => request.log.error({ err: error }, 'the dead letters could not be listed to their end'));
+    cutOffIdle(reply.raw);
     return reply.type('application/json; charset=utf-8').send(list);
   });
 

@@ -5,6 +5,7 @@ import type { SearchPlan } from '../../query/search-plan.ts';
 import type { SearchResult } from '../../query/search-result.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { requireZone } from '../auth/access.ts';
+import type { AnswerMemory } from '../http/answer-memory.ts';
 import {
   isJsonType,
   JSON_TYPES,
@@ -34,6 +35,7 @@ export interface SearchRoutesOptions {
   readonly queryDeadlineMs: number;
   /** How long the whole body may take to arrive. */
   readonly bodyDeadlineMs: number;
+  readonly answers: AnswerMemory;
 }
 
 function compile(body: unknown, zoneId: number, nowMs: number): SearchPlan {
@@ -60,7 +62,7 @@ function asSearchProblem(error: unknown): unknown {
 
 /** Operation 1: `POST /shield/event-logs/{shieldZoneId}/search`. */
 export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOptions): Promise<void> {
-  const { store, metrics, now, queryDeadlineMs, bodyDeadlineMs } = options;
+  const { store, metrics, now, queryDeadlineMs, bodyDeadlineMs, answers } = options;
   async function search(plan: SearchPlan, hungUp: AbortSignal): Promise<SearchResult> {
     const began = performance.now();
     let outcome: Outcome = 'answered';
@@ -93,7 +95,9 @@ export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOp
       const plan = compile(request.body, parseZoneId(request.params.shieldZoneId), now());
       const result = await search(plan, hangUpSignal(reply.raw));
       const answerType = negotiateAnswer(request.headers.accept, SEARCH_ANSWER_TYPES);
-      return reply.type(`${answerType}; charset=utf-8`).send(searchResponseJson(result, plan.page));
+      const body = Buffer.from(searchResponseJson(result, plan.page));
+      answers.hold(reply.raw, body.length);
+      return reply.type(`${answerType}; charset=utf-8`).send(body);
     },
   );
 }
