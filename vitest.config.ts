@@ -6,7 +6,10 @@ import { propertyRuns } from './test/property/property-runs.ts';
 /** Tests that start processes, kill them, or wait for what the program does by itself after a while. */
 const SLOW = 'test/**/*.slow.test.ts';
 
-/** Tests that are long by nature: programs and brokers that are killed again and again, and a broker with TLS. `npm run test:long` runs them. */
+/**
+ * Tests that are long by nature: programs and brokers that are killed again and again, and a broker with TLS. `npm run test:long` runs
+ * them.
+ */
 const LONG = 'test/**/*.long.test.ts';
 
 const COMMON = {
@@ -17,7 +20,10 @@ const COMMON = {
   maxWorkers: availableParallelism() + 1,
 };
 
-/** Runs the files of these projects first, because they take longest: a run ends with short files, and with no core that idles beside a long one. */
+/**
+ * Runs the files of these projects first, because they take longest: a run ends with short files, and with no core that idles beside a long
+ * one.
+ */
 const FIRST = ['property', 'broker'];
 
 class LongestFirst extends BaseSequencer {
@@ -56,7 +62,8 @@ export default defineConfig({
         },
       },
       {
-        // The README's examples in their order, typed into a shell: needs jq, kcat and curl beside a Kafka broker. `npm run test:e2e` runs it.
+        // The README's examples in their order, typed into a shell: needs jq, kcat and curl beside a Kafka broker. `npm run test:e2e` runs
+        // it.
         test: {
           ...COMMON,
           name: 'readme',

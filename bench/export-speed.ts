@@ -1,4 +1,5 @@
-// Measures how fast all events of a zone are exported over HTTP, and how much memory the program takes for it: node bench/export-speed.ts [--events N] [--memory-limit-mb N]
+// Measures how fast all events of a zone are exported over HTTP, and how much memory the program takes for it: node bench/export-speed.ts
+// [--events N] [--memory-limit-mb N]
 import { parseArgs } from 'node:util';
 import { inEmptyDataDir } from './events/data-dir.ts';
 import { integerOption } from './integer-option.ts';

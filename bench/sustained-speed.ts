@@ -1,4 +1,5 @@
-// Measures how the program does when events come in with the clock for longer, one in twenty of them up to ten minutes late, and when it is started again in between.
+// Measures how the program does when events come in with the clock for longer, one in twenty of them up to ten minutes late, and when it is
+// started again in between.
 //   node bench/sustained-speed.ts [--rate 30000] [--seconds 60] [--starts 2] [--memory-limit-mb N]
 // Prints for every ten seconds what was taken in and how long a dashboard's searches took, one every 250 ms.
 import { parseArgs } from 'node:util';

@@ -27,7 +27,10 @@ export function bodyAs<T>(body: unknown, read: (body: unknown) => T): T {
   return body instanceof ValidatedBody ? (body.value as T) : read(body);
 }
 
-/** Validates large bodies beside the main thread, one after the other. The thread starts with the first, and ends when there was none for a minute. */
+/**
+ * Validates large bodies beside the main thread, one after the other. The thread starts with the first, and ends when there was none for a
+ * minute.
+ */
 export class BodyThread {
   readonly #module: URL;
   readonly #waiting = new Set<(error: Error) => void>();
@@ -40,8 +43,9 @@ export class BodyThread {
   }
 
   /**
-   * The body, and its bytes, whose memory has to be theirs alone and is not to be used any more where it was. Throws EdgeError for what is wrong with it, and 503 where too much
-   * waits already. Rejects where the thread ends or cannot start, too; the next body starts another one.
+   * The body, and its bytes, whose memory has to be theirs alone and is not to be used any more where it was. Throws EdgeError for what is
+   * wrong with it, and 503 where too much waits already. Rejects where the thread ends or cannot start, too; the next body starts another
+   * one.
    */
   async validate(operation: number, schema: JsonSchema, bytes: Buffer): Promise<{ readonly body: ValidatedBody; readonly bytes: Buffer }> {
     const { length } = bytes;

@@ -8,7 +8,8 @@ const OPEN = { ...WITHOUT_BODY, method: 'GET', key: 'none', query: NO_QUERY, ide
 export const COMPANION_ROUTES: readonly ProxiedRoute[] = [
   {
     ...OPEN,
-    // The file of operation 6, as those fetch it who verify a hostname: under that name (RFC 8555, 8.3). Only the local control plane has such files.
+    // The file of operation 6, as those fetch it who verify a hostname: under that name (RFC 8555, 8.3). Only the local control plane has
+    // such files.
     id: 6,
     name: 'getHttpChallenge',
     path: '/.well-known/acme-challenge/:token',

@@ -89,8 +89,8 @@ function excess(counted: JsonCost, allowed: JsonCost): string | null {
 }
 
 /**
- * Goes over a JSON text once: whether it is JSON at all is for the parser to say. A key that is there twice is looked for because parsers differ
- * in which of the two they take, so that what was checked could be another value than the one that an upstream reads.
+ * Goes over a JSON text once: whether it is JSON at all is for the parser to say. A key that is there twice is looked for because parsers
+ * differ in which of the two they take, so that what was checked could be another value than the one that an upstream reads.
  */
 export function scanJson(json: string, allowed: JsonCost): JsonFindings {
   const stack: Open[] = [];

@@ -34,7 +34,10 @@ function parsed(text: string, refuse: (message: string, cause: unknown) => EdgeE
   }
 }
 
-/** A JSON body. Throws EdgeError 400 where there are no bytes, too many values, they are not UTF-8 or not JSON, or an object has a key twice. */
+/**
+ * A JSON body. Throws EdgeError 400 where there are no bytes, too many values, they are not UTF-8 or not JSON, or an object has a key
+ * twice.
+ */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   const refuse = (message: string, cause?: unknown): EdgeError =>
     new EdgeError(400, 'request.malformed', message, { field: 'body', cause });

@@ -28,7 +28,9 @@ export function requestPath(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? request.url;
 }
 
-/** An error handler that answers in the shape of the route's operation. What is nobody's fault but ours is 500, logged whole and not told. */
+/**
+ * An error handler that answers in the shape of the route's operation. What is nobody's fault but ours is 500, logged whole and not told.
+ */
 export function operationErrors(
   translate: ErrorTranslation,
   logFault: FaultLog,

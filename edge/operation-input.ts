@@ -80,9 +80,9 @@ async function prepare(request: FastifyRequest): Promise<void> {
 }
 
 /**
- * Routes whose method and path are in the table take what their operation takes: content types, path, query and body are checked against its
- * schemas before the handler runs, and errors are answered in its shape. Handlers find numbers where the schemas want numbers, and the body
- * parsed, or validated where it is large. Register before the routes.
+ * Routes whose method and path are in the table take what their operation takes: content types, path, query and body are checked against
+ * its schemas before the handler runs, and errors are answered in its shape. Handlers find numbers where the schemas want numbers, and the
+ * body parsed, or validated where it is large. Register before the routes.
  */
 export const operationInput = fastifyPlugin(
   async (

@@ -19,9 +19,9 @@ export interface GatheredAnswer {
 }
 
 /**
- * The whole body of an upstream's answer. It is gathered before anything is sent on: once a status has left, an answer that is too large, too slow
- * or breaks off could only end in a broken connection, never in the operation's error shape. Rejects with UpstreamTooSlow, UpstreamUnusable,
- * NoRoomForAnswer, or the stream's own error; the stream is destroyed then, which closes its connection.
+ * The whole body of an upstream's answer. It is gathered before anything is sent on: once a status has left, an answer that is too large,
+ * too slow or breaks off could only end in a broken connection, never in the operation's error shape. Rejects with UpstreamTooSlow,
+ * UpstreamUnusable, NoRoomForAnswer, or the stream's own error; the stream is destroyed then, which closes its connection.
  */
 export async function gatherAnswer(stream: Readable, { bodyMs, maxBytes, room, hungUp }: AnswerLimits): Promise<GatheredAnswer> {
   const timer = setTimeout(() => stream.destroy(new UpstreamTooSlow(`the body took longer than ${bodyMs} ms`)), bodyMs);

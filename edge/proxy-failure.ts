@@ -53,8 +53,8 @@ export function errorCodes(error: unknown): readonly string[] {
 }
 
 /**
- * An upstream was asked in vain. It has the codes of what went wrong and not the error itself, whose message and properties tell names, addresses
- * and bytes of the upstream to whoever reads the log.
+ * An upstream was asked in vain. It has the codes of what went wrong and not the error itself, whose message and properties tell names,
+ * addresses and bytes of the upstream to whoever reads the log.
  */
 export class UpstreamCallFailed extends Error {
   override readonly name = 'UpstreamCallFailed';

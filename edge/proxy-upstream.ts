@@ -14,7 +14,10 @@ export interface UpstreamTarget {
 /** URLs take `.` and `..` for steps also where they are encoded, and @fastify/reply-from takes two dots beside a slash for an attack. */
 const STEPS = /^\.?$|^\.\.|\.\.\/|\/\.\./;
 
-/** The path of an operation with its placeholders filled in; every value is one segment. Throws EdgeError 404 for what no encoding makes one. */
+/**
+ * The path of an operation with its placeholders filled in; every value is one segment. Throws EdgeError 404 for what no encoding makes
+ * one.
+ */
 export function fillPath(path: string, params: Readonly<Record<string, unknown>>): string {
   return path.replaceAll(/:([A-Za-z]+)/g, (_match, name: string) => {
     const value = String(params[name]);

@@ -106,8 +106,8 @@ async function passOn(
 }
 
 /**
- * One route for each operation, answered by its upstream: input is checked here, only the headers that the operation needs go on, status, body
- * and content type come back unchanged. Whatever goes wrong on the way ends in the operation's own error shape.
+ * One route for each operation, answered by its upstream: input is checked here, only the headers that the operation needs go on, status,
+ * body and content type come back unchanged. Whatever goes wrong on the way ends in the operation's own error shape.
  */
 export async function proxy(app: FastifyInstance, options: ProxyOptions): Promise<void> {
   const { operations, upstreamOf, authorize, translateError, readBody } = options;

@@ -25,8 +25,8 @@ interface Call {
 }
 
 /**
- * @fastify/reply-from takes no signal, and undici's own deadlines are not enough: theirs for the headers begins when the request is written, not
- * while it waits for a connection, and anew with every `1xx`.
+ * @fastify/reply-from takes no signal, and undici's own deadlines are not enough: theirs for the headers begins when the request is
+ * written, not while it waits for a connection, and anew with every `1xx`.
  */
 export function makeUpstreamAgent({ connections, connectMs }: UpstreamAgentOptions): UpstreamAgent {
   // Given no other TLS options, undici checks certificates; @fastify/reply-from's own agent would take any.

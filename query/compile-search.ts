@@ -22,8 +22,8 @@ export interface SearchContext {
 }
 
 /**
- * Compiles the body of a search request, JSON in UTF-8, into the plan that engines are given. Throws {@link InvalidSearchError} with everything
- * that is wrong. `page.index * page.size` is below 2^41, so offsets are exact numbers.
+ * Compiles the body of a search request, JSON in UTF-8, into the plan that engines are given. Throws {@link InvalidSearchError} with
+ * everything that is wrong. `page.index * page.size` is below 2^41, so offsets are exact numbers.
  */
 export function compileSearch(body: Uint8Array, { zoneId, nowMs }: SearchContext): SearchPlan {
   const errors = new ErrorList();

@@ -24,8 +24,8 @@ export interface JsonLimits {
 }
 
 /**
- * Reads JSON (RFC 8259) with numbers kept as text. JSON.parse with a reviver would keep them too, but it recurses until the stack is gone on a
- * megabyte of brackets, and half of its errors have no position. What passes a limit is refused as soon as it is read.
+ * Reads JSON (RFC 8259) with numbers kept as text. JSON.parse with a reviver would keep them too, but it recurses until the stack is gone
+ * on a megabyte of brackets, and half of its errors have no position. What passes a limit is refused as soon as it is read.
  * Of a repeated key the last value counts, as in JSON.parse.
  */
 export function parseExactJson(text: string, limits: JsonLimits): JsonValue {

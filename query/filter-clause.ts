@@ -25,7 +25,9 @@ export interface FilterClause {
   readonly alternatives: readonly Alternative[];
 }
 
-/** Reads `filters`; null is none. What is wrong is added to the errors; what is right comes back, so that the rest of it can be judged too. */
+/**
+ * Reads `filters`; null is none. What is wrong is added to the errors; what is right comes back, so that the rest of it can be judged too.
+ */
 export function readFilters(value: JsonValue, path: string, errors: ErrorList): readonly FilterClause[] {
   if (value === null) {
     return [];

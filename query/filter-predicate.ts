@@ -31,8 +31,8 @@ export function filterPredicate(clause: FilterClause, errors: ErrorList): Predic
 }
 
 /**
- * An address is compared as a number, so that its many spellings are equal. Text that is no address is compared as text: it can only equal the
- * text of an event whose `ip` is no address either.
+ * An address is compared as a number, so that its many spellings are equal. Text that is no address is compared as text: it can only equal
+ * the text of an event whose `ip` is no address either.
  */
 function equalityPredicate(column: Dimension, texts: readonly string[]): Predicate {
   if (column === 'asn') {

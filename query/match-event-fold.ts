@@ -1,6 +1,6 @@
 /**
- * Letters whose lower case in JavaScript is not the one that the engine has: the capital I with a dot becomes two characters, a sigma depends on
- * its neighbours, and what Unicode 16 and 17 gave a lower case is not known to DuckDB 1.5 yet.
+ * Letters whose lower case in JavaScript is not the one that the engine has: the capital I with a dot becomes two characters, a sigma
+ * depends on its neighbours, and what Unicode 16 and 17 gave a lower case is not known to DuckDB 1.5 yet.
  */
 const OWN_WAYS = /[\u0130\u03a3\u1c89\ua7cb-\ua7ce\ua7d2\ua7d4\ua7da\ua7dc\u{10d50}-\u{10d65}\u{16ea0}-\u{16eb8}]/u;
 

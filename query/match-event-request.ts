@@ -7,8 +7,8 @@ import { readConditions } from './search-request.ts';
 import { readObject } from './wire-object.ts';
 
 /**
- * What events must fulfil by a request that has nothing but conditions: JSON in UTF-8 with `query` and `filters`, both optional, by the same rules and
- * limits as in a search. Throws {@link InvalidSearchError} with everything that is wrong.
+ * What events must fulfil by a request that has nothing but conditions: JSON in UTF-8 with `query` and `filters`, both optional, by the
+ * same rules and limits as in a search. Throws {@link InvalidSearchError} with everything that is wrong.
  */
 export function compileMatchRequest(body: Uint8Array): Predicate {
   const errors = new ErrorList();

@@ -9,8 +9,9 @@ export interface WildcardSearch {
 }
 
 /**
- * Looks for `parts` in their order with anything in between, anchored at both ends; all are folded already. Each part is put at the first offset where it fits: if the rest does not fit
- * behind that, it does not fit behind a later one either. So nothing is ever tried twice, however many stars there are (a regular expression of a dozen may take for ever).
+ * Looks for `parts` in their order with anything in between, anchored at both ends; all are folded already. Each part is put at the first
+ * offset where it fits: if the rest does not fit behind that, it does not fit behind a later one either. So nothing is ever tried twice,
+ * however many stars there are (a regular expression of a dozen may take for ever).
  */
 export function wildcardSearch(parts: readonly string[]): WildcardSearch {
   const [first = ''] = parts;

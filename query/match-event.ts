@@ -24,8 +24,9 @@ export interface CostedMatcher {
 }
 
 /**
- * The predicate as a function of one event, which answers as the SQL of the same predicate does over stored events (one property test holds the two
- * against each other). What depends on the predicate alone is done here, once. Its time grows with the texts of the event times `looks`, whatever they hold.
+ * The predicate as a function of one event, which answers as the SQL of the same predicate does over stored events (one property test holds
+ * the two against each other). What depends on the predicate alone is done here, once. Its time grows with the texts of the event times
+ * `looks`, whatever they hold.
  */
 export function compileMatcher(predicate: Predicate): CostedMatcher {
   const looks: Look[] = [];

@@ -1,11 +1,12 @@
 import type { TextField } from './event-fields.ts';
 
 /**
- * A packed log has a control character wherever it repeats one of these fields of its event, which are stored beside it anyway. JSON has none of its own. The others are not worth it: they have
- * few values, or the compression finds their values in the logs around.
+ * A packed log has a control character wherever it repeats one of these fields of its event, which are stored beside it anyway. JSON has
+ * none of its own. The others are not worth it: they have few values, or the compression finds their values in the logs around.
  *
- * Only a value that stands in JSON as it is counts: without a backslash or a quote, without control characters, and long enough. At each place of the log, from the first on, the first of the fields
- * is taken whose value stands there; the log goes on behind it. Whoever unpacks a log puts the values in again, and needs to know neither.
+ * Only a value that stands in JSON as it is counts: without a backslash or a quote, without control characters, and long enough. At each
+ * place of the log, from the first on, the first of the fields is taken whose value stands there; the log goes on behind it. Whoever
+ * unpacks a log puts the values in again, and needs to know neither.
  */
 export const PACKED_FIELDS = ['url', 'ip', 'ruleName', 'ruleId'] as const satisfies readonly TextField[];
 

@@ -7,9 +7,9 @@ const LONGEST_ADDRESS = 45;
 const GROUPS = 8;
 
 /**
- * An address as a 128-bit number, IPv4 as `::ffff:a.b.c.d`; null where the text is no address. IPv4 is four decimal octets without leading zeros:
- * `10.1`, `0x7f.1` and `010.0.0.1` are addresses to inet_aton and ipaddr.js, but not the same ones to everybody. IPv6 is as in RFC 4291,
- * without a zone id (`%eth0`), which names an interface and no address. One and the same function for events and for searches.
+ * An address as a 128-bit number, IPv4 as `::ffff:a.b.c.d`; null where the text is no address. IPv4 is four decimal octets without leading
+ * zeros: `10.1`, `0x7f.1` and `010.0.0.1` are addresses to inet_aton and ipaddr.js, but not the same ones to everybody. IPv6 is as in RFC
+ * 4291, without a zone id (`%eth0`), which names an interface and no address. One and the same function for events and for searches.
  */
 export function parseAddress(text: string): bigint | null {
   if (text.length > LONGEST_ADDRESS) {

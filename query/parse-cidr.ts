@@ -10,8 +10,9 @@ const IPV4_OFFSET = 96;
 const IPV4: AddressRange = { first: 0xffff_0000_0000n, last: 0xffff_ffff_ffffn };
 
 /**
- * The addresses of a CIDR range: `10.0.0.0/8`, `2001:db8::/32`, or one bare address. Host bits may be set. Families are not mixed: an IPv6 range
- * around all of `::ffff:0:0/96`, such as `::/0`, comes back as what lies on either side of it. Text that is no range comes back as the reason why.
+ * The addresses of a CIDR range: `10.0.0.0/8`, `2001:db8::/32`, or one bare address. Host bits may be set. Families are not mixed: an IPv6
+ * range around all of `::ffff:0:0/96`, such as `::/0`, comes back as what lies on either side of it. Text that is no range comes back as
+ * the reason why.
  */
 export function parseCidr(text: string): readonly AddressRange[] | { readonly fault: string } {
   const slash = text.indexOf('/');

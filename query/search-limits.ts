@@ -9,7 +9,10 @@ export const SEARCH_LIMITS = {
   alternatives: 1_000,
   /** Alternatives of all clauses together. */
   allAlternatives: 5_000,
-  /** Alternatives of all `contains` and `wildcard` clauses together: each reads every text anew, and the engine is not interrupted within a block of rows. */
+  /**
+   * Alternatives of all `contains` and `wildcard` clauses together: each reads every text anew, and the engine is not interrupted within a
+   * block of rows.
+   */
   searchedTexts: 500,
   /** Terms and phrases of `query`. */
   terms: 64,

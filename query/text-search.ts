@@ -14,8 +14,8 @@ export interface TextSearch {
 }
 
 /**
- * Looks for several texts at once in time that grows with the text alone: that of V8's `indexOf` grows with text and needle multiplied where both repeat themselves.
- * Throws RangeError where there is no needle, or an empty one.
+ * Looks for several texts at once in time that grows with the text alone: that of V8's `indexOf` grows with text and needle multiplied
+ * where both repeat themselves. Throws RangeError where there is no needle, or an empty one.
  */
 export function textSearch(needles: readonly string[]): TextSearch {
   if (needles.length === 0 || needles.includes('')) throw new RangeError('needles must be one or more texts that are not empty');
@@ -44,8 +44,9 @@ function endByEngine(needles: readonly string[], text: string, from: number): nu
 }
 
 /**
- * The automaton of Aho and Corasick (Efficient string matching, CACM 18, 1975). State 0 has read nothing of any needle. States are numbered by the length of what they have read, so that
- * the steps of a state lead to neighbours, in the order of their characters: a step is found by halving, which no choice of characters makes slow, as it would a hash table.
+ * The automaton of Aho and Corasick (Efficient string matching, CACM 18, 1975). State 0 has read nothing of any needle. States are numbered
+ * by the length of what they have read, so that the steps of a state lead to neighbours, in the order of their characters: a step is found
+ * by halving, which no choice of characters makes slow, as it would a hash table.
  */
 interface Automaton {
   /** The character that leads to each state. */

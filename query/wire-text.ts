@@ -4,8 +4,8 @@ import { SEARCH_LIMITS } from './search-limits.ts';
 import { shownValue } from './shown-value.ts';
 
 /**
- * A text to search for; anything else is added to the errors and comes back as undefined. Half a surrogate pair is refused: it is no Unicode
- * text, cannot be stored as UTF-8 and so would match nothing, or, replaced by U+FFFD on its way, the wrong thing.
+ * A text to search for; anything else is added to the errors and comes back as undefined. Half a surrogate pair is refused: it is no
+ * Unicode text, cannot be stored as UTF-8 and so would match nothing, or, replaced by U+FFFD on its way, the wrong thing.
  */
 export function readText(value: JsonValue, path: string, errors: ErrorList): string | undefined {
   if (typeof value !== 'string') {

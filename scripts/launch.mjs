@@ -12,7 +12,8 @@ import { SCRIPTS } from './script-table.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-// The heap is small beside the buffers that come and go. Without this V8 goes through all of it seven times a second while events come in by HTTP.
+// The heap is small beside the buffers that come and go. Without this V8 goes through all of it seven times a second while events come in
+// by HTTP.
 const NODE_OPTIONS = ['--initial-old-space-size=128'];
 
 function fail(message, status) {

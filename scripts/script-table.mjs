@@ -6,9 +6,11 @@ const tests = (...projects) => ({
 
 /**
  * What each npm script runs, in order; the first that fails ends it. `node` stands for a Node that can run the program.
- * `env` holds defaults: what the caller has set wins. `packages`: folders with a package.json of their own that is installed too. Arguments after the script's name go to its last command.
+ * `env` holds defaults: what the caller has set wins. `packages`: folders with a package.json of their own that is installed too. Arguments
+ * after the script's name go to its last command.
  *
- * @type {Readonly<Record<string, { commands: readonly (readonly string[])[], env?: Readonly<Record<string, string>>, callersFolder?: boolean, packages?: readonly string[] }>>}
+ * @type {Readonly<Record<string, { commands: readonly (readonly string[])[], env?: Readonly<Record<string, string>>, callersFolder?:
+ * boolean, packages?: readonly string[] }>>}
  */
 export const SCRIPTS = {
   start: { commands: [['node', 'src/main.ts', 'serve']], env: { DEMO: 'auto' } },

@@ -4,8 +4,8 @@ import { int32, type SqlFragment, sql, textList, trusted } from './fragment.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
 /**
- * How the flushed rows of one zone get into memory. Each zone has a database of its own, because DuckDB compresses a table in memory only when its
- * database is checkpointed, and nothing else is written there that would have to wait for that. Names are the store's own.
+ * How the flushed rows of one zone get into memory. Each zone has a database of its own, because DuckDB compresses a table in memory only
+ * when its database is checkpointed, and nothing else is written there that would have to wait for that. Names are the store's own.
  */
 
 const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duckdbDialect.placeholder);

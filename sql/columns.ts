@@ -21,10 +21,16 @@ const FIELD_COLUMNS: readonly EventColumn[] = [
 
 const DUCKDB_TYPES = { int32: 'INTEGER', int64: 'BIGINT', uint64: 'UBIGINT', text: 'VARCHAR', bytes: 'BLOB' } as const;
 
-/** Whether `ip` or `urlTail` has upper case or more than ASCII, so that lower case may change it. On disk the column keeps the name `unfolded`. */
+/**
+ * Whether `ip` or `urlTail` has upper case or more than ASCII, so that lower case may change it. On disk the column keeps the name
+ * `unfolded`.
+ */
 const HAS_UPPERCASE_OR_NON_ASCII: EventColumn = { name: 'unfolded', duckdbType: 'BOOLEAN' };
 
-/** The columns of a journal and of a memtable. `seq` is the ingest sequence that the feed is ordered by; see `query/batch-columns.ts` for the others. */
+/**
+ * The columns of a journal and of a memtable. `seq` is the ingest sequence that the feed is ordered by; see `query/batch-columns.ts` for
+ * the others.
+ */
 export const JOURNAL_COLUMNS: readonly EventColumn[] = [
   { name: 'seq', duckdbType: 'BIGINT' },
   ...BATCH_COLUMNS.map(({ name, type }) => ({ name, duckdbType: DUCKDB_TYPES[type] })),
@@ -32,16 +38,19 @@ export const JOURNAL_COLUMNS: readonly EventColumn[] = [
 ];
 
 /**
- * The blob pointer, which says where the log of an event is; on disk the column keeps an old name. The one of a flushed event is the number of the
- * blob file in the upper bits and its row in there, from 0, in the lower. As one number it grows by one from row to row, and takes a tenth of a byte.
- * The one of an unflushed event is its sequence with a minus.
+ * The blob pointer, which says where the log of an event is; on disk the column keeps an old name. The one of a flushed event is the number
+ * of the blob file in the upper bits and its row in there, from 0, in the lower. As one number it grows by one from row to row, and takes a
+ * tenth of a byte. The one of an unflushed event is its sequence with a minus.
  */
 const BLOB_POINTER: EventColumn = { name: 'logPlace', duckdbType: 'BIGINT' };
 
 /** A blob file has fewer rows than 2 to the power of this. */
 export const LOG_ROW_BITS = 32;
 
-/** What makes texts fast to search, of an event wherever it is. What comes before the first `?` of a url repeats, what comes after hardly ever does. */
+/**
+ * What makes texts fast to search, of an event wherever it is. What comes before the first `?` of a url repeats, what comes after hardly
+ * ever does.
+ */
 const TEXT_AIDS: readonly EventColumn[] = [
   { name: 'urlHead', duckdbType: 'VARCHAR' },
   { name: 'urlTail', duckdbType: 'VARCHAR' },

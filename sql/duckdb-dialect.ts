@@ -18,8 +18,8 @@ function fold(value: SqlFragment): SqlFragment {
 }
 
 /**
- * LIKE with nothing but literal runs and `%` is matched run by run. With `_` or an ESCAPE clause DuckDB tries every way to place every `%`, which
- * takes for ever on a dozen stars. So a literal `%` or `_` becomes a capital letter on both sides: folded text has none of its own.
+ * LIKE with nothing but literal runs and `%` is matched run by run. With `_` or an ESCAPE clause DuckDB tries every way to place every `%`,
+ * which takes for ever on a dozen stars. So a literal `%` or `_` becomes a capital letter on both sides: folded text has none of its own.
  */
 function wildcard(folded: SqlFragment, parts: readonly string[]): SqlFragment {
   const pattern = fold(sql`${text(parts.join('*'))}`);

@@ -20,8 +20,8 @@ function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>):
 }
 
 /**
- * The events of growing sources and segments as one relation to select {@link EVENT_COLUMNS} from. `endSequence` hides what memtables received later.
- * `cachedTables` are names of tables with rows of segments.
+ * The events of growing sources and segments as one relation to select {@link EVENT_COLUMNS} from. `endSequence` hides what memtables
+ * received later. `cachedTables` are names of tables with rows of segments.
  */
 export function eventsRelation(
   growing: readonly GrowingSource[],
@@ -32,7 +32,10 @@ export function eventsRelation(
   return relation(growing, segmentPaths, endSequence, cachedTables, { growing: '', flushed: '', table: () => '' });
 }
 
-/** The same with a further column `file`: the path of the segment, or the name of the cached table, that an event is in, NULL for those that are unflushed. */
+/**
+ * The same with a further column `file`: the path of the segment, or the name of the cached table, that an event is in, NULL for those that
+ * are unflushed.
+ */
 export function eventsByFile(
   growing: readonly GrowingSource[],
   segmentPaths: readonly string[],

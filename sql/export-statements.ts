@@ -18,8 +18,8 @@ const PACKED = ['timestamp', 'logId', ...TEXT_FIELDS] as const;
 const READ_COLUMNS = columnList(EVENT_COLUMNS.filter(({ name }) => ['logPlace', ...PACKED].includes(name)));
 
 /**
- * The first `limit` matching events of `window` behind `after`, in the order of an export. Columns: the JSON text of an array of texts or nulls, which are `timestamp`, `logId` and
- * {@link TEXT_FIELDS}; logPlace. So few values are read several times as fast as thirteen.
+ * The first `limit` matching events of `window` behind `after`, in the order of an export. Columns: the JSON text of an array of texts or
+ * nulls, which are `timestamp`, `logId` and {@link TEXT_FIELDS}; logPlace. So few values are read several times as fast as thirteen.
  */
 export function exportRowsStatement(
   plan: SearchPlan,

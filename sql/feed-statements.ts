@@ -37,7 +37,10 @@ const HEAD = sql`concat('{"logId":', ${jsonOf(column('logId'))}, ',"shieldZoneId
   ', ',
 )}, ',"log":')`;
 
-/** The first `limit` events of a range without their logs, in no order: DuckDB holds no more of them than a block. Columns: sequence, blob pointer, head in UTF-8. */
+/**
+ * The first `limit` events of a range without their logs, in no order: DuckDB holds no more of them than a block. Columns: sequence, blob
+ * pointer, head in UTF-8.
+ */
 export function feedHeadsStatement(events: SqlFragment, range: FeedRange, limit: number): SqlStatement {
   const wanted = inRange(range);
   const first = sql`SELECT ${column('seq')} FROM ${events} WHERE ${wanted} ORDER BY ${column('seq')} LIMIT ${int64(limit)}`;

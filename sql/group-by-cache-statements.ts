@@ -8,7 +8,10 @@ import { matchSql } from './row-statements.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 import { wantedKeys } from './wanted-keys.ts';
 
-/** Groups that are counted already and the events that are not: a table of the store's own with `key0` …, `events`, and a relation of events. */
+/**
+ * Groups that are counted already and the events that are not: a table of the store's own with `key0` …, `events`, and a relation of
+ * events.
+ */
 export interface CountedBefore {
   readonly table: string | undefined;
   /** Undefined: there are none. */
@@ -58,8 +61,8 @@ function allCounted(plan: SearchPlan, output: GroupsOutput, { table, events }: C
 export const TIMES_BELOW = 2 ** 32;
 
 /**
- * The time of every event of the groups, in no order. Column: `placed`, a double: the group's position in `keys` times {@link TIMES_BELOW}, and the
- * milliseconds since `originMs`, which must be fewer than that.
+ * The time of every event of the groups, in no order. Column: `placed`, a double: the group's position in `keys` times {@link TIMES_BELOW},
+ * and the milliseconds since `originMs`, which must be fewer than that.
  */
 export function groupTimesStatement(
   plan: SearchPlan,

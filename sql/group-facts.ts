@@ -37,8 +37,8 @@ export function factsSql({ output, matching }: FactsSource): SqlFragment {
 }
 
 /**
- * Selects what there is to say of every group from the relation `facts`. Columns: place, absent ({@link DETAIL_ROWS}), country, asn, action, feature
- * (marked text all four; NULL: the events that lack it), events, firstSeen, lastSeen, listed.
+ * Selects what there is to say of every group from the relation `facts`. Columns: place, absent ({@link DETAIL_ROWS}), country, asn,
+ * action, feature (marked text all four; NULL: the events that lack it), events, firstSeen, lastSeen, listed.
  */
 export function factRows({ output, place }: Pick<FactsSource, 'output' | 'place'>, dialect: Dialect): SqlFragment {
   const texts = joinSql(

@@ -8,7 +8,10 @@ import { matchSql } from './row-statements.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 import { keyColumns } from './wanted-keys.ts';
 
-/** The columns that groups are told apart by, a missing value being an empty one, and what is made of them. Their order is that of the keys: a part of a url before its first `?` decides, and only then the part behind it. */
+/**
+ * The columns that groups are told apart by, a missing value being an empty one, and what is made of them. Their order is that of the keys:
+ * a part of a url before its first `?` decides, and only then the part behind it.
+ */
 interface KeyParts {
   readonly selected: SqlFragment;
   readonly names: SqlFragment;
@@ -45,8 +48,9 @@ const matching = (plan: SearchPlan, { selected }: KeyParts, events: SqlFragment)
   sql`(SELECT ${selected} FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)}) AS matching`;
 
 /**
- * What `groupPageStatement` says, found in a way that takes less time and memory where hardly any event has a group with another, and more where many do. Events are counted by a fingerprint of eight bytes; those that share theirs are
- * counted once more by their texts. Whoever is alone with one is alone in its group, so no two texts with the same fingerprint can make a difference.
+ * What `groupPageStatement` says, found in a way that takes less time and memory where hardly any event has a group with another, and more
+ * where many do. Events are counted by a fingerprint of eight bytes; those that share theirs are counted once more by their texts. Whoever
+ * is alone with one is alone in its group, so no two texts with the same fingerprint can make a difference.
  */
 export function groupFingerprintStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment): SqlStatement {
   const parts = keyParts(output.by);

@@ -18,8 +18,8 @@ export const PAGE_ROWS = {
 
 /**
  * Both phases in one statement, for events that are few enough to be kept while they are grouped and looked at again: they are found once.
- * Columns: those of `factRows`, and behind them `key0` … (marked text). `absent` may also be one of {@link PAGE_ROWS}. `place` is the group's position
- * in the page.
+ * Columns: those of `factRows`, and behind them `key0` … (marked text). `absent` may also be one of {@link PAGE_ROWS}. `place` is the
+ * group's position in the page.
  */
 export function groupOnceStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment, dialect: Dialect): SqlStatement {
   const keys = keyList(output, (dimension, name) => sql`coalesce(${column(dimension)}, '') AS ${name}`);

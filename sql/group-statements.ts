@@ -13,8 +13,8 @@ import { keyName, wantedKeys } from './wanted-keys.ts';
  * Phase one: one page of group keys in the order of the answer, and the number of all groups.
  * Columns: `total`, `key0` … (marked text), `events`; an empty page is one row in which all but `total` are NULL.
  *
- * A missing value groups under the empty string. Events are counted by the columns as they are, because engines are twice as fast at that, and the few
- * groups with something missing are put together afterwards.
+ * A missing value groups under the empty string. Events are counted by the columns as they are, because engines are twice as fast at that,
+ * and the few groups with something missing are put together afterwards.
  */
 export function groupPageStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment, dialect: Dialect): SqlStatement {
   return pageOfCounted(plan, output, countedSql(output, sql`${events} WHERE ${matchSql(plan, plan.window, dialect)}`), dialect);
@@ -37,8 +37,9 @@ export function countedSql(output: GroupsOutput, matching: SqlFragment): SqlFrag
 }
 
 /**
- * How one page of groups comes about from the relation `counted` ({@link countedSql}), step by step: every relation selects from the ones before, whose
- * names are those of the members. The groups without anything missing, of which there may be millions, are gone through as rarely as can be.
+ * How one page of groups comes about from the relation `counted` ({@link countedSql}), step by step: every relation selects from the ones
+ * before, whose names are those of the members. The groups without anything missing, of which there may be millions, are gone through as
+ * rarely as can be.
  */
 function pageSql(plan: SearchPlan, output: GroupsOutput) {
   const names = keyList(output, (_, name) => name);
@@ -72,8 +73,8 @@ export function keyList(
 /**
  * Phase two: everything about one page's groups, in one pass over their events. Columns: those of `factRows`.
  *
- * `place` is the group's position in `keys`, or where the page is `whole`, has every group there is, the one key itself (marked text): then nothing
- * has to be joined.
+ * `place` is the group's position in `keys`, or where the page is `whole`, has every group there is, the one key itself (marked text): then
+ * nothing has to be joined.
  */
 export function groupDetailStatement(
   plan: SearchPlan,

@@ -4,7 +4,9 @@ import { eventsRelation } from './events-relation.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, text, trusted } from './fragment.ts';
 import { renderSql, type SqlStatement } from './statement.ts';
 
-/** How journals become searchable: finding duplicates, copying what is in small ones. Table names are the store's own; file paths are bound. */
+/**
+ * How journals become searchable: finding duplicates, copying what is in small ones. Table names are the store's own; file paths are bound.
+ */
 
 /** What makes two events the same one. */
 const DEDUP_COLUMNS = joinSql([column('shieldZoneId'), column('timestamp'), column('logId')], ', ');

@@ -1,8 +1,8 @@
 import { type SqlFragment, sql } from './fragment.ts';
 
 /**
- * Text with a mark in front. DuckDB's driver for Node decodes strings with a `TextDecoder`, which drops a byte order mark (U+FEFF) at the start
- * of a value; behind the mark it is not at the start. NULL stays NULL.
+ * Text with a mark in front. DuckDB's driver for Node decodes strings with a `TextDecoder`, which drops a byte order mark (U+FEFF) at the
+ * start of a value; behind the mark it is not at the start. NULL stays NULL.
  */
 export function markText(text: SqlFragment): SqlFragment {
   return sql`'.' || ${text}`;

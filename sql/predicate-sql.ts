@@ -47,8 +47,8 @@ function combine(predicates: readonly Predicate[], operator: string, neutral: st
 }
 
 /**
- * The upper halves are compared alone where a range has all their lower halves: `::/0` without IPv4 is not aligned, so it may begin or end in the
- * middle of an upper half, which is then tested by itself.
+ * The upper halves are compared alone where a range has all their lower halves: `::/0` without IPv4 is not aligned, so it may begin or end
+ * in the middle of an upper half, which is then tested by itself.
  */
 function addressRangeSql({ first, last }: AddressRange): SqlFragment {
   const [firstHigh, lastHigh] = [first >> HALF_BITS, last >> HALF_BITS];

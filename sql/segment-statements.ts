@@ -15,8 +15,9 @@ const SMALL = 'zstd, COMPRESSION_LEVEL 1';
 const QUICK = 'lz4_raw';
 
 /**
- * What suits a segment of large zones, and one of small zones. Of a large zone many rows are searched: in large row groups, quickly decompressed, for a quarter more room. Of a
- * small one every search reads a whole row group, which had better be small, and there are many of them.
+ * What suits a segment of large zones, and one of small zones. Of a large zone many rows are searched: in large row groups, quickly
+ * decompressed, for a quarter more room. Of a small one every search reads a whole row group, which had better be small, and there are many
+ * of them.
  */
 const LAYOUTS = {
   large: { rowGroup: 32_768, compression: QUICK },
@@ -30,7 +31,10 @@ const parquetOptions = ({ rowGroup, compression }: (typeof LAYOUTS)[keyof typeof
     `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION ${compression}, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${rowGroup / 2}`,
   );
 
-/** How many events of each zone lie in each time partition. Columns: time partition (number since the epoch), zone, events, and the bounds of time and sequence. */
+/**
+ * How many events of each zone lie in each time partition. Columns: time partition (number since the epoch), zone, events, and the bounds
+ * of time and sequence.
+ */
 export function partitionZoneCountStatement(events: SqlFragment, partitionMs: number): SqlStatement {
   return render(
     sql`SELECT ${column('timestamp')} // ${int64(partitionMs)} AS partition, ${column('shieldZoneId')} AS zone, count(*) AS events, min(${column('timestamp')}) AS "minTimestamp", max(${column('timestamp')}) AS "maxTimestamp", min(${column('seq')}) AS "minSequence", max(${column('seq')}) AS "maxSequence" FROM ${events} GROUP BY partition, zone ORDER BY partition, zone`,
@@ -64,7 +68,10 @@ function sorted(rows: SqlFragment): SqlFragment {
   return sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows} ORDER BY ${FLUSHED_ORDER}`;
 }
 
-/** A slice of rows of journals, whose logs are to be in the blob file from row `first` on, as rows of a segment, sorted on the way into its file. */
+/**
+ * A slice of rows of journals, whose logs are to be in the blob file from row `first` on, as rows of a segment, sorted on the way into its
+ * file.
+ */
 export function sliceInOrder(rows: SqlFragment, slice: SegmentSlice, blobFile: number, first: number): SegmentRows {
   const inSlice = sql`(SELECT * FROM ${rows} WHERE ${liesIn(slice)}) AS slice`;
   // A window without an order numbers the rows as they come.

@@ -4,8 +4,8 @@ import type { Dialect } from './dialect.ts';
 import { joinSql, type SqlFragment, sql, text } from './fragment.ts';
 
 /**
- * Conditions on texts. A url is looked at in its two parts wherever that finds the same: the one before the query string is a value that many events
- * share, which engines look at once. The parts meet behind a `?`, so what has none in it lies in one of them.
+ * Conditions on texts. A url is looked at in its two parts wherever that finds the same: the one before the query string is a value that
+ * many events share, which engines look at once. The parts meet behind a `?`, so what has none in it lies in one of them.
  */
 
 const MARK = '?';
@@ -41,8 +41,8 @@ function containsInMixedCase(name: 'ip' | 'urlTail', folded: SqlFragment, dialec
 }
 
 /**
- * The folded column is made of the folded parts, in their order, with anything in between. The common shapes have functions of their own, which engines
- * run faster than LIKE. `parts` are the literal runs between the stars.
+ * The folded column is made of the folded parts, in their order, with anything in between. The common shapes have functions of their own,
+ * which engines run faster than LIKE. `parts` are the literal runs between the stars.
  */
 export function wildcardSql(name: TextColumn, parts: readonly string[], dialect: Dialect): SqlFragment {
   const folded = dialect.fold(column(name));

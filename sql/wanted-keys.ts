@@ -6,7 +6,10 @@ import { splitUrl } from './text-match.ts';
 /** The name of the key of the nth dimension, from 0. */
 export const keyName = (position: number) => trusted(`key${position}`);
 
-/** The keys as a relation `wanted` with the condition that an event is in one of them, and `position`, the place of that one in `keys`. An empty key stands for a missing value too. */
+/**
+ * The keys as a relation `wanted` with the condition that an event is in one of them, and `position`, the place of that one in `keys`. An
+ * empty key stands for a missing value too.
+ */
 export function wantedKeys(by: readonly Dimension[], keys: readonly (readonly string[])[]): SqlFragment {
   const parts = by.flatMap(keyColumns);
   const rows = keys.flatMap((key, position) =>

@@ -45,8 +45,8 @@ export function prepareDataFolder(dataDir: string): DataFolder {
 }
 
 /**
- * Throws `StoreError` (`folder_unusable`) where an entry of DATA_DIR is a symbolic link: the program would write to its target and empty it.
- * A DATA_DIR that is a link itself, or that does not exist, is fine.
+ * Throws `StoreError` (`folder_unusable`) where an entry of DATA_DIR is a symbolic link: the program would write to its target and empty
+ * it. A DATA_DIR that is a link itself, or that does not exist, is fine.
  */
 export function refuseLinks(dataDir: string): void {
   const root = resolve(dataDir);
@@ -77,15 +77,18 @@ export function modeOpenToOthers(dataDir: string): string | null {
   return process.platform === 'win32' || (mode & 0o077) === 0 ? null : mode.toString(8);
 }
 
-/** Why a folder that the store has open is not usable where it was: it was removed, renamed, unmounted or replaced. Undefined while it is there. */
+/**
+ * Why a folder that the store has open is not usable where it was: it was removed, renamed, unmounted or replaced. Undefined while it is
+ * there.
+ */
 export type FolderCheck = () => Promise<string | undefined>;
 
 /** A folder that has not answered within this time hangs. */
 export const ANSWER_MS = 2_000;
 
 /**
- * Those who ask at the same time share one check, because each check on a disk that does not answer keeps a thread. Who has waited for `limitMs` is told
- * `silent`.
+ * Those who ask at the same time share one check, because each check on a disk that does not answer keeps a thread. Who has waited for
+ * `limitMs` is told `silent`.
  */
 export function sharedCheck(check: FolderCheck, silent: string, limitMs: number): FolderCheck {
   let underWay: Promise<string | undefined> | undefined;

@@ -108,19 +108,20 @@ export interface FeedPage {
 export interface EventStore {
   /**
    * Resolves once the batch is durable (journal synced) **and** searchable. Batches are applied in call order; several may be under way.
-   * A rejected append stored nothing and moved no source offset. (Should the process die right then, a restart may find its journal whole and have it
-   * after all, source offset included.)
+   * A rejected append stored nothing and moved no source offset. (Should the process die right then, a restart may find its journal whole
+   * and have it after all, source offset included.)
    */
   append(batch: EventBatch): Promise<AppendReceipt>;
   search(plan: SearchPlan, options?: SearchOptions): Promise<SearchResult>;
   /**
-   * Every event that matches the plan when the first of them is asked for, whatever its page and output: some thousand at a time, newest first, then by `logId`. What they lie in is kept until
-   * the iteration ends or the signal aborts, which ends it with the signal's reason. A slow iteration keeps no search waiting.
+   * Every event that matches the plan when the first of them is asked for, whatever its page and output: some thousand at a time, newest
+   * first, then by `logId`. What they lie in is kept until the iteration ends or the signal aborts, which ends it with the signal's reason.
+   * A slow iteration keeps no search waiting.
    */
   readAll(plan: SearchPlan, options?: SearchOptions): AsyncIterable<readonly EventRow[]>;
   /**
-   * One page of the events in the order of their sequence, which is the order in which they became visible. Rejects with `StoreError` (`overloaded`) where there is not enough memory
-   * for it, or too many wait for theirs: the same request may succeed a little later.
+   * One page of the events in the order of their sequence, which is the order in which they became visible. Rejects with `StoreError`
+   * (`overloaded`) where there is not enough memory for it, or too many wait for theirs: the same request may succeed a little later.
    */
   readFeed(request: FeedRequest, options?: SearchOptions): Promise<FeedPage>;
   /** 32 bits, drawn when the data folder was made, by which this store is told from others. */
@@ -128,8 +129,8 @@ export interface EventStore {
   /** The highest sequence that is visible; 0 before the first event. */
   lastSequence(): bigint;
   /**
-   * Highest sequence of the zones that retention removed; 0 when it removed none. A cursor below it has missed events. With `afterRuns`, only what it removed
-   * after so many of its runs counts.
+   * Highest sequence of the zones that retention removed; 0 when it removed none. A cursor below it has missed events. With `afterRuns`,
+   * only what it removed after so many of its runs counts.
    */
   expiredWatermark(zones: FeedRequest['zones'], afterRuns?: number): bigint;
   /** How many runs of the retention have dropped anything. */

@@ -2,7 +2,10 @@ import type { AddressRange, Predicate } from '../../query/predicate.ts';
 import type { GroupsOutput, SearchPlan } from '../../query/search-plan.ts';
 import { TABLE } from './clickhouse-table.ts';
 
-/** A search of operation 1 as the statements one who knows ClickHouse would write. Texts are quoted literals: only our own workloads get here. */
+/**
+ * A search of operation 1 as the statements one who knows ClickHouse would write. Texts are quoted literals: only our own workloads get
+ * here.
+ */
 
 const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const quotedList = (texts: readonly string[]) => texts.map(quoted).join(', ');
@@ -62,7 +65,10 @@ export function groupPageStatement(plan: SearchPlan, { by }: GroupsOutput): stri
   return `SELECT ${keys}, count() AS events FROM ${TABLE} WHERE ${matching(plan)} GROUP BY ${keys} ORDER BY events DESC, ${keys} LIMIT ${size} OFFSET ${index * size} SETTINGS exact_rows_before_limit = 1`;
 }
 
-/** Everything about the groups of one page. Columns: the keys, count, first and last time, counts by country, asn and action, features, ruleIds, buckets. */
+/**
+ * Everything about the groups of one page. Columns: the keys, count, first and last time, counts by country, asn and action, features,
+ * ruleIds, buckets.
+ */
 export function groupDetailStatement(plan: SearchPlan, { by, buckets }: GroupsOutput, keys: readonly (readonly string[])[]): string {
   const { fromMs, toMs } = plan.window;
   const columns = by.join(', ');

@@ -1,7 +1,7 @@
 /**
- * The table as one who knows ClickHouse would make it for these questions: sorted by zone and time, one partition a day (that is how old events would
- * be dropped), few-valued texts as dictionaries, addresses as numbers too, ZSTD for what is long. The index finds the few granules that one address is in; the texts that
- * are searched are in every granule of the zone, which no index could leave out.
+ * The table as one who knows ClickHouse would make it for these questions: sorted by zone and time, one partition a day (that is how old
+ * events would be dropped), few-valued texts as dictionaries, addresses as numbers too, ZSTD for what is long. The index finds the few
+ * granules that one address is in; the texts that are searched are in every granule of the zone, which no index could leave out.
  */
 export const TABLE = 'shieldlog.events';
 

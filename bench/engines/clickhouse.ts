@@ -75,7 +75,8 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
         await writer.insert({ table: TABLE, values, format: 'JSONEachRow', maxChunkBytes: INSERT_BYTES, settings: SETTINGS });
       }
     },
-    // Merging down to one part a day is more than would happen by itself; searches are then as fast as they get. A day that is one part already is not written again.
+    // Merging down to one part a day is more than would happen by itself; searches are then as fast as they get. A day that is one part
+    // already is not written again.
     settle: async () => {
       while ((await number('SELECT count() FROM system.merges')) > 0) {
         await delay(20);

@@ -1,5 +1,6 @@
-// One engine in a process of its own, so that its memory can be told from the harness's and a cold start is one. Started by engine-client.ts with
-// the engine's name and options as JSON in the first argument; answers one message after the other or several at once.
+// One engine in a process of its own, so that its memory can be told from the harness's and a cold start is one. Started by
+// engine-client.ts with the engine's name and options as JSON in the first argument; answers one message after the other or several at
+// once.
 
 import type { Engine, EngineName, EngineOptions, EventSource } from './engine.ts';
 import type { HostCall, HostReply, SearchOrder, TimedIngest, TimedSearch } from './host-messages.ts';

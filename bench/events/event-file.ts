@@ -26,7 +26,10 @@ export function benchOptions(count: number): GeneratorOptions {
   return { seed: 1, count, zones: 1_700, nowMs: BENCH_NOW_MS, spanMs: 71 * HOUR_MS };
 }
 
-/** Events that come in when an engine is full already: as live ones, from the last minutes. The nth file, from 0, has other events than those before. */
+/**
+ * Events that come in when an engine is full already: as live ones, from the last minutes. The nth file, from 0, has other events than
+ * those before.
+ */
 export function liveOptions(count: number, file = 0): GeneratorOptions {
   return { seed: 2 + file, count, zones: 1_700, nowMs: BENCH_NOW_MS, spanMs: HOUR_MS / 6 };
 }
@@ -49,7 +52,8 @@ export async function eventFile(options: GeneratorOptions, path = defaultPath(op
 }
 
 /**
- * The same events in files of at most so many, in turn. A single file stays, as `eventFile` has it; of several each is there until the next one is asked for: 100 million events take 115 GB.
+ * The same events in files of at most so many, in turn. A single file stays, as `eventFile` has it; of several each is there until the next
+ * one is asked for: 100 million events take 115 GB.
  */
 export async function* eventFiles(options: GeneratorOptions, eventsPerFile: number): AsyncGenerator<EventFile> {
   if (options.count <= eventsPerFile) {

@@ -18,8 +18,8 @@ function pageAlignedBuffer(bytes: number): Buffer {
 }
 
 /**
- * The bytes of a file in turn, read ahead; a chunk is good until the next but one is asked for. Where the file system can, they are read past the page cache: nothing is read twice, and pages for it would be a tenth of what it costs to take
- * the events in.
+ * The bytes of a file in turn, read ahead; a chunk is good until the next but one is asked for. Where the file system can, they are read
+ * past the page cache: nothing is read twice, and pages for it would be a tenth of what it costs to take the events in.
  */
 export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   const file = await openForOnce(path);
@@ -61,8 +61,8 @@ export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Reads a file to its end. What stores a virtual machine's disk answers the second time a file is read, or the first after it was written, many times as fast as the first time; an engine that is
- * measured is not to pay for having been the first.
+ * Reads a file to its end. What stores a virtual machine's disk answers the second time a file is read, or the first after it was written,
+ * many times as fast as the first time; an engine that is measured is not to pay for having been the first.
  */
 export async function readThrough(path: string): Promise<void> {
   for await (const _ of fileChunks(path)) {

@@ -3,7 +3,10 @@ import { fileChunks } from './file-chunks.ts';
 
 const NEWLINE = 0x0a;
 
-/** The bytes of an NDJSON file whose lines are about as long everywhere, handed out no faster than so many lines a second. Good as long as those of `fileChunks`. */
+/**
+ * The bytes of an NDJSON file whose lines are about as long everywhere, handed out no faster than so many lines a second. Good as long as
+ * those of `fileChunks`.
+ */
 export async function* pacedChunks(file: string, linesPerSecond: number): AsyncGenerator<Uint8Array> {
   const start = performance.now();
   let bytes = 0;

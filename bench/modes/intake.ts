@@ -20,7 +20,8 @@ export interface IntakeOrder {
 }
 
 /**
- * Takes the files in, several times over into folders of their own, each file after it was read once; the folder of the last run stays, with everything merged. What it takes to make and to read a file does not count.
+ * Takes the files in, several times over into folders of their own, each file after it was read once; the folder of the last run stays,
+ * with everything merged. What it takes to make and to read a file does not count.
  */
 export async function measureIntake(name: EngineName, { files, runs, memoryLimitMb }: IntakeOrder): Promise<FilledEngine> {
   const measured: IntakeFigures['runs'][number][] = [];

@@ -20,8 +20,9 @@ export interface MixedOrder {
 }
 
 /**
- * Searches as a dashboard does, one every 100 ms, alone and while a file is taken in, in turns: what disturbs the machine for a while disturbs both. Between turns
- * everything is merged, which does not count, so that both have the same events to search but for those that are just coming in.
+ * Searches as a dashboard does, one every 100 ms, alone and while a file is taken in, in turns: what disturbs the machine for a while
+ * disturbs both. Between turns everything is merged, which does not count, so that both have the same events to search but for those that
+ * are just coming in.
  */
 export async function measureMixed(name: EngineName, order: MixedOrder): Promise<MixedFigures> {
   const { dataDir, storedEvents, files, eventsPerFile, eventsPerSecond, aloneForMs, memoryLimitMb } = order;

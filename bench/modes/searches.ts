@@ -25,7 +25,10 @@ export interface SearchRaceFigures {
   readonly differences: readonly string[];
 }
 
-/** Compares the answers of all engines to every workload, then times them: the engines take turns, so that what disturbs the machine disturbs all. */
+/**
+ * Compares the answers of all engines to every workload, then times them: the engines take turns, so that what disturbs the machine
+ * disturbs all.
+ */
 export async function raceSearches(race: SearchRace): Promise<SearchRaceFigures> {
   const { dataDirs, memoryLimitMb, workloads, hotRuns, onStep } = race;
   return await withAll({ dataDirs, memoryLimitMb }, async (engines) => {

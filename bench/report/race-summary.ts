@@ -41,7 +41,10 @@ export function slowdown({ turns }: MixedFigures): Slowdown {
   return { all: ratio(turns), byTurn: turns.map((turn) => ratio([turn])) };
 }
 
-/** The same as a text, with what it is turn by turn where there are several; empty where it is not known. `factor` writes the whole, `ratio` a turn. */
+/**
+ * The same as a text, with what it is turn by turn where there are several; empty where it is not known. `factor` writes the whole, `ratio`
+ * a turn.
+ */
 export function slowdownText(figures: MixedFigures, factor: (value: number) => string, ratio: (value: number) => string): string {
   const { all, byTurn } = slowdown(figures);
   const turns = byTurn.length > 1 ? ` (${byTurn.map(ratio).join(', ')})` : '';

@@ -1,4 +1,5 @@
-// Downloads an export and throws it away, in a process of its own. Started with what to ask as JSON in the first argument; sends what it saw as one message.
+// Downloads an export and throws it away, in a process of its own. Started with what to ask as JSON in the first argument; sends what it
+// saw as one message.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { PassThrough, type Transform } from 'node:stream';

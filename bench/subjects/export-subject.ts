@@ -1,5 +1,5 @@
-// The program whose exports are measured, in a process of its own, so that its memory can be told from the client's. Started with what to do as JSON in the first argument; sends what it
-// measured as one message.
+// The program whose exports are measured, in a process of its own, so that its memory can be told from the client's. Started with what to
+// do as JSON in the first argument; sends what it measured as one message.
 import { pino } from 'pino';
 import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import { buildApp } from '../../src/app.ts';

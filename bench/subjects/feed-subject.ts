@@ -1,5 +1,6 @@
-// The program that serves the feed, in a process of its own: fills a store with generated events, flushes and merges them, and listens until its parent
-// lets go. Started with what to do as JSON in the first argument; sends its address, and after that its CPU time and memory whenever it is asked.
+// The program that serves the feed, in a process of its own: fills a store with generated events, flushes and merges them, and listens
+// until its parent lets go. Started with what to do as JSON in the first argument; sends its address, and after that its CPU time and
+// memory whenever it is asked.
 import { once } from 'node:events';
 import { openShieldlog } from '../engines/shieldlog.ts';
 import { inEmptyDataDir } from '../events/data-dir.ts';

@@ -1,4 +1,5 @@
-// The program that takes in events as they come with the clock, in a process of its own. Started with what to do as JSON in the first argument; sends what it measured as one message.
+// The program that takes in events as they come with the clock, in a process of its own. Started with what to do as JSON in the first
+// argument; sends what it measured as one message.
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
 import { openStore } from '../../store/embedded/open-store.ts';
 import { startBackgroundSearches } from '../engines/background-search.ts';

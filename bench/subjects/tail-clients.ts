@@ -15,8 +15,8 @@ const EVENT = 'data: {"logId":"';
 const DROPPED = 'event: dropped\ndata: {"count":';
 
 /**
- * Watches a tail without parsing more of it than it must, because it runs on the cores of the program that is measured. A `logId` has a fixed
- * length.
+ * Watches a tail without parsing more of it than it must, because it runs on the cores of the program that is measured. A `logId` has a
+ * fixed length.
  */
 export async function watchTail(url: string, idLength: number): Promise<WatchedTail> {
   const request = get(url, { agent: false });

@@ -3,7 +3,9 @@ import { DATABASE_LIMITS } from './database/database-limits.ts';
 import { readPipeline } from './database/read-pipeline.ts';
 import { readWrittenZone } from './dns/zone-request.ts';
 
-/** What the local control plane needs of a body that may be large. Throws EdgeError, and an Error for an operation whose bodies are small. */
+/**
+ * What the local control plane needs of a body that may be large. Throws EdgeError, and an Error for an operation whose bodies are small.
+ */
 export function readLocalBody(operation: number, body: unknown): unknown {
   switch (operation) {
     case 3:

@@ -44,8 +44,8 @@ function isFull(error: unknown): boolean {
 }
 
 /**
- * Runs `work` inside one write transaction: all of it is kept, or, when it throws, none. Not to be nested. Throws EdgeError 503 `state.full`
- * where there is no room for it, in the file or on the disk.
+ * Runs `work` inside one write transaction: all of it is kept, or, when it throws, none. Not to be nested. Throws EdgeError 503
+ * `state.full` where there is no room for it, in the file or on the disk.
  */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   // IMMEDIATE, so that a second process makes us wait at the start instead of failing in the middle.

@@ -1,6 +1,9 @@
 import type { Random } from './demo-random.ts';
 
-/** A network that visitors of the demonstration come from. Addresses are of the ranges for documentation, and of some that are private or for tests. */
+/**
+ * A network that visitors of the demonstration come from. Addresses are of the ranges for documentation, and of some that are private or
+ * for tests.
+ */
 export interface DemoNetwork {
   readonly asn: string;
   readonly country: string;
@@ -43,7 +46,9 @@ export function demoAddress({ prefix }: DemoNetwork, random: Random, hosts: numb
   return prefix.split('.').length === 3 ? `${prefix}.${1 + (host % 254)}` : `${prefix}.${(host >> 8) & 0xff}.${host & 0xff}`;
 }
 
-/** An address of an attacking network. A quarter of its requests come from a few busy hosts, which stand out where one groups by address. */
+/**
+ * An address of an attacking network. A quarter of its requests come from a few busy hosts, which stand out where one groups by address.
+ */
 export function attackerAddress(network: DemoNetwork, random: Random, { hosts, busyHosts }: { hosts: number; busyHosts: number }): string {
   return demoAddress(network, random, random.chance(25) ? busyHosts : hosts);
 }

@@ -22,7 +22,10 @@ export class AppendWindow {
     return this.#duplicates;
   }
 
-  /** Hands a batch over without waiting for it. `onStored` is called when it is stored, `onSettled` when the store has done with it, stored or not. */
+  /**
+   * Hands a batch over without waiting for it. `onStored` is called when it is stored, `onSettled` when the store has done with it, stored
+   * or not.
+   */
   start(batch: EventBatch, onStored: (receipt: AppendReceipt) => void, onSettled: () => void): void {
     const append: Promise<void> = this.#store
       .append(batch)

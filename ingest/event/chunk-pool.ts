@@ -16,7 +16,10 @@ export class ChunkPool {
   #keptBytes = 0;
   #smallest = Buffer.alloc(0);
 
-  /** A chunk of the smallest of the sizes that has room for so many bytes, or of just so many where none has. Its content is whatever was in it. */
+  /**
+   * A chunk of the smallest of the sizes that has room for so many bytes, or of just so many where none has. Its content is whatever was in
+   * it.
+   */
   take(atLeast: number): Buffer<ArrayBuffer> {
     if (atLeast <= SMALLEST) {
       return this.#takeSmallest();
@@ -49,7 +52,10 @@ export class ChunkPool {
   }
 }
 
-/** The size of the chunk that comes behind one of `size` bytes, 0 for the first: each is four times as large as the one before, up to the largest. */
+/**
+ * The size of the chunk that comes behind one of `size` bytes, 0 for the first: each is four times as large as the one before, up to the
+ * largest.
+ */
 export function nextChunkSize(size: number): number {
   return CHUNK_SIZES.find((one) => one > size) ?? CHUNK_SIZES.at(-1)!;
 }

@@ -5,8 +5,8 @@ const WORD = 2 ** 32;
 const MAX_SINGLE_BYTES = 64;
 
 /**
- * The values of a column in chunks of memory, one behind the other, each filled to its end; a text may go on in the next chunk. Numbers do not where there is nothing else
- * of another length, since the sizes of chunks are multiples of theirs.
+ * The values of a column in chunks of memory, one behind the other, each filled to its end; a text may go on in the next chunk. Numbers do
+ * not where there is nothing else of another length, since the sizes of chunks are multiples of theirs.
  */
 export class ColumnBytes {
   readonly #pool: ChunkPool;

@@ -14,7 +14,10 @@ const URL_TAIL = columnIndex('urlTail');
 const IP_HIGH = columnIndex('ipHigh');
 const IP_LOW = columnIndex('ipLow');
 
-/** Collects the fields of events column by column. The values of an event are written in any order, each at most once; then `endEvent` has to follow. Texts are UTF-8. */
+/**
+ * Collects the fields of events column by column. The values of an event are written in any order, each at most once; then `endEvent` has
+ * to follow. Texts are UTF-8.
+ */
 export class ColumnWriter {
   readonly #pool: ChunkPool;
   /** By their places in `BATCH_COLUMNS`. */

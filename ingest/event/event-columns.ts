@@ -11,7 +11,8 @@ import { ASN, FIRST_TEXT, IP, LOG_ID, URL } from './scan/wire-fields.ts';
 const PLACES = TEXT_FIELDS.map((name: TextField) => columnIndex(name === 'url' ? 'urlHead' : name));
 
 /**
- * Writes the fields of an event of which everything was checked. Texts are written as they are meant, their escapes resolved. `derivedLogId` is used where the event has no id of its own.
+ * Writes the fields of an event of which everything was checked. Texts are written as they are meant, their escapes resolved.
+ * `derivedLogId` is used where the event has no id of its own.
  */
 export function writeFields(
   scanner: MemberScanner,

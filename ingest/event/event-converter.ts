@@ -10,7 +10,10 @@ const EVENTS_BEFORE_KERNEL = 20;
 
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 
-/** Turns events as they come over the wire into columns and packed logs and collects them: the usual ones by the kernel, the others by scanning them here. */
+/**
+ * Turns events as they come over the wire into columns and packed logs and collects them: the usual ones by the kernel, the others by
+ * scanning them here.
+ */
 export class EventConverter {
   readonly #rules: EventRules;
   readonly #scanned: ScannedEvents;
@@ -42,8 +45,8 @@ export class EventConverter {
   }
 
   /**
-   * Adds the usual ones among the events that end in a chunk, one a line; each of the others goes to `receiver.other`, which may call `convert` for it. Returns where the last line
-   * ends.
+   * Adds the usual ones among the events that end in a chunk, one a line; each of the others goes to `receiver.other`, which may call
+   * `convert` for it. Returns where the last line ends.
    */
   convertLines(chunk: Buffer, receiver: LineReceiver): number {
     let start = 0;

@@ -14,8 +14,8 @@ const DASH_PLACES = [8, 13, 18, 23];
 export type LogIdForm = 'digits' | 'uuid' | 'text';
 
 /**
- * What the id in `text[start, end)` is: 32 hexadecimal digits in lower case, a UUID in lower case, or any other text. The 16 bytes that the digits of the first two
- * stand for are written to `bytes`.
+ * What the id in `text[start, end)` is: 32 hexadecimal digits in lower case, a UUID in lower case, or any other text. The 16 bytes that the
+ * digits of the first two stand for are written to `bytes`.
  */
 export function readLogId(text: Uint8Array, start: number, end: number, bytes: Uint8Array): LogIdForm {
   const length = end - start;

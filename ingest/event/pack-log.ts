@@ -9,8 +9,9 @@ interface Occurrences {
 }
 
 /**
- * Writes `log`, JSON without a raw newline, packed and as one line (see `query/packed-log.ts`). `values` are those of the `PACKED_FIELDS` as JSON texts without
- * their quotes, null for one that is not there or has escapes. The time that it takes grows with the bytes alone, whatever they are.
+ * Writes `log`, JSON without a raw newline, packed and as one line (see `query/packed-log.ts`). `values` are those of the `PACKED_FIELDS`
+ * as JSON texts without their quotes, null for one that is not there or has escapes. The time that it takes grows with the bytes alone,
+ * whatever they are.
  */
 export function packLog(log: Buffer, values: readonly (Buffer | null)[], logs: LineBuffer): void {
   const found = values.map((value): Occurrences => {
@@ -45,7 +46,9 @@ function nextField(found: readonly Occurrences[], at: number): number {
   return first;
 }
 
-/** By Knuth, Morris and Pratt: a search that begins anew behind each place takes the square of the length for texts that repeat themselves. */
+/**
+ * By Knuth, Morris and Pratt: a search that begins anew behind each place takes the square of the length for texts that repeat themselves.
+ */
 function placesOf(value: Buffer, log: Buffer): number[] {
   const places: number[] = [];
   const head = value.subarray(0, SHORTEST_PACKED_BYTES);

@@ -27,7 +27,10 @@ interface LongHash {
   isBlank: boolean;
 }
 
-/** The beginning of an event whose end has not arrived yet. One that is longer than any event is hashed as it comes, and only its start is kept. */
+/**
+ * The beginning of an event whose end has not arrived yet. One that is longer than any event is hashed as it comes, and only its start is
+ * kept.
+ */
 export class PartialEvent {
   #pieces: Uint8Array[] = [];
   #length = 0;

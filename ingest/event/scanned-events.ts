@@ -13,7 +13,10 @@ import { LOG_ID } from './scan/wire-fields.ts';
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 const EXPIRED: EventVerdict = { kind: 'expired' };
 
-/** Turns events of every form into columns and packed logs, and says of the others which rule they break: the one place that knows all rules. */
+/**
+ * Turns events of every form into columns and packed logs, and says of the others which rule they break: the one place that knows all
+ * rules.
+ */
 export class ScannedEvents {
   readonly #rules: EventRules;
   readonly #scanner = new MemberScanner();

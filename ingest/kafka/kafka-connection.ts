@@ -20,8 +20,8 @@ class KafkaTokenRefused extends Error {
 }
 
 /**
- * Makes kafkajs clients, each with the certificates that are in the files by then. Their own retries are short: the source starts over from the
- * beginning when they are used up, for ever, and wants to say soon what is wrong. Making one throws KafkaTlsError.
+ * Makes kafkajs clients, each with the certificates that are in the files by then. Their own retries are short: the source starts over from
+ * the beginning when they are used up, for ever, and wants to say soon what is wrong. Making one throws KafkaTlsError.
  */
 export function kafkaClients(
   { brokers, tls, sasl }: KafkaConnection,

@@ -9,8 +9,8 @@ export interface KafkaLogger extends StoreLogger {
 export const silentKafkaLogger: KafkaLogger = { ...silentLogger, debug: () => {} };
 
 /**
- * kafkajs's log lines as ours, at debug level. What it calls an error is one attempt of many, such as a broker that is not up yet; the source
- * tells in one line what becomes of an attempt.
+ * kafkajs's log lines as ours, at debug level. What it calls an error is one attempt of many, such as a broker that is not up yet; the
+ * source tells in one line what becomes of an attempt.
  */
 export function kafkaLogCreator(logger: KafkaLogger): logCreator {
   return () =>

@@ -2,7 +2,9 @@
 export interface PartitionCursor {
   readonly topic: string;
   readonly partition: number;
-  /** The offset that the next fetch has to ask for; undefined until the partition has been placed. Whatever comes before that is not read. */
+  /**
+   * The offset that the next fetch has to ask for; undefined until the partition has been placed. Whatever comes before that is not read.
+   */
   next: bigint | undefined;
   /** The offset that the broker gave out last, plus one. */
   end: bigint;
@@ -24,7 +26,9 @@ export type TakenBatch =
   | { readonly kind: 'taken'; readonly messages: number; readonly next: bigint }
   /** Not placed yet: the batch belongs to what was before. */
   | { readonly kind: 'early' }
-  /** The fetch did not ask for what is next, so kafkajs has moved the offset by itself, which it does when the broker calls it out of range. */
+  /**
+   * The fetch did not ask for what is next, so kafkajs has moved the offset by itself, which it does when the broker calls it out of range.
+   */
   | { readonly kind: 'strayed'; readonly fetched: bigint; readonly expected: bigint };
 
 export function partitionCursor(topic: string, partition: number): PartitionCursor {

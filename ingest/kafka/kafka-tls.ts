@@ -65,8 +65,8 @@ function keyIn(path: string, passphrase: string | null): KeyObject {
 }
 
 /**
- * Reads the files and holds them against each other. Each kafkajs client reads them once, and its later connections use what it read: renewed
- * files are taken by the next client. Throws KafkaTlsError.
+ * Reads the files and holds them against each other. Each kafkajs client reads them once, and its later connections use what it read:
+ * renewed files are taken by the next client. Throws KafkaTlsError.
  */
 export function readKafkaTls({ caFile, certFile, keyFile, keyPassphrase }: KafkaTls): ConnectionOptions {
   const faults: string[] = [];

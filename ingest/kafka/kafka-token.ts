@@ -77,7 +77,10 @@ function faultOf(error: unknown): string {
   return `cannot be reached: ${oneLine(why || code || message)}${untrusted}`;
 }
 
-/** Gives out an access token that has time left, from memory or from the endpoint; requests at the same time share one. `ca`: authorities to trust beside Node's. */
+/**
+ * Gives out an access token that has time left, from memory or from the endpoint; requests at the same time share one. `ca`: authorities to
+ * trust beside Node's.
+ */
 export class KafkaTokens {
   readonly #client: KafkaOAuthClient;
   readonly #logger: StoreLogger;

@@ -16,8 +16,8 @@ const INTERNAL_TOPIC = /^__/;
 const TOPIC_NAME = /^[\w.-]{1,249}$/;
 
 /**
- * Picks from the topics that the brokers have those that the names and globs (micromatch's, such as `shield-*` or `{eu,us}.events`) ask for.
- * A glob never picks a topic that begins with two underscores; its plain name does.
+ * Picks from the topics that the brokers have those that the names and globs (micromatch's, such as `shield-*` or `{eu,us}.events`) ask
+ * for. A glob never picks a topic that begins with two underscores; its plain name does.
  */
 export function matchTopics(patterns: readonly string[], available: readonly string[]): TopicMatch {
   const topics = new Set<string>();
@@ -43,8 +43,8 @@ function globMatches(pattern: string, available: readonly string[]): readonly st
 const ABSENT = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION', 'LEADER_NOT_AVAILABLE'];
 
 /**
- * The names among the missing ones that this client has no right on: brokers do not list such topics, but asked for one by name they say so,
- * whether or not it exists. Rejects where the brokers cannot be asked.
+ * The names among the missing ones that this client has no right on: brokers do not list such topics, but asked for one by name they say
+ * so, whether or not it exists. Rejects where the brokers cannot be asked.
  */
 export async function deniedAmong(missing: readonly string[], kafka: Kafka): Promise<readonly string[]> {
   const names = missing.filter((pattern) => TOPIC_NAME.test(pattern));

@@ -28,8 +28,8 @@ export interface ReplayReport {
 }
 
 /**
- * Tries dead letters once more, for instance after the rules were loosened. What is an event now is durable before its dead letter is removed, and
- * is stored once however often that is repeated; what still breaks a rule stays as it is. No source offset moves.
+ * Tries dead letters once more, for instance after the rules were loosened. What is an event now is durable before its dead letter is
+ * removed, and is stored once however often that is repeated; what still breaks a rule stays as it is. No source offset moves.
  * Rejects with the signal's reason when aborted; what was not stored by then stays a dead letter.
  */
 export async function replayDeadLetters(store: EventStore, { ids, zones, signal, ...rules }: ReplayOptions): Promise<ReplayReport> {

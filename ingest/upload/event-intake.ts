@@ -14,7 +14,9 @@ import { UnreadableInput } from './unreadable-input.ts';
 
 export type { IntakeReport } from './intake-report.ts';
 
-/** A batch is handed to the store when it holds this much, and what has come by then this often: a slow input is searchable before it ends. */
+/**
+ * A batch is handed to the store when it holds this much, and what has come by then this often: a slow input is searchable before it ends.
+ */
 const BATCH_BYTES = 16 * 1024 * 1024;
 const HAND_OVER_EVERY_MS = 250;
 const BATCHES_UNDER_WAY = 3;
@@ -53,9 +55,9 @@ export interface IntakeOptions {
 }
 
 /**
- * Takes in NDJSON or one JSON array, already decompressed. Resolves when all accepted events are durable and searchable. Memory stays bounded
- * however long the input is. Rejects with `IntakeError` where the input breaks off or makes no sense (what came before is stored then),
- * with the store's error where an append failed, with what `admit` threw, with the signal's reason when aborted.
+ * Takes in NDJSON or one JSON array, already decompressed. Resolves when all accepted events are durable and searchable. Memory stays
+ * bounded however long the input is. Rejects with `IntakeError` where the input breaks off or makes no sense (what came before is stored
+ * then), with the store's error where an append failed, with what `admit` threw, with the signal's reason when aborted.
  */
 export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: IntakeOptions): Promise<IntakeReport> {
   const intake = new Intake(options);

@@ -6,8 +6,8 @@ export interface EventReceiver {
   /** What is longer than any event; `reason` says what is wrong where that is something else. */
   tooLong(piece: LongPiece, reason?: string): void;
   /**
-   * Takes the lines that end in a chunk, in their order: usual events by itself, every other line by handing it, without its newline, to `other`.
-   * Returns where the last of them ends.
+   * Takes the lines that end in a chunk, in their order: usual events by itself, every other line by handing it, without its newline, to
+   * `other`. Returns where the last of them ends.
    */
   lines(chunk: Buffer, other: (line: Uint8Array) => void): number;
   /** Bytes in the place of an event that cannot be one. */

@@ -6,8 +6,8 @@ export const INTAKE_ERROR_CODES = ['corrupt_input', 'too_many_rejected', 'input_
 export type IntakeErrorCode = (typeof INTAKE_ERROR_CODES)[number];
 
 /**
- * The input could not be read to its end. What came before is stored: `report` counts it. Sending the whole input again is safe, because the
- * same event is stored once.
+ * The input could not be read to its end. What came before is stored: `report` counts it. Sending the whole input again is safe, because
+ * the same event is stored once.
  */
 export class IntakeError extends Error {
   readonly code: IntakeErrorCode;

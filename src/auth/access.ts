@@ -18,8 +18,9 @@ const ANYBODY: Caller = { opensZone: () => true, opensEveryZone: true, zones: 'a
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * `never`: open to everyone. `unless-loopback`: open while the program listens on loopback. Default: a key, where any is configured. Without keys all of
-     * them are closed to web pages of other sites, except `never-by-any-name`: that is open under every host name, to everyone.
+     * `never`: open to everyone. `unless-loopback`: open while the program listens on loopback. Default: a key, where any is configured.
+     * Without keys all of them are closed to web pages of other sites, except `never-by-any-name`: that is open under every host name, to
+     * everyone.
      */
     readonly needsKey?: 'never' | 'never-by-any-name' | 'unless-loopback';
     /** The scope that the key needs; default `read`. */

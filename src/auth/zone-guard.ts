@@ -20,8 +20,8 @@ function zonesOf({ fields }: EventBatch): number[] {
 }
 
 /**
- * Looks through batches of a caller's events: throws RequestProblem `access.zone_denied`, naming the event that comes first in the input, for one
- * with an event of a zone that the caller's key does not open. Undefined for a caller whose key opens every zone.
+ * Looks through batches of a caller's events: throws RequestProblem `access.zone_denied`, naming the event that comes first in the input,
+ * for one with an event of a zone that the caller's key does not open. Undefined for a caller whose key opens every zone.
  */
 export function zoneGuard(caller: Caller): ((batch: EventBatch, indices: BatchIndices) => void) | undefined {
   if (caller.opensEveryZone) return undefined;

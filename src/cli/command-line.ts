@@ -23,7 +23,10 @@ function suggestion(wrong: string, names: readonly string[]): string {
   return meant === null ? '' : `; did you mean --${meant}?`;
 }
 
-/** Parses a command's arguments: `--flag value` or `--flag=value` for each of `flagNames`, `--switch` alone for `switchNames`. Throws UsageError. */
+/**
+ * Parses a command's arguments: `--flag value` or `--flag=value` for each of `flagNames`, `--switch` alone for `switchNames`. Throws
+ * UsageError.
+ */
 export function parseCommandLine(args: readonly string[], flagNames: readonly string[], switchNames: readonly string[] = []): ParsedArgs {
   const options: Options = {
     ...Object.fromEntries(flagNames.map((name) => [name, { type: 'string' }])),

@@ -29,7 +29,10 @@ export function clientSecret(
 /** The flags that `accessKeyOf` reads. */
 export const ACCESS_KEY_FLAGS = ['access-key', fileFlagOf('access-key')];
 
-/** From `--access-key`, SHIELDLOG_ACCESS_KEY, or the files that these may name; null where none is given. The key itself is never shown. Throws UsageError. */
+/**
+ * From `--access-key`, SHIELDLOG_ACCESS_KEY, or the files that these may name; null where none is given. The key itself is never shown.
+ * Throws UsageError.
+ */
 export function accessKeyOf(flags: Texts, env: CommandIo['env']): string | null {
   const found = clientSecret('SHIELDLOG_ACCESS_KEY', 'access-key', flags, env);
   if (found === null) return null;

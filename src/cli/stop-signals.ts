@@ -18,7 +18,9 @@ export interface StopSignals {
   dispose(): void;
 }
 
-/** Listens for the signals that ask the program to stop. A second one, after the echoes of the first, exits at once with 128 + its number. */
+/**
+ * Listens for the signals that ask the program to stop. A second one, after the echoes of the first, exits at once with 128 + its number.
+ */
 export function stopSignals(
   program: Pick<NodeJS.Process, 'on' | 'off'>,
   end: (status: number) => void = endProcess,

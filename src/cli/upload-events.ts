@@ -104,7 +104,9 @@ async function refusal(response: IncomingMessage): Promise<CommandFailed> {
   return new CommandFailed(`the program answered ${response.statusCode}: ${detail === '' ? response.statusMessage : detail}`);
 }
 
-/** Node hands on OpenSSL's own words: `write EPROTO 40A7…:error:0A00010B:SSL routines:some_function:wrong version number:some/file.c:77:`. */
+/**
+ * Node hands on OpenSSL's own words: `write EPROTO 40A7…:error:0A00010B:SSL routines:some_function:wrong version number:some/file.c:77:`.
+ */
 function tlsFault(message: string): string | null {
   return /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? null;
 }

@@ -2,10 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { accept, type ParsedValue, refuse } from './config-value.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from './zone-id.ts';
 
-/** `read` asks, `ingest` sends events, `manage` changes what the management operations keep. A key that names none of them has all three. */
+/**
+ * `read` asks, `ingest` sends events, `manage` changes what the management operations keep. A key that names none of them has all three.
+ */
 const GENERAL_SCOPES = ['read', 'ingest', 'manage'] as const;
 
-/** `metrics` reads /metrics off loopback; `admin` reaches into DATA_DIR as a whole. Keys of all zones have both, others have to name them. */
+/**
+ * `metrics` reads /metrics off loopback; `admin` reaches into DATA_DIR as a whole. Keys of all zones have both, others have to name them.
+ */
 const PROGRAM_SCOPES = ['metrics', 'admin'] as const;
 
 /** What a key may do. `personal`: operations 9 to 11; `database`: the upstream database whose token the program holds. */

@@ -73,7 +73,10 @@ function splitList(text: string): string[] | null {
   return open.length === 0 ? items.map((item) => item.trim()) : null;
 }
 
-/** Items separated by commas, each trimmed and fulfilling `isItem`; at least one. A comma inside `{a,b}`, `(a,b)` or `[a,b]` separates nothing. */
+/**
+ * Items separated by commas, each trimmed and fulfilling `isItem`; at least one. A comma inside `{a,b}`, `(a,b)` or `[a,b]` separates
+ * nothing.
+ */
 export function listOf(isItem: (item: string) => boolean): ValueParser<readonly string[]> {
   return (text) => {
     const items = splitList(text);

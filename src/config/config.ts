@@ -57,8 +57,8 @@ function isSet(value: unknown): boolean {
 }
 
 /**
- * The configuration from the environment and the command line's flags (by name without `--`); flags win. Throws ConfigError with everything that is
- * not allowed, in the table's order, and the variables whose names are nearly those of settings.
+ * The configuration from the environment and the command line's flags (by name without `--`); flags win. Throws ConfigError with everything
+ * that is not allowed, in the table's order, and the variables whose names are nearly those of settings.
  */
 export function loadConfig(env: Texts, flags: Texts = {}): Config {
   const read = CONFIG_VARIABLES.map((variable) => ({ key: variable.key, ...readVariable(variable, env, flags) }));

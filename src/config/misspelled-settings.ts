@@ -9,8 +9,8 @@ const MAX_EDITS = 3;
 const editsAllowed = (name: string): number => (name.length < SHORTEST ? 0 : Math.min(MAX_EDITS, Math.floor((name.length - 1) / 4)));
 
 /**
- * One line for each environment variable that has nearly the name of a setting which is not set, such as KAFKA_BROKER. It may belong to another
- * program, so that it is worth a warning and no more. Values are not shown.
+ * One line for each environment variable that has nearly the name of a setting which is not set, such as KAFKA_BROKER. It may belong to
+ * another program, so that it is worth a warning and no more. Values are not shown.
  */
 export function misspelledSettings(env: Texts, flags: Texts = {}): readonly string[] {
   const names = CONFIG_VARIABLES.flatMap(variablesOf);

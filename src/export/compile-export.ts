@@ -12,8 +12,8 @@ import { readObject } from '../../query/wire-object.ts';
 const PROPERTIES = ['from', 'to', 'query', 'filters'];
 
 /**
- * Compiles the body of an export, JSON in UTF-8, into the plan of all its rows: the body of a search without what makes pages and groups. Throws {@link InvalidSearchError} with everything
- * that is wrong.
+ * Compiles the body of an export, JSON in UTF-8, into the plan of all its rows: the body of a search without what makes pages and groups.
+ * Throws {@link InvalidSearchError} with everything that is wrong.
  */
 export function compileExport(body: Uint8Array, { zoneId, nowMs }: SearchContext): SearchPlan {
   const errors = new ErrorList();

@@ -22,8 +22,8 @@ function cell(text: string | undefined): string {
 }
 
 /**
- * One record (RFC 4180) with its line end: the time as ISO 8601 and as Unix milliseconds, then the texts, then the log as JSON text. Written here and not by a package, because
- * csv-stringify takes twice as long for it as the store for reading the row.
+ * One record (RFC 4180) with its line end: the time as ISO 8601 and as Unix milliseconds, then the texts, then the log as JSON text.
+ * Written here and not by a package, because csv-stringify takes twice as long for it as the store for reading the row.
  */
 export function csvRow({ logId, timestamp, logJson, fields }: EventRow): string {
   let record = `${new Date(timestamp).toISOString()},${timestamp},${cell(logId)}`;

@@ -2,8 +2,8 @@ import type { EventRow } from '../../query/search-result.ts';
 import type { ExportFormat } from './export-format.ts';
 
 /**
- * The text of an export, some hundred rows at a time. `first` is what the iterator gave already, so that what is wrong from the start is known before anything is sent. `onRows` is told how
- * many rows each part has.
+ * The text of an export, some hundred rows at a time. `first` is what the iterator gave already, so that what is wrong from the start is
+ * known before anything is sent. `onRows` is told how many rows each part has.
  */
 export async function* exportText(
   format: ExportFormat,

@@ -9,7 +9,10 @@ export class ReaderIdle extends Error {
   }
 }
 
-/** Calls `onIdle` when the client has taken none of the bytes that wait for it for so long. Where none are waiting, it is us who are slow, and nothing happens. */
+/**
+ * Calls `onIdle` when the client has taken none of the bytes that wait for it for so long. Where none are waiting, it is us who are slow,
+ * and nothing happens.
+ */
 export function watchReader(response: ServerResponse, idleMs: number, onIdle: (reason: ReaderIdle) => void): void {
   response.setTimeout(idleMs, () => {
     if (response.writableLength > 0) onIdle(new ReaderIdle(idleMs));

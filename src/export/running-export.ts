@@ -22,8 +22,8 @@ export interface ExportOrder {
 }
 
 /**
- * Begins an export; resolves with its text once the first rows are there, and rejects where they cannot be read. Whatever goes wrong later breaks the connection off: the client must not take
- * what it has for everything.
+ * Begins an export; resolves with its text once the first rows are there, and rejects where they cannot be read. Whatever goes wrong later
+ * breaks the connection off: the client must not take what it has for everything.
  */
 export async function beginExport(order: ExportOrder): Promise<Readable> {
   const { format, read, response, deadlineMs, idleMs, onRows, onEnd } = order;
@@ -31,7 +31,8 @@ export async function beginExport(order: ExportOrder): Promise<Readable> {
   const { signal } = stop;
   const cut = (reason: unknown): void => {
     stop.abort(reason);
-    // A reset, because without chunks (HTTP/1.0) the end of the connection is the end of the answer. Before the headers there is an answer to be given.
+    // A reset, because without chunks (HTTP/1.0) the end of the connection is the end of the answer. Before the headers there is an answer
+    // to be given.
     if (response.headersSent) response.socket?.resetAndDestroy();
   };
   // Not AbortSignal.any: where both have aborted, it may give the reason of either, and cutting off is also a hanging up.

@@ -33,7 +33,10 @@ export function copiedChunk(lines: readonly FeedLine[]): Buffer {
   return chunk;
 }
 
-/** The events in a format, a line each. Each is made bytes while it is still near: of a quarter of a megabyte of text together that took twice as long. */
+/**
+ * The events in a format, a line each. Each is made bytes while it is still near: of a quarter of a megabyte of text together that took
+ * twice as long.
+ */
 export function* writtenChunks(lines: readonly FeedLine[], { writeEvent }: FeedFormat): Iterable<Buffer> {
   let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   let at = 0;

@@ -19,10 +19,12 @@ interface FeedLinesOptions {
 }
 
 /**
- * The body of an answer: up to `limit` events, a line each, and the line with the cursor. It ends behind the last page that could be read where the next one would have been answered
- * with a problem; its last line says that there is more. When this throws the answer has no last line, and nobody takes it for whole.
+ * The body of an answer: up to `limit` events, a line each, and the line with the cursor. It ends behind the last page that could be read
+ * where the next one would have been answered with a problem; its last line says that there is more. When this throws the answer has no
+ * last line, and nobody takes it for whole.
  *
- * A page is read from the store while the one before it goes out. While the reader takes nothing, pages may be taken away (see `page-memory.ts`): what it has not got is read again.
+ * A page is read from the store while the one before it goes out. While the reader takes nothing, pages may be taken away (see
+ * `page-memory.ts`): what it has not got is read again.
  */
 export async function* feedLines(options: FeedLinesOptions): AsyncGenerator<Buffer> {
   const { reading, position, limit, format, threads, firstPage, onEvents } = options;
@@ -73,7 +75,10 @@ async function* piecesOf(held: HeldPage, format: FeedFormatName, threads: FeedLi
   }
 }
 
-/** The next piece of a page; undefined where there is none, or the page was taken away. It keeps the page out of the frames of those who wait. */
+/**
+ * The next piece of a page; undefined where there is none, or the page was taken away. It keeps the page out of the frames of those who
+ * wait.
+ */
 async function nextPiece(
   { page }: HeldPage,
   format: FeedFormatName,

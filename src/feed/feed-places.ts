@@ -2,7 +2,9 @@ import { RequestProblem } from '../http/problem.ts';
 
 /** Each holds some pages of the store, and a part of the processor, for as long as its client reads. */
 export const READERS_AT_ONCE = 64;
-/** Those that wait for events hold next to nothing, but one event may wake all of them, and the store has room for 256 questions that wait. */
+/**
+ * Those that wait for events hold next to nothing, but one event may wake all of them, and the store has room for 256 questions that wait.
+ */
 export const WAITING_AT_ONCE = 128;
 
 /** The place of one request among those to the feed. */

@@ -30,8 +30,8 @@ async function whole({ lines, chunk }: Ahead): Promise<WrittenPiece> {
 }
 
 /**
- * Writes events in a format other than their own, which takes ten times as long as to send them. Threads beside the one that everybody shares take what
- * they can, and that one the rest. They start when there is much to do, and end when there has been nothing for a minute.
+ * Writes events in a format other than their own, which takes ten times as long as to send them. Threads beside the one that everybody
+ * shares take what they can, and that one the rest. They start when there is much to do, and end when there has been nothing for a minute.
  */
 export class FormatThreads {
   readonly #count = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1));

@@ -52,8 +52,8 @@ export class PageMemory {
   }
 
   /**
-   * Makes something of about so many bytes when there is room for it, and counts what it turns out to take. Where there is no room, pages of readers that take nothing are taken away.
-   * Rejects with the reason of the signal, or as `make` does.
+   * Makes something of about so many bytes when there is room for it, and counts what it turns out to take. Where there is no room, pages
+   * of readers that take nothing are taken away. Rejects with the reason of the signal, or as `make` does.
    */
   async hold<T>(bytes: number, make: () => Promise<T>, sizeOf: (made: T) => number, signal: AbortSignal): Promise<Held<T>> {
     const held = await this.#turns.run(() => this.#reserve<T>(bytes, signal));

@@ -2,8 +2,8 @@
 const LONGEST_KEY = 256;
 
 /**
- * `compute` with its answers kept for texts that come again and again, such as hosts and addresses. At `capacity` answers all are forgotten, which
- * costs less than keeping account of which was used last.
+ * `compute` with its answers kept for texts that come again and again, such as hosts and addresses. At `capacity` answers all are
+ * forgotten, which costs less than keeping account of which was used last.
  */
 export function cached<Value, Key extends string = string>(capacity: number, compute: (text: Key) => Value): (text: Key) => Value {
   const answers = new Map<Key, Value>();

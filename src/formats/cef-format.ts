@@ -50,7 +50,9 @@ function times({ timestamp, ingestedAtMs }: FeedEvent): string {
   return `rt=${timestamp} deviceCustomDate1=${ingestedAtMs} deviceCustomDate1Label=Ingested`;
 }
 
-/** Zone, time and log id tell an event apart. A log id that is too long is there as the start of its SHA-256, and whole in a custom text. */
+/**
+ * Zone, time and log id tell an event apart. A log id that is too long is there as the start of its SHA-256, and whole in a custom text.
+ */
 function identity({ zoneId, logId }: FeedEvent): string {
   const isShort = Buffer.byteLength(logId) <= LIMITS.externalId;
   const externalId = isShort ? logId : hash('sha256', logId, 'hex').slice(0, 32);

@@ -1,8 +1,8 @@
 const BYTES_PER_UNIT = 3;
 
 /**
- * At most `limit` bytes of a text in UTF-8, cut between two characters. The standard counts characters without saying which; whoever counts otherwise
- * counts fewer.
+ * At most `limit` bytes of a text in UTF-8, cut between two characters. The standard counts characters without saying which; whoever counts
+ * otherwise counts fewer.
  */
 function cutToBytes(text: string, limit: number): string {
   // No unit of UTF-16 takes more than three bytes.

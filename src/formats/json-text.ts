@@ -7,7 +7,9 @@ const SHORT = 24;
 /** Any but the characters that stand for themselves in a JSON string. */
 const NEEDS_ESCAPE = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
-/** A text as a JSON string. Nearly every text of an event needs no escaping, and then this takes a fraction of what JSON.stringify takes. */
+/**
+ * A text as a JSON string. Nearly every text of an event needs no escaping, and then this takes a fraction of what JSON.stringify takes.
+ */
 export function quoteJson(text: string): string {
   return standsForItself(text) ? `"${text}"` : JSON.stringify(text);
 }

@@ -16,8 +16,8 @@ export interface LogDetails {
 const NO_DETAILS: LogDetails = { message: undefined, remoteIp: undefined, headers: [], matchKey: undefined, matchValue: undefined };
 
 /**
- * Reads `Message`, `RemoteIp`, `Headers[{Name, Value}]` and `TriggerMatch{Key, Value}`; texts only, since JSON.parse may round a number. A member
- * of another shape is left out here and stays in the log.
+ * Reads `Message`, `RemoteIp`, `Headers[{Name, Value}]` and `TriggerMatch{Key, Value}`; texts only, since JSON.parse may round a number. A
+ * member of another shape is left out here and stays in the log.
  */
 export function logDetails(log: unknown): LogDetails {
   if (!isObject(log)) {

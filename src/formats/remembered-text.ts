@@ -12,7 +12,10 @@ export function remembered<Subject extends object>(write: (subject: Subject) => 
   };
 }
 
-/** V8 keeps a text that was put together as the tree of its parts, and whoever reads a text that it became part of goes through them every time. */
+/**
+ * V8 keeps a text that was put together as the tree of its parts, and whoever reads a text that it became part of goes through them every
+ * time.
+ */
 function inOnePiece(text: string): string {
   return Buffer.from(text).toString();
 }

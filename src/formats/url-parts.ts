@@ -1,6 +1,9 @@
 import { type HostName, hostName } from './host-name.ts';
 
-/** The parts of a URL as they are written: what a shield looks at is not what is left after the dots of a path are resolved and its escapes undone. */
+/**
+ * The parts of a URL as they are written: what a shield looks at is not what is left after the dots of a path are resolved and its escapes
+ * undone.
+ */
 export interface UrlParts {
   /** As it was observed, complete or not. */
   readonly original: string;
@@ -47,8 +50,8 @@ export interface Authority {
 }
 
 /**
- * Takes `https://host:port/path?query#fragment` and `/path?query` apart. Of anything else, and of a URL whose host is none, only the original is
- * there: whatever is guessed about it would be wrong as often as not.
+ * Takes `https://host:port/path?query#fragment` and `/path?query` apart. Of anything else, and of a URL whose host is none, only the
+ * original is there: whatever is guessed about it would be wrong as often as not.
  */
 export function urlParts(original: string, authorityOf: (text: string) => Authority | undefined): UrlParts {
   if (original.startsWith('/') && !original.startsWith('//')) {

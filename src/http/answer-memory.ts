@@ -26,8 +26,8 @@ export class AnswerMemory {
   }
 
   /**
-   * Counts the bytes until the response is closed. Throws RequestProblem `store.busy` where they have no room beside those of others; an answer
-   * that is alone always has, since it could never be given otherwise.
+   * Counts the bytes until the response is closed. Throws RequestProblem `store.busy` where they have no room beside those of others; an
+   * answer that is alone always has, since it could never be given otherwise.
    */
   hold(response: ServerResponse, bytes: number): void {
     if (this.#takenBytes > 0 && this.#takenBytes + bytes > this.#capacityBytes) {

@@ -10,9 +10,9 @@ export class DeadlinePassed extends Error {
 }
 
 /**
- * Runs `work` with a signal that aborts when `outer` does, or with DeadlinePassed after `deadlineMs`; the call then rejects with the reason at
- * once. DuckDB looks for an interruption only between two chunks of rows, which is seconds apart for a filter with hundreds of wildcards:
- * nobody is to wait for that.
+ * Runs `work` with a signal that aborts when `outer` does, or with DeadlinePassed after `deadlineMs`; the call then rejects with the reason
+ * at once. DuckDB looks for an interruption only between two chunks of rows, which is seconds apart for a filter with hundreds of
+ * wildcards: nobody is to wait for that.
  */
 export async function withDeadline<T>(deadlineMs: number, outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const timeUp = new AbortController();

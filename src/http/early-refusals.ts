@@ -22,8 +22,8 @@ function requireKnownExpectation(request: FastifyRequest): void {
 }
 
 /**
- * Refuses what the headers alone make wrong, before the body is asked for: a client that waits for `100 Continue` gets it only where its body
- * will be read. Register before any route.
+ * Refuses what the headers alone make wrong, before the body is asked for: a client that waits for `100 Continue` gets it only where its
+ * body will be read. Register before any route.
  */
 export const earlyRefusals = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onRequest', async (request) => {

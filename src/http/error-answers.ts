@@ -29,7 +29,10 @@ function asProblem(error: unknown, request: FastifyRequest): RequestProblem | nu
   return new RequestProblem(key, `${message ?? ''}${limit}`, { cause: error });
 }
 
-/** Answers any error thrown by a route or a hook; nobody reads what is sent to a client that hung up. What is nobody's fault but ours: 500 without a body, logged whole. */
+/**
+ * Answers any error thrown by a route or a hook; nobody reads what is sent to a client that hung up. What is nobody's fault but ours: 500
+ * without a body, logged whole.
+ */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (isHangUp(error, request.raw)) return reply.code(499).send();
   const problem = asProblem(error, request);

@@ -27,8 +27,8 @@ function limitConnections(server: Server, { maxConnections, onRefused }: HttpSer
 }
 
 /**
- * An HTTP server that hands every request to `handler`, also those that Node would answer itself and without a body: without `Host`, or with an
- * `Expect` header. `100 Continue` is then the handler's to send. A connection whose request was answered before
+ * An HTTP server that hands every request to `handler`, also those that Node would answer itself and without a body: without `Host`, or
+ * with an `Expect` header. `100 Continue` is then the handler's to send. A connection whose request was answered before
  * its body had come is closed, so that the client can read the answer and does not wait for one to its next request.
  */
 export function createHttpServer(handler: RequestListener, options: HttpServerOptions): Server {

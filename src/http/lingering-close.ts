@@ -17,8 +17,8 @@ function isWorthWaitingFor({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Ends our half of the connection, and lets what still comes be read and thrown away until the client has closed its half, for a few seconds at most: to close
- * a connection that has unread bytes resets it, and the client may lose the answer by that (RFC 9112, 9.6).
+ * Ends our half of the connection, and lets what still comes be read and thrown away until the client has closed its half, for a few
+ * seconds at most: to close a connection that has unread bytes resets it, and the client may lose the answer by that (RFC 9112, 9.6).
  */
 function closeAfterRest(socket: Socket, request: IncomingMessage): void {
   socket.end();
@@ -44,8 +44,8 @@ export function answerUnderWay(socket: Duplex): ServerResponse | undefined {
 }
 
 /**
- * A response that may begin before the body of its request has come whole: the rest, which nobody else reads, would otherwise be in the way of the next
- * request. The connection is kept where the body is short, and else closed.
+ * A response that may begin before the body of its request has come whole: the rest, which nobody else reads, would otherwise be in the way
+ * of the next request. The connection is kept where the body is short, and else closed.
  */
 export class LingeringResponse extends ServerResponse {
   override writeHead(...head: readonly unknown[]): this {

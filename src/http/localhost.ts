@@ -31,8 +31,9 @@ export interface EveryLocalhostOptions {
 }
 
 /**
- * Where the program is to listen on `localhost`, listens on all of its addresses (127.0.0.1 and ::1) and not only on the first. Fastify does that
- * for servers that it makes itself; ours come from `createHttpServer`. An address that cannot be listened on is logged, the others are served.
+ * Where the program is to listen on `localhost`, listens on all of its addresses (127.0.0.1 and ::1) and not only on the first. Fastify
+ * does that for servers that it makes itself; ours come from `createHttpServer`. An address that cannot be listened on is logged, the
+ * others are served.
  */
 export const everyLocalhost = fastifyPlugin(async (app: FastifyInstance, options: EveryLocalhostOptions) => {
   const { host, connections, addressesOf = addressesOfLocalhost } = options;

@@ -44,8 +44,8 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Wo
 }
 
 /**
- * The query parameters that have a reader, by name. Throws RequestProblem `request.invalid` with everything that is wrong: a value, a parameter
- * that is given twice, one that the route does not have.
+ * The query parameters that have a reader, by name. Throws RequestProblem `request.invalid` with everything that is wrong: a value, a
+ * parameter that is given twice, one that the route does not have.
  */
 export function readQuery<Values extends Readonly<Record<string, unknown>>>(
   query: unknown,

@@ -36,7 +36,10 @@ function readIds(value: JsonValue, whole: string, errors: ErrorList): readonly n
   return (value as readonly JsonValue[]).map((id, index) => Number(readInteger(id, elementPath('ids', index), DEAD_LETTER_ID, errors)));
 }
 
-/** The ids that a replay names; undefined, which is all of them, for no body, an empty one and `{}`. Throws RequestProblem `request.invalid`. */
+/**
+ * The ids that a replay names; undefined, which is all of them, for no body, an empty one and `{}`. Throws RequestProblem
+ * `request.invalid`.
+ */
 export function readReplayRequest(body: Uint8Array | undefined): readonly number[] | undefined {
   if (body === undefined || body.length === 0) return undefined;
   const errors = new ErrorList();
@@ -47,7 +50,10 @@ export function readReplayRequest(body: Uint8Array | undefined): readonly number
   return ids;
 }
 
-/** The ids to discard; undefined for `{"all":true}`. Nothing is gone for good by a body that was left out. Throws RequestProblem `request.invalid`. */
+/**
+ * The ids to discard; undefined for `{"all":true}`. Nothing is gone for good by a body that was left out. Throws RequestProblem
+ * `request.invalid`.
+ */
 export function readDiscardRequest(body: Uint8Array | undefined): readonly number[] | undefined {
   const errors = new ErrorList();
   const parsed = body === undefined || body.length === 0 ? new Map<string, JsonValue>() : parse(body, errors);

@@ -41,7 +41,9 @@ async function* chunksOf(body: Readable, msLeft: () => number, what: string): As
   }
 }
 
-/** A body of any length. Only the waiting for the client counts: throws RequestProblem `request.timeout` when no byte comes for `idleMs`. */
+/**
+ * A body of any length. Only the waiting for the client counts: throws RequestProblem `request.timeout` when no byte comes for `idleMs`.
+ */
 export function steadyChunks(body: Readable, idleMs: number): AsyncGenerator<Buffer> {
   return chunksOf(body, () => idleMs, `no byte of the request body came for ${idleMs} ms`);
 }
@@ -56,8 +58,8 @@ export function requireBodyLength(lengthBytes: number, request: FastifyRequest):
 }
 
 /**
- * A content type parser for the whole body. Throws RequestProblem `body.too_large` past the route's limit, `request.timeout` when it is not there
- * after `deadlineMs`, and the stream's own error when the client goes away.
+ * A content type parser for the whole body. Throws RequestProblem `body.too_large` past the route's limit, `request.timeout` when it is not
+ * there after `deadlineMs`, and the stream's own error when the client goes away.
  */
 export function wholeBodyWithin(deadlineMs: number): (request: FastifyRequest, body: Readable) => Promise<Buffer> {
   const what = `the request body did not arrive whole within ${deadlineMs} ms`;

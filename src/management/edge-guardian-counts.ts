@@ -15,8 +15,8 @@ type Counts = { -readonly [K in keyof GuardianDay['counts']]: number };
 const noCounts = (): Counts => Object.fromEntries(GUARDIAN_COUNTERS.map((counter) => [counter, 0])) as Counts;
 
 /**
- * What an event of API Guardian says it was, by its action and rule: the wire has no field for it. Rule ids that name a rate limit, a schema or
- * validation, or authentication or authorization count as such.
+ * What an event of API Guardian says it was, by its action and rule: the wire has no field for it. Rule ids that name a rate limit, a
+ * schema or validation, or authentication or authorization count as such.
  */
 function add(counts: Counts, { action, ruleId }: { readonly action: string; readonly ruleId: string }, events: number): void {
   counts.requestsInspected += events;
@@ -53,7 +53,10 @@ function asRefusal(error: unknown): unknown {
   });
 }
 
-/** Counts the stored events of the feature `api-guardian` by day, today and the 27 days before; events past the retention are gone. Throws EdgeError 503 past the deadline. */
+/**
+ * Counts the stored events of the feature `api-guardian` by day, today and the 27 days before; events past the retention are gone. Throws
+ * EdgeError 503 past the deadline.
+ */
 export async function guardianDays({ store, now, deadlineMs }: GuardianCountsOptions, zoneId: number): Promise<readonly GuardianDay[]> {
   const fromMs = Math.floor(now() / DAY_MS) * DAY_MS - (DAYS - 1) * DAY_MS;
   const days = Array.from({ length: DAYS }, (_, index) => ({

@@ -35,7 +35,10 @@ function routeConfig({ key, method, anyHost = false }: ProxiedRoute): FastifyCon
   return { needsScope: method === 'GET' ? 'read' : 'manage' };
 }
 
-/** Operations 2 to 14, and what clients ask beside them: checked here, answered by the upstreams that are configured, or by the local control plane. */
+/**
+ * Operations 2 to 14, and what clients ask beside them: checked here, answered by the upstreams that are configured, or by the local
+ * control plane.
+ */
 export async function edgeRoutes(app: FastifyInstance, { config, local, bodyDeadlineMs }: EdgeRoutesOptions): Promise<void> {
   const access = {
     keys: config.accessKeys,

@@ -17,9 +17,10 @@ does not have with 405, both in ProblemDetails. [The explorer](/) searches the e
 /**
  * The OpenAPI description of what this program serves, put together from one plain object a group of routes.
  *
- * A new route: write `openapi-<thing>.ts` beside this file with a `DescribedGroup` (its tag, paths, schemas; examples for every body, answers for
- * every status it can end in and no others), spread it in below at `tags`, `paths` and `schemas`, and add a driver for each of its statuses to
- * `test/src/openapi/described/`. The tests fail for a route without a description, and for a documented status that nothing drives the program into.
+ * A new route: write `openapi-<thing>.ts` beside this file with a `DescribedGroup` (its tag, paths, schemas; examples for every body,
+ * answers for every status it can end in and no others), spread it in below at `tags`, `paths` and `schemas`, and add a driver for each of
+ * its statuses to `test/src/openapi/described/`. The tests fail for a route without a description, and for a documented status that nothing
+ * drives the program into.
  */
 export const OPENAPI_DOCUMENT = {
   openapi: '3.1.0',

@@ -45,8 +45,9 @@ function withSecurity(settings: ServedSettings): object {
 }
 
 /**
- * Makes the document as it holds for a program of these settings at `nowMs` (Unix ms UTC). The times of its examples lie in the hour before, because
- * a search looks back 72 hours at most. Each operation names the credentials that it needs; one that needs none has an empty `security`.
+ * Makes the document as it holds for a program of these settings at `nowMs` (Unix ms UTC). The times of its examples lie in the hour
+ * before, because a search looks back 72 hours at most. Each operation names the credentials that it needs; one that needs none has an
+ * empty `security`.
  */
 export function servedDocument(settings: ServedSettings): (nowMs: number) => Record<string, unknown> {
   const template = JSON.stringify(withSecurity(settings));

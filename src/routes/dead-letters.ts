@@ -45,8 +45,8 @@ async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
 }
 
 /**
- * `GET /ingest/dead-letters` in id order, `POST /ingest/dead-letters/replay` of all or of the `ids` named, and `POST /ingest/dead-letters/discard` of the `ids`
- * named or of all. A letter that the key does not open is to it as one that is not there.
+ * `GET /ingest/dead-letters` in id order, `POST /ingest/dead-letters/replay` of all or of the `ids` named, and `POST
+ * /ingest/dead-letters/discard` of the `ids` named or of all. A letter that the key does not open is to it as one that is not there.
  */
 export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetterRoutesOptions): Promise<void> {
   const { store, now, retentionMs, bodyDeadlineMs } = options;

@@ -50,7 +50,9 @@ function asExportProblem(error: unknown): unknown {
   return new RequestProblem('search.deadline', detail, { headers: { 'retry-after': '5' }, cause: error });
 }
 
-/** The rows; what goes wrong with them, first or later, is thrown as the problem that it is to the caller, who may not have got a byte yet. */
+/**
+ * The rows; what goes wrong with them, first or later, is thrown as the problem that it is to the caller, who may not have got a byte yet.
+ */
 async function* matchingRows(
   store: ExportRoutesOptions['store'],
   plan: SearchPlan,

@@ -56,7 +56,10 @@ function openStream(reply: FastifyReply): FastifyReply['raw'] {
   return reply.raw;
 }
 
-/** `GET /shield/event-logs/{shieldZoneId}/tail`: events as they come, as server-sent events. The zones are those of a feed: one, a list, or `all`. */
+/**
+ * `GET /shield/event-logs/{shieldZoneId}/tail`: events as they come, as server-sent events. The zones are those of a feed: one, a list, or
+ * `all`.
+ */
 export async function tailRoutes(app: FastifyInstance, { store, metrics, limits = {} }: TailRoutesOptions): Promise<void> {
   const { heartbeatMs, maxWatchers, maxBufferedBytes, workPerSecond } = { ...TAIL_LIMITS, ...limits };
   const hub = new TailHub({ store, logger: app.log, heartbeatMs, workPerSecond });

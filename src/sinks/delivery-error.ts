@@ -1,6 +1,6 @@
 /**
- * `unavailable`: it may heal by itself, try again. `refused`: it cannot heal without a person. `oversized`: the answer is longer than what was asked
- * for may be. `closed`: the reader of a pipe has gone.
+ * `unavailable`: it may heal by itself, try again. `refused`: it cannot heal without a person. `oversized`: the answer is longer than what
+ * was asked for may be. `closed`: the reader of a pipe has gone.
  */
 export type DeliveryErrorCode = 'unavailable' | 'refused' | 'oversized' | 'closed';
 

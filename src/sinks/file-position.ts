@@ -6,7 +6,10 @@ export interface FilePosition {
   readonly inode: string;
   /** All of it up to here was accepted. */
   readonly size: number;
-  /** Where the batch ends that is being written: what lies between is the remains of it. Null: nothing is being written, and what lies beyond is of somebody else. */
+  /**
+   * Where the batch ends that is being written: what lies between is the remains of it. Null: nothing is being written, and what lies
+   * beyond is of somebody else.
+   */
   readonly writingTo: number | null;
   /** When the file was begun, Unix ms UTC. */
   readonly sinceMs: number;

@@ -33,9 +33,9 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * Appends batches to a file, on disk before they count as accepted, and sets the file aside by size or time. With the recorded position every event is
- * in the files exactly once, whenever the process dies: what a batch left that was not through is cut off at the next start. Throws DeliveryError
- * `refused` where the file cannot be used, or another process writes to it.
+ * Appends batches to a file, on disk before they count as accepted, and sets the file aside by size or time. With the recorded position
+ * every event is in the files exactly once, whenever the process dies: what a batch left that was not through is cut off at the next start.
+ * Throws DeliveryError `refused` where the file cannot be used, or another process writes to it.
  */
 export async function openFileSink(options: FileSinkOptions): Promise<Sink> {
   const { rotation, record, now, tell } = options;

@@ -10,8 +10,8 @@ export interface HecFields {
 }
 
 /**
- * One event of Splunk's HTTP event collector: the line of the feed as `event`, an object where it is one, byte for byte; `time` in Unix seconds with
- * milliseconds.
+ * One event of Splunk's HTTP event collector: the line of the feed as `event`, an object where it is one, byte for byte; `time` in Unix
+ * seconds with milliseconds.
  */
 export function hecEvent(format: FeedFormatName, fields: HecFields, line: string): string {
   const timeMs = eventTimeMs(format, line);

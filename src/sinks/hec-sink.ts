@@ -38,8 +38,9 @@ export interface HecSinkOptions {
 }
 
 /**
- * Sends batches to Splunk's HTTP event collector. Where its token has indexer acknowledgement, a batch is accepted when all of it is acknowledged;
- * otherwise when Splunk has taken it, which it does before it is on disk. Where only a part of it can be acknowledged, it is not accepted.
+ * Sends batches to Splunk's HTTP event collector. Where its token has indexer acknowledgement, a batch is accepted when all of it is
+ * acknowledged; otherwise when Splunk has taken it, which it does before it is on disk. Where only a part of it can be acknowledged, it is
+ * not accepted.
  */
 export function hecSink(options: HecSinkOptions): Sink {
   const { url, token, fields, format, channel, ackDeadlineMs, ackPollMs, client, now, tell } = options;
@@ -100,8 +101,8 @@ export function hecSink(options: HecSinkOptions): Sink {
       const ids: (number | null)[] = [];
       for (const chunk of lineChunks(bytes, CHUNK_BYTES)) ids.push(await sendEvents(chunk, signal));
       const awaited = new Set(ids.filter((id) => id !== null));
-      // A token acknowledges every request or none, each under a number of its own: else some answers are of other tokens or other machines, and nobody
-      // would notice what those lose.
+      // A token acknowledges every request or none, each under a number of its own: else some answers are of other tokens or other
+      // machines, and nobody would notice what those lose.
       if (awaited.size > 0 && awaited.size < ids.length) {
         const found = `only ${awaited.size} of the batch's ${ids.length} requests have an acknowledgement of their own`;
         const advice = 'behind a load balancer, all of a sender must reach the same Splunk, whose token must be the same everywhere';

@@ -32,8 +32,8 @@ export interface HttpAnswer {
 /** Keeps its connections between requests; follows no redirects. */
 export interface HttpClient {
   /**
-   * The whole answer, decompressed, also where it came before the request was sent whole; then the rest of that is not sent. Throws DeliveryError where
-   * there is no answer or it is too long, or the signal's reason.
+   * The whole answer, decompressed, also where it came before the request was sent whole; then the rest of that is not sent. Throws
+   * DeliveryError where there is no answer or it is too long, or the signal's reason.
    */
   exchange(request: HttpRequest): Promise<HttpAnswer>;
   close(): void;

@@ -6,8 +6,8 @@ type Written = (error?: Error | null) => void;
 const CLOSED: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET']);
 
 /**
- * Has a socket that cannot be written any more be read to its end before it fails with that. Node closes a socket at the first write that fails, and
- * with it goes what the other side said before it closed: the answer of one that does not take the whole request.
+ * Has a socket that cannot be written any more be read to its end before it fails with that. Node closes a socket at the first write that
+ * fails, and with it goes what the other side said before it closed: the answer of one that does not take the whole request.
  */
 export function keepReading<Connection extends Socket>(socket: Connection): Connection {
   const afterReading =

@@ -17,8 +17,8 @@ export interface Sink {
   /** What messages call it, without secrets. */
   readonly name: string;
   /**
-   * Resolves once the batch is accepted, with the position that belongs to it. Throws DeliveryError; a batch that was not accepted may be delivered
-   * again, and may have arrived in part. Where the signal is aborted, the delivery is given up and rejects with its reason.
+   * Resolves once the batch is accepted, with the position that belongs to it. Throws DeliveryError; a batch that was not accepted may be
+   * delivered again, and may have arrived in part. Where the signal is aborted, the delivery is given up and rejects with its reason.
    */
   deliver(batch: FeedBatch, signal: AbortSignal): Promise<SinkPosition>;
   close(): Promise<void>;

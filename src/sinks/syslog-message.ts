@@ -42,8 +42,8 @@ export interface SyslogHeader {
 const [MIN_MS, MAX_MS] = [Date.parse('0000-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
 /**
- * One message of RFC 5424, framed by octet counting (RFC 6587, 3.4.1). No byte order mark, which receivers show as rubbish: without it a message is
- * still any text. `timeMs` null: no time is known.
+ * One message of RFC 5424, framed by octet counting (RFC 6587, 3.4.1). No byte order mark, which receivers show as rubbish: without it a
+ * message is still any text. `timeMs` null: no time is known.
  */
 export function syslogFrame(header: SyslogHeader, timeMs: number | null, line: string): Buffer {
   const priority = FACILITIES.indexOf(header.facility) * 8 + SEVERITIES.indexOf(header.severity);

@@ -24,9 +24,9 @@ export interface SyslogSinkOptions {
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Sends batches as syslog messages, each batch over a connection of its own. The protocol has no acknowledgement. The nearest thing to one: this side ends
- * the connection after the batch, and the receiver, having read up to that end, ends it too. A receiver that closes earlier, resets, or does not
- * close at all has not accepted the batch.
+ * Sends batches as syslog messages, each batch over a connection of its own. The protocol has no acknowledgement. The nearest thing to one:
+ * this side ends the connection after the batch, and the receiver, having read up to that end, ends it too. A receiver that closes earlier,
+ * resets, or does not close at all has not accepted the batch.
  */
 export function syslogSink(options: SyslogSinkOptions): Sink {
   const { host, port, tls, trust, header, format, silenceMs } = options;

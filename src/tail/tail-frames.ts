@@ -1,23 +1,24 @@
 import type { FeedEvent } from '../../store/feed-event.ts';
 
 /**
- * The stream's messages, as the section on server-sent events of the HTML standard has them: lines of fields, each message closed by an empty line.
- * `id` is where a client that comes back goes on behind.
+ * The stream's messages, as the section on server-sent events of the HTML standard has them: lines of fields, each message closed by an
+ * empty line. `id` is where a client that comes back goes on behind.
  */
 
 /** How soon a client comes back when the stream breaks off. */
 const RETRY_MS = 2_000;
 
 /**
- * The first message, before any event: whoever loses the connection now goes on from here. It has data, because clients forget the id of a message without.
+ * The first message, before any event: whoever loses the connection now goes on from here. It has data, because clients forget the id of a
+ * message without.
  */
 export function readyFrame(cursor: string): Buffer {
   return Buffer.from(`retry: ${RETRY_MS}\nid: ${cursor}\nevent: ready\ndata: {"cursor":${JSON.stringify(cursor)}}\n\n`);
 }
 
 /**
- * What a message says of an event: a row of the search, and the zone. The parts are cut out of its JSON: a quote inside of a text has a backslash before it, so none of the keys can
- * be found in one.
+ * What a message says of an event: a row of the search, and the zone. The parts are cut out of its JSON: a quote inside of a text has a
+ * backslash before it, so none of the keys can be found in one.
  */
 export function eventData({ json, zoneId }: Pick<FeedEvent, 'json' | 'zoneId'>): string {
   const zoneAt = json.indexOf(',"shieldZoneId":');

@@ -36,8 +36,9 @@ const PACE_MS = 80;
 const RETRY_MS = 1_000;
 
 /**
- * All watchers of the live tail. New events are read once for all who follow them, matched and written; a client that does not read loses events
- * and is told how many, and nobody else notices. One that resumes is first brought up to date by itself, from the store and at its own pace.
+ * All watchers of the live tail. New events are read once for all who follow them, matched and written; a client that does not read loses
+ * events and is told how many, and nobody else notices. One that resumes is first brought up to date by itself, from the store and at its
+ * own pace.
  */
 export class TailHub {
   readonly #options: TailHubOptions;

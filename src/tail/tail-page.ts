@@ -43,8 +43,8 @@ export interface PageReading {
 }
 
 /**
- * Collects the messages of a page that each of the watchers wants, in their order; a step tries one event on one watcher. Each message is made at most once for watchers whose cursors are
- * the same.
+ * Collects the messages of a page that each of the watchers wants, in their order; a step tries one event on one watcher. Each message is
+ * made at most once for watchers whose cursors are the same.
  */
 export function* collectFrames(
   watchers: readonly TailWatcher[],

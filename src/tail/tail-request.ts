@@ -21,9 +21,9 @@ const text: Reader<string> = (value, name, errors) => {
 };
 
 /**
- * Reads the parameters `search`, the JSON of `query` and `filters`, and `lastEventId`; the header `Last-Event-ID`, which a client sends when it comes
- * back by itself, goes before the latter. Both are ids of the stream, which are cursors of the feed. Throws RequestProblem `request.invalid` with
- * everything that is wrong.
+ * Reads the parameters `search`, the JSON of `query` and `filters`, and `lastEventId`; the header `Last-Event-ID`, which a client sends
+ * when it comes back by itself, goes before the latter. Both are ids of the stream, which are cursors of the feed. Throws RequestProblem
+ * `request.invalid` with everything that is wrong.
  */
 export function readTailRequest(query: unknown, headers: IncomingHttpHeaders, store: CursorStore): TailRequest {
   const { search, lastEventId } = readQuery<{ search: string; lastEventId: string }>(query, { search: text, lastEventId: text });

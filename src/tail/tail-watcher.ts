@@ -67,8 +67,8 @@ export class TailWatcher {
   }
 
   /**
-   * Writes the messages of a page with so many events, or leaves all of them out where too much of what was written before is still unread; whether it did. A page is
-   * bounded, and cutting it would lose events of clients that are merely about to read.
+   * Writes the messages of a page with so many events, or leaves all of them out where too much of what was written before is still unread;
+   * whether it did. A page is bounded, and cutting it would lose events of clients that are merely about to read.
    */
   offer(frames: readonly Uint8Array[], events: number): boolean {
     if (frames.length === 0) return true;
@@ -102,7 +102,9 @@ export class TailWatcher {
     if (this.#outlet.writableNeedDrain) await once(this.#outlet, 'drain', { signal: this.gone });
   }
 
-  /** A client that reads gets what is written and a proper end; one that does not is cut off, because nobody knows when it would be through. */
+  /**
+   * A client that reads gets what is written and a proper end; one that does not is cut off, because nobody knows when it would be through.
+   */
   end(): void {
     this.#gone.abort();
     if (this.#outlet.writableNeedDrain) this.#outlet.destroy();

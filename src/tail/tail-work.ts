@@ -39,7 +39,10 @@ export class WorkAllowance {
   }
 }
 
-/** Takes turns on the main thread: whatever else waits for it comes in between, and each of those who take turns after at most one slice of each other. */
+/**
+ * Takes turns on the main thread: whatever else waits for it comes in between, and each of those who take turns after at most one slice of
+ * each other.
+ */
 export class WorkSlices {
   readonly #queue = new SerialQueue();
 

@@ -43,7 +43,10 @@ export const WAITING_SEARCHES = 256;
 /** Pages of the feed that are read at the same time, and windows that are prepared. */
 const CONCURRENT_FEEDS = 4;
 
-/** Of the memory that the store's DuckDB may use, beside it, what that of merges in the background may. With less than the least it sorts nothing. */
+/**
+ * Of the memory that the store's DuckDB may use, beside it, what that of merges in the background may. With less than the least it sorts
+ * nothing.
+ */
 const MERGES_SHARE = 1 / 4;
 const MIN_MB_OF_MERGES = 128;
 

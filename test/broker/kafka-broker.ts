@@ -14,7 +14,9 @@ export interface KafkaBroker {
   stop(): Promise<void>;
 }
 
-/** Starts a broker of one's own: in Docker where an engine answers, otherwise on a Java runtime. Throws one line where neither can be had. */
+/**
+ * Starts a broker of one's own: in Docker where an engine answers, otherwise on a Java runtime. Throws one line where neither can be had.
+ */
 export async function startBroker(): Promise<KafkaBroker> {
   if (await dockerAnswers()) {
     return await startDockerBroker();

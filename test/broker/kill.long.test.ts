@@ -13,7 +13,10 @@ import { createTopic, uniqueName } from './test-topic.ts';
 import { until } from './until.ts';
 
 const KILLS = 20;
-/** The program reads within about two seconds of its start. Every other kill waits for that, however long it takes: one that never came while it read would prove nothing. */
+/**
+ * The program reads within about two seconds of its start. Every other kill waits for that, however long it takes: one that never came
+ * while it read would prove nothing.
+ */
 const LONGEST_LIFE_MS = 4_500;
 const LONGEST_READING_MS = 2_500;
 const READS = 'reading from Kafka';
@@ -51,7 +54,8 @@ it(`kill -9 at ${KILLS} random moments under load loses nothing and repeats noth
       DATA_DIR: dataDir,
       KAFKA_BROKERS: brokers,
       KAFKA_TOPICS: topic,
-      // Mostly a group that remembers nothing: where to go on from is for the store to know. A group that was killed waits for its dead member.
+      // Mostly a group that remembers nothing: where to go on from is for the store to know. A group that was killed waits for its dead
+      // member.
       KAFKA_GROUP_ID: round % 5 === 0 ? (groups[0] as string) : `${groups[1]}-${round}`,
     });
 

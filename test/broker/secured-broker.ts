@@ -37,7 +37,10 @@ export interface SecuredBroker extends KafkaBroker {
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A broker with TLS, sign-in, and rights on topics and groups. It needs the jars: settings like these cannot be had of a broker that runs already. */
+/**
+ * A broker with TLS, sign-in, and rights on topics and groups. It needs the jars: settings like these cannot be had of a broker that runs
+ * already.
+ */
 export async function startSecuredBroker(): Promise<SecuredBroker> {
   const folder = mkdtempSync(join(tmpdir(), 'shieldlog-secured-'));
   const file = (name: string, content: string): string => {

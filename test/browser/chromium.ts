@@ -15,7 +15,10 @@ const QUIET = [
   '--disable-quic',
 ];
 
-/** Starts the installed Chromium, with a profile of its own: the one that CHROMIUM names, or the first in its usual places. Throws one line where there is none. */
+/**
+ * Starts the installed Chromium, with a profile of its own: the one that CHROMIUM names, or the first in its usual places. Throws one line
+ * where there is none.
+ */
 export async function startChromium(): Promise<Browser> {
   const named = process.env['CHROMIUM'];
   const executablePath = [...(named === undefined ? PLACES : [named])].find((path) => existsSync(path));

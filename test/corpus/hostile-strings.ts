@@ -1,4 +1,6 @@
-/** Texts that have broken search engines, escapers and parsers; each is legal Unicode and unlike every other one, also when case is ignored. */
+/**
+ * Texts that have broken search engines, escapers and parsers; each is legal Unicode and unlike every other one, also when case is ignored.
+ */
 export const HOSTILE_STRINGS: readonly { readonly name: string; readonly text: string }[] = [
   { name: 'a single quote', text: "'" },
   { name: 'two single quotes', text: "''" },

@@ -13,8 +13,8 @@ const user = isRoot ? { uid: NODE_USER, gid: NODE_USER } : {};
 export type Variables = Readonly<Record<string, string>>;
 
 /**
- * What the Dockerfile makes of a checkout, in a folder that stands for the image's root. Its instructions are carried out in their order, with
- * every absolute path moved below that folder; the base image brings Node and nothing else.
+ * What the Dockerfile makes of a checkout, in a folder that stands for the image's root. Its instructions are carried out in their order,
+ * with every absolute path moved below that folder; the base image brings Node and nothing else.
  */
 export class ImageLayout {
   readonly root: string;

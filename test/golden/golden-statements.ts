@@ -23,8 +23,8 @@ const SELECTED = joinSql(
 const SLOTS = 4;
 
 /**
- * The statements that answer a plan over one table called `events`: count and page of rows, or page and details of the expected groups, and then the one
- * statement that is both.
+ * The statements that answer a plan over one table called `events`: count and page of rows, or page and details of the expected groups, and
+ * then the one statement that is both.
  */
 export function goldenStatements(plan: SearchPlan, { groups = [], total }: GoldenCase): readonly SqlStatement[] {
   const { window, output, page } = plan;

@@ -66,7 +66,9 @@ export function milliseconds(value: number): Amount {
   return { value, text: parts.join(' ') };
 }
 
-/** Tries the limit on the program: `ask` asks for so much and resolves with what it ended in, which is `ok` or the first `code` of the cell. */
+/**
+ * Tries the limit on the program: `ask` asks for so much and resolves with what it ended in, which is `ok` or the first `code` of the cell.
+ */
 interface TriedHere {
   readonly is: Amount;
   readonly ask: (amount: number) => Promise<string>;
@@ -113,8 +115,9 @@ function checkSetting({ setting, byDefault }: LimitRow): void {
 }
 
 /**
- * Holds the rows of one surface in docs/limits.md against `tests`, by the words in the first column: each row has one, and each of them has a row. The default is the code's, the limit itself passes, and one past it ends as the
- * row says. `file` is the caller's `import.meta.filename`.
+ * Holds the rows of one surface in docs/limits.md against `tests`, by the words in the first column: each row has one, and each of them has
+ * a row. The default is the code's, the limit itself passes, and one past it ends as the row says. `file` is the caller's
+ * `import.meta.filename`.
  */
 export function describeLimits(surface: string, file: string, tests: Readonly<Record<string, LimitTest>>): void {
   const rows = surfacesOf(LIMITS_DOCUMENT).get(surface) ?? [];

@@ -14,8 +14,9 @@ export function matchesWildcard(value: string, pattern: string): boolean {
 }
 
 /**
- * micromatch gives a meaning to many characters besides the star, so both sides are spelled out in letters and digits first: `a/*` is `vu61wu2fw*`. `u` begins and
- * `w` ends every spelled character and neither is a hexadecimal digit, so a star can only ever stand for whole characters. The `v` keeps both sides from being empty.
+ * micromatch gives a meaning to many characters besides the star, so both sides are spelled out in letters and digits first: `a/*` is
+ * `vu61wu2fw*`. `u` begins and `w` ends every spelled character and neither is a hexadecimal digit, so a star can only ever stand for whole
+ * characters. The `v` keeps both sides from being empty.
  */
 function matchesByMicromatch(letters: readonly string[], wanted: readonly string[]): boolean {
   const spell = (letter: string) => `u${(letter.codePointAt(0) ?? 0).toString(16)}w`;

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 
-/** The first and last addresses of each side of `::ffff:0:0/96`, of the lower 64 bits, and of everything; and IPv4 written into other prefixes. */
+/**
+ * The first and last addresses of each side of `::ffff:0:0/96`, of the lower 64 bits, and of everything; and IPv4 written into other
+ * prefixes.
+ */
 const EDGES = [
   '::',
   '::1',

@@ -18,8 +18,8 @@ export interface ZoneRequest {
 }
 
 /**
- * Valid requests that mostly hit: their values come from the events, whole or as pieces, in another case, or off by a little; more often than
- * not all of them from one event, so that several conditions together still find something. Most are for the first of the zones.
+ * Valid requests that mostly hit: their values come from the events, whole or as pieces, in another case, or off by a little; more often
+ * than not all of them from one event, so that several conditions together still find something. Most are for the first of the zones.
  */
 export function arbitraryRequest(
   events: readonly OracleEvent[],

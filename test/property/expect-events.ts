@@ -6,7 +6,10 @@ import type { SeenEvent, SeenPart } from './event-readers.ts';
 /** Of so many events of an answer the contents are compared, not only the ids. */
 const SAMPLE = 20;
 
-/** Fails unless exactly the events that are expected were read, each once and in their order; of a reader that is not through, the first of them. */
+/**
+ * Fails unless exactly the events that are expected were read, each once and in their order; of a reader that is not through, the first of
+ * them.
+ */
 export function expectEvents({ events, isWhole }: Pick<SeenPart, 'events' | 'isWhole'>, expected: readonly AcceptedEvent[]): void {
   const all = isWhole ? expected : expected.slice(0, events.length);
   const ids = events.map(({ logId }) => logId);

@@ -1,4 +1,5 @@
-// Preloaded into every Node process of the README's examples (`node --import`): the clock is moved by as many milliseconds as a file says at the time.
+// Preloaded into every Node process of the README's examples (`node --import`): the clock is moved by as many milliseconds as a file says
+// at the time.
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 

@@ -2,7 +2,10 @@ import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** A clock of a test that goes on with the real one and can be set forward: for a shell's `date`, and for every Node process, by the same time. */
+/**
+ * A clock of a test that goes on with the real one and can be set forward: for a shell's `date`, and for every Node process, by the same
+ * time.
+ */
 export interface MovedClock {
   /** What processes with the moved clock have to have in their environment. */
   readonly env: Readonly<Record<string, string>>;

@@ -31,7 +31,10 @@ const TOP = 10;
 const BOTTOM = 22;
 const LINE_HEIGHT = 12;
 
-/** Lines of the engines over a common quantity, each with its label at its end: circles on a line for us, squares on a dashed one for the rival. */
+/**
+ * Lines of the engines over a common quantity, each with its label at its end: circles on a line for us, squares on a dashed one for the
+ * rival.
+ */
 export function plotLines({ width, height, right, x, y, lines, ...text }: LinePlot): Markup {
   const across = (value: number) => rounded(LEFT + placeOn(x.scale, value) * (width - LEFT - right));
   const down = (value: number) => rounded(height - BOTTOM - placeOn(y.scale, value) * (height - TOP - BOTTOM));

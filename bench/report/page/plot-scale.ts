@@ -7,7 +7,9 @@ export interface Scale {
   readonly ticks: readonly number[];
 }
 
-/** From the power of ten below the smallest of the values to the greatest. What is not above 0 has no logarithm and counts as the low end. */
+/**
+ * From the power of ten below the smallest of the values to the greatest. What is not above 0 has no logarithm and counts as the low end.
+ */
 export function logScale(values: readonly number[]): Scale {
   const known = values.filter((value) => Number.isFinite(value) && value > 0);
   // A value on the low end itself would have a bar without length.

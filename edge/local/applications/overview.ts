@@ -65,7 +65,9 @@ function regionOf(application: Application, hour: LastHour, nowMs: number): obje
   };
 }
 
-/** How an application is doing; averages are over the past hour. CPU in per cent of one core, the other usages in per cent, latency in ms. */
+/**
+ * How an application is doing; averages are over the past hour. CPU in per cent of one core, the other usages in per cent, latency in ms.
+ */
 export function overview(application: Application, nowMs: number): Readonly<Record<string, unknown>> {
   const minutes = application.minutes(nowMs - HOUR_MS, nowMs + 1);
   const last = minutes.at(-1);

@@ -15,8 +15,8 @@ const DATABASE_FILE = 'database.sqlite';
 const REVOKE_EVERY_MS = 250;
 
 /**
- * Makes the file and its write-ahead log, which stays while this connection is open: a Read Only connection may make neither. Nothing runs on
- * it; statements run in processes of their own.
+ * Makes the file and its write-ahead log, which stays while this connection is open: a Read Only connection may make neither. Nothing runs
+ * on it; statements run in processes of their own.
  */
 function openFile(path: string): DatabaseSync {
   const db = new DatabaseSync(path);

@@ -47,7 +47,10 @@ export interface OpenStreams {
   open(token: KeptToken): DatabaseStream;
   /** The stream of a baton, which can be used once. Throws EdgeError 400. */
   resume(baton: string, token: KeptToken): DatabaseStream;
-  /** Rejects with StatementError for a text that is not stored, with EdgeError, or with ProcessGone when the statement was stopped and the stream with it. */
+  /**
+   * Rejects with StatementError for a text that is not stored, with EdgeError, or with ProcessGone when the statement was stopped and the
+   * stream with it.
+   */
   run(stream: DatabaseStream, request: PlanRequest, answerBytes: number): Promise<RunOutcome>;
   /** The stream waits for its next request; returns the baton for it. */
   suspend(stream: DatabaseStream): string;

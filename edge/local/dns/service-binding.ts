@@ -39,8 +39,8 @@ function checkParameter(word: string, seen: Set<string>, field: string): void {
 }
 
 /**
- * The value of an SVCB or HTTPS record (RFC 9460): `target [key=value …]`, with the priority in front or in the record's own field. A target
- * of `.` is the owner's name. Checks names, keys and the values of the known keys.
+ * The value of an SVCB or HTTPS record (RFC 9460): `target [key=value …]`, with the priority in front or in the record's own field. A
+ * target of `.` is the owner's name. Checks names, keys and the values of the known keys.
  */
 export function serviceBinding(text: string, priority: number, field: string): string {
   const words = text.match(WORDS) ?? [];

@@ -9,8 +9,8 @@ const COMMA = Buffer.from(',');
 const CLOSE_BRACE = Buffer.from('}');
 
 /**
- * The event's log with the members that have no other place added to it; the whole event where it has no log. It is copied as it is written.
- * Good until the next scan.
+ * The event's log with the members that have no other place added to it; the whole event where it has no log. It is copied as it is
+ * written. Good until the next scan.
  */
 export function canonicalLog(scanner: MemberScanner, event: WireEvent): Buffer {
   const { text, members } = scanner;

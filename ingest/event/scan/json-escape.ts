@@ -2,7 +2,10 @@ import { BACKSLASH } from './json-bytes.ts';
 
 /** What {@link skipEscape} returns where the escape is none of JSON's. */
 const NO_ESCAPE = -1;
-/** What {@link skipEscape} returns for half a surrogate pair. JSON's grammar lets it pass, but no UTF-8 text can hold it, and the columns are UTF-8. */
+/**
+ * What {@link skipEscape} returns for half a surrogate pair. JSON's grammar lets it pass, but no UTF-8 text can hold it, and the columns
+ * are UTF-8.
+ */
 export const LONE_SURROGATE = -2;
 
 const UNICODE_ESCAPE = 0x75;

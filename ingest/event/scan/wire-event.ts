@@ -23,7 +23,9 @@ export class WireEvent {
   /** The members that are no field of an event. */
   readonly homeless: number[] = [];
 
-  /** Takes over what `scanner` found. Returns what is wrong with it, naming the field, its value and what is allowed; null if nothing is. */
+  /**
+   * Takes over what `scanner` found. Returns what is wrong with it, naming the field, its value and what is allowed; null if nothing is.
+   */
   read(scanner: MemberScanner): string | null {
     this.#findFields(scanner);
     return (

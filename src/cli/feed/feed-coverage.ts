@@ -1,8 +1,8 @@
 import { DeliveryError } from '../../sinks/delivery-error.ts';
 
 /**
- * Throws DeliveryError `refused` where `now`, the zones that an answer of the feed covers, has some that `before` has not: what they had up to the cursor
- * would be left out. Both are `all` or zone ids with commas between; null: not known.
+ * Throws DeliveryError `refused` where `now`, the zones that an answer of the feed covers, has some that `before` has not: what they had up
+ * to the cursor would be left out. Both are `all` or zone ids with commas between; null: not known.
  */
 export function refuseNewZones(before: string | null, now: string | null, statePath: string): void {
   if (before === null || now === null || before === 'all') return;

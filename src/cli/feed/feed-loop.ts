@@ -49,8 +49,8 @@ function isStop(error: unknown, signals: readonly AbortSignal[]): boolean {
 }
 
 /**
- * Reads pages and has the sink accept each before the cursor is saved and the next one is read: whatever dies in between, no event is lost, and only the
- * batch under way is delivered again. Throws DeliveryError for what cannot heal.
+ * Reads pages and has the sink accept each before the cursor is saved and the next one is read: whatever dies in between, no event is lost,
+ * and only the batch under way is delivered again. Throws DeliveryError for what cannot heal.
  */
 export async function runFeed(options: FeedLoopOptions, delivered: (count: number) => void): Promise<FeedOutcome> {
   const { reader, sink, stateFile, once, stopping, givenUp, retry, patience, tell } = options;
@@ -63,7 +63,8 @@ export async function runFeed(options: FeedLoopOptions, delivered: (count: numbe
   /** Events may be large: where a page is too long to be held, the pages from then on are half as long. */
   async function read(from: string | null): Promise<ReadPage | CursorTooOld> {
     try {
-      // Whoever begins with what is to come waits only after the place is saved: nothing that comes meanwhile is lost when either side dies.
+      // Whoever begins with what is to come waits only after the place is saved: nothing that comes meanwhile is lost when either side
+      // dies.
       return await readFeedPage(reader, { cursor: from, limit, waitSeconds: from === 'now' ? 0 : waitSeconds, signal: stopping });
     } catch (error) {
       if (!(error instanceof DeliveryError && error.code === 'oversized') || limit === 1) throw error;

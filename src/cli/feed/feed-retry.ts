@@ -17,8 +17,8 @@ const FIRST_MS = 500;
 export const LONGEST_MS = 30_000;
 
 /**
- * How long to wait after so many failures in a row: anything up to a bound that doubles (full jitter, so that those that failed together do not come back
- * together), or what the other side asks for and up to a second more.
+ * How long to wait after so many failures in a row: anything up to a bound that doubles (full jitter, so that those that failed together do
+ * not come back together), or what the other side asks for and up to a second more.
  */
 export function pauseMs(failures: number, retryAfterMs: number | null, random: () => number): number {
   if (retryAfterMs !== null) return retryAfterMs + random() * 1_000;

@@ -23,8 +23,9 @@ interface WantedPage extends BlobPage {
 type TakeLog = (nth: number, log: Buffer) => void;
 
 /**
- * Reads the packed logs in these rows of a blob file, which are ascending, and hands them to `take` in no order, with the place of its row in the list. Their bytes are those of a whole page: whoever keeps them copies them.
- * Rejects with `StoreError` (`corrupt`) where the file does not hold them.
+ * Reads the packed logs in these rows of a blob file, which are ascending, and hands them to `take` in no order, with the place of its row
+ * in the list. Their bytes are those of a whole page: whoever keeps them copies them. Rejects with `StoreError` (`corrupt`) where the file
+ * does not hold them.
  */
 export async function readBlobFileRows(blobFile: BlobFile, segmentsFolder: string, rows: Uint32Array, take: TakeLog): Promise<void> {
   const path = join(segmentsFolder, blobFile.file);
@@ -81,7 +82,10 @@ async function readPages(file: FileHandle, pages: readonly WantedPage[], rows: U
   await Promise.all(Array.from({ length: Math.min(PAGES_AT_ONCE, pages.length) }, readOn));
 }
 
-/** The values of a page. They are decompressed here, in a tenth of a millisecond: to have a thread of Node's pool do it takes this one as long. */
+/**
+ * The values of a page. They are decompressed here, in a tenth of a millisecond: to have a thread of Node's pool do it takes this one as
+ * long.
+ */
 async function readPage(file: FileHandle, { offset, bytes }: BlobPage): Promise<Buffer> {
   const page = await readAt(file, offset, bytes);
   const header = { view: new DataView(page.buffer, page.byteOffset, page.byteLength), offset: 0 };

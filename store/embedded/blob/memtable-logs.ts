@@ -16,8 +16,8 @@ export interface LogSlices {
 }
 
 /**
- * The packed logs of the events of a memtable, in the order of their sequence, each event's or that of one which was left out. They are kept beside the tables, because
- * nothing is searched in them.
+ * The packed logs of the events of a memtable, in the order of their sequence, each event's or that of one which was left out. They are
+ * kept beside the tables, because nothing is searched in them.
  */
 export class MemtableLogs {
   readonly #memory: LogMemory;
@@ -40,7 +40,9 @@ export class MemtableLogs {
     return this.#firstSequence;
   }
 
-  /** Takes over the newline-terminated logs of events from `sequence` on, which follows upon the last one. A log is in one of the chunks. */
+  /**
+   * Takes over the newline-terminated logs of events from `sequence` on, which follows upon the last one. A log is in one of the chunks.
+   */
   append(sequence: bigint, chunks: readonly Uint8Array[]): void {
     if (this.#count === 0) {
       this.#firstSequence = sequence;

@@ -30,8 +30,8 @@ export interface BlobFileOrder {
 }
 
 /**
- * Writes logs as a Parquet file of one column, `log`. Any engine can read it; what it is written for is to find single rows: it has small pages, and says where each of them is (the OffsetIndex of
- * the format). Not synced.
+ * Writes logs as a Parquet file of one column, `log`. Any engine can read it; what it is written for is to find single rows: it has small
+ * pages, and says where each of them is (the OffsetIndex of the format). Not synced.
  */
 export function writeBlobFile({ path, logs, rows }: BlobFileOrder): void {
   const file = new BlobFileOutput(path);

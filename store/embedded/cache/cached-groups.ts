@@ -68,7 +68,9 @@ interface CountedPage {
   readonly isWhole: boolean;
 }
 
-/** What is cached of the page's groups in what the entry covers. What is not cached yet is read; undefined where there is no room for it. */
+/**
+ * What is cached of the page's groups in what the entry covers. What is not cached yet is read; undefined where there is no room for it.
+ */
 async function cachedGroups(
   scope: SearchScope,
   output: GroupsOutput,

@@ -49,7 +49,10 @@ export function mergeTimes(one: EventTimes, other: EventTimes): EventTimes {
   return { originMs, offsets: ascending(offsets) };
 }
 
-/** The first millisecond of every sparkline bucket and the one behind the last: the smallest `t` with `(t - from) * buckets / (to - from)` no less than its number. */
+/**
+ * The first millisecond of every sparkline bucket and the one behind the last: the smallest `t` with `(t - from) * buckets / (to - from)`
+ * no less than its number.
+ */
 export function bucketStarts({ fromMs, toMs }: TimeWindow, buckets: number): number[] {
   const [width, count] = [BigInt(toMs - fromMs), BigInt(buckets)];
   return Array.from({ length: buckets + 1 }, (_, bucket) => fromMs + Number((BigInt(bucket) * width + count - 1n) / count));

@@ -15,7 +15,10 @@ export interface FilledGroups {
   readonly bytes: number;
 }
 
-/** Counts the groups of what is covered, all of which lies in the window, into a new table. The segments of the entry `from`, a part of it, are not read again. */
+/**
+ * Counts the groups of what is covered, all of which lies in the window, into a new table. The segments of the entry `from`, a part of it,
+ * are not read again.
+ */
 export async function fillGroupByCache(
   scope: SearchScope,
   output: GroupsOutput,

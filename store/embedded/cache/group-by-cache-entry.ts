@@ -17,8 +17,8 @@ const BYTES_OF_A_VALUE = 100;
 const BYTES_OF_A_GROUP = 1_000;
 
 /**
- * Caches one search: the counts of all groups in what is covered of some segments, together, in a table of the engine, and what else is known of the groups that
- * were on a page.
+ * Caches one search: the counts of all groups in what is covered of some segments, together, in a table of the engine, and what else is
+ * known of the groups that were on a page.
  */
 export class GroupByCacheEntry {
   readonly table: string;
@@ -29,7 +29,9 @@ export class GroupByCacheEntry {
   readonly #cached = new Map<string, CachedGroup>();
   #older: ReadonlyMap<string, CachedGroup>;
   #cachedBytes = 0;
-  /** There was no room for the details of a page, or they could not be read in time: a page is read as if nothing were known of its groups. */
+  /**
+   * There was no room for the details of a page, or they could not be read in time: a page is read as if nothing were known of its groups.
+   */
   isFull = false;
   readers = 1;
   isDropped = false;
@@ -64,7 +66,10 @@ export class GroupByCacheEntry {
     }
   }
 
-  /** What the older entry knew has been taken over for the page that is asked for; the rest of it was for pages that nobody may ask for any more. */
+  /**
+   * What the older entry knew has been taken over for the page that is asked for; the rest of it was for pages that nobody may ask for any
+   * more.
+   */
   dropOlder(): void {
     this.#older = new Map();
   }

@@ -26,8 +26,9 @@ export interface GroupByCacheOptions extends GroupByCacheLimits {
 }
 
 /**
- * Caches the groups of searches that are made again. Segments never change, so what a group search found in those that lie in its window holds for
- * every later one, wherever the window has moved to, as long as they still lie in it; of those that it cuts, for a while. A search that is made once pays nothing.
+ * Caches the groups of searches that are made again. Segments never change, so what a group search found in those that lie in its window
+ * holds for every later one, wherever the window has moved to, as long as they still lie in it; of those that it cuts, for a while. A
+ * search that is made once pays nothing.
  */
 export class GroupByCache implements GroupCache {
   readonly #options: GroupByCacheOptions;
@@ -63,7 +64,8 @@ export class GroupByCache implements GroupCache {
         this.#release(entry);
       }
     } catch (error) {
-      // Finding out more than the answer needs may be what took too long, or too much memory: the next search is made as if nothing were cached.
+      // Finding out more than the answer needs may be what took too long, or too much memory: the next search is made as if nothing were
+      // cached.
       search.refuse(coverage);
       throw error;
     } finally {

@@ -13,8 +13,8 @@ export interface Coverage {
 const PARTS_OF_A_WINDOW = 16;
 
 /**
- * What of a search's flushed events stays in its window for a while, as the window moves on: all of the segments that end in it. Where it cuts some of them, only what is
- * behind the next full step of time, which is the same one for many windows of about that length.
+ * What of a search's flushed events stays in its window for a while, as the window moves on: all of the segments that end in it. Where it
+ * cuts some of them, only what is behind the next full step of time, which is the same one for many windows of about that length.
  */
 export function coverageOf({ plan: { window }, segments }: Pick<SearchScope, 'plan' | 'segments'>): Coverage {
   const ending = segments.filter(({ maxTimestamp }) => maxTimestamp < window.toMs);

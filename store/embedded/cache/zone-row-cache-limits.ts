@@ -24,7 +24,10 @@ export interface ZoneRowCacheLimits {
 
 const MEBIBYTE = 1024 * 1024;
 
-/** The more memory DuckDB may have, the more tables, up to what some sixty zones of 10,000 events take. While a table is made it takes seven times as much as later. */
+/**
+ * The more memory DuckDB may have, the more tables, up to what some sixty zones of 10,000 events take. While a table is made it takes seven
+ * times as much as later.
+ */
 export function zoneRowCacheLimits(memoryLimitMb: number): ZoneRowCacheLimits {
   return {
     maxRows: Math.min(50_000, 50 * memoryLimitMb),

@@ -36,13 +36,13 @@ interface Entry extends ReadZone {
 }
 
 /**
- * Caches the rows of small zones that are searched again and again. The segments of such a zone are many and hold few of its rows, so opening and
- * decompressing them is what a search costs. No answer is kept; every search still looks at the rows.
+ * Caches the rows of small zones that are searched again and again. The segments of such a zone are many and hold few of its rows, so
+ * opening and decompressing them is what a search costs. No answer is kept; every search still looks at the rows.
  *
- * A table has all rows that its zone has in some segments, and is read in the place of those segments by searches whose snapshot has all of them. Segments that
- * came later are read beside it. A table is made in the background by the second search that reads several files, and again once there are several beside it
- * or one of its own is gone, but not more often than once a minute: where events come in fast, segments do too. The search itself never waits for that,
- * and while anybody searches the making waits, for a while.
+ * A table has all rows that its zone has in some segments, and is read in the place of those segments by searches whose snapshot has all of
+ * them. Segments that came later are read beside it. A table is made in the background by the second search that reads several files, and
+ * again once there are several beside it or one of its own is gone, but not more often than once a minute: where events come in fast,
+ * segments do too. The search itself never waits for that, and while anybody searches the making waits, for a while.
  */
 export class ZoneRowCache {
   readonly #options: ZoneRowCacheOptions;

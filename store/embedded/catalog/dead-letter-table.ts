@@ -45,7 +45,10 @@ export interface AddedDeadLetters {
   readonly droppedRecords: number;
 }
 
-/** The dead letters in a SQLite file of their own. One message is kept once, however often it is delivered. To be used in a thread: a commit waits for the disk. */
+/**
+ * The dead letters in a SQLite file of their own. One message is kept once, however often it is delivered. To be used in a thread: a commit
+ * waits for the disk.
+ */
 export class DeadLetterTable {
   readonly #database: DatabaseSync;
   readonly #quotaBytes: number;
@@ -262,8 +265,8 @@ function letterOf(row: Record<string, unknown>): StoredDeadLetter {
 }
 
 /**
- * A Kafka message is known by its place together with its bytes (a topic may be deleted and made again); others by their bytes and their zone, because
- * what stands behind the end of an array belongs to none, though it may be an event of one elsewhere.
+ * A Kafka message is known by its place together with its bytes (a topic may be deleted and made again); others by their bytes and their
+ * zone, because what stands behind the end of an array belongs to none, though it may be an event of one elsewhere.
  */
 function identityOf({ source, topic, partition, offset, zoneId }: DeadLetter, sha256: Uint8Array): Buffer {
   const place = topic === null ? `${zoneId}` : `${topic}-${partition}-${offset}`;

@@ -8,9 +8,9 @@ export interface ExpiredWatermark {
 }
 
 /**
- * What the retention has dropped, as far as a reader of the feed needs to know. A run may drop what has a higher sequence than events that are kept,
- * because an event's sequence is not its time. So a reader who starts over at the oldest kept event is behind some that were dropped, and misses
- * nothing by that: it remembers the run after which it started, and asks what later runs dropped ahead of it.
+ * What the retention has dropped, as far as a reader of the feed needs to know. A run may drop what has a higher sequence than events that
+ * are kept, because an event's sequence is not its time. So a reader who starts over at the oldest kept event is behind some that were
+ * dropped, and misses nothing by that: it remembers the run after which it started, and asks what later runs dropped ahead of it.
  */
 export class ExpiredWatermarks {
   /** By zone, those that no later run went beyond: the runs ascend and the sequences descend. */

@@ -6,7 +6,10 @@ import type { Journal } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { Catalog } from './catalog.ts';
 
-/** Removes what a crash left: segments and blob files that were never published, whatever was spilled, and the aliases that files were read by. Throws `corrupt` when a published one is missing. */
+/**
+ * Removes what a crash left: segments and blob files that were never published, whatever was spilled, and the aliases that files were read
+ * by. Throws `corrupt` when a published one is missing.
+ */
 export async function cleanFolder(folder: DataFolder, catalog: Catalog): Promise<void> {
   const published = new Map([...catalog.segments(), ...catalog.blobFiles()].map((part) => [part.file, part]));
   for (const name of await readdir(folder.segments)) {

@@ -31,7 +31,10 @@ export interface BackgroundJobsOptions {
   readonly logger: StoreLogger;
 }
 
-/** Runs what the store does by itself from time to time: flushes old memtables, drops expired segments, evicts unused zones, and compacts while no events come in. */
+/**
+ * Runs what the store does by itself from time to time: flushes old memtables, drops expired segments, evicts unused zones, and compacts
+ * while no events come in.
+ */
 export class BackgroundJobs {
   readonly #options: BackgroundJobsOptions;
   readonly #queue = new SerialQueue();

@@ -12,8 +12,8 @@ export interface SegmentReading {
 }
 
 /**
- * The highest sequence that each zone has in the segments, by zone. They are about to be dropped, also where one cannot be read any more: then its
- * own highest stands for that of its zones, and a reader may be told of more than it missed.
+ * The highest sequence that each zone has in the segments, by zone. They are about to be dropped, also where one cannot be read any more:
+ * then its own highest stands for that of its zones, and a reader may be told of more than it missed.
  */
 export async function lastSequencesIn(
   segments: readonly Segment[],

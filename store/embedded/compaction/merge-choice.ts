@@ -11,23 +11,26 @@ const SMALL_SEGMENT_ROWS = 100_000;
 const OLD_AFTER_MS = HOUR_MS;
 
 /**
- * Old time partitions of these lengths are put together, the longest first. The steps between an hour and the longest keep the hours of the last day from being
- * a file or more each, for one more time that every event is written.
+ * Old time partitions of these lengths are put together, the longest first. The steps between an hour and the longest keep the hours of the
+ * last day from being a file or more each, for one more time that every event is written.
  */
 const OLD_PARTITIONS_MS = [LONG_PARTITION_MS, 3 * HOUR_MS, HOUR_MS];
 
 /** Once the events of a zone are in so many segments of an old time partition, those are merged, however large they are. */
 const MANY_LAYERS = 3;
 
-/** A zone is never split, so one that has more events in a time partition stays in several segments of it: a merge sorts a segment at a time. */
+/**
+ * A zone is never split, so one that has more events in a time partition stays in several segments of it: a merge sorts a segment at a
+ * time.
+ */
 const LARGEST_ZONE_ROWS = 2_000_000;
 
 /** One core merges so many events in half a minute. */
 const LARGEST_MERGE_ROWS = 8_000_000;
 
 /**
- * So many runs of about one size are merged while their hour receives events. Fresh segments are as quickly searched as merged ones until there are many; with fewer at a time every event would be written more often
- * than once again.
+ * So many runs of about one size are merged while their hour receives events. Fresh segments are as quickly searched as merged ones until
+ * there are many; with fewer at a time every event would be written more often than once again.
  */
 const MANY_RUNS = 64;
 
@@ -89,8 +92,9 @@ function chooseSmallOnes(segments: readonly Segment[]): Merge | undefined {
 }
 
 /**
- * Of an hour, or half a day, that receives more than is merged at once: what came in one after the other, in pieces of about one size, so that the large do not have to be written again for the small.
- * Half days are for what lies in several hours: flushes with events that came late.
+ * Of an hour, or half a day, that receives more than is merged at once: what came in one after the other, in pieces of about one size, so
+ * that the large do not have to be written again for the small. Half days are for what lies in several hours: flushes with events that came
+ * late.
  */
 function chooseRuns(segments: readonly Segment[], nowMs: number): Merge | undefined {
   for (const partitionMs of [HOUR_MS, LONG_PARTITION_MS]) {

@@ -21,7 +21,10 @@ export interface MergeWriterOptions extends Omit<MergeThreadOptions, 'stop'> {
   readonly runner: StatementRunner;
 }
 
-/** Writes the segments of merges: in the background by a thread of a low priority with a DuckDB of its own, since the threads of the store's are those of searches. */
+/**
+ * Writes the segments of merges: in the background by a thread of a low priority with a DuckDB of its own, since the threads of the store's
+ * are those of searches.
+ */
 export class MergeWriter {
   readonly #runner: StatementRunner;
   readonly #stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

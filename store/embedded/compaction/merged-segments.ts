@@ -18,7 +18,10 @@ export interface MergeOrder {
   readonly partitionMs: number;
 }
 
-/** Writes the events of segments into new ones, which do not count yet. Their logs stay where they are. When this rejects, nothing of them is left. */
+/**
+ * Writes the events of segments into new ones, which do not count yet. Their logs stay where they are. When this rejects, nothing of them
+ * is left.
+ */
 export async function writeMerged(
   { segmentsFolder, stem, paths, partition, partitionMs }: MergeOrder,
   runner: StatementRunner,

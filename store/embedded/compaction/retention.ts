@@ -17,8 +17,8 @@ export interface RetentionOptions {
 }
 
 /**
- * Drops the segments whose newest event is past the retention, and the blob files that no other segment needs; returns how many segments. Their files go
- * once nobody reads them. No segment may be merged meanwhile.
+ * Drops the segments whose newest event is past the retention, and the blob files that no other segment needs; returns how many segments.
+ * Their files go once nobody reads them. No segment may be merged meanwhile.
  */
 export async function dropExpiredSegments(options: RetentionOptions, nowMs: number): Promise<number> {
   const { catalog, versions, expiredWatermarks, lastSequences, retentionMs } = options;

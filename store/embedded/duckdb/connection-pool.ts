@@ -10,9 +10,9 @@ interface Waiter {
  * A fixed number of DuckDB connections, each running one statement at a time (a second one would interrupt the first).
  * Who finds none free waits in turn; past `maxWaiting` a caller is refused with `StoreError` (`overloaded`).
  *
- * A connection whose statement was interrupted is free again when DuckDB has let go of it, which is after the block of rows it is at. Another
- * one in its place until then would get round the limit: the statement still has its memory, the engine's threads and one of Node's few,
- * which the journal needs as well, and clients that ask and hang up could take them all.
+ * A connection whose statement was interrupted is free again when DuckDB has let go of it, which is after the block of rows it is at.
+ * Another one in its place until then would get round the limit: the statement still has its memory, the engine's threads and one of Node's
+ * few, which the journal needs as well, and clients that ask and hang up could take them all.
  */
 export class ConnectionPool {
   readonly #all: readonly DuckDBConnection[];

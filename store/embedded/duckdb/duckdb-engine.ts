@@ -44,13 +44,17 @@ export async function startEngine({ memoryLimitMb, spillFolder, threads }: Engin
   await connection.run(`SET GLOBAL max_temp_directory_size = '${SPILL_LIMITS_OF_MEMORY * memoryLimitMb}MiB'`);
   // It would look for the rows of a page by few columns, and then read the row groups once more for the others: twice the time.
   await connection.run('SET GLOBAL late_materialization_max_rows = 0');
-  // Once 16 MiB were committed it would compress every table anew, in memory too: half of what a small load takes. The table that collects small journals goes to disk soon enough.
+  // Once 16 MiB were committed it would compress every table anew, in memory too: half of what a small load takes. The table that collects
+  // small journals goes to disk soon enough.
   await connection.run("SET GLOBAL checkpoint_threshold = '1000 TB'");
   connection.closeSync();
   return engine;
 }
 
-/** From here on DuckDB remembers the footers of the files that the connection reads: every search begins with those of many segments. For those that read files by aliases alone (`PathAliases`). */
+/**
+ * From here on DuckDB remembers the footers of the files that the connection reads: every search begins with those of many segments. For
+ * those that read files by aliases alone (`PathAliases`).
+ */
 export async function rememberFooters(connection: DuckDBConnection): Promise<void> {
   await connection.run('SET SESSION parquet_metadata_cache = true');
 }
@@ -62,8 +66,9 @@ const INTERRUPT_EVERY_MS = 10;
 export type StatementRunner = Pick<DuckDBConnection, 'run' | 'interrupt'>;
 
 /**
- * Has the statements of a connection run by the thread that asks for them, at its priority, while it waits: the connection itself has them run by a thread of Node's pool. With one thread to a query, its engine does
- * all of the work there. A statement is given up, and rejects, once `isStopped`.
+ * Has the statements of a connection run by the thread that asks for them, at its priority, while it waits: the connection itself has them
+ * run by a thread of Node's pool. With one thread to a query, its engine does all of the work there. A statement is given up, and rejects,
+ * once `isStopped`.
  */
 export function statementsOnThisThread(connection: DuckDBConnection, isStopped: () => boolean): StatementRunner {
   return {
@@ -93,7 +98,9 @@ function runTask(pending: DuckDBPendingResult): DuckDBPendingResultState {
   }
 }
 
-/** Runs a statement and returns its rows as arrays in column order. `signal` interrupts it; the call then rejects with the signal's reason. */
+/**
+ * Runs a statement and returns its rows as arrays in column order. `signal` interrupts it; the call then rejects with the signal's reason.
+ */
 export async function runStatement(runner: StatementRunner, statement: SqlStatement, signal?: AbortSignal): Promise<DuckDBValue[][]> {
   return await interruptible(runner, signal, async () => {
     const reader = new DuckDBResultReader(await runner.run(statement.text, ...boundTo(statement)));
@@ -103,8 +110,8 @@ export async function runStatement(runner: StatementRunner, statement: SqlStatem
 }
 
 /**
- * Runs a statement and hands its rows over block by block, so that DuckDB holds few of them. `take` returns false to end it; the call then returns false.
- * `signal` interrupts the statement; the call then rejects with the signal's reason.
+ * Runs a statement and hands its rows over block by block, so that DuckDB holds few of them. `take` returns false to end it; the call then
+ * returns false. `signal` interrupts the statement; the call then rejects with the signal's reason.
  */
 export async function streamStatement(
   connection: DuckDBConnection,

@@ -30,10 +30,11 @@ interface Alias {
 const NANOSECONDS = 1_000_000_000n;
 
 /**
- * The aliases by which DuckDB reads journals and segments: hard links under numbers that are used again, so that DuckDB's memory of paths stays small.
- * DuckDB remembers 2.6 KB of every path for good (`ExternalFileCache`), which no limit counts, and 26 KB and more of the footers that searches read
- * (`parquet_metadata_cache`), which it drops last. What it remembers of a file that is gone makes way for what it remembers of the next file
- * with that alias. It tells the two apart by inode, size and the second of the last change, so no alias is given to two files that share all three.
+ * The aliases by which DuckDB reads journals and segments: hard links under numbers that are used again, so that DuckDB's memory of paths
+ * stays small. DuckDB remembers 2.6 KB of every path for good (`ExternalFileCache`), which no limit counts, and 26 KB and more of the
+ * footers that searches read (`parquet_metadata_cache`), which it drops last. What it remembers of a file that is gone makes way for what
+ * it remembers of the next file with that alias. It tells the two apart by inode, size and the second of the last change, so no alias is
+ * given to two files that share all three.
  */
 export class PathAliases {
   readonly segmentsFolder: string;
@@ -69,7 +70,10 @@ export class PathAliases {
     return alias === null ? path : this.#aliasPath(alias);
   }
 
-  /** Removes the aliases of files that nobody reads any more. Never rejects. An alias that cannot be removed stays until the next start, and is not used again. */
+  /**
+   * Removes the aliases of files that nobody reads any more. Never rejects. An alias that cannot be removed stays until the next start, and
+   * is not used again.
+   */
   async release(paths: readonly string[]): Promise<void> {
     for (const path of paths) {
       const alias = this.#aliases.get(path) ?? null;

@@ -41,9 +41,9 @@ function mainThreadUse(): () => number {
 }
 
 /**
- * How many threads DuckDB gives a query, a flush too. A thread that waits for another one's part of a query spins, and while events come in bulk several
- * statements run at the same time anyway: then fewer threads do more work. Otherwise a query gets every core; so it does in bulk while somebody searches, unless the intake runs at full speed: one that
- * does not leaves a part of the cores free.
+ * How many threads DuckDB gives a query, a flush too. A thread that waits for another one's part of a query spins, and while events come in
+ * bulk several statements run at the same time anyway: then fewer threads do more work. Otherwise a query gets every core; so it does in
+ * bulk while somebody searches, unless the intake runs at full speed: one that does not leaves a part of the cores free.
  */
 export class ThreadPolicy {
   readonly #options: ThreadPolicyOptions;

@@ -26,7 +26,10 @@ export interface PieceReader {
   readonly signal: AbortSignal;
 }
 
-/** Rows as they were read. Two texts a row take less memory, and less of the collector's time, than an object with twelve; `rowOf` makes those of a few at a time. */
+/**
+ * Rows as they were read. Two texts a row take less memory, and less of the collector's time, than an object with twelve; `rowOf` makes
+ * those of a few at a time.
+ */
 export interface Piece {
   /** The JSON texts of `exportRowsStatement`. */
   readonly rows: readonly string[];

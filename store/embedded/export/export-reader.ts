@@ -24,8 +24,9 @@ const ASK_AGAIN_MS = 100;
 const ROWS_AT_ONCE = 256;
 
 /**
- * Every matching event as of now, newest first, then by `logId`, piece by piece. A connection is held for one piece at a time, so that a slow reader keeps no search waiting; the next piece is
- * read while this one is dealt with. What the events lie in stays readable until the last piece, `return`, or the end of the signal.
+ * Every matching event as of now, newest first, then by `logId`, piece by piece. A connection is held for one piece at a time, so that a
+ * slow reader keeps no search waiting; the next piece is read while this one is dealt with. What the events lie in stays readable until the
+ * last piece, `return`, or the end of the signal.
  */
 export async function* exportRows(plan: SearchPlan, source: ExportSource): AsyncGenerator<readonly EventRow[], void, void> {
   const { versions, searchers, aliases, whileOpen } = source;

@@ -3,9 +3,9 @@ import type { SqlStatement } from '../../../sql/statement.ts';
 import { isOutOfMemory, streamStatement } from '../duckdb/duckdb-engine.ts';
 
 /**
- * The values of a statement, column by column, where their texts have no more than `maxCharacters` together; undefined where they have more, or where DuckDB's own memory does not hold them.
- * They are taken over block by block, so that what is too much is never in memory: at most one block of rows beyond the limit is.
- * `signal` interrupts the statement; the call then rejects with the signal's reason.
+ * The values of a statement, column by column, where their texts have no more than `maxCharacters` together; undefined where they have
+ * more, or where DuckDB's own memory does not hold them. They are taken over block by block, so that what is too much is never in memory:
+ * at most one block of rows beyond the limit is. `signal` interrupts the statement; the call then rejects with the signal's reason.
  */
 export async function columnsWithin(
   connection: DuckDBConnection,

@@ -1,4 +1,7 @@
-/** Events of the feed whose logs are packed, by ascending sequence: their heads and logs back to back in one buffer, and their numbers in arrays. */
+/**
+ * Events of the feed whose logs are packed, by ascending sequence: their heads and logs back to back in one buffer, and their numbers in
+ * arrays.
+ */
 export interface PackedEvents {
   readonly count: number;
   /** Exclusive: sequences are counted from here. */
@@ -28,8 +31,8 @@ export interface LowestEventsOptions {
 }
 
 /**
- * Takes events in any order and keeps those with the lowest sequences that fit into a number of bytes together, at least one. When there are more,
- * it copies what fits into three quarters of that number and drops the others; only while it copies does it hold more.
+ * Takes events in any order and keeps those with the lowest sequences that fit into a number of bytes together, at least one. When there
+ * are more, it copies what fits into three quarters of that number and drops the others; only while it copies does it hold more.
  */
 export class LowestEvents {
   readonly #after: bigint;

@@ -7,8 +7,8 @@ import { type FieldsOrder, type FlushedFields, writeFlushedFields } from './flus
 const FEW_EVENTS = 20_000;
 
 /**
- * Writes the fields of unflushed events into segments. Those of many journals are written by a kernel of the store's own, in a thread at a low priority: statements of DuckDB take four times as long, and share its threads with
- * searches.
+ * Writes the fields of unflushed events into segments. Those of many journals are written by a kernel of the store's own, in a thread at a
+ * low priority: statements of DuckDB take four times as long, and share its threads with searches.
  */
 export class FieldsWriter {
   readonly #runner: StatementRunner;

@@ -23,8 +23,8 @@ interface EventKeys {
 }
 
 /**
- * Writes the fields of journals, in order, into segments, which do not count yet: what `writeFlushedFields` does in SQL. Rejects with what names the file where a journal cannot be read. When this rejects, nothing of
- * the segments is left.
+ * Writes the fields of journals, in order, into segments, which do not count yet: what `writeFlushedFields` does in SQL. Rejects with what
+ * names the file where a journal cannot be read. When this rejects, nothing of the segments is left.
  */
 export async function flushJournals(order: JournalsOrder, kernel: SegmentKernel): Promise<FlushedFields> {
   const { segmentsFolder, stem, paths, blobFile, firstSequence } = order;

@@ -25,7 +25,8 @@ export interface FlushTurn {
 const NO_FIELDS: FlushedFields = { segments: [], rows: new Float64Array() };
 
 /**
- * Turns a memtable into segments and one blob file with their logs, and publishes all of it in one step. When this rejects, everything is as it was.
+ * Turns a memtable into segments and one blob file with their logs, and publishes all of it in one step. When this rejects, everything is
+ * as it was.
  */
 export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, options: FlushOptions): Promise<void> {
   const { fields, aliases, now } = options;

@@ -14,7 +14,10 @@ import type { UnpublishedSegment } from '../segment/segment.ts';
 import { HOUR_MS, planFlush } from '../segment/segment-plan.ts';
 import { type RowsOfSlice, writeAsSegments } from './segment-rewrite.ts';
 
-/** Into so many segments the events are sorted straight from the journals, which are read for each of them. A table between takes longer to make. */
+/**
+ * Into so many segments the events are sorted straight from the journals, which are read for each of them. A table between takes longer to
+ * make.
+ */
 const FEW_SEGMENTS = 2;
 
 /** The events that are being flushed, in order, where they become more segments. One flush at a time writes segments. */

@@ -3,7 +3,10 @@ import type { StoreLogger } from '../../store-logger.ts';
 import type { ImmutableMemtable } from '../memtable/loader.ts';
 import { type FlushOptions, type FlushTurn, flushMemtable } from './flush-memtable.ts';
 
-/** So many immutable memtables are in memory at most: one whose logs are written, one whose fields are, and one that waits. The loader waits rather than close another. */
+/**
+ * So many immutable memtables are in memory at most: one whose logs are written, one whose fields are, and one that waits. The loader waits
+ * rather than close another.
+ */
 const MAX_WAITING = 3;
 const RETRY_DELAY_MS = 2_000;
 
@@ -44,7 +47,9 @@ export class Flusher {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when fewer memtables wait than may, or when the flusher stops. Rejects while flushing fails: there may be no room for long. */
+  /**
+   * Resolves when fewer memtables wait than may, or when the flusher stops. Rejects while flushing fails: there may be no room for long.
+   */
   async room(): Promise<void> {
     while (this.#waiting.length >= MAX_WAITING && !this.#stopped) {
       if (this.#failure !== undefined) {

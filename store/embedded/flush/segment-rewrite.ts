@@ -64,8 +64,8 @@ export async function writeAsSegments(
 }
 
 /**
- * One catalog transaction exchanges the old segments for the new ones and records the progress; only then do the new ones take the place of all parts. When this throws, everything is
- * as it was.
+ * One catalog transaction exchanges the old segments for the new ones and records the progress; only then do the new ones take the place of
+ * all parts. When this throws, everything is as it was.
  */
 export function publishSegments(
   { written, growingSegments, segments, blobFile, progress }: Replacement,

@@ -14,8 +14,8 @@ const SCHEMA = `
 `;
 
 /**
- * The journals that need no files, in the catalog: their events are stored already, or there are none. A row keeps the number and the sequences of
- * such a journal taken, and its counts, until the segments are published that the journals around it are in.
+ * The journals that need no files, in the catalog: their events are stored already, or there are none. A row keeps the number and the
+ * sequences of such a journal taken, and its counts, until the segments are published that the journals around it are in.
  */
 export class EmptyJournalTable {
   readonly #database: DatabaseSync;

@@ -18,8 +18,9 @@ interface FileColumn {
 }
 
 /**
- * The fields of a batch as a Parquet file of one row group, in pieces to be written one behind the other. Its columns are those of the batch, `seq`, which counts up from `firstSequence`, and `unfolded`. Nothing is
- * compressed, because nothing of it stays: it is read from memory until the events are flushed. Without events there is nothing to write.
+ * The fields of a batch as a Parquet file of one row group, in pieces to be written one behind the other. Its columns are those of the
+ * batch, `seq`, which counts up from `firstSequence`, and `unfolded`. Nothing is compressed, because nothing of it stays: it is read from
+ * memory until the events are flushed. Without events there is nothing to write.
  */
 export function journalFileOf(fields: FieldColumns, eventCount: number, firstSequence: bigint): Uint8Array[] {
   if (eventCount === 0) {

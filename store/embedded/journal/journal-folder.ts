@@ -17,9 +17,9 @@ const NEWLINE = 0x0a;
 const nameOf = (number: number, kind: (typeof KINDS)[number]) => `${String(number).padStart(12, '0')}.${kind}`;
 
 /**
- * The journals on disk. Each is a Parquet file with the events of a batch, and a file with their logs, a line each. The last line of the logs, the
- * trailer, says what both hold, and by that marks them whole: where it does not, they are the torn remains of a crash. A journal without a new event
- * has no files, and is a row of the catalog.
+ * The journals on disk. Each is a Parquet file with the events of a batch, and a file with their logs, a line each. The last line of the
+ * logs, the trailer, says what both hold, and by that marks them whole: where it does not, they are the torn remains of a crash. A journal
+ * without a new event has no files, and is a row of the catalog.
  */
 export class JournalFolder {
   readonly path: string;
@@ -59,7 +59,10 @@ export class JournalFolder {
     return { number, path, firstSequence, eventCount, expiredCount, sourceOffsets, sizeBytes, ingestedAtMs, hasFiles: true };
   }
 
-  /** Removes the files of a journal whose events are all stored elsewhere, and returns what it is without them. It may move no source offset. */
+  /**
+   * Removes the files of a journal whose events are all stored elsewhere, and returns what it is without them. It may move no source
+   * offset.
+   */
   async dropFiles(journal: Journal): Promise<Journal> {
     const empty = this.#addEmpty(journal);
     await this.#removeFiles([journal.number]);
@@ -114,7 +117,10 @@ export class JournalFolder {
     }
   }
 
-  /** The same of journals that are flushed; their files may become those of later ones. Not synced: what is there again after a crash is known to be flushed by its number. */
+  /**
+   * The same of journals that are flushed; their files may become those of later ones. Not synced: what is there again after a crash is
+   * known to be flushed by its number.
+   */
   async retire(numbers: readonly number[]): Promise<void> {
     for (const name of namesOf(numbers)) {
       await this.#recycled.keep(join(this.path, name));
@@ -174,7 +180,10 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
 /** The system takes no more pieces at a time. */
 const MAX_PIECES = 1_024;
 
-/** From the start of the file on. Resolves with the number of bytes. A call for each chunk would wait for the event loop each time, which is busy with what comes next. */
+/**
+ * From the start of the file on. Resolves with the number of bytes. A call for each chunk would wait for the event loop each time, which is
+ * busy with what comes next.
+ */
 async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<number> {
   let offset = 0;
   let left = unwritten(chunks, 0);

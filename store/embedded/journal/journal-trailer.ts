@@ -50,7 +50,9 @@ export function trailerOf(
   return { trailer, sizeBytes: content.events.bytes + content.logs.bytes + trailer.byteLength };
 }
 
-/** What the journal of this number is, whose files have this content; undefined where that is not what its trailer says, or there is none. */
+/**
+ * What the journal of this number is, whose files have this content; undefined where that is not what its trailer says, or there is none.
+ */
 export function journalOf(number: number, path: string, events: Buffer, logs: Buffer): Journal | undefined {
   const content = withoutTrailer(logs);
   const trailer = logs.at(-1) === NEWLINE ? parseTrailer(logs.toString('utf8', content.length)) : undefined;

@@ -8,9 +8,9 @@ const MAX_BYTES = 384 * 1024 * 1024;
 const MIN_BYTES = 1024 * 1024;
 
 /**
- * Keeps files of flushed journals so that later journals are written over them. The system keeps their pages in memory, and to copy into those takes a
- * fraction of the time that new pages and room on the disk take. A journal that is written into one says which bytes are its own.
- * On disk their names keep the old prefix, `spare-`.
+ * Keeps files of flushed journals so that later journals are written over them. The system keeps their pages in memory, and to copy into
+ * those takes a fraction of the time that new pages and room on the disk take. A journal that is written into one says which bytes are its
+ * own. On disk their names keep the old prefix, `spare-`.
  */
 export class RecycledJournalFiles {
   readonly #folder: string;

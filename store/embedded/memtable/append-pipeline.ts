@@ -17,7 +17,10 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface AppendPipelineOptions {
   readonly journals: JournalFolder;
-  /** Makes what cannot become an event durable, before the batch's source offsets are; resolves with the places of those that are not kept, ascending. */
+  /**
+   * Makes what cannot become an event durable, before the batch's source offsets are; resolves with the places of those that are not kept,
+   * ascending.
+   */
   readonly keepDeadLetters: (letters: readonly DeadLetter[]) => Promise<readonly number[]>;
   /** Makes a journal on disk searchable, one at a time, in order, and knows the place behind the last one. */
   readonly loader: Pick<Loader, 'load' | 'end'>;
@@ -33,8 +36,9 @@ interface Append {
 }
 
 /**
- * Takes batches through two stages, each in call order: to the journal, then among what is searched. The stages overlap, so one journal is written while the one
- * before is loaded. A journal and its load cost the same for a few events as for a thousand, so batches that come meanwhile are stored together.
+ * Takes batches through two stages, each in call order: to the journal, then among what is searched. The stages overlap, so one journal is
+ * written while the one before is loaded. A journal and its load cost the same for a few events as for a thousand, so batches that come
+ * meanwhile are stored together.
  *
  * A batch that fails takes those with it and behind it along, because their source offsets would otherwise pass over its events; appends
  * are refused until what they left on disk is gone.

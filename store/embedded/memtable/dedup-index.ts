@@ -28,8 +28,8 @@ interface IndexedMinute {
 }
 
 /**
- * LRU index of dedup keys, grouped by the minute of their events. A minute that is indexed has the key of every event that the store has of it. The minutes
- * used last are kept until there are too many events in them.
+ * LRU index of dedup keys, grouped by the minute of their events. A minute that is indexed has the key of every event that the store has of
+ * it. The minutes used last are kept until there are too many events in them.
  */
 export class DedupIndex {
   readonly #limits: DedupIndexLimits;
@@ -71,7 +71,8 @@ export class DedupIndex {
   }
 
   /**
-   * Adds events of those minutes that are indexed. False where one of them was there already or comes twice; another event may have its key by chance.
+   * Adds events of those minutes that are indexed. False where one of them was there already or comes twice; another event may have its key
+   * by chance.
    */
   add({ dedupKeys, times }: EventDedupKeys): boolean {
     let areNew = true;

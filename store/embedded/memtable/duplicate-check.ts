@@ -19,12 +19,14 @@ export function maxDedupEvents(memoryLimitMb: number): number {
 }
 
 /**
- * So many times as many may be in minutes that events keep coming from. At 50,000 a second and with events that are ten minutes late there are 30 million of them, and to compare every load with what is stored of those
- * would take all cores.
+ * So many times as many may be in minutes that events keep coming from. At 50,000 a second and with events that are ten minutes late there
+ * are 30 million of them, and to compare every load with what is stored of those would take all cores.
  */
 const TIMES_IN_USE = 16;
 
-/** Events that come in with the clock, and late ones beside them, are from no more minutes. What is from more is sent again, or from a file. */
+/**
+ * Events that come in with the clock, and late ones beside them, are from no more minutes. What is from more is sent again, or from a file.
+ */
 const FEW_MINUTES = 16;
 
 /** So many events are read at once: until they are there nothing else happens on the main thread. */
@@ -45,8 +47,8 @@ export interface DuplicateCheckOptions {
 }
 
 /**
- * Finds out from the dedup index whether events that arrive are in the store already. It indexes the minutes that events come from at the time; a minute that is not indexed yet it reads
- * from the unflushed events and segments once.
+ * Finds out from the dedup index whether events that arrive are in the store already. It indexes the minutes that events come from at the
+ * time; a minute that is not indexed yet it reads from the unflushed events and segments once.
  */
 export class DuplicateCheck {
   readonly #options: DuplicateCheckOptions;
@@ -75,8 +77,8 @@ export class DuplicateCheck {
   }
 
   /**
-   * False where none of the events is stored already, and none comes twice; true where that may be so, or would cost too much to know. From here on they count as stored: where that fails, they are looked at
-   * more closely the next time.
+   * False where none of the events is stored already, and none comes twice; true where that may be so, or would cost too much to know. From
+   * here on they count as stored: where that fails, they are looked at more closely the next time.
    */
   async mayFindSome(arrived: ArrivedEvents, stored: Snapshot): Promise<boolean> {
     const areKnown = await this.#learn(this.#index.missing(arrived), stored);

@@ -35,7 +35,8 @@ export interface LoadTarget {
 }
 
 /**
- * Loads a journal. The file of a large one without duplicates is searched as it is; the events of others go over into the growing table in one last statement. It all is loaded, or none of it.
+ * Loads a journal. The file of a large one without duplicates is searched as it is; the events of others go over into the growing table in
+ * one last statement. It all is loaded, or none of it.
  */
 export async function loadJournal(connection: DuckDBConnection, journal: Journal, target: LoadTarget): Promise<LoadOutcome> {
   if (journal.eventCount === 0 || !journal.hasFiles) {

@@ -15,8 +15,8 @@ import { loadJournal } from './journal-loader.ts';
 import { GrowingTable, Memtable } from './memtable.ts';
 
 /**
- * A memtable is closed once it has this many events, or has taken in this many bytes, or is this old. Its events are sorted when it is flushed, which must fit into the smaller memory limits, because a sort
- * that spills costs several times as much.
+ * A memtable is closed once it has this many events, or has taken in this many bytes, or is this old. Its events are sorted when it is
+ * flushed, which must fit into the smaller memory limits, because a sort that spills costs several times as much.
  */
 const CLOSE_AT_EVENTS = 100_000;
 const CLOSE_AT_BYTES = 128 * 1024 * 1024;
@@ -72,8 +72,9 @@ export class Loader {
   }
 
   /**
-   * Loads a journal with its logs, newline-terminated. What can fail comes first: when this rejects, nothing of the journal is searchable and no source offset
-   * has moved. Resolves with the sequences of the events that were not stored yet, or undefined where that is all of them.
+   * Loads a journal with its logs, newline-terminated. What can fail comes first: when this rejects, nothing of the journal is searchable
+   * and no source offset has moved. Resolves with the sequences of the events that were not stored yet, or undefined where that is all of
+   * them.
    */
   async load(written: Journal, logs: readonly Uint8Array[]): Promise<Float64Array | undefined> {
     const { connection, aliases, versions, sourceOffsets, counters, onLoad } = this.#options;

@@ -3,7 +3,9 @@ import type { BatchColumn } from '../../../query/batch-columns.ts';
 import type { JournalEvents, NumberedColumn } from './journal-events.ts';
 import type { Address, SegmentKernel } from './segment-kernel.ts';
 
-/** What a column has in a row group, as Parquet's pages without their headers. The bytes stay as they are until the next row group is begun. */
+/**
+ * What a column has in a row group, as Parquet's pages without their headers. The bytes stay as they are until the next row group is begun.
+ */
 export interface ColumnPages {
   readonly encoding: ColumnMetaData['encodings'][number];
   readonly data: Buffer;
@@ -20,8 +22,8 @@ const BYTES_BESIDE_VALUES = 256;
 const BYTES_BESIDE_ROWS = 16 * 1024;
 
 /**
- * Encodes columns of events, some rows at a time. Dictionaries and differences take what is alike out of them; nothing is compressed beyond that, since segments that are fresh are read often, and merged into others
- * within hours.
+ * Encodes columns of events, some rows at a time. Dictionaries and differences take what is alike out of them; nothing is compressed beyond
+ * that, since segments that are fresh are read often, and merged into others within hours.
  */
 export class ColumnEncoder {
   readonly #events: JournalEvents;

@@ -2,8 +2,8 @@ const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
 
 /**
- * The numbers of events, from 0 to `count`, by the first key, then by the second, and so on; events that are the same by all of them stay in their order. Sorts digit by digit, from the last
- * one of the last key on, in time that grows with the events alone.
+ * The numbers of events, from 0 to `count`, by the first key, then by the second, and so on; events that are the same by all of them stay
+ * in their order. Sorts digit by digit, from the last one of the last key on, in time that grows with the events alone.
  */
 export function orderBy(count: number, keys: readonly Uint32Array[]): Uint32Array {
   let order = new Uint32Array(count).map((_, event) => event);

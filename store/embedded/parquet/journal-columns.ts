@@ -25,7 +25,8 @@ export interface JournalColumns {
 const LENGTH_BYTES = 4;
 
 /**
- * Reads the file of a journal into the kernel's memory and finds its columns there. Throws what names the file where it cannot be read, or is not as `journal-file.ts` writes them.
+ * Reads the file of a journal into the kernel's memory and finds its columns there. Throws what names the file where it cannot be read, or
+ * is not as `journal-file.ts` writes them.
  */
 export function readJournalColumns(path: string, kernel: SegmentKernel): JournalColumns {
   const { at, length } = readFile(path, kernel);

@@ -2,7 +2,10 @@ import { BATCH_COLUMNS, type BatchColumn } from '../../../query/batch-columns.ts
 import { type JournalColumn, type JournalColumns, readJournalColumns } from './journal-columns.ts';
 import type { Address, SegmentKernel } from './segment-kernel.ts';
 
-/** A column of events in the memory of the kernel: at `entries` four bytes for each event, 0 where it has no value, else the place of its value. */
+/**
+ * A column of events in the memory of the kernel: at `entries` four bytes for each event, 0 where it has no value, else the place of its
+ * value.
+ */
 interface PlacedColumn {
   readonly kind: 'placed';
   readonly entries: Address;
@@ -40,7 +43,9 @@ export class JournalEvents {
   readonly hasUppercaseOrNonAscii: Address;
   readonly #columns: ReadonlyMap<BatchColumn, ValueColumn>;
 
-  /** The kernel's memory is taken from whatever was in it. Throws what names the file where one cannot be read or is not as journals are. */
+  /**
+   * The kernel's memory is taken from whatever was in it. Throws what names the file where one cannot be read or is not as journals are.
+   */
   constructor(paths: readonly string[], kernel: SegmentKernel) {
     kernel.clear();
     this.kernel = kernel;

@@ -10,8 +10,8 @@ export interface IdleGateOptions {
 }
 
 /**
- * Finds moments for work that can wait and is done in small steps: those in which nobody searches. A step beside a search takes one of the cores that it needs,
- * and DuckDB's threads go from one to the other.
+ * Finds moments for work that can wait and is done in small steps: those in which nobody searches. A step beside a search takes one of the
+ * cores that it needs, and DuckDB's threads go from one to the other.
  */
 export class IdleGate {
   readonly #searches: SearchActivity;

@@ -2,8 +2,8 @@ import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Has a file of the segments folder written under a temporary name and gives it its own once it is whole and on disk; resolves with its size in bytes.
- * The folder is still to be synced. Nothing is left of it when this rejects.
+ * Has a file of the segments folder written under a temporary name and gives it its own once it is whole and on disk; resolves with its
+ * size in bytes. The folder is still to be synced. Nothing is left of it when this rejects.
  */
 export async function writeWhole(folder: string, file: string, write: (path: string) => Promise<unknown>): Promise<number> {
   const path = join(folder, file);

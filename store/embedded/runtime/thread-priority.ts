@@ -7,7 +7,10 @@ const THIS_THREAD = '/proc/thread-self';
 
 const YIELDING = constants.priority.PRIORITY_BELOW_NORMAL;
 
-/** From here on the calling thread gets a tenth of a core where others want it, too, and all of it otherwise. Threads have priorities of their own on Linux alone; elsewhere nothing changes. */
+/**
+ * From here on the calling thread gets a tenth of a core where others want it, too, and all of it otherwise. Threads have priorities of
+ * their own on Linux alone; elsewhere nothing changes.
+ */
 export function yieldToOtherThreads(): void {
   if (!existsSync(THIS_THREAD)) {
     return;

@@ -3,7 +3,9 @@ import { compareCodePoints } from '../runtime/compare-code-points.ts';
 
 type Counts = Map<string, number>;
 
-/** What is known of one group, added up piece by piece. A value that is null is missing from the events, and the context says nothing of it. */
+/**
+ * What is known of one group, added up piece by piece. A value that is null is missing from the events, and the context says nothing of it.
+ */
 export class GroupFacts {
   count = 0;
   firstSeen = Number.POSITIVE_INFINITY;

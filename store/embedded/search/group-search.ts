@@ -13,8 +13,8 @@ import type { GroupFacts } from './group-facts.ts';
 import type { SearchScope } from './search-scope.ts';
 
 /**
- * Of how many events of a zone the matching ones are kept while they are grouped. Of more, each phase of a group search reads what it needs by itself,
- * which takes less memory, and less time too where most events match.
+ * Of how many events of a zone the matching ones are kept while they are grouped. Of more, each phase of a group search reads what it needs
+ * by itself, which takes less memory, and less time too where most events match.
  */
 export interface MaxKept {
   /** Where a filter leaves some out, and the keys are short. */

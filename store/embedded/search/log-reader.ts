@@ -54,7 +54,10 @@ export interface LogTaker {
   readonly take: (index: number, log: Buffer) => void;
 }
 
-/** Reads the packed log behind each of the blob pointers that is wanted, some blob files at a time. No pointer is there twice. Rejects with `StoreError` (`corrupt`) where one is not there. */
+/**
+ * Reads the packed log behind each of the blob pointers that is wanted, some blob files at a time. No pointer is there twice. Rejects with
+ * `StoreError` (`corrupt`) where one is not there.
+ */
 export async function readFlushedLogs(
   blobPointers: ArrayLike<bigint>,
   { blobFile, segmentsFolder, signal }: FlushedLogs,

@@ -4,7 +4,10 @@ import type { CountedRange } from './page-location.ts';
 /** So many events make a range: hardly more than a page, and few enough ranges to sort. */
 const RANGE_EVENTS = 512;
 
-/** The parts of the window, newest first, that events with these times lie in; `times` is newest first. Events of the same time may be in two parts, which then overlap. */
+/**
+ * The parts of the window, newest first, that events with these times lie in; `times` is newest first. Events of the same time may be in
+ * two parts, which then overlap.
+ */
 export function rangesOfTimes(times: Float64Array, { fromMs, toMs }: TimeWindow): CountedRange[] {
   const first = countFrom(times, toMs);
   const end = countFrom(times, fromMs);

@@ -29,8 +29,8 @@ const SELECTED = joinSql(
 
 /**
  * One page of rows and the number of all of them. The events are first counted by time slot, which reads no more than the filtered columns;
- * then only the slots that hold the page are sorted, so that a deep page costs what the first one costs. The logs are read for the rows of the page.
- * With `counts` segments are counted only once for all searches.
+ * then only the slots that hold the page are sorted, so that a deep page costs what the first one costs. The logs are read for the rows of
+ * the page. With `counts` segments are counted only once for all searches.
  */
 export async function searchRows(scope: SearchScope, counts?: SegmentCounts): Promise<SearchResult> {
   const { page, where } = scope.plan;
@@ -83,8 +83,8 @@ function rangeOfPart({ minTimestamp, maxTimestamp }: FlushedPart, events: number
 }
 
 /**
- * Without a filter the catalog knows how many events of the zone a segment holds, unless the window cuts through it, and of a cached zone everything is
- * known.
+ * Without a filter the catalog knows how many events of the zone a segment holds, unless the window cuts through it, and of a cached zone
+ * everything is known.
  */
 async function countUnfiltered(scope: SearchScope): Promise<CountedRange[]> {
   const { window, zoneId } = scope.plan;

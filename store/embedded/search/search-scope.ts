@@ -20,7 +20,10 @@ export interface ReadZone {
   readonly segments: ReadonlySet<Segment>;
 }
 
-/** What one search may read and how: the segments that can hold events of its zone and window, the growing segments that can hold such of its zone, one connection. */
+/**
+ * What one search may read and how: the segments that can hold events of its zone and window, the growing segments that can hold such of
+ * its zone, one connection.
+ */
 export class SearchScope {
   readonly plan: SearchPlan;
   readonly segments: readonly Segment[];
@@ -133,7 +136,10 @@ export class SearchScope {
     return eventsRelation(sourcesOf(this.growingSegments), paths, this.#snapshot.endSequence, tables);
   }
 
-  /** The cached zone in the place of its segments, where all of them are wanted that can hold anything in the window; else what is wanted, as it is. */
+  /**
+   * The cached zone in the place of its segments, where all of them are wanted that can hold anything in the window; else what is wanted,
+   * as it is.
+   */
   #inMemory(flushed: readonly FlushedPart[], { fromMs, toMs }: TimeWindow): readonly FlushedPart[] {
     const zone = this.#zone;
     const held = [...(zone?.segments ?? [])].filter((segment) => overlaps(segment, fromMs, toMs));

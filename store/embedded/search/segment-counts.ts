@@ -11,8 +11,8 @@ const MAX_SEGMENTS = 10_000;
 export type CountBySegment = Map<number, number>;
 
 /**
- * Remembers how many events of a zone fulfil a predicate in each segment. A segment never changes, so a dashboard that asks the same thing every few
- * seconds has its segments counted once, wherever its window has moved to, as long as they lie in it.
+ * Remembers how many events of a zone fulfil a predicate in each segment. A segment never changes, so a dashboard that asks the same thing
+ * every few seconds has its segments counted once, wherever its window has moved to, as long as they lie in it.
  */
 export class SegmentCounts {
   readonly #bySearch = new Map<string, CountBySegment>();

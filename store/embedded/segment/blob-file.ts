@@ -1,8 +1,8 @@
 import { StoreError } from '../../store-error.ts';
 
 /**
- * The logs of the events that were flushed together, as a Parquet file: they are most of an event's bytes and are read for the rows of an answer only,
- * so they are written once and never merged. Segments say where in which blob file the log of an event is.
+ * The logs of the events that were flushed together, as a Parquet file: they are most of an event's bytes and are read for the rows of an
+ * answer only, so they are written once and never merged. Segments say where in which blob file the log of an event is.
  */
 export interface BlobFile {
   /** That of the last journal in it. */

@@ -14,8 +14,8 @@ import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { Segment } from './segment.ts';
 
 /**
- * All rows that one zone has in some segments, in memory. Like a segment it never changes, and searches count and locate its events as they do those of
- * a segment, but for those that want all events of a window: how many those are, and where they lie, is known without looking.
+ * All rows that one zone has in some segments, in memory. Like a segment it never changes, and searches count and locate its events as they
+ * do those of a segment, but for those that want all events of a window: how many those are, and where they lie, is known without looking.
  */
 export interface CachedZone {
   /** Below 0, so that it is none of a segment. */
@@ -48,7 +48,10 @@ export interface CachedZoneMeans {
   readonly moment: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Reads the rows, one segment after the other: a step takes some 5 to 10 ms. `signal` interrupts that. When this rejects, nothing is left in memory. */
+/**
+ * Reads the rows, one segment after the other: a step takes some 5 to 10 ms. `signal` interrupts that. When this rejects, nothing is left
+ * in memory.
+ */
 export async function loadZone(
   { id, zoneId, segments }: CachedZoneOrder,
   { aliases, connection, moment }: CachedZoneMeans,

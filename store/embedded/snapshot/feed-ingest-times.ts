@@ -6,9 +6,9 @@ export interface IngestTime {
 }
 
 /**
- * A list of times, by ascending sequence, as bytes: for each the distances of sequence and time to the one before, in sevens of bits with the
- * highest of a byte set where more follow. A batch of events takes three bytes or so. A clock may be set back, so distances of time have their sign
- * in the lowest bit.
+ * A list of times, by ascending sequence, as bytes: for each the distances of sequence and time to the one before, in sevens of bits with
+ * the highest of a byte set where more follow. A batch of events takes three bytes or so. A clock may be set back, so distances of time
+ * have their sign in the lowest bit.
  */
 export function packIngestTimes(times: readonly IngestTime[]): Uint8Array {
   const bytes: number[] = [];
@@ -55,7 +55,9 @@ function putNumber(bytes: number[], value: bigint): void {
   bytes.push(Number(rest));
 }
 
-/** Looks up the times of events in ascending order of their sequence. `times` is in any order; each of the events is behind at least one. */
+/**
+ * Looks up the times of events in ascending order of their sequence. `times` is in any order; each of the events is behind at least one.
+ */
 export function ingestClock(times: readonly IngestTime[]): (sequence: bigint) => number {
   const sorted = [...times].sort((a, b) => (a.firstSequence < b.firstSequence ? -1 : 1));
   let place = 0;

@@ -4,8 +4,8 @@ import type { MemtableLogs } from '../blob/memtable-logs.ts';
 import type { IngestTime } from './feed-ingest-times.ts';
 
 /**
- * Searchable events that are not in a segment yet: those of a journal whose file is searched by an alias, or those of small journals that were copied into a
- * table in memory.
+ * Searchable events that are not in a segment yet: those of a journal whose file is searched by an alias, or those of small journals that
+ * were copied into a table in memory.
  */
 export interface GrowingSegment {
   readonly source: GrowingSource;

@@ -22,8 +22,8 @@ export interface Retired {
 type Part = GrowingSegment | Segment | BlobFile;
 
 /**
- * The growing segments and segments that hold the events right now, each event in exactly one of them, and the blob files with the logs of the flushed ones. Parts are exchanged in one step;
- * a part that was taken out is handed to `onRetired` once no snapshot holds it any more.
+ * The growing segments and segments that hold the events right now, each event in exactly one of them, and the blob files with the logs of
+ * the flushed ones. Parts are exchanged in one step; a part that was taken out is handed to `onRetired` once no snapshot holds it any more.
  */
 export class VersionSet {
   #growingSegments: readonly GrowingSegment[] = [];

@@ -9,8 +9,9 @@ import { exampleOf } from '../example-requests.ts';
 import { type Answer, type Facade, startFacade } from './resource-calls.ts';
 
 /**
- * The state of a program whose bots had their categories as texts, and whose access lists had none where they now have an empty description. Made
- * by `serve` of that program and these calls: bots 4, 6 and 8 were blocked in zone 7, ignored in zone 7 and allowed in zone -8, script 1 got LOG_LEVEL.
+ * The state of a program whose bots had their categories as texts, and whose access lists had none where they now have an empty
+ * description. Made by `serve` of that program and these calls: bots 4, 6 and 8 were blocked in zone 7, ignored in zone 7 and allowed in
+ * zone -8, script 1 got LOG_LEVEL.
  */
 const WITH_TEXTS = gunzipSync(readFileSync(join(import.meta.dirname, 'control-plane-with-texts.sqlite.gz')));
 

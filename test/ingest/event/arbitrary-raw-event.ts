@@ -17,8 +17,8 @@ const written = (text: fc.Arbitrary<string>) =>
   fc.oneof({ weight: 6, arbitrary: text.map((value) => JSON.stringify(value)) }, { weight: 1, arbitrary: text.map(escapedFully) });
 
 /**
- * Names hold no backslash: once V8 (Node 24.21) has seen a member named `\\`, `JSON.parse` of a name written with an escape in the same place
- * of an object may return that one, and the oracle relies on `JSON.parse`.
+ * Names hold no backslash: once V8 (Node 24.21) has seen a member named `\\`, `JSON.parse` of a name written with an escape in the same
+ * place of an object may return that one, and the oracle relies on `JSON.parse`.
  */
 const nameText = plainText.filter((text) => !text.includes('\\'));
 

@@ -16,7 +16,10 @@ export interface Conversion {
   readonly log: string;
 }
 
-/** What the kernel makes of an event at the time of the tests, or null where it leaves it to others, and then nothing of it behind. One and the same kernel for all. */
+/**
+ * What the kernel makes of an event at the time of the tests, or null where it leaves it to others, and then nothing of it behind. One and
+ * the same kernel for all.
+ */
 export function kernelConversion(bytes: Uint8Array): Conversion | null {
   const events = new ConvertedEvents();
   const isTaken = kernel.convert(bytes, null, TIMES, events);

@@ -26,7 +26,10 @@ type Values = Partial<Record<(typeof COLUMNS)[number][0], unknown>>;
 /** An event without its log: `logId`, `shieldZoneId`, `timestamp`, the texts that it has, `ipHigh` and `ipLow`; 64 bits are bigints. */
 export type DecodedEvent = Readonly<Record<string, unknown>>;
 
-/** The events that lie in the columns. Throws where the columns are not as long as their masks say, and where an event is not as the definition of the columns says. */
+/**
+ * The events that lie in the columns. Throws where the columns are not as long as their masks say, and where an event is not as the
+ * definition of the columns says.
+ */
 export function decodedEvents({ values, masks }: FieldColumns): DecodedEvent[] {
   if (values.length !== COLUMNS.length) {
     throw new Error(`${values.length} columns instead of ${COLUMNS.length}`);

@@ -5,7 +5,10 @@ import { unpacked } from './plain-packing.ts';
 /** An event as its columns have it, and its log, unpacked and parsed; what it does not have is left out. */
 export type LoadedEvent = Readonly<Record<string, unknown>>;
 
-/** The events of a batch. Throws if there are not as many as it says, if the columns are not as they are defined, and if a log is not one line. */
+/**
+ * The events of a batch. Throws if there are not as many as it says, if the columns are not as they are defined, and if a log is not one
+ * line.
+ */
 export function loadedEvents(batch: EventBatch): LoadedEvent[] {
   const logs = Buffer.concat(batch.logs).toString('utf8').split('\n');
   const events = decodedEvents(batch.fields);

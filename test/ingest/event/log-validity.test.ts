@@ -3,7 +3,10 @@ import { DEEPEST_NESTING } from '../../../ingest/event/scan/json-skipper.ts';
 import { kernelConversion, scannedConversion } from './conversions.ts';
 import { rawEvent } from './raw-events.ts';
 
-/** Nobody reads a log again before it is shown, so what is no JSON in UTF-8 has to be refused here. In Latin-1, so that any bytes can be written. */
+/**
+ * Nobody reads a log again before it is shown, so what is no JSON in UTF-8 has to be refused here. In Latin-1, so that any bytes can be
+ * written.
+ */
 const eventWith = (log: string) =>
   Buffer.from(
     rawEvent({ url: '/search' }).replace('{}', () => log),

@@ -317,7 +317,10 @@ function inPieces(bytes: Buffer, cuts: readonly number[]): readonly Buffer[] {
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
 }
 
-/** Requests for every door, most of which something has happened to: to the document, its encoding, its query, its headers, its framing, the bytes as a whole. */
+/**
+ * Requests for every door, most of which something has happened to: to the document, its encoding, its query, its headers, its framing, the
+ * bytes as a whole.
+ */
 export function arbitraryCase(nowMs: number, credentials: () => Credentials): fc.Arbitrary<Case> {
   const nothing = fc.constant<Step>((message) => message);
   const inDocument = changes.map((change) => ofBodies((message) => ({ ...message, body: change(message.body) })));

@@ -1,8 +1,11 @@
-// Runs in the program, before it (`node --import`), and tells its parent how long the program's main thread was held, in CPU time: what else
-// runs on the machine does not count.
+// Runs in the program, before it (`node --import`), and tells its parent how long the program's main thread was held, in CPU time: what
+// else runs on the machine does not count.
 import process from 'node:process';
 
-/** Milliseconds. A timer fires in every turn of the event loop in which it is due: between two there is one long turn, or short ones of this time. */
+/**
+ * Milliseconds. A timer fires in every turn of the event loop in which it is due: between two there is one long turn, or short ones of this
+ * time.
+ */
 const LOOK_EVERY_MS = 5;
 
 function cpuMs(): number {

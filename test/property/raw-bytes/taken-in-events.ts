@@ -42,7 +42,10 @@ export class TakenInEvents {
     return this.#times.size;
   }
 
-  /** Reads on in the feed: every event is of zone 1 and was not there before, and there are as many as the answers said, where they all said so. */
+  /**
+   * Reads on in the feed: every event is of zone 1 and was not there before, and there are as many as the answers said, where they all said
+   * so.
+   */
   async expectNew(exchanges: readonly (readonly [Case, Exchange])[]): Promise<void> {
     const told = exchanges.map(([one, exchanged]) => newEvents(one, exchanged));
     if (told.includes(null)) told.push(await this.#awaitStored());

@@ -21,7 +21,10 @@ export interface WatchedProgram {
   readonly port: number;
   /** The Full Access token of its database. */
   readonly databaseToken: string;
-  /** The longest turn of its event loop since this was asked last, in milliseconds of CPU time. Throws where the program does not answer or has ended. */
+  /**
+   * The longest turn of its event loop since this was asked last, in milliseconds of CPU time. Throws where the program does not answer or
+   * has ended.
+   */
   longestTurnMs(): Promise<number>;
   /** Lines of its log that tell of a defect, and what it wrote that is no log; each is told once. */
   defects(): readonly string[];

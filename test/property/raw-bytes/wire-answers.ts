@@ -91,7 +91,9 @@ function answerAt({ bytes, hasEnded }: Connection, start: number, isHead: boolea
   return { answer: { status, headers, text, isToHead: isHead, isWhole }, end: body.end };
 }
 
-/** The answers on one connection, without those that only say to go on (1xx); the last may be cut off. Throws where the bytes are no HTTP. */
+/**
+ * The answers on one connection, without those that only say to go on (1xx); the last may be cut off. Throws where the bytes are no HTTP.
+ */
 export function answersIn(connection: Connection): readonly WireAnswer[] {
   const answers: WireAnswer[] = [];
   let start = 0;

@@ -21,8 +21,9 @@ const PATIENCE_MS = 150;
 const HANGS_MS = 60_000;
 
 /**
- * Sends a request on a connection of its own, ends its half when the first answer is there, and resolves when the program has closed the connection. Rejects
- * where that does not happen, where the connection is reset or closed before an answer, and where what comes is no HTTP.
+ * Sends a request on a connection of its own, ends its half when the first answer is there, and resolves when the program has closed the
+ * connection. Rejects where that does not happen, where the connection is reset or closed before an answer, and where what comes is no
+ * HTTP.
  */
 export function exchange(port: number, { pieces, mayBeIncomplete }: WireRequest): Promise<Exchange> {
   const isHead = Buffer.concat(pieces).toString('latin1', 0, 5) === 'HEAD ';

@@ -20,7 +20,10 @@ export interface DeafListener extends Addressed {
   stop(): Promise<void>;
 }
 
-/** A port whose connections nobody accepts, and whose queue is full: whoever connects waits, as for a host behind a firewall that drops packets. */
+/**
+ * A port whose connections nobody accepts, and whose queue is full: whoever connects waits, as for a host behind a firewall that drops
+ * packets.
+ */
 export async function startDeafListener(): Promise<DeafListener> {
   const bell = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(LISTEN_AND_BLOCK, { eval: true, workerData: bell });

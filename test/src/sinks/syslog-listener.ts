@@ -3,7 +3,10 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { TestCertificate } from './test-certificate.ts';
 
-/** `read`: to its end, then close. `reset`: cut the connection once some bytes have come. `close`: end it early and politely. `hold`: never close. */
+/**
+ * `read`: to its end, then close. `reset`: cut the connection once some bytes have come. `close`: end it early and politely. `hold`: never
+ * close.
+ */
 export type SyslogManner = 'read' | 'reset' | 'close' | 'hold';
 
 export interface SyslogListener {

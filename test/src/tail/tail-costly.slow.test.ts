@@ -9,7 +9,10 @@ afterEach(killAll);
 
 const MAX_TAILS = 64;
 
-/** V8's own search compares each of these almost whole at every place of the urls below: the letter that does not fit is before the last 250, of which alone it keeps tables. */
+/**
+ * V8's own search compares each of these almost whole at every place of the urls below: the letter that does not fit is before the last
+ * 250, of which alone it keeps tables.
+ */
 const COSTLY = {
   filters: [
     { field: 'url', op: 'contains', value: Array.from({ length: 40 }, (_, index) => `${'a'.repeat(38)}${10 + index}${'a'.repeat(260)}`) },

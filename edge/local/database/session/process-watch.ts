@@ -25,7 +25,8 @@ function isOverdue(endsAt: bigint, isBusy: number): boolean {
 /**
  * A thread beside the one that may be inside a statement for hours: when the program has been killed, nobody would end that one, and its
  * locks would outlive the program. SQLite inside of Node counts no memory, so this thread limits it, too; and the
- * program learns of a transaction only when the request that began it is done, so this thread ends one that is open for too long until then.
+ * program learns of a transaction only when the request that began it is done, so this thread ends one that is open for too long until
+ * then.
  */
 const { program, memoryBytes, busy, transactionEnd } = workerData as WatchData;
 // 'online' comes before this module is read: a program killed in between would not be noticed.

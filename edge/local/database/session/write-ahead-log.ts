@@ -16,8 +16,8 @@ export interface WriteAheadLogOptions {
 /** The write-ahead log, which grows with every write as long as any transaction reads from it (https://sqlite.org/wal.html#bigwal). */
 export interface WriteAheadLog {
   /**
-   * Empties a log that is as large as is allowed before a statement writes. Throws StatementError `SQLITE_FULL` where transactions of others,
-   * or the statement's own, keep it from being emptied.
+   * Empties a log that is as large as is allowed before a statement writes. Throws StatementError `SQLITE_FULL` where transactions of
+   * others, or the statement's own, keep it from being emptied.
    */
   makeRoom(effects: StatementEffects): void;
   /** Whether transactions of others did so since this was asked last. */

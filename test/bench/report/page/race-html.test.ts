@@ -62,7 +62,8 @@ test('the circumstances say machine, versions, commit, command and date', () => 
   );
 });
 
-// On 4,000,000 events, hot: (10 + 280) / (10 + 40) = 5.8 and (10 + 40) / (10 + 180) = 0.263, whose geometric mean is 1.24; cold: 850 / 90 and 130 / 370.
+// On 4,000,000 events, hot: (10 + 280) / (10 + 40) = 5.8 and (10 + 40) / (10 + 180) = 0.263, whose geometric mean is 1.24; cold: 850 / 90
+// and 130 / 370.
 const VERDICT =
   'On 4,000,000 events, shieldlog is 1.24 times as fast as ClickHouse hot and 1.82 times as fast cold (geometric mean of 2 searches). ' +
   `Beside ClickHouse it does worst at “${AWKWARD_WRITTEN}” hot (0.26 times as fast) and “${AWKWARD_WRITTEN}” cold (0.35 times as fast); `;

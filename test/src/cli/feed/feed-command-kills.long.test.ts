@@ -41,7 +41,9 @@ const feedArgs = (to: string, ...more: string[]): string[] => [
 const environment = { SHIELDLOG_SINK_TOKEN: 'hec-token' };
 const start = (to: string, ...more: string[]): CliProcess => startCli(feedArgs(to, ...more), environment);
 
-/** Waits until there are so many, for as long as they become more within a minute: the feed may pause for half of one between two attempts. */
+/**
+ * Waits until there are so many, for as long as they become more within a minute: the feed may pause for half of one between two attempts.
+ */
 async function grown(what: string, count: () => number, until: number): Promise<void> {
   for (let now = count(); now < until; now = count()) {
     await eventually(`${what}: more than ${now} of ${until}`, () => count() > now);
@@ -64,8 +66,8 @@ function idsInFiles(): string[] {
 }
 
 /**
- * Holds what a receiver got against what was sent: everything, in order; where something came twice, it goes back by no more than a batch, and no more
- * often than somebody was killed.
+ * Holds what a receiver got against what was sent: everything, in order; where something came twice, it goes back by no more than a batch,
+ * and no more often than somebody was killed.
  */
 function expectOnlySeams(ids: readonly string[], kills: number): void {
   let [next, seams] = [0, 0];

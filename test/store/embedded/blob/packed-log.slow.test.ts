@@ -58,7 +58,10 @@ async function readEveryWay(store: EventStore): Promise<Readonly<Record<string, 
   return { searched: searched.map(textOf), exported: exported.map(textOf), fed: fed.map(textOf) };
 }
 
-/** What is read is the same before and after the events are flushed, and after segments are merged; a store that was just opened remembers nothing of what it read. */
+/**
+ * What is read is the same before and after the events are flushed, and after segments are merged; a store that was just opened remembers
+ * nothing of what it read.
+ */
 async function expectSameFlushed(events: readonly CanonicalEvent[]): Promise<void> {
   const dataDir = temporaryFolder();
   const half = Math.ceil(events.length / 2);

@@ -5,7 +5,10 @@ import { SearchActivity } from '../../../../store/embedded/runtime/search-activi
 import { silentLogger } from '../../../../store/store-logger.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 
-/** `mainThreadUse` is what the main thread is said to be busy with. The clock stands still but for what a test sets it forward by; that cores are given back by themselves is timed by the real one. */
+/**
+ * `mainThreadUse` is what the main thread is said to be busy with. The clock stands still but for what a test sets it forward by; that
+ * cores are given back by themselves is timed by the real one.
+ */
 async function engineWithPolicy(cores: number, { mainThreadUse = 0.2, idleMs = 60_000 } = {}) {
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: cores });
   const [connection, other] = [await engine.connect(), await engine.connect()];

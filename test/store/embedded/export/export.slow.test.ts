@@ -168,7 +168,10 @@ test('what is flushed, merged, dropped or taken in meanwhile changes nothing of 
   await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toEqual([]);
 });
 
-/** An export of which the first rows were read, and how many files there still are of segments that were merged since: only the export holds them. */
+/**
+ * An export of which the first rows were read, and how many files there still are of segments that were merged since: only the export holds
+ * them.
+ */
 async function holdingExport(signal?: AbortSignal) {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);

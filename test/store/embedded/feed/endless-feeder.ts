@@ -4,8 +4,8 @@ import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { eventSeries, HOUR, NOW } from '../stored-events.ts';
 import { fedEvent } from './whole-feed.ts';
 
-// Appends batches, each with the last events of the one before once more, flushes and merges them, and at the same time reads its own feed from the
-// sequence it is started with and tells its parent of every page, until it is killed.
+// Appends batches, each with the last events of the one before once more, flushes and merges them, and at the same time reads its own feed
+// from the sequence it is started with and tells its parent of every page, until it is killed.
 const [, , dataDir = '', behind = '0'] = process.argv;
 const store = await openStore({ dataDir, memoryLimitMb: 256, retentionMs: 72 * HOUR, now: () => NOW });
 

@@ -7,8 +7,8 @@ import { event, eventSeries, HOUR, NOW } from '../stored-events.ts';
 import { wholeFeed } from './whole-feed.ts';
 
 /**
- * What a feed of several zones depends on: how many zones, and which; over how many half days, and in how many flushes and merges their events were written; from where it is read on, and in
- * pages of which size.
+ * What a feed of several zones depends on: how many zones, and which; over how many half days, and in how many flushes and merges their
+ * events were written; from where it is read on, and in pages of which size.
  */
 
 const ZONES = 9;

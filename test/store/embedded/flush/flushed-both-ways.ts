@@ -33,7 +33,10 @@ export async function journalsOf(batches: readonly (readonly CanonicalEvent[])[]
   return { segmentsFolder, stem: 'kernel', paths, events, blobFile: BLOB_FILE, firstSequence: FIRST_SEQUENCE };
 }
 
-/** Has the journals flushed by the kernel and by DuckDB, and expects the same rows in the same order, each with the place of its log, and the same to be said of them. */
+/**
+ * Has the journals flushed by the kernel and by DuckDB, and expects the same rows in the same order, each with the place of its log, and
+ * the same to be said of them.
+ */
 export async function expectFlushedAlike(order: JournalsOrder, kernel: SegmentKernel): Promise<FlushedFields> {
   const engine = await DuckDBInstance.create(':memory:', { threads: '1' });
   const connection = await engine.connect();
