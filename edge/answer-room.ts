@@ -1,4 +1,13 @@
+import type { ServerResponse } from 'node:http';
 import { NoRoomForAnswer } from './proxy-failure.ts';
+
+/** A caller who takes nothing of an answer for so long is cut off. */
+export const CALLER_IDLE_MS = 30_000;
+
+/** Cuts a caller off who takes nothing of the answer for `idleMs`. */
+export function cutOffIdle(response: ServerResponse, idleMs: number = CALLER_IDLE_MS): void {
+  response.setTimeout(idleMs, () => response.destroy());
+}
 
 /** The memory that answers may take together, from their first byte until the caller has taken them, in bytes. */
 export interface AnswerRoom {

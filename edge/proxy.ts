@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import replyFrom from '@fastify/reply-from';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type AnswerRoom, makeAnswerRoom } from './answer-room.ts';
+import { type AnswerRoom, CALLER_IDLE_MS, cutOffIdle, makeAnswerRoom } from './answer-room.ts';
 import type { ProxiedRoute } from './operation.ts';
 import { requireBodyType } from './operation-body.ts';
 import type { ErrorTranslation } from './operation-errors.ts';
@@ -36,7 +36,6 @@ export interface ProxyOptions {
 export const CONNECT_MS = 5_000;
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 export const MAX_ANSWERS_BYTES = 256 * 1024 * 1024;
-export const CALLER_IDLE_MS = 30_000;
 export const CONNECTIONS = 64;
 const RETRY_AFTER_MS = 10;
 const BODY_WORKER = new URL('./checked-body-worker.ts', import.meta.url);
@@ -94,7 +93,7 @@ async function passOn(
     const { body, release } = await gatherAnswer(stream, { bodyMs: operation.deadlines.bodyMs, maxBytes, room, hungUp: call.signal });
     if (reply.raw.closed) return release();
     reply.raw.once('close', release);
-    reply.raw.setTimeout(callerIdleMs, () => reply.raw.destroy());
+    cutOffIdle(reply.raw, callerIdleMs);
     for (const name of ANSWER_HEADERS) if (headers[name] !== undefined) reply.header(name, headers[name]);
     if (statusCode === 401) reply.header('www-authenticate', CHALLENGES[operation.key]);
     // An empty body gets no content type of the framework's.

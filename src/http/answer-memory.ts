@@ -1,17 +1,13 @@
 import type { ServerResponse } from 'node:http';
+import { CALLER_IDLE_MS, cutOffIdle } from '../../edge/answer-room.ts';
 import { RequestProblem } from './problem.ts';
 
-/** A caller who takes nothing of an answer for so long is cut off. */
-export const ANSWER_IDLE_MS = 30_000;
+/** Answers up to this size are never refused: callers who take nothing of large ones keep nobody from usual searches. */
+const SMALL_BYTES = 256 * 1024;
 
 /** What whole answers may take together until their callers have taken them, where the program may take so much memory. */
 export function answerMemoryBytes(memoryLimitMb: number): number {
   return (memoryLimitMb / 8) * 1024 * 1024;
-}
-
-/** Cuts a caller off who takes nothing of the answer for `idleMs`. */
-export function cutOffIdle(response: ServerResponse, idleMs = ANSWER_IDLE_MS): void {
-  response.setTimeout(idleMs, () => response.destroy());
 }
 
 /** The memory of answers that are made whole before their first byte, until their callers have taken them. */
@@ -20,17 +16,17 @@ export class AnswerMemory {
   readonly #idleMs: number;
   #takenBytes = 0;
 
-  constructor(capacityBytes: number, idleMs = ANSWER_IDLE_MS) {
+  constructor(capacityBytes: number, idleMs = CALLER_IDLE_MS) {
     this.#capacityBytes = capacityBytes;
     this.#idleMs = idleMs;
   }
 
   /**
-   * Counts the bytes until the response is closed. Throws RequestProblem `store.busy` where they have no room beside those of others; an
-   * answer that is alone always has, since it could never be given otherwise.
+   * Counts the bytes until the response is closed. Throws RequestProblem `store.busy` where a large answer has no room beside
+   * those of others; one that is alone always has, since it could never be given otherwise.
    */
   hold(response: ServerResponse, bytes: number): void {
-    if (this.#takenBytes > 0 && this.#takenBytes + bytes > this.#capacityBytes) {
+    if (bytes > SMALL_BYTES && this.#takenBytes > 0 && this.#takenBytes + bytes > this.#capacityBytes) {
       const detail =
         'Too many large answers are on their way to callers who have not taken them; try again later, or ask for smaller pages';
       throw new RequestProblem('store.busy', detail, { headers: { 'retry-after': '5' } });

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { cutOffIdle } from '../../edge/answer-room.ts';
 import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
 import type { DeadLetterSelection, EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
-import { cutOffIdle } from '../http/answer-memory.ts';
 import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../http/content-negotiation.ts';
 import { deadLetterList } from '../http/dead-letter-list.ts';
 import { hangUpSignal } from '../http/hang-up.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { makeAnswerRoom } from '../../edge/answer-room.ts';
+import { CALLER_IDLE_MS, makeAnswerRoom } from '../../edge/answer-room.ts';
 import { MAX_LARGE_BODIES_BYTES } from '../../edge/body-thread.ts';
 import { JSON_COST } from '../../edge/json-scan.ts';
 import { GUARDIAN_LIMITS, MAX_CONTENT_BYTES } from '../../edge/local/api-guardian/guardian-limits.ts';
@@ -16,7 +16,7 @@ import { MAX_RECORDS } from '../../edge/local/dns/zone-request.ts';
 import { MAX_VARIABLES } from '../../edge/local/script-variables.ts';
 import { STATE_LIMIT_BYTES } from '../../edge/local/state.ts';
 import { DEADLINES, LARGE_BODY_BYTES, SMALL_BODY_BYTES } from '../../edge/operation-defaults.ts';
-import { CALLER_IDLE_MS, CONNECT_MS, CONNECTIONS, MAX_ANSWER_BYTES, MAX_ANSWERS_BYTES } from '../../edge/proxy.ts';
+import { CONNECT_MS, CONNECTIONS, MAX_ANSWER_BYTES, MAX_ANSWERS_BYTES } from '../../edge/proxy.ts';
 import { upstreamFailure } from '../../edge/proxy-failure.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
 import { answering } from '../edge/local/api-guardian/specification.ts';

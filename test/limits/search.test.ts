@@ -1,10 +1,11 @@
 import { afterAll, beforeAll } from 'vitest';
+import { CALLER_IDLE_MS } from '../../edge/answer-room.ts';
 import { MAX_PER_ANSWER } from '../../query/compile-search.ts';
 import { SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { REACH_MS, TOLERANCE_MS } from '../../query/search-window.ts';
 import { INT32 } from '../../query/wire-integer.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { ANSWER_IDLE_MS, answerMemoryBytes } from '../../src/http/answer-memory.ts';
+import { answerMemoryBytes } from '../../src/http/answer-memory.ts';
 import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
 import { asStoreProblem } from '../../src/http/store-problem.ts';
 import { ConnectionPool } from '../../store/embedded/duckdb/connection-pool.ts';
@@ -143,7 +144,7 @@ describeLimits('Search', import.meta.filename, {
       'an answer that has no room beside those that nobody takes is refused, a smaller one is given, and room comes back with the connection',
   },
   'time in which a caller takes nothing of an answer': {
-    is: milliseconds(ANSWER_IDLE_MS),
+    is: milliseconds(CALLER_IDLE_MS),
     elsewhere: 'a caller who takes nothing for the time is cut off, and the room is given back',
   },
   'time in the store': {

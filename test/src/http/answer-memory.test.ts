@@ -58,6 +58,13 @@ test('an answer larger than the memory of all is given where it is alone', async
   }
 });
 
+test('a usual answer is given also where those that nobody takes use up the memory', async () => {
+  const { url, port } = await serverOfAnswers();
+  await unread(port, 64 * MIB);
+  expect((await fetch(`${url}/${MIB}`)).status).toBe(503);
+  expect((await (await fetch(`${url}/${MIB / 4}`)).arrayBuffer()).byteLength).toBe(MIB / 4);
+});
+
 test('a caller who takes nothing for the time is cut off, and the room is given back', async () => {
   const { url, port, open } = await serverOfAnswers(200);
   await unread(port, LARGE);
