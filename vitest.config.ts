@@ -39,7 +39,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       {
-        // What needs neither a Kafka broker nor a process of its own: query, sql, store, HTTP.
+        // The tests that need neither a Kafka broker nor a process of their own: query, sql, store, HTTP.
         test: {
           ...COMMON,
           name: 'unit',
@@ -62,8 +62,8 @@ export default defineConfig({
         },
       },
       {
-        // The README's examples in their order, typed into a shell: needs jq, kcat and curl beside a Kafka broker. `npm run test:e2e` runs
-        // it.
+        // Types the examples of README.md and docs/ into a shell: needs jq, kcat and curl beside a Kafka broker.
+        // `npm run test:e2e` runs it.
         test: {
           ...COMMON,
           name: 'readme',

@@ -1,11 +1,11 @@
-// Measures how fast all events of a zone are exported over HTTP, and how much memory the program takes for it: node bench/export-speed.ts
-// [--events N] [--memory-limit-mb N]
+// Measures the speed of an export of all events of a zone over HTTP, and the memory that the program takes for it:
+//   node bench/export-speed.ts [--events N] [--memory-limit-mb N]
 import { parseArgs } from 'node:util';
-import { inEmptyDataDir } from './events/data-dir.ts';
-import { integerOption } from './integer-option.ts';
+import { inEmptyDataDir } from './events/event-file.ts';
+import { integerOption } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
-import { textTable } from './report/text-table.ts';
-import type { ExportOrder, ExportReport } from './subjects/export-order.ts';
+import { textTable } from './report/figures.ts';
+import type { ExportOrder, ExportReport } from './subjects/export-subject.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
 
 const { values } = parseArgs({
@@ -14,7 +14,7 @@ const { values } = parseArgs({
 const events = integerOption('events', values.events);
 const memoryLimitMb = integerOption('memory-limit-mb', values['memory-limit-mb']);
 
-// As scripts/launch.mjs starts the program.
+// The environment in which scripts/launch.mjs starts the program.
 process.env['UV_THREADPOOL_SIZE'] ??= '16';
 process.env['MALLOC_ARENA_MAX'] ??= '2';
 
@@ -51,5 +51,6 @@ const rows = exports.map(({ type, encoding, elapsedMs, toFirstMs, bytes, plainBy
   mib(peakRssBytes - openRssBytes),
 ]);
 const heads = ['export', 'rate', 'text', 'on the wire', 'first byte', 'growth', 'from the start'];
-const title = `${events} events, ${mib(segmentBytes)} on disk; resident memory ${mib(openRssBytes)} when open, ${mib(warmRssBytes)} after some searches`;
+const memory = `resident memory ${mib(openRssBytes)} when open, ${mib(warmRssBytes)} after some searches`;
+const title = `${events} events, ${mib(segmentBytes)} on disk; ${memory}`;
 process.stdout.write(`${circumstancesText(circumstances({}))}\n\n${textTable(title, heads, rows)}\n`);

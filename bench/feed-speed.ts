@@ -1,21 +1,61 @@
-// Measures how fast the SIEM feed goes out over HTTP, page after page of flushed events, and how long a poll takes that has nothing new.
-//   node bench/feed-speed.ts [--events N] [--formats native,ecs,ocsf,cef] [--encodings identity,gzip,zstd] [--zones all] [--polls N] [--memory-limit-mb N]
-// The program runs in a process of its own; the client, in this one, counts lines and looks at nothing but the last.
+// Measures the speed of the SIEM feed over HTTP, page after page of flushed events, and the time of a poll without new events:
+//   node bench/feed-speed.ts [--events N] [--formats native,ecs] [--encodings identity,gzip,zstd] [--zones all] [--polls N]
+//     [--memory-limit-mb N]
+// The program runs in a separate process. The client runs in this one and reads only the last line of a page.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { parseArgs } from 'node:util';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { FEED_FORMAT_NAMES } from '../src/formats/feed-formats.ts';
 import { benchOptions, eventFile } from './events/event-file.ts';
-import { integerOption } from './integer-option.ts';
+import { integerOption } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
-import { percentile } from './report/percentile.ts';
-import { textTable } from './report/text-table.ts';
-import { readFeedPages } from './subjects/feed-client.ts';
-import type { FeedOrder, FeedUsage } from './subjects/feed-subject-report.ts';
+import { percentile, textTable } from './report/figures.ts';
+import type { FeedOrder, FeedUsage } from './subjects/feed-subject.ts';
+
+interface FeedRead {
+  readonly events: number;
+  /** Bytes on the wire, compressed or not. */
+  readonly bytes: number;
+  readonly cursor: string;
+}
+
+const UNPACK = { gzip: createGunzip, zstd: createZstdDecompress };
+
+/** Reads a feed page by page to its end. */
+async function readFeedPages(url: string, encoding: string): Promise<FeedRead> {
+  const agent = new Agent({ keepAlive: true });
+  let [events, bytes, cursor] = [0, 0, ''];
+  for (;;) {
+    const address = cursor === '' ? url : `${url}&cursor=${cursor}`;
+    const [response] = (await once(get(address, { agent, headers: { 'accept-encoding': encoding } }), 'response')) as [IncomingMessage];
+    let tail = Buffer.alloc(0);
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    const content = encoding === 'gzip' || encoding === 'zstd' ? response.pipe(UNPACK[encoding]()) : response;
+    for await (const chunk of content as AsyncIterable<Buffer>) {
+      tail = Buffer.concat([tail.subarray(-256), chunk.subarray(-256)]);
+    }
+    const last = tail.toString('latin1').trimEnd().split('\n').at(-1) ?? '';
+    if (response.statusCode !== 200) {
+      throw new Error(`${address}: ${response.statusCode}`);
+    }
+    const page = JSON.parse(last) as { readonly cursor: string; readonly more: boolean; readonly count: number };
+    events += page.count;
+    cursor = page.cursor;
+    if (!page.more) {
+      agent.destroy();
+      return { events, bytes, cursor };
+    }
+  }
+}
 
 const { values } = parseArgs({
   options: {
     events: { type: 'string', default: '1000000' },
-    formats: { type: 'string', default: 'native,ecs,ocsf,cef' },
+    formats: { type: 'string', default: FEED_FORMAT_NAMES.join() },
     encodings: { type: 'string', default: 'identity' },
     zones: { type: 'string', default: 'all' },
     polls: { type: 'string', default: '1000' },

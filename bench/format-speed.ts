@@ -1,10 +1,10 @@
+// Measures how fast events become lines of the feed, without the store: node bench/format-speed.ts [rounds]
 import { TEXT_FIELDS } from '../query/event-fields.ts';
-import { copiedChunk, writtenChunks } from '../src/feed/feed-chunks.ts';
-import { FEED_FORMATS, feedFormat } from '../src/formats/feed-format.ts';
+import { copiedChunk, writtenChunks } from '../src/feed/format-lines.ts';
+import { FEED_FORMAT_NAMES, FEED_FORMATS } from '../src/formats/feed-formats.ts';
 import type { FeedLine } from '../store/event-store.ts';
 import { generateEvents } from './events/event-generator.ts';
 
-/** How fast events become lines of the feed, without the store: `node bench/format-speed.ts [rounds]`. */
 const EVENTS = 20_000;
 const NOW_MS = 1_767_225_600_000;
 const rounds = Number(process.argv[2] ?? 8);
@@ -19,13 +19,14 @@ function feedLine(wire: Buffer, index: number): FeedLine {
 const options = { seed: 1, count: EVENTS, zones: 1700, nowMs: NOW_MS, spanMs: 3_600_000 };
 const lines = Array.from(generateEvents(options), feedLine);
 
-for (const name of FEED_FORMATS) {
+for (const name of FEED_FORMAT_NAMES) {
   let [bestNs, bytes] = [Number.POSITIVE_INFINITY, 0];
   for (let round = 0; round < rounds; round += 1) {
-    const format = feedFormat(name);
+    const { isStored, createWriter } = FEED_FORMATS[name];
+    const writeEvent = createWriter();
     const start = process.hrtime.bigint();
     bytes = 0;
-    for (const chunk of name === 'native' ? [copiedChunk(lines)] : writtenChunks(lines, format)) {
+    for (const chunk of isStored ? [copiedChunk(lines)] : writtenChunks(lines, writeEvent)) {
       bytes += chunk.length;
     }
     bestNs = Math.min(bestNs, Number(process.hrtime.bigint() - start) / EVENTS);

@@ -1,9 +1,9 @@
-// Writes generated events as an NDJSON file: node bench/generate.ts [--events N] [--zones N] [--seed N] [--now UNIX_MS] [--minutes N]
-// [--out FILE]
+// Writes generated events as an NDJSON file:
+//   node bench/generate.ts [--events N] [--zones N] [--seed N] [--now UNIX_MS] [--minutes N] [--out FILE]
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BENCH_NOW_MS, eventFile } from './events/event-file.ts';
-import { integerOption } from './integer-option.ts';
+import { integerOption } from './options.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,9 +1,7 @@
+// Measures how fast raw events become columns and packed logs, without the store: node bench/intake-speed.ts [rounds]
+// "plain" events have the usual form, "composed" ones a text timestamp, a numeric asn and members that go into the log.
 import { BatchBuilder } from '../ingest/event/batch-builder.ts';
 
-/**
- * How fast raw events become columns and packed logs, without the store: `node bench/intake-speed.ts [rounds]`.
- * "plain" events have the usual form; "composed" ones have a text timestamp, a numeric asn and members that belong into the log.
- */
 const HOUR_MS = 3_600_000;
 const EVENTS = 4000;
 const rounds = Number(process.argv[2] ?? 8);
@@ -73,14 +71,14 @@ function measure(name: string, events: readonly Buffer[], add: (builder: BatchBu
   );
 }
 
-const places = Array.from({ length: EVENTS }, (_, index) => index);
-const plain = places.map(plainEvent);
+const indices = Array.from({ length: EVENTS }, (_, index) => index);
+const plain = indices.map(plainEvent);
 measure('plain, from Kafka', plain, (builder, event, index) => builder.addKafkaMessage('events', index % 8, BigInt(index), event));
 measure('plain, over HTTP', plain, (builder, event) => builder.addEvent('http', event));
-measure('plain without id, Kafka', places.map(withoutId), (builder, event, index) =>
+measure('plain without id, Kafka', indices.map(withoutId), (builder, event, index) =>
   builder.addKafkaMessage('events', 0, BigInt(index), event),
 );
-measure('plain without id, HTTP', places.map(withoutId), (builder, event) => builder.addEvent('http', event));
-measure('composed, from Kafka', places.map(composedEvent), (builder, event, index) =>
+measure('plain without id, HTTP', indices.map(withoutId), (builder, event) => builder.addEvent('http', event));
+measure('composed, from Kafka', indices.map(composedEvent), (builder, event, index) =>
   builder.addKafkaMessage('events', 0, BigInt(index), event),
 );

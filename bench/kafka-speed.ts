@@ -1,10 +1,10 @@
-// Measures the way from a local Kafka broker into the store: how fast a backlog becomes durable and searchable, with a search every 100 ms,
-// and how long a single event takes from the producer's call until a search finds it.
+// Measures how fast a backlog in a local Kafka broker becomes durable and searchable, also with a search every 100 ms, and the time from
+// the producer's call until a search finds a single event:
 //   node bench/kafka-speed.ts [--events N] [--partitions N] [--codec none|gzip|snappy|lz4|zstd] [--memory-limit-mb N] [--latencies N]
-// The broker is the one that KAFKA_BROKERS names, or one of its own from Docker or Maven's jars.
+// The broker is the one that KAFKA_BROKERS names, or one that is started from Docker or Maven's jars.
 import { parseArgs } from 'node:util';
 import { CODECS } from '../test/broker/foreign-producer.ts';
-import { integerOption } from './integer-option.ts';
+import { integerOption } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
 import { measureKafka } from './subjects/measure-kafka.ts';
 

@@ -1,22 +1,63 @@
-// Races this project's engine against ClickHouse on generated events: taking them in, searching them, both at once, many clients.
+// Races this project's store against ClickHouse on generated events: intake, searches, both at once, several clients.
 //   node bench/main.ts            20 million events, and 1 and 5 million to see how times grow; some 40 minutes
-//   node bench/main.ts --smoke    1 million events in two minutes; then the way from Kafka (--no-kafka leaves that out)
-//   --sizes 1000000,5000000       --events-per-file 20000000 (larger sizes come in several files, each made before it is taken in and removed after it)
+//   node bench/main.ts --smoke    1 million events in two minutes, then the intake from Kafka (--no-kafka leaves that out)
+//   --sizes 1000000,5000000       --events-per-file 20000000 (larger sizes take several files, of which one exists at a time)
 //   --modes intake,hot,cold,mixed,concurrency      --engines shieldlog,clickhouse
-//   --only 05,14 (workloads whose names begin so)  --intake-runs N  --hot-runs N  --cold-runs N  --seconds N  --turns N  --memory-limit-mb N
+//   --only 05,14 (beginnings of names of workloads)
+//   --intake-runs N  --hot-runs N  --cold-runs N  --seconds N  --turns N  --memory-limit-mb N
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { SingleBar } from 'cli-progress';
 import { ENGINE_NAMES } from './engines/engine.ts';
-import { engineVersions } from './engines/engine-versions.ts';
-import { integerOption } from './integer-option.ts';
-import { listOption } from './list-option.ts';
+import { engineVersions } from './engines/engine-client.ts';
 import { loadWorkloads } from './modes/workload.ts';
-import { startProgress } from './progress.ts';
+import { integerOption, listOption } from './options.ts';
 import { MODES, runRace, stepsOf } from './race.ts';
 import { circumstances } from './report/circumstances.ts';
+import { raceHtml } from './report/page/race-html.ts';
 import type { RaceResult } from './report/race-result.ts';
 import { raceText } from './report/race-text.ts';
-import { writeResult } from './report/result-files.ts';
 import { measureKafka, NoBacklog } from './subjects/measure-kafka.ts';
+
+const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
+
+/** Writes the result as `results/<date>/<machine>.json` and as a page beside it. Resolves with the two paths. */
+async function writeResult(result: RaceResult): Promise<string[]> {
+  const folder = join(RESULTS, result.circumstances.startedAt.slice(0, 10));
+  await mkdir(folder, { recursive: true });
+  const name = hostname().replaceAll(/[^A-Za-z0-9._-]/g, '-');
+  const [json, html] = [join(folder, `${name}.json`), join(folder, `${name}.html`)];
+  await writeFile(json, `${JSON.stringify(result, null, 2)}\n`);
+  await writeFile(html, raceHtml(result));
+  return [json, html];
+}
+
+interface Progress {
+  /** Shows the step that begins now. */
+  readonly step: (what: string) => void;
+  stop(): void;
+}
+
+/** Shows the steps on stderr: as a bar on a terminal, otherwise as a line each. */
+function startProgress(steps: number): Progress {
+  if (!process.stderr.isTTY) {
+    return { step: (what) => process.stderr.write(`${what}\n`), stop: () => undefined };
+  }
+  const bar = new SingleBar({
+    format: '{duration_formatted} [{bar}] {value}/{total} {what}',
+    stream: process.stderr,
+    clearOnComplete: true,
+  });
+  bar.start(steps, 0, { what: '' });
+  return {
+    step: (what) => bar.increment(1, { what }),
+    stop: () => bar.stop(),
+  };
+}
 
 const { values } = parseArgs({
   options: {
@@ -62,7 +103,7 @@ const order = {
   eventsPerSecond: 50_000,
   memoryLimitMb,
 };
-// Of the commit that is measured, whatever becomes of the folder meanwhile.
+// Taken now, because the checkout may change during the measurement.
 const started = circumstances(await engineVersions(engines));
 const progress = startProgress(stepsOf(order));
 const measured = await runRace({ ...order, onStep: progress.step }).finally(() => progress.stop());

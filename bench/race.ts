@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { EngineName } from './engines/engine.ts';
-import { inEmptyDataDir } from './events/data-dir.ts';
-import { benchOptions, eventFile, eventFiles, liveOptions } from './events/event-file.ts';
+import { benchOptions, eventFile, eventFiles, inEmptyDataDir, liveOptions } from './events/event-file.ts';
 import { measureConcurrency } from './modes/concurrency.ts';
 import { measureIntake } from './modes/intake.ts';
 import { measureMixed } from './modes/mixed.ts';
@@ -16,28 +15,28 @@ export type Mode = (typeof MODES)[number];
 export interface RaceOrder {
   readonly engines: readonly EngineName[];
   readonly modes: readonly Mode[];
-  /** Numbers of events, ascending; all modes run on the last of them, the others show how times grow. */
+  /** Numbers of events, ascending. All modes run on the last one; the others show how times grow. */
   readonly sizes: readonly number[];
-  /** Sizes above are taken in in several files. */
+  /** Larger sizes are taken in from several files. */
   readonly eventsPerFile: number;
   readonly workloads: readonly Workload[];
   readonly intakeRuns: number;
   readonly hotRuns: number;
   readonly coldRuns: number;
   readonly memoryLimitMb: number;
-  /** How long each of the measurements with searches alone, beside the intake and over HTTP takes. */
+  /** Seconds of each measurement with searches alone, during the intake and over HTTP. */
   readonly seconds: number;
-  /** How often searches alone and searches beside the intake take turns. */
+  /** Turns of searches alone and during the intake. */
   readonly turns: number;
   readonly clients: readonly number[];
-  /** The pace of the intake beside searches. */
+  /** The pace of the intake during searches. */
   readonly eventsPerSecond: number;
   readonly onStep: (what: string) => void;
 }
 
 type DataDirs = ReadonlyMap<EngineName, string>;
 
-/** How often `onStep` will be called. */
+/** The number of calls of `onStep`. */
 export function stepsOf({ engines, modes, sizes, eventsPerFile, workloads }: Omit<RaceOrder, 'onStep'>): number {
   const generated = sizes.filter((events) => events <= eventsPerFile).length;
   const bySize = engines.length + workloads.length;
@@ -46,7 +45,7 @@ export function stepsOf({ engines, modes, sizes, eventsPerFile, workloads }: Omi
   return generated + sizes.length * bySize + cold + together * engines.length;
 }
 
-/** Runs the race. Everything it writes but the generated files is gone afterwards. */
+/** Runs the race. It removes everything that it writes except the generated files. */
 export async function runRace(order: RaceOrder): Promise<Omit<RaceResult, 'circumstances'>> {
   const sizes: SizeFigures[] = [];
   const differences: string[] = [];
@@ -67,7 +66,7 @@ export async function runRace(order: RaceOrder): Promise<Omit<RaceResult, 'circu
   throw new RangeError('a race needs a number of events');
 }
 
-/** Fills `dataDirs`. */
+/** Measures one size and adds the folders of the engines to `dataDirs`. */
 async function measureSize(order: RaceOrder, events: number, isLast: boolean, dataDirs: Map<EngineName, string>) {
   const { workloads, eventsPerFile, hotRuns, coldRuns, memoryLimitMb, onStep } = order;
   const options = benchOptions(events);
@@ -98,7 +97,7 @@ async function measureSize(order: RaceOrder, events: number, isLast: boolean, da
   return { figures, differences: searches.differences };
 }
 
-/** What happens at the same time: searches over HTTP by several clients, and searches while events come in. */
+/** Measures searches by several clients over HTTP, and searches during an intake. */
 async function measureTogether(order: RaceOrder, storedEvents: number, dataDirs: DataDirs) {
   const concurrency: Record<string, ConcurrencyFigures[]> = {};
   const mixed: Record<string, MixedFigures[]> = {};
@@ -119,7 +118,7 @@ async function measureTogether(order: RaceOrder, storedEvents: number, dataDirs:
   return { concurrency, mixed };
 }
 
-/** Their paths; an event is in one of them only. */
+/** The paths of the files of live events. No event is in two of them. */
 async function liveFiles(eventsPerFile: number, count: number): Promise<string[]> {
   const paths: string[] = [];
   for (let file = 0; file < count; file += 1) {
@@ -128,7 +127,7 @@ async function liveFiles(eventsPerFile: number, count: number): Promise<string[]
   return paths;
 }
 
-/** Into an empty folder. */
+/** Measures searches during an intake at full speed into an empty folder. */
 async function measureFullSpeed(name: EngineName, { sizes, eventsPerFile, memoryLimitMb }: RaceOrder): Promise<MixedFigures> {
   const events = Math.min(...sizes, eventsPerFile);
   const { path: file } = await eventFile(benchOptions(events));

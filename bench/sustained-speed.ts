@@ -1,17 +1,14 @@
-// Measures how the program does when events come in with the clock for longer, one in twenty of them up to ten minutes late, and when it is
-// started again in between.
+// Measures intake and searches while events come in with the clock, one in twenty of them up to ten minutes late, also after a restart of
+// the program:
 //   node bench/sustained-speed.ts [--rate 30000] [--seconds 60] [--starts 2] [--memory-limit-mb N]
-// Prints for every ten seconds what was taken in and how long a dashboard's searches took, one every 250 ms.
+// Prints the intake of every ten seconds and the times of a dashboard's searches, one every 250 ms.
 import { parseArgs } from 'node:util';
-import { inEmptyDataDir } from './events/data-dir.ts';
-import { BENCH_NOW_MS, eventFiles } from './events/event-file.ts';
-import { integerOption } from './integer-option.ts';
+import { BENCH_NOW_MS, eventFiles, inEmptyDataDir } from './events/event-file.ts';
+import { integerOption } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
-import { count, mib, ms } from './report/figure-line.ts';
-import { percentile } from './report/percentile.ts';
-import { textTable } from './report/text-table.ts';
+import { count, mib, ms, percentile, textTable } from './report/figures.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
-import type { SustainedOrder, SustainedRow } from './subjects/sustained-subject-report.ts';
+import type { SustainedOrder, SustainedRow } from './subjects/sustained-subject.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,20 +1,70 @@
-// How far the live tail is behind the intake, and what it costs the intake:
+// Measures the delay of the live tail after the intake, and its cost for the intake:
 //   node bench/tail-speed.ts [--events-per-second 20000] [--seconds 15] [--watchers 20] [--events 200000] [--batch 1000]
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { glob, rm } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { inEmptyDataDir } from './events/data-dir.ts';
-import { BENCH_DATA } from './events/event-file.ts';
+import { BENCH_DATA, inEmptyDataDir } from './events/event-file.ts';
 import { generateEvents } from './events/event-generator.ts';
-import { integerOption } from './integer-option.ts';
-import { count, line, ms } from './report/figure-line.ts';
-import { percentile } from './report/percentile.ts';
+import { integerOption } from './options.ts';
+import { count, line, ms, percentile } from './report/figures.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
-import { type WatchedTail, watchTail } from './subjects/tail-clients.ts';
 import type { TailSenderOrder, TailSenderReport } from './subjects/tail-sender-subject.ts';
+
+/** A client of a live tail and what it has received. */
+interface WatchedTail {
+  readonly events: number;
+  /** Events that the program reported as dropped. */
+  readonly dropped: number;
+  /** The time of arrival of each event, Unix ms. */
+  readonly arrivals: readonly { readonly logId: string; readonly atMs: number }[];
+  close(): void;
+}
+
+const EVENT = 'data: {"logId":"';
+const DROPPED = 'event: dropped\ndata: {"count":';
+
+/** Opens a tail and parses as little of it as possible, because it shares the cores of the program. Every `logId` has `idLength`. */
+async function watchTail(url: string, idLength: number): Promise<WatchedTail> {
+  const request = get(url, { agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  if (response.statusCode !== 200) throw new Error(`${url} was answered ${response.statusCode}`);
+  const arrivals: { readonly logId: string; readonly atMs: number }[] = [];
+  let [events, dropped, rest] = [0, 0, ''];
+  response.setEncoding('latin1');
+  response.on('error', () => {});
+  response.on('data', (chunk: string) => {
+    const atMs = performance.timeOrigin + performance.now();
+    const text = rest + chunk;
+    const end = text.lastIndexOf('\n\n') + 2;
+    if (end < 2) {
+      rest = text;
+      return;
+    }
+    const whole = text.slice(0, end);
+    rest = text.slice(end);
+    for (let index = whole.indexOf(EVENT); index !== -1; index = whole.indexOf(EVENT, index + EVENT.length)) {
+      events += 1;
+      arrivals.push({ logId: whole.slice(index + EVENT.length, index + EVENT.length + idLength), atMs });
+    }
+    for (let index = whole.indexOf(DROPPED); index !== -1; index = whole.indexOf(DROPPED, index + DROPPED.length)) {
+      dropped += Number.parseInt(whole.slice(index + DROPPED.length), 10);
+    }
+  });
+  return {
+    get events() {
+      return events;
+    },
+    get dropped() {
+      return dropped;
+    },
+    arrivals,
+    close: () => request.destroy(),
+  };
+}
 
 const { values } = parseArgs({
   options: {
@@ -35,7 +85,7 @@ const ZONES = 1_700;
 const [someEvent = Buffer.alloc(0)] = generateEvents({ seed: 1, count: 1, zones: ZONES, nowMs: Date.now(), spanMs: 1_000 });
 const idLength = /"logId":"([^"]+)"/.exec(someEvent.toString('latin1'))?.[1]?.length ?? 0;
 
-/** What people look for: everything of a small zone, or something of a large one. */
+/** Searches of usual tails. */
 const SEARCHES: readonly object[] = [
   {},
   { filters: [{ field: 'action', op: 'eq', value: ['blocked'] }] },
@@ -61,7 +111,7 @@ function watchAll(url: string): Promise<WatchedTail[]> {
   );
 }
 
-/** Waits until nothing has come for a second. */
+/** Waits until nothing has arrived for a second. */
 async function settled(tails: readonly WatchedTail[]): Promise<void> {
   const total = () => tails.reduce((sum, { events, dropped }) => sum + events + dropped, 0);
   for (let before = -1; before !== total(); ) {
@@ -111,14 +161,14 @@ async function measure(dataDir: string): Promise<void> {
     const seen = tails.flatMap(({ arrivals }) =>
       arrivals.flatMap(({ logId, atMs }) => {
         const request = timesOf.get(logId);
-        return request === undefined ? [] : [{ fromSentMs: atMs - request.atMs, behindMs: atMs - request.answeredAtMs }];
+        return request === undefined ? [] : [{ sinceSentMs: atMs - request.atMs, sinceAnswerMs: atMs - request.answeredAtMs }];
       }),
     );
     const dropped = tails.reduce((sum, tail) => sum + tail.dropped, 0);
     show(line(`${watcherCount} watchers at ${count(rate)} events/s: events seen`, count(seen.length)));
     const latencies = [
-      ['the intake has answered until a watcher has an event', seen.map(({ behindMs }) => behindMs)],
-      ['an event is sent until a watcher has it', seen.map(({ fromSentMs }) => fromSentMs)],
+      ['the intake has answered until a watcher has an event', seen.map(({ sinceAnswerMs }) => sinceAnswerMs)],
+      ['an event is sent until a watcher has it', seen.map(({ sinceSentMs }) => sinceSentMs)],
       ['events are sent until the intake has answered', sent.map((request) => request.answeredAtMs - request.atMs)],
     ] as const;
     for (const [what, times] of latencies) {
@@ -144,7 +194,7 @@ async function measure(dataDir: string): Promise<void> {
   }
 }
 
-/** A run that was killed leaves its folder behind. */
+/** Removes the folders of runs that were killed. */
 async function removeLeftovers(): Promise<void> {
   for await (const folder of glob('tail-*', { cwd: BENCH_DATA })) {
     tell(`removing ${folder} of an earlier run`);

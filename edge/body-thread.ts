@@ -1,20 +1,68 @@
-import { Piscina } from 'piscina';
-import type { BodyOrder, BodyVerdict } from './body-verdict.ts';
-import { EdgeError } from './edge-error.ts';
-import type { JsonSchema } from './operation.ts';
+import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina';
+import { EdgeError, type EdgeErrorOptions } from './edge-error.ts';
+import { invalidInput, parseJsonBody, validatorOf } from './input-validation.ts';
+import type { JsonSchema } from './operations/json-schema.ts';
 
-/** Bytes from which on a body is read on a thread: what is smaller holds the main one for some 5 ms. */
+/** A body for the thread to validate. Its bytes are moved there and come back with the verdict. */
+export interface BodyOrder {
+  /** The number of the operation. */
+  readonly operation: number;
+  readonly schema: JsonSchema;
+  readonly bytes: Uint8Array;
+}
+
+/** The parts of an EdgeError, for the way between threads. */
+interface BodyRefusal {
+  readonly status: number;
+  readonly key: string;
+  readonly message: string;
+  readonly options: Pick<EdgeErrorOptions, 'field' | 'errors'>;
+}
+
+interface BodyVerdict {
+  readonly bytes: Uint8Array;
+  readonly refusal: BodyRefusal | null;
+  /** The result of `read` for an accepted body. */
+  readonly value: unknown;
+}
+
+/** Picks what the main thread needs of a body, small enough to be handed over. Throws EdgeError. */
+type BodyRead = (operation: number, body: unknown) => unknown;
+
+function refusalOf({ status, key, message, field, errors }: EdgeError): BodyRefusal {
+  return { status, key, message, options: { ...(field === undefined ? {} : { field }), ...(errors === undefined ? {} : { errors }) } };
+}
+
+function verdictOn({ operation, schema, bytes }: BodyOrder, read: BodyRead): BodyVerdict {
+  try {
+    const body = parseJsonBody(bytes);
+    const failures = validatorOf(schema)(body);
+    if (failures !== null) throw invalidInput(failures, 'body');
+    return { bytes, refusal: null, value: read(operation, body) };
+  } catch (error) {
+    if (error instanceof EdgeError) return { bytes, refusal: refusalOf(error), value: null };
+    throw error;
+  }
+}
+
+/** Answers an order on the thread. The bytes are handed back without a copy. */
+export function validateBody(order: BodyOrder, read: BodyRead): unknown {
+  const verdict = verdictOn(order, read);
+  return move({ [transferableSymbol]: [order.bytes.buffer], [valueSymbol]: verdict } as never);
+}
+
+/** Bodies of so many bytes or more are read on the thread. Smaller ones hold the main thread for some 5 ms. */
 export const LARGE_BODY_FROM_BYTES = 256 * 1024;
-/** Bytes of the large bodies that are read or wait for it at a time. */
+/** Bytes of all large bodies that are read or wait for it. */
 export const MAX_LARGE_BODIES_BYTES = 64 * 1024 * 1024;
 const IDLE_MS = 60_000;
-/** Of the thread; the costliest body that is allowed takes half. */
+/** The heap of the thread. The costliest allowed body takes half of it. */
 const HEAP_MB = 256;
 const RETRY_AFTER_S = '1';
 
-/** A body that a thread has held against its operation's schema. */
+/** A body that the thread has validated against its operation's schema. */
 export class ValidatedBody {
-  /** What the thread read in it. */
+  /** The body as the thread has parsed it. */
   readonly value: unknown;
 
   constructor(value: unknown) {
@@ -22,14 +70,14 @@ export class ValidatedBody {
   }
 }
 
-/** What `read` makes of a body; a thread has done so already where the body is large. */
+/** Reads a body, unless the thread has done so because it is large. */
 export function bodyAs<T>(body: unknown, read: (body: unknown) => T): T {
   return body instanceof ValidatedBody ? (body.value as T) : read(body);
 }
 
 /**
- * Validates large bodies beside the main thread, one after the other. The thread starts with the first, and ends when there was none for a
- * minute.
+ * Validates large bodies beside the main thread, one after the other. The thread starts with the first body and ends after a minute without
+ * one.
  */
 export class BodyThread {
   readonly #module: URL;
@@ -37,15 +85,15 @@ export class BodyThread {
   #takenBytes = 0;
   #pool: Piscina<BodyOrder, BodyVerdict> | undefined;
 
-  /** The default export of `module` takes a BodyOrder and answers as `validateBody` does. */
+  /** The default export of `module` takes a BodyOrder and calls `validateBody`. */
   constructor(module: URL) {
     this.#module = module;
   }
 
   /**
-   * The body, and its bytes, whose memory has to be theirs alone and is not to be used any more where it was. Throws EdgeError for what is
-   * wrong with it, and 503 where too much waits already. Rejects where the thread ends or cannot start, too; the next body starts another
-   * one.
+   * Validates a body and returns it with its bytes. The memory of `bytes` must not be shared or used afterwards, because it is moved to the
+   * thread. Throws EdgeError for a wrong body, and 503 where too many bytes wait already. Rejects where the thread ends or cannot start;
+   * the next body starts another one.
    */
   async validate(operation: number, schema: JsonSchema, bytes: Buffer): Promise<{ readonly body: ValidatedBody; readonly bytes: Buffer }> {
     const { length } = bytes;
@@ -90,7 +138,7 @@ export class BodyThread {
       idleTimeout: IDLE_MS,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
-    // A thread that fails before it has an order: Piscina leaves what waits for it waiting.
+    // Piscina never settles orders that wait for a thread which fails at its start.
     pool.on('error', (error: Error) => {
       this.#pool = undefined;
       for (const reject of this.#waiting) reject(error);

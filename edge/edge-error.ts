@@ -1,22 +1,22 @@
-/** One thing wrong with a request; `field` is its place, the message names the value and what is allowed. */
+/** One fault of a request. `field` is its path; the message names the value and what is allowed. */
 export interface EdgeFieldError {
   readonly field: string;
   readonly message: string;
 }
 
 export interface EdgeErrorOptions {
-  /** The one field that is wrong, for shapes that name one. */
+  /** The wrong field, for shapes that name one. */
   readonly field?: string;
-  /** Every field that is wrong, for shapes that list them; absent: made of `field` and the message. */
+  /** All wrong fields, for shapes that list them. Absent: made of `field` and the message. */
   readonly errors?: readonly EdgeFieldError[];
-  /** Response headers, such as `retry-after`. */
+  /** Headers of the answer, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
 /**
- * A request that cannot be fulfilled, answered with `status` in the shape of its operation. The message and the fields are shown to the
- * caller: they hold no secret and no address of an upstream.
+ * A request that cannot be fulfilled, answered with `status` in the shape of its operation. Callers see the message and the fields, so
+ * these hold no secret and no address of an upstream.
  */
 export class EdgeError extends Error {
   override readonly name = 'EdgeError';
@@ -35,4 +35,12 @@ export class EdgeError extends Error {
     this.errors = options.errors;
     this.headers = options.headers ?? {};
   }
+}
+
+/** nginx's status for clients that closed the connection. Nobody reads it. */
+export const CLIENT_CLOSED = 499;
+
+/** The error of a request whose caller closed the connection. */
+export function callerHungUp(cause?: unknown): EdgeError {
+  return new EdgeError(CLIENT_CLOSED, 'request.hung_up', 'The caller closed the connection', { cause });
 }

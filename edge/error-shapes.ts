@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { EdgeFieldError } from './edge-error.ts';
-import type { ErrorShape } from './operation.ts';
+import { exactly, INT32, type JsonSchema, listOf, NULLABLE_TEXT, TEXT } from './operations/json-schema.ts';
 
-/** What is wrong, before it is written in a shape. */
+/** An error before it is written in a shape. */
 export interface ErrorFacts {
   readonly status: number;
   readonly key: string;
@@ -19,7 +19,7 @@ export interface ErrorAnswer {
   readonly body: string;
 }
 
-/** RFC 9457: a type of about:blank says that the title is that of the status. */
+/** `about:blank` means that the title is that of the status (RFC 9457). */
 const TYPE = 'about:blank';
 
 function titleOf(status: number): string {
@@ -56,29 +56,76 @@ function errorsList(facts: ErrorFacts): unknown {
   };
 }
 
-/** The database's codes are upper case with underscores, as SQLite's own are. */
+/** The database's codes are upper case with underscores, like SQLite's. */
 function pipelineCode(key: string): string {
   return key.replaceAll(/[^A-Za-z0-9]+/g, '_').toUpperCase();
 }
 
-/** The body of an error in one of the five shapes, and its content type. */
+const JSON_TYPE = 'application/json; charset=utf-8';
+const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+const FIELD_ERRORS = listOf(exactly({ message: TEXT, field: TEXT }));
+
+interface Shape {
+  /** The name of its schema in the interface's description. */
+  readonly name: string;
+  readonly schema: JsonSchema;
+  readonly contentType: string;
+  /** The value that is written as JSON. */
+  readonly body: (facts: ErrorFacts) => unknown;
+}
+
+/** The ways in which operations write their errors. */
+export const ERROR_SHAPES = {
+  problem: {
+    name: 'EdgeProblemDetails',
+    schema: {
+      type: 'object',
+      properties: {
+        type: TEXT,
+        title: TEXT,
+        status: { type: ['integer', 'null'] },
+        detail: NULLABLE_TEXT,
+        instance: NULLABLE_TEXT,
+        errorKey: { ...TEXT, description: 'For programs' },
+        errors: FIELD_ERRORS,
+      },
+      required: ['type', 'title', 'status', 'detail'],
+    },
+    contentType: PROBLEM_TYPE,
+    body: problem,
+  },
+  legacy: {
+    name: 'LegacyError',
+    schema: exactly({ ErrorKey: TEXT, Field: { ...NULLABLE_TEXT, description: 'The one that is wrong' }, Message: TEXT }),
+    contentType: JSON_TYPE,
+    body: ({ key, message, field, errors }) => ({ ErrorKey: key, Field: field ?? errors?.[0]?.field ?? null, Message: message }),
+  },
+  'errors-list': {
+    name: 'ProblemWithErrors',
+    schema: exactly({ title: TEXT, status: INT32, detail: TEXT, instance: TEXT, errors: FIELD_ERRORS, id: TEXT, type: TEXT }),
+    contentType: PROBLEM_TYPE,
+    body: errorsList,
+  },
+  status: {
+    name: 'StatusObject',
+    schema: exactly({ statusCode: { type: 'integer', minimum: 100, maximum: 511 } }),
+    contentType: JSON_TYPE,
+    body: ({ status }) => ({ statusCode: status }),
+  },
+  pipeline: {
+    name: 'PipelineError',
+    schema: exactly({ error: TEXT, message: TEXT, code: TEXT }),
+    // @libsql/client reads the body only where the type is exactly this, without parameters.
+    contentType: 'application/json',
+    body: ({ status, key, message }) => ({ error: titleOf(status), message, code: pipelineCode(key) }),
+  },
+} as const satisfies Readonly<Record<string, Shape>>;
+
+export type ErrorShape = keyof typeof ERROR_SHAPES;
+
+/** The body of an error in a shape, and its content type. */
 export function errorBody(shape: ErrorShape, facts: ErrorFacts): ErrorAnswer {
-  const { status, key, message, field } = facts;
-  const json = (value: unknown, contentType = 'application/json; charset=utf-8'): ErrorAnswer => ({
-    contentType,
-    body: JSON.stringify(value),
-  });
-  switch (shape) {
-    case 'problem':
-      return json(problem(facts), 'application/problem+json; charset=utf-8');
-    case 'legacy':
-      return json({ ErrorKey: key, Field: field ?? facts.errors?.[0]?.field ?? null, Message: message });
-    case 'errors-list':
-      return json(errorsList(facts), 'application/problem+json; charset=utf-8');
-    case 'status':
-      return json({ statusCode: status });
-    case 'pipeline':
-      // @libsql/client reads the body only where the type is exactly this, without parameters.
-      return json({ error: titleOf(status), message, code: pipelineCode(key) }, 'application/json');
-  }
+  const { contentType, body } = ERROR_SHAPES[shape];
+  return { contentType, body: JSON.stringify(body(facts)) };
 }

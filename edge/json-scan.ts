@@ -1,6 +1,6 @@
-/** What reading a JSON text may cost; its bytes are limited beside it. */
+/** Limits for reading a JSON text. Its bytes are limited elsewhere. */
 export interface JsonCost {
-  /** Values: objects, lists, and what stands in them. */
+  /** Objects, lists, and the values in them. */
   readonly values: number;
   /** Keys of one object. */
   readonly keys: number;
@@ -12,30 +12,30 @@ export interface JsonCost {
 export const JSON_COST: JsonCost = { values: 200_000, keys: 1_000, depth: 128 };
 
 export interface JsonFindings {
-  /** What makes the text too costly to be read, as the end of a sentence that says what is allowed; null where nothing does. */
+  /** The end of a sentence that says which limit is exceeded and what is allowed; null where none is. */
   readonly tooCostly: string | null;
-  /** The first key that an object has twice; null where none does, or where it is too costly to look on. */
+  /** The first key that an object has twice; null where none is found before a limit is exceeded. */
   readonly repeatedKey: string | null;
 }
 
-/** Keys of an object that are compared one by one: a set costs more than that until there are more of them. */
+/** Up to so many keys of an object are compared one by one, because a set costs more than that. */
 const FEW_KEYS = 16;
 
 const code = (sign: string): number => sign.charCodeAt(0);
 const [QUOTE, BACKSLASH, COMMA] = [code('"'), code('\\'), code(',')];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [code('{'), code('}'), code('['), code(']')];
 
-/** Characters of a string that are looked at one by one before the engine's own search, whose call costs as much. */
+/** So many characters of a string are looked at one by one first, because a call of the engine's search costs as much. */
 const STRIDE = 64;
 
-/** Whether an even number of backslashes is before the place, which is in a string. */
+/** Whether the character at `at`, inside a string, has an even number of backslashes before it. */
 function isUnescaped(json: string, at: number): boolean {
   let before = at - 1;
   while (json.charCodeAt(before) === BACKSLASH) before -= 1;
   return (at - before) % 2 === 1;
 }
 
-/** Where the string that begins at `start` ends: the place of its closing quote, or the length of the text where it has none. */
+/** The index of the closing quote of the string that begins at `start`, or the length of the text where there is none. */
 function endOfString(json: string, start: number): number {
   let at = start + 1;
   while (at < json.length) {
@@ -52,7 +52,7 @@ function endOfString(json: string, start: number): number {
   return json.length;
 }
 
-/** The key between two quotes; null where it is no JSON string, which is for the parser to say. */
+/** The key between two quotes; null where it is no JSON string, which the parser reports. */
 function keyBetween(json: string, start: number, end: number): string | null {
   const written = json.slice(start + 1, end);
   if (!written.includes('\\')) return written;
@@ -71,7 +71,7 @@ interface Open {
   many: Set<string> | null;
 }
 
-/** Adds a key; whether it was there already. */
+/** Adds a key. Returns whether it was there already. */
 function addKey(open: Open, key: string): boolean {
   if (open.many?.has(key) ?? open.few.includes(key)) return true;
   if (open.many !== null) open.many.add(key);
@@ -79,7 +79,7 @@ function addKey(open: Open, key: string): boolean {
   return false;
 }
 
-/** Whether too much was counted; the end of a sentence that says what is allowed, or null. */
+/** The end of a sentence that says which limit is exceeded and what is allowed; null where none is. */
 function excess(counted: JsonCost, allowed: JsonCost): string | null {
   if (counted.keys > allowed.keys) return `more than ${allowed.keys} keys in one object; allowed: up to ${allowed.keys}`;
   if (counted.values > allowed.values) return `more than ${allowed.values} values; allowed: up to ${allowed.values}`;
@@ -89,8 +89,8 @@ function excess(counted: JsonCost, allowed: JsonCost): string | null {
 }
 
 /**
- * Goes over a JSON text once: whether it is JSON at all is for the parser to say. A key that is there twice is looked for because parsers
- * differ in which of the two they take, so that what was checked could be another value than the one that an upstream reads.
+ * Scans a JSON text once; the parser decides whether it is JSON. A key that is there twice is reported because parsers differ in which of
+ * the two they take: the upstream could read another value than the one that was checked.
  */
 export function scanJson(json: string, allowed: JsonCost): JsonFindings {
   const stack: Open[] = [];
@@ -99,7 +99,7 @@ export function scanJson(json: string, allowed: JsonCost): JsonFindings {
   let keyIsNext = false;
   let values = 1;
 
-  /** Returns where it ends. */
+  /** Returns the index of the string's end. */
   function passString(start: number): number {
     const end = endOfString(json, start);
     if (keyIsNext && repeatedKey === null && innermost !== undefined) {

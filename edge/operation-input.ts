@@ -1,16 +1,71 @@
 import type { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest, FastifySchema, FastifySchemaCompiler, RouteOptions } from 'fastify';
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+  FastifySchemaCompiler,
+  RouteOptions,
+} from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { BodyThread, LARGE_BODY_FROM_BYTES, ValidatedBody } from './body-thread.ts';
-import type { JsonSchema, ProxiedRoute } from './operation.ts';
-import { parseJsonBody, requireBodyType } from './operation-body.ts';
-import { type ErrorTranslation, type FaultLog, operationErrors, requestPath } from './operation-errors.ts';
-import { validatorOf, withNumbers } from './operation-validation.ts';
+import { EdgeError } from './edge-error.ts';
+import { errorBody } from './error-shapes.ts';
+import { invalidInput, parseJsonBody, requireBodyType, validatorOf, withNumbers } from './input-validation.ts';
+import type { JsonSchema } from './operations/json-schema.ts';
+import type { Operation } from './operations/operation.ts';
+
+/** Logs a defect of the program with all details. */
+type FaultLog = (error: unknown, request: FastifyRequest) => void;
+
+/** Makes an EdgeError of an error of the surrounding program; null where callers must not see it. */
+export type ErrorTranslation = (error: unknown, request: FastifyRequest) => EdgeError | null;
+
+const FRAMEWORK_KEYS: Readonly<Record<number, string>> = {
+  408: 'request.timeout',
+  413: 'body.too_large',
+  414: 'path.too_long',
+  415: 'body.unsupported_type',
+};
+
+function frameworkRefusal(error: Partial<FastifyError>, request: FastifyRequest): EdgeError | null {
+  if (error.validation !== undefined) return invalidInput(error.validation, error.validationContext ?? 'body');
+  const { statusCode, code, message = '' } = error;
+  if (statusCode === undefined || statusCode >= 500 || typeof code !== 'string' || !code.startsWith('FST_ERR_')) return null;
+  const limit = statusCode === 413 ? `; allowed: ${request.routeOptions.bodyLimit} bytes` : '';
+  return new EdgeError(statusCode, FRAMEWORK_KEYS[statusCode] ?? 'request.malformed', `${message}${limit}`, { cause: error });
+}
+
+export function requestPath(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? request.url;
+}
+
+/**
+ * An error handler that answers in the shape of the route's operation. A defect of the program is logged whole and answered with 500
+ * without details.
+ */
+function operationErrors(
+  translate: ErrorTranslation,
+  logFault: FaultLog,
+): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+  return (error, request, reply) => {
+    const answerable =
+      error instanceof EdgeError ? error : (translate(error, request) ?? frameworkRefusal(error as Partial<FastifyError>, request));
+    if (answerable === null) logFault(error, request);
+    const refusal = answerable ?? new EdgeError(500, 'internal', 'The request failed; the program has logged why');
+    const shape = request.routeOptions.config.operation?.errorShape ?? 'problem';
+    const { status, key, message, field, errors, headers } = refusal;
+    const { contentType, body } = errorBody(shape, { status, key, message, field, errors, instance: requestPath(request) });
+    // Sent as bytes: Fastify would add a charset to a text, and clients of the database want the bare type.
+    return reply.code(status).headers(headers).header('content-type', contentType).send(Buffer.from(body));
+  };
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The row of the operation table, or of the companions, that the route is of. */
-    readonly operation?: ProxiedRoute;
+    /** The row of the table of operations that the route belongs to. */
+    readonly operation?: Operation;
   }
   interface FastifyRequest {
     /** The body as it was sent; null where there is none. */
@@ -20,21 +75,21 @@ declare module 'fastify' {
 
 export type BodyReader = (request: FastifyRequest, body: Readable) => Promise<Buffer>;
 
-export interface OperationInputOptions {
-  readonly operations: readonly ProxiedRoute[];
-  /** The module of the thread that validates large bodies, of which handlers find a ValidatedBody. */
+interface OperationInputOptions {
+  readonly operations: readonly Operation[];
+  /** The module of the thread that validates large bodies. Handlers get a ValidatedBody for these. */
   readonly bodyWorker: URL;
   readonly translateError?: ErrorTranslation;
-  /** Reads a body, no further than the route's limit. Absent: as the framework does, however long that takes. */
+  /** Reads a body up to the route's limit. Absent: the framework reads it, without a deadline. */
   readonly readBody?: BodyReader;
-  /** Absent: the instance's own log. */
+  /** Absent: the log of the instance. */
   readonly logFault?: FaultLog;
 }
 
 const toOwnLog: FaultLog = (err, request) =>
   request.log.error({ err, method: request.method, path: requestPath(request) }, 'a request failed');
 
-function bindSchemas(operations: readonly ProxiedRoute[]): (route: RouteOptions) => void {
+function bindSchemas(operations: readonly Operation[]): (route: RouteOptions) => void {
   return (route) => {
     const found = operations.find(({ method, path }) => route.url === path && [route.method].flat().includes(method));
     if (found === undefined) return;
@@ -51,12 +106,12 @@ async function bodyOf(request: FastifyRequest, bytes: Buffer, thread: BodyThread
   request.sentBody = bytes;
   if (operation === undefined) return bytes;
   if (schema === null || bytes.length < LARGE_BODY_FROM_BYTES) return parseJsonBody(bytes);
-  const validated = await thread.validate(operation.id, schema, bytes);
+  const validated = await thread.validate(operation.number, schema, bytes);
   request.sentBody = validated.bytes;
   return validated.body;
 }
 
-/** In the framework's place, whose validator is not to be had on a thread. */
+/** Replaces the framework's validator, which cannot run on a thread. */
 const compileSchema: FastifySchemaCompiler<FastifySchema> = ({ schema }) => {
   const failuresOf = validatorOf(schema as JsonSchema);
   return (value: unknown) => {
@@ -65,7 +120,7 @@ const compileSchema: FastifySchemaCompiler<FastifySchema> = ({ schema }) => {
   };
 };
 
-/** What can be refused without reading the body is. */
+/** Refuses what the headers alone make wrong, before the body is read. */
 async function validateHeaders(request: FastifyRequest): Promise<void> {
   const { operation } = request.routeOptions.config;
   if (operation === undefined) return;
@@ -80,9 +135,9 @@ async function prepare(request: FastifyRequest): Promise<void> {
 }
 
 /**
- * Routes whose method and path are in the table take what their operation takes: content types, path, query and body are checked against
- * its schemas before the handler runs, and errors are answered in its shape. Handlers find numbers where the schemas want numbers, and the
- * body parsed, or validated where it is large. Register before the routes.
+ * Checks requests of the table's routes by their rows: content type, path, query and body, before the handler runs; errors are answered in
+ * the row's shape. Handlers get numbers where the schemas want numbers, and the body parsed, or validated where it is large. Register
+ * before the routes.
  */
 export const operationInput = fastifyPlugin(
   async (

@@ -1,8 +1,8 @@
 const SHOWN_LENGTH = 100;
-/** Deeper, only that there is something: a caller can nest values deeper than there is stack for. */
+/** Deeper values are left out, because a caller can nest values deeper than the stack allows. */
 const SHOWN_DEPTH = 8;
 
-/** A text that is cut where it is too long to be shown. */
+/** A text, cut to `length` characters. */
 export function cut(text: string, length = SHOWN_LENGTH): string {
   return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
 }
@@ -12,7 +12,7 @@ function* members(value: object): Generator<readonly [string, unknown]> {
   else for (const name of Object.keys(value)) yield [`${JSON.stringify(name)}:`, (value as Readonly<Record<string, unknown>>)[name]];
 }
 
-/** As JSON, up to about `room` characters. */
+/** JSON of up to about `room` characters. */
 function written(value: unknown, room: number, depth: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room + 1));
   if (typeof value !== 'object' || value === null) return String(value ?? (value === null ? 'null' : 'nothing'));
@@ -26,7 +26,7 @@ function written(value: unknown, room: number, depth: number): string {
   return `${text}${close}`;
 }
 
-/** A value as a message shows it: as JSON, cut where it is long or deep, whatever it is. */
+/** Any value as JSON for a message, cut where it is long or deep. */
 export function shown(value: unknown, length = SHOWN_LENGTH): string {
   return cut(written(value, length, 0), length);
 }

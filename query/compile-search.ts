@@ -1,19 +1,10 @@
-import { ErrorList } from './error-list.ts';
-import { JsonSyntaxError, type JsonValue, parseExactJson } from './exact-json.ts';
-import { filterPredicate } from './filter-predicate.ts';
-import { InvalidSearchError } from './invalid-search-error.ts';
-import { BODY } from './json-path.ts';
-import type { Predicate } from './predicate.ts';
-import { queryTerms, termPredicates } from './query-terms.ts';
-import { SEARCH_LIMITS } from './search-limits.ts';
-import type { SearchPlan } from './search-plan.ts';
-import { readSearchRequest, type SearchRequest } from './search-request.ts';
-import { searchWindow } from './search-window.ts';
-import { shownValue } from './shown-value.ts';
-import { decodeUtf8 } from './utf8-text.ts';
-
-/** Neither a page nor a sparkline is longer. */
-export const MAX_PER_ANSWER = 500;
+import type { JsonLimits } from './exact-json.ts';
+import { BODY, ErrorList, InvalidSearchError } from './request-errors.ts';
+import { requestPredicate } from './request-predicate.ts';
+import { MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS, TOLERANCE_SECONDS } from './search-limits.ts';
+import type { Predicate, SearchPlan, TimeWindow, ZoneSelection } from './search-plan.ts';
+import { readConditions, readSearchRequest, readTime } from './search-request.ts';
+import { readJson, readObject } from './wire-readers.ts';
 
 export interface SearchContext {
   readonly zoneId: number;
@@ -21,21 +12,31 @@ export interface SearchContext {
   readonly nowMs: number;
 }
 
+/** The context of a request about several zones. */
+export interface ZonesContext {
+  readonly zones: ZoneSelection;
+  /** The time of the request, Unix milliseconds UTC. */
+  readonly nowMs: number;
+}
+
+const BODY_LIMITS: JsonLimits = { depth: SEARCH_LIMITS.jsonDepth, values: SEARCH_LIMITS.jsonValues };
+
 /**
  * Compiles the body of a search request, JSON in UTF-8, into the plan that engines are given. Throws {@link InvalidSearchError} with
  * everything that is wrong. `page.index * page.size` is below 2^41, so offsets are exact numbers.
  */
 export function compileSearch(body: Uint8Array, { zoneId, nowMs }: SearchContext): SearchPlan {
   const errors = new ErrorList();
-  const request = readSearchRequest(parseSearchBody(body), errors);
-  const window = searchWindow(request?.from, request?.to, nowMs, errors);
-  const where = request === undefined ? undefined : compileConditions(request, errors);
+  const json = readJson(body, BODY_LIMITS, errors);
+  const request = json === undefined ? undefined : readSearchRequest(json, errors);
+  const window = checkWindow(request?.from, request?.to, nowMs, errors);
+  const where = request === undefined ? undefined : requestPredicate(request, errors);
   if (request === undefined || where === undefined || window === undefined || !errors.isEmpty) {
     throw new InvalidSearchError(errors.toArray());
   }
   const { groupBy: by, buckets, page, pageSize } = request;
   return {
-    zoneId,
+    zones: [zoneId],
     window,
     where,
     page: { index: page, size: clamp(pageSize, 1, MAX_PER_ANSWER) },
@@ -43,39 +44,59 @@ export function compileSearch(body: Uint8Array, { zoneId, nowMs }: SearchContext
   };
 }
 
-/** The JSON of a request in UTF-8. Throws {@link InvalidSearchError} where it is none. */
-export function parseSearchBody(body: Uint8Array): JsonValue {
-  const text = decodeUtf8(body);
-  if (typeof text === 'number') {
-    throw new InvalidSearchError([{ field: BODY, message: `must be UTF-8; the byte at offset ${text} is not` }]);
-  }
-  try {
-    return parseExactJson(text, { depth: SEARCH_LIMITS.jsonDepth, values: SEARCH_LIMITS.jsonValues });
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) {
-      throw new InvalidSearchError([{ field: BODY, message: `must be JSON: ${error.message}` }]);
-    }
-    throw error;
-  }
+/**
+ * Compiles the body of an export, a search with `exclude` and without pages and groups, into the plan of all its rows. Throws
+ * {@link InvalidSearchError} with everything that is wrong.
+ */
+export function compileExport(body: Uint8Array, { zones, nowMs }: ZonesContext): SearchPlan {
+  const errors = new ErrorList();
+  const json = readJson(body, BODY_LIMITS, errors);
+  const fields = json === undefined ? undefined : readObject(json, BODY, ['from', 'to', 'query', 'filters', 'exclude'], errors);
+  if (fields === undefined) throw new InvalidSearchError(errors.toArray());
+  const window = checkWindow(readTime(fields, 'from', errors), readTime(fields, 'to', errors), nowMs, errors);
+  const where = requestPredicate(readConditions(fields, errors), errors);
+  if (window === undefined || !errors.isEmpty) throw new InvalidSearchError(errors.toArray());
+  return { zones, window, where, page: { index: 0, size: 1 }, output: { kind: 'rows' } };
 }
 
-/** What an event must fulfil to match the text and the filters of a request. What is wrong is added to the errors. */
-export function compileConditions({ query, filters }: Pick<SearchRequest, 'query' | 'filters'>, errors: ErrorList): Predicate {
-  const terms = queryTerms(query ?? '');
-  if (terms.length > SEARCH_LIMITS.terms) {
-    errors.add('query', `must have at most ${SEARCH_LIMITS.terms} terms, not ${terms.length}: ${shownValue(query)}`);
-  }
-  return allOf([...termPredicates(terms), ...filters.map((clause) => filterPredicate(clause, errors))]);
+/**
+ * Compiles a request that has only conditions, JSON in UTF-8 with `query`, `filters` and `exclude`, all optional, by the rules and limits
+ * of a search. Throws {@link InvalidSearchError} with everything that is wrong.
+ */
+export function compileConditions(body: Uint8Array): Predicate {
+  const errors = new ErrorList();
+  const json = readJson(body, BODY_LIMITS, errors);
+  const fields = json === undefined ? undefined : readObject(json, BODY, ['query', 'filters', 'exclude'], errors);
+  const where = fields === undefined ? undefined : requestPredicate(readConditions(fields, errors), errors);
+  if (where === undefined || !errors.isEmpty) throw new InvalidSearchError(errors.toArray());
+  return where;
 }
 
-function allOf(predicates: readonly Predicate[]): Predicate {
-  const [first] = predicates;
-  if (first === undefined) {
-    return { kind: 'everything' };
+/**
+ * The half-open window `[from, to)`, or undefined and an error for each rule that it breaks: `to > from`, `from` not before the reach and
+ * the tolerance, `to` not after the tolerance. Compared as 64-bit integers; a window that passes is near `nowMs`, so its numbers are exact.
+ */
+function checkWindow(from: bigint | undefined, to: bigint | undefined, nowMs: number, errors: ErrorList): TimeWindow | undefined {
+  const now = BigInt(Math.floor(nowMs));
+  const toleranceMs = BigInt(TOLERANCE_SECONDS * 1000);
+  const earliest = now - BigInt(REACH_HOURS * 3_600_000) - toleranceMs;
+  const latest = now + toleranceMs;
+  const problems: [field: string, message: string][] = [];
+  if (from !== undefined && from < earliest) {
+    problems.push(['from', `must be at least ${earliest} (${REACH_HOURS} hours and ${TOLERANCE_SECONDS} seconds ago), not ${from}`]);
   }
-  return predicates.length === 1 ? first : { kind: 'all', of: predicates };
+  if (to !== undefined && to > latest) {
+    problems.push(['to', `must be at most ${latest} (${TOLERANCE_SECONDS} seconds from now), not ${to}`]);
+  }
+  if (from !== undefined && to !== undefined && to <= from) {
+    problems.push(['to', `must be greater than from (${from}), not ${to}`]);
+  }
+  for (const [field, message] of problems) {
+    errors.add(field, message);
+  }
+  return from === undefined || to === undefined || problems.length > 0 ? undefined : { fromMs: Number(from), toMs: Number(to) };
 }
 
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(most, Math.max(least, value));
+function clamp(value: number, min: number, max: number): number {
+  return Math.min(max, Math.max(min, value));
 }

@@ -1,4 +1,4 @@
-/** A number as it is written, so that no digit is lost. */
+/** A number as its source text, so that no digit is lost. */
 export class JsonNumber {
   readonly source: string;
 
@@ -10,23 +10,23 @@ export class JsonNumber {
 export type JsonObject = ReadonlyMap<string, JsonValue>;
 export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
 
-/** Text that is not JSON; the message says what is wrong and where (line, column and offset, in UTF-16 units). */
+/** A text is not JSON. The message says what is wrong and where: line, column and offset in UTF-16 units. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
 }
 
-/** What a text may hold; its length is the caller's to limit. */
+/** Limits of a text. The caller limits its length. */
 export interface JsonLimits {
   /** Arrays and objects that are open at the same time. */
   readonly depth: number;
-  /** Values: arrays, objects, and what stands in them. A million small ones hold the main thread for a quarter of a second. */
+  /** Values, arrays and objects included. Reading a million small ones takes a quarter of a second on the main thread. */
   readonly values: number;
 }
 
 /**
- * Reads JSON (RFC 8259) with numbers kept as text. JSON.parse with a reviver would keep them too, but it recurses until the stack is gone
- * on a megabyte of brackets, and half of its errors have no position. What passes a limit is refused as soon as it is read.
- * Of a repeated key the last value counts, as in JSON.parse.
+ * Reads JSON (RFC 8259) with numbers kept as text. JSON.parse with a reviver keeps them too, but overflows the stack on a megabyte of
+ * brackets, and half of its errors have no position. Throws {@link JsonSyntaxError}, also as soon as a limit is passed. The last value of a
+ * repeated key counts, as in JSON.parse.
  */
 export function parseExactJson(text: string, limits: JsonLimits): JsonValue {
   return new JsonReader(text, limits).read();
@@ -175,9 +175,40 @@ class JsonReader {
 
   #fail(reason: string): never {
     const before = this.#text.slice(0, this.#at);
-    const place = `line ${before.split('\n').length}, column ${this.#at - before.lastIndexOf('\n')} (offset ${this.#at})`;
+    const position = `line ${before.split('\n').length}, column ${this.#at - before.lastIndexOf('\n')} (offset ${this.#at})`;
     const next = this.#text.codePointAt(this.#at);
     const found = next === undefined ? 'the text ends' : `there is ${JSON.stringify(String.fromCodePoint(next))}`;
-    throw new JsonSyntaxError(`${reason} at ${place}, where ${found}`);
+    throw new JsonSyntaxError(`${reason} at ${position}, where ${found}`);
   }
+}
+
+const NUMBER_PARTS = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
+
+/** Characters of a number that is read; an int64 has 20. */
+const MAX_SOURCE = 100;
+
+/** Zeros that an exponent may add, so that `1e999999999` is not computed. */
+const MAX_ZEROS = 40;
+
+/**
+ * The integer that the source text of a JSON number stands for: `1.0` and `1e3` are the integers 1 and 1000, as in JSON Schema. Null if it
+ * has a fraction (`1.5`, `1e-1`) or is far outside 64 bits.
+ */
+export function exactInteger(source: string): bigint | null {
+  const parts = source.length > MAX_SOURCE ? null : NUMBER_PARTS.exec(source);
+  if (parts === null) {
+    return null;
+  }
+  const [, sign, whole = '', fraction = '', exponent = '0'] = parts;
+  const digits = `${whole}${fraction}`;
+  const significant = digits.replace(/0+$/, '');
+  if (/^0*$/.test(significant)) {
+    return 0n;
+  }
+  const zeros = digits.length - significant.length - fraction.length + Number(exponent);
+  if (zeros < 0 || zeros > MAX_ZEROS) {
+    return null;
+  }
+  const magnitude = BigInt(significant) * 10n ** BigInt(zeros);
+  return sign === '-' ? -magnitude : magnitude;
 }

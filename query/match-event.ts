@@ -1,65 +1,103 @@
+import { parseAddress } from './address.ts';
 import type { TextField } from './event-fields.ts';
-import { foldText } from './match-event-fold.ts';
-import type { MatchSubject } from './match-event-subject.ts';
-import { wildcardSearch } from './match-event-wildcard.ts';
-import type { AddressRange, Predicate } from './predicate.ts';
-import { textSearch } from './text-search.ts';
+import type { AddressRange, Predicate } from './search-plan.ts';
+import { textSearch, wildcardSearch } from './text-search.ts';
 
-/** Whether an event fulfils a predicate. */
+/** The values that an event has, empty texts included. */
+export type EventTexts = Readonly<Partial<Record<TextField, string>>>;
+
+/** An event that predicates are tried on. Values that several predicates need are computed once. */
+export interface MatchSubject {
+  /** Undefined if the event has no such value. */
+  text(column: TextField): string | undefined;
+  /** The same in lower case. */
+  folded(column: TextField): string | undefined;
+  /** The `ip` as a number of 128 bits; null if it is missing or no address. */
+  address(): bigint | null;
+  /** Cost of all matching so far, in characters that were read. */
+  work: number;
+}
+
+export function matchSubject(texts: EventTexts): MatchSubject {
+  const foldedTexts = new Map<TextField, string | undefined>();
+  let address: bigint | null | undefined;
+  return {
+    work: 0,
+    text: (column) => texts[column],
+    folded(column) {
+      let folded = foldedTexts.get(column);
+      if (folded === undefined) {
+        const text = texts[column];
+        folded = text === undefined ? undefined : foldText(text);
+        foldedTexts.set(column, folded);
+      }
+      return folded;
+    },
+    address() {
+      if (address === undefined) address = texts.ip === undefined ? null : parseAddress(texts.ip);
+      return address;
+    },
+  };
+}
+
+/** Whether an event matches a predicate. */
 export type Matcher = (event: MatchSubject) => boolean;
 
-/** One look through a text of the event. */
-interface Look {
+/** A search through one text of the event. */
+interface Scan {
   readonly column: TextField;
   readonly cost: (characters: number) => number;
 }
 
-/** A matcher that says beforehand what it may cost. It adds what it did cost to `work` of the event. */
+/** A matcher that bounds its cost in advance. It adds its actual cost to `work` of the event. */
 export interface CostedMatcher {
   readonly matches: Matcher;
-  /** What it costs at most to try the event, in characters that are looked through. */
+  /** The highest cost of trying the event, in characters that are read. */
   maxWork(event: MatchSubject): number;
-  /** How often each column is looked through at most. */
-  readonly looks: ReadonlyMap<TextField, number>;
+  /** How often each column is searched through at most. */
+  readonly scans: ReadonlyMap<TextField, number>;
 }
 
 /**
- * The predicate as a function of one event, which answers as the SQL of the same predicate does over stored events (one property test holds
- * the two against each other). What depends on the predicate alone is done here, once. Its time grows with the texts of the event times
- * `looks`, whatever they hold.
+ * Turns a predicate into a function of one event that gives the same answers as its SQL over stored events (a property test compares them).
+ * Its time grows with the lengths of the event's texts times `scans`, whatever the texts are.
  */
 export function compileMatcher(predicate: Predicate): CostedMatcher {
-  const looks: Look[] = [];
-  const matches = matcherOf(predicate, looks);
+  const scans: Scan[] = [];
+  const matches = matcherOf(predicate, scans);
   const counts = new Map<TextField, number>();
-  for (const { column } of looks) counts.set(column, (counts.get(column) ?? 0) + 1);
+  for (const { column } of scans) counts.set(column, (counts.get(column) ?? 0) + 1);
   const maxWork = (event: MatchSubject): number => {
     let work = 1;
-    for (const { column, cost } of looks) work += cost(event.text(column)?.length ?? 0);
+    for (const { column, cost } of scans) work += cost(event.text(column)?.length ?? 0);
     return work;
   };
-  return { matches, maxWork, looks: counts };
+  return { matches, maxWork, scans: counts };
 }
 
-function matcherOf(predicate: Predicate, looks: Look[]): Matcher {
+function matcherOf(predicate: Predicate, scans: Scan[]): Matcher {
   switch (predicate.kind) {
     case 'everything':
       return () => true;
     case 'all': {
-      const matchers = predicate.of.map((part) => matcherOf(part, looks));
+      const matchers = predicate.of.map((part) => matcherOf(part, scans));
       return (event) => matchers.every((matches) => matches(event));
     }
     case 'any': {
-      const matchers = alternativeMatchers(predicate.of, looks);
+      const matchers = alternativeMatchers(predicate.of, scans);
       return (event) => matchers.some((matches) => matches(event));
+    }
+    case 'not': {
+      const matches = matcherOf(predicate.of, scans);
+      return (event) => !matches(event);
     }
     case 'equals':
       return equalsMatcher(predicate);
     case 'contains':
-      return containsMatcher(predicate.column, [predicate.needle], looks);
+      return containsMatcher(predicate.column, [predicate.needle], scans);
     case 'wildcard': {
       const { matches, cost } = wildcardSearch(predicate.parts.map(foldText));
-      return lookMatcher({ column: predicate.column, cost }, matches, looks);
+      return scanMatcher({ column: predicate.column, cost }, matches, scans);
     }
     case 'addressIn':
       return addressMatcher(predicate.ranges);
@@ -68,26 +106,26 @@ function matcherOf(predicate: Predicate, looks: Look[]): Matcher {
   }
 }
 
-/** The texts that one column may contain are looked for together. */
-function alternativeMatchers(alternatives: readonly Predicate[], looks: Look[]): Matcher[] {
+/** One matcher for all needles of a column, so that its text is read once, and one for each other alternative. */
+function alternativeMatchers(alternatives: readonly Predicate[], scans: Scan[]): Matcher[] {
   const needles = new Map<TextField, string[]>();
   const matchers: Matcher[] = [];
   for (const part of alternatives) {
-    if (part.kind !== 'contains') matchers.push(matcherOf(part, looks));
+    if (part.kind !== 'contains') matchers.push(matcherOf(part, scans));
     else needles.set(part.column, [...(needles.get(part.column) ?? []), part.needle]);
   }
-  for (const [column, texts] of needles) matchers.push(containsMatcher(column, texts, looks));
+  for (const [column, texts] of needles) matchers.push(containsMatcher(column, texts, scans));
   return matchers;
 }
 
-function containsMatcher(column: TextField, needles: readonly string[], looks: Look[]): Matcher {
+function containsMatcher(column: TextField, needles: readonly string[], scans: Scan[]): Matcher {
   const { endOfFirst, cost } = textSearch(needles.map(foldText));
-  return lookMatcher({ column, cost }, (text) => endOfFirst(text, 0) !== -1, looks);
+  return scanMatcher({ column, cost }, (text) => endOfFirst(text, 0) !== -1, scans);
 }
 
-function lookMatcher(look: Look, matches: (text: string) => boolean, looks: Look[]): Matcher {
-  looks.push(look);
-  const { column, cost } = look;
+function scanMatcher(scan: Scan, matches: (text: string) => boolean, scans: Scan[]): Matcher {
+  scans.push(scan);
+  const { column, cost } = scan;
   return (event) => {
     const text = event.folded(column);
     if (text === undefined) return false;
@@ -105,29 +143,48 @@ function equalsMatcher({ column, values, folded }: Extract<Predicate, { kind: 'e
   return (event) => wanted.has(event.text(column));
 }
 
-/** A request may have thousands of ranges: they are sorted and joined where they touch, so that one alone is left to be looked at. */
+/** Finds the address by binary search, because a request may have thousands of ranges. */
 function addressMatcher(ranges: readonly AddressRange[]): Matcher {
-  const joined = joinRanges(ranges);
+  const disjoint = disjointRanges(ranges);
   return (event) => {
     const address = event.address();
     if (address === null) return false;
-    let [low, high] = [0, joined.length];
+    let [low, high] = [0, disjoint.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((joined[middle] as AddressRange).last < address) low = middle + 1;
+      if ((disjoint[middle] as AddressRange).last < address) low = middle + 1;
       else high = middle;
     }
-    const range = joined[low];
+    const range = disjoint[low];
     return range !== undefined && range.first <= address;
   };
 }
 
-function joinRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
-  const joined: AddressRange[] = [];
+/** The ranges in ascending order, overlapping ones joined. */
+function disjointRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
+  const disjoint: AddressRange[] = [];
   for (const range of ranges.toSorted((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))) {
-    const before = joined.at(-1);
-    if (before === undefined || before.last < range.first) joined.push(range);
-    else if (before.last < range.last) joined[joined.length - 1] = { first: before.first, last: range.last };
+    const before = disjoint.at(-1);
+    if (before === undefined || before.last < range.first) disjoint.push(range);
+    else if (before.last < range.last) disjoint[disjoint.length - 1] = { first: before.first, last: range.last };
   }
-  return joined;
+  return disjoint;
+}
+
+/**
+ * Letters whose lower case differs between JavaScript and DuckDB: JavaScript makes two characters of the capital I with a dot and looks at
+ * the neighbours of a sigma, and DuckDB 1.5 lacks the letters that got a lower case in Unicode 16 and 17.
+ */
+const UNLIKE_DUCKDB = /[\u0130\u03a3\u1c89\ua7cb-\ua7ce\ua7d2\ua7d4\ua7da\ua7dc\u{10d50}-\u{10d65}\u{16ea0}-\u{16eb8}]/u;
+
+/** Runs of letters whose lower case is the same in both. */
+const RUNS_LIKE_DUCKDB = new RegExp(`${UNLIKE_DUCKDB.source.replace('[', '[^')}+`, 'gu');
+
+/** Lower case, code point by code point, exactly as DuckDB's `lower`, because a tail and a search must find the same events. */
+export function foldText(text: string): string {
+  if (!UNLIKE_DUCKDB.test(text)) {
+    return text.toLowerCase();
+  }
+  const simple = text.replaceAll('\u0130', 'i').replaceAll('\u03a3', '\u03c3');
+  return UNLIKE_DUCKDB.test(simple) ? simple.replace(RUNS_LIKE_DUCKDB, (run) => run.toLowerCase()) : simple.toLowerCase();
 }

@@ -1,17 +1,27 @@
-import type { TextField } from './event-fields.ts';
+import { EVENT_FIELDS, type EventField, type TextField } from './event-fields.ts';
+
+/** A field whose value a packed log repeats by a control character. */
+type PackedField = Extract<EventField, { readonly packedAs: number }>['name'];
 
 /**
- * A packed log has a control character wherever it repeats one of these fields of its event, which are stored beside it anyway. JSON has
- * none of its own. The others are not worth it: they have few values, or the compression finds their values in the logs around.
+ * A packed log has a control character, of which JSON has none, instead of each value of these fields of its event, which the columns have.
+ * The other fields save nothing: they have few values, or the compression finds their values in neighbouring logs.
  *
- * Only a value that stands in JSON as it is counts: without a backslash or a quote, without control characters, and long enough. At each
- * place of the log, from the first on, the first of the fields is taken whose value stands there; the log goes on behind it. Whoever
- * unpacks a log puts the values in again, and needs to know neither.
+ * Only a value counts that JSON repeats as it is: without a backslash, a quote or a control character, and long enough. At each index of
+ * the log, from the first on, the first of the fields whose value begins there is replaced, and the log goes on after that value. Unpacking
+ * puts the values in again.
  */
-export const PACKED_FIELDS = ['url', 'ip', 'ruleName', 'ruleId'] as const satisfies readonly TextField[];
+export const PACKED_FIELDS: readonly PackedField[] = EVENT_FIELDS.filter((field) => 'packedAs' in field)
+  .toSorted((left, right) => left.packedAs - right.packedAs)
+  .map(({ name }) => name);
 
 /** Bytes of the shortest value that is taken out. */
 export const SHORTEST_PACKED_BYTES = 6;
 
-/** Stands for the nth of the {@link PACKED_FIELDS}, from 0. */
+/** The control character for the nth of the {@link PACKED_FIELDS}, from 0. */
 export const markOf = (index: number) => String.fromCharCode(index + 1);
+
+/** The log of an event with these fields, as it was before it was packed. */
+export function unpackLog(packed: string, fields: Readonly<Partial<Record<TextField, string>>>): string {
+  return PACKED_FIELDS.reduceRight((log, name, index) => log.replaceAll(markOf(index), () => fields[name] ?? ''), packed);
+}

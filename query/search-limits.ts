@@ -1,31 +1,50 @@
 /**
- * What one search may ask for. The body's size is the HTTP layer's matter; these keep a small body from becoming a costly statement
- * (DuckDB takes 2 s to plan 10,000 alternatives of `contains`).
+ * Limits of one search. They keep a small body from becoming a costly statement: DuckDB takes 2 s to plan 10,000 alternatives of
+ * `contains`. The HTTP layer limits the size of the body.
  */
 export const SEARCH_LIMITS = {
-  /** Filter clauses of a request. */
+  /** Clauses of a request, in all its lists. */
   clauses: 100,
   /** Alternatives of one clause. */
   alternatives: 1_000,
   /** Alternatives of all clauses together. */
   allAlternatives: 5_000,
   /**
-   * Alternatives of all `contains` and `wildcard` clauses together: each reads every text anew, and the engine is not interrupted within a
-   * block of rows.
+   * Alternatives of all clauses together whose operation searches within texts. Each reads every text again, and DuckDB is not interrupted
+   * within a block of rows.
    */
   searchedTexts: 500,
   /** Terms and phrases of `query`. */
   terms: 64,
   /** Runs of stars in one wildcard. */
   starRuns: 256,
-  /** Runs of stars in all wildcards together: the text between each two is looked for in every event. */
+  /** Runs of stars in all wildcards together: the text between each two is searched for in every event. */
   allStarRuns: 8_192,
   /** UTF-16 units of `query` and of one alternative. */
   textLength: 65_536,
   /** Brackets and braces open at the same time; a valid search needs four. */
   jsonDepth: 32,
-  /** Values in the body, those inside others included; a valid search has fewer than 6,000. */
+  /** Values in the body, nested ones included; a valid search has fewer than 6,000. */
   jsonValues: 20_000,
   /** Errors that one answer lists. */
   listedErrors: 100,
 } as const;
+
+/** Rows or groups of a page, and buckets of a sparkline. Larger requests are clamped to it. */
+export const MAX_PER_ANSWER = 500;
+
+export const DEFAULT_PAGE_SIZE = 50;
+
+/** Values of one facet of the explorer. */
+export const MAX_FACET_VALUES = 100;
+
+export const DEFAULT_FACET_VALUES = 10;
+
+/** Series of a histogram beside the one of all other values. */
+export const MAX_HISTOGRAM_SERIES = 12;
+
+/** How far back a window may reach. */
+export const REACH_HOURS = 72;
+
+/** The difference that is allowed between the clock of the caller and ours. */
+export const TOLERANCE_SECONDS = 60;

@@ -1,5 +1,16 @@
-import type { Dimension } from './dimensions.ts';
-import type { Predicate } from './predicate.ts';
+import type { GroupDimension, SearchedField } from './event-fields.ts';
+
+/** A validated search: everything that an engine is given. */
+export interface SearchPlan {
+  readonly zones: ZoneSelection;
+  readonly window: TimeWindow;
+  readonly where: Predicate;
+  readonly page: Page;
+  readonly output: RowsOutput | GroupsOutput;
+}
+
+/** The zones whose events are searched: ascending, each once, at least one; or all that have events. */
+export type ZoneSelection = readonly number[] | 'all';
 
 /** Half-open time range `[fromMs, toMs)`, Unix milliseconds UTC. */
 export interface TimeWindow {
@@ -10,7 +21,7 @@ export interface TimeWindow {
 export interface Page {
   /** Zero-based. */
   readonly index: number;
-  /** 1..500. */
+  /** 1..`MAX_PER_ANSWER`; in a question of the explorer also 0. */
   readonly size: number;
 }
 
@@ -20,16 +31,31 @@ export interface RowsOutput {
 
 export interface GroupsOutput {
   readonly kind: 'groups';
-  readonly by: readonly Dimension[];
-  /** Number of sparkline buckets, 0..500; 0 leaves the sparkline out. */
+  readonly by: readonly GroupDimension[];
+  /** Number of sparkline buckets, 0..`MAX_PER_ANSWER`; 0 leaves the sparkline out. */
   readonly buckets: number;
 }
 
-/** A validated search of one zone: what every engine is given, and all it is given. */
-export interface SearchPlan {
-  readonly zoneId: number;
-  readonly window: TimeWindow;
-  readonly where: Predicate;
-  readonly page: Page;
-  readonly output: RowsOutput | GroupsOutput;
+/**
+ * A condition on an event. A condition on a column is false for events without that column. "Folded" means compared after both sides are
+ * lower-cased code point by code point.
+ */
+export type Predicate =
+  | { readonly kind: 'everything' }
+  | { readonly kind: 'all'; readonly of: readonly Predicate[] }
+  | { readonly kind: 'any'; readonly of: readonly Predicate[] }
+  /** True for every event for which `of` is not true, also for one that lacks its column. */
+  | { readonly kind: 'not'; readonly of: Predicate }
+  | { readonly kind: 'equals'; readonly column: SearchedField; readonly values: readonly string[]; readonly folded: boolean }
+  /** Folded. */
+  | { readonly kind: 'contains'; readonly column: SearchedField; readonly needle: string }
+  /** `parts` are the literal runs between the stars: `a*b` is `['a','b']`, `*` is `['','']`. Folded, anchored at both ends. */
+  | { readonly kind: 'wildcard'; readonly column: SearchedField; readonly parts: readonly string[] }
+  /** The `ip` column as a number is in one of the ranges. */
+  | { readonly kind: 'addressIn'; readonly ranges: readonly AddressRange[] };
+
+/** A range of 128-bit addresses that includes both ends; IPv4 is in `::ffff:0:0/96`. A range need not be that of a CIDR prefix. */
+export interface AddressRange {
+  readonly first: bigint;
+  readonly last: bigint;
 }

@@ -1,10 +1,11 @@
-import type { Dimension } from './dimensions.ts';
+import type { GroupDimension } from './event-fields.ts';
 
 export interface EventRow {
+  readonly zoneId: number;
   readonly logId: string;
   /** Unix milliseconds UTC. */
   readonly timestamp: number;
-  /** The log object as JSON text, spliced into the answer unparsed so that no digit is lost. */
+  /** The log object as JSON text. It goes into the answer unparsed, so that no digit is lost. */
   readonly logJson: string;
   /** The dimensions that the event has, plus `ruleName`. */
   readonly fields: Readonly<Record<string, string>>;
@@ -22,7 +23,7 @@ export interface GroupContext {
 }
 
 export interface EventGroup {
-  readonly key: Readonly<Partial<Record<Dimension, string>>>;
+  readonly key: Readonly<Partial<Record<GroupDimension, string>>>;
   readonly count: number;
   readonly firstSeen: number;
   readonly lastSeen: number;
@@ -35,3 +36,48 @@ export interface EventGroup {
 export type SearchResult =
   | { readonly kind: 'rows'; readonly rows: readonly EventRow[]; readonly total: number }
   | { readonly kind: 'groups'; readonly groups: readonly EventGroup[]; readonly total: number };
+
+/** The answer to an `ExplorePlan`. Parts that were not asked for are null. */
+export interface ExploreResult {
+  /** The page of rows or groups, empty where its size is 0, and the total. */
+  readonly page: SearchResult;
+  readonly histogram: Histogram | null;
+  /** In the order in which they were asked for. */
+  readonly facets: readonly Facet[] | null;
+  /** Number of the events of the selection. */
+  readonly selectedTotal: number | null;
+}
+
+export interface Histogram {
+  /** The most frequent values first: count descending, then value ascending by code point. At most `MAX_HISTOGRAM_SERIES`. */
+  readonly series: readonly HistogramSeries[];
+  /** All other values together; null where there are none. */
+  readonly other: HistogramCounts | null;
+}
+
+export interface HistogramCounts {
+  readonly total: number;
+  /** Number of events of each bucket, which are those of a sparkline. */
+  readonly counts: readonly number[];
+}
+
+export interface HistogramSeries extends HistogramCounts {
+  /** Null where the histogram has one series of all events; a missing value is the empty text. */
+  readonly value: string | null;
+}
+
+export interface Facet {
+  readonly field: GroupDimension;
+  /** Number of distinct values in R; missing and empty ones are one. */
+  readonly distinct: number;
+  readonly values: readonly FacetValue[];
+}
+
+export interface FacetValue {
+  /** A missing value is the empty text. */
+  readonly value: string;
+  /** Number of its events in R. */
+  readonly count: number;
+  /** Number of its events in the selection; null without a selection. */
+  readonly selected: number | null;
+}

@@ -1,40 +1,40 @@
-/** The engine's own search compares texts of this length at most six times at each place. */
-const SHORT = 6;
-/** The engine's own search takes some microseconds at most where text and needles multiply to this. */
+/** Length of a needle that `indexOf` compares with at most six characters at each index. */
+const SHORT_NEEDLE = 6;
+/** `indexOf` takes a few microseconds at most if the lengths of text and needles multiply to this. */
 const FEW_COMPARISONS = 4_096;
-/** So many comparisons of the engine cost as much as a character that the automaton reads. */
-const COMPARISONS_A_STEP = 8;
+/** Comparisons of `indexOf` that cost as much as one character that the automaton reads. */
+const COMPARISONS_PER_STEP = 8;
 
-/** Where a text has the first of some others, and what it costs to look. Both are folded already. */
+/** A search for the first of some needles. Texts and needles are folded. */
 export interface TextSearch {
-  /** Returns the index behind the needle that ends first at or behind `from`, or -1; `from` counts UTF-16 units. */
+  /** The end of the needle that ends first at or after `from`, or -1. Indexes count UTF-16 units. */
   endOfFirst(text: string, from: number): number;
-  /** The characters that are read at most, or as much work in other ways, where so many characters are left. */
+  /** The highest cost of a search through this many characters, in characters that are read. */
   cost(characters: number): number;
 }
 
 /**
- * Looks for several texts at once in time that grows with the text alone: that of V8's `indexOf` grows with text and needle multiplied
- * where both repeat themselves. Throws RangeError where there is no needle, or an empty one.
+ * Searches for several texts at once in time that grows with the length of the text only. The time of V8's `indexOf` grows with the product
+ * of both lengths if text and needle are repetitive. Throws RangeError if there is no needle or an empty one.
  */
 export function textSearch(needles: readonly string[]): TextSearch {
   if (needles.length === 0 || needles.includes('')) throw new RangeError('needles must be one or more texts that are not empty');
   const total = needles.reduce((sum, needle) => sum + needle.length, 0);
   const [only = ''] = needles;
-  const isShort = needles.length === 1 && only.length <= SHORT;
-  const isQuick = (characters: number): boolean => isShort || characters * total <= FEW_COMPARISONS;
+  const isShort = needles.length === 1 && only.length <= SHORT_NEEDLE;
+  const usesIndexOf = (characters: number): boolean => isShort || characters * total <= FEW_COMPARISONS;
   let automaton: ReturnType<typeof buildAutomaton> | undefined;
   return {
-    cost: (characters) => (isQuick(characters) ? Math.ceil((characters * total) / COMPARISONS_A_STEP) : characters),
+    cost: (characters) => (usesIndexOf(characters) ? Math.ceil((characters * total) / COMPARISONS_PER_STEP) : characters),
     endOfFirst(text, from) {
-      if (isQuick(text.length - from)) return endByEngine(needles, text, from);
+      if (usesIndexOf(text.length - from)) return endByIndexOf(needles, text, from);
       automaton ??= buildAutomaton(needles, total);
       return endByAutomaton(automaton, text, from);
     },
   };
 }
 
-function endByEngine(needles: readonly string[], text: string, from: number): number {
+function endByIndexOf(needles: readonly string[], text: string, from: number): number {
   let end = -1;
   for (const needle of needles) {
     const found = text.indexOf(needle, from);
@@ -44,18 +44,18 @@ function endByEngine(needles: readonly string[], text: string, from: number): nu
 }
 
 /**
- * The automaton of Aho and Corasick (Efficient string matching, CACM 18, 1975). State 0 has read nothing of any needle. States are numbered
- * by the length of what they have read, so that the steps of a state lead to neighbours, in the order of their characters: a step is found
- * by halving, which no choice of characters makes slow, as it would a hash table.
+ * The automaton of Aho and Corasick (Efficient string matching, CACM 18, 1975). A state stands for a prefix of a needle, state 0 for the
+ * empty one. States are numbered by the length of the prefix, so that the targets of a state are adjacent and sorted by character. A target
+ * is found by binary search, which no choice of characters slows down as it would a hash table.
  */
 interface Automaton {
   /** The character that leads to each state. */
   readonly units: Uint16Array;
-  /** The first state that a step of each leads to; those of the next state begin where they end. */
+  /** The first target of each state. Its last target comes before the first of the next state. */
   readonly firstTargets: Uint32Array;
-  /** The state of the longest other beginning of a needle that ends at the same place. */
+  /** The state of the longest shorter prefix of a needle that is a suffix of this state's prefix. */
   readonly fallbacks: Uint32Array;
-  /** 1 where a needle ends. */
+  /** 1 if a needle ends in the state. */
   readonly ends: Uint8Array;
 }
 
@@ -66,26 +66,26 @@ function buildAutomaton(needles: readonly string[], total: number): Automaton {
   const fallbacks = new Uint32Array(total + 1);
   const ends = new Uint8Array(total + 1);
   const automaton = { units, firstTargets, fallbacks, ends };
-  // Of each state: the sorted needles that begin with what it has read, their beginning's length, and the state before.
+  // Each state has the range of the sorted needles with its prefix, the length of the prefix and the state before it.
   const states = [{ low: 0, high: sorted.length, length: 0, parent: 0 }];
   for (let state = 0; state < states.length; state += 1) {
     const { low, high, length } = states[state] as (typeof states)[number];
     firstTargets[state] = states.length;
-    let at = low;
-    while (at < high && (sorted[at] as string).length === length) {
+    let needle = low;
+    while (needle < high && (sorted[needle] as string).length === length) {
       ends[state] = 1;
-      at += 1;
+      needle += 1;
     }
-    while (at < high) {
-      const unit = (sorted[at] as string).charCodeAt(length);
-      const first = at;
-      while (at < high && (sorted[at] as string).charCodeAt(length) === unit) at += 1;
+    while (needle < high) {
+      const unit = (sorted[needle] as string).charCodeAt(length);
+      const first = needle;
+      while (needle < high && (sorted[needle] as string).charCodeAt(length) === unit) needle += 1;
       units[states.length] = unit;
-      states.push({ low: first, high: at, length: length + 1, parent: state });
+      states.push({ low: first, high: needle, length: length + 1, parent: state });
     }
   }
   firstTargets[states.length] = states.length;
-  // Shorter beginnings first, because the fallback of each is made from those of its parent.
+  // Shorter prefixes come first, because a fallback is computed from those of the parent.
   for (let state = 1; state < states.length; state += 1) {
     const { parent } = states[state] as (typeof states)[number];
     if (parent !== 0) fallbacks[state] = step(automaton, fallbacks[parent] as number, units[state] as number);
@@ -94,7 +94,7 @@ function buildAutomaton(needles: readonly string[], total: number): Automaton {
   return automaton;
 }
 
-/** The state that a character leads to from another; 0, to which no step leads, where there is none. */
+/** The target of a state for a character, or 0 if there is none; no step leads to state 0. */
 function targetOf({ units, firstTargets }: Automaton, state: number, unit: number): number {
   let low = firstTargets[state] as number;
   const end = firstTargets[state + 1] as number;
@@ -121,4 +121,37 @@ function endByAutomaton(automaton: Automaton, text: string, from: number): numbe
     if (automaton.ends[state] === 1) return at + 1;
   }
   return -1;
+}
+
+/** A test whether a text consists of the parts of a wildcard. Texts and parts are folded. */
+interface WildcardSearch {
+  matches(text: string): boolean;
+  /** The highest cost of a test of this many characters, in characters that are read. */
+  cost(characters: number): number;
+}
+
+/**
+ * Searches for `parts` in their order with anything in between, anchored at both ends. Each part is matched at its first occurrence: if the
+ * rest does not fit after that, it does not fit after a later one. So nothing is tried twice, however many stars there are, while a regular
+ * expression with a dozen may not end.
+ */
+export function wildcardSearch(parts: readonly string[]): WildcardSearch {
+  const [first = ''] = parts;
+  const last = parts.at(-1) ?? '';
+  const middle = parts.slice(1, -1).map((part) => textSearch([part]));
+  const anchored = first.length + last.length;
+  return {
+    cost: (characters) => (middle.length === 0 ? Math.min(characters, anchored) : characters + middle.length),
+    matches(text) {
+      if (parts.length === 1) return text === first;
+      const end = text.length - last.length;
+      if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+      let offset = first.length;
+      for (const search of middle) {
+        offset = search.endOfFirst(text, offset);
+        if (offset === -1 || offset > end) return false;
+      }
+      return true;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The process that a lock file names, or null when it names none that runs. */
+/** The running process that a lock file names, or null. */
 function holderOf(path) {
   let pid;
   try {
@@ -15,12 +15,12 @@ function holderOf(path) {
     process.kill(pid, 0);
     return pid;
   } catch (error) {
-    // EPERM: it runs, as another user.
+    // EPERM: the process runs as another user.
     return error.code === 'EPERM' ? pid : null;
   }
 }
 
-/** Links `from` as `to` and forgets `from`; false when `to` is there already. */
+/** Links `from` as `to` and removes `from`. Returns false if `to` exists. */
 function moveIfFree(from, to) {
   try {
     linkSync(from, to);
@@ -33,7 +33,7 @@ function moveIfFree(from, to) {
   }
 }
 
-/** True when the lock is ours now. It is linked into place with its content, so that nobody reads it half written. */
+/** Returns whether this process has the lock now. The file is linked with its content, so that nobody reads it half written. */
 function tryToTake(path) {
   const own = `${path}.${process.pid}`;
   writeFileSync(own, String(process.pid));
@@ -45,18 +45,18 @@ function tryToTake(path) {
     if (error.code === 'ENOENT') return false;
     throw error;
   }
-  // Left behind by a process that was killed. Unless another launcher saw that first and took the lock meanwhile: it gets it back.
+  // A process that was killed has left the lock. If another launcher has taken it in the meantime, that one gets it back.
   if (holderOf(own) === null) rmSync(own, { force: true });
   else moveIfFree(own, path);
   return false;
 }
 
 /**
- * Keeps two launchers from installing into the same folder at the same time. Waits while another process that runs holds the lock.
+ * Keeps two launchers from installing into the same folder at the same time. Waits while another running process holds the lock.
  *
- * @param {string} path the lock file; it holds the process id
- * @param {(pid: number) => void} onWait called once when there is somebody to wait for
- * @returns {Promise<() => void>} gives the lock back
+ * @param {string} path the lock file, which has the process id
+ * @param {(pid: number) => void} onWait called once if another process holds the lock
+ * @returns {Promise<() => void>} releases the lock
  */
 export async function takeInstallLock(path, onWait) {
   mkdirSync(dirname(path), { recursive: true });

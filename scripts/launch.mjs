@@ -1,5 +1,5 @@
-// Runs one of the scripts of script-table.mjs on a machine that has only Node 18 or later and npm: installs what is missing,
-// finds a Node that can run the program, and hands over to it. Plain JavaScript without dependencies, because nothing is installed yet.
+// Runs one of the scripts of script-table.mjs on a machine that has only Node 18 or later and npm. It installs missing packages, finds a
+// Node that can run the program, and starts it. It is plain JavaScript without dependencies, because nothing is installed yet.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -12,8 +12,8 @@ import { SCRIPTS } from './script-table.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-// The heap is small beside the buffers that come and go. Without this V8 goes through all of it seven times a second while events come in
-// by HTTP.
+// Without this option V8 collects the whole heap seven times a second during an intake over HTTP, because the heap is small beside the
+// buffers.
 const NODE_OPTIONS = ['--initial-old-space-size=128'];
 
 function fail(message, status) {
@@ -37,14 +37,14 @@ function whyInstall(folder) {
   );
 }
 
-/** Installs the packages of a folder with a package.json, if they are not there as its lock file says. */
+/** Installs the packages of a folder with a package.json if they differ from its lock file. */
 async function install(folder) {
   if (whyInstall(folder) === null) return;
   const release = await takeInstallLock(join(root, '.cache', 'install.lock'), (pid) =>
     process.stderr.write(`shieldlog: process ${pid} is installing packages; waiting for it\n`),
   );
   process.once('exit', release);
-  // Whoever held the lock may have done it.
+  // The process that held the lock may have installed them.
   const reason = whyInstall(folder);
   if (reason !== null) npmCi(folder, reason);
   process.off('exit', release);
@@ -54,24 +54,22 @@ async function install(folder) {
 function npmCi(folder, reason) {
   const where = folder === root ? '' : ` in ${relative(root, folder)}/`;
   process.stderr.write(`shieldlog: installing packages${where} with npm ci, because ${reason}; this takes a minute\n`);
-  // Under `npm run`, npm names its own program file: the one on PATH may be another or none.
+  // Under `npm run`, npm names its own program file. PATH may have another npm or none.
   const npm = process.env.npm_execpath;
   const [command, ...first] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
-  // npm's standard output goes to stderr: stdout belongs to the script's data. `--loglevel=error` leaves out engine warnings,
-  // which concern the Node that installs, not the one that runs. Development packages are wanted whatever NODE_ENV says.
+  // npm's standard output goes to stderr, because stdout is for the data of the script. `--loglevel=error` hides engine warnings, which are
+  // about the Node that installs and not the one that runs. Development packages are needed with any NODE_ENV.
   const args = [...first, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
   const done = spawnSync(command, args, { cwd: folder, stdio: ['ignore', 2, 2] });
   if (done.error) fail(`npm could not be started: ${done.error.message}`, 1);
   if (done.status === 0) return;
-  fail(
-    `npm ci failed with status ${done.status ?? done.signal}; its messages are above. It needs the package registry (npm config get registry): once everything is installed, no network is needed`,
-    1,
-  );
+  const registry = 'the package registry (npm config get registry): once everything is installed, no network is needed';
+  fail(`npm ci failed with status ${done.status ?? done.signal}; its messages are above. It needs ${registry}`, 1);
 }
 
 /**
- * A signal to `npm start` ends npm and the shell between npm and this process, which is told nothing. Under npm, that is noticed here;
- * elsewhere, a parent that ends (a terminal under nohup) means nothing.
+ * Calls `act` when the parent has ended, but only under npm: a signal to `npm start` ends npm and its shell, and this process gets none.
+ * Elsewhere a parent may end without consequence, such as a terminal under nohup.
  */
 function whenOrphaned(act) {
   if (process.env.npm_lifecycle_event === undefined) return undefined;
@@ -80,8 +78,8 @@ function whenOrphaned(act) {
 }
 
 /**
- * Runs one command to its end; signals go to it, and its exit status comes back. With `leash`, the command has a channel to this process,
- * whose end tells it that this process was killed.
+ * Runs one command, passes signals on to it and resolves with its exit status. With `leash`, the command has a channel to this process. The
+ * end of the channel tells it that this process was killed.
  */
 function run(command, args, { leash, ...options }) {
   return new Promise((finish) => {
@@ -112,8 +110,8 @@ function run(command, args, { leash, ...options }) {
  * Sets up what is missing, runs the script and exits with its status.
  *
  * @param {string | undefined} name a name in SCRIPTS
- * @param {readonly string[]} args go to the script's last command
- * @param {string} callersFolder where relative file names on the command line begin
+ * @param {readonly string[]} args arguments of the script's last command
+ * @param {string} callersFolder the folder of relative file names on the command line
  */
 export async function launch(name, args, callersFolder) {
   const script = Object.hasOwn(SCRIPTS, name ?? '') ? SCRIPTS[name] : undefined;
@@ -121,18 +119,16 @@ export async function launch(name, args, callersFolder) {
   for (const folder of ['.', ...(script.packages ?? [])]) await install(join(root, folder));
   const node = findNode({ root, execPath: process.execPath, version: process.versions.node });
   if (node === null) {
-    fail(
-      `Node 24.10 or later is needed; this is ${process.versions.node} and node_modules/node/bin/node is missing. Install Node 24, or run: npm rebuild node`,
-      1,
-    );
+    const found = `this is ${process.versions.node} and node_modules/node/bin/node is missing`;
+    fail(`Node 24.10 or later is needed; ${found}. Install Node 24, or run: npm rebuild node`, 1);
   }
   const bin = join(root, 'node_modules', '.bin');
   const env = {
     ...script.env,
     ...process.env,
-    // A running DuckDB call occupies one of libuv's threads, of which there are 4 unless told otherwise before the start.
+    // A running DuckDB call occupies one of libuv's threads. By default there are 4.
     UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE ?? '16',
-    // glibc gives every thread a heap of its own and hardly ever gives memory back: with 16 threads that comes to a gigabyte under load.
+    // glibc gives every thread its own heap and returns little memory: with 16 threads that is a gigabyte under load.
     MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX ?? '2',
     PATH: [dirname(node), bin, process.env.PATH ?? ''].join(delimiter),
   };

@@ -1,10 +1,10 @@
 /**
- * Whether `npm ci` has to run, decided from the text of two files: `package-lock.json` and the copy that npm leaves in
- * `node_modules/.package-lock.json`. Contents are compared, not file times: a restored cache or a fresh checkout has misleading times.
+ * Whether `npm ci` must run, from the texts of `package-lock.json` and of the copy that npm writes to `node_modules/.package-lock.json`.
+ * File times are not compared, because those of a restored cache or a new checkout are misleading.
  *
  * @param {string} lockText the text of `package-lock.json`
- * @param {string | null} installedText the text of `node_modules/.package-lock.json`, null when there is none
- * @returns {string | null} why an installation is needed, in words that follow "because"; null when everything is there
+ * @param {string | null} installedText the text of `node_modules/.package-lock.json`, null if there is none
+ * @returns {string | null} the reason for an installation, to follow "because"; null if everything is there
  */
 export function needsInstall(lockText, installedText) {
   if (installedText === null) return 'nothing is installed yet';
@@ -19,7 +19,7 @@ export function needsInstall(lockText, installedText) {
     if (path === '' || entry.link) continue;
     const found = installed[path];
     if (found === undefined) {
-      // Builds for other systems and packages nothing asked for stay out of node_modules.
+      // npm does not install builds for other systems and packages that nothing requires.
       if (entry.optional || entry.devOptional || entry.peer) continue;
       return `${path} is missing`;
     }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Type stripping without a warning, and the parts of `node:sqlite` that the program uses, are there from 24.10 on. */
+/** The first version with type stripping without a warning and with the parts of `node:sqlite` that the program uses. */
 const OLDEST = { major: 24, minor: 10 };
 
 /**

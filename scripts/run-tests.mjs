@@ -1,4 +1,4 @@
-// Runs vitest with the arguments given and ends with a line `N passed, N failed` of its own, printed after everything else.
+// Runs vitest with the given arguments and prints a line `N passed, N failed` after everything else.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,11 +20,11 @@ const child = spawn(process.execPath, [...args, ...process.argv.slice(2)], {
   stdio: 'inherit',
   env: { ...process.env, SHIELDLOG_TEST_COUNTS: countsFile },
 });
-// An interrupted vitest ends what its tests have started, such as a broker; a terminated one does not.
+// An interrupted vitest ends the processes of its tests, such as a broker. A terminated one does not.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill('SIGINT'));
-// The launcher was killed; its tests do not outlive it.
+// The tests end when the launcher is killed.
 process.once('disconnect', () => child.kill());
-// That channel does not keep this process running.
+// The channel must not keep this process running.
 process.channel?.unref();
 
 child.on('exit', (code) => {
@@ -36,7 +36,7 @@ child.on('exit', (code) => {
     counts = { passed: 0, failed: 1 };
   }
   rmSync(folder, { recursive: true, force: true });
-  // A run that failed outside every test must not read as all well.
+  // A run may fail outside of all tests.
   if (code !== 0 && counts.failed === 0) counts.failed = 1;
   process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed\n`);
   process.exitCode = counts.failed === 0 ? 0 : code || 1;

@@ -1,13 +1,13 @@
-/** Runs these projects of vitest.config.ts. Tests compile the kernels and compare. */
+/** Runs projects of vitest.config.ts. Tests compile the kernels, so their packages are installed too. */
 const tests = (...projects) => ({
   commands: [['node', 'scripts/run-tests.mjs', ...projects.map((project) => `--project=${project}`)]],
   packages: ['ingest/event/kernel', 'store/embedded/parquet/kernel'],
 });
 
 /**
- * What each npm script runs, in order; the first that fails ends it. `node` stands for a Node that can run the program.
- * `env` holds defaults: what the caller has set wins. `packages`: folders with a package.json of their own that is installed too. Arguments
- * after the script's name go to its last command.
+ * The commands of each npm script, in order; the first that fails ends it. `node` stands for a Node that can run the program. `env` has
+ * defaults, which the environment of the caller overrides. `packages` are further folders whose package.json is installed. Arguments after
+ * the name of the script go to its last command.
  *
  * @type {Readonly<Record<string, { commands: readonly (readonly string[])[], env?: Readonly<Record<string, string>>, callersFolder?:
  * boolean, packages?: readonly string[] }>>}
@@ -15,7 +15,7 @@ const tests = (...projects) => ({
 export const SCRIPTS = {
   start: { commands: [['node', 'src/main.ts', 'serve']], env: { DEMO: 'auto' } },
   serve: { commands: [['node', 'src/main.ts', 'serve']] },
-  // File names on the command line are relative to where the caller stands, not to the checkout.
+  // File names on the command line are relative to the folder of the caller, not to the checkout.
   shieldlog: { commands: [['node', 'src/main.ts']], callersFolder: true },
   test: tests('unit', 'slow', 'property', 'broker'),
   'test:unit': tests('unit'),

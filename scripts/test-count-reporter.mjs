@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 
 /**
- * A vitest reporter that writes `{passed, failed}` of the whole run, all projects together, to the file that SHIELDLOG_TEST_COUNTS names.
- * A file that does not load, and an error outside any test, count as one failure each: no test of theirs could.
+ * A vitest reporter that writes `{passed, failed}` of all projects together to the file that SHIELDLOG_TEST_COUNTS names. A file that does
+ * not load and an error outside of all tests count as one failure each, because no test counts them.
  */
 export default class TestCountReporter {
   onTestRunEnd(testModules, unhandledErrors) {

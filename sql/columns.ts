@@ -1,41 +1,27 @@
 import { BATCH_COLUMNS, type BatchColumn } from '../query/batch-columns.ts';
-import { TEXT_FIELDS, type TextField } from '../query/event-fields.ts';
-import { type SqlFragment, trusted } from './fragment.ts';
+import { type GroupDimension, TEXT_FIELDS, type TextField } from '../query/event-fields.ts';
+import { type SqlFragment, sql, textList, trusted } from './statement.ts';
 
-/** A column of the event table: its name is also its identifier in SQL, the only place identifiers come from. */
+/** A column of the event table: its name is also its identifier in SQL, the only source of identifiers. */
 export interface EventColumn {
   readonly name: EventColumnName;
   readonly duckdbType: 'BIGINT' | 'INTEGER' | 'VARCHAR' | 'UBIGINT' | 'BOOLEAN' | 'BLOB';
+  /** The version of the table of fields that has the column first; absent: 1. */
+  readonly since?: number;
 }
 
-/** What is asked for of an event: what a page, a filter, a feed knows it by. */
-const FIELD_COLUMNS: readonly EventColumn[] = [
-  { name: 'seq', duckdbType: 'BIGINT' },
-  { name: 'shieldZoneId', duckdbType: 'INTEGER' },
-  { name: 'timestamp', duckdbType: 'BIGINT' },
-  { name: 'logId', duckdbType: 'VARCHAR' },
-  ...TEXT_FIELDS.map((name) => ({ name, duckdbType: 'VARCHAR' }) as const),
-  { name: 'ipHigh', duckdbType: 'UBIGINT' },
-  { name: 'ipLow', duckdbType: 'UBIGINT' },
-];
+export type EventColumnName = BatchColumn | TextField | 'seq' | 'logId' | 'zoneText' | 'unfolded' | 'logPlace';
 
 const DUCKDB_TYPES = { int32: 'INTEGER', int64: 'BIGINT', uint64: 'UBIGINT', text: 'VARCHAR', bytes: 'BLOB' } as const;
+
+/** The ingest sequence, by which the feed is ordered. */
+const SEQUENCE: EventColumn = { name: 'seq', duckdbType: 'BIGINT' };
 
 /**
  * Whether `ip` or `urlTail` has upper case or more than ASCII, so that lower case may change it. On disk the column keeps the name
  * `unfolded`.
  */
 const HAS_UPPERCASE_OR_NON_ASCII: EventColumn = { name: 'unfolded', duckdbType: 'BOOLEAN' };
-
-/**
- * The columns of a journal and of a memtable. `seq` is the ingest sequence that the feed is ordered by; see `query/batch-columns.ts` for
- * the others.
- */
-export const JOURNAL_COLUMNS: readonly EventColumn[] = [
-  { name: 'seq', duckdbType: 'BIGINT' },
-  ...BATCH_COLUMNS.map(({ name, type }) => ({ name, duckdbType: DUCKDB_TYPES[type] })),
-  HAS_UPPERCASE_OR_NON_ASCII,
-];
 
 /**
  * The blob pointer, which says where the log of an event is; on disk the column keeps an old name. The one of a flushed event is the number
@@ -47,27 +33,38 @@ const BLOB_POINTER: EventColumn = { name: 'logPlace', duckdbType: 'BIGINT' };
 /** A blob file has fewer rows than 2 to the power of this. */
 export const LOG_ROW_BITS = 32;
 
-/**
- * What makes texts fast to search, of an event wherever it is. What comes before the first `?` of a url repeats, what comes after hardly
- * ever does.
- */
-const TEXT_AIDS: readonly EventColumn[] = [
-  { name: 'urlHead', duckdbType: 'VARCHAR' },
-  { name: 'urlTail', duckdbType: 'VARCHAR' },
+/** The columns of a journal and of a memtable; `query/batch-columns.ts` says what most of them hold. */
+export const JOURNAL_COLUMNS: readonly EventColumn[] = [
+  SEQUENCE,
+  ...BATCH_COLUMNS.map(({ name, type, since }) => ({ name, duckdbType: DUCKDB_TYPES[type], since })),
   HAS_UPPERCASE_OR_NON_ASCII,
 ];
 
 /** The columns of a segment. */
 export const SEGMENT_COLUMNS: readonly EventColumn[] = [...JOURNAL_COLUMNS, BLOB_POINTER];
 
-/** The columns of events wherever they are. */
-export const EVENT_COLUMNS: readonly EventColumn[] = [...FIELD_COLUMNS, ...TEXT_AIDS, BLOB_POINTER];
+/** Columns of events that no file has: they are put together from those of a file. */
+const COMPUTED_COLUMNS: readonly EventColumn[] = (['logId', 'zoneText', ...TEXT_FIELDS] as const)
+  .filter((name) => SEGMENT_COLUMNS.every((stored) => stored.name !== name))
+  .map((name) => ({ name, duckdbType: 'VARCHAR' }));
 
-export type EventColumnName = BatchColumn | TextField | 'seq' | 'logId' | 'unfolded' | 'logPlace';
+/** The columns of an id, which is asked for only as a whole. */
+const ID_PARTS: readonly EventColumnName[] = ['logIdBytes', 'logIdText'];
+
+/** The columns of events wherever they are. */
+export const EVENT_COLUMNS: readonly EventColumn[] = [
+  ...COMPUTED_COLUMNS,
+  ...SEGMENT_COLUMNS.filter(({ name }) => !ID_PARTS.includes(name)),
+];
 
 /** The quoted identifier of a column. */
 export function column(name: EventColumnName): SqlFragment {
   return trusted(`"${name}"`);
+}
+
+/** The column whose values are those of a dimension. */
+export function dimensionColumn(dimension: GroupDimension): EventColumnName {
+  return dimension === 'shieldZoneId' ? 'zoneText' : dimension;
 }
 
 /** The quoted identifiers of columns, comma-separated. */
@@ -78,4 +75,18 @@ export function columnList(columns: readonly EventColumn[]): SqlFragment {
 /** Columns with their types, as they are declared. */
 export function columnDefinitions(columns: readonly EventColumn[]): SqlFragment {
   return trusted(columns.map(({ name, duckdbType }) => `"${name}" ${duckdbType}`).join(', '));
+}
+
+/**
+ * The rows of journals or segments, in which a column that a file was written without is NULL. DuckDB takes the columns from the first file
+ * unless it is told them, which costs some 1.5 ms a query; so it is told only once a later version of the fields has added one.
+ */
+export function rowsOfFiles(paths: readonly string[], columns: readonly EventColumn[] = SEGMENT_COLUMNS): SqlFragment {
+  const schema = columns.some(({ since = 1 }) => since > 1) ? schemaOf(columns) : '';
+  return sql`read_parquet(${textList(paths)}${trusted(schema)})`;
+}
+
+function schemaOf(columns: readonly EventColumn[]): string {
+  const rows = columns.map(({ name, duckdbType }) => `'${name}': {name: '${name}', type: '${duckdbType}', default_value: NULL}`);
+  return `, schema = MAP {${rows.join(', ')}}`;
 }

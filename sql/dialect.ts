@@ -1,19 +1,52 @@
-import type { SqlFragment, SqlParam } from './fragment.ts';
+import { renderSql, type SqlFragment, type SqlParam, type SqlStatement, sql, text } from './statement.ts';
 
-/** What differs from engine to engine; everything else is written once, in the SQL that both understand. */
+/** The parts of a statement that engines write differently. Everything else is written once, in SQL that all engines understand. */
 export interface Dialect {
   readonly name: string;
-  placeholder(param: SqlParam, position: number): string;
+  /** The nth parameter, from 1. */
+  placeholder(param: SqlParam, index: number): string;
   /** Lower case, code point by code point, the same for column and needle. */
   fold(value: SqlFragment): SqlFragment;
-  /** True where `haystack` has `needle` somewhere; nothing in the needle is special. */
+  /** True if `haystack` has `needle` somewhere; nothing in the needle is special. */
   contains(haystack: SqlFragment, needle: SqlFragment): SqlFragment;
   startsWith(haystack: SqlFragment, needle: SqlFragment): SqlFragment;
   endsWith(haystack: SqlFragment, needle: SqlFragment): SqlFragment;
-  /** True where the folded `value` is made of the `parts`, folded, in their order with anything in between; in time linear in both. */
+  /** True if the folded `value` consists of the `parts`, folded, in their order with anything in between. Takes time linear in both. */
   wildcard(value: SqlFragment, parts: readonly string[]): SqlFragment;
-  /** Integer division towards negative infinity of two non-negative integers. */
+  /** Integer division of two non-negative integers, rounded down. */
   divide(dividend: SqlFragment, divisor: SqlFragment): SqlFragment;
-  /** An aggregate: the texts that are not NULL as the text of a JSON array, in no order; NULL where there are none. */
+  /** An aggregate: the texts that are not NULL as the text of a JSON array, in no order; NULL if there are none. */
   listOf(value: SqlFragment): SqlFragment;
+}
+
+export const duckdbDialect: Dialect = {
+  name: 'duckdb',
+  placeholder: (_param, index) => `$${index}`,
+  fold,
+  contains: (haystack, needle) => sql`contains(${haystack}, ${needle})`,
+  startsWith: (haystack, needle) => sql`starts_with(${haystack}, ${needle})`,
+  endsWith: (haystack, needle) => sql`ends_with(${haystack}, ${needle})`,
+  wildcard,
+  divide: (dividend, divisor) => sql`${dividend} // ${divisor}`,
+  listOf: (value) => sql`to_json(list(${value}) FILTER (${value} IS NOT NULL))::VARCHAR`,
+};
+
+function fold(value: SqlFragment): SqlFragment {
+  return sql`lower(${value})`;
+}
+
+/**
+ * DuckDB matches a LIKE of literal runs and `%` run by run. With `_` or an ESCAPE clause it tries all combinations of positions, which does
+ * not end on a dozen stars. So a literal `%` or `_` becomes a capital letter on both sides, of which folded text has none.
+ */
+function wildcard(folded: SqlFragment, parts: readonly string[]): SqlFragment {
+  const pattern = fold(sql`${text(parts.join('*'))}`);
+  return parts.some((part) => /[%_]/.test(part))
+    ? sql`translate(${folded}, '%_', 'PU') LIKE translate(${pattern}, '*%_', '%PU')`
+    : sql`${folded} LIKE replace(${pattern}, '*', '%')`;
+}
+
+/** A statement that only the DuckDB store runs. */
+export function duckdbStatement(fragment: SqlFragment): SqlStatement {
+  return renderSql(fragment, duckdbDialect);
 }

@@ -1,10 +1,110 @@
-import type { GroupsOutput, SearchPlan } from '../query/search-plan.ts';
-import { column } from './columns.ts';
+import type { GroupDimension } from '../query/event-fields.ts';
+import type { GroupsOutput, SearchPlan, TimeWindow } from '../query/search-plan.ts';
+import { column, dimensionColumn } from './columns.ts';
 import type { Dialect } from './dialect.ts';
-import { int32, int64, joinSql, type SqlFragment, sql, trusted } from './fragment.ts';
-import { markText } from './marked-text.ts';
+import { keyList, keyNames, markedKeys, pageOf, wantedKeys } from './group-statements.ts';
+import { matchSql } from './predicate-sql.ts';
+import { int32, int64, joinSql, markText, NO_SQL, renderSql, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
 
-/** What a row about groups is about, by its `absent`. */
+/** One page of group keys. */
+export interface GroupPage {
+  readonly keys: readonly (readonly string[])[];
+  /** There are no other groups. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Phase two: the facts about the groups of one page, in one pass over their events. Columns: those of {@link factRows}. `place` is the
+ * index of the group in `keys`, or the only key itself (marked text) if {@link isDirect}: then nothing has to be joined.
+ */
+export function groupDetailStatement(
+  plan: SearchPlan,
+  output: GroupsOutput,
+  { keys, isWhole }: GroupPage,
+  events: SqlFragment,
+  dialect: Dialect,
+): SqlStatement {
+  const groups = isDirect(output, isWhole)
+    ? { from: column(dimensionColumn(output.by[0] as GroupDimension)), join: NO_SQL, place: markText(trusted("coalesce(place, '')")) }
+    : { from: trusted('position'), join: sql` JOIN ${wantedKeys(output.by, keys)}`, place: trusted('place') };
+  const matching = sql`(SELECT ${groups.from} AS place${FACT_COLUMNS}${bucketColumn(plan, output, dialect)}
+    FROM ${events}${groups.join} WHERE ${matchSql(plan, plan.window, dialect)}) AS matching`;
+  const source = { output, matching, place: groups.place };
+  return renderSql(sql`WITH facts AS MATERIALIZED (${factsSql(source)}) ${factRows(source, dialect)}`, dialect);
+}
+
+/** Whether the `place` of {@link groupDetailStatement} is the key itself: the page has all groups of one dimension. */
+export function isDirect({ by }: GroupsOutput, isWhole: boolean): boolean {
+  return isWhole && by.length === 1;
+}
+
+/** Values of `absent` in the rows that only {@link groupOnceStatement} has. */
+export const PAGE_ROWS = {
+  /** A group of the page. Its keys are in the columns after the others. */
+  key: -1,
+  /** The number of groups is in `events`. The row has no `place`. */
+  total: -2,
+} as const;
+
+/**
+ * Both phases in one statement, which finds the events once and keeps them while it groups them, so they must be few. Columns: those of
+ * {@link factRows}, then `key0` … (marked text). `absent` may also be one of {@link PAGE_ROWS}. `place` is the index of the group in the
+ * page.
+ */
+export function groupOnceStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment, dialect: Dialect): SqlStatement {
+  const keys = keyList(output, (dimension, name) => sql`coalesce(${column(dimensionColumn(dimension))}, '') AS ${name}`);
+  const found = sql`SELECT ${keys}${FACT_COLUMNS}${bucketColumn(plan, output, dialect)}
+    FROM ${events} WHERE ${matchSql(plan, plan.window, dialect)}`;
+  const names = keyNames(output);
+  const counted = sql`SELECT ${names}, count(*) AS events FROM found GROUP BY ${names}`;
+  const ranked = sql`SELECT row_number() OVER (ORDER BY events DESC, ${names}) - 1 AS place, events, ${names}
+    FROM (SELECT ${names}, events FROM counted ${pageOf(plan, names)}) AS page`;
+  const sameKey = keyList(output, (_, name) => sql`found.${name} = page.${name}`, ' AND ');
+  const source = { output, matching: sql`found JOIN page ON ${sameKey}`, place: trusted('place') };
+  const noKeys = keyList(output, () => trusted('NULL'));
+  return renderSql(
+    sql`WITH found AS MATERIALIZED (${found}), counted AS MATERIALIZED (${counted}), page AS MATERIALIZED (${ranked}),
+      facts AS MATERIALIZED (${factsSql(source)})
+      SELECT *, ${noKeys} FROM (${factRows(source, dialect)}) AS about
+      UNION ALL
+      SELECT place, ${int32(PAGE_ROWS.key)}, NULL, NULL, NULL, NULL, events, NULL, NULL, NULL, ${markedKeys(output)} FROM page
+      UNION ALL
+      SELECT NULL, ${int32(PAGE_ROWS.total)}, NULL, NULL, NULL, NULL, count(*), NULL, NULL, NULL, ${noKeys} FROM counted`,
+    dialect,
+  );
+}
+
+/** The columns that facts are made of, after another column. */
+const FACT_COLUMNS = joinSql([NO_SQL, ...(['timestamp', 'country', 'asn', 'action', 'feature', 'ruleId'] as const).map(column)]);
+
+/** The sparkline bucket of an event as a further column; nothing if the plan has no buckets. */
+function bucketColumn({ window }: SearchPlan, { buckets }: GroupsOutput, dialect: Dialect): SqlFragment {
+  return buckets > 0 ? sql`, ${bucketOf(window, buckets, dialect)} AS bucket` : NO_SQL;
+}
+
+/** The number of an event's bucket, from 0, where a window is divided into so many of equal width. */
+export function bucketOf({ fromMs, toMs }: TimeWindow, buckets: number, dialect: Dialect): SqlFragment {
+  const elapsed = sql`(${column('timestamp')} - ${int64(fromMs)}) * ${int64(buckets)}`;
+  return dialect.divide(sql`(${elapsed})`, sql`${int64(toMs - fromMs)}`);
+}
+
+/** The events of the groups to be counted, with `place`, {@link FACT_COLUMNS} and, if the plan has buckets, `bucket`. */
+interface FactsSource {
+  readonly output: GroupsOutput;
+  readonly matching: SqlFragment;
+  /** `place` as it is selected for the answer. */
+  readonly place: SqlFragment;
+}
+
+/** Counts the events by bucket, origin, verdict and rule, in one pass. */
+function factsSql({ output, matching }: FactsSource): SqlFragment {
+  const [bucket, bucketSet] = output.buckets > 0 ? [sql`bucket, `, sql`, (place, bucket)`] : [NO_SQL, NO_SQL];
+  return sql`SELECT place, GROUPING("country", "action", "ruleId") AS absent, ${bucket}"country", "asn", "action", "feature", "ruleId",
+    count(*) AS events, min(${column('timestamp')}) AS "firstSeen", max(${column('timestamp')}) AS "lastSeen" FROM ${matching}
+    GROUP BY GROUPING SETS ((place, "country", "asn"), (place, "action", "feature"), (place, "ruleId")${bucketSet})`;
+}
+
+/** The kind of a row about a group, by its `absent`. */
 export const DETAIL_ROWS = {
   /** All events by sparkline bucket: `listed` is a JSON array of `bucket:events`, in no order. */
   buckets: 0b111,
@@ -12,43 +112,24 @@ export const DETAIL_ROWS = {
   origin: 0b011,
   /** The events of one action (folded) and feature; the only rows with the first and last time. */
   verdict: 0b101,
-  /** All rules: `listed` is a JSON array of them, in no order, NULL where there are none. */
+  /** All rules: `listed` is a JSON array of them, in no order, NULL if there are none. */
   rules: 0b110,
 } as const;
 
-/** The number of an event's sparkline bucket as a further column to select; nothing where there are none. */
-export function bucketColumn({ window }: SearchPlan, { buckets }: GroupsOutput, dialect: Dialect): SqlFragment {
-  const elapsed = sql`(${column('timestamp')} - ${int64(window.fromMs)}) * ${int64(buckets)}`;
-  return buckets > 0 ? sql`, ${dialect.divide(sql`(${elapsed})`, sql`${int64(window.toMs - window.fromMs)}`)} AS bucket` : trusted('');
-}
-
-/** The events of the groups as they are counted: `place` says of which group, and there is a `bucket` where there are any. */
-export interface FactsSource {
-  readonly output: GroupsOutput;
-  readonly matching: SqlFragment;
-  /** What stands for a place in the answer. */
-  readonly place: SqlFragment;
-}
-
-/** The events counted by bucket, origin, verdict and rule, in one pass. */
-export function factsSql({ output, matching }: FactsSource): SqlFragment {
-  const [bucket, bucketSet] = output.buckets > 0 ? [trusted('bucket, '), trusted(', (place, bucket)')] : [trusted(''), trusted('')];
-  return sql`SELECT place, GROUPING("country", "action", "ruleId") AS absent, ${bucket}"country", "asn", "action", "feature", "ruleId", count(*) AS events, min(${column('timestamp')}) AS "firstSeen", max(${column('timestamp')}) AS "lastSeen" FROM ${matching} GROUP BY GROUPING SETS ((place, "country", "asn"), (place, "action", "feature"), (place, "ruleId")${bucketSet})`;
-}
-
 /**
- * Selects what there is to say of every group from the relation `facts`. Columns: place, absent ({@link DETAIL_ROWS}), country, asn,
- * action, feature (marked text all four; NULL: the events that lack it), events, firstSeen, lastSeen, listed.
+ * Selects the rows about every group from the relation `facts`. Columns: place, absent ({@link DETAIL_ROWS}), country, asn, action, feature
+ * (marked text; NULL: the events that lack it), events, firstSeen, lastSeen, listed.
  */
-export function factRows({ output, place }: Pick<FactsSource, 'output' | 'place'>, dialect: Dialect): SqlFragment {
-  const texts = joinSql(
-    [markText(column('country')), markText(column('asn')), markText(dialect.fold(column('action'))), markText(column('feature'))],
-    ', ',
-  );
+function factRows({ output, place }: FactsSource, dialect: Dialect): SqlFragment {
+  const values = [column('country'), column('asn'), dialect.fold(column('action')), column('feature')];
   // A row about rules has no bucket, one about buckets no rule.
   const [lists, listed] =
     output.buckets > 0
       ? [sql`${int32(DETAIL_ROWS.rules)}, ${int32(DETAIL_ROWS.buckets)}`, sql`coalesce(${column('ruleId')}, bucket || ':' || events)`]
       : [int32(DETAIL_ROWS.rules), column('ruleId')];
-  return sql`SELECT ${place} AS place, absent, ${texts}, events, "firstSeen", "lastSeen", NULL AS listed FROM facts WHERE absent IN (${int32(DETAIL_ROWS.origin)}, ${int32(DETAIL_ROWS.verdict)}) UNION ALL SELECT ${place} AS place, absent, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${dialect.listOf(listed)} FROM facts WHERE absent IN (${lists}) GROUP BY ${place}, absent`;
+  return sql`SELECT ${place} AS place, absent, ${joinSql(values.map(markText))}, events, "firstSeen", "lastSeen", NULL AS listed
+    FROM facts WHERE absent IN (${int32(DETAIL_ROWS.origin)}, ${int32(DETAIL_ROWS.verdict)})
+    UNION ALL
+    SELECT ${place} AS place, absent, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${dialect.listOf(listed)}
+    FROM facts WHERE absent IN (${lists}) GROUP BY ${place}, absent`;
 }

@@ -1,17 +1,26 @@
-import type { AddressRange, Predicate } from '../query/predicate.ts';
+import { lookCost, type SearchedField } from '../query/event-fields.ts';
+import type { AddressRange, Predicate, SearchPlan, TimeWindow } from '../query/search-plan.ts';
 import { column } from './columns.ts';
 import type { Dialect } from './dialect.ts';
-import { joinSql, type SqlFragment, sql, trusted, uint64 } from './fragment.ts';
-import { containsSql, equalsSql, wildcardSql } from './text-match.ts';
+import { int32, int64, joinSql, type SqlFragment, sql, text, trusted, uint64 } from './statement.ts';
 
-/** In the order of what it costs to look at them; the others cost less. */
-const COSTLY_COLUMNS: readonly string[] = ['ja4', 'ua', 'ip', 'url'];
+/** The condition that an event of the plan's zones in `window` matches the plan's predicate. */
+export function matchSql(plan: SearchPlan, window: TimeWindow, dialect: Dialect): SqlFragment {
+  const inWindow = sql`${column('timestamp')} >= ${int64(window.fromMs)} AND ${column('timestamp')} < ${int64(window.toMs)}`;
+  const inZonesAndWindow = plan.zones === 'all' ? inWindow : sql`${inZones(plan.zones)}\n    AND ${inWindow}`;
+  return plan.where.kind === 'everything' ? inZonesAndWindow : sql`${inZonesAndWindow} AND ${predicateSql(plan.where, dialect)}`;
+}
 
-const HALF_BITS = 64n;
-const LOW_BITS = (1n << HALF_BITS) - 1n;
+/** The condition that an event is of one of these zones, at least one. */
+export function inZones(zones: readonly number[]): SqlFragment {
+  const [only] = zones;
+  return zones.length === 1 && only !== undefined
+    ? sql`${column('shieldZoneId')} = ${int32(only)}`
+    : sql`${column('shieldZoneId')} IN (${joinSql(zones.map((zone) => sql`${int32(zone)}`))})`;
+}
 
-/** The predicate as a boolean SQL expression; NULL (column missing) counts as no match. */
-export function predicateSql(predicate: Predicate, dialect: Dialect): SqlFragment {
+/** The predicate as a boolean expression. It may be NULL, which is no match, if the event lacks a column. */
+function predicateSql(predicate: Predicate, dialect: Dialect): SqlFragment {
   switch (predicate.kind) {
     case 'everything':
       return trusted('true');
@@ -19,6 +28,8 @@ export function predicateSql(predicate: Predicate, dialect: Dialect): SqlFragmen
       return combine(predicate.of, ' AND ', 'true', dialect);
     case 'any':
       return combine(cheapestFirst(predicate.of), ' OR ', 'false', dialect);
+    case 'not':
+      return sql`(${predicateSql(predicate.of, dialect)}) IS NOT TRUE`;
     case 'equals':
       return equalsSql(predicate.column, predicate.values, predicate.folded, dialect);
     case 'contains':
@@ -32,9 +43,9 @@ export function predicateSql(predicate: Predicate, dialect: Dialect): SqlFragmen
   }
 }
 
-/** Texts that many events share first: where one of them decides, the long ones are not looked at. */
+/** Columns of texts that many events share come first. If one of them decides, the costly ones are not read. */
 function cheapestFirst(predicates: readonly Predicate[]): Predicate[] {
-  const cost = (predicate: Predicate) => ('column' in predicate ? COSTLY_COLUMNS.indexOf(predicate.column) : 0);
+  const cost = (predicate: Predicate) => ('column' in predicate ? lookCost(predicate.column) : 0);
   return predicates.toSorted((a, b) => cost(a) - cost(b));
 }
 
@@ -47,8 +58,104 @@ function combine(predicates: readonly Predicate[], operator: string, neutral: st
 }
 
 /**
- * The upper halves are compared alone where a range has all their lower halves: `::/0` without IPv4 is not aligned, so it may begin or end
- * in the middle of an upper half, which is then tested by itself.
+ * The end of `urlHead`. Conditions on a url use its two parts if they find the same events that way, because many events share a head, and
+ * engines test a shared value once. A text without a `?` that a url contains is in one of the parts.
+ */
+const HEAD_END = '?';
+
+/** The value of the column is one of the alternatives. */
+function equalsSql(name: SearchedField, alternatives: readonly string[], folded: boolean, dialect: Dialect): SqlFragment {
+  const side = (fragment: SqlFragment) => (folded ? dialect.fold(fragment) : fragment);
+  const [only, ...others] = alternatives;
+  if (name === 'url' && only !== undefined && others.length === 0) {
+    return urlEquals(only, side);
+  }
+  const bound = alternatives.map((alternative) => side(sql`${text(alternative)}`));
+  const value = side(column(name));
+  return bound.length === 1 ? sql`${value} = ${bound[0] as SqlFragment}` : sql`${value} IN (${joinSql(bound)})`;
+}
+
+/** The folded column contains the folded needle. */
+function containsSql(name: SearchedField, needle: string, dialect: Dialect): SqlFragment {
+  const folded = dialect.fold(sql`${text(needle)}`);
+  if (name === 'ip') {
+    return containsInMixedCase('ip', folded, dialect);
+  }
+  if (name === 'url' && !needle.includes(HEAD_END)) {
+    return sql`(${dialect.contains(dialect.fold(column('urlHead')), folded)} OR ${containsInMixedCase('urlTail', folded, dialect)})`;
+  }
+  return dialect.contains(dialect.fold(column(name)), folded);
+}
+
+/** The same for columns with mostly lower-case values that few events share: it folds only those that need it. */
+function containsInMixedCase(name: 'ip' | 'urlTail', folded: SqlFragment, dialect: Dialect): SqlFragment {
+  const asItIs = dialect.contains(column(name), folded);
+  return sql`(${asItIs} OR (${column('unfolded')} AND ${dialect.contains(dialect.fold(column(name)), folded)}))`;
+}
+
+/**
+ * The folded column consists of the folded `parts`, the literal runs between the stars, in their order with anything in between. Engines
+ * run the functions for common shapes faster than LIKE.
+ */
+export function wildcardSql(name: SearchedField, parts: readonly string[], dialect: Dialect): SqlFragment {
+  const folded = dialect.fold(column(name));
+  const needle = (part: string) => dialect.fold(sql`${text(part)}`);
+  const [first = '', middle = '', last = ''] = parts;
+  if (parts.length === 1) {
+    return name === 'url' ? urlEquals(first, dialect.fold) : sql`${folded} = ${needle(first)}`;
+  }
+  if (parts.every((part) => part === '')) {
+    return sql`${column(name)} IS NOT NULL`;
+  }
+  if (parts.length === 2 && middle === '') {
+    return startsWithSql(name, first, dialect);
+  }
+  if (parts.length === 2 && first === '') {
+    return dialect.endsWith(folded, needle(middle));
+  }
+  if (parts.length === 3 && first === '' && last === '') {
+    return containsSql(name, middle, dialect);
+  }
+  const whole = dialect.wildcard(folded, parts);
+  return name === 'url' ? sql`(${joinSql([...partsInUrl(parts, dialect), whole], ' AND ')})` : whole;
+}
+
+function startsWithSql(name: SearchedField, prefix: string, dialect: Dialect): SqlFragment {
+  const tested = name === 'url' && !prefix.includes(HEAD_END) ? 'urlHead' : name;
+  return dialect.startsWith(dialect.fold(column(tested)), dialect.fold(sql`${text(prefix)}`));
+}
+
+/** Parts of a wildcard that are tested in the parts of a url. More make the statement longer, and the longest exclude the most urls. */
+const MAX_TESTED_PARTS = 3;
+
+/** Conditions that exclude most urls before the url is concatenated: it contains the longest parts and starts with the first. */
+function partsInUrl([first = '', ...others]: readonly string[], dialect: Dialect): SqlFragment[] {
+  const isInOnePart = (part: string) => part !== '' && !part.includes(HEAD_END);
+  const longest = [...new Set(others.filter(isInOnePart))].toSorted((a, b) => b.length - a.length).slice(0, MAX_TESTED_PARTS);
+  return [
+    ...(isInOnePart(first) ? [startsWithSql('url', first, dialect)] : []),
+    ...longest.map((part) => containsSql('url', part, dialect)),
+  ];
+}
+
+/** A url as its `urlHead` and `urlTail`. */
+export function splitUrl(url: string): [head: string, tail: string] {
+  const end = url.indexOf(HEAD_END) + 1 || url.length;
+  return [url.slice(0, end), url.slice(end)];
+}
+
+function urlEquals(url: string, side: (fragment: SqlFragment) => SqlFragment): SqlFragment {
+  const [head, tail] = splitUrl(url);
+  const same = (name: 'urlHead' | 'urlTail', part: string) => sql`${side(column(name))} = ${side(sql`${text(part)}`)}`;
+  return sql`(${same('urlHead', head)} AND ${same('urlTail', tail)})`;
+}
+
+const HALF_BITS = 64n;
+const LOW_BITS = (1n << HALF_BITS) - 1n;
+
+/**
+ * Compares only the upper halves of addresses if the range has all lower halves of them. An upper half of which the range has a part, as
+ * the range of `::/0` without IPv4 may at its start or end, gets a condition of its own.
  */
 function addressRangeSql({ first, last }: AddressRange): SqlFragment {
   const [firstHigh, lastHigh] = [first >> HALF_BITS, last >> HALF_BITS];

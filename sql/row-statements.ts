@@ -1,44 +1,48 @@
+import { TEXT_FIELDS } from '../query/event-fields.ts';
 import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
-import { column } from './columns.ts';
-import type { Dialect } from './dialect.ts';
-import { int32, int64, type SqlFragment, sql } from './fragment.ts';
-import { predicateSql } from './predicate-sql.ts';
-import { renderSql, type SqlStatement } from './statement.ts';
+import { column, columnList, EVENT_COLUMNS } from './columns.ts';
+import { type Dialect, duckdbDialect, duckdbStatement } from './dialect.ts';
+import { matchSql } from './predicate-sql.ts';
+import { int32, int64, joinSql, NO_SQL, renderSql, type SqlFragment, type SqlStatement, sql, text, trusted } from './statement.ts';
 
-/** The condition that an event of the plan's zone in `window` (half-open) fulfils the plan's predicate. */
-export function matchSql(plan: SearchPlan, window: TimeWindow, dialect: Dialect): SqlFragment {
-  const inZoneAndWindow = sql`${column('shieldZoneId')} = ${int32(plan.zoneId)} AND ${column('timestamp')} >= ${int64(window.fromMs)} AND ${column('timestamp')} < ${int64(window.toMs)}`;
-  return plan.where.kind === 'everything' ? inZoneAndWindow : sql`${inZoneAndWindow} AND ${predicateSql(plan.where, dialect)}`;
+/**
+ * The order of rows in answers and exports: newest first, then by `logId`, then by zone. No two events share a rank. The zone is left out
+ * for a single one, because engines sort by two columns faster than by three.
+ */
+function rowOrder({ zones }: SearchPlan): SqlFragment {
+  return trusted(zones !== 'all' && zones.length === 1 ? '"timestamp" DESC, "logId"' : '"timestamp" DESC, "logId", "shieldZoneId"');
 }
 
-/** Parts of a window, numbered 0, 1, … in the order of time: slots of `slotMs` from its start on, and from `newest` on shorter ones. */
+/** Ranges of a window, numbered 0, 1, … in the order of time: `slotMs` long from its start, and shorter from `newest` on. */
 export interface TimeSlots {
   readonly window: TimeWindow;
   readonly slotMs: number;
   readonly newest?: {
-    /** A whole number of slots after the window's start. */
+    /** A whole number of slots after the start of the window. */
     readonly fromMs: number;
     readonly slotMs: number;
   };
 }
 
-/** How many matching events lie in each time slot of a window. Columns: `slot`, `events`; only slots that have any. */
+/** Counts the matching events of each time slot of a window. Columns: `slot`, `events`; empty slots have no row. */
 export function slotCountStatement(plan: SearchPlan, events: SqlFragment, slots: TimeSlots, dialect: Dialect): SqlStatement {
   return renderSql(
-    sql`SELECT ${slotOf(slots, dialect)} AS slot, count(*) AS events FROM ${events} WHERE ${matchSql(plan, slots.window, dialect)} GROUP BY slot`,
-    dialect.placeholder,
+    sql`SELECT ${slotOf(slots, dialect)} AS slot, count(*) AS events
+      FROM ${events} WHERE ${matchSql(plan, slots.window, dialect)} GROUP BY slot`,
+    dialect,
   );
 }
 
-/** The same by `file` as well, which `events` has as a further column. Columns: `file`, `slot`, `events`. */
+/** The same by `file`, which `events` has as a further column. Columns: `file`, `slot`, `events`. */
 export function fileSlotCountStatement(plan: SearchPlan, events: SqlFragment, slots: TimeSlots, dialect: Dialect): SqlStatement {
   return renderSql(
-    sql`SELECT file, ${slotOf(slots, dialect)} AS slot, count(*) AS events FROM ${events} WHERE ${matchSql(plan, slots.window, dialect)} GROUP BY file, slot`,
-    dialect.placeholder,
+    sql`SELECT file, ${slotOf(slots, dialect)} AS slot, count(*) AS events
+      FROM ${events} WHERE ${matchSql(plan, slots.window, dialect)} GROUP BY file, slot`,
+    dialect,
   );
 }
 
-/** The number of the slot that begins at a time, where slots end that are all of one length. */
+/** The number of the slot that starts at a time, if all slots before it have the same length. */
 export function slotAt({ window, slotMs }: TimeSlots, timeMs: number): number {
   return (timeMs - window.fromMs) / slotMs;
 }
@@ -54,7 +58,7 @@ function slotOf(slots: TimeSlots, dialect: Dialect): SqlFragment {
   return sql`CASE WHEN ${column('timestamp')} < ${int64(newest.fromMs)} THEN ${slot} ELSE ${newestSlot} END`;
 }
 
-/** One slice of the matching events of `window`, newest first, in the order of the answer. Columns: those `selected`. */
+/** One slice of the matching events of `window` in the order of the answer. Columns: those `selected`. */
 export function rowPageStatement(
   plan: SearchPlan,
   events: SqlFragment,
@@ -64,7 +68,44 @@ export function rowPageStatement(
   dialect: Dialect,
 ): SqlStatement {
   return renderSql(
-    sql`SELECT ${selected} FROM ${events} WHERE ${matchSql(plan, window, dialect)} ORDER BY ${column('timestamp')} DESC, ${column('logId')} LIMIT ${int64(slice.limit)} OFFSET ${int64(slice.offset)}`,
-    dialect.placeholder,
+    sql`SELECT ${selected} FROM ${events} WHERE ${matchSql(plan, window, dialect)}
+      ORDER BY ${rowOrder(plan)} LIMIT ${int64(slice.limit)} OFFSET ${int64(slice.offset)}`,
+    dialect,
+  );
+}
+
+/** The rank of a row in the order of an export. */
+export interface RowKey {
+  readonly timestamp: number;
+  readonly logId: string;
+  readonly zoneId: number;
+}
+
+const EXPORTED = ['timestamp', 'logId', 'shieldZoneId', ...TEXT_FIELDS] as const;
+const READ_COLUMNS = columnList(EVENT_COLUMNS.filter(({ name }) => ['logPlace', ...EXPORTED].includes(name)));
+
+/**
+ * The first `limit` matching events of `window` after the row `after`, in the order of an export. Columns: the JSON text of an array with
+ * `timestamp`, `logId`, `shieldZoneId` and {@link TEXT_FIELDS}, each a text or null; logPlace. Node reads two values several times as fast
+ * as fourteen.
+ */
+export function exportRowsStatement(
+  plan: SearchPlan,
+  events: SqlFragment,
+  window: TimeWindow,
+  after: RowKey | undefined,
+  limit: number,
+): SqlStatement {
+  const toMs = after === undefined ? window.toMs : Math.min(window.toMs, after.timestamp + 1);
+  const isAfter =
+    after === undefined
+      ? NO_SQL
+      : sql` AND (${column('timestamp')} < ${int64(after.timestamp)} OR ${column('logId')} > ${text(after.logId)}
+        OR (${column('logId')} = ${text(after.logId)} AND ${column('shieldZoneId')} > ${int32(after.zoneId)}))`;
+  const matching = sql`SELECT ${READ_COLUMNS} FROM ${events}
+    WHERE ${matchSql(plan, { fromMs: window.fromMs, toMs }, duckdbDialect)}${isAfter} ORDER BY ${rowOrder(plan)} LIMIT ${int64(limit)}`;
+  const texts = joinSql(EXPORTED.map((name) => sql`${column(name)}::VARCHAR`));
+  return duckdbStatement(
+    sql`SELECT to_json([${texts}])::VARCHAR, ${column('logPlace')} FROM (${matching}) AS page ORDER BY ${rowOrder(plan)}`,
   );
 }

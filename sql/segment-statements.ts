@@ -1,61 +1,52 @@
-import { column, columnList, JOURNAL_COLUMNS, LOG_ROW_BITS, SEGMENT_COLUMNS } from './columns.ts';
-import { duckdbDialect } from './duckdb-dialect.ts';
-import { int32, int64, joinSql, type SqlFragment, sql, textList, trusted } from './fragment.ts';
-import { renderSql, type SqlStatement } from './statement.ts';
+import { column, columnList, JOURNAL_COLUMNS, LOG_ROW_BITS, rowsOfFiles, SEGMENT_COLUMNS } from './columns.ts';
+import { duckdbStatement } from './dialect.ts';
+import { ROW_GROUP_ROWS, SEGMENT_ORDER, type ZoneSize } from './segment-layout.ts';
+import { int32, int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
 
-/** How unflushed events become segments, and how those are read one by one. Table names and paths are the store's own. */
+/** Statements that write unflushed events as segments and read segments one by one. The store makes up table names and paths. */
 
-const render = (fragment: SqlFragment): SqlStatement => renderSql(fragment, duckdbDialect.placeholder);
+const FLUSHED_ORDER = joinSql(SEGMENT_ORDER.map(column));
 
-/** Zone by zone, so that row groups can be skipped by zone and by time; `seq` makes it one order only. */
-const FLUSHED_ORDER = joinSql([column('shieldZoneId'), column('timestamp'), column('seq')], ', ');
-
-/** As small as can be, and as quickly read as can be. */
-const SMALL = 'zstd, COMPRESSION_LEVEL 1';
-const QUICK = 'lz4_raw';
-
-/**
- * What suits a segment of large zones, and one of small zones. Of a large zone many rows are searched: in large row groups, quickly
- * decompressed, for a quarter more room. Of a small one every search reads a whole row group, which had better be small, and there are many
- * of them.
- */
-const LAYOUTS = {
-  large: { rowGroup: 32_768, compression: QUICK },
-  small: { rowGroup: 8_192, compression: SMALL },
-} as const;
+/** LZ4 decompresses quickly, for a quarter more room: a search in a large zone reads many rows. There are many small zones. */
+const COMPRESSION: Readonly<Record<ZoneSize, string>> = { large: 'lz4_raw', small: 'zstd, COMPRESSION_LEVEL 1' };
 
 const quotedPath = (path: string) => trusted(`'${path.replaceAll("'", "''")}'`);
 
-const parquetOptions = ({ rowGroup, compression }: (typeof LAYOUTS)[keyof typeof LAYOUTS]) =>
-  trusted(
-    `FORMAT parquet, PARQUET_VERSION v2, COMPRESSION ${compression}, ROW_GROUP_SIZE ${rowGroup}, DICTIONARY_SIZE_LIMIT ${rowGroup / 2}`,
-  );
+function parquetOptions(zones: ZoneSize): SqlFragment {
+  const rows = ROW_GROUP_ROWS[zones];
+  const rowGroups = `ROW_GROUP_SIZE ${rows}, DICTIONARY_SIZE_LIMIT ${rows / 2}`;
+  return trusted(`FORMAT parquet, PARQUET_VERSION v2, COMPRESSION ${COMPRESSION[zones]}, ${rowGroups}`);
+}
 
 /**
- * How many events of each zone lie in each time partition. Columns: time partition (number since the epoch), zone, events, and the bounds
- * of time and sequence.
+ * Counts the events of each zone in each time partition. Columns: time partition (number since the epoch), zone, events, and the bounds of
+ * time and sequence.
  */
 export function partitionZoneCountStatement(events: SqlFragment, partitionMs: number): SqlStatement {
-  return render(
-    sql`SELECT ${column('timestamp')} // ${int64(partitionMs)} AS partition, ${column('shieldZoneId')} AS zone, count(*) AS events, min(${column('timestamp')}) AS "minTimestamp", max(${column('timestamp')}) AS "maxTimestamp", min(${column('seq')}) AS "minSequence", max(${column('seq')}) AS "maxSequence" FROM ${events} GROUP BY partition, zone ORDER BY partition, zone`,
+  const [time, sequence] = [column('timestamp'), column('seq')];
+  return duckdbStatement(
+    sql`SELECT ${time} // ${int64(partitionMs)} AS partition, ${column('shieldZoneId')} AS zone, count(*) AS events,
+      min(${time}) AS "minTimestamp", max(${time}) AS "maxTimestamp",
+      min(${sequence}) AS "minSequence", max(${sequence}) AS "maxSequence"
+      FROM ${events} GROUP BY partition, zone ORDER BY partition, zone`,
   );
 }
 
-/** For the rows of a table or of a relation, in their order: a double each, how far its sequence is from `first`. */
-function placesOf(rows: SqlFragment, first: bigint): SqlStatement {
-  return render(sql`SELECT (${column('seq')} - ${int64(first)})::DOUBLE FROM ${rows}`);
-}
-
+/** For each row of a table, in order, its sequence minus `first`. Column: a double. */
 export function logRowsInTableStatement(table: string, first: bigint): SqlStatement {
-  return placesOf(trusted(table), first);
+  return logRows(trusted(table), first);
 }
 
-/** Of segments, one behind the other. */
+/** The same for the rows of segments, one segment after the other. */
 export function logRowsInSegmentsStatement(paths: readonly string[], first: bigint): SqlStatement {
-  return placesOf(sql`read_parquet(${textList(paths)})`, first);
+  return logRows(rowsOfFiles(paths), first);
 }
 
-/** Rows of segments, and whether they come in the order that segments have. */
+function logRows(rows: SqlFragment, first: bigint): SqlStatement {
+  return duckdbStatement(sql`SELECT (${column('seq')} - ${int64(first)})::DOUBLE FROM ${rows}`);
+}
+
+/** Rows of segments. `inOrder` says that they come in the order of segments. */
 export interface SegmentRows {
   readonly rows: SqlFragment;
   readonly inOrder: boolean;
@@ -63,28 +54,28 @@ export interface SegmentRows {
 
 const numbered = (blobFile: number, row: SqlFragment) => sql`${int64(blobPointerTo(blobFile, 0))} + ${row} AS ${column('logPlace')}`;
 
-/** Rows of journals, sorted. The row of each is the row of its log in the blob file. */
+/** Rows of journals in the order of segments. An event's row is also the row of its log in the blob file. */
 function sorted(rows: SqlFragment): SqlFragment {
   return sql`SELECT ${columnList(JOURNAL_COLUMNS)} FROM ${rows} ORDER BY ${FLUSHED_ORDER}`;
 }
 
 /**
- * A slice of rows of journals, whose logs are to be in the blob file from row `first` on, as rows of a segment, sorted on the way into its
- * file.
+ * A slice of the rows of journals as rows of a segment, which are sorted while the segment is written. Their logs are in the blob file from
+ * row `first` on.
  */
 export function sliceInOrder(rows: SqlFragment, slice: SegmentSlice, blobFile: number, first: number): SegmentRows {
   const inSlice = sql`(SELECT * FROM ${rows} WHERE ${liesIn(slice)}) AS slice`;
-  // A window without an order numbers the rows as they come.
+  // A window without an order numbers the rows in the order in which they come.
   const row = sql`row_number() OVER () + ${int64(first - 1)}`;
   return { rows: sql`(SELECT *, ${numbered(blobFile, row)} FROM (${sorted(inSlice)}) AS sorted) AS events`, inOrder: true };
 }
 
-/** Sorts rows of journals once, into a table, for several segments. */
+/** Sorts rows of journals into a table, from which several segments are written. */
 export function flushingTableStatement(table: string, rows: SqlFragment): SqlStatement {
-  return render(sql`CREATE OR REPLACE TABLE ${trusted(table)} AS ${sorted(rows)}`);
+  return duckdbStatement(sql`CREATE OR REPLACE TABLE ${trusted(table)} AS ${sorted(rows)}`);
 }
 
-/** The rows of such a table as rows of segments. */
+/** The rows of the table of {@link flushingTableStatement} as rows of segments. */
 export function flushingRows(table: string, blobFile: number): SegmentRows {
   return { rows: sql`(SELECT *, ${numbered(blobFile, trusted('rowid'))} FROM ${trusted(table)}) AS events`, inOrder: true };
 }
@@ -96,28 +87,30 @@ export interface SegmentSlice {
   readonly firstZone: number;
   /** Inclusive. */
   readonly lastZone: number;
-  /** What is in it mostly. */
-  readonly zones: keyof typeof LAYOUTS;
+  /** The size of the zones of the slice on average. */
+  readonly zones: ZoneSize;
 }
 
 function liesIn({ fromMs, toMs, firstZone, lastZone }: SegmentSlice): SqlFragment {
-  return sql`${column('timestamp')} >= ${int64(fromMs)} AND ${column('timestamp')} < ${int64(toMs)} AND ${column('shieldZoneId')} BETWEEN ${int32(firstZone)} AND ${int32(lastZone)}`;
+  return sql`${column('timestamp')} >= ${int64(fromMs)} AND ${column('timestamp')} < ${int64(toMs)}
+    AND ${column('shieldZoneId')} BETWEEN ${int32(firstZone)} AND ${int32(lastZone)}`;
 }
 
 /** Writes a slice of the rows as a segment. */
 export function writeSegmentStatement({ rows, inOrder }: SegmentRows, slice: SegmentSlice, path: string): SqlStatement {
-  const order = inOrder ? trusted('') : sql` ORDER BY ${FLUSHED_ORDER}`;
-  return render(
-    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${liesIn(slice)}${order}) TO ${quotedPath(path)} (${parquetOptions(LAYOUTS[slice.zones])})`,
+  const order = inOrder ? NO_SQL : sql` ORDER BY ${FLUSHED_ORDER}`;
+  return duckdbStatement(
+    sql`COPY (SELECT ${columnList(SEGMENT_COLUMNS)} FROM ${rows} WHERE ${liesIn(slice)}${order})
+      TO ${quotedPath(path)} (${parquetOptions(slice.zones)})`,
   );
 }
 
-/** The blob pointer of a flushed event whose log is in this row of this blob file. */
+/** The blob pointer of an event whose log is in a row of a blob file. */
 export function blobPointerTo(blobFile: number, row: number): bigint {
   return (BigInt(blobFile) << BigInt(LOG_ROW_BITS)) + BigInt(row);
 }
 
-/** The blob file and the row in it that the blob pointer of a flushed event stands for. */
+/** The blob file and the row in it to which the blob pointer of a flushed event points. */
 export function logRow(blobPointer: bigint): { readonly blobFile: number; readonly row: number } {
   return { blobFile: Number(blobPointer >> BigInt(LOG_ROW_BITS)), row: Number(BigInt.asUintN(LOG_ROW_BITS, blobPointer)) };
 }

@@ -3,26 +3,23 @@ import type { KafkaSource } from '../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { access } from './auth/access.ts';
 import type { Config } from './config/config.ts';
-import type { UpstreamConfig } from './config/edge-upstreams.ts';
+import type { UpstreamConfig } from './config/edge-config.ts';
 import { pageMemoryBytes } from './feed/page-memory.ts';
 import { AnswerMemory, answerMemoryBytes } from './http/answer-memory.ts';
-import { answerBrokenConnection } from './http/connection-answers.ts';
-import { earlyRefusals } from './http/early-refusals.ts';
+import { earlyRefusals, stopping } from './http/early-refusals.ts';
 import { answerError, errorAnswers } from './http/error-answers.ts';
-import { createHttpServer } from './http/http-server.ts';
-import { everyLocalhost } from './http/localhost.ts';
+import { answerBrokenConnection, createHttpServer } from './http/http-server.ts';
+import { everyLocalhost } from './http/listen.ts';
 import { createMetrics } from './http/metrics.ts';
 import { BODY_DEADLINE_MS } from './http/request-body.ts';
-import { stopping } from './http/stopping.ts';
-import { requestHistory } from './management/edge-program-history.ts';
-import { edgeRoutes } from './management/edge-routes.ts';
-import type { Edge } from './management/edge-start.ts';
+import type { Edge } from './management/local-plane.ts';
+import { edgeRoutes } from './management/operation-routes.ts';
+import { requestHistory } from './management/program-history.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { exportRoutes } from './routes/export.ts';
 import { feedRoutes } from './routes/feed.ts';
-import { healthRoutes } from './routes/health.ts';
+import { healthRoutes, metricsRoutes } from './routes/health.ts';
 import { ingestEventsRoutes } from './routes/ingest-events.ts';
-import { metricsRoutes } from './routes/metrics.ts';
 import { openapiRoutes } from './routes/openapi.ts';
 import { pageRoutes } from './routes/page.ts';
 import { searchRoutes } from './routes/search.ts';
@@ -52,13 +49,13 @@ export interface AppOptions {
   readonly kafka: KafkaSource | null;
   /** Absent: the management operations are not served. */
   readonly edge?: Edge;
-  /** How long a client may keep a request waiting: for its whole body, or, where the body may have any length, for the next bytes of it. */
+  /** How long a client may keep a request waiting for its whole body or, in uploads, for the next bytes of it, in milliseconds. */
   readonly bodyDeadlineMs?: number;
-  /** Other limits of the live tail than the usual ones. */
+  /** Replaces some of the limits of the live tail. */
   readonly tailLimits?: Partial<TailLimits>;
 }
 
-/** The HTTP interface over a store. The caller listens, and closes the store after the app. */
+/** Builds the HTTP interface over a store. The caller listens, and closes the store after the app. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { store, config, now, logger, kafka, edge, bodyDeadlineMs = BODY_DEADLINE_MS, tailLimits = {} } = options;
   const { maxConnections } = config;
@@ -69,14 +66,14 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // The stopping plugin answers in the shape of every other error.
+    // The stopping plugin answers in the shape of all other errors.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (handler) => createHttpServer(handler, connections),
     clientErrorHandler: answerBrokenConnection,
-    // The headers have at most 16 KiB: a parameter is as long as it likes, and refused by those who know what it is.
+    // Parameters may be as long as the headers allow. Each route refuses those that are too long for it.
     routerOptions: { maxParamLength: 16 * 1024 },
-    // Paths that cannot be decoded fail before there is a route.
+    // A path that cannot be decoded fails before a route is found.
     frameworkErrors: answerError,
   });
   const metrics = createMetrics({ store, kafka });

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import process from 'node:process';
 
-// A running DuckDB call occupies one of libuv's threads. Node reads their number when the first is needed, which is later than here.
+// A running DuckDB call occupies one of libuv's threads. Node reads their number at first use, which is after this line.
 process.env['UV_THREADPOOL_SIZE'] ??= '16';
 
 const { runCommand } = await import('./cli/run-command.ts');
@@ -12,5 +12,5 @@ const status = await runCommand(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
 });
-// Everything is closed by now: an idle keep-alive connection or an unread stdin must not hold the process.
+// Everything is closed by now. An idle keep-alive connection or an unread stdin must not hold the process.
 process.exit(status);

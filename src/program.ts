@@ -8,18 +8,18 @@ import { buildApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { kafkaConnection } from './config/kafka-config.ts';
 import { listen } from './http/listen.ts';
-import { startEdge } from './management/edge-start.ts';
+import { startEdge } from './management/local-plane.ts';
 import { STOP_LIMITS, type StopStep, stopAll } from './stop-all.ts';
 
-/** The whole program, running: store, sources and HTTP interface. */
+/** The running program: store, sources and HTTP interface. */
 export interface Program {
-  /** Such as `http://127.0.0.1:8080`. */
+  /** The address, for example `http://127.0.0.1:8080`. */
   readonly address: string;
-  /** Resolves when the demonstration has filled its past, or could not, which it has logged; at once where there is none. */
+  /** Resolves when the demonstration has filled its past or has logged why it could not; at once where there is none. */
   readonly filled: Promise<void>;
   /**
-   * Takes nothing more in, finishes what is under way for up to `graceMs` and then interrupts it, and closes the store.
-   * Everything is stopped also when a part fails to; then rejects with its error. Rejects with StopOverdue when something hangs.
+   * Takes nothing more in, finishes what is under way for up to `graceMs`, interrupts the rest and closes the store. All parts are stopped
+   * even when one fails; then rejects with its error. Rejects with StopOverdue when a part hangs.
    */
   stop(): Promise<void>;
 }
@@ -43,7 +43,7 @@ function startDemo({ config, now, logger }: ProgramOptions, store: EventStore): 
   return startDemoFeed({ store, now, retentionMs: config.retentionMs, logger });
 }
 
-/** In-flight answers are finished; those that take longer than the grace are cut off, which interrupts their searches. */
+/** Answers under way are finished. Those that take longer than the grace are cut off, which interrupts their searches. */
 function stopOfApp(app: FastifyInstance): StopStep {
   return {
     name: () => `the answers to ${app.underWay().join(', ') || 'no request any more'}`,
@@ -58,16 +58,13 @@ function stopOfApp(app: FastifyInstance): StopStep {
 
 const BYTES_PER_MB = 1024 * 1024;
 
-/**
- * Opens the store, starts the sources and listens. Throws StoreError (a folder in use, for one) or ListenError;
- * whatever was started before is then stopped again.
- */
+/** Opens the store, starts the sources and listens. Throws StoreError or ListenError; parts that were started before are stopped again. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { config, now, logger } = options;
   const { dataDir, memoryLimitMb, retentionMs, deadLetterRetentionMs, deadLetterMaxMb } = config;
   const deadLetters = { deadLetterRetentionMs, deadLetterQuotaBytes: deadLetterMaxMb * BYTES_PER_MB };
   const store = await openStore({ dataDir, memoryLimitMb, retentionMs, ...deadLetters, now, logger });
-  // What takes in and answers comes first, then what it uses.
+  // First the parts that take in and answer, then those that they use.
   const users: StopStep[] = [];
   const planes: StopStep[] = [];
   const storeStep: StopStep = { name: () => `the store: ${store.closingStep}`, stop: () => store.close() };
@@ -82,10 +79,10 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     const app = await buildApp({ store, config, now, logger, kafka, edge });
     users.push(stopOfApp(app));
     const address = await listen(app, config);
-    // Last, because its work competes with the start.
+    // The demonstration comes last, because its work competes with the start.
     const demo = startDemo(options, store);
     if (demo !== null) users.push({ name: () => 'the demonstration', stop: () => demo.stop() });
-    // The feed has logged why it failed; the program serves on without it.
+    // The demonstration has logged why it failed. The program goes on without it.
     const filled = demo === null ? Promise.resolve() : demo.filled.catch(() => {});
     return { address, filled, stop };
   } catch (error) {

@@ -1,29 +1,29 @@
 /** A part of the program that a stop waits for. */
 export interface StopStep {
-  /** What is waited for at the moment, for people. */
+  /** Names the part that the stop waits for, for people to read. */
   readonly name: () => string;
-  /** Ends the part. What is under way is finished until `hurry` aborts, and is to be cut off then. */
+  /** Ends the part. Work under way is finished until `hurry` aborts, and then cut off. */
   readonly stop: (hurry: AbortSignal) => Promise<void>;
 }
 
-/** The steps of a stage run at the same time, and the next stage begins when all of them have ended, well or not. */
+/** The steps of a stage run at the same time. The next stage begins when all of them have ended, failed or not. */
 export type StopStages = readonly (readonly StopStep[])[];
 
 export interface StopLimits {
-  /** What is under way may go on for so long. */
+  /** Work under way may go on for so long, in milliseconds. */
   readonly graceMs: number;
-  /** Nothing is waited for any longer than this. */
+  /** The stop takes no longer than this, in milliseconds. */
   readonly deadlineMs: number;
 }
 
 export const STOP_LIMITS: StopLimits = {
-  /** Shorter than the 10 s that Docker waits before it kills. */
+  /** Less than the 10 s after which Docker kills. */
   graceMs: 8_000,
-  /** Then the stop has failed. The store has everything that it accepted on disk by then, as before a kill. */
+  /** The stop has failed then. All accepted events are on disk, as before a kill. */
   deadlineMs: 15_000,
 };
 
-/** A stop was given up: something hangs. The message names it. */
+/** A stop was given up because a part hangs. The message names it. */
 export class StopOverdue extends Error {
   override readonly name = 'StopOverdue';
 
@@ -32,7 +32,7 @@ export class StopOverdue extends Error {
   }
 }
 
-/** Rejects with the first error of a step once all stages are through, or with StopOverdue at the deadline, whatever hangs then. */
+/** Rejects with the first error of a step once all stages have ended, or with StopOverdue at the deadline. */
 export async function stopAll(stages: StopStages, { graceMs, deadlineMs }: StopLimits): Promise<void> {
   const waitingFor = new Set<StopStep>();
   const hurry = new AbortController();

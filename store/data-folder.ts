@@ -1,34 +1,37 @@
 import { type Dirent, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { StoreError } from './store-error.ts';
+import { StoreError } from './event-store.ts';
 
-/** Where the store keeps what, under DATA_DIR. */
+export const JOURNAL_FOLDER = 'journal';
+export const DEAD_LETTER_FILE = 'dead-letters.sqlite';
+
+/** The paths under DATA_DIR. */
 export interface DataFolder {
   readonly root: string;
-  /** A Parquet file, and another with the logs, per batch that is not yet in a published segment. */
+  /** Holds a Parquet file and a file of logs for each batch that is not yet in a published segment. */
   readonly journal: string;
-  /** Parquet files; those the catalog names are the truth, others are remains. */
+  /** Holds Parquet files: those that the catalog names, and remains of a crash. */
   readonly segments: string;
-  /** Links that DuckDB reads journals, segments and blob files by; emptied at start. */
+  /** Holds the hard links by which DuckDB reads files; emptied at start. */
   readonly links: string;
-  /** Where DuckDB spills; emptied at start. */
+  /** Holds what DuckDB spills; emptied at start. */
   readonly spill: string;
   readonly catalogFile: string;
   readonly deadLetterFile: string;
 }
 
-/** Creates what is missing. Throws `StoreError` (`folder_unusable`) where that fails. */
+/** Creates the missing folders. Throws `StoreError` (`folder_unusable`) where that fails. */
 export function prepareDataFolder(dataDir: string): DataFolder {
   const root = resolve(dataDir);
   const folder: DataFolder = {
     root,
-    journal: join(root, 'journal'),
+    journal: join(root, JOURNAL_FOLDER),
     segments: join(root, 'segments'),
     links: join(root, 'links'),
     spill: join(root, 'spill'),
     catalogFile: join(root, 'catalog.sqlite'),
-    deadLetterFile: join(root, 'dead-letters.sqlite'),
+    deadLetterFile: join(root, DEAD_LETTER_FILE),
   };
   try {
     refuseLinks(root);
@@ -71,24 +74,24 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** The permissions that others than the owner have on DATA_DIR, such as `755` as a whole; null where they have none. */
+/** The mode of DATA_DIR in octal digits, such as `755`, where it gives others than the owner any permission; otherwise null. */
 export function modeOpenToOthers(dataDir: string): string | null {
   const mode = statSync(dataDir).mode & 0o777;
   return process.platform === 'win32' || (mode & 0o077) === 0 ? null : mode.toString(8);
 }
 
 /**
- * Why a folder that the store has open is not usable where it was: it was removed, renamed, unmounted or replaced. Undefined while it is
- * there.
+ * Says why the open data folder is no longer usable at its path: it was removed, renamed, unmounted or replaced. Undefined while it is
+ * usable.
  */
 export type FolderCheck = () => Promise<string | undefined>;
 
-/** A folder that has not answered within this time hangs. */
+/** A folder that does not answer within this time counts as hanging. */
 export const ANSWER_MS = 2_000;
 
 /**
- * Those who ask at the same time share one check, because each check on a disk that does not answer keeps a thread. Who has waited for
- * `limitMs` is told `silent`.
+ * Calls at the same time share one check, because each check of a disk that does not answer keeps a thread. A call that has waited for
+ * `limitMs` resolves with `silent`.
  */
 export function sharedCheck(check: FolderCheck, silent: string, limitMs: number): FolderCheck {
   let underWay: Promise<string | undefined> | undefined;
@@ -106,7 +109,7 @@ export function sharedCheck(check: FolderCheck, silent: string, limitMs: number)
   };
 }
 
-/** To be called while the catalog is open, since no other file can have its number until it is closed. */
+/** Is called while the catalog is open, because no other file can get its inode number until it is closed. */
 export function folderCheckOf({ root, journal, segments, catalogFile }: DataFolder): FolderCheck {
   const opened = statSync(catalogFile);
   const name = JSON.stringify(root);
@@ -117,7 +120,9 @@ export function folderCheckOf({ root, journal, segments, catalogFile }: DataFold
       return `the data folder ${name} is gone: ${(error as Error).message}`;
     }
     try {
-      const [found] = await Promise.all([stat(catalogFile), stat(journal), stat(segments)]);
+      // The catalog first: where all are gone, the message names it.
+      const found = await stat(catalogFile);
+      await Promise.all([stat(journal), stat(segments)]);
       if (found.dev === opened.dev && found.ino === opened.ino) return undefined;
       return `the data folder ${name} is not the one that was opened: its catalog.sqlite is another file`;
     } catch (error) {
@@ -127,7 +132,7 @@ export function folderCheckOf({ root, journal, segments, catalogFile }: DataFold
   return sharedCheck(check, `the data folder ${name} does not answer`, ANSWER_MS);
 }
 
-/** Makes a folder and those above it. Node's own recursive `mkdir` never ends where a file system refuses with ENOENT, as /proc does. */
+/** Makes a folder and its missing parents. Node's recursive `mkdir` never ends where a file system answers ENOENT, as /proc does. */
 function makeFolder(path: string): void {
   try {
     mkdirSync(path);

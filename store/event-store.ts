@@ -1,96 +1,148 @@
 import type { FieldColumns } from '../query/batch-columns.ts';
-import type { SearchPlan } from '../query/search-plan.ts';
-import type { EventRow, SearchResult } from '../query/search-result.ts';
+import type { ExplorePlan } from '../query/explore-plan.ts';
+import type { SearchPlan, TimeWindow, ZoneSelection } from '../query/search-plan.ts';
+import type { EventRow, ExploreResult, SearchResult } from '../query/search-result.ts';
 
 export interface SearchOptions {
   /** Aborting interrupts the running query; the search then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** Where the next message of a Kafka partition is to be read from. */
+/** A zone that has events in a window. */
+export interface ActiveZone {
+  readonly zoneId: number;
+  /** Its events in the window, and the time of the last of them, Unix ms UTC. */
+  readonly events: number;
+  readonly lastMs: number;
+}
+
+/** The offset of the next message to read from a Kafka partition. */
 export interface SourceOffset {
   readonly topic: string;
   readonly partition: number;
   readonly nextOffset: bigint;
 }
 
-/** A message that cannot become an event, kept so that it can be looked at and replayed. */
+/** A message that cannot become an event, kept so that people can look at it and replay it. */
 export interface DeadLetter {
-  /** All of the message, or its start. */
+  /** The whole message, or its start. */
   readonly bytes: Uint8Array;
   /** The length and the SHA-256 of the whole message; null where `bytes` is all of it. */
   readonly cut: { readonly sizeBytes: number; readonly sha256: Uint8Array } | null;
-  /** What is wrong, naming the field, its value and what is allowed. */
+  /** Names the field that is wrong, its value and what is allowed. */
   readonly reason: string;
   /** `kafka`, `http` or `file`. */
   readonly source: string;
   readonly topic: string | null;
   readonly partition: number | null;
   readonly offset: bigint | null;
-  /** The zone that its event would be in; null where none can be read. */
+  /** The zone that its event would have; null where none can be read. */
   readonly zoneId: number | null;
+}
+
+/** Bytes that a dead letter takes in memory beside its message and its reason. */
+const LETTER_BYTES = 300;
+
+/** Bytes of memory that a dead letter takes on its way to the disk. */
+export function memoryOfLetter({ bytes, reason }: Pick<DeadLetter, 'bytes' | 'reason'>): number {
+  return bytes.byteLength + reason.length + LETTER_BYTES;
 }
 
 export interface StoredDeadLetter extends Omit<DeadLetter, 'cut'> {
   readonly id: number;
   readonly receivedAtMs: number;
-  /** Of the whole message. */
+  /** The length of the whole message. */
   readonly sizeBytes: number;
-  /** Of the whole message, in hexadecimal digits. */
+  /** The SHA-256 of the whole message in hexadecimal digits. */
   readonly sha256: string;
-  /** Whether `bytes` is all of the message; only then can it be replayed. */
+  /** Whether `bytes` is the whole message; only then can it be replayed. */
   readonly isWhole: boolean;
 }
 
-/** Some of the dead letters, by ascending id. */
+/** Selects dead letters, by ascending id. */
 export interface DeadLetterSelection {
-  /** Those of the zones, or all, also those of no known zone. */
+  /** Letters of these zones; `all` also selects letters without a zone. */
   readonly zones: readonly number[] | 'all';
-  /** Only these; absent: any. */
+  /** Only letters with these ids; absent: with any. */
   readonly ids?: readonly number[];
-  /** Only those of a higher id. */
+  /** Only letters with a higher id. */
   readonly afterId?: number;
   readonly limit: number;
 }
 
 /**
- * Events as columns and where they came from. It goes into one journal, maybe with others: all of it is durable, or none.
+ * Events as columns, and the source offsets behind them. A batch goes into one journal, maybe with others, so all of it is durable or
+ * none of it is.
  */
 export interface EventBatch {
   /** The events without their logs. */
   readonly fields: FieldColumns;
-  /** Their logs in the same order, newline-terminated, packed (see `query/packed-log.ts`). */
+  /** The logs of the events in the same order, each packed (`query/packed-log.ts`) and ended by a newline. */
   readonly logs: readonly Uint8Array[];
   readonly eventCount: number;
   readonly sourceOffsets: readonly SourceOffset[];
   readonly deadLetters: readonly DeadLetter[];
-  /** Events older than the retention: counted, not stored. */
+  /** Number of events that were older than the retention and are not stored. */
   readonly expiredCount: number;
 }
 
 export interface AppendReceipt {
   readonly firstSequence: bigint;
   readonly eventCount: number;
-  /** How many of the batch's events were stored already, or came in it before; null from a store that finds them later. */
+  /** Number of events that were stored already, or come twice in the batch; null from a store that finds them later. */
   readonly duplicates: number | null;
-  /** Places in the batch's `deadLetters` of those whose bytes are not kept, because the letters that are there use up their quota. */
+  /** Indexes in the batch's `deadLetters` of letters whose bytes are not kept, because the quota is used up. */
   readonly deadLettersNotKept: readonly number[];
 }
 
+declare const position: unique symbol;
+
+/**
+ * How far a reader of the feed has come, and what it knows of the retention: a value that means something only to the store that gave it.
+ */
+export interface FeedPosition {
+  readonly [position]: never;
+}
+
+/** A position, or an event of the feed. */
+export type FeedPoint = FeedPosition | Pick<FeedLine, 'sequence'>;
+
+/** Compares, moves and writes down the positions of one store. */
+export interface FeedPositions {
+  /** Below 0 where `one` comes before `other` in the feed, above 0 where it comes after, 0 at the same point. */
+  compare(one: FeedPoint, other: FeedPoint): number;
+  /** The position of the same reader when it has everything up to and with `to`; it never goes back. */
+  advance(position: FeedPosition, to: FeedPoint): FeedPosition;
+  /** The cursor of a position: a text that stays valid as long as the store exists. */
+  encode(position: FeedPosition): string;
+  /** The position of a cursor, or in words what is wrong with the text. */
+  decode(text: string): Promise<FeedPosition | string>;
+  /** Before the oldest event that is kept. */
+  oldest(): Promise<FeedPosition>;
+  /** After the newest event that is visible. */
+  newest(): Promise<FeedPosition>;
+  /**
+   * Where a reader goes on that has missed events of the zones, because the retention removed them behind its position; undefined where it
+   * has missed none.
+   */
+  afterExpiry(zones: FeedRequest['zones'], position: FeedPosition): Promise<FeedPosition | undefined>;
+}
+
 export interface FeedRequest {
-  readonly zones: readonly number[] | 'all';
-  /** Events of a higher sequence than this are read; 0 is before the first. */
-  readonly afterSequence: bigint;
+  readonly zones: ZoneSelection;
+  /** Only events behind it are read. */
+  readonly after: FeedPosition;
   /** At least 1. */
   readonly limit: number;
 }
 
-/** An event as the feed passes it on: JSON on one line, which most readers need no part of. */
+/** An event of the feed as JSON on one line, which most readers pass on without reading it. */
 export interface FeedLine {
+  /** The number of the event in the order of the feed. */
   readonly sequence: bigint;
-  /** Unix ms UTC: when its batch was taken in. */
+  /** Unix ms UTC at which its batch was taken in. */
   readonly ingestedAtMs: number;
-  /** UTF-8. The event is in it from `start` up to `end`, and others of its page around it. */
+  /** UTF-8. The event is at `start` up to `end`; other events of its page are around it. */
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
@@ -99,55 +151,48 @@ export interface FeedLine {
 export interface FeedPage {
   /** By ascending sequence. */
   readonly lines: readonly FeedLine[];
-  /** All events of the zones up to this sequence are in this page or before it: the next request goes on after it. */
-  readonly lastSequence: bigint;
-  /** Whether more events of the zones were there behind the page. It may end before the limit, so that its bytes stay few. */
+  /** All events of the zones up to here are in this page or before it: the next request goes on after it. */
+  readonly end: FeedPosition;
+  /** Whether the store had more events of the zones. A page may end before its limit, so that its bytes stay few. */
   readonly more: boolean;
 }
 
 export interface EventStore {
   /**
-   * Resolves once the batch is durable (journal synced) **and** searchable. Batches are applied in call order; several may be under way.
-   * A rejected append stored nothing and moved no source offset. (Should the process die right then, a restart may find its journal whole
-   * and have it after all, source offset included.)
+   * Resolves once the batch is durable **and** searchable. Batches are applied in call order; several may be under way. A rejected append
+   * stored nothing and moved no source offset, except where the process dies right then: a restart may find all of the batch on disk.
    */
   append(batch: EventBatch): Promise<AppendReceipt>;
   search(plan: SearchPlan, options?: SearchOptions): Promise<SearchResult>;
+  /** Answers all of the plan from one snapshot. */
+  explore(plan: ExplorePlan, options?: SearchOptions): Promise<ExploreResult>;
+  /** The zones that have events in the window, by number of events descending, then by zone. */
+  activeZones(window: TimeWindow, zones: ZoneSelection, options?: SearchOptions): Promise<readonly ActiveZone[]>;
   /**
-   * Every event that matches the plan when the first of them is asked for, whatever its page and output: some thousand at a time, newest
-   * first, then by `logId`. What they lie in is kept until the iteration ends or the signal aborts, which ends it with the signal's reason.
-   * A slow iteration keeps no search waiting.
+   * Every event that matches the plan's zone, window and condition at the first request for events: some thousand at a time, newest first,
+   * then by `logId`. The files that they are in stay until the iteration ends, or the signal aborts it with its reason. A slow reader
+   * delays no search.
    */
   readAll(plan: SearchPlan, options?: SearchOptions): AsyncIterable<readonly EventRow[]>;
   /**
-   * One page of the events in the order of their sequence, which is the order in which they became visible. Rejects with `StoreError`
-   * (`overloaded`) where there is not enough memory for it, or too many wait for theirs: the same request may succeed a little later.
+   * One page of the events in the order in which they became visible. Rejects with `StoreError` (`overloaded`) where memory is short or too
+   * many readers wait; the same request may succeed a little later.
    */
   readFeed(request: FeedRequest, options?: SearchOptions): Promise<FeedPage>;
-  /** 32 bits, drawn when the data folder was made, by which this store is told from others. */
-  storeId(): number;
-  /** The highest sequence that is visible; 0 before the first event. */
-  lastSequence(): bigint;
-  /**
-   * Highest sequence of the zones that retention removed; 0 when it removed none. A cursor below it has missed events. With `afterRuns`,
-   * only what it removed after so many of its runs counts.
-   */
-  expiredWatermark(zones: FeedRequest['zones'], afterRuns?: number): bigint;
-  /** How many runs of the retention have dropped anything. */
-  retentionRuns(): number;
-  /** Calls `listener`, which must not throw, soon after more events became visible; returns how to stop that. */
+  readonly positions: FeedPositions;
+  /** Calls `listener`, which must not throw, soon after more events became visible; returns the function that ends this. */
   onEvents(listener: () => void): () => void;
-  /** Bytes of events and dead letters handed to `append` that are not yet stored and searchable; sources pause above their limit. */
+  /** Bytes of events and dead letters given to `append` that are not yet searchable; sources pause above a limit. */
   pendingBytes(): number;
-  /** The stored source offset of a partition, or undefined where nothing of it was ever stored. Includes batches not yet flushed. */
-  sourceOffset(topic: string, partition: number): bigint | undefined;
-  /** By ascending id; fewer than the limit where they are long, none where there are no more. */
+  /** The stored source offset of a partition; undefined where nothing of it was ever stored. Batches that are not flushed count. */
+  sourceOffset(topic: string, partition: number): Promise<bigint | undefined>;
+  /** Lists letters by ascending id: fewer than the limit where they are long, none where there are no more. */
   listDeadLetters(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]>;
-  /** Removes dead letters for good; resolves with how many there were. */
+  /** Removes dead letters for good; resolves with their number. */
   removeDeadLetters(selection: DeadLetterSelection): Promise<number>;
-  /** Why the store does not work as it should at the moment, for people; empty when all is well. */
-  problems(): Promise<readonly string[]>;
-  stats(): StoreStats;
+  /** Says for people why the store does not take in or flush events at the moment; empty when it does. `/readyz` shows them. */
+  reasonsNotReady(): Promise<readonly string[]>;
+  stats(): Promise<StoreStats>;
   close(): Promise<void>;
 }
 
@@ -155,14 +200,41 @@ export interface StoreStats {
   readonly events: number;
   readonly unflushedEvents: number;
   readonly segments: number;
-  /** The logs of their events included. */
+  /** Size of the segments and the blob files. */
   readonly segmentBytes: number;
   readonly journalBytes: number;
   readonly deadLetters: number;
-  /** Small zones whose flushed rows are cached in memory, and the bytes that these are estimated to take. */
-  readonly cachedZones: number;
-  readonly cachedZoneBytes: number;
   readonly expiredEvents: number;
   readonly duplicateEvents: number;
   readonly nextSequence: bigint;
 }
+
+/** The codes of {@link StoreError}. */
+export const STORE_ERROR_CODES = ['folder_in_use', 'folder_unusable', 'overloaded', 'closed', 'append_failed', 'corrupt'] as const;
+
+export type StoreErrorCode = (typeof STORE_ERROR_CODES)[number];
+
+/** The one error class of stores. `message` is one line for people that names the file or setting. */
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StoreError';
+    this.code = code;
+  }
+}
+
+/** The error of calls that are under way when the store closes, or come later. */
+export function storeClosed(): StoreError {
+  return new StoreError('closed', 'the store is closed');
+}
+
+/** Logs for the operator; a logger of pino fits. */
+export interface StoreLogger {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+}
+
+export const silentLogger: StoreLogger = { info: () => {}, warn: () => {}, error: () => {} };

@@ -1,20 +1,20 @@
 import type { TextField } from '../query/event-fields.ts';
 import type { FeedLine } from './event-store.ts';
 
-/** An event of the feed, read. */
+/** An event of the feed, parsed from its line. */
 export interface FeedEvent {
   readonly sequence: bigint;
   readonly zoneId: number;
   /** Unix ms UTC. */
   readonly timestamp: number;
-  /** Unix ms UTC: when its batch was taken in. */
+  /** Unix ms UTC at which its batch was taken in. */
   readonly ingestedAtMs: number;
   readonly logId: string;
-  /** Those that the event has; it may have others beside them. */
+  /** The text fields of the event, possibly with members of other names. */
   readonly fields: Readonly<Partial<Record<TextField, string>>>;
   /** The event as JSON on one line, its log the last member. */
   readonly json: string;
-  /** The log, a JSON object; numbers in it may be rounded. Undefined where it was left out, or is damaged. */
+  /** The log, a JSON object whose numbers may be rounded. Undefined where it was not read, or is damaged. */
   readonly log: unknown;
 }
 
@@ -25,16 +25,16 @@ type Members = Readonly<Partial<Record<TextField, string>>> & {
   readonly log?: unknown;
 };
 
-/** A quote inside of a text has a backslash before it, so this cannot be part of one. */
+/** Cannot occur within a string, where a quote follows a backslash. */
 const LOG_KEY = ',"log":';
 
-/** The event with all of it. */
+/** Parses the whole event. */
 export function readEvent(line: FeedLine): FeedEvent {
   const json = jsonOf(line);
   return eventOf(line, json, membersOf(json));
 }
 
-/** The event without its log, which takes most of the time. */
+/** Parses the event without its log, which takes most of the time. */
 export function readFields(line: FeedLine): FeedEvent {
   const json = jsonOf(line);
   return eventOf(line, json, membersBeforeLog(json));
@@ -53,7 +53,7 @@ function membersOf(json: string): Members {
   try {
     return JSON.parse(json);
   } catch {
-    // The store takes JSON objects for logs only. Should one be damaged, its event must not hold up all those behind it.
+    // Logs are JSON objects. A damaged one must not keep the reader from the events behind it.
     return membersBeforeLog(json);
   }
 }

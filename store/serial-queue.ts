@@ -1,4 +1,4 @@
-/** Runs pieces of work one after the other in the order they came; one that fails does not stop the next. */
+/** Runs pieces of work one after the other, in the order of the calls. A piece that fails does not stop the next one. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -8,7 +8,7 @@ export class SerialQueue {
     return result;
   }
 
-  /** Resolves when everything that is queued now is done. */
+  /** Resolves when all work that is queued now is done. */
   async idle(): Promise<void> {
     await this.#last;
   }

@@ -18,14 +18,26 @@ test.each([
 ])('the kernel in %s is what its source compiles to', (name, file) => {
   const folder = join(root, name);
   const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { scripts: { build: string } };
-  const [, ...args] = scripts.build.split(' ');
+  const [, ...args] = scripts.build.split(' && ').at(-1)?.split(' ') ?? [];
   const made = mkdtempSync(join(tmpdir(), 'shieldlog-kernel-'));
   try {
     const compiler = join(folder, 'node_modules/assemblyscript/bin/asc.js');
     const elsewhere = args.map((arg) => (arg === file ? join(made, arg) : arg));
     execFileSync(process.execPath, [compiler, ...elsewhere], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-    const [compiled, committed] = [made, folder].map((place) => readFileSync(join(place, file)));
+    const [compiled, committed] = [made, folder].map((from) => readFileSync(join(from, file)));
     expect(committed?.equals(compiled ?? new Uint8Array(0))).toBe(true);
+  } finally {
+    rmSync(made, { recursive: true });
+  }
+});
+
+test("the event kernel's table of fields is what `query/event-fields.ts` makes it", () => {
+  const folder = join(root, 'ingest/event/kernel');
+  const made = mkdtempSync(join(tmpdir(), 'shieldlog-kernel-'));
+  try {
+    execFileSync(process.execPath, [join(folder, 'generate-field-table.ts'), join(made, 'field-table.ts')]);
+    const [generated, committed] = [made, join(folder, 'assembly')].map((from) => readFileSync(join(from, 'field-table.ts'), 'utf8'));
+    expect(committed).toBe(generated);
   } finally {
     rmSync(made, { recursive: true });
   }

@@ -1,4 +1,4 @@
-// Asks the search of this program, and nothing else; every value from an event is shown as text.
+// The explorer page. It only calls the search and the tail of this program, and shows every value of an event as text.
 import { parseExactly } from './exact-json.js';
 import { startLive } from './live.js';
 import { drawLines, tableLine } from './table-lines.js';
@@ -11,9 +11,8 @@ const ROWS = 15;
 const ROWS_OF_GROUP = 50;
 
 /**
- * Asks one question at a time: the next follows `pauseMs` after the last one has settled, however long that took, unless `isIdle()`. `ask(signal)` is
- * told by its signal when a newer question overtakes it or nobody wants to know any more; then neither `show(answer)` nor `fail(error)` is called.
- * `setWaiting` is told whether a question is under way.
+ * Asks one question at a time and asks again `pauseMs` after each has settled, unless `isIdle()`. A newer question or `stop` aborts the
+ * signal of `ask(signal)`; then neither `show(answer)` nor `fail(error)` is called. `setWaiting` gets whether a question is running.
  */
 export function keepAsking({ ask, show, fail, setWaiting, isIdle, pauseMs }) {
   let underWay = new AbortController();
@@ -49,25 +48,27 @@ export function keepAsking({ ask, show, fail, setWaiting, isIdle, pauseMs }) {
   return { askNow, stop };
 }
 
-/** Puts a value into a field of the form. False, and nothing changed, where the field does not take it. */
+/** Puts a value into a field of the form. Returns false and changes nothing if the field does not accept it. */
 export function setField(field, value) {
   const before = field.value;
   field.value = value;
-  // A list that does not offer it has nothing selected then, which is valid; a number field is empty, which is not.
+  // A list without the value has no selection then, which is valid. A number field is empty, which is not.
   if (field.selectedIndex !== -1 && field.validity.valid) return true;
   field.value = before;
   return false;
 }
 
 /**
- * A link such as `/?zone=7&hours=72&groupBy=asn` asks that at once; the access key is no part of a link. Returns what to say of parameters that
- * were ignored; null: nothing. `fieldNamed` returns null for a name that no field has.
+ * Fills the form from a link such as `/?zone=7&hours=72&groupBy=asn`. A link cannot set the access key. Returns a message about ignored
+ * parameters, or null. `fieldNamed` returns null if no field has the name.
  */
 export function fillFromLink(parameters, fieldNamed) {
   const ignored = [];
   for (const [name, value] of parameters) {
     const field = fieldNamed(name);
-    if (field !== null && (name === 'accessKey' || !setField(field, value))) ignored.push(name === 'accessKey' ? name : `${name}=${value}`);
+    if (field === null) continue;
+    if (name === 'accessKey') ignored.push(name);
+    else if (!setField(field, value)) ignored.push(`${name}=${value}`);
   }
   return ignored.length === 0 ? null : `Not taken from the link: ${ignored.join(', ')}`;
 }
@@ -97,22 +98,22 @@ async function search({ zone, accessKey }, body, signal) {
   throw new Error(problem.detail ?? `The program answered ${response.status}`);
 }
 
-/** One bar a bucket, the highest as high as the picture. */
+/** A bar for each bucket. The highest is as high as the picture. */
 function sparkline(counts) {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   svg.setAttribute('viewBox', `0 0 ${counts.length} 1`);
   svg.setAttribute('preserveAspectRatio', 'none');
-  const most = Math.max(1, ...counts);
+  const max = Math.max(1, ...counts);
   for (const [x, count] of counts.entries()) {
     const bar = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-    const height = count / most;
+    const height = count / max;
     for (const [name, value] of Object.entries({ x, y: 1 - height, width: 0.8, height })) bar.setAttribute(name, String(value));
     svg.append(bar);
   }
   return svg;
 }
 
-/** A group without a value is not opened: no filter finds the events that lack a field. */
+/** The line of a group. A group without a value cannot be opened, because no filter finds the events that lack a field. */
 function groupLine({ key, count, context, sparkline: counts }, groupBy, open) {
   const value = key[groupBy];
   return tableLine({
@@ -156,7 +157,7 @@ function startPage() {
     status.toggleAttribute('data-failed', failed);
   }
 
-  /** The open group, if the form still asks for what it is one of. */
+  /** The open group, if it belongs to the zone and the field of the form. */
   function openGroup({ zone, groupBy }) {
     const { group } = view;
     return group !== null && group.zone === zone && group.field === groupBy ? group : null;
@@ -212,7 +213,7 @@ function startPage() {
     pauseMs: REFRESH_MS,
   });
 
-  /** An empty zone is none: it would be asked for as zone 0. */
+  /** Asks if the form is valid. An empty zone is not, because it would be sent as zone 0. */
   function askIfValid() {
     if (form.reportValidity()) return void asking.askNow();
     asking.stop();
@@ -232,5 +233,5 @@ function startPage() {
   askIfValid();
 }
 
-// Tests import the parts above without a page.
+// Tests import this module without a page.
 if (globalThis.document !== undefined) startPage();

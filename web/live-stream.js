@@ -1,12 +1,12 @@
-// The live tail as a stream. EventSource cannot send the access key, so it is read by hand.
+// Reads the live tail as a stream of server-sent events. EventSource cannot send the access key.
 import { parseExactly } from './exact-json.js';
 
-/** How long a connection that was lost is left alone, where the program does not say. */
+/** The pause before a lost connection is opened again, unless the program sets another. */
 const RETRY_MS = 2_000;
 
 /**
- * Reads server-sent events out of text that comes in pieces, cut anywhere. Calls `onMessage({event, data})` for each message that has data, `onId` with
- * the id of each that is whole, and `onRetry` (milliseconds).
+ * Returns a function that reads server-sent events from pieces of text, which may be cut anywhere. It calls `onMessage({event, data})` for
+ * each message with data, `onId` with the id of each complete message, and `onRetry` with milliseconds.
  */
 export function messageReader({ onMessage, onId, onRetry }) {
   const empty = { event: 'message', data: [], id: null };
@@ -16,7 +16,7 @@ export function messageReader({ onMessage, onId, onRetry }) {
   function endMessage() {
     const { event, data, id } = message;
     message = empty;
-    // Not before the message is whole: one that is cut off is asked for again.
+    // The id counts only now, so that a message that was cut off is requested again.
     if (data.length > 0) onMessage({ event, data: data.join('\n') });
     if (id !== null) onId(id);
   }
@@ -38,7 +38,7 @@ export function messageReader({ onMessage, onId, onRetry }) {
   };
 }
 
-/** Why a tail is not tried again: what was asked for is wrong. */
+/** The request was wrong, so the tail is not opened again. */
 class Refused extends Error {}
 
 async function refusal(response) {
@@ -47,8 +47,8 @@ async function refusal(response) {
 }
 
 /**
- * Watches a tail until `signal` aborts or the program refuses it, and comes back by itself when the connection is lost. Calls `onRow`, `onDropped(count)`
- * and `onState(text, failed)`. `fetchStream(headers)` makes the request.
+ * Watches a tail until `signal` aborts or the program refuses it, and opens it again when the connection is lost. Calls `onRow`,
+ * `onDropped(count)` and `onState(text, failed)`. `fetchStream(headers)` makes the request.
  */
 export async function watchTail({ fetchStream, onRow, onDropped, onState, signal }) {
   let lastId = null;

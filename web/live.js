@@ -1,13 +1,13 @@
-// The live tail on the page: events as they come.
+// The live tail on the page.
 import { watchTail } from './live-stream.js';
 import { drawLines } from './table-lines.js';
 
 const MAX_ROWS = 300;
-/** The table is drawn at most so often, however many events come. */
+/** The shortest time between two drawings of the table. */
 const DRAW_MS = 200;
 
-/** The last `most` rows, the newest first, and how many there were. While it is paused they gather behind what is shown. */
-export function liveList(most) {
+/** The last `max` rows, the newest first, and counts of all. While it is paused, new rows are gathered but not shown. */
+export function liveList(max) {
   let shown = [];
   let gathered = [];
   let paused = false;
@@ -21,21 +21,21 @@ export function liveList(most) {
     get isPaused() {
       return paused;
     },
-    /** Of those that are not shown, those that would be. */
+    /** The number of gathered rows that would be shown. */
     get waiting() {
       return gathered.length;
     },
     add(row) {
       counts.seen += 1;
       gathered.unshift(row);
-      gathered.length = Math.min(gathered.length, most);
+      gathered.length = Math.min(gathered.length, max);
       if (!paused) this.show();
     },
     drop(count) {
       counts.dropped += count;
     },
     show() {
-      shown = [...gathered, ...shown].slice(0, most);
+      shown = [...gathered, ...shown].slice(0, max);
       gathered = [];
     },
     pause(isPaused) {
@@ -45,7 +45,7 @@ export function liveList(most) {
   };
 }
 
-/** What is said beside the switch. */
+/** The text beside the switch. */
 export function liveWords({ seen, dropped }, { isPaused, waiting }) {
   const words = [`${seen.toLocaleString()} events`];
   if (dropped > 0) words.push(`${dropped.toLocaleString()} dropped, because this page was too slow or its filter too costly`);
@@ -54,8 +54,8 @@ export function liveWords({ seen, dropped }, { isPaused, waiting }) {
 }
 
 /**
- * The switch and the table of the page. `question()` gives the zone, the access key and the text that are wanted now, `linesIn(table)` what makes
- * a line of that table from a row.
+ * Starts the switch and the table of the page. `question()` returns the zone, the access key and the text of the form. `linesIn(table)`
+ * returns a function that makes a line of the table from a row.
  */
 export function startLive({ form, question, linesIn }) {
   const [section, power, pause, status, rows] = ['#live', '#livePower', '#livePause', '#liveStatus', '#liveRows'].map((id) =>

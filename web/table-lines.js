@@ -1,4 +1,4 @@
-// Lines of the tables that can be opened with the mouse or the keyboard.
+// Lines of tables that can be opened with the mouse or the keyboard.
 
 function cell(content) {
   const td = document.createElement('td');
@@ -8,8 +8,8 @@ function cell(content) {
 }
 
 /**
- * A line of these cells, texts or elements. With `open`, a click anywhere in it or Enter on its first cell calls that; `key` says which line it is
- * among those of its table, whenever that is drawn anew.
+ * A line with the given cells, texts or elements. A click on it or Enter on its first cell calls `open`, unless that is null. `key`
+ * identifies the line when its table is drawn again.
  */
 export function tableLine({ key, open, cells: [first, ...others] }) {
   const tr = document.createElement('tr');
@@ -24,19 +24,19 @@ export function tableLine({ key, open, cells: [first, ...others] }) {
   button.title = first;
   tr.append(cell(button), ...others.map(cell));
   tr.addEventListener('click', () => {
-    // Who marks a text to copy it does not want to go elsewhere.
+    // A user who selects text to copy it does not want to open the line.
     if (getSelection().isCollapsed) open();
   });
   return tr;
 }
 
-/** Puts the focus on the line of this key, if the table has it. */
+/** Focuses the line with the key, if the table has it. */
 export function focusLine(table, key) {
   const line = [...table.children].find((candidate) => candidate.dataset.key === key);
   line?.querySelector('button')?.focus({ preventScroll: true });
 }
 
-/** Draws the table anew. The line that has the focus keeps it. */
+/** Replaces the lines of the table. The line with the focus keeps it. */
 export function drawLines(table, lines) {
   const focused = table.contains(document.activeElement) ? document.activeElement.closest('tr').dataset.key : null;
   table.replaceChildren(...lines);

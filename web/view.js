@@ -1,13 +1,14 @@
-// What is open on the page, kept in the browser's history, so that Back closes it: a group, whose events are asked for, and an event, shown whole.
+// The open group, whose events are searched, and the open event, which is shown whole. The browser's history has them, so that Back closes
+// them.
 import { focusLine } from './table-lines.js';
 
-/** A group is `{zone, field, value}`, an event its JSON text; null: none. */
+/** A group is `{zone, field, value}`, an event its JSON text; null means that none is open. */
 const NOTHING_OPEN = { group: null, event: null };
 
-/** Calls `onGroup()` whenever another group is open, or none. */
+/** Calls `onGroup()` when another group or none is open. */
 export function startView({ dialog, text, close, onGroup }) {
   let view = history.state ?? NOTHING_OPEN;
-  /** Where the focus goes when the event is closed. */
+  /** The line that gets the focus when the event is closed. */
   let opener = null;
 
   function draw() {
@@ -29,7 +30,7 @@ export function startView({ dialog, text, close, onGroup }) {
     if (JSON.stringify(before.group) !== JSON.stringify(view.group)) onGroup();
   });
   close.addEventListener('click', () => dialog.close());
-  // The button, Escape, and Back, which has gone back already.
+  // The button, Escape and Back close the dialog. After Back, the view has no event any more.
   dialog.addEventListener('close', () => {
     if (view.event !== null) history.back();
     if (opener !== null) focusLine(opener.table, opener.key);

@@ -3,31 +3,37 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { drainPending, Session } from 'chdb';
 import fastify from 'fastify';
 import { compileSearch } from '../../query/compile-search.ts';
-import type { Dimension } from '../../query/dimensions.ts';
-import { TEXT_FIELDS } from '../../query/event-fields.ts';
+import { type Dimension, TEXT_FIELDS } from '../../query/event-fields.ts';
 import type { GroupsOutput, SearchPlan } from '../../query/search-plan.ts';
 import type { EventGroup, SearchResult } from '../../query/search-result.ts';
 import { searchResponseJson } from '../../src/http/search-response.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
-import { pacedChunks } from '../events/paced-chunks.ts';
-import { countStatement, groupDetailStatement, groupPageStatement, rowsStatement } from './clickhouse-search.ts';
-import { COLUMNS, CREATE_TABLE, TABLE } from './clickhouse-table.ts';
+import { pacedChunks } from '../events/file-chunks.ts';
+import {
+  COLUMNS,
+  CREATE_TABLE,
+  countStatement,
+  groupDetailStatement,
+  groupPageStatement,
+  rowsStatement,
+  TABLE,
+} from './clickhouse-statements.ts';
 import type { Engine, EngineOptions } from './engine.ts';
 
-const SELECTED = ['logId', 'timestamp', 'log', ...TEXT_FIELDS];
+const SELECTED = ['shieldZoneId', 'logId', 'timestamp', 'log', ...TEXT_FIELDS];
 
 const SETTINGS = {
   use_query_cache: 0,
-  // Answers as they are, without quotes around integers and escapes that JSON does not need.
+  // Answers have no quotes around integers and no escapes that JSON does not need.
   output_format_json_quote_64bit_integers: 0,
   output_format_json_escape_forward_slashes: 0,
   input_format_json_read_objects_as_strings: 1,
 };
 
-/** About a second's events at the usual pace: ClickHouse wants few and large inserts, and events have to be searchable soon. */
+/** About a second of events at the usual pace: ClickHouse prefers few large inserts, and events must be searchable soon. */
 const INSERT_BYTES = 32 * 1024 * 1024;
 
-/** Each runs one statement at a time. */
+/** Sessions for searches. Each runs one statement at a time. */
 const READERS = 4;
 
 type Column = string | number;
@@ -37,7 +43,7 @@ interface Answer {
   readonly rows_before_limit_at_least?: number;
 }
 
-/** ClickHouse in this process, with as much memory as it likes: its inserts fail within a gigabyte. */
+/** Opens ClickHouse in this process, without a memory limit: its inserts fail within a gigabyte. */
 export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine> {
   const writer = await connect(dataDir);
   const readers = await Promise.all(Array.from({ length: READERS }, () => connect(dataDir)));
@@ -75,8 +81,7 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
         await writer.insert({ table: TABLE, values, format: 'JSONEachRow', maxChunkBytes: INSERT_BYTES, settings: SETTINGS });
       }
     },
-    // Merging down to one part a day is more than would happen by itself; searches are then as fast as they get. A day that is one part
-    // already is not written again.
+    // One part a day, fewer than ClickHouse merges to by itself, makes searches fastest. A day of one part is not written again.
     settle: async () => {
       while ((await number('SELECT count() FROM system.merges')) > 0) {
         await delay(20);
@@ -84,7 +89,6 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
       await run(`OPTIMIZE TABLE ${TABLE} FINAL SETTINGS optimize_skip_merged_partitions = 1`, writer);
     },
     search,
-    rest: () => Promise.resolve(),
     diskBytes: () => partsOf('sum(bytes_on_disk)'),
     listen: async () => {
       const app = fastify();
@@ -116,7 +120,7 @@ async function connect(dataDir: string): Promise<Session> {
   return session;
 }
 
-/** chdb holds on to the chunks, whose memory is used again. */
+/** Copies of the chunks, because chdb keeps them while their memory is reused. */
 async function* copies(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     yield Buffer.from(chunk);
@@ -135,10 +139,11 @@ async function searchGroups(ask: (statement: string) => Promise<Answer>, plan: S
   return { kind: 'groups', total, groups: keys.map((key) => eventGroup(output, key, byKey.get(JSON.stringify(key)) ?? [])) };
 }
 
-/** A column is its default, the empty text, where the event has none. */
-function eventRow([logId, timestamp, log, ...texts]: readonly Column[]) {
+/** A row of the answer. A text that the event lacks is empty in its column. */
+function eventRow([zoneId, logId, timestamp, log, ...texts]: readonly Column[]) {
   const present = TEXT_FIELDS.map((name, index) => [name, texts[index]] as const).filter(([, value]) => value !== '');
   return {
+    zoneId: Number(zoneId),
     logId: String(logId),
     timestamp: Number(timestamp),
     logJson: String(log),
@@ -179,7 +184,7 @@ function eventGroup({ by, buckets }: GroupsOutput, key: readonly string[], detai
   };
 }
 
-/** Of several equally frequent values the smaller. */
+/** The most frequent value; the smallest of equally frequent ones. */
 function mostFrequent(counts: Counts): string {
   const [first] = Object.entries(counts).toSorted(([a, counted], [b, others]) => others - counted || (a < b ? -1 : 1));
   return first?.[0] ?? '';

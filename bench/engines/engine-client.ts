@@ -1,11 +1,42 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EngineName, EngineOptions, EventSource } from './engine.ts';
-import type { HostCall, HostReply, SearchOrder, TimedIngest, TimedSearch } from './host-messages.ts';
+
+/** A call of the harness to the process of an engine. */
+export interface HostCall {
+  /** From 1. The host replies to 0 when the engine is open. */
+  readonly id: number;
+  readonly kind: 'version' | 'ingest' | 'settle' | 'search' | 'diskBytes' | 'peakMemoryBytes' | 'listen' | 'close';
+  readonly order: unknown;
+}
+
+export type HostReply = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: string };
+
+export interface SearchOrder {
+  readonly zone: number;
+  readonly body: object;
+  readonly withAnswer: boolean;
+}
+
+export interface TimedIngest {
+  /** Until every event was stored and searchable. */
+  readonly elapsedMs: number;
+  /** CPU time of the process on all cores. */
+  readonly cpuMs: number;
+}
+
+export interface TimedSearch {
+  readonly elapsedMs: number;
+  /** The text of the response, if the order asked for it. */
+  readonly answer?: string;
+}
 
 const HOST = fileURLToPath(new URL('engine-host.ts', import.meta.url));
 
-/** As the launcher starts the program. */
+/** The environment in which the launcher starts the program. */
 const HOST_ENV = { UV_THREADPOOL_SIZE: '16', MALLOC_ARENA_MAX: '2', ...process.env };
 
 interface Pending {
@@ -13,7 +44,7 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** An engine in a process of its own. Every call rejects when that process ends. */
+/** An engine in a separate process. Every call rejects when that process ends. */
 export class EngineClient {
   readonly name: EngineName;
   readonly #child: ChildProcess;
@@ -49,17 +80,13 @@ export class EngineClient {
     return this.#call('ingest', source) as Promise<TimedIngest>;
   }
 
-  /** Milliseconds until nothing was left to be merged. */
+  /** Resolves with the milliseconds until nothing was left to be merged. */
   settle(): Promise<number> {
     return this.#call('settle', null) as Promise<number>;
   }
 
   search(order: SearchOrder): Promise<TimedSearch> {
     return this.#call('search', order) as Promise<TimedSearch>;
-  }
-
-  async rest(): Promise<void> {
-    await this.#call('rest', null);
   }
 
   diskBytes(): Promise<number> {
@@ -70,7 +97,7 @@ export class EngineClient {
     return this.#call('peakMemoryBytes', null) as Promise<number>;
   }
 
-  /** The address it serves operation 1 at. */
+  /** Resolves with the address at which it serves operation 1. */
   listen(): Promise<string> {
     return this.#call('listen', null) as Promise<string>;
   }
@@ -100,7 +127,7 @@ export class EngineClient {
   }
 }
 
-/** Opens an engine, works with it and closes it, whatever happens. */
+/** Opens an engine, runs `work` with it and closes it, also after an error. */
 export async function withEngine<T>(name: EngineName, options: EngineOptions, work: (engine: EngineClient) => Promise<T>): Promise<T> {
   const engine = await EngineClient.open(name, options);
   try {
@@ -108,4 +135,15 @@ export async function withEngine<T>(name: EngineName, options: EngineOptions, wo
   } finally {
     await engine.close();
   }
+}
+
+/** The version of each engine, as it reports it. */
+export async function engineVersions(names: readonly EngineName[]): Promise<Record<string, string>> {
+  const versions: Record<string, string> = {};
+  for (const name of names) {
+    const dataDir = await mkdtemp(join(tmpdir(), `${name}-`));
+    const options = { dataDir, memoryLimitMb: 256 };
+    versions[name] = await withEngine(name, options, (engine) => engine.version()).finally(() => rm(dataDir, { recursive: true }));
+  }
+  return versions;
 }

@@ -1,14 +1,13 @@
-// One engine in a process of its own, so that its memory can be told from the harness's and a cold start is one. Started by
-// engine-client.ts with the engine's name and options as JSON in the first argument; answers one message after the other or several at
-// once.
+// Runs one engine in a separate process, so that its memory is measured apart from the harness and a cold start is really cold.
+// engine-client.ts starts it with the engine's name and options as JSON in the first argument. It may answer several calls at once.
 
 import type { Engine, EngineName, EngineOptions, EventSource } from './engine.ts';
-import type { HostCall, HostReply, SearchOrder, TimedIngest, TimedSearch } from './host-messages.ts';
-import { timeSearch } from './time-search.ts';
+import type { HostCall, HostReply, SearchOrder, TimedIngest, TimedSearch } from './engine-client.ts';
+import { timeSearch } from './timed-searches.ts';
 
 const { name, ...options } = JSON.parse(process.argv[2] ?? '{}') as EngineOptions & { readonly name: EngineName };
 
-/** Only the engine that is asked for is loaded: each is there without the other's packages and memory. */
+/** Loads only the engine of the order, so that it runs without the packages and the memory of the other. */
 async function openEngine(): Promise<Engine> {
   return name === 'shieldlog'
     ? await (await import('./shieldlog.ts')).openShieldlog(options)
@@ -45,9 +44,6 @@ async function answer(call: HostCall): Promise<unknown> {
       return await timed(() => engine.settle());
     case 'search':
       return await search(call.order as SearchOrder);
-    case 'rest':
-      await engine.rest();
-      return null;
     case 'diskBytes':
       return await engine.diskBytes();
     case 'peakMemoryBytes':

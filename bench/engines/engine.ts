@@ -6,31 +6,29 @@ export const ENGINE_NAMES = ['shieldlog', 'clickhouse'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
 export interface EngineOptions {
-  /** A folder of the engine's own; what an earlier process left there is there again. */
+  /** A folder that only this engine uses. It finds the data of an earlier process there. */
   readonly dataDir: string;
   readonly memoryLimitMb: number;
-  /** Whether the engine may remember results of earlier searches. Default: false. */
+  /** Whether the engine may cache results of searches. Default: false. */
   readonly remembers?: boolean;
 }
 
 export interface EventSource {
   /** NDJSON. */
   readonly file: string;
-  /** As fast as it goes if null. */
+  /** Null: at full speed. */
   readonly eventsPerSecond: number | null;
 }
 
-/** What takes part in the race: each in the way its experts would set it up. */
+/** A participant of the race, set up as its experts would. */
 export interface Engine {
-  /** Of the database itself. */
+  /** The version of the database. */
   readonly version: string;
   /** Resolves when all events of the file are stored and searchable. */
   ingest(source: EventSource): Promise<void>;
   /** Resolves when nothing is left to be merged or compacted. */
   settle(): Promise<void>;
   search(plan: SearchPlan): Promise<SearchResult>;
-  /** Resolves when nothing is done any more that an answered search set going. */
-  rest(): Promise<void>;
   diskBytes(): Promise<number>;
   /** Serves operation 1 over HTTP on a free loopback port; resolves with its address. */
   listen(): Promise<string>;

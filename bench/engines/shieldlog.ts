@@ -8,16 +8,15 @@ import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { openStore } from '../../store/embedded/open-store.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
-import { fileChunks } from '../events/file-chunks.ts';
-import { pacedChunks } from '../events/paced-chunks.ts';
+import { fileChunks, pacedChunks } from '../events/file-chunks.ts';
 import type { Engine, EngineOptions } from './engine.ts';
 
 const RETENTION_MS = 72 * 3_600_000;
 
-/** The engine of this project in this process, with the settings it starts with by itself. */
+/** Opens this project's store in this process, with its default settings. */
 export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false }: EngineOptions): Promise<Engine> {
   const now = () => BENCH_NOW_MS;
-  const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now, cachesCounts: remembers });
+  const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now }, { cachesCounts: remembers });
   const closing: (() => Promise<unknown>)[] = [];
   return {
     version: `duckdb ${duckdb.version}`,
@@ -33,7 +32,6 @@ export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false 
       await store.compactNow();
     },
     search: (plan) => store.search(plan),
-    rest: () => store.zoneRowCacheIdle(),
     diskBytes: () => folderBytes(dataDir),
     listen: async () => {
       const app = await buildApp({ store, config: loadConfig({}), now, logger: pino({ level: 'silent' }), kafka: null });
@@ -49,7 +47,7 @@ export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false 
   };
 }
 
-/** Of the files in a folder, a file with several links once. */
+/** Bytes of the files in a folder. A file with several links counts once. */
 async function folderBytes(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const found = await Promise.all(entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => fileAt(join(parentPath, name))));
@@ -57,7 +55,7 @@ async function folderBytes(folder: string): Promise<number> {
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
-/** Nothing where the file was removed in the meantime, as merged segments are. */
+/** The file at a path; empty if it was removed in the meantime, as merged segments are. */
 function fileAt(path: string): Promise<Pick<Stats, 'ino' | 'size'>> {
   return stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') {

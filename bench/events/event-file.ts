@@ -1,15 +1,15 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { type GeneratorOptions, generateEvents } from './event-generator.ts';
 
-/** Where the benchmarks keep what they generate; not under version control. */
+/** The folder of generated events and of data under test. It is not under version control. */
 export const BENCH_DATA = fileURLToPath(new URL('../data/', import.meta.url));
 
-/** The generated events end here, and the program under test takes it for the present: a file stays good for ever. */
+/** The time at which the generated events end. Programs under test take it as the present, so that files never get too old. */
 export const BENCH_NOW_MS = Date.UTC(2026, 0, 1);
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -21,20 +21,17 @@ export interface EventFile {
 
 const HOUR_MS = 3_600_000;
 
-/** The events that engines are filled with: over 71 hours. */
+/** The events that engines are filled with, spread over 71 hours. */
 export function benchOptions(count: number): GeneratorOptions {
   return { seed: 1, count, zones: 1_700, nowMs: BENCH_NOW_MS, spanMs: 71 * HOUR_MS };
 }
 
-/**
- * Events that come in when an engine is full already: as live ones, from the last minutes. The nth file, from 0, has other events than
- * those before.
- */
+/** Live events for an engine that is filled already: they are of the last ten minutes. Each `file`, from 0, has other events. */
 export function liveOptions(count: number, file = 0): GeneratorOptions {
   return { seed: 2 + file, count, zones: 1_700, nowMs: BENCH_NOW_MS, spanMs: HOUR_MS / 6 };
 }
 
-/** The NDJSON file of so many events, written now if it is not there from an earlier run. */
+/** The NDJSON file of the events. It is written if no earlier run has left it. */
 export async function eventFile(options: GeneratorOptions, path = defaultPath(options)): Promise<EventFile> {
   const size = await stat(path).then(
     ({ size }) => size,
@@ -44,7 +41,7 @@ export async function eventFile(options: GeneratorOptions, path = defaultPath(op
     return { path, bytes: size };
   }
   await mkdir(BENCH_DATA, { recursive: true });
-  // Under another name until it is whole: half a file must not be taken for one.
+  // The file gets its name when it is whole, so that nobody reads half of it.
   const unfinished = `${path}.${process.pid}.part`;
   const bytes = await writeLines(generateEvents(options), unfinished);
   await rename(unfinished, path);
@@ -52,8 +49,8 @@ export async function eventFile(options: GeneratorOptions, path = defaultPath(op
 }
 
 /**
- * The same events in files of at most so many, in turn. A single file stays, as `eventFile` has it; of several each is there until the next
- * one is asked for: 100 million events take 115 GB.
+ * The same events in files of at most `eventsPerFile` events, one after the other. A single file is kept, like that of {@link eventFile}.
+ * One of several is removed when the next one is requested, because 100 million events take 115 GB.
  */
 export async function* eventFiles(options: GeneratorOptions, eventsPerFile: number): AsyncGenerator<EventFile> {
   if (options.count <= eventsPerFile) {
@@ -72,15 +69,15 @@ export async function* eventFiles(options: GeneratorOptions, eventsPerFile: numb
   }
 }
 
-/** Resolves with the length of the file. */
+/** Resolves with the length of the file in bytes. */
 async function writeLines(lines: Iterable<Buffer>, path: string): Promise<number> {
   await pipeline(Readable.from(inChunks(lines)), createWriteStream(path));
   return (await stat(path)).size;
 }
 
-/** Leaves the others for later. */
-function* nextLines(lines: Iterator<Buffer>, most: number): Iterable<Buffer> {
-  for (let count = 0; count < most; count += 1) {
+/** The next `max` lines. The iterator keeps the others. */
+function* nextLines(lines: Iterator<Buffer>, max: number): Iterable<Buffer> {
+  for (let count = 0; count < max; count += 1) {
     const { done, value } = lines.next();
     if (done) {
       return;
@@ -105,4 +102,20 @@ function* inChunks(lines: Iterable<Buffer>): Iterable<Buffer> {
     }
   }
   yield Buffer.concat(gathered, bytes);
+}
+
+/** Creates an empty folder for the data of a program under test. */
+export async function emptyDataDir(name: string): Promise<string> {
+  await mkdir(BENCH_DATA, { recursive: true });
+  return await mkdtemp(join(BENCH_DATA, `${name}-`));
+}
+
+/** Runs `work` with an empty folder and removes the folder afterwards. */
+export async function inEmptyDataDir<T>(name: string, work: (dataDir: string) => Promise<T>): Promise<T> {
+  const dataDir = await emptyDataDir(name);
+  try {
+    return await work(dataDir);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
 }

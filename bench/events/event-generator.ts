@@ -1,5 +1,4 @@
-import { SeededRandom } from './seeded-random.ts';
-import { skewedChoice } from './skewed-choice.ts';
+import { SeededRandom, skewedChoice } from './seeded-random.ts';
 import { ACTIONS, COUNTRIES, FEATURES, JA4, PATHS, RULES, USER_AGENTS } from './traffic-pools.ts';
 
 export interface GeneratorOptions {
@@ -7,22 +6,22 @@ export interface GeneratorOptions {
   readonly count: number;
   /** Zones 1 to this, by Zipf's law: of 1,700 the first has an eighth of all events. */
   readonly zones: number;
-  /** Unix milliseconds: the events lie in the time before. */
+  /** Unix milliseconds at which the events end. */
   readonly nowMs: number;
-  /** How long that time is, in milliseconds. */
+  /** Milliseconds over which the events are spread. */
   readonly spanMs: number;
 }
 
 const CLIENTS = 400_000;
 const MINUTE_MS = 60_000;
-/** An attack on one zone by one network with one rule: so many events in a row, one attack in so many events. */
+/** Attacks on one zone by one network with one rule: `length` events in a row, once in `every` events. */
 const BURST = { length: 400, every: 20_000 } as const;
-/** Of 400 bytes of every log nothing can be compressed but the alphabet: 300 bytes of chance as base64. */
+/** Random bytes in every log. As base64 they are 400 bytes, which compress to 300. */
 const BODY_BYTES = 300;
 
 /**
- * Security events as NDJSON, a line of 1.1 KB or so at a time, in the order of their time but for one in twenty that comes late.
- * The same options give the same bytes.
+ * Security events as NDJSON, one line of about 1.1 KB at a time, in the order of time except for one in twenty, which is late. The same
+ * options give the same bytes.
  */
 export function* generateEvents({ seed, count, zones, nowMs, spanMs }: GeneratorOptions): Iterable<Buffer> {
   const random = new SeededRandom(seed);
@@ -61,7 +60,7 @@ interface Draft {
   readonly action: string;
 }
 
-/** The line is put together as text because nothing in it needs escaping, and JSON.stringify would take several times as long. */
+/** Concatenates the line, because nothing in it needs escaping and JSON.stringify takes several times as long. */
 function eventLine(random: SeededRandom, { zone, timestamp, ip, client, agent, ruleId, ruleName, action }: Draft): Buffer {
   const host = `https://zone-${zone}.example`;
   const path = PATHS[random.below(PATHS.length)] ?? '/';
@@ -69,12 +68,19 @@ function eventLine(random: SeededRandom, { zone, timestamp, ip, client, agent, r
   const feature = FEATURES[client % FEATURES.length] ?? 'waf';
   const country = COUNTRIES[client % COUNTRIES.length] ?? '';
   const asn = 1_000 + (client % 900);
+  const request = `"ip":"${ip}","ja4":"${JA4[client % JA4.length]}","ua":"${agent}","url":"${url}","asn":"${asn}","country":"${country}"`;
+  const logId = random.hex(16);
+  const headers = `[{"Name":"Host","Value":"zone-${zone}.example"},{"Name":"Accept","Value":"*/*"}]`;
+  const log =
+    `{"ServerZoneId":${zone},"Message":"${ruleName} by rule ${ruleId}","RemoteIp":"${ip}","Headers":${headers},` +
+    `"TriggerMatch":{"Key":"ARGS:id","Value":"${random.uint32()}"},"UrlEncodedBody":"${random.base64(BODY_BYTES)}"}`;
   return Buffer.from(
-    `{"logId":"${random.hex(16)}","shieldZoneId":${zone},"timestamp":${timestamp},"feature":"${feature}","ruleId":"${ruleId}","ruleName":"${ruleName}","ip":"${ip}","ja4":"${JA4[client % JA4.length]}","ua":"${agent}","url":"${url}","asn":"${asn}","country":"${country}","action":"${action}","log":{"ServerZoneId":${zone},"Message":"${ruleName} by rule ${ruleId}","RemoteIp":"${ip}","Headers":[{"Name":"Host","Value":"zone-${zone}.example"},{"Name":"Accept","Value":"*/*"}],"TriggerMatch":{"Key":"ARGS:id","Value":"${random.uint32()}"},"UrlEncodedBody":"${random.base64(BODY_BYTES)}"}}\n`,
+    `{"logId":"${logId}","shieldZoneId":${zone},"timestamp":${timestamp},"feature":"${feature}","ruleId":"${ruleId}",` +
+      `"ruleName":"${ruleName}",${request},"action":"${action}","log":${log}}\n`,
   );
 }
 
-/** The same client always has the same address; one in five speaks IPv6. */
+/** The address of a client. It is always the same; one client in five has an IPv6 address. */
 function clientAddress(client: number): string {
   const mixed = Math.imul(client + 1, 0x9e3779b1) >>> 0;
   if (client % 5 === 4) {

@@ -1,39 +1,40 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const CHUNK_BYTES = 1024 * 1024;
 const WASM_PAGE_BYTES = 64 * 1024;
 
-/** So many chunks are read ahead, all at the same time: a disk that has much to write answers a read late. */
+/** Chunks that are read ahead at the same time, because a disk that has much to write answers reads late. */
 const READ_AHEAD = 8;
 
-/** What is used of it here: Node's types leave it to those of the browser. */
+/** The part of WebAssembly that is used here. Node's types leave it to those of the browser. */
 declare const WebAssembly: {
   readonly Memory: new (size: { readonly initial: number }) => { readonly buffer: ArrayBuffer };
 };
 
-/** Memory that begins where a page does, which a read past the page cache asks for and a `Buffer` does not promise. */
+/** Memory that starts at a page, which reads past the page cache require and a `Buffer` does not promise. */
 function pageAlignedBuffer(bytes: number): Buffer {
   return Buffer.from(new WebAssembly.Memory({ initial: bytes / WASM_PAGE_BYTES }).buffer);
 }
 
 /**
- * The bytes of a file in turn, read ahead; a chunk is good until the next but one is asked for. Where the file system can, they are read
- * past the page cache: nothing is read twice, and pages for it would be a tenth of what it costs to take the events in.
+ * The bytes of a file, read ahead. A chunk is valid until the second one after it is requested. If the file system supports it, reads go
+ * past the page cache: nothing is read twice, and filling the cache would be a tenth of the cost of the intake.
  */
 export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   const file = await openForOnce(path);
-  // One chunk is worked on, and the one before may still be looked at.
+  // The caller works on one chunk and may still read the one before.
   const memory = pageAlignedBuffer((READ_AHEAD + 2) * CHUNK_BYTES);
   const read = async (chunk: number) => {
-    const at = (chunk * CHUNK_BYTES) % memory.length;
-    const { bytesRead } = await file.read(memory, at, CHUNK_BYTES, chunk * CHUNK_BYTES);
-    return memory.subarray(at, at + bytesRead);
+    const offset = (chunk * CHUNK_BYTES) % memory.length;
+    const { bytesRead } = await file.read(memory, offset, CHUNK_BYTES, chunk * CHUNK_BYTES);
+    return memory.subarray(offset, offset + bytesRead);
   };
   const ahead: Promise<Buffer>[] = [];
   const readAhead = (chunk: number) => {
     const reading = read(chunk);
-    // An error is heard of when its turn comes.
+    // The error is thrown when the chunk is awaited.
     reading.catch(() => undefined);
     ahead.push(reading);
   };
@@ -61,12 +62,12 @@ export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Reads a file to its end. What stores a virtual machine's disk answers the second time a file is read, or the first after it was written,
- * many times as fast as the first time; an engine that is measured is not to pay for having been the first.
+ * Reads a file to its end, so that no engine pays for being the first to read it: the disk of a virtual machine answers a second read many
+ * times as fast.
  */
 export async function readThrough(path: string): Promise<void> {
   for await (const _ of fileChunks(path)) {
-    // Nothing is done with it.
+    // The bytes are not used.
   }
 }
 
@@ -79,4 +80,36 @@ async function openForOnce(path: string): Promise<FileHandle> {
     }
     return await open(path);
   }
+}
+
+const NEWLINE = 0x0a;
+
+/**
+ * The bytes of an NDJSON file with lines of about equal length, at no more than `linesPerSecond`. Chunks are valid as long as those of
+ * {@link fileChunks}.
+ */
+export async function* pacedChunks(file: string, linesPerSecond: number): AsyncGenerator<Uint8Array> {
+  const start = performance.now();
+  let bytes = 0;
+  let bytesPerLine: number | undefined;
+  for await (const chunk of fileChunks(file)) {
+    // The first chunk stands for all: counting all lines would take a twentieth of the time of the engine on this thread.
+    bytesPerLine ??= chunk.byteLength / linesIn(chunk);
+    const aheadMs = (bytes / bytesPerLine / linesPerSecond) * 1000 - (performance.now() - start);
+    if (aheadMs > 1) {
+      await delay(aheadMs);
+    }
+    yield chunk;
+    bytes += chunk.byteLength;
+  }
+}
+
+/** The line ends of a chunk, at least 1. */
+function linesIn(chunk: Uint8Array): number {
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  let lines = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+    lines += 1;
+  }
+  return Math.max(1, lines);
 }

@@ -4,8 +4,8 @@ const BLOCK_BYTES = 64 * 1024;
 const ZEROS = Buffer.alloc(BLOCK_BYTES);
 
 /**
- * Random numbers and text that are the same for the same seed: the key stream of AES-128 in counter mode, which is fast to make
- * and, unlike text cut from a pool, cannot be compressed.
+ * Random numbers and texts that are the same for the same seed. They are the key stream of AES-128 in counter mode, which is fast and,
+ * unlike text cut from a pool, cannot be compressed.
  */
 export class SeededRandom {
   readonly #cipher: Cipheriv;
@@ -22,7 +22,7 @@ export class SeededRandom {
     return this.#block.readUInt32LE(this.#take(4));
   }
 
-  /** An integer from 0 to `limit` - 1; `limit` is far below 2^32, so that the bias does not matter. */
+  /** An integer from 0 to `limit` - 1. `limit` must be far below 2^32, so that the bias does not matter. */
   below(limit: number): number {
     return this.uint32() % limit;
   }
@@ -47,4 +47,24 @@ export class SeededRandom {
     this.#used += byteCount;
     return start;
   }
+}
+
+const SLOTS = 1 << 18;
+
+/** Picks from 0 to `size` - 1 by Zipf's law: the nth number is 1/n as likely as the first. A pick is one look-up in a table. */
+export function skewedChoice(size: number): (random: SeededRandom) => number {
+  let harmonic = 0;
+  for (let rank = 1; rank <= size; rank += 1) {
+    harmonic += 1 / rank;
+  }
+  const slots = new Uint32Array(SLOTS);
+  let [rank, reached] = [1, 1 / harmonic];
+  for (let slot = 0; slot < SLOTS; slot += 1) {
+    while ((slot + 0.5) / SLOTS > reached && rank < size) {
+      rank += 1;
+      reached += 1 / (rank * harmonic);
+    }
+    slots[slot] = rank - 1;
+  }
+  return (random) => slots[random.uint32() & (SLOTS - 1)] ?? 0;
 }

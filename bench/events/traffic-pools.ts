@@ -1,4 +1,4 @@
-/** The vocabulary of the generated traffic. Nothing in it needs escaping in JSON. */
+/** Texts of the generated traffic. None of them needs escaping in JSON. */
 
 const SYSTEMS = [
   'Windows NT 10.0; Win64; x64',
@@ -9,7 +9,7 @@ const SYSTEMS = [
 ];
 const TOOLS = ['curl', 'python-requests', 'Go-http-client', 'sqlmap', 'Nikto', 'okhttp'];
 
-/** 3,000 of them: browsers in many versions, and some tools. */
+/** 3,000 user agents: many versions of browsers, and some tools. */
 export const USER_AGENTS: readonly string[] = Array.from({ length: 3_000 }, (_, index) => {
   if (index % 25 === 7) {
     return `${TOOLS[index % TOOLS.length]}/${1 + (index % 9)}.${index % 100}`;
@@ -29,7 +29,7 @@ const ATTACKS = [
   'File upload',
 ];
 
-/** 400 of them. */
+/** 400 rules. */
 export const RULES: readonly { readonly id: string; readonly name: string }[] = Array.from({ length: 400 }, (_, index) => ({
   id: String(920_000 + index * 37),
   name: `${ATTACKS[index % ATTACKS.length]} ${1 + Math.floor(index / ATTACKS.length)}`,

@@ -12,7 +12,7 @@ export interface ConcurrencyOrder {
   readonly memoryLimitMb: number;
 }
 
-/** So many clients at once, each asking one workload after the other over HTTP and waiting for the answer. */
+/** Measures several clients at once. Each sends one workload after the other over HTTP and waits for the answers. */
 export async function measureConcurrency(name: EngineName, order: ConcurrencyOrder): Promise<ConcurrencyFigures[]> {
   const { dataDir, workloads, clients, seconds, memoryLimitMb } = order;
   return await withEngine(name, { dataDir, memoryLimitMb }, async (engine) => {

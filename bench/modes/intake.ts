@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { EngineName } from '../engines/engine.ts';
 import { type EngineClient, withEngine } from '../engines/engine-client.ts';
-import { emptyDataDir } from '../events/data-dir.ts';
-import type { EventFile } from '../events/event-file.ts';
+import { type EventFile, emptyDataDir } from '../events/event-file.ts';
 import { readThrough } from '../events/file-chunks.ts';
 import type { IntakeFigures, TakenFiles } from '../report/race-result.ts';
 
@@ -13,15 +12,15 @@ export interface FilledEngine {
 }
 
 export interface IntakeOrder {
-  /** Called for each run: what is taken in, one file after the other. */
+  /** The files that a run takes in, one after the other. Called for each run. */
   readonly files: () => AsyncIterable<EventFile>;
   readonly runs: number;
   readonly memoryLimitMb: number;
 }
 
 /**
- * Takes the files in, several times over into folders of their own, each file after it was read once; the folder of the last run stays,
- * with everything merged. What it takes to make and to read a file does not count.
+ * Takes the files in several times, each time into a new folder. Each file is read once before. Making and reading a file does not count.
+ * The folder of the last run is kept, with everything merged.
  */
 export async function measureIntake(name: EngineName, { files, runs, memoryLimitMb }: IntakeOrder): Promise<FilledEngine> {
   const measured: IntakeFigures['runs'][number][] = [];

@@ -1,35 +1,35 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DASHBOARD, startBackgroundSearches } from '../engines/background-search.ts';
 import type { EngineName } from '../engines/engine.ts';
 import { type EngineClient, withEngine } from '../engines/engine-client.ts';
+import { DASHBOARD, startBackgroundSearches } from '../engines/timed-searches.ts';
 import { readThrough } from '../events/file-chunks.ts';
 import type { MixedFigures } from '../report/race-result.ts';
 
 export interface MixedOrder {
   readonly dataDir: string;
-  /** In the folder already. */
+  /** Events in the folder before. */
   readonly storedEvents: number;
-  /** What is taken in: a file for each turn. */
+  /** The file that each turn takes in. */
   readonly files: readonly string[];
   readonly eventsPerFile: number;
-  /** Null: as fast as they are taken. */
+  /** Null: at full speed. */
   readonly eventsPerSecond: number | null;
-  /** For how long there are searches only, before each turn. 0: not at all. */
+  /** Milliseconds of searches without intake before each turn. */
   readonly aloneForMs: number;
   readonly memoryLimitMb: number;
 }
 
 /**
- * Searches as a dashboard does, one every 100 ms, alone and while a file is taken in, in turns: what disturbs the machine for a while
- * disturbs both. Between turns everything is merged, which does not count, so that both have the same events to search but for those that
- * are just coming in.
+ * Searches as a dashboard does, one every 100 ms, alone and while a file is taken in. The two take turns, so that disturbances of the
+ * machine affect both. Everything is merged between turns, which does not count, so that both search the same events except for those that
+ * are coming in.
  */
 export async function measureMixed(name: EngineName, order: MixedOrder): Promise<MixedFigures> {
   const { dataDir, storedEvents, files, eventsPerFile, eventsPerSecond, aloneForMs, memoryLimitMb } = order;
   const turns: MixedFigures['turns'][number][] = [];
   return await withEngine(name, { dataDir, memoryLimitMb }, async (engine) => {
     for (const search of DASHBOARD) {
-      // What the first search of a process costs is not to be taken for what searches cost.
+      // The first searches of a process cost more and do not count.
       await engine.search({ ...search, withAnswer: false });
     }
     for (const [turn, file] of files.entries()) {
@@ -46,7 +46,7 @@ export async function measureMixed(name: EngineName, order: MixedOrder): Promise
   });
 }
 
-/** The milliseconds of a dashboard's searches while something else goes on. Whatever becomes of that, the searches end before this does. */
+/** Runs the searches of a dashboard during `work` and resolves with their milliseconds. They also end if `work` fails. */
 async function searchesDuring<T>(
   engine: EngineClient,
   work: () => Promise<T>,

@@ -1,16 +1,15 @@
 import type { EngineName, EngineOptions } from '../engines/engine.ts';
 import { EngineClient, withEngine } from '../engines/engine-client.ts';
 import type { ByEngine, SearchFigures, WorkloadFigures } from '../report/race-result.ts';
-import { compareAnswers } from './answers.ts';
-import type { Workload } from './workload.ts';
+import { compareAnswers, type Workload } from './workload.ts';
 
-/** The one engine that can remember anything. */
+/** The only engine with a cache of results. */
 const REMEMBERING: EngineName = 'shieldlog';
 
 const NOT_TIMED: SearchFigures = { hotMs: [], coldMs: [], rememberedMs: [] };
 
 export interface SearchRace {
-  /** Folders that hold the same events, by engine. */
+  /** Folders with the same events, by engine. */
   readonly dataDirs: ReadonlyMap<EngineName, string>;
   readonly workloads: readonly Workload[];
   readonly hotRuns: number;
@@ -26,8 +25,8 @@ export interface SearchRaceFigures {
 }
 
 /**
- * Compares the answers of all engines to every workload, then times them: the engines take turns, so that what disturbs the machine
- * disturbs all.
+ * Compares the answers of all engines to every workload, then measures their times. The engines take turns, so that disturbances of the
+ * machine affect all.
  */
 export async function raceSearches(race: SearchRace): Promise<SearchRaceFigures> {
   const { dataDirs, memoryLimitMb, workloads, hotRuns, onStep } = race;
@@ -48,7 +47,7 @@ export async function raceSearches(race: SearchRace): Promise<SearchRaceFigures>
 
 type OpenOptions = Pick<SearchRace, 'dataDirs' | 'memoryLimitMb'> & Pick<EngineOptions, 'remembers'>;
 
-/** Opens all engines, each on its own data, works with them and closes them, whatever happens. */
+/** Opens all engines, each on its own data, runs `work` with them and closes them, also after an error. */
 async function withAll<T>({ dataDirs, ...options }: OpenOptions, work: (engines: readonly EngineClient[]) => Promise<T>): Promise<T> {
   const engines = await Promise.all([...dataDirs].map(([name, dataDir]) => EngineClient.open(name, { ...options, dataDir })));
   try {
@@ -63,7 +62,7 @@ async function timeHot(engines: readonly EngineClient[], workload: Workload, run
   return Object.fromEntries([...times].map(([name, hotMs]) => [name, { ...NOT_TIMED, hotMs }]));
 }
 
-/** What remembering is worth: the same searches of an engine that does, after each was made once, in turns with those of the others. */
+/** Times the same searches with the cache of results, after one run of each to fill it, in turns with the other engines. */
 export async function timeRemembered(race: SearchRace, figures: readonly WorkloadFigures[]): Promise<WorkloadFigures[]> {
   const { dataDirs, memoryLimitMb, workloads, hotRuns } = race;
   if (!dataDirs.has(REMEMBERING) || hotRuns === 0) {
@@ -81,7 +80,7 @@ export async function timeRemembered(race: SearchRace, figures: readonly Workloa
   });
 }
 
-/** The milliseconds of each run, by engine. What an engine does after an answer, because it was asked, is in nobody's time. */
+/** The milliseconds of each run, by engine. Work that an engine does after an answer does not count. */
 async function timeInTurns(
   engines: readonly EngineClient[],
   { zone, body }: Workload,
@@ -92,13 +91,12 @@ async function timeInTurns(
     for (const engine of engines) {
       const { elapsedMs } = await engine.search({ zone, body, withAnswer: false });
       times.get(engine.name)?.push(elapsedMs);
-      await engine.rest();
     }
   }
   return times;
 }
 
-/** The first search of a process that has just opened its data. (The operating system may still have the files in memory.) */
+/** Times the first search of a process that has just opened its data. The operating system may still have the files in memory. */
 export async function timeCold(race: SearchRace, figures: readonly WorkloadFigures[]): Promise<WorkloadFigures[]> {
   const timed: WorkloadFigures[] = [];
   for (const figure of figures) {

@@ -6,7 +6,7 @@ import type { Circumstances } from './race-result.ts';
 
 const GIB = 1024 ** 3;
 
-/** Of the program that is running now. */
+/** The circumstances of the running program. */
 export function circumstances(versions: Circumstances['versions']): Circumstances {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();

@@ -1,6 +1,6 @@
-import type { EngineName } from '../engines/engine.ts';
+import { ENGINE_NAMES, type EngineName } from '../engines/engine.ts';
 
-/** What a figure needs beside it to mean anything. */
+/** The circumstances without which a figure has no meaning. */
 export interface Circumstances {
   /** ISO 8601. */
   readonly startedAt: string;
@@ -12,21 +12,21 @@ export interface Circumstances {
 
 export type ByEngine<T> = Readonly<Partial<Record<EngineName, T>>>;
 
-/** What all engines took in, one file after the other. */
+/** The files that all engines took in, one after the other. */
 export interface TakenFiles {
-  /** Several where one would be larger than a disk likes: then what lies between them does not count. */
+  /** Several if one would be too large for the disk. The time between them does not count. */
   readonly count: number;
   readonly bytes: number;
 }
 
-/** How the files were taken in by the runs made. */
+/** The intake of the files, run by run. */
 export interface IntakeFigures {
   readonly runs: readonly {
-    /** Until every event was stored and searchable. */
+    /** Milliseconds until every event was stored and searchable. */
     readonly elapsedMs: number;
-    /** Further, until nothing was left to be merged. */
+    /** Milliseconds after that until nothing was left to be merged. */
     readonly settleMs: number;
-    /** Of all cores together, until every event was searchable: less than the cores have in that time is waiting, for the disk that is. */
+    /** CPU time of all cores until every event was searchable. The rest of the time they waited for the disk. */
     readonly cpuMs: number;
     readonly peakMemoryBytes: number;
   }[];
@@ -38,14 +38,14 @@ export interface SearchFigures {
   /** In a process that has just opened its data, run by run. */
   readonly coldMs: readonly number[];
   readonly hotMs: readonly number[];
-  /** As hot, with our engine as it is set up by itself: it remembers what flushed segments had. */
+  /** Like `hotMs`, with our engine in its default settings, in which it caches counts of flushed segments. */
   readonly rememberedMs: readonly number[];
 }
 
 export interface WorkloadFigures {
   readonly name: string;
   readonly title: string;
-  /** Of the answer that all engines gave. */
+  /** `total` of the answer. */
   readonly total: number;
   readonly engines: ByEngine<SearchFigures>;
 }
@@ -55,29 +55,29 @@ export interface SizeFigures {
   readonly events: number;
   readonly files: TakenFiles;
   readonly intake: ByEngine<IntakeFigures>;
-  /** Of a process that only searched. */
+  /** Peak memory of a process that only searched. */
   readonly searchPeakMemoryBytes: ByEngine<number>;
   readonly workloads: readonly WorkloadFigures[];
 }
 
-/** Searches of a dashboard, alone and while events come in, in turns. */
+/** Searches of a dashboard, in turns alone and during an intake. */
 export interface MixedFigures {
-  /** In the engine before. */
+  /** Events in the engine before. */
   readonly storedEvents: number;
-  /** Null: as fast as they are taken. */
+  /** Null: at full speed. */
   readonly wantedEventsPerSecond: number | null;
   readonly turns: readonly {
-    /** The milliseconds of searches with nothing else going on; empty where there were none. */
+    /** Milliseconds of searches without intake; empty if there were none. */
     readonly aloneMs: readonly number[];
     readonly eventsPerSecond: number;
-    /** Of searches while events came in. */
+    /** Milliseconds of searches during the intake. */
     readonly besideMs: readonly number[];
   }[];
-  /** Of the process, whatever it did before and between turns. */
+  /** Peak of the process, including the time before and between turns. */
   readonly peakMemoryBytes: number;
 }
 
-/** The same searches by several clients over HTTP, each one after the other. */
+/** The workloads of several clients over HTTP. */
 export interface ConcurrencyFigures {
   readonly clients: number;
   readonly requestsPerSecond: number;
@@ -92,6 +92,26 @@ export interface RaceResult {
   readonly sizes: readonly SizeFigures[];
   readonly mixed: ByEngine<readonly MixedFigures[]>;
   readonly concurrency: ByEngine<readonly ConcurrencyFigures[]>;
-  /** What engines answered differently; nothing else in here means anything unless it is empty. */
+  /** Differences between the answers of the engines. If there are any, the other figures mean nothing. */
   readonly differences: readonly string[];
+}
+
+export const OURS: EngineName = 'shieldlog';
+export const RIVAL: EngineName = 'clickhouse';
+
+/** The names of the engines for readers. */
+export const ENGINE_LABELS: Readonly<Record<EngineName, string>> = { shieldlog: 'shieldlog', clickhouse: 'ClickHouse' };
+
+/** The figures of each engine that has any, always in the same order. */
+export function inOrder<T>(byEngine: ByEngine<T>): { readonly engine: EngineName; readonly label: string; readonly figures: T }[] {
+  return ENGINE_NAMES.flatMap((engine) => {
+    const figures = byEngine[engine];
+    return figures === undefined ? [] : [{ engine, label: ENGINE_LABELS[engine], figures }];
+  });
+}
+
+/** The engines with a figure in the result. */
+export function enginesOf({ sizes, mixed, concurrency }: RaceResult): EngineName[] {
+  const measured = [...sizes.flatMap(({ intake, workloads }) => [intake, ...workloads.map(({ engines }) => engines)]), mixed, concurrency];
+  return ENGINE_NAMES.filter((engine) => measured.some((figures) => figures[engine] !== undefined));
 }

@@ -1,8 +1,8 @@
 import type { EngineName } from '../engines/engine.ts';
-import { percentile } from './percentile.ts';
+import { percentile } from './figures.ts';
 import type { IntakeFigures, MixedFigures, SizeFigures, WorkloadFigures } from './race-result.ts';
 
-/** Added to both times before they are divided, as ClickBench does: a difference of a millisecond in two is no difference. */
+/** Added to both times before they are divided, as in ClickBench, so that a difference of 1 ms in 2 ms counts little. */
 const SLACK_MS = 10;
 
 export type Temperature = 'hotMs' | 'coldMs' | 'rememberedMs';
@@ -11,24 +11,24 @@ export function medianMs(workload: WorkloadFigures, engine: EngineName, temperat
   return percentile(workload.engines[engine]?.[temperature] ?? [], 0.5);
 }
 
-/** How many times as fast as the rival the engine is on one workload; below 1 it is slower. NaN where one of them was not timed. */
+/** The speed of the engine on one workload as a multiple of the rival's. NaN if one of them was not timed. */
 export function timesAsFast(workload: WorkloadFigures, engine: EngineName, rival: EngineName, temperature: Temperature): number {
   return (SLACK_MS + medianMs(workload, rival, temperature)) / (SLACK_MS + medianMs(workload, engine, temperature));
 }
 
-/** Over all workloads that both were timed on. */
+/** The geometric mean of the values that are not NaN. */
 export function geometricMean(values: readonly number[]): number {
-  const known = values.filter((value) => !Number.isNaN(value));
-  return Math.exp(known.reduce((sum, value) => sum + Math.log(value), 0) / known.length);
+  const measured = values.filter((value) => !Number.isNaN(value));
+  return Math.exp(measured.reduce((sum, value) => sum + Math.log(value), 0) / measured.length);
 }
 
 interface Slowdown {
-  /** By the times of all turns. */
+  /** From the times of all turns. */
   readonly all: number;
   readonly byTurn: readonly number[];
 }
 
-/** How many times as long as alone searches take beside the intake, by the 95th percentile. NaN where none were made alone. */
+/** The 95th percentile of searches during the intake as a multiple of that without. NaN if there were none without. */
 export function slowdown({ turns }: MixedFigures): Slowdown {
   const ratio = (some: MixedFigures['turns']) => {
     const p95 = (of: 'aloneMs' | 'besideMs') =>
@@ -41,27 +41,24 @@ export function slowdown({ turns }: MixedFigures): Slowdown {
   return { all: ratio(turns), byTurn: turns.map((turn) => ratio([turn])) };
 }
 
-/**
- * The same as a text, with what it is turn by turn where there are several; empty where it is not known. `factor` writes the whole, `ratio`
- * a turn.
- */
+/** The slowdown as a text, with that of each turn if there are several; empty if it is NaN. `factor` writes the whole, `ratio` a turn. */
 export function slowdownText(figures: MixedFigures, factor: (value: number) => string, ratio: (value: number) => string): string {
   const { all, byTurn } = slowdown(figures);
   const turns = byTurn.length > 1 ? ` (${byTurn.map(ratio).join(', ')})` : '';
   return Number.isNaN(all) ? '' : `${factor(all)}${turns}`;
 }
 
-/** How many cores an intake kept busy on average, until every event was searchable. */
+/** The average number of cores that an intake kept busy until every event was searchable. */
 export function coresBusy({ cpuMs, elapsedMs }: IntakeFigures['runs'][number]): number {
   return cpuMs / elapsedMs;
 }
 
-/** Over all turns, each of which took in as many. */
+/** The intake of all turns, each of which took in the same number of events. */
 export function eventsPerSecond({ turns }: MixedFigures): number {
   return turns.length / turns.reduce((seconds, turn) => seconds + 1 / turn.eventsPerSecond, 0);
 }
 
-/** By which power of the number of events the time of a workload grows (1: in proportion); the slope of the line through the logarithms. */
+/** The power of the number of events by which the time of a workload grows: the slope of the line through the logarithms. */
 export function growthExponent(sizes: readonly SizeFigures[], name: string, engine: EngineName): number {
   const points = sizes.flatMap(({ events, workloads }) => {
     const workload = workloads.find((candidate) => candidate.name === name);

@@ -1,8 +1,7 @@
 import type { EngineName } from '../engines/engine.ts';
 import { circumstancesText } from './circumstances.ts';
-import { count, mib, ms } from './figure-line.ts';
-import { percentile } from './percentile.ts';
-import type { ByEngine, RaceResult, SizeFigures } from './race-result.ts';
+import { count, mib, ms, percentile, textTable } from './figures.ts';
+import { type ByEngine, OURS, type RaceResult, RIVAL, type SizeFigures } from './race-result.ts';
 import {
   coresBusy,
   eventsPerSecond,
@@ -13,10 +12,6 @@ import {
   type Temperature,
   timesAsFast,
 } from './race-summary.ts';
-import { textTable } from './text-table.ts';
-
-const OURS: EngineName = 'shieldlog';
-const RIVAL: EngineName = 'clickhouse';
 
 const times = (value: number) => (Number.isNaN(value) ? '' : `${value.toFixed(2)}x`);
 

@@ -1,11 +1,33 @@
-// Downloads an export and throws it away, in a process of its own. Started with what to ask as JSON in the first argument; sends what it
-// saw as one message.
+// Downloads an export without keeping it, in a separate process. It is started with its order as JSON in the first argument and sends its
+// report as one message.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { PassThrough, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import type { ExportClientOrder, ExportClientReport } from './export-order.ts';
+
+export interface ExportRun {
+  /** The `Accept` and the `Accept-Encoding` of the request. */
+  readonly type: string;
+  readonly encoding: string;
+}
+
+export interface ExportClientOrder extends ExportRun {
+  readonly url: string;
+  /** The body of the request. */
+  readonly body: string;
+}
+
+/** The measurements of a client of an export. */
+export interface ExportClientReport {
+  readonly toFirstMs: number;
+  readonly elapsedMs: number;
+  /** Bytes on the wire, and uncompressed. */
+  readonly bytes: number;
+  readonly plainBytes: number;
+  /** Line ends. The texts of the generated events have none. */
+  readonly lines: number;
+}
 
 const LINE_END = 10;
 

@@ -1,5 +1,5 @@
-// The program whose exports are measured, in a process of its own, so that its memory can be told from the client's. Started with what to
-// do as JSON in the first argument; sends what it measured as one message.
+// The program whose exports are measured, in a separate process, so that its memory is measured apart from the client's. It is started with
+// its order as JSON in the first argument and sends its report as one message.
 import { pino } from 'pino';
 import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import { buildApp } from '../../src/app.ts';
@@ -7,15 +7,33 @@ import { loadConfig } from '../../src/config/config.ts';
 import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 import { generateEvents } from '../events/event-generator.ts';
-import type { ExportClientReport, ExportOrder, ExportReport, ExportRun } from './export-order.ts';
+import type { ExportClientReport, ExportRun } from './export-client.ts';
 import { forkSubject } from './fork-subject.ts';
+
+/** Fill the folder with the events of one zone, or serve the folder and have it exported. */
+export type ExportOrder =
+  | { readonly kind: 'fill'; readonly dataDir: string; readonly events: number; readonly memoryLimitMb: number }
+  | {
+      readonly kind: 'export';
+      readonly dataDir: string;
+      readonly events: number;
+      readonly memoryLimitMb: number;
+      readonly runs: readonly ExportRun[];
+    };
+
+export interface ExportReport {
+  /** Resident memory of the program when the store was open and after some searches. */
+  readonly openRssBytes: number;
+  readonly warmRssBytes: number;
+  readonly exports: readonly (ExportClientReport & ExportRun & { readonly peakRssBytes: number })[];
+}
 
 const HOUR_MS = 3_600_000;
 const RETENTION_MS = 72 * HOUR_MS;
 const ZONE = 1;
 const WINDOW = { fromMs: BENCH_NOW_MS - RETENTION_MS, toMs: BENCH_NOW_MS + 1 };
 const BATCH_EVENTS = 10_000;
-/** Pages of the search before the first export: a program that has served for a while has its memory already. */
+/** Pages of a search before the first export. They give the program the memory of one that has served for a while. */
 const WARMING_PAGES = 200;
 const SAMPLE_MS = 10;
 
@@ -35,7 +53,7 @@ async function fill(count: number): Promise<{ readonly segmentBytes: number }> {
   await store.append(builder.take());
   await store.flushNow();
   await store.compactNow();
-  return { segmentBytes: store.stats().segmentBytes };
+  return { segmentBytes: (await store.stats()).segmentBytes };
 }
 
 async function exportAll(runs: readonly ExportRun[]): Promise<ExportReport> {
@@ -64,7 +82,7 @@ async function exportAll(runs: readonly ExportRun[]): Promise<ExportReport> {
 async function search(warmed: OpenStore): Promise<void> {
   for (let index = 0; index < WARMING_PAGES; index += 1) {
     await warmed.search({
-      zoneId: ZONE,
+      zones: [ZONE],
       window: WINDOW,
       where: { kind: 'everything' },
       page: { index, size: 500 },

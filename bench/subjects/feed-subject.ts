@@ -1,10 +1,22 @@
-// The program that serves the feed, in a process of its own: fills a store with generated events, flushes and merges them, and listens
-// until its parent lets go. Started with what to do as JSON in the first argument; sends its address, and after that its CPU time and
-// memory whenever it is asked.
+// The program that serves the feed, in a separate process. It fills a store with generated events, flushes and merges them, and listens
+// until its parent disconnects. It is started with its order as JSON in the first argument and sends its address. It answers each message
+// with its CPU time and memory.
 import { once } from 'node:events';
 import { openShieldlog } from '../engines/shieldlog.ts';
-import { inEmptyDataDir } from '../events/data-dir.ts';
-import type { FeedOrder, FeedUsage } from './feed-subject-report.ts';
+import { inEmptyDataDir } from '../events/event-file.ts';
+
+/** The order to the program that serves the feed. */
+export interface FeedOrder {
+  /** NDJSON. */
+  readonly file: string;
+  readonly memoryLimitMb: number;
+}
+
+/** CPU time and memory of the program so far. */
+export interface FeedUsage {
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+}
 
 const order = JSON.parse(process.argv[2] ?? '{}') as FeedOrder;
 

@@ -1,9 +1,10 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { inEmptyDataDir } from '../events/event-file.ts';
 
 /**
- * Runs one of the programs under test, a file of this folder, in a process of its own with what it is to do; resolves with the one message
- * it sends. Rejects when it ends in another way than by itself and well.
+ * Runs a program under test, a file of this folder, in a separate process with its order as JSON. Resolves with the one message that it
+ * sends. Rejects if it ends with an error or without a message.
  */
 export function forkSubject<Report>(file: string, order: object): Promise<Report> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), [JSON.stringify(order)]);
@@ -21,4 +22,12 @@ export function forkSubject<Report>(file: string, order: object): Promise<Report
       }
     });
   });
+}
+
+/** Runs a program under test once, on an empty folder that is removed afterwards. */
+export function runSubject<Order extends { readonly dataDir: string }, Report>(
+  file: string,
+  order: Omit<Order, 'dataDir'>,
+): Promise<Report> {
+  return inEmptyDataDir('store', (dataDir) => forkSubject<Report>(file, { ...order, dataDir }));
 }

@@ -1,33 +1,56 @@
-// The program that takes in events as they come with the clock, in a process of its own. Started with what to do as JSON in the first
-// argument; sends what it measured as one message.
+// The program that takes in events with the clock, in a separate process. It is started with its order as JSON in the first argument and
+// sends its measurements as one message.
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
 import { openStore } from '../../store/embedded/open-store.ts';
-import { startBackgroundSearches } from '../engines/background-search.ts';
-import { timeSearch } from '../engines/time-search.ts';
-import { readThrough } from '../events/file-chunks.ts';
-import { pacedChunks } from '../events/paced-chunks.ts';
-import type { SustainedOrder, SustainedRow } from './sustained-subject-report.ts';
+import { startBackgroundSearches, timeSearch } from '../engines/timed-searches.ts';
+import { pacedChunks, readThrough } from '../events/file-chunks.ts';
+
+/** The order to take in a file with the clock. */
+export interface SustainedOrder {
+  readonly dataDir: string;
+  /** NDJSON. */
+  readonly file: string;
+  readonly eventsPerSecond: number;
+  /** The present of the program when the first event comes, Unix milliseconds. */
+  readonly fromMs: number;
+  readonly memoryLimitMb: number;
+}
+
+/** The measurements of ten seconds. */
+export interface SustainedRow {
+  /** Milliseconds from the first event to the end of the ten seconds. */
+  readonly endedMs: number;
+  /** Events that became searchable. */
+  readonly eventsPerSecond: number;
+  readonly unflushedEvents: number;
+  readonly segments: number;
+  /** Milliseconds of each of a dashboard's searches. */
+  readonly searchMs: readonly number[];
+  /** CPU time of all threads, searches included. */
+  readonly cpuMsPerSecond: number;
+  readonly residentBytes: number;
+}
 
 const RETENTION_MS = 72 * 3_600_000;
 const ROW_MS = 10_000;
-/** Between searches, or none where the one before took longer. */
+/** The period of searches. A search that takes longer delays the next one. */
 const SEARCH_EVERY_MS = 250;
 
 const { dataDir, file, eventsPerSecond, fromMs, memoryLimitMb } = JSON.parse(process.argv[2] ?? '{}') as SustainedOrder;
 await readThrough(file);
 let began = performance.now();
 const now = (): number => fromMs + Math.round(performance.now() - began);
-const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now, cachesCounts: false });
+const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now }, { cachesCounts: false });
 
 const rows: SustainedRow[] = [];
 let searchMs: number[] = [];
-let [rowBegan, cpu, events] = [performance.now(), process.cpuUsage(), store.stats().events];
+let [rowBegan, cpu, events] = [performance.now(), process.cpuUsage(), (await store.stats()).events];
 began = rowBegan;
 
-function endRow(): void {
+async function endRow(): Promise<void> {
+  const stats = await store.stats();
   const seconds = (performance.now() - rowBegan) / 1_000;
   const { user, system } = process.cpuUsage(cpu);
-  const stats = store.stats();
   rows.push({
     endedMs: performance.now() - began,
     eventsPerSecond: (stats.events - events) / seconds,
@@ -40,7 +63,7 @@ function endRow(): void {
   [rowBegan, cpu, events, searchMs] = [performance.now(), process.cpuUsage(), stats.events, []];
 }
 
-const timer = setInterval(endRow, ROW_MS);
+const timer = setInterval(() => void endRow(), ROW_MS);
 const searches = startBackgroundSearches(async (search) => {
   const timed = await timeSearch(store, search);
   searchMs.push(timed.elapsedMs);
@@ -52,6 +75,6 @@ try {
   clearInterval(timer);
   await searches.stop();
 }
-endRow();
+await endRow();
 await store.close();
 process.send?.(rows);

@@ -1,4 +1,4 @@
-// Sends events to a running program, in a process of its own, so that making and sending them is in nobody's way; see tail-speed.ts.
+// Sends events to a running program from a separate process, so that making them delays neither the program nor tail-speed.ts.
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateEvents } from '../events/event-generator.ts';
 
@@ -9,21 +9,21 @@ export interface TailSenderOrder {
   readonly zones: number;
   /** Events in a request. */
   readonly batch: number;
-  /** Events a second; null: as fast as they are taken. */
+  /** Events a second; null: at full speed. */
   readonly rate: number | null;
 }
 
 export interface TailSenderReport {
   /** From the first request to the last answer. */
   readonly eventsPerSecond: number;
-  /** The requests in order: when each was sent and answered, Unix ms, and its events. Only where there was a rate. */
+  /** The requests with the times when each was sent and answered, Unix ms, and its events. Empty if `rate` is null. */
   readonly sent: readonly { readonly atMs: number; readonly answeredAtMs: number; readonly logIds: readonly string[] }[];
 }
 
 const AT_ONCE = 4;
-/** An event is up to so old when it is sent. */
+/** The age of the oldest events when they are sent. */
 const OLDEST_MS = 2_000;
-/** Of bursts, as if this were their rate. */
+/** The rate from which the times of events are made up if they are sent at full speed. */
 const BURST_PER_SECOND = 20_000;
 const ID = /"logId":"([^"]+)"/;
 
@@ -36,7 +36,7 @@ async function send(bytes: Buffer): Promise<void> {
   if (response.status !== 202) throw new Error(`the intake answered ${response.status}: ${text}`);
 }
 
-/** The events of each second, one after the other. */
+/** The events, second by second. */
 function* eventsInTime(): Iterable<Buffer> {
   const beganMs = Date.now();
   const perSecond = rate ?? BURST_PER_SECOND;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { EdgeError } from '../edge-error.ts';
-import { ACCESS_LIST_TYPES } from '../schemas/access-list.ts';
+import { ACCESS_LIST_TYPES } from '../operations/shield-zones.ts';
 import type { LocalResource } from './local-resource.ts';
-import { shieldSuccess } from './shield-success.ts';
+import { shieldSuccess } from './local-resource.ts';
 
 const MIGRATION = `
   CREATE TABLE access_list (
@@ -16,7 +16,7 @@ const MIGRATION = `
   ) STRICT;
 `;
 
-/** The shield zones of the demonstration feed, so that there is something to see beside its events. */
+/** The shield zones of the demonstration. */
 const SEEDED_ZONES = [1, 2, 3, 7, 12];
 
 const SEEDED: readonly (readonly [name: string, description: string, type: number, content: string])[] = [
@@ -29,12 +29,12 @@ export function checksumOf(content: string): string {
   return createHash('sha256').update(content, 'utf8').digest('hex');
 }
 
-/** Lines with something on them. */
+/** Lines that are not empty. */
 export function entryCount(content: string): number {
   return content.split('\n').filter((line) => line.trim() !== '').length;
 }
 
-/** Custom access lists of shield zones. */
+/** Answers operation 12: custom access lists of shield zones. */
 export const accessLists: LocalResource = {
   name: 'access-lists',
   migrations: [MIGRATION],

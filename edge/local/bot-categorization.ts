@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { EdgeError } from '../edge-error.ts';
-import { BOT_ACTIONS, BOT_CATEGORIES, type BotCategory } from '../schemas/bot-categorization.ts';
+import { BOT_ACTIONS, BOT_CATEGORIES, type BotCategory } from '../operations/shield-zones.ts';
+import { inTransaction } from './control-plane-state.ts';
 import type { LocalResource } from './local-resource.ts';
-import { shieldSuccess } from './shield-success.ts';
-import { inTransaction } from './state.ts';
+import { shieldSuccess } from './local-resource.ts';
 
 const MIGRATION = `
   CREATE TABLE bot (
@@ -20,7 +20,7 @@ const MIGRATION = `
   ) STRICT;
 `;
 
-/** Categories were texts of our own. What is none of those that bots began with has no category. */
+/** Earlier versions kept the names of categories. An unknown name becomes no category. */
 const NUMBERED_CATEGORIES = `
   ALTER TABLE bot ADD COLUMN category_number INTEGER NOT NULL DEFAULT ${BOT_CATEGORIES.None};
   UPDATE bot SET category_number = CASE category
@@ -63,7 +63,7 @@ function setAction(db: DatabaseSync, zoneId: number, botId: number, action: numb
   };
 }
 
-/** The bots that the platform knows, and what each shield zone does with them. */
+/** Answers operation 5: the bots that the platform knows, with the action of each shield zone. */
 export const botCategorization: LocalResource = {
   name: 'bot-categorization',
   migrations: [MIGRATION, NUMBERED_CATEGORIES],

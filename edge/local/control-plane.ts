@@ -1,11 +1,44 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyInstance } from 'fastify';
 import { EdgeError } from '../edge-error.ts';
-import { requestPath } from '../operation-errors.ts';
-import { operationInput } from '../operation-input.ts';
-import { OPERATIONS } from '../operations.ts';
+import { operationInput, requestPath } from '../operation-input.ts';
+import { OPERATIONS } from '../operations/operations.ts';
+import { accessLists } from './access-lists.ts';
+import { apiGuardian } from './api-guardian/api-guardian.ts';
+import { apiGuardianMetrics } from './api-guardian/guardian-metrics.ts';
+import { botCategorization } from './bot-categorization.ts';
+import { externalCertificates } from './certificates/external-certificates.ts';
+import type { ChallengeResolver } from './certificates/http-challenge.ts';
+import { applications } from './containers/applications.ts';
+import { nodes } from './containers/nodes.ts';
+import { migrate, openState } from './control-plane-state.ts';
+import { databaseResource } from './database/database-resource.ts';
+import { dnsZones } from './dns/dns-zones.ts';
 import type { LocalContext, LocalResource } from './local-resource.ts';
-import { migrate, openState } from './state.ts';
+import { pullZoneHostnames, pullZones } from './pull-zones.ts';
+import { scriptVariables } from './script-variables.ts';
+
+interface LocalResourcesOptions {
+  /** Null: the control plane fetches challenges from itself. */
+  readonly challengeResolver: ChallengeResolver | null;
+}
+
+/** Every resource of the local control plane, in the order in which their tables are made. */
+export function localResources({ challengeResolver }: LocalResourcesOptions): readonly LocalResource[] {
+  return [
+    scriptVariables,
+    apiGuardian,
+    dnsZones,
+    pullZones,
+    externalCertificates({ hostnames: pullZoneHostnames, ...(challengeResolver === null ? {} : { resolver: challengeResolver }) }),
+    botCategorization,
+    accessLists,
+    apiGuardianMetrics,
+    applications,
+    nodes,
+    databaseResource,
+  ];
+}
 
 export interface ControlPlaneOptions extends Omit<LocalContext, 'db'> {
   readonly resources: readonly LocalResource[];
@@ -13,11 +46,11 @@ export interface ControlPlaneOptions extends Omit<LocalContext, 'db'> {
 
 /** The local control plane, listening on a free port of 127.0.0.1. */
 export interface ControlPlane {
-  /** Such as `http://127.0.0.1:40123`. */
+  /** The address, for example `http://127.0.0.1:40123`. */
   readonly url: string;
-  /** To be sent with every request: without it nothing is answered, so that only this process's own proxies get through. */
+  /** Sent with every request. Without it nothing is answered, so that only the proxies of this process get through. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Finishes what is under way, cuts off connections that are idle, and closes the state. */
+  /** Finishes the requests under way, closes idle connections, and closes the state. */
   stop(): Promise<void>;
 }
 
@@ -40,7 +73,7 @@ async function listen(app: FastifyInstance, options: ControlPlaneOptions): Promi
     const context: LocalContext = { ...options, db };
     const requireSecret = admit(Buffer.from(secret));
     app.addHook('onRequest', async ({ headers }) => requireSecret(headers[SECRET_HEADER]));
-    // After the last answer, and whatever the resources close themselves.
+    // This runs after the last answer, and after the resources have closed their own.
     app.addHook('onClose', async () => db.close());
     await app.register(operationInput, {
       operations: OPERATIONS,
@@ -68,7 +101,7 @@ async function listen(app: FastifyInstance, options: ControlPlaneOptions): Promi
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const app: FastifyInstance = fastify({
     forceCloseConnections: 'idle',
-    // As the facade's: a parameter is refused by those who know what it is.
+    // Each route refuses parameters that are too long for it, as in the proxies.
     routerOptions: { maxParamLength: 16 * 1024 },
   });
   return listen(app, options);

@@ -1,5 +1,21 @@
-import { type BodyOrder, validateBody } from '../body-verdict.ts';
-import { readLocalBody } from './read-local-body.ts';
+import { type BodyOrder, validateBody } from '../body-thread.ts';
+import { readSpecRequest } from './api-guardian/spec-request.ts';
+import { DATABASE_LIMITS } from './database/database-limits.ts';
+import { readPipeline } from './database/read-pipeline.ts';
+import { readWrittenZone } from './dns/zone-request.ts';
 
-// What the thread of the local control plane does.
+/** Picks what the local control plane needs of a large body. Throws EdgeError, and an Error for an operation that has only small bodies. */
+function readLocalBody(operation: number, body: unknown): unknown {
+  switch (operation) {
+    case 3:
+      return readSpecRequest(body);
+    case 4:
+      return readWrittenZone(body);
+    case 14:
+      return readPipeline(body, DATABASE_LIMITS.requests);
+    default:
+      throw new Error(`The local control plane has no reader of large bodies of operation ${operation}`);
+  }
+}
+
 export default (order: BodyOrder): unknown => validateBody(order, readLocalBody);

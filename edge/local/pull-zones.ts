@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { EdgeError } from '../edge-error.ts';
 import { shown } from '../shown-value.ts';
 import { asciiName } from './ascii-name.ts';
+import { inTransaction } from './control-plane-state.ts';
 import type { LocalResource } from './local-resource.ts';
-import { inTransaction } from './state.ts';
 
 const MIGRATION = `
   CREATE TABLE pull_zone (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT;
@@ -27,22 +27,22 @@ interface Hostname {
   readonly name: string;
 }
 
-/** How a hostname is kept (see `asciiName`), perhaps with a star for every name below; empty where it is no name at all. */
+/** A hostname in the form that is kept (see `asciiName`), perhaps with a star for all names below it; empty where it is no name. */
 function canonicalHostname(name: string): string {
   const star = name.startsWith('*.') ? '*.' : '';
   const ascii = asciiName(name.slice(star.length));
   return ascii === '' ? '' : `${star}${ascii}`;
 }
 
-/** The pull zones' hostnames for those who need them beside this resource. */
+/** The hostnames of pull zones, for the certificates. */
 export const pullZoneHostnames = {
-  /** The hostname as it is kept; null: no pull zone has it. */
+  /** The hostname as it is kept; null where no pull zone has it. */
   findHostname(db: DatabaseSync, name: string): Hostname | null {
     const canonical = canonicalHostname(name);
     const row = db.prepare('SELECT pull_zone_id FROM hostname WHERE name = ?').get(canonical);
     return row === undefined ? null : { pullZoneId: Number(row['pull_zone_id']), name: canonical };
   },
-  /** Notes until when (Unix ms) the hostname has a certificate. To be called inside a transaction. */
+  /** Records until when (Unix ms) the hostname has a certificate. Call it inside a transaction. */
   setCertificate(db: DatabaseSync, { pullZoneId, name }: Hostname, notAfterMs: number): void {
     const sql = 'UPDATE hostname SET certificate_not_after_ms = ? WHERE name = ? AND pull_zone_id = ?';
     db.prepare(sql).run(notAfterMs, name, pullZoneId);
@@ -62,7 +62,7 @@ function removeHostname(db: DatabaseSync, zoneId: number, given: string): void {
   db.prepare('DELETE FROM hostname WHERE name = ?').run(name);
 }
 
-/** Pull zones and their hostnames. */
+/** Answers operation 8: pull zones and their hostnames. */
 export const pullZones: LocalResource = {
   name: 'pull-zones',
   migrations: [MIGRATION],

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { EdgeError } from '../edge-error.ts';
 import { shown } from '../shown-value.ts';
+import { inTransaction } from './control-plane-state.ts';
 import type { LocalResource } from './local-resource.ts';
-import { inTransaction } from './state.ts';
 
 const MIGRATION = `
   CREATE TABLE script (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL) STRICT;
@@ -34,7 +34,7 @@ function insert(db: DatabaseSync, scriptId: number, { Name, Required = false, De
   db.prepare(sql).run(scriptId, Name, Required ? 1 : 0, DefaultValue);
 }
 
-/** UTF-8 has no half of a surrogate pair: another text would be kept than the one that was sent. */
+/** UTF-8 cannot hold half of a surrogate pair, so another text would be kept. */
 function requireUnicode(input: VariableInput): void {
   for (const field of ['Name', 'DefaultValue'] as const) {
     const text = input[field] ?? '';
@@ -46,7 +46,7 @@ function requireUnicode(input: VariableInput): void {
   }
 }
 
-/** Adds the variable, or changes the one of that name; what the input leaves out stays as it is. */
+/** Adds the variable or changes the one of that name. Fields that the input leaves out stay. */
 function upsert(db: DatabaseSync, scriptId: number, input: VariableInput): unknown {
   requireUnicode(input);
   if (db.prepare('SELECT id FROM script WHERE id = ?').get(scriptId) === undefined) {
@@ -65,7 +65,7 @@ function upsert(db: DatabaseSync, scriptId: number, input: VariableInput): unkno
   return { Id: row?.['id'], Name: input.Name, Required: row?.['required'] === 1, DefaultValue: row?.['default_value'] };
 }
 
-/** Edge scripts and their variables. */
+/** Answers operation 2: edge scripts and their variables. */
 export const scriptVariables: LocalResource = {
   name: 'script-variables',
   migrations: [MIGRATION],

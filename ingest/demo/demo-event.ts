@@ -1,19 +1,27 @@
-import { BOT_NET_JA4, BROWSERS, type DemoClient, GOOD_BOTS, SCANNER, SCRIPT_JA4 } from './demo-clients.ts';
+import { ATTACK_RULES, BOT_RULES, type DemoRule, EVERYDAY_RULES, LOGIN_LIMIT } from './demo-rules.ts';
+import type { DemoAttack } from './demo-schedule.ts';
 import {
   attackerAddress,
   BOT_NET,
+  BOT_NET_JA4,
+  BROWSERS,
+  DEMO_SITES,
+  type DemoClient,
   type DemoNetwork,
+  type DemoSite,
   demoAddress,
+  GOOD_BOTS,
+  PROBED_PATHS,
+  SCANNER,
   SCANNER_NETWORK,
+  SCRIPT_JA4,
   STUFFING_NETWORKS,
   VISITOR_NETWORKS,
-} from './demo-networks.ts';
-import type { Random } from './demo-random.ts';
-import { ATTACK_RULES, BOT_RULES, type DemoRule, EVERYDAY_RULES, LOGIN_LIMIT } from './demo-rules.ts';
-import type { DemoCampaign } from './demo-schedule.ts';
-import { DEMO_SITES, type DemoSite, PROBED_PATHS, WORDS } from './demo-sites.ts';
+  WORDS,
+} from './demo-traffic.ts';
+import type { Random } from './seeded-random.ts';
 
-/** What one request was and what the shield did. */
+/** A request and the shield's action on it. */
 interface DemoRequest {
   readonly site: DemoSite;
   readonly path: string;
@@ -27,9 +35,9 @@ interface DemoRequest {
 
 const EDGE_LOCATIONS = ['DE', 'UK', 'NY', 'LA', 'SG', 'JP', 'BR'];
 
-/** A raw event, as an edge server would send it. */
-export function demoEvent(logId: string, timestampMs: number, campaign: DemoCampaign | null, random: Random): string {
-  const request = requestOf(campaign, timestampMs, random);
+/** Makes a raw event of an attack or, with null, of everyday traffic, as an edge server would send it. */
+export function demoEvent(logId: string, timestampMs: number, attack: DemoAttack | null, random: Random): string {
+  const request = requestOf(attack, timestampMs, random);
   const { site, path, network, ip, client, rule, action, body } = request;
   const url = `https://${site.host}${path}`;
   const headers = { Host: site.host, 'User-Agent': client.ua, Accept: '*/*', 'Accept-Encoding': 'gzip, br', 'X-Forwarded-Proto': 'https' };
@@ -44,12 +52,22 @@ export function demoEvent(logId: string, timestampMs: number, campaign: DemoCamp
   };
   const { feature, ruleId, ruleName } = rule;
   const { asn, country } = network;
-  const client4 = { ip, ja4: client.ja4, ua: client.ua, url, asn, country };
-  return JSON.stringify({ logId, shieldZoneId: site.zoneId, timestamp: timestampMs, feature, ruleId, ruleName, ...client4, action, log });
+  const clientFields = { ip, ja4: client.ja4, ua: client.ua, url, asn, country };
+  return JSON.stringify({
+    logId,
+    shieldZoneId: site.zoneId,
+    timestamp: timestampMs,
+    feature,
+    ruleId,
+    ruleName,
+    ...clientFields,
+    action,
+    log,
+  });
 }
 
-function requestOf(campaign: DemoCampaign | null, timestampMs: number, random: Random): DemoRequest {
-  switch (campaign) {
+function requestOf(attack: DemoAttack | null, timestampMs: number, random: Random): DemoRequest {
+  switch (attack) {
     case 'scan':
       return scan(timestampMs, random);
     case 'stuffing':
@@ -61,7 +79,7 @@ function requestOf(campaign: DemoCampaign | null, timestampMs: number, random: R
   }
 }
 
-/** One address, the same for the whole scan, asks for everything that might be there. */
+/** One address, the same for the whole scan, probes many paths. */
 function scan(timestampMs: number, random: Random): DemoRequest {
   const site = DEMO_SITES[3] as DemoSite;
   const path = `${random.pick(PROBED_PATHS)}${random.chance(40) ? `?id=${random.below(10_000)}` : ''}`;
@@ -70,7 +88,7 @@ function scan(timestampMs: number, random: Random): DemoRequest {
   return { site, path, network: SCANNER_NETWORK, ip, client: SCANNER, rule: random.pick(ATTACK_RULES), action, body: '' };
 }
 
-/** Many addresses, many names of browsers, one login page. */
+/** Many addresses and many user agents request one login page. */
 function stuffing(random: Random): DemoRequest {
   const site = DEMO_SITES[0] as DemoSite;
   const network = random.pick(STUFFING_NETWORKS);
@@ -81,7 +99,7 @@ function stuffing(random: Random): DemoRequest {
   return { site, path: '/login', network, ip, client, rule: LOGIN_LIMIT, action, body };
 }
 
-/** Thousands of addresses of one network that have the same handshake. */
+/** Thousands of addresses of one network have the same handshake. */
 function botNet(random: Random): DemoRequest {
   const site = random.pick(DEMO_SITES.slice(0, 2));
   const client = { ua: random.pick(BROWSERS).ua, ja4: BOT_NET_JA4 };
@@ -92,11 +110,11 @@ function botNet(random: Random): DemoRequest {
 }
 
 function everyday(random: Random): DemoRequest {
-  // The smaller of two draws: the first sites are the busiest.
+  // The smaller of two draws makes the first sites the busiest.
   const site = DEMO_SITES[Math.min(random.below(DEMO_SITES.length), random.below(DEMO_SITES.length))] as DemoSite;
   const network = random.pick(VISITOR_NETWORKS);
-  const isAttack = random.chance(12);
-  const [rule, actions] = isAttack ? [random.pick(ATTACK_RULES), ['blocked', 'blocked', 'logged']] : random.pick(EVERYDAY_RULES);
+  const breaksAttackRule = random.chance(12);
+  const [rule, actions] = breaksAttackRule ? [random.pick(ATTACK_RULES), ['blocked', 'blocked', 'logged']] : random.pick(EVERYDAY_RULES);
   const client = rule.ruleId === 'bot-verified' ? random.pick(GOOD_BOTS) : random.pick(BROWSERS);
   const path = fill(random.pick(site.paths), random);
   return { site, path, network, ip: demoAddress(network, random, 4000), client, rule, action: random.pick(actions), body: '' };

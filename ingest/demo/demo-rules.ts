@@ -1,4 +1,4 @@
-/** A rule of the shield that an event names, with the words and the match that its log shows. */
+/** A rule of the shield, with the message and the match that logs show. */
 export interface DemoRule {
   readonly feature: string;
   readonly ruleId: string;
@@ -17,7 +17,7 @@ const rule = (feature: string, ruleId: string, ruleName: string, message: string
   value,
 });
 
-/** Numbers and names of the attack rules are those of the OWASP Core Rule Set. */
+/** Ids and names of the attack rules come from the OWASP Core Rule Set. */
 export const ATTACK_RULES: readonly DemoRule[] = [
   rule(
     'waf',
@@ -89,7 +89,7 @@ export const BOT_RULES: readonly DemoRule[] = [
   rule('bot-detection', 'bot-pace', 'Request pace of a machine', 'requests follow each other at even intervals', 'INTERVAL', '500ms'),
 ];
 
-/** What goes on all day long, with the actions that are taken; common ones stand several times. */
+/** The rules of everyday traffic with their actions. A frequent action is listed several times. */
 export const EVERYDAY_RULES: readonly (readonly [rule: DemoRule, actions: readonly string[]])[] = [
   [rule('access-list', 'al-offices', 'Office networks', 'the address is on the list "offices"', 'REMOTE_ADDR', 'offices'), ['allowed']],
   [rule('access-list', 'al-countries', 'Countries under embargo', 'the country is on the list "embargo"', 'GEO', 'embargo'), ['blocked']],

@@ -1,6 +1,6 @@
 import type { AppendReceipt, EventBatch, EventStore } from '../../store/event-store.ts';
 
-/** Batches on their way into the store: a few at the same time, so that writing one overlaps with loading another. */
+/** Hands batches to the store, a few at the same time, so that writing one overlaps with loading another. */
 export class AppendWindow {
   readonly #store: EventStore;
   readonly #size: number;
@@ -17,7 +17,7 @@ export class AppendWindow {
     return this.#underWay.size < this.#size;
   }
 
-  /** How many events of the batches that were stored so far the store had already; null where it finds them later. */
+  /** Events of the stored batches that the store had already; null where it finds them later. */
   get duplicates(): number | null {
     return this.#duplicates;
   }

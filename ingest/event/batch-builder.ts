@@ -1,22 +1,20 @@
 import { createHash } from 'node:crypto';
-import { memoryOfLetter } from '../../store/dead-letter-memory.ts';
-import type { DeadLetter, EventBatch, SourceOffset } from '../../store/event-store.ts';
+import { type DeadLetter, type EventBatch, memoryOfLetter, type SourceOffset } from '../../store/event-store.ts';
 import { EventConverter } from './event-converter.ts';
 import type { LineReceiver } from './event-kernel.ts';
-import { type EventRules, LARGEST_EVENT_BYTES } from './event-rules.ts';
-import type { EventVerdict } from './event-verdict.ts';
-import { KEPT_START_BYTES, type LongPiece } from './partial-event.ts';
-import { textStart } from './text-start.ts';
+import { type EventRules, type EventVerdict, LARGEST_EVENT_BYTES } from './event-verdict.ts';
+import { messageLogId } from './log-id.ts';
+import { KEPT_START_BYTES, type LongPiece, textStart } from './partial-event.ts';
 
-export type { EventVerdict } from './event-verdict.ts';
-
-interface Place {
+/** A message in Kafka; the offset moves on with the messages of its partition. */
+interface Message {
   readonly topic: string;
   readonly partition: number;
   offset: bigint;
 }
 
 const NO_BYTES = new Uint8Array(0);
+const NO_MESSAGE: Message = { topic: '', partition: -1, offset: 0n };
 
 /** Collects raw events into a batch for the store: good ones as columns and packed logs, bad ones as dead letters, old ones as a count. */
 export class BatchBuilder {
@@ -25,15 +23,16 @@ export class BatchBuilder {
   #expiredCount = 0;
   #deadLetters: DeadLetter[] = [];
   #deadLetterBytes = 0;
-  #places = new Map<string, Map<number, Place>>();
-  #place: Place = { topic: '', partition: -1, offset: 0n };
-  readonly #placeName = () => `${this.#place.topic}-${this.#place.partition}-${this.#place.offset}`;
+  /** The last message of each partition, by topic and partition. */
+  #lastMessages = new Map<string, Map<number, Message>>();
+  #message: Message = NO_MESSAGE;
+  readonly #sourceId = () => messageLogId(this.#message);
 
   constructor(options: EventRules) {
     this.#converter = new EventConverter(options);
   }
 
-  /** A message of any kind moves the partition's source offset behind it. The bytes are copied. `value` is null for a tombstone. */
+  /** A message of any kind moves the partition's source offset past it. The bytes are copied. `value` is null for a tombstone. */
   addKafkaMessage(topic: string, partition: number, offset: bigint, value: Uint8Array | null): void {
     this.#moveTo(topic, partition, offset);
     const verdict = this.#convertKafka(value);
@@ -43,7 +42,7 @@ export class BatchBuilder {
     }
   }
 
-  /** An event that comes without a place in a source. The bytes are copied. */
+  /** An event that has no offset in a source. The bytes are copied. */
   addEvent(source: 'http' | 'file', bytes: Uint8Array): EventVerdict {
     const verdict = this.tryEvent(bytes);
     if (verdict.kind === 'rejected') {
@@ -52,12 +51,12 @@ export class BatchBuilder {
     return verdict;
   }
 
-  /** The same, but one that is rejected is left to the caller. */
+  /** The same, but the caller deals with a rejected one. */
   tryEvent(bytes: Uint8Array): EventVerdict {
     return this.#count(this.#converter.convert(bytes, null));
   }
 
-  /** The usual ones among the events that end in a chunk, one a line, as `EventConverter.convertLines` finds them. The bytes are copied. */
+  /** Adds the usual events among the lines that end in a chunk, as `EventConverter.convertLines` does. The bytes are copied. */
   addLines(chunk: Buffer, { added, other }: LineReceiver): number {
     const count = (events: number) => {
       this.#eventCount += events;
@@ -71,22 +70,22 @@ export class BatchBuilder {
    * if it still breaks a rule.
    */
   addDeadLetterAgain({ bytes, topic, partition, offset }: Pick<DeadLetter, 'bytes' | 'topic' | 'partition' | 'offset'>): EventVerdict {
-    const place = topic === null ? null : () => `${topic}-${partition}-${offset}`;
-    return this.#count(this.#converter.convert(bytes, place));
+    const sourceId = topic === null ? null : () => messageLogId({ topic, partition, offset });
+    return this.#count(this.#converter.convert(bytes, sourceId));
   }
 
-  /** What is no event, with the zone that it would be in. The bytes are copied. */
+  /** Keeps bytes that are no event, with the zone that it would be in. The bytes are copied. */
   reject(source: 'http' | 'file', bytes: Uint8Array, reason: string, zoneId: number | null): void {
     this.#addDeadLetter({ ...kept(bytes), reason, zoneId, source, topic: null, partition: null, offset: null });
   }
 
-  /** The same of what was too long to be held. */
+  /** The same for a message that is too long to be held. */
   rejectLong(source: 'http' | 'file', { start, sizeBytes, sha256 }: LongPiece, reason: string): void {
     const cut = { sizeBytes, sha256 };
     this.#addDeadLetter({ bytes: start, cut, reason, zoneId: null, source, topic: null, partition: null, offset: null });
   }
 
-  /** Says that a source has been read up to here, whether or not there were events. */
+  /** Records that a source has been read up to here, whether or not there were events. */
   moveTo(topic: string, partition: number, nextOffset: bigint): void {
     this.#moveTo(topic, partition, nextOffset - 1n);
   }
@@ -103,10 +102,10 @@ export class BatchBuilder {
 
   /** Nothing would be lost if the batch were not appended. */
   get isEmpty(): boolean {
-    return this.#eventCount === 0 && this.#expiredCount === 0 && this.#deadLetters.length === 0 && this.#places.size === 0;
+    return this.#eventCount === 0 && this.#expiredCount === 0 && this.#deadLetters.length === 0 && this.#lastMessages.size === 0;
   }
 
-  /** What was collected so far; the builder is empty afterwards. */
+  /** Returns the batch that was collected so far and begins the next. */
   take(): EventBatch {
     const batch: EventBatch = {
       ...this.#converter.take(),
@@ -119,8 +118,8 @@ export class BatchBuilder {
     this.#expiredCount = 0;
     this.#deadLetters = [];
     this.#deadLetterBytes = 0;
-    this.#places = new Map();
-    this.#place = { topic: '', partition: -1, offset: 0n };
+    this.#lastMessages = new Map();
+    this.#message = NO_MESSAGE;
     return batch;
   }
 
@@ -134,7 +133,7 @@ export class BatchBuilder {
       const what = value === null ? 'no value (a tombstone)' : 'an empty value';
       return { kind: 'rejected', reason: `the message has ${what}: a JSON object is required`, zoneId: null };
     }
-    return this.#count(this.#converter.convert(value, this.#placeName));
+    return this.#count(this.#converter.convert(value, this.#sourceId));
   }
 
   #count(verdict: EventVerdict): EventVerdict {
@@ -152,34 +151,34 @@ export class BatchBuilder {
   }
 
   #moveTo(topic: string, partition: number, offset: bigint): void {
-    if (this.#place.partition !== partition || this.#place.topic !== topic) {
-      this.#place = this.#placeOf(topic, partition);
+    if (this.#message.partition !== partition || this.#message.topic !== topic) {
+      this.#message = this.#messageOf(topic, partition);
     }
-    this.#place.offset = offset;
+    this.#message.offset = offset;
   }
 
-  #placeOf(topic: string, partition: number): Place {
-    let partitions = this.#places.get(topic);
+  #messageOf(topic: string, partition: number): Message {
+    let partitions = this.#lastMessages.get(topic);
     if (partitions === undefined) {
       partitions = new Map();
-      this.#places.set(topic, partitions);
+      this.#lastMessages.set(topic, partitions);
     }
-    let place = partitions.get(partition);
-    if (place === undefined) {
-      place = { topic, partition, offset: 0n };
-      partitions.set(partition, place);
+    let message = partitions.get(partition);
+    if (message === undefined) {
+      message = { topic, partition, offset: 0n };
+      partitions.set(partition, message);
     }
-    return place;
+    return message;
   }
 
   #sourceOffsets(): SourceOffset[] {
-    return [...this.#places.values()].flatMap((partitions) =>
+    return [...this.#lastMessages.values()].flatMap((partitions) =>
       [...partitions.values()].map(({ topic, partition, offset }) => ({ topic, partition, nextOffset: offset + 1n })),
     );
   }
 }
 
-/** What a dead letter keeps of a message: a copy, because a message is often a view of a fetched block. */
+/** The bytes of a message that a dead letter keeps: a copy, because a message is often a view of a fetched block. */
 function kept(bytes: Uint8Array): Pick<DeadLetter, 'bytes' | 'cut'> {
   if (bytes.length <= LARGEST_EVENT_BYTES) {
     return { bytes: Uint8Array.from(bytes), cut: null };

@@ -1,8 +1,10 @@
-/** The sizes of chunks, in bytes, by which a batch of one event takes little memory and one of many is few chunks. */
+import { BATCH_COLUMNS } from '../../query/batch-columns.ts';
+
+/** The sizes of chunks, in bytes: a batch of one event takes little memory, and one of many is few chunks. */
 export const CHUNK_SIZES = [1, 4, 16, 64, 256, 1024].map((kib) => kib * 1024);
 const SMALLEST = CHUNK_SIZES[0]!;
 /** So many of the smallest are made at once, about as many as a batch of one event needs. They are not worth being used again. */
-const SMALLEST_TOGETHER = 20;
+const SMALLEST_TOGETHER = BATCH_COLUMNS.length + 3;
 
 /** Enough for the batches that are under way at one time. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
@@ -17,8 +19,7 @@ export class ChunkPool {
   #smallest = Buffer.alloc(0);
 
   /**
-   * A chunk of the smallest of the sizes that has room for so many bytes, or of just so many where none has. Its content is whatever was in
-   * it.
+   * A chunk of the smallest size that has room for so many bytes, or of just so many where none has. It has whatever was in it.
    */
   take(atLeast: number): Buffer<ArrayBuffer> {
     if (atLeast <= SMALLEST) {
@@ -33,7 +34,7 @@ export class ChunkPool {
     return Buffer.from(memory, 0, size);
   }
 
-  /** Takes memory back that nobody reads any more; what is no chunk of one of the sizes, or too much, is left to the garbage collector. */
+  /** Takes memory back that nobody reads any more. The garbage collector gets what has none of the sizes, and what would be too much. */
   giveBack({ buffer }: Uint8Array): void {
     const free = this.#free.get(buffer.byteLength);
     if (free !== undefined && buffer instanceof ArrayBuffer && this.#keptBytes + buffer.byteLength <= MAX_KEPT_BYTES) {
@@ -53,8 +54,7 @@ export class ChunkPool {
 }
 
 /**
- * The size of the chunk that comes behind one of `size` bytes, 0 for the first: each is four times as large as the one before, up to the
- * largest.
+ * The size of the chunk after one of `size` bytes, 0 for the first: each is four times as large as the one before, up to the largest.
  */
 export function nextChunkSize(size: number): number {
   return CHUNK_SIZES.find((one) => one > size) ?? CHUNK_SIZES.at(-1)!;

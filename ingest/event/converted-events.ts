@@ -1,31 +1,27 @@
 import type { EventBatch } from '../../store/event-store.ts';
 import { ChunkPool } from './chunk-pool.ts';
 import { ColumnWriter } from './column-writer.ts';
-import { LineBuffer } from './line-buffer.ts';
+import { LineBuffer } from './packed-logs.ts';
 
-/** Events as a batch holds them: their fields as columns and their packed logs, in the same order. Whoever adds an event adds to both. */
+/** Events as a batch holds them: their fields as columns and their packed logs, in the same order. Each event is added to both. */
 export class ConvertedEvents {
-  readonly fields: ColumnWriter;
-  readonly logs: LineBuffer;
-
-  constructor() {
-    const pool = new ChunkPool();
-    this.fields = new ColumnWriter(pool);
-    this.logs = new LineBuffer(pool);
-  }
+  readonly #pool = new ChunkPool();
+  readonly fields = new ColumnWriter(this.#pool);
+  readonly logs = new LineBuffer(this.#pool);
 
   get byteLength(): number {
     return this.fields.byteLength + this.logs.byteLength;
   }
 
-  /** The events so far; there are none afterwards. */
+  /** Returns the events so far and forgets them. */
   take(): Pick<EventBatch, 'fields' | 'logs'> {
     return { fields: this.fields.take(), logs: this.logs.take() };
   }
 
   /** Takes back the memory of events that were taken and that nobody reads any more. */
   release({ fields, logs }: Pick<EventBatch, 'fields' | 'logs'>): void {
-    this.fields.release(fields);
-    this.logs.release(logs);
+    for (const chunk of [...fields.values.flat(), ...fields.masks, ...logs]) {
+      this.#pool.giveBack(chunk);
+    }
   }
 }

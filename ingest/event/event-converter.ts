@@ -1,8 +1,7 @@
 import { ConvertedEvents } from './converted-events.ts';
-import { EventKernel, type EventTimes, type LineReceiver } from './event-kernel.ts';
-import { CLOCK_TOLERANCE_MS, type EventRules } from './event-rules.ts';
-import type { EventVerdict } from './event-verdict.ts';
-import { NEWLINE } from './scan/json-bytes.ts';
+import { type AllowedTimes, EventKernel, type LineReceiver } from './event-kernel.ts';
+import { CLOCK_TOLERANCE_MS, type EventRules, type EventVerdict } from './event-verdict.ts';
+import { NEWLINE } from './json-bytes.ts';
 import { ScannedEvents } from './scanned-events.ts';
 
 /** A kernel takes as long to make as it saves on this many events; many inputs have fewer. */
@@ -11,8 +10,8 @@ const EVENTS_BEFORE_KERNEL = 20;
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 
 /**
- * Turns events as they come over the wire into columns and packed logs and collects them: the usual ones by the kernel, the others by
- * scanning them here.
+ * Turns events as they come over the wire into columns and packed logs and collects them. The kernel converts the usual ones;
+ * `ScannedEvents` reads the others.
  */
 export class EventConverter {
   readonly #rules: EventRules;
@@ -20,6 +19,8 @@ export class EventConverter {
   readonly #events = new ConvertedEvents();
   #kernel: EventKernel | null = null;
   #eventsBeforeKernel = EVENTS_BEFORE_KERNEL;
+  /** Set while `convertLines` hands out a line that the kernel declined: `convert` does not offer it again. */
+  #isDeclined = false;
 
   constructor(options: EventRules) {
     this.#rules = options;
@@ -27,26 +28,26 @@ export class EventConverter {
   }
 
   /**
-   * Adds an accepted event to those that were collected. One without an id gets `place`, where it stands in Kafka,
-   * or the start of the SHA-256 over its bytes if that is null.
+   * Adds an accepted event to those that were collected. One without an id gets `sourceId` (its topic, partition and offset in Kafka) or,
+   * if that is null, the start of the SHA-256 over its bytes.
    */
-  convert(bytes: Uint8Array, place: (() => string) | null): EventVerdict {
+  convert(bytes: Uint8Array, sourceId: (() => string) | null): EventVerdict {
     if (this.#kernel === null && this.#eventsBeforeKernel-- === 0) {
       this.#kernel = kernelIfThereIsRoom();
     }
     const kernel = this.#kernel;
     if (kernel !== null) {
-      if (kernel.convert(bytes, place, this.#times(), this.#events)) {
+      if (!this.#isDeclined && kernel.convert(bytes, sourceId, this.#times(), this.#events)) {
         return ACCEPTED;
       }
       kernel.drain(this.#events);
     }
-    return this.#scanned.convert(bytes, place, this.#events);
+    return this.#scanned.convert(bytes, sourceId, this.#events);
   }
 
   /**
-   * Adds the usual ones among the events that end in a chunk, one a line; each of the others goes to `receiver.other`, which may call
-   * `convert` for it. Returns where the last line ends.
+   * Adds the usual events among the lines that end in a chunk. Each of the other lines goes to `receiver.other`, which may call `convert`
+   * for it. Returns the end of the last line.
    */
   convertLines(chunk: Buffer, receiver: LineReceiver): number {
     let start = 0;
@@ -58,15 +59,23 @@ export class EventConverter {
       receiver.other(chunk.subarray(start, newline));
       start = newline + 1;
     }
-    return start + this.#kernel.convertLines(chunk.subarray(start), this.#times(), this.#events, receiver);
+    const other = (line: Uint8Array) => {
+      this.#isDeclined = true;
+      try {
+        receiver.other(line);
+      } finally {
+        this.#isDeclined = false;
+      }
+    };
+    return start + this.#kernel.convertLines(chunk.subarray(start), this.#times(), this.#events, { added: receiver.added, other });
   }
 
-  /** Of the events that were collected. */
+  /** Bytes of the events that were collected. */
   get byteLength(): number {
     return this.#events.byteLength + (this.#kernel?.byteLength ?? 0);
   }
 
-  /** The events that were collected; there are none afterwards. */
+  /** Returns the events that were collected and forgets them. */
   take(): ReturnType<ConvertedEvents['take']> {
     this.#kernel?.drain(this.#events);
     return this.#events.take();
@@ -77,13 +86,13 @@ export class EventConverter {
     this.#events.release(events);
   }
 
-  #times(): EventTimes {
+  #times(): AllowedTimes {
     const now = this.#rules.now();
     return { earliestMs: now - this.#rules.retentionMs, latestMs: now + CLOCK_TOLERANCE_MS };
   }
 }
 
-/** Null where the process may have no more address space (`ulimit -v`), of which a kernel takes 10 GB: then everything is scanned. */
+/** Null where the process has no address space left (`ulimit -v`), of which a kernel takes 10 GB: then every event is scanned. */
 function kernelIfThereIsRoom(): EventKernel | null {
   try {
     return new EventKernel();

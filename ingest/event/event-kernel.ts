@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { BATCH_COLUMNS } from '../../query/batch-columns.ts';
 import type { ConvertedEvents } from './converted-events.ts';
-import { digestId } from './digest-id.ts';
-import { NEWLINE } from './scan/json-bytes.ts';
+import { NEWLINE } from './json-bytes.ts';
+import { digestId } from './log-id.ts';
 
 interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -22,7 +22,7 @@ interface KernelExports {
   readonly linesStoppedAt: () => number;
 }
 
-/** What is used of it here: Node's types leave it to those of the browser. */
+/** The part that is used here: Node's types leave WebAssembly to those of the browser. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: KernelExports };
@@ -30,40 +30,40 @@ declare const WebAssembly: {
 
 const MODULE = new WebAssembly.Module(readFileSync(new URL('./kernel/event-kernel.wasm', import.meta.url)));
 
-/** What the kernel's `convert` and `convertLines` say. */
+/** Verdicts of the kernel's `convert` and `convertLines`. */
 const NOT_TAKEN = 0;
 const NEEDS_ID = 2;
 const NO_LINE = 3;
 
-/** Behind the columns come these. */
+/** The masks and the logs follow the columns. */
 const MASKS = BATCH_COLUMNS.length;
 const LOGS = MASKS + 1;
 
-/** In UTF-8, of a character of a JavaScript text. */
+/** UTF-8 bytes of a UTF-16 unit. */
 const MAX_CHARACTER_BYTES = 3;
 
 /** The times that an event may have, Unix milliseconds. */
-export interface EventTimes {
+export interface AllowedTimes {
   readonly earliestMs: number;
   readonly latestMs: number;
 }
 
-/** Told of the lines of a chunk, in their order. */
+/** Is told of the lines of a chunk, in their order. */
 export interface LineReceiver {
-  /** So many events were taken. */
+  /** The kernel took so many events. */
   readonly added: (events: number) => void;
-  /** A line, without its newline, that is not for the kernel; it may be added to the same events before the call returns. */
+  /** A line, without its newline, that the kernel declined; it may be added to the same events before the call returns. */
   readonly other: (line: Uint8Array) => void;
 }
 
 /**
- * Writes the columns and packed logs of events in their usual form, in WebAssembly (the source is in `kernel/assembly/`). Of any other event, also of one that
- * breaks a rule, it says nothing: that is for `ScannedEvents`, and what this one writes, that one writes too. It keeps some hundred events in its own memory.
- * An instance takes some 130 µs to make and 10 GB of address space, though next to no memory.
+ * Writes the columns and packed logs of events in their usual form, in WebAssembly (the source is in `kernel/assembly/`). It declines every
+ * other event, also one that breaks a rule, without a reason: `ScannedEvents` reads those, and would write the same for the usual ones. It
+ * keeps some hundred events in its own memory. An instance takes some 130 µs to make and 10 GB of address space, though next to no memory.
  */
 export class EventKernel {
   readonly #exports: KernelExports;
-  /** Of the kernel; it never grows. */
+  /** The kernel's memory, which never grows. */
   readonly #memory: Buffer;
   readonly #inputAt: number;
   readonly #linesAt: number;
@@ -71,10 +71,10 @@ export class EventKernel {
   readonly #longestEvent: number;
   readonly #longestGivenId: number;
   readonly #roomForEvents: number;
-  /** Where the kernel's columns end, and where they begin. */
+  /** The addresses of the ends of the kernel's columns, and of their starts. */
   readonly #ends: Uint32Array;
   readonly #starts: Uint32Array;
-  /** Of the events that the kernel keeps, with the ids that were given for them. */
+  /** Bytes of the events that the kernel keeps, with the ids that were given for them. */
   #eventBytes = 0;
 
   /** Throws a `RangeError` where there is no more address space. */
@@ -93,25 +93,25 @@ export class EventKernel {
   }
 
   /**
-   * Adds the event to those that the kernel keeps; false where it is not for the kernel. Where there is no room for it, the others go into `events` first.
-   * `place` is as for `EventConverter`.
+   * Adds the event to those that the kernel keeps, which go into `events` where there is no room; false where the kernel declines it.
+   * `sourceId` is as for `EventConverter`.
    */
-  convert(bytes: Uint8Array, place: (() => string) | null, { earliestMs, latestMs }: EventTimes, events: ConvertedEvents): boolean {
+  convert(bytes: Uint8Array, sourceId: (() => string) | null, { earliestMs, latestMs }: AllowedTimes, events: ConvertedEvents): boolean {
     if (bytes.length > this.#longestEvent) {
       return false;
     }
     this.#makeRoom(bytes.length, events);
     this.#memory.set(bytes, this.#inputAt);
     const verdict = this.#exports.convert(bytes.length, earliestMs, latestMs);
-    if (verdict === NOT_TAKEN || (verdict === NEEDS_ID && !this.#appendWithId(place))) {
+    if (verdict === NOT_TAKEN || (verdict === NEEDS_ID && !this.#appendWithId(sourceId))) {
       return false;
     }
     this.#eventBytes += bytes.length;
     return true;
   }
 
-  /** Does so with the events that end in a chunk, one a line. Returns where the last line ends. */
-  convertLines(chunk: Buffer, times: EventTimes, events: ConvertedEvents, receiver: LineReceiver): number {
+  /** Adds the events of the lines that end in a chunk. Returns the end of the last line. */
+  convertLines(chunk: Buffer, times: AllowedTimes, events: ConvertedEvents, receiver: LineReceiver): number {
     for (let start = 0; ; ) {
       const block = chunk.subarray(start, start + this.#longestEvent);
       const end = this.#convertBlock(block, times, events, receiver);
@@ -129,7 +129,7 @@ export class EventKernel {
     }
   }
 
-  /** Of the columns and logs of the events that the kernel keeps. */
+  /** Bytes of the columns and logs of the events that the kernel keeps. */
   get byteLength(): number {
     return this.#ends.reduce((sum, end, column) => sum + end - this.#starts[column]!, 0);
   }
@@ -139,8 +139,8 @@ export class EventKernel {
     if (this.#eventBytes === 0) {
       return;
     }
-    for (const [place, column] of fields.columns.entries()) {
-      column.copy(this.#memory, this.#starts[place]!, this.#ends[place]!);
+    for (const [index, column] of fields.columns.entries()) {
+      column.copy(this.#memory, this.#starts[index]!, this.#ends[index]!);
     }
     fields.masks.copy(this.#memory, this.#starts[MASKS]!, this.#ends[MASKS]!);
     logs.appendLines(this.#memory, this.#starts[LOGS]!, this.#ends[LOGS]!);
@@ -148,15 +148,15 @@ export class EventKernel {
     this.#eventBytes = 0;
   }
 
-  /** For events of so many bytes, and an id. */
+  /** Makes room for events of so many bytes, and an id. */
   #makeRoom(bytes: number, events: ConvertedEvents): void {
     if (this.#eventBytes + bytes + this.#longestGivenId > this.#roomForEvents) {
       this.drain(events);
     }
   }
 
-  /** The same with as much of a chunk as the kernel has room for. */
-  #convertBlock(block: Buffer, { earliestMs, latestMs }: EventTimes, events: ConvertedEvents, { added, other }: LineReceiver): number {
+  /** Adds the events of the lines that end in a block, which the kernel has room for. Returns the end of the last line. */
+  #convertBlock(block: Buffer, { earliestMs, latestMs }: AllowedTimes, events: ConvertedEvents, { added, other }: LineReceiver): number {
     const { convertLines, convertedLines, linesStoppedAt } = this.#exports;
     this.#makeRoom(block.length, events);
     this.#memory.set(block, this.#linesAt);
@@ -182,9 +182,9 @@ export class EventKernel {
   }
 
   /** False where the id is longer than the kernel takes. */
-  #appendWithId(place: (() => string) | null): boolean {
+  #appendWithId(sourceId: (() => string) | null): boolean {
     const { eventStart, eventEnd, appendWithId } = this.#exports;
-    const logId = place?.() ?? digestId(this.#memory.subarray(eventStart(), eventEnd()));
+    const logId = sourceId?.() ?? digestId(this.#memory.subarray(eventStart(), eventEnd()));
     if (logId.length * MAX_CHARACTER_BYTES > this.#longestGivenId) {
       return false;
     }

@@ -1,8 +1,26 @@
+/** The times that an event may have. */
+export interface EventRules {
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly retentionMs: number;
+}
+
 /**
- * What became of one event. A rejected one is a dead letter: `reason` names what is wrong, its value and what is allowed; `zoneId` is the
- * zone that the event would be in, null where none could be read, so that it can never become an event of one.
+ * The outcome of one event. A rejected event becomes a dead letter: `reason` names the member, its value and what is allowed. `zoneId` is
+ * the zone that the event would have; it is null if none could be read, and then no zone can ever get the event.
  */
 export type EventVerdict =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'expired' }
   | { readonly kind: 'rejected'; readonly reason: string; readonly zoneId: number | null };
+
+/** A longer one is a dead letter. */
+export const LARGEST_EVENT_BYTES = 1024 * 1024;
+
+/** An event may be this far ahead of the clock here. */
+export const CLOCK_TOLERANCE_MS = 10 * 60_000;
+
+/** The reason for which an event of so many bytes is rejected. */
+export function tooLong(sizeBytes: number): string {
+  return `the event has ${sizeBytes} bytes: at most ${LARGEST_EVENT_BYTES} are allowed`;
+}

@@ -1,12 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
-import { LARGEST_EVENT_BYTES } from './event-rules.ts';
-import { isBlank, newlinesIn } from './scan/json-bytes.ts';
-import { textStart } from './text-start.ts';
+import { LARGEST_EVENT_BYTES } from './event-verdict.ts';
+import { isBlank, newlinesIn } from './json-bytes.ts';
 
-/** Of a message that is longer than any event, so much is kept. */
+/** A dead letter keeps so much of a message that is longer than any event. */
 export const KEPT_START_BYTES = 64 * 1024;
 
-/** Something in the place of an event that is longer than any: its start, and what tells it from others. */
+/** A message that is longer than any event: its start, and what tells it from others. */
 export class LongPiece {
   readonly start: Uint8Array;
   readonly sizeBytes: number;
@@ -83,4 +82,17 @@ export class PartialEvent {
   #longPiece({ hash, start, newlines, isBlank: blank }: LongHash): LongPiece {
     return new LongPiece({ start, sizeBytes: this.#length, sha256: hash.digest(), newlines, isBlank: blank });
   }
+}
+
+const CONTINUATION_MASK = 0xc0;
+const CONTINUATION = 0x80;
+const LONGEST_CHARACTER = 4;
+
+/** Up to `maxBytes` from the start, without the beginning of a UTF-8 character that would be cut in two. */
+export function textStart(bytes: Uint8Array, maxBytes: number): Uint8Array {
+  let end = Math.min(maxBytes, bytes.length);
+  while (end < bytes.length && end > maxBytes - LONGEST_CHARACTER && (bytes[end]! & CONTINUATION_MASK) === CONTINUATION) {
+    end -= 1;
+  }
+  return bytes.subarray(0, end);
 }

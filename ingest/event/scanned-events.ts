@@ -1,34 +1,39 @@
+import { parseAddress } from '../../query/address.ts';
+import { type BatchColumn, columnIndex } from '../../query/batch-columns.ts';
+import { ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
+import { PACKED_FIELDS } from '../../query/packed-log.ts';
+import type { ColumnWriter } from './column-writer.ts';
 import type { ConvertedEvents } from './converted-events.ts';
-import { digestId } from './digest-id.ts';
-import { writeFields } from './event-columns.ts';
-import { CLOCK_TOLERANCE_MS, type EventRules, LARGEST_EVENT_BYTES } from './event-rules.ts';
-import type { EventVerdict } from './event-verdict.ts';
-import { IpNumbers } from './ip-numbers.ts';
-import { packLog } from './pack-log.ts';
-import { canonicalLog, packedValues } from './scan/canonical-log.ts';
-import { MemberScanner } from './scan/member-scanner.ts';
-import { WireEvent } from './scan/wire-event.ts';
-import { LOG_ID } from './scan/wire-fields.ts';
+import { CLOCK_TOLERANCE_MS, type EventRules, type EventVerdict, LARGEST_EVENT_BYTES, tooLong } from './event-verdict.ts';
+import type { JsonMember } from './json-skipper.ts';
+import { digestId } from './log-id.ts';
+import { MemberScanner } from './member-scanner.ts';
+import { packLog } from './packed-logs.ts';
+import { WireEvent } from './wire-event.ts';
 
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 const EXPIRED: EventVerdict = { kind: 'expired' };
 
+const COMMA = Buffer.from(',');
+const CLOSE_BRACE = Buffer.from('}');
+
+const LOW_64 = (1n << 64n) - 1n;
+
 /**
- * Turns events of every form into columns and packed logs, and says of the others which rule they break: the one place that knows all
+ * Turns events of every form into columns and packed logs, and says of the others which rule they break: the one module that has all
  * rules.
  */
 export class ScannedEvents {
   readonly #rules: EventRules;
   readonly #scanner = new MemberScanner();
   readonly #event = new WireEvent();
-  readonly #numbers = new IpNumbers();
 
   constructor(rules: EventRules) {
     this.#rules = rules;
   }
 
-  /** As `EventConverter.convert`. */
-  convert(bytes: Uint8Array, place: (() => string) | null, events: ConvertedEvents): EventVerdict {
+  /** Does the same as `EventConverter.convert`. */
+  convert(bytes: Uint8Array, sourceId: (() => string) | null, events: ConvertedEvents): EventVerdict {
     if (bytes.length > LARGEST_EVENT_BYTES) {
       return rejected(tooLong(bytes.length));
     }
@@ -48,18 +53,93 @@ export class ScannedEvents {
     if (event.timestampMs < now - this.#rules.retentionMs) {
       return EXPIRED;
     }
-    const derivedLogId = event.memberOf[LOG_ID]! < 0 ? (place?.() ?? digestId(bytes.subarray(scanner.openAt, scanner.closeAt + 1))) : null;
-    writeFields(scanner, event, derivedLogId, this.#numbers, events.fields);
+    const derivedLogId = event.fields.has('logId') ? null : (sourceId?.() ?? digestId(bytes.subarray(scanner.openAt, scanner.closeAt + 1)));
+    writeFields(scanner, event, derivedLogId, events.fields);
     packLog(canonicalLog(scanner, event), packedValues(scanner, event), events.logs);
     return ACCEPTED;
   }
 }
 
-/** Why an event of so many bytes is rejected. */
-export function tooLong(sizeBytes: number): string {
-  return `the event has ${sizeBytes} bytes: at most ${LARGEST_EVENT_BYTES} are allowed`;
-}
-
 function rejected(reason: string, zoneId: number | null = null): EventVerdict {
   return { kind: 'rejected', reason, zoneId };
+}
+
+/** The text fields, each with what its rule makes of it and the column that it is stored in; a url has two columns. */
+const TEXTS = TEXT_FIELDS.map((name) => ({ name, rule: ruleOf(name), column: columnIndex(name as BatchColumn) }));
+
+/** Writes the fields of an event that was checked. `derivedLogId` is null where the event has an id of its own. */
+function writeFields(scanner: MemberScanner, event: WireEvent, derivedLogId: string | null, columns: ColumnWriter): void {
+  columns.shieldZoneId(event.zoneId as number);
+  columns.timestamp(event.timestampMs);
+  const id = derivedLogId === null ? textOf(scanner, event.fields.get('logId')!) : Buffer.from(derivedLogId);
+  columns.logId(id, 0, id.length);
+  for (const { name, rule, column } of TEXTS) {
+    const member = event.fields.get(name);
+    if (member !== undefined) {
+      const text = rule === 'asNumber' ? Buffer.from(event.asn!) : textOf(scanner, member);
+      writeText(rule, column, text, columns);
+    }
+  }
+  columns.endEvent();
+}
+
+/** The text of a member that is a string, without its escapes. */
+function textOf(scanner: MemberScanner, member: JsonMember): Buffer {
+  return member.valueHasEscapes ? Buffer.from(scanner.stringOf(member)) : scanner.text.subarray(member.valueStart + 1, member.valueEnd - 1);
+}
+
+function writeText(rule: (typeof TEXTS)[number]['rule'], column: number, text: Buffer, columns: ColumnWriter): void {
+  if (rule === 'url') {
+    columns.url(text, 0, text.length);
+  } else if (rule === 'address') {
+    columns.ip(text, 0, text.length);
+    // Quicker than UTF-8, and no address either where it is not ASCII.
+    const number = parseAddress(text.toString('latin1'));
+    if (number !== null) {
+      columns.address(number >> 64n, number & LOW_64);
+    }
+  } else {
+    columns.text(column, text, 0, text.length);
+  }
+}
+
+/**
+ * The event's log with the members that are no fields added to it; the whole event where it has no log. It is copied as it is written.
+ * Good until the next scan.
+ */
+function canonicalLog(scanner: MemberScanner, event: WireEvent): Buffer {
+  const { text } = scanner;
+  const log = event.fields.get('log');
+  if (log === undefined) {
+    return text.subarray(scanner.openAt, scanner.closeAt + 1);
+  }
+  const { valueStart, valueEnd } = log;
+  if (event.others.length === 0) {
+    return text.subarray(valueStart, valueEnd);
+  }
+  // The last of several members with the same name counts.
+  const added = new Map(event.others.map((member) => [scanner.keyOf(member), member]));
+  const logMembers = scanner.membersAt(valueStart);
+  for (const member of logMembers) {
+    added.delete(scanner.keyOf(member));
+  }
+  const pieces = [text.subarray(valueStart, valueEnd - 1)];
+  for (const member of added.values()) {
+    if (logMembers.length > 0 || pieces.length > 1) {
+      pieces.push(COMMA);
+    }
+    // The key's quotes, the colon and the blanks around it are copied, too.
+    pieces.push(text.subarray(member.keyStart - 1, member.valueEnd));
+  }
+  pieces.push(CLOSE_BRACE);
+  return Buffer.concat(pieces);
+}
+
+/** The values by which the event's log is packed, as `packLog` takes them. */
+function packedValues({ text }: MemberScanner, event: WireEvent): (Buffer | null)[] {
+  return PACKED_FIELDS.map((name) => {
+    const member = event.fields.get(name);
+    const isPlain = member !== undefined && !member.valueHasEscapes;
+    return isPlain ? text.subarray(member.valueStart + 1, member.valueEnd - 1) : null;
+  });
 }

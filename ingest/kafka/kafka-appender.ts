@@ -1,39 +1,38 @@
 import type { EventStore } from '../../store/event-store.ts';
 import { BatchBuilder } from '../event/batch-builder.ts';
 
-const FULL_BYTES = 16 * 1024 * 1024;
-const FULL_EVENTS = 20_000;
-/** How long the first event of a batch waits for company. */
+const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+const MAX_BATCH_EVENTS = 20_000;
+/** How long the first event of a batch waits for more events. */
 const LINGER_MS = 100;
-/** One batch is loaded, one is written to the journal, one waits so that neither does, and another is collected. */
-const MAX_UNDER_WAY = 3;
+/** One batch is loaded and one is written to the journal; a third is ready, so that neither step waits. A fourth is collected. */
+const MAX_APPENDS = 3;
 
 export interface KafkaAppenderOptions {
   readonly store: EventStore;
   readonly now: () => number;
   readonly retentionMs: number;
   readonly onAppended: () => void;
-  /** Called once for a failed append and those that fall with it; what was collected by then has been discarded. */
+  /** Called once for a failed append and the ones after it that fail too. The messages collected by then are discarded already. */
   readonly onFailure: (error: Error) => void;
 }
 
-/** Collects messages into batches and appends them, in order, a few at a time; the offsets travel in the batches. */
+/** Collects messages into batches, and appends these in order, a few at a time. Each batch carries its source offsets. */
 export class KafkaAppender {
   readonly #options: KafkaAppenderOptions;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #appends = new Set<Promise<void>>();
   #builder: BatchBuilder;
   #linger: NodeJS.Timeout | undefined;
   #lingered = false;
-  /** Counts the discards: a failure of what was sent before the last one is old news. */
+  /** The number of discards. A failed append of an earlier generation is reported already. */
   #generation = 0;
-  batches = 0;
 
   constructor(options: KafkaAppenderOptions) {
     this.#options = options;
     this.#builder = new BatchBuilder(options);
   }
 
-  /** Bytes that are read from Kafka and not yet searchable. */
+  /** Bytes that are read from Kafka and not searchable yet. */
   get pendingBytes(): number {
     return this.#builder.byteLength + this.#options.store.pendingBytes();
   }
@@ -42,18 +41,18 @@ export class KafkaAppender {
     this.#builder.addKafkaMessage(topic, partition, offset, value);
   }
 
-  /** Says that the partition has been read up to here, whether or not there were messages. */
+  /** Sets how far the partition is read, whether or not there were messages. */
   moveTo(topic: string, partition: number, nextOffset: bigint): void {
     this.#builder.moveTo(topic, partition, nextOffset);
   }
 
-  /** To be called after a run of `add`: appends what is due, or sees to it that it will be. */
+  /** To be called after a run of `add`: appends a batch that is full or has waited long enough, or starts its timer. */
   flushWhenDue(): void {
     if (this.#builder.isEmpty) {
       return;
     }
-    const full = this.#builder.byteLength >= FULL_BYTES || this.#builder.eventCount >= FULL_EVENTS;
-    if ((full || this.#lingered) && this.#underWay.size < MAX_UNDER_WAY) {
+    const full = this.#builder.byteLength >= MAX_BATCH_BYTES || this.#builder.eventCount >= MAX_BATCH_EVENTS;
+    if ((full || this.#lingered) && this.#appends.size < MAX_APPENDS) {
       this.#append();
     } else if (!this.#lingered) {
       this.#linger ??= setTimeout(() => {
@@ -63,15 +62,15 @@ export class KafkaAppender {
     }
   }
 
-  /** Appends everything collected so far and waits until it, and all before it, is stored or has failed. Never rejects. */
+  /** Appends everything collected so far, and resolves when all appends have succeeded or failed. Never rejects. */
   async drain(): Promise<void> {
     if (!this.#builder.isEmpty) {
       this.#append();
     }
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#appends);
   }
 
-  /** Forgets what is not under way to the store yet. */
+  /** Discards the messages that are not handed to the store yet. */
   discard(): void {
     this.#generation++;
     this.#builder = new BatchBuilder(this.#options);
@@ -81,17 +80,16 @@ export class KafkaAppender {
   #append(): void {
     this.#stopLingering();
     const append = this.#send(this.#generation).finally(() => {
-      this.#underWay.delete(append);
+      this.#appends.delete(append);
       this.flushWhenDue();
     });
-    this.#underWay.add(append);
+    this.#appends.add(append);
   }
 
   async #send(generation: number): Promise<void> {
     const batch = this.#builder.take();
     try {
       await this.#options.store.append(batch);
-      this.batches++;
       this.#options.onAppended();
     } catch (error) {
       if (generation === this.#generation) {

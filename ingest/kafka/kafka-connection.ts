@@ -1,9 +1,23 @@
-import kafkajs, { type AuthenticationProviderArgs, type Authenticator, type Kafka, type KafkaConfig, type SASLOptions } from 'kafkajs';
-import { type KafkaLogger, kafkaLogCreator } from './kafka-log.ts';
+import kafkajs, {
+  type AuthenticationProviderArgs,
+  type Authenticator,
+  type Kafka,
+  type KafkaConfig,
+  type logCreator,
+  type SASLOptions,
+} from 'kafkajs';
+import { type StoreLogger, silentLogger } from '../../store/event-store.ts';
 import { type KafkaTls, readKafkaTls } from './kafka-tls.ts';
 import { type KafkaOAuthClient, KafkaTokens } from './kafka-token.ts';
 
-/** How to reach the brokers. `brokers` are `host:port`; without `tls` everything goes in the clear. */
+/** pino's logger, for example. Stacks and kafkajs's own messages go to `debug`. */
+export interface KafkaLogger extends StoreLogger {
+  debug(details: object, message: string): void;
+}
+
+export const silentKafkaLogger: KafkaLogger = { ...silentLogger, debug: () => {} };
+
+/** The way to the brokers. `brokers` are `host:port`; without `tls` the connection is not encrypted. */
 export interface KafkaConnection {
   readonly brokers: readonly string[];
   readonly tls: KafkaTls | null;
@@ -14,14 +28,14 @@ export type KafkaCredentials =
   | { readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; readonly username: string; readonly password: string }
   | ({ readonly mechanism: 'oauthbearer' } & KafkaOAuthClient);
 
-/** The broker did not take the access token. */
+/** The broker refused the access token. */
 class KafkaTokenRefused extends Error {
   override readonly name = 'KafkaTokenRefused';
 }
 
 /**
- * Makes kafkajs clients, each with the certificates that are in the files by then. Their own retries are short: the source starts over from
- * the beginning when they are used up, for ever, and wants to say soon what is wrong. Making one throws KafkaTlsError.
+ * Returns a function that makes a kafkajs client with the certificates that are in the files at that time, or throws KafkaTlsError. The
+ * clients' own retries are few, so that a fault shows soon; the source then starts over with a new client.
  */
 export function kafkaClients(
   { brokers, tls, sasl }: KafkaConnection,
@@ -55,8 +69,8 @@ export function kafkaClients(
 }
 
 /**
- * SASL OAUTHBEARER (RFC 7628). kafkajs's own does not read the answer: a broker that refuses the token says so there, with status 0, and
- * takes it amiss when the client goes on.
+ * SASL OAUTHBEARER (RFC 7628). kafkajs's own implementation ignores the answer, in which a broker with status 0 may refuse the token; such
+ * a broker closes the connection when the client goes on.
  */
 function bearer({ saslAuthenticate }: AuthenticationProviderArgs, token: () => Promise<string>): Authenticator {
   return {
@@ -66,10 +80,25 @@ function bearer({ saslAuthenticate }: AuthenticationProviderArgs, token: () => P
       size.writeInt32BE(message.byteLength);
       const answer = await saslAuthenticate({
         request: { encode: async () => Buffer.concat([size, message]) },
-        // The size comes first here, too; nothing follows where the token was taken.
+        // The answer begins with its size, too. It is empty where the token is accepted.
         response: { decode: async (bytes) => bytes.subarray(4), parse: async (bytes) => bytes },
       });
       if (answer !== undefined && answer.byteLength > 0) throw new KafkaTokenRefused(answer.toString('utf8'));
     },
   };
+}
+
+/**
+ * Passes kafkajs's warnings and errors on at debug level. What kafkajs calls an error is one attempt of many, for example at a broker that
+ * has not started yet; the source logs the result of its attempts itself.
+ */
+function kafkaLogCreator(logger: KafkaLogger): logCreator {
+  return () =>
+    ({ namespace, level, log }) => {
+      if (level > kafkajs.logLevel.WARN) {
+        return;
+      }
+      const { message, timestamp: _timestamp, logger: _library, ...details } = log;
+      logger.debug({ kafkajs: namespace, ...details }, `kafkajs: ${message}`);
+    };
 }

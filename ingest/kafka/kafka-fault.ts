@@ -1,18 +1,18 @@
 import type { KafkaConnection, KafkaCredentials } from './kafka-connection.ts';
 
-/** The parts of kafkajs's errors, and of Node's, that say what happened. */
+/** The informative parts of kafkajs's and Node's errors. */
 interface Fault {
   readonly name: string;
   readonly message: string;
-  /** Of a connection: Node's code. */
+  /** Node's code of a connection error. */
   readonly code?: unknown;
-  /** Of an answer: Kafka's name of the error. */
+  /** Kafka's name of an error in an answer. */
   readonly type?: unknown;
   readonly broker?: unknown;
   readonly cause?: unknown;
 }
 
-/** kafkajs wraps an error when its retries are used up. */
+/** The error that kafkajs wraps when its retries are used up. */
 export function innermost(error: Error): Fault {
   let fault: Error = error;
   for (let depth = 0; fault.cause instanceof Error && fault.name.startsWith('KafkaJS') && depth < 10; depth++) fault = fault.cause;
@@ -27,7 +27,7 @@ const UNTRUSTED = [
   'DEPTH_ZERO_SELF_SIGNED_CERT',
 ];
 
-/** What went wrong with a connection's TLS, and what to do; null where it is something else. `code` is Node's or OpenSSL's. */
+/** Says what failed in TLS and what to do; null for other errors. `code` is Node's or OpenSSL's. */
 function tlsFault(code: string, message: string, { tls }: KafkaConnection): string | null {
   if (UNTRUSTED.includes(code)) {
     const { caFile = null } = tls ?? {};
@@ -41,7 +41,8 @@ function tlsFault(code: string, message: string, { tls }: KafkaConnection): stri
   if (code === 'CERT_NOT_YET_VALID') return "the broker's certificate, or its authority's, is not valid yet: check the clocks";
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     const why = message.replace(/^.*? altnames: /s, '');
-    return `the broker's certificate is for another name: ${why}; use a name of the certificate in KAFKA_BROKERS and in the broker's advertised.listeners`;
+    const todo = "use a name of the certificate in KAFKA_BROKERS and in the broker's advertised.listeners";
+    return `the broker's certificate is for another name: ${why}; ${todo}`;
   }
   if (
     code === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
@@ -55,9 +56,9 @@ function tlsFault(code: string, message: string, { tls }: KafkaConnection): stri
   const words = alert.toLowerCase().replaceAll('_', ' ');
   if (!/certificate|unknown ca|handshake failure/.test(words)) return `the broker ended the TLS handshake (${words})`;
   const { certFile = null } = tls ?? {};
-  return certFile === null
-    ? `the broker wants a client certificate (${words}): set KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE`
-    : `the broker refuses the client certificate KAFKA_TLS_CERT_FILE=${JSON.stringify(certFile)} (${words}): it has to be unexpired and of an authority that the broker trusts`;
+  if (certFile === null) return `the broker wants a client certificate (${words}): set KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE`;
+  const required = 'it has to be unexpired and of an authority that the broker trusts';
+  return `the broker refuses the client certificate KAFKA_TLS_CERT_FILE=${JSON.stringify(certFile)} (${words}): ${required}`;
 }
 
 function unsupportedMechanism({ mechanism }: KafkaCredentials): string {
@@ -68,13 +69,15 @@ function signInFault(fault: Fault, { sasl }: KafkaConnection): string {
   const why = fault.message.replace(/^SASL [\w-]+ authentication failed: /, '').replace(/^Authentication failed: /, '');
   if (sasl === null) return `the broker wants a sign-in: set KAFKA_SASL_MECHANISM (${why})`;
   if (/mechanism is not supported/.test(why)) return unsupportedMechanism(sasl);
-  const mechanism = `KAFKA_SASL_MECHANISM=${sasl.mechanism}`;
-  return sasl.mechanism === 'oauthbearer'
-    ? `the broker refuses the access token of KAFKA_SASL_OAUTH_TOKEN_URL (${why}): check its issuer, audience and scope against the broker's settings`
-    : `the broker refuses the sign-in of KAFKA_SASL_USERNAME=${JSON.stringify(sasl.username)} (${why}): check that name, KAFKA_SASL_PASSWORD and ${mechanism}`;
+  if (sasl.mechanism === 'oauthbearer') {
+    const todo = "check its issuer, audience and scope against the broker's settings";
+    return `the broker refuses the access token of KAFKA_SASL_OAUTH_TOKEN_URL (${why}): ${todo}`;
+  }
+  const todo = `check that name, KAFKA_SASL_PASSWORD and KAFKA_SASL_MECHANISM=${sasl.mechanism}`;
+  return `the broker refuses the sign-in of KAFKA_SASL_USERNAME=${JSON.stringify(sasl.username)} (${why}): ${todo}`;
 }
 
-/** Who the brokers take this client for, as far as it knows. */
+/** The principal that the brokers probably see, for their access rules. */
 function principal({ sasl, tls }: KafkaConnection): string {
   if (sasl?.mechanism === 'oauthbearer') return `the OAuth client ${JSON.stringify(sasl.clientId)}`;
   if (sasl !== null) return `User:${sasl.username}`;
@@ -96,15 +99,15 @@ function deniedGroup(groupId: string, connection: KafkaConnection): string {
 /** Line ends of every kind, with the blanks around them. */
 const LINE_ENDS = /\s*[\r\n\v\f\u0085\u2028\u2029][\s\u0085]*/g;
 
-/** What failed and what to do about it, in one line that holds no secret. */
+/** Says what failed and what to do about it, in one line without secrets. */
 export function explainKafkaFault(error: Error, connection: KafkaConnection, groupId: string, topics: readonly string[]): string {
   return explain(error, connection, groupId, topics).replaceAll(LINE_ENDS, ' ');
 }
 
-/** The same in as many lines as the words of a broker or a certificate have. */
+/** May have several lines, from texts of brokers and certificates. */
 function explain(error: Error, connection: KafkaConnection, groupId: string, topics: readonly string[]): string {
   const fault = innermost(error);
-  const at = typeof fault.broker === 'string' ? `${fault.broker}: ` : '';
+  const broker = typeof fault.broker === 'string' ? `${fault.broker}: ` : '';
   if (fault.type === 'TOPIC_AUTHORIZATION_FAILED') return deniedTopic(topics, connection);
   if (fault.type === 'UNSUPPORTED_SASL_MECHANISM' && connection.sasl !== null) return unsupportedMechanism(connection.sasl);
   if (fault.type === 'GROUP_AUTHORIZATION_FAILED') return deniedGroup(groupId, connection);
@@ -116,13 +119,14 @@ function explain(error: Error, connection: KafkaConnection, groupId: string, top
     return signInFault(fault, connection);
   }
   const tls = typeof fault.code === 'string' ? tlsFault(fault.code, fault.message, connection) : null;
-  if (tls !== null) return `${at}${tls}`;
-  // kafkajs leaves out why a broker did not name the coordinator, for which a missing right is the lasting reason.
+  if (tls !== null) return `${broker}${tls}`;
+  // kafkajs does not say why a broker names no coordinator. The one reason that lasts is a missing right.
   if (fault.name === 'KafkaJSGroupCoordinatorNotFound') {
-    return `no broker names a coordinator of the Kafka consumer group ${groupId}: ${grantGroup(connection)}; brokers that have just started name one after a while`;
+    const todo = `${grantGroup(connection)}; brokers that have just started name one after a while`;
+    return `no broker names a coordinator of the Kafka consumer group ${groupId}: ${todo}`;
   }
   if (fault.name === 'KafkaJSConnectionClosedError') {
-    return `${at}the broker closed the connection: check that KAFKA_TLS and KAFKA_SASL_MECHANISM are what that listener wants`;
+    return `${broker}the broker closed the connection: check that KAFKA_TLS and KAFKA_SASL_MECHANISM are what that listener wants`;
   }
-  return `${at}${fault.message}`;
+  return `${broker}${fault.message}`;
 }

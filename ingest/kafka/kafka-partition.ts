@@ -1,18 +1,25 @@
-/** One assigned partition: how far it has been read, which is further than it is stored. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Admin } from 'kafkajs';
+import type { EventStore } from '../../store/event-store.ts';
+import type { KafkaLogger } from './kafka-connection.ts';
+
+/** One assigned partition and how far it is read, which is further than it is stored. */
 export interface PartitionCursor {
   readonly topic: string;
   readonly partition: number;
-  /**
-   * The offset that the next fetch has to ask for; undefined until the partition has been placed. Whatever comes before that is not read.
-   */
+  /** The offset that the next fetch has to ask for; undefined until `startPartitions` has checked it. No other fetch is taken. */
   next: bigint | undefined;
-  /** The offset that the broker gave out last, plus one. */
+  /** The broker's newest offset, plus one. */
   end: bigint;
-  /** Held back because the store is behind. */
-  held: boolean;
+  /** Whether reading is paused because too many bytes wait for the store. */
+  paused: boolean;
 }
 
-/** kafkajs's batch, with the offset that the fetch asked for, which its types leave out. */
+export function partitionCursor(topic: string, partition: number): PartitionCursor {
+  return { topic, partition, next: undefined, end: 0n, paused: false };
+}
+
+/** kafkajs's batch, with `fetchedOffset` (the offset that the fetch asked for), which kafkajs's types lack. */
 export interface FetchedBatch {
   readonly fetchedOffset: string;
   readonly highWatermark: string;
@@ -22,22 +29,17 @@ export interface FetchedBatch {
 }
 
 export type TakenBatch =
-  /** `next` lies behind all that the fetch covered. */
+  /** `next` is the offset after everything that the fetch covered. */
   | { readonly kind: 'taken'; readonly messages: number; readonly next: bigint }
-  /** Not placed yet: the batch belongs to what was before. */
+  /** The cursor has no offset yet: the batch belongs to an earlier assignment. */
   | { readonly kind: 'early' }
-  /**
-   * The fetch did not ask for what is next, so kafkajs has moved the offset by itself, which it does when the broker calls it out of range.
-   */
+  /** The fetch asked for another offset: kafkajs changes it on its own when the broker says that it is out of range. */
   | { readonly kind: 'strayed'; readonly fetched: bigint; readonly expected: bigint };
 
-export function partitionCursor(topic: string, partition: number): PartitionCursor {
-  return { topic, partition, next: undefined, end: 0n, held: false };
-}
-
 /**
- * Hands on the messages of a batch that continues the cursor, each offset once, and moves the cursor past it. Offsets may have gaps
- * (control records, aborted transactions, compaction): what counts is that the fetch asked for the offset that comes next.
+ * Passes on the messages of a batch that continues the cursor, each offset once, and advances the cursor. Offsets may have gaps (control
+ * records, aborted transactions, compaction), so the offset that the fetch asked for decides whether the batch continues the cursor. An
+ * event that was sent twice has two offsets; `DuplicateCheck` of the store looks for it by its log id.
  */
 export function takeBatch(cursor: PartitionCursor, batch: FetchedBatch, add: (offset: bigint, value: Buffer | null) => void): TakenBatch {
   if (cursor.next === undefined) {
@@ -62,4 +64,126 @@ export function takeBatch(cursor: PartitionCursor, batch: FetchedBatch, add: (of
   cursor.next = next;
   cursor.end = BigInt(batch.highWatermark);
   return { kind: 'taken', messages: taken, next };
+}
+
+/** The offsets of a partition: `earliest` is the first one kept, `next` the one that the next message will get. */
+interface OffsetRange {
+  readonly earliest: bigint;
+  readonly next: bigint;
+}
+
+export type StartOffset =
+  /** The offset that the store has. */
+  | { readonly kind: 'stored'; readonly offset: bigint }
+  /** The store has nothing of the partition. */
+  | { readonly kind: 'new'; readonly offset: bigint }
+  /** Kafka has deleted the messages at the stored offset; `offset` is the earliest that is left. */
+  | { readonly kind: 'overtaken'; readonly offset: bigint }
+  /** The stored offset is past the end: the topic was created anew, or the broker lost its newest messages. */
+  | { readonly kind: 'pastEnd'; readonly offset: bigint };
+
+/** Chooses the offset to read a partition from. An offset that the topic does not have leads to the earliest, never to the latest. */
+export function startOffset(stored: bigint | undefined, range: OffsetRange): StartOffset {
+  if (stored === undefined) {
+    return { kind: 'new', offset: range.earliest };
+  }
+  if (stored < range.earliest) {
+    return { kind: 'overtaken', offset: range.earliest };
+  }
+  return stored > range.next ? { kind: 'pastEnd', offset: range.earliest } : { kind: 'stored', offset: stored };
+}
+
+/** A broker that has just started may report an end that is too low for a moment, so an offset past the end is checked twice. */
+const SECOND_CHECK_MS = 2_000;
+const RETRY_MS = 500;
+
+export interface StartOptions {
+  /** The wait before the first check. */
+  readonly afterMs: number;
+  readonly admin: Admin;
+  readonly store: EventStore;
+  readonly logger: KafkaLogger;
+  /** Resolves when all messages read so far are stored, so that the store's source offsets are up to date. */
+  readonly drain: () => Promise<void>;
+  /** False once the partition was assigned anew, or the session is over. */
+  readonly isCurrent: (cursor: PartitionCursor) => boolean;
+  /** Called for each stored offset that the topic does not have. */
+  readonly onOutOfRange: () => void;
+  /** Starts reading the partition at the offset. */
+  readonly begin: (cursor: PartitionCursor, offset: bigint) => void;
+}
+
+/**
+ * Starts each partition at its stored offset, once that is checked against the offsets that the topic has. An offset that the topic does
+ * not have is logged as an error, and reading starts at the earliest. Retries until all partitions are started or no longer current.
+ */
+export async function startPartitions(cursors: readonly PartitionCursor[], options: StartOptions): Promise<void> {
+  const checkedOnce = new Set<PartitionCursor>();
+  let left = cursors;
+  await delay(options.afterMs);
+  while (left.length > 0) {
+    try {
+      await options.drain();
+      const ranges = await offsetRanges(options.admin, left);
+      const stored = await Promise.all(left.map(({ topic, partition }) => options.store.sourceOffset(topic, partition)));
+      left = left.filter(
+        (cursor, index) => options.isCurrent(cursor) && !startPartition(cursor, stored[index], ranges.get(cursor), checkedOnce, options),
+      );
+      if (left.length > 0) {
+        await delay(SECOND_CHECK_MS);
+      }
+    } catch (error) {
+      left = left.filter(options.isCurrent);
+      if (left.length > 0) {
+        options.logger.debug({ err: error }, 'the offset ranges of the assigned Kafka partitions cannot be had yet');
+        await delay(RETRY_MS);
+      }
+    }
+  }
+}
+
+/** Returns whether the partition is started. */
+function startPartition(
+  cursor: PartitionCursor,
+  stored: bigint | undefined,
+  range: OffsetRange | undefined,
+  checkedOnce: Set<PartitionCursor>,
+  { logger, onOutOfRange, begin }: StartOptions,
+): boolean {
+  if (range === undefined) {
+    return false;
+  }
+  const { topic, partition } = cursor;
+  const start = startOffset(stored, range);
+  if (start.kind === 'pastEnd' && !checkedOnce.has(cursor)) {
+    checkedOnce.add(cursor);
+    return false;
+  }
+  if (start.kind === 'overtaken' || start.kind === 'pastEnd') {
+    onOutOfRange();
+    const details = { topic, partition, stored: String(stored), earliest: String(range.earliest), end: String(range.next) };
+    logger.error(details, outOfRangeMessage(start));
+  }
+  begin(cursor, start.offset);
+  return true;
+}
+
+function outOfRangeMessage({ kind }: StartOffset): string {
+  return kind === 'overtaken'
+    ? 'Kafka has deleted messages that were not read yet; reading goes on from the earliest that is left'
+    : 'the Kafka topic ends before the stored offset, so it was made anew or has lost messages; reading goes on from its earliest';
+}
+
+async function offsetRanges(admin: Admin, cursors: readonly PartitionCursor[]): Promise<Map<PartitionCursor, OffsetRange>> {
+  const ranges = new Map<PartitionCursor, OffsetRange>();
+  for (const topic of new Set(cursors.map((cursor) => cursor.topic))) {
+    const offsets = await admin.fetchTopicOffsets(topic);
+    for (const cursor of cursors) {
+      const found = cursor.topic === topic ? offsets.find(({ partition }) => partition === cursor.partition) : undefined;
+      if (found !== undefined) {
+        ranges.set(cursor, { earliest: BigInt(found.low), next: BigInt(found.high) });
+      }
+    }
+  }
+  return ranges;
 }

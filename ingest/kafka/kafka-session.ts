@@ -1,18 +1,34 @@
 import type { Admin, Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
 import type { KafkaAppender } from './kafka-appender.ts';
-import type { KafkaCounters } from './kafka-counters.ts';
-import type { KafkaLogger } from './kafka-log.ts';
-import { type FetchedBatch, type PartitionCursor, partitionCursor, takeBatch } from './kafka-partition.ts';
-import { placePartitions } from './kafka-placement.ts';
+import type { KafkaLogger } from './kafka-connection.ts';
+import { type FetchedBatch, type PartitionCursor, partitionCursor, startPartitions, takeBatch } from './kafka-partition.ts';
 
-/** Partitions are held back above this many bytes that are read and not yet searchable, and let go below half of it. */
-const PRESSURE_LIMIT_BYTES = 64 * 1024 * 1024;
+/** Reading pauses above so many bytes that are read and not searchable yet, and resumes below half of it. */
+const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 const COMMIT_INTERVAL_MS = 5_000;
-const RELIEF_INTERVAL_MS = 50;
-/** A member sends a heartbeat every second while the brokers are there. */
+const RESUME_INTERVAL_MS = 50;
+/** The interval of a member's heartbeats, which show that the brokers answer. */
 const HEARTBEAT_MS = 1_000;
 const SILENCE_MS = 5_000;
+
+/** Counters of a Kafka source since its start. */
+export interface KafkaCounters {
+  /** Messages read, dead letters and expired events included. */
+  messages: number;
+  /** Batches stored. */
+  batches: number;
+  /** Stored offsets that their topic did not have: messages were lost before they were read, or the topic was created anew. */
+  outOfRangeOffsets: number;
+  /** New connections after a failure. */
+  reconnects: number;
+  /** Pauses of a partition because too many bytes waited for the store. */
+  pauses: number;
+}
+
+export function kafkaCounters(): KafkaCounters {
+  return { messages: 0, batches: 0, outOfRangeOffsets: 0, reconnects: 0, pauses: 0 };
+}
 
 export interface KafkaSessionOptions {
   readonly kafka: Kafka;
@@ -27,8 +43,8 @@ export interface KafkaSessionOptions {
 }
 
 /**
- * One membership of the consumer group with one set of topics, from joining to leaving. The group only assigns partitions: where to read
- * them from is up to the store, and the offsets committed to the group are for monitoring tools.
+ * One membership of the consumer group with one set of topics, from joining to leaving. The group only assigns partitions. The store has
+ * the offsets to read them from; the offsets committed to the group are for monitoring tools.
  */
 export class KafkaSession {
   readonly #options: KafkaSessionOptions;
@@ -39,13 +55,13 @@ export class KafkaSession {
   #cursors = new Map<string, PartitionCursor>();
   #joined = false;
   #over = false;
-  #lastHeardMs = 0;
+  #lastAnswerMs = 0;
 
   constructor(options: KafkaSessionOptions) {
     this.#options = options;
     this.#consumer = options.kafka.consumer({
       groupId: options.groupId,
-      // The least that brokers allow by default: after a kill the group waits this long for the member that is gone.
+      // The minimum that brokers allow by default. After a crash, the group waits this long for the lost member.
       sessionTimeout: 6_000,
       rebalanceTimeout: 10_000,
       heartbeatInterval: HEARTBEAT_MS,
@@ -53,22 +69,22 @@ export class KafkaSession {
       maxWaitTimeInMs: 100,
       metadataMaxAge: 15_000,
       allowAutoTopicCreation: false,
-      // Whoever runs the session starts the next one, after a fresh look at the topics.
+      // The source starts the next session, after it has listed the topics again.
       retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 4, restartOnFailure: async () => false },
     });
   }
 
-  /** Aborts when the session has broken down, with the error as its reason. */
+  /** Aborts when the session fails, with the error as its reason. */
   get broken(): AbortSignal {
     return this.#broken.signal;
   }
 
-  /** What keeps events from flowing right now, for people. */
-  get troubles(): readonly string[] {
+  /** Says for people why no events flow at the moment; empty while they do. */
+  get reasonsNotReady(): readonly string[] {
     if (!this.#joined) {
       return [`joining the Kafka consumer group ${this.#options.groupId}`];
     }
-    const silentMs = this.#options.now() - this.#lastHeardMs;
+    const silentMs = this.#options.now() - this.#lastAnswerMs;
     if (silentMs > SILENCE_MS) {
       return [`the Kafka brokers have not answered for ${Math.round(silentMs / 1000)} s`];
     }
@@ -76,7 +92,7 @@ export class KafkaSession {
     return waiting === 0 ? [] : [`${waiting} Kafka partitions wait for their offsets to be checked`];
   }
 
-  /** Messages that the brokers had at the last fetch and that are not read yet. */
+  /** The number of unread messages, as of the last fetches. */
   get lag(): number {
     let lag = 0;
     for (const { next, end } of this.#cursors.values()) {
@@ -86,69 +102,75 @@ export class KafkaSession {
   }
 
   async start(): Promise<void> {
-    const { CRASH, GROUP_JOIN, HEARTBEAT, END_BATCH_PROCESS } = this.#consumer.events;
+    const { CRASH, GROUP_JOIN, HEARTBEAT } = this.#consumer.events;
     this.#consumer.on(CRASH, ({ payload }) => this.#broken.abort(payload.error));
-    this.#consumer.on(HEARTBEAT, () => this.#heard());
+    this.#consumer.on(HEARTBEAT, () => this.#noteAnswer());
     this.#consumer.on(GROUP_JOIN, ({ payload }) => this.#assigned(payload.memberAssignment));
-    this.#consumer.on(END_BATCH_PROCESS, ({ payload }) => {
-      if (payload.batchSize === 0) {
-        this.#passOver(payload.topic, payload.partition, BigInt(payload.lastOffset));
-      }
-    });
     await this.#consumer.connect();
-    // From the beginning: what kafkajs falls back to where an offset is out of range must never be the latest.
+    // `fromBeginning`, because kafkajs falls back to the latest offset otherwise, if an offset is out of range.
     await this.#consumer.subscribe({ topics: [...this.#options.topics], fromBeginning: true });
+    if (this.#over) {
+      // kafkajs may have connected after `stop` had disconnected it, and would join the group now.
+      await this.#consumer.disconnect();
+      return;
+    }
     await this.#consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: async (payload) => this.#take(payload) });
+    // kafkajs resolves also where it could not join; `stop` has been called by then, or will be.
+    if (this.#over || this.#broken.signal.aborted) {
+      return;
+    }
     this.#timers.push(
-      setInterval(() => this.#letGo(), RELIEF_INTERVAL_MS),
+      setInterval(() => this.#resumePaused(), RESUME_INTERVAL_MS),
       setInterval(() => void this.#commit(), COMMIT_INTERVAL_MS),
     );
   }
 
-  /** Leaves the group. What has been read and not appended yet is still the appender's. */
+  /** Leaves the group. The appender keeps the messages that are not appended yet. */
   async stop(): Promise<void> {
     this.#over = true;
     this.#timers.forEach(clearInterval);
     await this.#consumer.disconnect();
   }
 
-  /** Stops reading at once, and reads every partition again from where the store is after a while. */
+  /** Stops reading at once, and starts every partition again at its stored offset after a while. */
   rewind(afterMs: number): void {
-    this.#replace([...this.#cursors.values()], afterMs);
+    this.#restart([...this.#cursors.values()], afterMs);
   }
 
-  #heard(): void {
-    this.#lastHeardMs = this.#options.now();
+  #noteAnswer(): void {
+    this.#lastAnswerMs = this.#options.now();
   }
 
-  /** Runs within kafkajs's joining, before it fetches anything of the new assignment. */
+  /** kafkajs calls this while it joins, before it fetches from the new assignment. */
   #assigned(assignment: Readonly<Record<string, readonly number[]>>): void {
     if (this.#over) {
       return;
     }
     this.#joined = true;
-    this.#heard();
+    this.#noteAnswer();
     this.#options.appender.discard();
     this.#cursors = new Map();
-    this.#replace(Object.entries(assignment).flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition }))));
+    this.#restart(Object.entries(assignment).flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition }))));
   }
 
-  /** Stops reading the partitions until each has been placed anew. */
-  #replace(partitions: readonly { readonly topic: string; readonly partition: number }[], afterMs = 0): void {
+  /** Pauses the partitions until the start offset of each is checked. */
+  #restart(partitions: readonly { readonly topic: string; readonly partition: number }[], afterMs = 0): void {
     const { admin, store, counters, logger, appender } = this.#options;
     const cursors = partitions.map(({ topic, partition }) => partitionCursor(topic, partition));
     for (const cursor of cursors) {
       this.#cursors.set(keyOf(cursor.topic, cursor.partition), cursor);
       this.#consumer.pause([{ topic: cursor.topic, partitions: [cursor.partition] }]);
     }
-    void placePartitions(cursors, {
+    void startPartitions(cursors, {
       afterMs,
       admin,
       store,
-      counters,
       logger,
       drain: () => appender.drain(),
       isCurrent: (cursor) => !this.#over && this.#cursors.get(keyOf(cursor.topic, cursor.partition)) === cursor,
+      onOutOfRange: () => {
+        counters.outOfRangeOffsets++;
+      },
       begin: (cursor, offset) => this.#begin(cursor, offset),
     });
   }
@@ -160,6 +182,7 @@ export class KafkaSession {
     this.#consumer.resume([{ topic, partitions: [partition] }]);
   }
 
+  /** Takes a batch, which may have no messages: `patchKafkajs` passes on those of control records and aborted messages only. */
   #take({ batch, resolveOffset }: EachBatchPayload): void {
     const { topic, partition } = batch;
     const { appender, counters, logger } = this.#options;
@@ -171,61 +194,54 @@ export class KafkaSession {
     if (taken.kind === 'strayed') {
       const details = { topic, partition, fetched: String(taken.fetched), expected: String(taken.expected) };
       logger.warn(details, 'kafkajs fetched from another offset than the next one; the offset is checked against the topic again');
-      this.#replace([cursor]);
+      this.#restart([cursor]);
     } else if (taken.kind === 'taken') {
       resolveOffset(batch.lastOffset());
       counters.messages += taken.messages;
       appender.moveTo(topic, partition, taken.next);
       appender.flushWhenDue();
-      this.#holdBack(cursor);
+      this.#pauseUnderPressure(cursor);
     }
   }
 
-  /** A fetch that held only control records or aborted messages, which kafkajs passes over by itself. */
-  #passOver(topic: string, partition: number, lastOffset: bigint): void {
-    const cursor = this.#cursors.get(keyOf(topic, partition));
-    if (cursor?.next !== undefined && lastOffset >= cursor.next) {
-      cursor.next = lastOffset + 1n;
-      this.#options.appender.moveTo(topic, partition, cursor.next);
-      this.#options.appender.flushWhenDue();
-    }
-  }
-
-  #holdBack(cursor: PartitionCursor): void {
-    if (!cursor.held && this.#options.appender.pendingBytes > PRESSURE_LIMIT_BYTES) {
-      cursor.held = true;
+  #pauseUnderPressure(cursor: PartitionCursor): void {
+    if (!cursor.paused && this.#options.appender.pendingBytes > MAX_PENDING_BYTES) {
+      cursor.paused = true;
       this.#options.counters.pauses++;
       this.#consumer.pause([{ topic: cursor.topic, partitions: [cursor.partition] }]);
     }
   }
 
-  #letGo(): void {
-    if (this.#options.appender.pendingBytes >= PRESSURE_LIMIT_BYTES / 2) {
+  #resumePaused(): void {
+    if (this.#options.appender.pendingBytes >= MAX_PENDING_BYTES / 2) {
       return;
     }
     for (const cursor of this.#cursors.values()) {
-      if (cursor.held) {
-        cursor.held = false;
+      if (cursor.paused) {
+        cursor.paused = false;
         this.#consumer.resume([{ topic: cursor.topic, partitions: [cursor.partition] }]);
       }
     }
   }
 
   async #commit(): Promise<void> {
-    const moved = [...this.#cursors].flatMap(([key, { topic, partition }]) => {
-      const stored = this.#options.store.sourceOffset(topic, partition);
-      return stored === undefined || stored === this.#committed.get(key) ? [] : [{ key, topic, partition, stored }];
-    });
-    if (moved.length === 0) {
-      return;
-    }
     try {
+      const moved: { key: string; topic: string; partition: number; stored: bigint }[] = [];
+      for (const [key, { topic, partition }] of this.#cursors) {
+        const stored = await this.#options.store.sourceOffset(topic, partition);
+        if (stored !== undefined && stored !== this.#committed.get(key)) {
+          moved.push({ key, topic, partition, stored });
+        }
+      }
+      if (moved.length === 0) {
+        return;
+      }
       await this.#consumer.commitOffsets(moved.map(({ topic, partition, stored }) => ({ topic, partition, offset: String(stored) })));
       for (const { key, stored } of moved) {
         this.#committed.set(key, stored);
       }
     } catch (error) {
-      // Nothing depends on it, and the next round commits again.
+      // Nothing depends on the commit, and the next round tries again.
       this.#options.logger.debug({ err: error }, 'the offsets could not be committed to the Kafka consumer group');
     }
   }

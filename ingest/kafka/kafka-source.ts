@@ -2,28 +2,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
 import { KafkaAppender } from './kafka-appender.ts';
-import { registerKafkaCodecs } from './kafka-codecs.ts';
-import { type KafkaConnection, kafkaClients } from './kafka-connection.ts';
-import { type KafkaCounters, kafkaCounters } from './kafka-counters.ts';
+import { type KafkaConnection, type KafkaLogger, kafkaClients } from './kafka-connection.ts';
 import { deniedTopic, explainKafkaFault } from './kafka-fault.ts';
-import type { KafkaLogger } from './kafka-log.ts';
-import { mendRequestTimer } from './kafka-request-timer.ts';
-import { KafkaSession } from './kafka-session.ts';
+import { type KafkaCounters, KafkaSession, kafkaCounters } from './kafka-session.ts';
 import { deniedAmong, matchTopics } from './kafka-topics.ts';
-import { orAborted } from './or-aborted.ts';
+import { patchKafkajs, registerKafkaCodecs } from './kafkajs-patches.ts';
 
-/** How often the brokers are asked for topics that have come or gone. */
+/** How often the topics are listed, to find new and deleted ones. */
 const TOPICS_INTERVAL_MS = 3_000;
-const FIRST_RETRY_MS = 250;
-const LONGEST_RETRY_MS = 3_000;
-/** Leaving a group whose brokers do not answer is given up after this long. */
+const MIN_RETRY_MS = 250;
+const MAX_RETRY_MS = 3_000;
+/** The limit for leaving a group whose brokers do not answer. */
 const STOP_DEADLINE_MS = 3_000;
 
 export interface KafkaSourceOptions {
   readonly kafka: KafkaConnection;
   /** Names of topics, or globs. */
   readonly topics: readonly string[];
-  /** One store is fed by one program, so the group normally has one member. */
+  /** The group normally has one member, because one program writes to a store. */
   readonly groupId: string;
   readonly store: EventStore;
   readonly now: () => number;
@@ -31,34 +27,29 @@ export interface KafkaSourceOptions {
   readonly logger: KafkaLogger;
 }
 
-export interface KafkaHealth {
-  readonly ready: boolean;
-  /** What keeps events from flowing; empty when ready. */
-  readonly reasons: readonly string[];
-}
-
 export interface KafkaSource {
-  health(): KafkaHealth;
+  /** Says for people why no events flow at the moment; empty while they do. `/readyz` shows them. */
+  reasonsNotReady(): readonly string[];
   counters(): Readonly<KafkaCounters>;
-  /** Messages that the brokers have and that are not read yet, as of the last fetches. */
+  /** The number of unread messages, as of the last fetches. */
   lag(): number;
-  /** Leaves the group and stores what has been read. */
+  /** Leaves the group, and stores the messages that are read. */
   stop(): Promise<void>;
 }
 
 /**
- * Reads the topics into the store, each message exactly once, until stopped. Returns at once: brokers that cannot be reached are tried
- * again for ever, which `health` tells.
+ * Reads the topics into the store, each message exactly once, until it is stopped. Returns at once, and retries without end while the
+ * brokers cannot be reached; `reasonsNotReady` tells why.
  */
 export function startKafkaSource(options: KafkaSourceOptions): KafkaSource {
   registerKafkaCodecs();
-  mendRequestTimer();
+  patchKafkajs();
   return new RunningKafkaSource(options);
 }
 
 class RunningKafkaSource implements KafkaSource {
   readonly #options: KafkaSourceOptions;
-  /** Each attempt to connect and read has a client of its own, because certificates are renewed while the program runs. */
+  /** Each attempt has its own client, because certificates may be renewed while the program runs. */
   readonly #newClient: () => Kafka;
   readonly #appender: KafkaAppender;
   readonly #counters = kafkaCounters();
@@ -66,13 +57,14 @@ class RunningKafkaSource implements KafkaSource {
   readonly #finished: Promise<void>;
   #session: KafkaSession | undefined;
   #missing: readonly string[] = [];
-  /** The missing ones that are missing for want of a right. */
+  /** The missing topics on which this client has no rights. */
   #denied: readonly string[] = [];
   /** The topics of the attempt under way. */
   #topics: readonly string[] = [];
-  /** Why there is no session; null before the first attempt has ended. */
-  #trouble: string | null = null;
-  #storeTrouble: string | null = null;
+  /** The reason why there is no session; null until the first attempt has ended. */
+  #reasonNoSession: string | null = null;
+  /** The reason why the last batch is not stored; null where it is. */
+  #reasonNotStored: string | null = null;
   #failures = 0;
   #failedAppends = 0;
 
@@ -87,16 +79,15 @@ class RunningKafkaSource implements KafkaSource {
     this.#finished = this.#run();
   }
 
-  health(): KafkaHealth {
+  reasonsNotReady(): readonly string[] {
     const { kafka } = this.#options;
-    const reasons = [
-      ...(this.#session?.troubles ?? [this.#trouble ?? `connecting to the Kafka brokers at ${kafka.brokers.join(', ')}`]),
+    return [
+      ...(this.#session?.reasonsNotReady ?? [this.#reasonNoSession ?? `connecting to the Kafka brokers at ${kafka.brokers.join(', ')}`]),
       ...this.#missing.map((pattern) =>
         this.#denied.includes(pattern) ? deniedTopic([pattern], kafka) : `no Kafka topic is named ${pattern}`,
       ),
-      ...(this.#storeTrouble === null ? [] : [this.#storeTrouble]),
+      ...(this.#reasonNotStored === null ? [] : [this.#reasonNotStored]),
     ];
-    return { ready: reasons.length === 0, reasons };
   }
 
   counters(): Readonly<KafkaCounters> {
@@ -128,18 +119,18 @@ class RunningKafkaSource implements KafkaSource {
     }
   }
 
-  /** One connection; returns when the topics to read have changed, or on stop. */
+  /** Connects and reads until the topics change or the source stops. */
   async #connectAndRead(): Promise<void> {
     const kafka = this.#newClient();
     const admin = kafka.admin();
     try {
-      // Brokers that accept a connection and then say nothing must not keep the source from stopping.
+      // A broker that accepts a connection and then never answers must not delay the stop.
       await orAborted(admin.connect(), this.#stopping.signal);
       const topics = await this.#findTopics(kafka, admin);
       this.#topics = topics;
       if (topics.length === 0) {
         this.#failures = 0;
-        this.#trouble = 'there is no Kafka topic to read yet';
+        this.#reasonNoSession = 'there is no Kafka topic to read yet';
         await this.#pause(TOPICS_INTERVAL_MS);
       } else {
         await this.#read(kafka, admin, topics);
@@ -167,7 +158,7 @@ class RunningKafkaSource implements KafkaSource {
     try {
       await orAborted(session.start(), ending);
       this.#failures = 0;
-      this.#trouble = null;
+      this.#reasonNoSession = null;
       logger.info({ topics, groupId }, 'reading from Kafka');
       let current = topics;
       while (String(current) === String(topics)) {
@@ -175,7 +166,7 @@ class RunningKafkaSource implements KafkaSource {
         current = await this.#findTopics(kafka, admin);
       }
     } catch (error) {
-      // A timer says only that it was aborted; the signal says why.
+      // The error of an aborted timer does not have the signal's reason.
       throw session.broken.aborted ? session.broken.reason : error;
     } finally {
       this.#session = undefined;
@@ -185,7 +176,7 @@ class RunningKafkaSource implements KafkaSource {
 
   async #findTopics(kafka: Kafka, admin: Admin): Promise<readonly string[]> {
     const { topics, missing } = matchTopics(this.#options.topics, await orAborted(admin.listTopics(), this.#stopping.signal));
-    // Rights come and go while the topics stay missing, so the brokers are asked at every look.
+    // Checked each time, because rights may change while a topic stays missing.
     const denied = await orAborted(deniedAmong(missing, kafka), this.#stopping.signal);
     for (const topic of denied) {
       if (!this.#denied.includes(topic)) this.#options.logger.warn({ topic }, deniedTopic([topic], this.#options.kafka));
@@ -199,22 +190,22 @@ class RunningKafkaSource implements KafkaSource {
     const { kafka, groupId, logger } = this.#options;
     this.#failures++;
     const why = explainKafkaFault(error, kafka, groupId, this.#topics);
-    this.#trouble = `the Kafka brokers at ${kafka.brokers.join(', ')} cannot be read from: ${why}`;
-    logger.warn({ attempt: this.#failures, retryInMs: retryDelayMs(this.#failures) }, this.#trouble);
+    this.#reasonNoSession = `the Kafka brokers at ${kafka.brokers.join(', ')} cannot be read from: ${why}`;
+    logger.warn({ attempt: this.#failures, retryInMs: retryDelayMs(this.#failures) }, this.#reasonNoSession);
     logger.debug({ err: error, attempt: this.#failures }, 'the error of that attempt');
   }
 
   #appended(): void {
     this.#counters.batches++;
     this.#failedAppends = 0;
-    this.#storeTrouble = null;
+    this.#reasonNotStored = null;
   }
 
-  /** Must stop the reading before anything else is read, or the next batch would pass over the events of this one. */
+  /** Rewinds in the same turn. Otherwise the next batch would advance the source offset past the events of this one. */
   #appendFailed(error: Error): void {
     this.#failedAppends++;
-    this.#storeTrouble = `the store did not take the last batch from Kafka: ${error.message}`;
-    this.#options.logger.error({ err: error, failures: this.#failedAppends }, this.#storeTrouble);
+    this.#reasonNotStored = `the store did not take the last batch from Kafka: ${error.message}`;
+    this.#options.logger.error({ err: error, failures: this.#failedAppends }, this.#reasonNotStored);
     this.#session?.rewind(retryDelayMs(this.#failedAppends));
   }
 
@@ -229,12 +220,27 @@ class RunningKafkaSource implements KafkaSource {
     });
     late.catch(() => undefined);
     await Promise.race([work, late])
-      // Nothing is left to be done about a connection that is given up anyway.
+      // The connection is given up anyway.
       .catch((error: Error) => this.#options.logger.debug({ err: error }, `${name} failed`))
       .finally(() => timer.abort());
   }
 }
 
 function retryDelayMs(failures: number): number {
-  return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+  return Math.min(MIN_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
+}
+
+/** Settles as the work does, or rejects with the signal's reason if that is aborted first. The abandoned work may fail unnoticed. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) {
+    abort();
+  }
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }

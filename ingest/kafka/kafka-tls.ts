@@ -3,18 +3,18 @@ import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { getSystemErrorMessage } from 'node:util';
 
-/** PEM files, by path; null where a file is not given. A certificate without a key, or a key without a certificate, is a fault. */
+/** Paths of PEM files; null where a file is not given. A certificate needs a key, and a key needs a certificate. */
 export interface KafkaTls {
-  /** The authorities that brokers' certificates are checked against; null: those that Node trusts. */
+  /** The authorities of the brokers' certificates; null: Node's own. */
   readonly caFile: string | null;
-  /** This client's certificate, with those between it and the authority. */
+  /** This client's certificate, followed by the intermediate ones. */
   readonly certFile: string | null;
   readonly keyFile: string | null;
-  /** Opens an encrypted key. */
+  /** For an encrypted key. */
   readonly keyPassphrase: string | null;
 }
 
-/** The files cannot be used; each line names one variable, its file and why. */
+/** The files cannot be used. Each fault is a line that names a variable, its file and the reason. */
 export class KafkaTlsError extends Error {
   override readonly name = 'KafkaTlsError';
   readonly faults: readonly string[];
@@ -27,7 +27,7 @@ export class KafkaTlsError extends Error {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Why a file is no use, to stand behind its name. */
+/** The reason why a file cannot be used, in words that follow its name. */
 class FileFault extends Error {}
 
 function textOf(path: string): string {
@@ -58,15 +58,15 @@ function keyIn(path: string, passphrase: string | null): KeyObject {
   try {
     return createPrivateKey(passphrase === null ? { key } : { key, passphrase });
   } catch {
-    // OpenSSL's own words name its source files.
+    // OpenSSL's message is not shown, because it names OpenSSL's source files.
     if (encrypted) throw new FileFault('cannot be opened with KAFKA_TLS_KEY_PASSPHRASE');
     throw new FileFault('holds no private key; allowed: a private key as PEM, such as -----BEGIN PRIVATE KEY-----');
   }
 }
 
 /**
- * Reads the files and holds them against each other. Each kafkajs client reads them once, and its later connections use what it read:
- * renewed files are taken by the next client. Throws KafkaTlsError.
+ * Reads the files, and checks that the key belongs to the certificate. A kafkajs client keeps what was read when it was made, so renewed
+ * files take effect with the next client. Throws KafkaTlsError.
  */
 export function readKafkaTls({ caFile, certFile, keyFile, keyPassphrase }: KafkaTls): ConnectionOptions {
   const faults: string[] = [];

@@ -11,29 +11,29 @@ import {
   WWWAuthenticateChallengeError,
 } from 'oauth4webapi';
 import { Agent, fetch as fetchWith } from 'undici';
-import type { StoreLogger } from '../../store/store-logger.ts';
+import type { StoreLogger } from '../../store/event-store.ts';
 
-/** Who asks for access tokens, by the client credentials grant (RFC 6749, section 4.4). */
+/** The client of the client credentials grant (RFC 6749, section 4.4). */
 export interface KafkaOAuthClient {
   /** The token endpoint. */
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Scopes separated by blanks; null: none is asked for. */
+  /** Scopes separated by blanks; null: none. */
   readonly scope: string | null;
 }
 
-/** No access token can be had; the message is one line that names the endpoint, and the status where it answered. */
+/** There is no access token. The message is one line that names the endpoint, and its status if it answered. */
 export class KafkaTokenError extends Error {
   override readonly name = 'KafkaTokenError';
 }
 
-/** Shorter than the time that kafkajs gives to a connection's authentication. */
+/** Shorter than kafkajs's limit for the authentication of a connection. */
 export const TOKEN_DEADLINE_MS = 8_000;
-export const LARGEST_ANSWER_BYTES = 1024 * 1024;
-/** kafkajs authenticates a connection again when its session has 10 s left; the token it then gets has to be a new one. */
+export const MAX_ANSWER_BYTES = 1024 * 1024;
+/** kafkajs authenticates a connection again 10 s before its session ends, for which it needs a new token. */
 const MIN_LEFT_MS = 15_000;
-/** A token is renewed when a fifth of its time is left, as Kafka's own clients do. */
+/** Tokens are renewed when a fifth of their lifetime is left, as Kafka's own clients do. */
 const PART_LEFT = 0.2;
 
 interface HeldToken {
@@ -42,7 +42,7 @@ interface HeldToken {
   readonly expiresAtMs: number;
 }
 
-/** One line, whatever the endpoint sent. */
+/** Makes one line of a text from the endpoint. */
 const oneLine = (text: string): string =>
   text
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
@@ -56,7 +56,7 @@ function adviceOn(status: number): string {
   return status < 500 ? '; check KAFKA_SASL_OAUTH_TOKEN_URL' : '';
 }
 
-/** What became of a request for a token, to stand behind the endpoint's name. */
+/** Says why a request for a token failed, in words that follow the endpoint's name. */
 function faultOf(error: unknown): string {
   if (error instanceof ResponseBodyError) {
     const { status, error: code, error_description: description } = error;
@@ -77,10 +77,7 @@ function faultOf(error: unknown): string {
   return `cannot be reached: ${oneLine(why || code || message)}${untrusted}`;
 }
 
-/**
- * Gives out an access token that has time left, from memory or from the endpoint; requests at the same time share one. `ca`: authorities to
- * trust beside Node's.
- */
+/** Keeps an access token, and requests a new one in time. Concurrent callers share one request. */
 export class KafkaTokens {
   readonly #client: KafkaOAuthClient;
   readonly #logger: StoreLogger;
@@ -94,7 +91,7 @@ export class KafkaTokens {
     this.#now = now;
   }
 
-  /** Throws KafkaTokenError. */
+  /** Resolves with a token that is still valid. `ca` are authorities in addition to Node's. Throws KafkaTokenError. */
   async token(ca: readonly string[]): Promise<string> {
     if (this.#held !== null && this.#now() < this.#held.renewAtMs) return this.#held.value;
     this.#underWay ??= this.#renew(ca).finally(() => {
@@ -109,7 +106,7 @@ export class KafkaTokens {
     try {
       answer = await requestToken(this.#client, ca);
     } catch (error) {
-      // A query may hold a secret.
+      // The query is left out, because it may hold a secret.
       const { origin, pathname } = new URL(this.#client.tokenUrl);
       const message = `no access token for Kafka: the token endpoint ${origin}${pathname} ${faultOf(error)}`;
       const held = this.#held;
@@ -118,7 +115,7 @@ export class KafkaTokens {
       return held.value;
     }
     const { access_token: value, expires_in: lifetimeS } = answer;
-    // Without a lifetime nobody knows how long it is good for.
+    // A token without a lifetime is used once.
     const lifetimeMs = (lifetimeS ?? 0) * 1_000;
     const renewAtMs = askedMs + lifetimeMs - Math.max(MIN_LEFT_MS, lifetimeMs * PART_LEFT);
     this.#held = { value, renewAtMs, expiresAtMs: askedMs + lifetimeMs };
@@ -130,7 +127,7 @@ async function requestToken(
   { tokenUrl, clientId, clientSecret, scope }: KafkaOAuthClient,
   ca: readonly string[],
 ): Promise<TokenEndpointResponse> {
-  const dispatcher = new Agent({ maxResponseSize: LARGEST_ANSWER_BYTES, connect: { ca: [...getCACertificates('default'), ...ca] } });
+  const dispatcher = new Agent({ maxResponseSize: MAX_ANSWER_BYTES, connect: { ca: [...getCACertificates('default'), ...ca] } });
   const server = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
   const client = { client_id: clientId };
   const request = (

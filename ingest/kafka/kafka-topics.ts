@@ -5,19 +5,19 @@ import { innermost } from './kafka-fault.ts';
 export interface TopicMatch {
   /** The topics to read, sorted. */
   readonly topics: readonly string[];
-  /** Names that no topic has, and globs that match none: they are looked for again and again. */
+  /** Names and globs that match no topic yet. They are tried again later. */
   readonly missing: readonly string[];
 }
 
-/** Kafka's own topics, which a glob such as `*` does not mean. */
+/** Matches Kafka's own topics, which globs such as `*` leave out. */
 const INTERNAL_TOPIC = /^__/;
 
-/** What Kafka allows as the name of a topic; a glob with a star or a brace is none. */
+/** Matches names that Kafka allows for a topic, but no globs with a star or a brace. */
 const TOPIC_NAME = /^[\w.-]{1,249}$/;
 
 /**
- * Picks from the topics that the brokers have those that the names and globs (micromatch's, such as `shield-*` or `{eu,us}.events`) ask
- * for. A glob never picks a topic that begins with two underscores; its plain name does.
+ * Picks the brokers' topics that match names or globs of micromatch, such as `shield-*` or `{eu,us}.events`. Topics that begin with two
+ * underscores are picked only by name.
  */
 export function matchTopics(patterns: readonly string[], available: readonly string[]): TopicMatch {
   const topics = new Set<string>();
@@ -39,18 +39,18 @@ function globMatches(pattern: string, available: readonly string[]): readonly st
   return micromatch(names, pattern, { dot: true });
 }
 
-/** Brokers give one of these answers about a topic that is not there, or is only being made. */
+/** The brokers' answers about a topic that does not exist or is being created. */
 const ABSENT = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION', 'LEADER_NOT_AVAILABLE'];
 
 /**
- * The names among the missing ones that this client has no right on: brokers do not list such topics, but asked for one by name they say
- * so, whether or not it exists. Rejects where the brokers cannot be asked.
+ * Finds the missing topics on which this client has no rights. Brokers do not list such topics, but refuse requests for them by name,
+ * whether or not they exist. Rejects where the brokers do not answer.
  */
 export async function deniedAmong(missing: readonly string[], kafka: Kafka): Promise<readonly string[]> {
   const names = missing.filter((pattern) => TOPIC_NAME.test(pattern));
   if (names.length === 0) return [];
   const denied: string[] = [];
-  // kafkajs drops the answer about a topic that an admin has seen before, so this one is new.
+  // A new admin client, because kafkajs swallows this answer about a topic that the client has seen before.
   const admin = kafka.admin();
   try {
     for (const topic of names) {

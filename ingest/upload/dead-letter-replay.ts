@@ -2,35 +2,34 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { DeadLetterSelection, EventStore, StoredDeadLetter } from '../../store/event-store.ts';
 import { BatchBuilder } from '../event/batch-builder.ts';
 
-/** What is stored together. */
-const BATCH_BYTES = 16 * 1024 * 1024;
-const BATCH_LETTERS = 200;
-/** Ids that are looked up at a time. */
-const IDS_AT_ONCE = 1_000;
+const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+const MAX_BATCH_LETTERS = 200;
+/** The maximum number of ids in one call of the store. */
+const MAX_IDS = 1_000;
 
 export interface ReplayOptions {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly retentionMs: number;
-  /** Whose letters: those of other zones are left alone, and of no known zone unless it is `all`. */
+  /** Only dead letters of these zones. Dead letters without a zone belong to `all` alone. */
   readonly zones: DeadLetterSelection['zones'];
-  /** Only these; all of them where absent. */
+  /** Only these dead letters; absent: all. */
   readonly ids?: readonly number[];
   readonly signal?: AbortSignal;
 }
 
 export interface ReplayReport {
-  /** No dead letters any more: stored as events now, or counted as expired where they are older than the retention. */
+  /** Dead letters that became events, or that are past the retention. They are no dead letters any more. */
   readonly replayed: number;
   readonly stillRejected: number;
-  /** Of these only the start, or no byte, is kept. */
+  /** Dead letters of which only the beginning, or nothing, is kept. */
   readonly notReplayable: number;
 }
 
 /**
- * Tries dead letters once more, for instance after the rules were loosened. What is an event now is durable before its dead letter is
- * removed, and is stored once however often that is repeated; what still breaks a rule stays as it is. No source offset moves.
- * Rejects with the signal's reason when aborted; what was not stored by then stays a dead letter.
+ * Converts dead letters again, for example after rules were relaxed. A dead letter is removed after its event is durable, and a repeated
+ * replay stores no event twice. Dead letters that still break a rule stay. Source offsets do not move. Rejects with the signal's reason
+ * when aborted.
  */
 export async function replayDeadLetters(store: EventStore, { ids, zones, signal, ...rules }: ReplayOptions): Promise<ReplayReport> {
   const builder = new BatchBuilder(rules);
@@ -53,7 +52,7 @@ export async function replayDeadLetters(store: EventStore, { ids, zones, signal,
     } else {
       taken.push(letter.id);
     }
-    if (taken.length >= BATCH_LETTERS || builder.byteLength >= BATCH_BYTES) {
+    if (taken.length >= MAX_BATCH_LETTERS || builder.byteLength >= MAX_BATCH_BYTES) {
       await storeTaken();
     }
     await yieldToOthers();
@@ -62,34 +61,39 @@ export async function replayDeadLetters(store: EventStore, { ids, zones, signal,
   return { replayed, stillRejected, notReplayable };
 }
 
-/** Removes dead letters for good, those named or all that there are; resolves with how many there were. */
+/** Removes the dead letters with these ids, or all, for good. Resolves with their number. */
 export async function discardDeadLetters(store: EventStore, zones: ReplayOptions['zones'], ids?: readonly number[]): Promise<number> {
   if (ids === undefined) {
     return await store.removeDeadLetters({ zones, limit: Number.MAX_SAFE_INTEGER });
   }
   let discarded = 0;
-  for (const some of idsInParts(ids)) {
+  for (const some of idGroups(ids)) {
     discarded += await store.removeDeadLetters({ zones, ids: some, limit: some.length });
   }
   return discarded;
 }
 
 async function* deadLettersOf(store: EventStore, zones: ReplayOptions['zones'], ids?: readonly number[]): AsyncGenerator<StoredDeadLetter> {
-  for (const some of ids === undefined ? [undefined] : idsInParts(ids)) {
+  for (const some of ids === undefined ? [undefined] : idGroups(ids)) {
     const named = some === undefined ? {} : { ids: some };
-    for (let afterId = 0; ; ) {
-      const letters = await store.listDeadLetters({ ...named, zones, afterId, limit: BATCH_LETTERS });
-      yield* letters;
-      const last = letters.at(-1);
-      if (last === undefined) break;
-      afterId = last.id;
-    }
+    yield* lettersOf(store, { ...named, zones, limit: MAX_BATCH_LETTERS });
   }
 }
 
-function* idsInParts(ids: readonly number[]): Generator<readonly number[]> {
+/** All selected dead letters, by ascending id. They are read from the store up to `limit` at a time. */
+export async function* lettersOf(store: EventStore, selection: DeadLetterSelection): AsyncGenerator<StoredDeadLetter> {
+  for (let { afterId = 0 } = selection; ; ) {
+    const letters = await store.listDeadLetters({ ...selection, afterId });
+    yield* letters;
+    const last = letters.at(-1);
+    if (last === undefined) return;
+    afterId = last.id;
+  }
+}
+
+function* idGroups(ids: readonly number[]): Generator<readonly number[]> {
   const distinct = [...new Set(ids)];
-  for (let start = 0; start < distinct.length; start += IDS_AT_ONCE) {
-    yield distinct.slice(start, start + IDS_AT_ONCE);
+  for (let start = 0; start < distinct.length; start += MAX_IDS) {
+    yield distinct.slice(start, start + MAX_IDS);
   }
 }

@@ -2,40 +2,32 @@ import { setTimeout as sleep, setImmediate as yieldToOthers } from 'node:timers/
 import type { EventBatch, EventStore } from '../../store/event-store.ts';
 import { AppendWindow } from '../event/append-window.ts';
 import { BatchBuilder } from '../event/batch-builder.ts';
+import { tooLong } from '../event/event-verdict.ts';
+import { isBlank, newlinesIn, OPEN_BRACKET } from '../event/json-bytes.ts';
 import type { LongPiece } from '../event/partial-event.ts';
-import { isBlank, newlinesIn, OPEN_BRACKET } from '../event/scan/json-bytes.ts';
-import { tooLong } from '../event/scanned-events.ts';
-import type { EventReceiver, EventSplitter } from './event-splitter.ts';
-import { IntakeError } from './intake-error.ts';
-import { type IntakeReport, LONGEST_REJECTED_LIST, type RejectedEvent } from './intake-report.ts';
-import { JsonArraySplitter } from './json-array-splitter.ts';
-import { NdjsonSplitter } from './ndjson-splitter.ts';
-import { UnreadableInput } from './unreadable-input.ts';
+import { type EventReceiver, type EventSplitter, JsonArraySplitter, NdjsonSplitter } from './event-splitters.ts';
+import { IntakeError, type IntakeReport, MAX_REJECTED_LISTED, type RejectedEvent, UnreadableInput } from './intake-report.ts';
 
-export type { IntakeReport } from './intake-report.ts';
-
-/**
- * A batch is handed to the store when it holds this much, and what has come by then this often: a slow input is searchable before it ends.
- */
-const BATCH_BYTES = 16 * 1024 * 1024;
-const HAND_OVER_EVERY_MS = 250;
-const BATCHES_UNDER_WAY = 3;
-/** A larger chunk is worked through in parts of this size. */
+const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+/** How often a batch that is not full is appended, so that events of a slow input are searchable before its end. */
+const APPEND_EVERY_MS = 250;
+const MAX_APPENDS = 3;
+/** Larger chunks are processed in parts of this size. */
 const PART_BYTES = 64 * 1024;
-/** After so long everybody else has a turn: a chunk may be worked through without a wait, and so may the next one. */
+/** An intake yields to other work after so long, because it may not have to wait for its next chunks. */
 const TURN_MS = 10;
-/** All inputs together: none reads on while the store has more than this to do, so that many at the same time do not fill the memory. */
-export const PENDING_LIMIT_BYTES = 64 * 1024 * 1024;
-const LOOK_AGAIN_MS = 20;
+/** No intake reads on while the store has more pending bytes, so that concurrent uploads do not fill the memory. */
+export const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+const PENDING_POLL_MS = 20;
 
-/** An input with more events that are rejected is no input of events. */
+/** An input with more rejected events is probably not one of events, and is not read on. */
 export const MAX_REJECTED = 10_000;
 
-/** Where what a batch holds stood in the input, counted from 0. */
+/** The indices in the input, from 0, of the events of a batch. */
 export interface BatchIndices {
-  /** One for each event. */
+  /** The index of each event. */
   readonly events: readonly number[];
-  /** One for each dead letter, with the zone that its event would be in; null where none could be read. */
+  /** The index of each dead letter, with the zone of its event; null where the zone could not be read. */
   readonly deadLetters: readonly { readonly index: number; readonly zoneId: number | null }[];
 }
 
@@ -45,30 +37,30 @@ export interface IntakeOptions {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly retentionMs: number;
-  /** A longer input, decompressed, is not read on. Default: any length. */
+  /** The maximum length of the input, decompressed. Default: no limit. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
-  /** Looks at each batch before it is stored; what it throws ends the intake, and neither that batch nor a later one is stored. */
+  /** Checks each batch before it is stored. An error ends the intake, and neither that batch nor a later one is stored. */
   readonly admit?: (batch: EventBatch, indices: BatchIndices) => void;
-  /** Told after each chunk how much was read so far. */
+  /** Called after each chunk with the totals so far. */
   readonly onProgress?: (bytes: number, events: number) => void;
 }
 
 /**
- * Takes in NDJSON or one JSON array, already decompressed. Resolves when all accepted events are durable and searchable. Memory stays
- * bounded however long the input is. Rejects with `IntakeError` where the input breaks off or makes no sense (what came before is stored
- * then), with the store's error where an append failed, with what `admit` threw, with the signal's reason when aborted.
+ * Stores the events of decompressed NDJSON or of one JSON array, in bounded memory. Resolves when all accepted events are durable and
+ * searchable. Rejects with IntakeError where the input breaks off or cannot be read further, after the events before are stored; with the
+ * store's error where an append failed; with the error of `admit`; or with the signal's reason.
  */
 export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: IntakeOptions): Promise<IntakeReport> {
   const intake = new Intake(options);
-  const handingOver = setInterval(() => intake.handOverIfIdle(), HAND_OVER_EVERY_MS);
+  const appending = setInterval(() => intake.appendIfIdle(), APPEND_EVERY_MS);
   try {
     await intake.readAll(chunks);
   } catch (error) {
     options.signal?.throwIfAborted();
     throw await intake.stopped(error);
   } finally {
-    clearInterval(handingOver);
+    clearInterval(appending);
   }
   return intake.report();
 }
@@ -80,20 +72,20 @@ class Intake implements EventReceiver {
   #splitter: EventSplitter | undefined;
   #accepted = 0;
   #expired = 0;
-  /** All of them: their number is bounded. */
+  /** All rejected events, of which there are at most MAX_REJECTED. */
   readonly #rejected: RejectedEvent[] = [];
-  /** Where in that list the dead letters of the batch begin that is being built. */
-  #batchRejected = 0;
-  /** The line that the input has come to, counted from 1. */
+  /** The index in `#rejected` of the current batch's first dead letter. */
+  #firstInBatch = 0;
+  /** The current line, from 1. */
   #line = 1;
-  /** Of the batch that is being built; kept only for those who look at it. */
+  /** The indices of the current batch; filled only for `admit`. */
   #indices: { readonly events: number[]; readonly deadLetters: BatchIndices['deadLetters'][number][] } = { events: [], deadLetters: [] };
   #refusal: { readonly error: unknown } | undefined;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#builder = new BatchBuilder(options);
-    this.#appends = new AppendWindow(options.store, BATCHES_UNDER_WAY);
+    this.#appends = new AppendWindow(options.store, MAX_APPENDS);
   }
 
   async readAll(chunks: AsyncIterable<Uint8Array>): Promise<void> {
@@ -108,7 +100,7 @@ class Intake implements EventReceiver {
       }
       for (let start = 0; start < chunk.length; start += PART_BYTES) {
         this.#push(Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start)));
-        await this.#handOverIfFull();
+        await this.#appendIfFull();
         this.#throwRefusal();
         if (performance.now() - turnBegan > TURN_MS) {
           await yieldToOthers();
@@ -119,14 +111,14 @@ class Intake implements EventReceiver {
       onProgress?.(bytes, this.#seen);
     }
     this.#splitter?.end(this);
-    await this.#handOverInTurn();
+    await this.#appendInTurn();
     this.#throwRefusal();
     await this.#appends.drained();
   }
 
-  handOverIfIdle(): void {
-    if (this.#appends.hasRoom && !this.#storeIsBehind) {
-      this.#handOver();
+  appendIfIdle(): void {
+    if (this.#appends.hasRoom && !this.#isStoreBusy) {
+      this.#append();
     }
   }
 
@@ -167,11 +159,11 @@ class Intake implements EventReceiver {
 
   report(): IntakeReport {
     const [accepted, expired, rejectedCount] = [this.#accepted, this.#expired, this.#rejected.length];
-    const rejected = this.#rejected.filter(({ kept }, place) => place < LONGEST_REJECTED_LIST || kept === false);
+    const rejected = this.#rejected.filter(({ kept }, index) => index < MAX_REJECTED_LISTED || kept === false);
     return { accepted, duplicates: this.#appends.duplicates, expired, rejected, rejectedCount };
   }
 
-  /** Stores what was read before the error and turns it into one that says so; an error of the store itself is handed on. */
+  /** Stores the events before the error, and resolves with the error to throw. An error of the store goes first. */
   async stopped(error: unknown): Promise<unknown> {
     const drained = this.#appends.drained();
     const failure = await drained.then(
@@ -181,7 +173,7 @@ class Intake implements EventReceiver {
     if (failure !== undefined) {
       return failure.storeError;
     }
-    this.#handOver();
+    this.#append();
     if (this.#refusal !== undefined) {
       return this.#refusal.error;
     }
@@ -197,7 +189,7 @@ class Intake implements EventReceiver {
     return this.#accepted + this.#expired + this.#rejected.length;
   }
 
-  /** The first byte that is not blank, or a byte order mark, tells an array from lines. */
+  /** The first byte that is neither blank nor part of a byte order mark decides between an array and lines. */
   #push(part: Buffer): void {
     if (this.#splitter === undefined) {
       const first = part.find((byte) => !isBlank(byte) && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
@@ -210,46 +202,46 @@ class Intake implements EventReceiver {
     this.#splitter.push(part, this);
   }
 
-  async #handOverIfFull(): Promise<void> {
-    await this.#storeCatchesUp();
-    if (this.#builder.byteLength >= BATCH_BYTES) {
+  async #appendIfFull(): Promise<void> {
+    await this.#untilStoreHasRoom();
+    if (this.#builder.byteLength >= MAX_BATCH_BYTES) {
       await this.#appends.room();
-      await this.#handOverInTurn();
+      await this.#appendInTurn();
     }
   }
 
-  get #storeIsBehind(): boolean {
-    return this.#options.store.pendingBytes() > PENDING_LIMIT_BYTES;
+  get #isStoreBusy(): boolean {
+    return this.#options.store.pendingBytes() > MAX_PENDING_BYTES;
   }
 
-  /** What is pending becomes less by itself, stored or refused, so this ends. */
-  async #storeCatchesUp(): Promise<void> {
-    while (this.#storeIsBehind) {
-      await sleep(LOOK_AGAIN_MS, undefined, { signal: this.#options.signal });
+  /** Waits until the store has fewer pending bytes. */
+  async #untilStoreHasRoom(): Promise<void> {
+    while (this.#isStoreBusy) {
+      await sleep(PENDING_POLL_MS, undefined, { signal: this.#options.signal });
     }
   }
 
-  /** Nothing comes between the last look and the batch: several that look at the same time do not all go. */
-  async #handOverInTurn(): Promise<void> {
-    while (this.#storeIsBehind) {
-      await this.#storeCatchesUp();
+  /** Checks the store in the same turn as it appends, so that of several waiting intakes not all append at once. */
+  async #appendInTurn(): Promise<void> {
+    while (this.#isStoreBusy) {
+      await this.#untilStoreHasRoom();
     }
-    this.#handOver();
+    this.#append();
   }
 
-  #handOver(): void {
+  #append(): void {
     if (this.#builder.isEmpty || this.#refusal !== undefined) {
       return;
     }
     const batch = this.#builder.take();
     const indices = this.#indices;
-    const firstRejected = this.#batchRejected;
-    this.#batchRejected = this.#rejected.length;
+    const firstRejected = this.#firstInBatch;
+    this.#firstInBatch = this.#rejected.length;
     this.#indices = { events: [], deadLetters: [] };
     try {
       this.#options.admit?.(batch, indices);
     } catch (error) {
-      // Thrown where the input is read: this may run beside that.
+      // `readAll` throws it, because this may run in a timer.
       this.#refusal = { error };
       return;
     }
@@ -260,10 +252,10 @@ class Intake implements EventReceiver {
     );
   }
 
-  #noteNotKept(firstRejected: number, places: readonly number[]): void {
-    for (const place of places) {
-      const rejection = this.#rejected[firstRejected + place]!;
-      this.#rejected[firstRejected + place] = { ...rejection, kept: false };
+  #noteNotKept(firstRejected: number, indices: readonly number[]): void {
+    for (const index of indices) {
+      const rejection = this.#rejected[firstRejected + index]!;
+      this.#rejected[firstRejected + index] = { ...rejection, kept: false };
     }
   }
 
@@ -280,11 +272,11 @@ class Intake implements EventReceiver {
     }
   }
 
-  /** To be called before the dead letter is added, because it throws `UnreadableInput` where there are too many. */
+  /** To be called before the dead letter is added. Throws `UnreadableInput` where there are too many. */
   #noteRejection(reason: string, zoneId: number | null): void {
     if (this.#rejected.length >= MAX_REJECTED) {
-      const message = `line ${this.#line}: more than ${MAX_REJECTED} events would be rejected, which are allowed in one request (${reason})`;
-      throw new UnreadableInput('too_many_rejected', message);
+      const limit = `more than ${MAX_REJECTED} events would be rejected, which are allowed in one request`;
+      throw new UnreadableInput('too_many_rejected', `line ${this.#line}: ${limit} (${reason})`);
     }
     const index = this.#seen;
     if (this.#options.admit !== undefined) this.#indices.deadLetters.push({ index, zoneId });

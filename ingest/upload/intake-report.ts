@@ -1,30 +1,59 @@
-/** Further rejections are counted only, unless they are not kept. */
-export const LONGEST_REJECTED_LIST = 1000;
+/** Rejected events beyond so many are only counted, except those that are not kept as dead letters. */
+export const MAX_REJECTED_LISTED = 1000;
 
-/** An event that was rejected, and where the input has it. */
+/** A rejected event. */
 export interface RejectedEvent {
+  /** The event's index in the input, from 0. */
   readonly index: number;
+  /** Its line in the decompressed input, from 1. */
   readonly line: number;
   readonly reason: string;
-  /** Only where it is not kept as a dead letter, because those that are there use up their quota. */
+  /** Present where the event is not kept as a dead letter, because the quota of dead letters is used up. */
   readonly kept?: false;
 }
 
-/** What became of an input. */
+/** The result of an intake. */
 export interface IntakeReport {
-  /** Events that are durable and searchable, the ones that were there already among them. */
+  /** Events that are durable and searchable, duplicates included. */
   readonly accepted: number;
-  /**
-   * How many of the accepted events were stored already, by an earlier request or earlier in this one; null where the store finds them
-   * later.
-   */
+  /** Accepted events that were stored before, by an earlier request or earlier in this one; null where the store finds them later. */
   readonly duplicates: number | null;
   /** Events older than the retention. */
   readonly expired: number;
-  /**
-   * The first of the events that were rejected, and all that are not kept, in order; `index` counts events from 0, `line` those of the
-   * decompressed input from 1. The others are dead letters.
-   */
+  /** The first rejected events, and all that are not kept, in order. The others are dead letters. */
   readonly rejected: readonly RejectedEvent[];
   readonly rejectedCount: number;
+}
+
+/** Thrown by decompression and splitters where the rest of an input cannot be read. */
+export class UnreadableInput extends Error {
+  readonly code: IntakeErrorCode;
+
+  constructor(code: IntakeErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'UnreadableInput';
+    this.code = code;
+  }
+}
+
+/** The reasons why an intake stops before the end of its input. */
+type IntakeErrorCode = 'corrupt_input' | 'too_many_rejected' | 'input_too_long' | 'unclosed_array' | 'source_failed';
+
+/**
+ * The input could not be read to its end. The events before are stored, and `report` counts them. Sending the whole input again is safe,
+ * because the same event is stored once.
+ */
+export class IntakeError extends Error {
+  readonly code: IntakeErrorCode;
+  readonly report: IntakeReport;
+
+  constructor(code: IntakeErrorCode, what: string, report: IntakeReport, options?: ErrorOptions) {
+    const { accepted, expired, rejected, rejectedCount } = report;
+    const lost = rejected.filter(({ kept }) => kept === false).length;
+    const ofThem = lost === 0 ? '' : `, of which ${lost} are not kept as dead letters`;
+    super(`${what}; before that ${accepted} events were stored, ${expired} had expired, ${rejectedCount} were rejected${ofThem}`, options);
+    this.name = 'IntakeError';
+    this.code = code;
+    this.report = report;
+  }
 }

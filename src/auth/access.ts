@@ -2,10 +2,10 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fast
 import fastifyPlugin from 'fastify-plugin';
 import { type AccessKey, findAccessKey, opensZone, type Scope } from '../config/access-key.ts';
 import { hostNameOf, isLoopbackHost } from '../config/loopback.ts';
+import { requestPath, routePattern } from '../http/error-answers.ts';
 import { RequestProblem } from '../http/problem.ts';
-import { requestPath, routePattern } from '../http/route-pattern.ts';
 
-/** What a caller may use. */
+/** The rights of a caller. */
 export interface Caller {
   opensZone(zoneId: number): boolean;
   readonly opensEveryZone: boolean;
@@ -18,12 +18,12 @@ const ANYBODY: Caller = { opensZone: () => true, opensEveryZone: true, zones: 'a
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * `never`: open to everyone. `unless-loopback`: open while the program listens on loopback. Default: a key, where any is configured.
-     * Without keys all of them are closed to web pages of other sites, except `never-by-any-name`: that is open under every host name, to
-     * everyone.
+     * `never` needs no key; `unless-loopback` needs none while the program listens on loopback. By default a key is needed where any is
+     * configured. Without keys all routes refuse web pages of other sites, except those with `never-by-any-name`, which are open to
+     * everyone under every host name.
      */
     readonly needsKey?: 'never' | 'never-by-any-name' | 'unless-loopback';
-    /** The scope that the key needs; default `read`. */
+    /** The scope that the key needs; `read` by default. */
     readonly needsScope?: Scope;
   }
   interface FastifyRequest {
@@ -47,8 +47,8 @@ function identify(keys: readonly AccessKey[], request: FastifyRequest): Caller {
 }
 
 /**
- * Without keys the program trusts whoever reaches it over loopback; a web page in a browser on this machine must not pass for that.
- * A page whose name was made to resolve to 127.0.0.1 (DNS rebinding) shows in `Host`, a page of another site in `Origin`.
+ * Without keys the program trusts every caller on loopback, but not the web pages in a browser on this machine. A page whose name was made
+ * to resolve to 127.0.0.1 (DNS rebinding) shows in `Host`, a page of another site in `Origin`.
  */
 function refuseForeignPages(request: FastifyRequest): void {
   const { host, origin } = request.headers;
@@ -67,16 +67,15 @@ function refuseForeignPages(request: FastifyRequest): void {
   }
 }
 
-/** The caller that the access hook has found. Throws where the route let everyone in. */
+/** The caller that the access hook has found. Throws where the route needs no key. */
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new Error(`${request.method} ${request.routeOptions.url} asks for its caller but needs no key`);
   return request.caller;
 }
 
-/** Throws RequestProblem `access.zone_denied` when the request's key does not open the zone. */
-export function requireZone(request: FastifyRequest, zoneId: number): void {
-  if (!callerOf(request).opensZone(zoneId))
-    throw new RequestProblem('access.zone_denied', `The access key does not open shield zone ${zoneId}`);
+/** Throws RequestProblem `access.zone_denied` where the caller's key does not open the zone. */
+export function requireZone(caller: Pick<Caller, 'opensZone'>, zoneId: number): void {
+  if (!caller.opensZone(zoneId)) throw new RequestProblem('access.zone_denied', `The access key does not open shield zone ${zoneId}`);
 }
 
 /** Throws RequestProblem `access.scope_denied` where the caller's key lacks the scope. */
@@ -90,7 +89,7 @@ export interface AccessOptions {
   readonly host: string;
 }
 
-/** Looks at the `AccessKey` header before anything else of a request. Register before any route. */
+/** Checks the `AccessKey` header before anything else of a request. Register before any route. */
 export const access = fastifyPlugin(async (app: FastifyInstance, { keys, host }: AccessOptions) => {
   const onLoopback = isLoopbackHost(host);
   const isOpen = (needsKey: FastifyContextConfig['needsKey']): boolean =>
@@ -109,7 +108,7 @@ export const access = fastifyPlugin(async (app: FastifyInstance, { keys, host }:
       return;
     }
     if (isOpen(needsKey)) return;
-    // A method that an open path does not have is answered with 405 to everyone.
+    // A method that an open path lacks is answered with 405 to everyone.
     if (request.is404 && openPaths.some((pattern) => pattern.test(requestPath(request)))) return;
     request.caller = identify(keys, request);
     if (!request.is404) requireScope(request.caller, needsScope);

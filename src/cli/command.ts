@@ -1,4 +1,7 @@
-/** Where a command reads and writes. Data goes to stdout, messages for people to stderr. */
+import { parseArgs } from 'node:util';
+import { nearestName } from '../config/misspelled-settings.ts';
+
+/** The surroundings of a command. Data goes to stdout, messages for people to stderr. */
 export interface CommandIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: AsyncIterable<Uint8Array>;
@@ -6,20 +9,63 @@ export interface CommandIo {
   readonly stderr: NodeJS.WriteStream;
 }
 
-/** What a command leaves behind: 0 done, 1 failed, 2 wrong usage or configuration. */
+/** 0 done, 1 failed, 2 wrong usage or configuration. */
 export type ExitStatus = 0 | 1 | 2;
 
 export interface Command {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** All of `--help`, ending in a newline. */
+  /** The text of `--help`, which ends in a newline. */
   help(): string;
-  /** Throws UsageError, ConfigError, StoreError, ListenError or CommandFailed; any other error is a defect. */
+  /** Throws UsageError, ConfigError, StoreError, ListenError or CommandFailed. Any other error is a defect. */
   run(args: readonly string[], io: CommandIo): Promise<ExitStatus>;
 }
 
-/** The command could not do its work; the message is one line that says why. Exit status 1. */
+/** A command failed; the message is one line that says why. Exit status 1. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
+}
+
+/** The command line is wrong; the message is one line that says how. Exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** The umask of commands that write to DATA_DIR: only the owner may read the events, keys and tokens in it. */
+export const OWNER_ONLY = 0o077;
+
+type Options = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>;
+
+interface ParsedArgs {
+  /** Values by name without `--`. Of a repeated flag, the last value counts. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** The given switches, by name without `--`. */
+  readonly switches: ReadonlySet<string>;
+  readonly positionals: readonly string[];
+}
+
+/** Suggests the flag that an unknown one was probably meant to be. */
+function suggestion(wrong: string, names: readonly string[]): string {
+  const given = /^Unknown option '--([^'=]+)'$/.exec(wrong)?.[1];
+  const nearest = given === undefined ? null : nearestName(given, names, () => 2);
+  return nearest === null ? '' : `; did you mean --${nearest}?`;
+}
+
+/** Parses `--flag value` and `--flag=value` for `flagNames`, and `--switch` for `switchNames`. Throws UsageError. */
+export function parseCommandLine(args: readonly string[], flagNames: readonly string[], switchNames: readonly string[] = []): ParsedArgs {
+  const options: Options = {
+    ...Object.fromEntries(flagNames.map((name) => [name, { type: 'string' }])),
+    ...Object.fromEntries(switchNames.map((name) => [name, { type: 'boolean' }])),
+  };
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const flags = Object.entries(values).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+    return { flags: Object.fromEntries(flags), switches: new Set(switchNames.filter((name) => values[name] === true)), positionals };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    // Node goes on about positional arguments that begin with a dash; the first sentence says what is wrong.
+    const wrong = (error.message.split(/\.\s|\n/)[0] ?? error.message).replace(/\.$/, '');
+    throw new UsageError(`${wrong}${suggestion(wrong, [...flagNames, ...switchNames])}`, { cause: error });
+  }
 }

@@ -1,14 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
-import { parseCommandLine, UsageError } from './command-line.ts';
-import { detectEncoding, firstBytesOf } from './detect-encoding.ts';
-import { printable } from './printable.ts';
-import { ACCESS_KEY_FLAGS, accessKeyOf, DEFAULT_URL, serverUrlOf } from './server-flags.ts';
-import { type IntakeAnswer, uploadEvents } from './upload-events.ts';
-import { startUploadProgress } from './upload-progress.ts';
+import type { IntakeReport } from '../../ingest/upload/intake-report.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
+import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from './server-flags.ts';
+import { printable, startUploadProgress } from './terminal.ts';
+import { detectEncoding, firstBytesOf, uploadEvents } from './upload-events.ts';
 
-/** The server lists no more than some; a terminal wants fewer still. */
+/** A terminal shows at most so many rejected events, fewer than the answer of the program lists. */
 export const MAX_LISTED = 20;
 
 const HELP = `Usage: shieldlog ingest FILE|- [flags]
@@ -19,9 +17,7 @@ A rejected event is named with its line, that of the decompressed file.
 
   --url URL
       The running program (default ${DEFAULT_URL}).
-  --access-key KEY, SHIELDLOG_ACCESS_KEY
-  --access-key-file FILE, SHIELDLOG_ACCESS_KEY_FILE
-      A key of its ACCESS_KEYS, or a file that holds it; not needed where it has none.
+${ACCESS_KEY_HELP}
 
 Exit status: 0 every event was accepted (or older than the retention), 1 some were rejected or nothing could be sent, 2 wrong usage.
 `;
@@ -44,16 +40,16 @@ async function openInput(name: string, stdin: AsyncIterable<Uint8Array>): Promis
   }
 }
 
-function countsOf({ accepted, duplicates, expired, rejectedCount }: IntakeAnswer): string {
+function countsOf({ accepted, duplicates, expired, rejectedCount }: IntakeReport): string {
   const already = duplicates === null ? '' : ` (${duplicates} stored already)`;
   return `accepted ${accepted}${already}, expired ${expired}, rejected ${rejectedCount}`;
 }
 
-function tellRejected(name: string, { rejected, rejectedCount }: IntakeAnswer, stderr: CommandIo['stderr']): void {
+function tellRejected(name: string, { rejected, rejectedCount }: IntakeReport, stderr: CommandIo['stderr']): void {
   const input = name === '-' ? 'standard input' : printable(name);
   for (const { line, reason } of rejected.slice(0, MAX_LISTED)) stderr.write(`${input}, line ${line}: rejected: ${printable(reason)}\n`);
-  const untold = rejectedCount - Math.min(rejected.length, MAX_LISTED);
-  if (untold > 0) stderr.write(`and ${untold} more\n`);
+  const unlisted = rejectedCount - Math.min(rejected.length, MAX_LISTED);
+  if (unlisted > 0) stderr.write(`and ${unlisted} more\n`);
   const lost = rejected.filter(({ kept }) => kept === false).length;
   if (rejectedCount > lost) stderr.write('Rejected events are kept as dead letters: GET /ingest/dead-letters\n');
   if (lost > 0) stderr.write(`${lost} of them are not kept, because the dead letters use up DEAD_LETTER_MAX_MB\n`);
@@ -68,7 +64,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   const accessKey = accessKeyOf(flags, io.env);
   const input = await openInput(name, io.stdin);
   const progress = startUploadProgress(io.stderr, input.sizeBytes);
-  let answer: IntakeAnswer;
+  let answer: IntakeReport;
   try {
     const { first, whole } = await firstBytesOf(input.bytes);
     const body = progress.watch(whole);

@@ -1,13 +1,12 @@
-import { StoreError } from '../../store/store-error.ts';
+import { StoreError } from '../../store/event-store.ts';
 import { ConfigError } from '../config/config.ts';
 import { PRODUCT } from '../formats/product.ts';
 import { ListenError } from '../http/listen.ts';
-import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
-import { UsageError } from './command-line.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus, UsageError } from './command.ts';
 import { feedCommand } from './feed/feed-command.ts';
 import { ingestCommand } from './ingest-command.ts';
-import { printable } from './printable.ts';
 import { serveCommand } from './serve-command.ts';
+import { printable } from './terminal.ts';
 import { tokensCommand } from './tokens-command.ts';
 
 const COMMANDS: readonly Command[] = [serveCommand, ingestCommand, feedCommand, tokensCommand];
@@ -15,16 +14,17 @@ const COMMANDS: readonly Command[] = [serveCommand, ingestCommand, feedCommand, 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
   const list = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`).join('');
-  return `Usage: shieldlog COMMAND [flags]\n\n${list}\n'shieldlog COMMAND --help' tells more of one, 'shieldlog --version' which this is.\n`;
+  const hint = "'shieldlog COMMAND --help' tells more of one, 'shieldlog --version' which this is.";
+  return `Usage: shieldlog COMMAND [flags]\n\n${list}\n${hint}\n`;
 }
 
-/** The exit status that an expected error stands for; null for a defect, which deserves its stack trace. */
+/** The exit status of an expected error; null for a defect, whose stack trace is shown. */
 function expected(error: unknown): ExitStatus | null {
   if (error instanceof UsageError || error instanceof ConfigError) return 2;
   return error instanceof StoreError || error instanceof ListenError || error instanceof CommandFailed ? 1 : null;
 }
 
-/** Runs the command that `args` (without node and script) name, and tells of errors on stderr. */
+/** Runs the command that `args` (without node and script) name, and writes its errors to stderr. */
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
   const [name, ...rest] = args;
   if (name === '--help' || name === '-h' || name === 'help') {
@@ -52,7 +52,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     const status = expected(error);
     if (status === null) throw error;
     const { message } = error as Error;
-    // Wrong settings are told one a line; in every other message a new line is somebody else's.
+    // ConfigError has a line for each wrong setting. A newline in another message comes from foreign text.
     const lines = error instanceof ConfigError ? message.split('\n') : [message];
     for (const line of lines) io.stderr.write(`shieldlog: ${printable(line)}\n`);
     return status;

@@ -4,12 +4,12 @@ import { CONFIG_VARIABLES, flagOf, flagsOf } from '../config/config-table.ts';
 import { misspelledSettings } from '../config/misspelled-settings.ts';
 import { fileFlagOf, fileVariableOf } from '../config/setting-text.ts';
 import { STOP_LIMITS, StopOverdue, stopAll } from '../stop-all.ts';
-import type { Command, CommandIo, ExitStatus } from './command.ts';
-import { parseCommandLine, UsageError } from './command-line.ts';
-import { endProcess } from './end-process.ts';
-import { OWNER_ONLY } from './owner-only.ts';
-import { printable } from './printable.ts';
-import { stopSignals } from './stop-signals.ts';
+import { type Command, type CommandIo, type ExitStatus, OWNER_ONLY, parseCommandLine, UsageError } from './command.ts';
+import { endProcess, stopSignals } from './stop-signals.ts';
+import { printable } from './terminal.ts';
+
+const DESCRIPTION = `Takes events in from Kafka and HTTP and answers searches. Each flag has the name of an environment
+variable; a flag wins over its variable.`;
 
 function flagHelp(): string {
   return CONFIG_VARIABLES.map(({ name, about, allowed, default: standard, secret }) => {
@@ -19,23 +19,23 @@ function flagHelp(): string {
   }).join('');
 }
 
-/** Log lines as JSON; on a terminal, for people. Written at once, so that none is lost when the program ends. */
+/** Writes log lines as JSON, or readably on a terminal. Each line is written at once, so that none is lost when the program ends. */
 async function logDestination(stderr: CommandIo['stderr']): Promise<DestinationStream> {
   if (!stderr.isTTY) return stderr;
-  // Only here, because programs that log to a file or a collector do without it.
+  // Imported here, because only a terminal needs it.
   const { prettyFactory } = await import('pino-pretty');
   const format = prettyFactory({ colorize: stderr.hasColors(), translateTime: 'SYS:HH:MM:ss', singleLine: true });
-  // A broker's or an upstream's words may be in it; the lines of a stack trace stay lines.
+  // Values may hold text of brokers and upstreams. Newlines stay, for stack traces.
   const shown = (value: unknown): unknown => (typeof value === 'string' ? value.split('\n').map(printable).join('\n') : value);
   return { write: (line) => stderr.write(format(JSON.parse(line, (_name, value) => shown(value)))) };
 }
 
-/** Such as `http://127.0.0.1:8080`: an address of all interfaces is none that a browser could open. */
-function addressToOpen(address: string): string {
+/** Returns the address with loopback instead of "all interfaces", which a browser cannot open. */
+function browserAddress(address: string): string {
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
-/** What hangs may hang for ever: the process ends without it. Any other error of a stop is thrown. */
+/** Ends the process if a step of the stop hangs. Throws any other error. */
 function giveUp(error: unknown, { stderr }: CommandIo): void {
   if (!(error instanceof StopOverdue)) throw error;
   stderr.write(`shieldlog: ${error.message}\n`);
@@ -51,17 +51,17 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   const signals = stopSignals(process);
   process.umask(OWNER_ONLY);
   try {
-    // Only here, because the other commands do without DuckDB and start faster.
+    // Imported here, so that the other commands start faster, without DuckDB.
     const { startProgram } = await import('../program.ts');
     const starting = startProgram({ config, now: Date.now, logger });
-    // A stop that is asked for during the start waits for it, and no longer than for anything else.
+    // A signal during the start waits for the start to end, within the limits of any stop.
     const startStep = { name: () => 'the start', stop: async () => void (await starting) };
     const interrupted = signals.received.then(() => stopAll([[startStep]], STOP_LIMITS));
     const program = await Promise.race([starting, interrupted.then(() => starting)]);
     const { dataDir, demo, kafkaBrokers } = config;
     logger.info({ address: program.address, dataDir, demo, kafkaBrokers }, 'started');
     const isFilled = await Promise.race([program.filled.then(() => true), signals.received.then(() => false)]);
-    if (isFilled && io.stderr.isTTY && logger.isLevelEnabled('info')) io.stderr.write(`open ${addressToOpen(program.address)}\n`);
+    if (isFilled && io.stderr.isTTY && logger.isLevelEnabled('info')) io.stderr.write(`open ${browserAddress(program.address)}\n`);
     const signal = await signals.received;
     logger.info({ signal }, 'stopping: finishing what is under way; a second signal ends the program at once');
     await program.stop();
@@ -78,7 +78,6 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'run the program: take events in, answer searches',
-  help: () =>
-    `Usage: shieldlog serve [flags]\n\nTakes events in from Kafka and HTTP and answers searches. Each flag has the name of an environment\nvariable; a flag wins over its variable.\n\n${flagHelp()}`,
+  help: () => `Usage: shieldlog serve [flags]\n\n${DESCRIPTION}\n\n${flagHelp()}`,
   run,
 };

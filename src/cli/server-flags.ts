@@ -1,10 +1,9 @@
 import { fileFlagOf, findSettingText, type Texts } from '../config/setting-text.ts';
-import type { CommandIo } from './command.ts';
-import { UsageError } from './command-line.ts';
+import { type CommandIo, UsageError } from './command.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
 
-/** Where a running program is, from `--url`. Throws UsageError. */
+/** The URL of a running program, from `--url`. Throws UsageError. */
 export function serverUrlOf(text: string | undefined): URL {
   const given = text ?? DEFAULT_URL;
   const url = URL.canParse(given) ? new URL(given) : null;
@@ -14,30 +13,35 @@ export function serverUrlOf(text: string | undefined): URL {
   return url;
 }
 
-/** The text of a secret of a client, and how messages name it; null where none is given. Throws UsageError. */
+/** A client's secret, with the name of the setting that holds it for messages; null where none is set. Throws UsageError. */
 export function clientSecret(
   name: string,
   flag: string | null,
   flags: Texts,
   env: Texts,
-): { readonly text: string; readonly place: string } | null {
+): { readonly text: string; readonly setting: string } | null {
   const found = findSettingText({ name, flag, secret: true, judgesEmpty: false }, env, flags);
   if (found.kind === 'refused') throw new UsageError(found.line);
-  return found.kind === 'unset' ? null : found;
+  return found.kind === 'unset' ? null : { text: found.text, setting: found.shownAs };
 }
 
 /** The flags that `accessKeyOf` reads. */
 export const ACCESS_KEY_FLAGS = ['access-key', fileFlagOf('access-key')];
 
+/** The help text of these flags. */
+export const ACCESS_KEY_HELP = `  --access-key KEY, SHIELDLOG_ACCESS_KEY
+  --access-key-file FILE, SHIELDLOG_ACCESS_KEY_FILE
+      A key of its ACCESS_KEYS, or a file that holds it; not needed where it has none.`;
+
 /**
- * From `--access-key`, SHIELDLOG_ACCESS_KEY, or the files that these may name; null where none is given. The key itself is never shown.
- * Throws UsageError.
+ * Reads the access key from `--access-key`, SHIELDLOG_ACCESS_KEY, or the file that either names; null where none is set. Messages never
+ * show the key. Throws UsageError.
  */
 export function accessKeyOf(flags: Texts, env: CommandIo['env']): string | null {
   const found = clientSecret('SHIELDLOG_ACCESS_KEY', 'access-key', flags, env);
   if (found === null) return null;
-  const { text, place } = found;
+  const { text, setting } = found;
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   const wrong = text === '' ? 'it is empty' : 'it has other characters';
-  throw new UsageError(`${place} is not allowed: ${wrong}; allowed: a key of printable ASCII characters without blanks`);
+  throw new UsageError(`${setting} is not allowed: ${wrong}; allowed: a key of printable ASCII characters without blanks`);
 }

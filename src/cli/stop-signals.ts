@@ -1,26 +1,26 @@
 import { constants } from 'node:os';
-import { endProcess } from './end-process.ts';
+import process from 'node:process';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** `disconnect`: the launcher that started this program was killed. */
 type StopSignal = (typeof SIGNALS)[number] | 'disconnect';
 
 /**
- * One Ctrl-C arrives several times: the terminal sends it to every process of the group, and npm and the launcher each pass theirs on.
- * What comes this soon after the first is its echo.
+ * Signals this soon after the first are copies of it. The terminal sends a Ctrl-C to every process of the group, and npm and the launcher
+ * each pass theirs on.
  */
 const ECHO_MS = 500;
+
+const SHELL = '/bin/sh';
 
 export interface StopSignals {
   /** Resolves with the first signal. */
   readonly received: Promise<StopSignal>;
-  /** Gives the signals back to Node's own handling. */
+  /** Restores Node's own handling of the signals. */
   dispose(): void;
 }
 
-/**
- * Listens for the signals that ask the program to stop. A second one, after the echoes of the first, exits at once with 128 + its number.
- */
+/** Listens for signals that stop the program. A second signal, other than a copy of the first, exits at once with 128 + its number. */
 export function stopSignals(
   program: Pick<NodeJS.Process, 'on' | 'off'>,
   end: (status: number) => void = endProcess,
@@ -46,4 +46,14 @@ export function stopSignals(
       program.off('disconnect', onDisconnect);
     },
   };
+}
+
+/**
+ * Ends the process at once with this status. `process.exit` waits for all threads of libuv, and one in a long DuckDB statement or at a disk
+ * that hangs returns late or never. Replacing the process by a shell ends all of its threads.
+ */
+export function endProcess(status: number): void {
+  // Windows has no execve.
+  if (process.execve === undefined) process.exit(status);
+  process.execve(SHELL, ['sh', '-c', `exit ${status}`], {});
 }

@@ -1,11 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type NewToken, openTokenStore, type TokenStore } from '../../edge/local/database/token-store.ts';
+import { type NewToken, openTokenStore, type TokenStore } from '../../edge/local/database/access-tokens.ts';
 import { refuseLinks } from '../../store/data-folder.ts';
 import { loadConfig } from '../config/config.ts';
-import { type Command, CommandFailed, type CommandIo, type ExitStatus } from './command.ts';
-import { parseCommandLine, UsageError } from './command-line.ts';
-import { OWNER_ONLY } from './owner-only.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus, OWNER_ONLY, parseCommandLine, UsageError } from './command.ts';
 
 const ACTIONS = ['generate', 'regenerate', 'list'] as const;
 type Action = (typeof ACTIONS)[number];
@@ -56,7 +54,7 @@ function perform(action: Action, store: TokenStore, io: CommandIo): void {
   }
 }
 
-/** Only `serve` makes the folder: tokens in one that no program uses would be of no use. */
+/** Throws CommandFailed without the folder. Only `serve` makes it: tokens in a folder that no program uses would be useless. */
 function requireFolder(dataDir: string): void {
   const wrong = !existsSync(dataDir) ? 'does not exist' : statSync(dataDir).isDirectory() ? null : 'is no folder';
   if (wrong === null) return;
@@ -78,7 +76,7 @@ function openStore(dataDir: string): TokenStore {
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
   const { flags, positionals } = parseCommandLine(args, ['data-dir']);
   const action = parseAction(positionals);
-  // Of the configuration, only this one is asked: what the program needs besides may be set for it alone.
+  // Other settings are not read, because they may be set only for the program.
   const { dataDir } = loadConfig({ DATA_DIR: io.env['DATA_DIR'] }, flags);
   process.umask(OWNER_ONLY);
   const store = openStore(dataDir);

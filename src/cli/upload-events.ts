@@ -2,19 +2,43 @@ import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type In
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { shownValue } from '../../query/shown-value.ts';
+import type { Encoding } from '../../ingest/upload/decompress.ts';
+import type { IntakeReport } from '../../ingest/upload/intake-report.ts';
+import { shownValue } from '../../query/request-errors.ts';
+import { isWithoutTls, tlsFault } from '../sinks/connections.ts';
 import { CommandFailed } from './command.ts';
-import type { Encoding } from './detect-encoding.ts';
 
-/** What `POST /ingest/events` answers. */
-export interface IntakeAnswer {
-  readonly accepted: number;
-  /** How many of them were stored already; null where the program does not know. */
-  readonly duplicates: number | null;
-  readonly expired: number;
-  /** At most some of them; `rejectedCount` counts all. */
-  readonly rejected: readonly { readonly index: number; readonly line: number; readonly reason: string; readonly kept?: false }[];
-  readonly rejectedCount: number;
+const MAGIC: readonly (readonly [Encoding, readonly number[]])[] = [
+  ['gzip', [0x1f, 0x8b]],
+  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+];
+
+/** Detects a file's compression from its first bytes, with which no JSON begins. A file's name may be wrong, or there may be none. */
+export function detectEncoding(first: Uint8Array): Encoding {
+  return MAGIC.find(([, magic]) => magic.every((byte, index) => first[index] === byte))?.[0] ?? 'identity';
+}
+
+/** Reads the first four bytes of a stream, or fewer if it is shorter. `whole` is the complete stream, with these bytes. */
+export async function firstBytesOf(
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<{ readonly first: Uint8Array; readonly whole: AsyncIterable<Uint8Array> }> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  let first = Buffer.alloc(0);
+  let ended = false;
+  while (first.length < 4 && !ended) {
+    const next = await iterator.next();
+    if (next.done === true) ended = true;
+    else first = Buffer.concat([first, next.value]);
+  }
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    if (first.length > 0) yield first;
+    while (!ended) {
+      const next = await iterator.next();
+      if (next.done === true) return;
+      yield next.value;
+    }
+  }
+  return { first, whole: whole() };
 }
 
 export interface Upload {
@@ -27,7 +51,7 @@ export interface Upload {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-// Kept alive, because a server that refuses early and then closes resets the connection, and its words are lost with it.
+// Without keep-alive, a server that refuses early would close and reset the connection, and its answer would be lost.
 const open = {
   'http:': (url: URL, headers: Record<string, string>): ClientRequest =>
     httpRequest(url, { method: 'POST', headers, agent: new HttpAgent({ keepAlive: true }) }),
@@ -52,10 +76,10 @@ function openRequest(upload: Upload): ClientRequest {
 
 const AGAIN = 'sending the same events again stores nothing twice';
 
-/** No answer of the program is longer: it lists the first of the rejected events only. */
+/** The program's answer is always shorter, because it lists only the first rejected events. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** The answer's body. Throws CommandFailed beyond the limit. */
+/** Reads the answer's body. Throws CommandFailed beyond the limit. */
 async function answerText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
@@ -78,17 +102,17 @@ function isRejection(value: unknown): boolean {
   return isCount(index) && isCount(line) && typeof reason === 'string';
 }
 
-/** The answer to an upload that was taken. Throws CommandFailed where it is something else. */
-function intakeAnswerIn(body: string): IntakeAnswer {
+/** Parses the answer to an accepted upload. Throws CommandFailed for any other text. */
+function intakeReportIn(body: string): IntakeReport {
   try {
-    const answer = JSON.parse(body) as IntakeAnswer | null;
-    const { accepted, duplicates, expired, rejected, rejectedCount } = answer ?? ({} as Partial<IntakeAnswer>);
+    const answer = JSON.parse(body) as IntakeReport | null;
+    const { accepted, duplicates, expired, rejected, rejectedCount } = answer ?? ({} as Partial<IntakeReport>);
     const areCounts = [accepted, duplicates ?? 0, expired, rejectedCount].every(isCount) && duplicates !== undefined;
     if (areCounts && Array.isArray(rejected) && rejected.every(isRejection)) {
-      return answer as IntakeAnswer;
+      return answer as IntakeReport;
     }
   } catch {
-    // Told below, as everything that is not the answer of this program.
+    // Thrown below, as for JSON of another shape.
   }
   throw new CommandFailed(`what answered 202 is no shieldlog: its answer is ${shownValue(body.slice(0, 200))}; ${AGAIN}`);
 }
@@ -99,22 +123,15 @@ async function refusal(response: IncomingMessage): Promise<CommandFailed> {
   try {
     detail = String((JSON.parse(body) as { readonly detail?: unknown }).detail ?? detail).slice(0, 500);
   } catch {
-    // Not the words of this program: shown as they came.
+    // An answer of another program is shown as it is.
   }
   return new CommandFailed(`the program answered ${response.statusCode}: ${detail === '' ? response.statusMessage : detail}`);
 }
 
-/**
- * Node hands on OpenSSL's own words: `write EPROTO 40A7…:error:0A00010B:SSL routines:some_function:wrong version number:some/file.c:77:`.
- */
-function tlsFault(message: string): string | null {
-  return /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? null;
-}
-
 function whyUnconnected({ origin, host }: URL, error: NodeJS.ErrnoException): string {
-  if (error.code === 'ECONNREFUSED') return `nothing is listening at ${origin}; start shieldlog there, or name another place with --url`;
+  if (error.code === 'ECONNREFUSED') return `nothing is listening at ${origin}; start shieldlog there, or name another program with --url`;
   const fault = tlsFault(error.message);
-  if (fault === 'wrong version number' || fault === 'packet length too long') {
+  if (isWithoutTls(fault)) {
     return `what listens at ${origin} does not speak TLS; for a program without it: --url http://${host}`;
   }
   if (fault !== null) return `TLS with ${origin} failed: ${fault}; ${AGAIN}`;
@@ -125,10 +142,10 @@ function whyUnconnected({ origin, host }: URL, error: NodeJS.ErrnoException): st
 }
 
 /**
- * Sends the body in bounded memory and waits until the program has made the events durable. Throws CommandFailed: the program cannot be
- * reached, refuses, or the body cannot be read.
+ * Sends the body in bounded memory, and resolves when the program has stored the events durably. Throws CommandFailed if the program
+ * cannot be reached or refuses, or the body cannot be read.
  */
-export async function uploadEvents(upload: Upload): Promise<IntakeAnswer> {
+export async function uploadEvents(upload: Upload): Promise<IntakeReport> {
   let unreadable: CommandFailed | null = null;
   async function* body(): AsyncGenerator<Uint8Array> {
     try {
@@ -142,12 +159,12 @@ export async function uploadEvents(upload: Upload): Promise<IntakeAnswer> {
   const { promise: answer, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request.once('response', resolve);
   request.on('error', (error) => reject(unreadable ?? new CommandFailed(whyUnconnected(upload.url, error), { cause: error })));
-  // What fails here fails the request, and with it the answer; a refusal that comes before the body's end cuts the sending short.
+  // An error here is also an error of the request. An early refusal ends the pipeline, which is not an error.
   pipeline(Readable.from(body()), request).catch(() => {});
   try {
     const response = await answer;
     if (response.statusCode !== 202) throw await refusal(response);
-    return intakeAnswerIn(await answerText(response));
+    return intakeReportIn(await answerText(response));
   } finally {
     request.destroy();
   }

@@ -3,34 +3,41 @@ import { accept, type ParsedValue, refuse } from './config-value.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from './zone-id.ts';
 
 /**
- * `read` asks, `ingest` sends events, `manage` changes what the management operations keep. A key that names none of them has all three.
+ * `read` is for searching, `ingest` for sending events, `manage` for changing what the management operations keep. A key that names none of
+ * them has all three.
  */
 const GENERAL_SCOPES = ['read', 'ingest', 'manage'] as const;
 
 /**
- * `metrics` reads /metrics off loopback; `admin` reaches into DATA_DIR as a whole. Keys of all zones have both, others have to name them.
+ * `metrics` is for /metrics off loopback, `admin` for what reaches all of DATA_DIR. Keys of all zones have both; others have to name them.
  */
 const PROGRAM_SCOPES = ['metrics', 'admin'] as const;
 
-/** What a key may do. `personal`: operations 9 to 11; `database`: the upstream database whose token the program holds. */
+/** `personal` is for operations that need a personal key, `database` for the upstream database whose token the program holds. */
 export const SCOPES = [...GENERAL_SCOPES, 'personal', 'database', ...PROGRAM_SCOPES] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Someone who may call: the key itself is forgotten once its SHA-256 is taken. */
+/** A key that may call. Only the SHA-256 of its text is kept. */
 export interface AccessKey {
   readonly name: string;
   readonly hash: Uint8Array;
-  /** The shield zones the key opens; `all` opens every one. */
+  /** The shield zones that the key opens; `all` means every zone. */
   readonly zones: 'all' | ReadonlySet<number>;
   readonly scopes: ReadonlySet<Scope>;
 }
 
-const NAME = /^[A-Za-z0-9._-]{1,64}$/;
-/** Long enough that guessing is hopeless; without blanks and separators, so that it can stand in a list and in a header. */
-const KEY = /^[\x21-\x2b\x2d-\x39\x3b-\x7e]{16,256}$/;
+const MAX_NAME_LENGTH = 64;
+const NAME = new RegExp(`^[A-Za-z0-9._-]{1,${MAX_NAME_LENGTH}}$`);
+
+/** Too long to guess. Without blanks and separators, so that it can stand in a list and in a header. */
+const KEY_LENGTH = { min: 16, max: 256 };
+const KEY = new RegExp(`^[\\x21-\\x2b\\x2d-\\x39\\x3b-\\x7e]{${KEY_LENGTH.min},${KEY_LENGTH.max}}$`);
+const KEY_FORM = `${KEY_LENGTH.min} to ${KEY_LENGTH.max} printable ASCII characters without blank, comma or colon`;
 
 export const ACCESS_KEYS_FORM =
-  'name:key:zones entries, separated by commas or new lines; a key is 16 to 256 printable ASCII characters without blank, comma or colon; zones is * or zone ids separated by +; a fourth part :scopes is optional, such as read+personal: read, ingest and manage (none of these three named: all three), personal, database, metrics and admin (zones *: both)';
+  `name:key:zones entries, separated by commas or new lines; a key is ${KEY_FORM}; zones is * or zone ids separated by +; ` +
+  'a fourth part :scopes is optional, such as read+personal: read, ingest and manage (none of these three named: all three), ' +
+  'personal, database, metrics and admin (zones *: both)';
 
 function hashKey(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest();
@@ -42,20 +49,20 @@ function parseZones(text: string): AccessKey['zones'] | null {
   return ids.every((id) => id !== null) ? new Set(ids) : null;
 }
 
-/** No fourth part names no scope; an empty one is a mistake. */
+/** Without a fourth part no scope is named. An empty part is a mistake. */
 function parseScopes(text: string | undefined): readonly Scope[] | null {
   if (text === undefined) return [];
   const scopes = text.split('+').map((name) => SCOPES.find((scope) => scope === name.trim()));
   return scopes.every((scope) => scope !== undefined) ? scopes : null;
 }
 
-/** What a key has by the scopes that its entry names and by its zones. */
+/** The scopes of a key, by those that its entry names and by its zones. */
 function scopesOf(named: readonly Scope[], zones: AccessKey['zones']): ReadonlySet<Scope> {
   const namesGeneral = GENERAL_SCOPES.some((scope) => named.includes(scope));
   return new Set<Scope>([...(namesGeneral ? [] : GENERAL_SCOPES), ...named, ...(zones === 'all' ? PROGRAM_SCOPES : [])]);
 }
 
-/** Parses ACCESS_KEYS, which must have an entry. Reasons name an entry by its place and name, never its key. */
+/** Parses ACCESS_KEYS. Reasons name an entry by its number and its name, never its key. */
 export function parseAccessKeys(text: string): ParsedValue<readonly AccessKey[]> {
   const entries = text
     .split(/[,\r\n]+/)
@@ -64,28 +71,27 @@ export function parseAccessKeys(text: string): ParsedValue<readonly AccessKey[]>
   if (entries.length === 0) return refuse('it is set but has no entry (unset it to start without access keys)');
   const keys: AccessKey[] = [];
   for (const [index, entry] of entries.entries()) {
-    const place = `entry ${index + 1} of ${entries.length}`;
+    const which = `entry ${index + 1} of ${entries.length}`;
     const [name = '', key = '', zoneText, scopeText, ...rest] = entry.split(':');
     if (zoneText === undefined || rest.length > 0)
-      return refuse(`${place} does not have the three parts name:key:zones, or these and scopes`);
-    if (!NAME.test(name)) return refuse(`${place}: the name is not 1 to 64 letters, digits, dots, dashes or underscores`);
-    if (!KEY.test(key))
-      return refuse(`${place} ("${name}"): the key is not 16 to 256 printable ASCII characters without blank, comma or colon`);
+      return refuse(`${which} does not have the three parts name:key:zones, or these and scopes`);
+    if (!NAME.test(name)) return refuse(`${which}: the name is not 1 to ${MAX_NAME_LENGTH} letters, digits, dots, dashes or underscores`);
+    if (!KEY.test(key)) return refuse(`${which} ("${name}"): the key is not ${KEY_FORM}`);
     const zones = parseZones(zoneText.trim());
     if (zones === null)
-      return refuse(`${place} ("${name}"): the zones "${zoneText}" are neither * nor zone ids ${ZONE_ID_RANGE} separated by +`);
+      return refuse(`${which} ("${name}"): the zones "${zoneText}" are neither * nor zone ids ${ZONE_ID_RANGE} separated by +`);
     const named = parseScopes(scopeText);
-    if (named === null) return refuse(`${place} ("${name}"): the scopes "${scopeText}" are not ${SCOPES.join(' or ')}, separated by +`);
+    if (named === null) return refuse(`${which} ("${name}"): the scopes "${scopeText}" are not ${SCOPES.join(' or ')}, separated by +`);
     const hash = hashKey(key);
-    if (keys.some((other) => other.name === name)) return refuse(`${place}: the name "${name}" is taken by an earlier entry`);
+    if (keys.some((other) => other.name === name)) return refuse(`${which}: the name "${name}" is taken by an earlier entry`);
     const twin = keys.find((other) => timingSafeEqual(other.hash, hash));
-    if (twin !== undefined) return refuse(`${place} ("${name}"): its key is also that of "${twin.name}"`);
+    if (twin !== undefined) return refuse(`${which} ("${name}"): its key is also that of "${twin.name}"`);
     keys.push({ name, hash, zones, scopes: scopesOf(named, zones) });
   }
   return accept(keys);
 }
 
-/** The entry that a presented key belongs to. Takes the same time whichever entry matches, or none. */
+/** Finds the entry of a presented key. It takes the same time whichever entry matches, or none. */
 export function findAccessKey(keys: readonly AccessKey[], presented: string): AccessKey | undefined {
   const hash = hashKey(presented);
   let found: AccessKey | undefined;

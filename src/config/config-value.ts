@@ -1,41 +1,52 @@
-/** What became of a configuration text: its value, or why it is refused (null: the row's `allowed` text says all). */
+/** One environment variable; its flag is `flagOf(name)`. */
+export interface ConfigVariable<Key extends string = string, Value = unknown> {
+  readonly key: Key;
+  readonly name: string;
+  /** The text of an unset variable, parsed as any other. Null: the value is null. */
+  readonly default: string | null;
+  /** An environment variable that is set but empty counts as unset, unless this is true: then its parser decides. */
+  readonly judgesEmpty?: true;
+  /** Completes the sentence "allowed: …". */
+  readonly allowed: string;
+  readonly about: string;
+  /** A secret's value is never shown, and may stand in a file. */
+  readonly secret?: true;
+  readonly parse: (text: string) => ParsedValue<Value>;
+}
+
+/** The value of a text, or the reason why it is refused. A reason of null means that the row's `allowed` says enough. */
 export type ParsedValue<T> = { readonly kind: 'value'; readonly value: T } | { readonly kind: 'refused'; readonly why: string | null };
 
-export type ValueParser<T> = (text: string) => ParsedValue<T>;
+type ValueParser<T> = (text: string) => ParsedValue<T>;
 
 export function accept<T>(value: T): ParsedValue<T> {
   return { kind: 'value', value };
 }
 
-/** `why` completes the sentence "X is not allowed: …"; it must hold no secret. */
+/** `why` completes the sentence "X is not allowed: …". It must hold no secret. */
 export function refuse(why: string | null = null): ParsedValue<never> {
   return { kind: 'refused', why };
 }
 
-/** Decimal digits only: `Number` alone would also take `0x10`, `1e3` and blanks. */
-export function wholeNumber(least: number, most: number): ValueParser<number> {
-  return (text) => {
-    if (!/^\d{1,15}$/.test(text)) return refuse();
-    const value = Number(text);
-    return value >= least && value <= most ? accept(value) : refuse();
-  };
-}
+export const HOUR_MS = 3_600_000;
 
-const MS_PER_HOUR = 3_600_000;
-
-/** A whole number of hours; the value is in milliseconds. */
-export function hoursInMs(least: number, most: number): ValueParser<number> {
-  return times(wholeNumber(least, most), MS_PER_HOUR);
-}
-
-export function daysInMs(least: number, most: number): ValueParser<number> {
-  return times(wholeNumber(least, most), 24 * MS_PER_HOUR);
-}
-
-function times(count: ValueParser<number>, unit: number): ValueParser<number> {
-  return (text) => {
-    const parsed = count(text);
-    return parsed.kind === 'value' ? accept(parsed.value * unit) : parsed;
+/**
+ * Returns the part of a row for a whole number from `min` to `max`. The value is the number times `unit`; `note` follows the text of what
+ * is allowed.
+ */
+export function wholeNumber(
+  min: number,
+  max: number,
+  { unit = 1, note = '' } = {},
+): Pick<ConfigVariable<string, number>, 'allowed' | 'parse'> {
+  return {
+    allowed: `a whole number ${min}..${max}${note}`,
+    parse: (text) => {
+      // Decimal digits only: `Number` would also take `0x10`, `1e3` and blanks.
+      if (!/^\d{1,15}$/.test(text)) return refuse();
+      const value = Number(text);
+      return value >= min && value <= max ? accept(value * unit) : refuse();
+    },
   };
 }
 
@@ -51,7 +62,7 @@ export function yesOrNo(text: string): ParsedValue<boolean> {
   return text === 'false' || text === '0' ? accept(false) : refuse();
 }
 
-/** Any text that is not only blanks. */
+/** Any text but blanks. */
 export function someText(text: string): ParsedValue<string> {
   return text.trim() === '' ? refuse() : accept(text);
 }
@@ -59,7 +70,7 @@ export function someText(text: string): ParsedValue<string> {
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '(': ')', '[': ']' };
 const CLOSERS = new Set(Object.values(CLOSING));
 
-/** The parts between commas, but for those inside the braces, parentheses and brackets of a glob; null where these do not pair up. */
+/** Splits at commas, except inside the braces, parentheses and brackets of a glob. Null where these do not pair up. */
 function splitList(text: string): string[] | null {
   const items = [''];
   const open: string[] = [];
@@ -74,7 +85,7 @@ function splitList(text: string): string[] | null {
 }
 
 /**
- * Items separated by commas, each trimmed and fulfilling `isItem`; at least one. A comma inside `{a,b}`, `(a,b)` or `[a,b]` separates
+ * One or more items separated by commas, each trimmed and fulfilling `isItem`. A comma inside `{a,b}`, `(a,b)` or `[a,b]` separates
  * nothing.
  */
 export function listOf(isItem: (item: string) => boolean): ValueParser<readonly string[]> {

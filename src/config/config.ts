@@ -1,6 +1,6 @@
 import type { AccessKey } from './access-key.ts';
 import { CONFIG_VARIABLES, type ConfigValues, sourceOf } from './config-table.ts';
-import type { ConfigVariable } from './config-variable.ts';
+import type { ConfigVariable } from './config-value.ts';
 import { kafkaConfigFaults } from './kafka-config.ts';
 import { isLoopbackHost } from './loopback.ts';
 import { misspelledSettings } from './misspelled-settings.ts';
@@ -13,7 +13,7 @@ export interface Config extends Omit<ConfigValues, 'demo' | 'accessKeys'> {
   readonly accessKeys: readonly AccessKey[];
 }
 
-/** The start is refused. Each line names one setting that is wrong, for the person who set it, and holds no secret. */
+/** The start is refused. Each line names one wrong setting for the operator, and holds no secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -22,7 +22,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** What a variable is set to, or the line that says why it is not allowed. */
+/** Reads the value of a variable, or the line that says why it is not allowed. */
 function readVariable(variable: ConfigVariable, env: Texts, flags: Texts): { readonly value: unknown } | { readonly wrong: string } {
   const found = findSettingText(sourceOf(variable), env, flags);
   if (found.kind === 'refused') return { wrong: found.line };
@@ -30,12 +30,12 @@ function readVariable(variable: ConfigVariable, env: Texts, flags: Texts): { rea
   if (text === null) return { value: null };
   const parsed = variable.parse(text);
   if (parsed.kind === 'value') return { value: parsed.value };
-  const place = found.kind === 'text' ? found.place : variable.name;
+  const name = found.kind === 'text' ? found.shownAs : variable.name;
   const why = parsed.why === null ? '' : `: ${parsed.why}`;
-  return { wrong: `${place} is not allowed${why}; allowed: ${variable.allowed}` };
+  return { wrong: `${name} is not allowed${why}; allowed: ${variable.allowed}` };
 }
 
-/** A line for each rule that concerns several variables and is broken. A variable whose own value is wrong is absent, and breaks none. */
+/** A line for each broken rule about several variables. A variable whose own value is wrong is absent and breaks none. */
 function checkTogether(values: Partial<ConfigValues>): string[] {
   const wrong = kafkaConfigFaults(values);
   if (isSet(values.serviceDatabaseAuthToken) && values.serviceDatabaseUrl === null) {
@@ -46,7 +46,8 @@ function checkTogether(values: Partial<ConfigValues>): string[] {
   }
   if (values.accessKeys === null && values.host !== undefined && !isLoopbackHost(values.host)) {
     wrong.push(
-      `HOST=${JSON.stringify(values.host)} is not allowed without ACCESS_KEYS; allowed: a loopback address such as 127.0.0.1, or set ACCESS_KEYS (name:key:zones)`,
+      `HOST=${JSON.stringify(values.host)} is not allowed without ACCESS_KEYS; ` +
+        'allowed: a loopback address such as 127.0.0.1, or set ACCESS_KEYS (name:key:zones)',
     );
   }
   return wrong;
@@ -57,12 +58,12 @@ function isSet(value: unknown): boolean {
 }
 
 /**
- * The configuration from the environment and the command line's flags (by name without `--`); flags win. Throws ConfigError with everything
- * that is not allowed, in the table's order, and the variables whose names are nearly those of settings.
+ * Reads the configuration from the environment and the flags (by name without `--`); flags win. Throws ConfigError with all wrong settings
+ * in the table's order, and with variables whose names are nearly those of settings.
  */
 export function loadConfig(env: Texts, flags: Texts = {}): Config {
   const read = CONFIG_VARIABLES.map((variable) => ({ key: variable.key, ...readVariable(variable, env, flags) }));
-  // The table has one row a key, each with a parser of that key's type; a test holds it to that.
+  // A test makes sure that the table has one row a key, each with a parser of that key's type.
   const values = Object.fromEntries(read.flatMap((entry) => ('value' in entry ? [[entry.key, entry.value]] : []))) as Partial<ConfigValues>;
   const wrong = [...read.flatMap((entry) => ('wrong' in entry ? [entry.wrong] : [])), ...checkTogether(values)];
   if (wrong.length > 0) throw new ConfigError([...wrong, ...misspelledSettings(env, flags)]);

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Whether listening on this host or address is reachable from this machine only. */
+/** Whether only this machine can reach a program that listens on this host or address. */
 export function isLoopbackHost(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (bare === 'localhost') return true;
@@ -9,7 +9,7 @@ export function isLoopbackHost(host: string): boolean {
   return ipaddr.process(bare).range() === 'loopback';
 }
 
-/** The host name of a `Host` header or an origin's authority, without its port; null when it is none. */
+/** The host name of a `Host` header or of an origin's authority, without its port; null where there is none. */
 export function hostNameOf(authority: string): string | null {
   const found = /^(\[[0-9A-Fa-f:.]+\]|[^:[\]\s/@]+)(:\d{1,5})?$/.exec(authority);
   return found?.[1]?.toLowerCase() ?? null;

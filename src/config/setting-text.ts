@@ -3,29 +3,29 @@ import { getSystemErrorMessage } from 'node:util';
 
 export type Texts = Readonly<Record<string, string | undefined>>;
 
-/** What has to be known of a setting to find its text. */
+/** Where the text of a setting may stand. */
 export interface SettingSource {
   /** The environment variable. */
   readonly name: string;
   /** The flag without `--`; null where the command line has none. */
   readonly flag: string | null;
-  /** A secret may also stand in a file, which the variable NAME_FILE or the flag `--name-file` names, and its text is never shown. */
+  /** A secret may also stand in a file, named by NAME_FILE or `--name-file`. Its text is never shown. */
   readonly secret: boolean;
-  /** An environment variable that is set but empty counts as unset, unless this says that it is to be judged. */
+  /** An environment variable that is set but empty counts as unset, unless this is true. */
   readonly judgesEmpty: boolean;
 }
 
 export type SettingText =
   | { readonly kind: 'unset' }
-  /** `place` is how messages name it: with its value, or with the file it came from, but never with a secret. */
-  | { readonly kind: 'text'; readonly place: string; readonly text: string }
+  /** `shownAs` names it in messages, with its value or with its file, but never with a secret. */
+  | { readonly kind: 'text'; readonly shownAs: string; readonly text: string }
   /** `line` says what is wrong and what is allowed. */
   | { readonly kind: 'refused'; readonly line: string };
 
 export const fileVariableOf = (name: string): string => `${name}_FILE`;
 export const fileFlagOf = (flag: string): string => `${flag}-file`;
 
-/** The file's text without the newline at its end, or why there is none. */
+/** The file's text without its last newline, or the reason why there is none. */
 function readSecret(path: string): { readonly text: string } | { readonly why: string } {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)).replace(/\r?\n$/, '');
@@ -39,7 +39,6 @@ function readSecret(path: string): { readonly text: string } | { readonly why: s
 }
 
 interface Given {
-  /** The variable or the flag. */
   readonly name: string;
   readonly text: string | undefined;
 }
@@ -49,19 +48,19 @@ function textOf(value: Given, file: Given, secret: boolean): SettingText | null 
     return { kind: 'refused', line: `${value.name} and ${file.name} are both set; allowed: one of them` };
   }
   if (value.text !== undefined) {
-    return { kind: 'text', place: secret ? value.name : `${value.name}=${JSON.stringify(value.text)}`, text: value.text };
+    return { kind: 'text', shownAs: secret ? value.name : `${value.name}=${JSON.stringify(value.text)}`, text: value.text };
   }
   if (file.text === undefined) return null;
-  const place = `${file.name}=${JSON.stringify(file.text)}`;
+  const shownAs = `${file.name}=${JSON.stringify(file.text)}`;
   const read = readSecret(file.text);
-  if ('text' in read) return { kind: 'text', place, text: read.text };
+  if ('text' in read) return { kind: 'text', shownAs, text: read.text };
   return {
     kind: 'refused',
-    line: `${place} cannot be taken: ${read.why}; allowed: the path of a file that holds the value of ${value.name}`,
+    line: `${shownAs} cannot be taken: ${read.why}; allowed: the path of a file that holds the value of ${value.name}`,
   };
 }
 
-/** Finds a setting's text: flags win over the environment, and in either of them a secret may stand in a file instead. */
+/** Finds a setting's text. Flags win over the environment, and a secret may stand in a file in either. */
 export function findSettingText({ name, flag, secret, judgesEmpty }: SettingSource, env: Texts, flags: Texts): SettingText {
   const ofFlag = (found: string): Given => ({ name: `--${found}`, text: flags[found] });
   // Compose files pass unset variables on as empty ones.

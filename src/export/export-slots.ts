@@ -1,6 +1,8 @@
+import { Counter, type Registry } from 'prom-client';
+import { levelRead } from '../http/metrics.ts';
 import { RequestProblem } from '../http/problem.ts';
 
-/** Each takes a part of the processor and of the memory for as long as its client reads. */
+/** An export holds a part of the processor and of the memory for as long as its client reads, so only so many run at once. */
 export const EXPORTS_AT_ONCE = 4;
 
 /** Counts the exports that are under way. */
@@ -11,17 +13,46 @@ export class ExportSlots {
     return this.#taken;
   }
 
-  /** Takes one and returns how to give it back. Throws RequestProblem `store.busy` where all are taken. */
+  /** Takes a slot and returns the function that gives it back. Throws RequestProblem `store.busy` if all are taken. */
   take(): () => void {
     if (this.#taken >= EXPORTS_AT_ONCE) {
       const detail = `${this.#taken} exports are under way; allowed: at most ${EXPORTS_AT_ONCE} at once`;
       throw new RequestProblem('store.busy', detail, { headers: { 'retry-after': '10' } });
     }
     this.#taken += 1;
-    let given = false;
+    let isGivenBack = false;
     return () => {
-      if (!given) this.#taken -= 1;
-      given = true;
+      if (!isGivenBack) this.#taken -= 1;
+      isGivenBack = true;
     };
   }
+}
+
+/** How an export ended. */
+export type ExportOutcome = 'sent' | 'deadline' | 'idle' | 'hung_up' | 'failed';
+
+export interface ExportMetrics {
+  /** Exports that have ended. */
+  readonly exports: Counter<'format' | 'outcome'>;
+  /** Events handed over to be sent. */
+  readonly events: Counter<'format'>;
+}
+
+/** Registers the metrics of exports; the gauge of those under way follows `slots`. */
+export function createExportMetrics(registry: Registry, slots: Pick<ExportSlots, 'taken'>): ExportMetrics {
+  levelRead(registry, 'shieldlog_exports_under_way', 'Exports that are being sent', () => slots.taken);
+  return {
+    exports: new Counter({
+      name: 'shieldlog_exports_total',
+      help: 'Exports that have ended: sent, deadline, idle (the client did not read), hung_up or failed',
+      labelNames: ['format', 'outcome'],
+      registers: [registry],
+    }),
+    events: new Counter({
+      name: 'shieldlog_exported_events_total',
+      help: 'Events that exports have written',
+      labelNames: ['format'],
+      registers: [registry],
+    }),
+  };
 }

@@ -1,29 +1,28 @@
 import type { ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import type { EventRow } from '../../query/search-result.ts';
-import { DeadlinePassed } from '../http/deadline.ts';
-import { ClientHungUp, hangUpSignal } from '../http/hang-up.ts';
+import { ClientHungUp, DeadlinePassed, hangUpSignal } from '../http/interruption.ts';
 import type { ExportFormat } from './export-format.ts';
-import type { ExportOutcome } from './export-metrics.ts';
-import { exportText } from './export-text.ts';
-import { ReaderIdle, watchReader } from './idle-reader.ts';
+import type { ExportOutcome } from './export-slots.ts';
 
 export interface ExportOrder {
   readonly format: ExportFormat;
   /** Reads all rows until the signal aborts. */
   readonly read: (signal: AbortSignal) => AsyncIterable<readonly EventRow[]>;
   readonly response: ServerResponse;
-  /** How long all of it may take, and how long the client may take no byte. */
+  /** The whole export may take so long. */
   readonly deadlineMs: number;
+  /** The client may take no byte for so long. */
   readonly idleMs: number;
+  /** Called with the number of rows of each part that is written. */
   readonly onRows: (count: number) => void;
-  /** Called once, when everything that the export held is free. The reason is why it ended early, or null. */
+  /** Called once, when the export holds nothing any more. The reason says why it ended early; it is null after a whole export. */
   readonly onEnd: (outcome: ExportOutcome, reason: unknown) => void;
 }
 
 /**
- * Begins an export; resolves with its text once the first rows are there, and rejects where they cannot be read. Whatever goes wrong later
- * breaks the connection off: the client must not take what it has for everything.
+ * Begins an export; resolves with its text once the first rows are there, and rejects if they cannot be read. A later failure resets the
+ * connection: the client must not take an incomplete export for a whole one.
  */
 export async function beginExport(order: ExportOrder): Promise<Readable> {
   const { format, read, response, deadlineMs, idleMs, onRows, onEnd } = order;
@@ -31,11 +30,11 @@ export async function beginExport(order: ExportOrder): Promise<Readable> {
   const { signal } = stop;
   const cut = (reason: unknown): void => {
     stop.abort(reason);
-    // A reset, because without chunks (HTTP/1.0) the end of the connection is the end of the answer. Before the headers there is an answer
-    // to be given.
+    // Without chunks (HTTP/1.0) an orderly close marks the end of the answer, so the connection is reset. Before the headers are sent, an
+    // error can still be answered.
     if (response.headersSent) response.socket?.resetAndDestroy();
   };
-  // Not AbortSignal.any: where both have aborted, it may give the reason of either, and cutting off is also a hanging up.
+  // AbortSignal.any may give the reason of either signal if both have aborted, and cutting off also hangs up.
   const hungUp = hangUpSignal(response);
   hungUp.addEventListener('abort', () => stop.abort(hungUp.reason), { once: true });
   if (hungUp.aborted) stop.abort(hungUp.reason);
@@ -59,7 +58,47 @@ export async function beginExport(order: ExportOrder): Promise<Readable> {
   }
 }
 
-/** The text is closed when what it was read from is free, the response when the client has all, or is gone. */
+/**
+ * Yields the text of an export, some hundred rows at a time. `first` is the first result of the iterator `rest`: it is read before anything
+ * is sent, so that a failure at the start can be answered.
+ */
+async function* exportText(
+  format: ExportFormat,
+  first: IteratorResult<readonly EventRow[]>,
+  rest: AsyncIterator<readonly EventRow[]>,
+  onRows: (count: number) => void,
+): AsyncGenerator<Buffer, void, void> {
+  try {
+    if (format.header !== '') yield Buffer.from(format.header);
+    for (let part = first; part.done !== true; part = await rest.next()) {
+      let text = '';
+      for (const row of part.value) text += format.writeRow(row);
+      onRows(part.value.length);
+      yield Buffer.from(text);
+    }
+  } finally {
+    await rest.return?.();
+  }
+}
+
+/** The reason of an abort when the client stopped reading. */
+class ReaderIdle extends Error {
+  override readonly name = 'ReaderIdle';
+
+  constructor(idleMs: number) {
+    super(`the client took no byte for ${idleMs} ms`);
+  }
+}
+
+/** Calls `onIdle` when the client took none of the waiting bytes for `idleMs`. If no bytes wait, the server is slow and nothing happens. */
+function watchReader(response: ServerResponse, idleMs: number, onIdle: (reason: ReaderIdle) => void): void {
+  response.setTimeout(idleMs, () => {
+    if (response.writableLength > 0) onIdle(new ReaderIdle(idleMs));
+    else response.setTimeout(idleMs);
+  });
+}
+
+/** Calls `act` when the text has released its source and the response was sent or its client is gone. */
 function whenBothClosed(text: Readable, response: ServerResponse, act: () => void): void {
   let open = 2;
   const onClosed = (): void => {

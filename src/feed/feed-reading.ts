@@ -1,12 +1,10 @@
-import type { EventStore, FeedLine, FeedPage, FeedRequest } from '../../store/event-store.ts';
-import { DeadlinePassed, withDeadline } from '../http/deadline.ts';
-import { RequestProblem } from '../http/problem.ts';
-import { asStoreProblem } from '../http/store-problem.ts';
-import { cursorText, type FeedPosition } from './feed-cursor.ts';
+import type { EventStore, FeedLine, FeedPage, FeedPosition, FeedRequest } from '../../store/event-store.ts';
+import { withDeadline } from '../http/interruption.ts';
+import { asReadProblem, RequestProblem } from '../http/problem.ts';
 import type { WrittenPiece } from './format-threads.ts';
 import type { Held, PageMemory } from './page-memory.ts';
 
-export type FeedStore = Pick<EventStore, 'readFeed' | 'onEvents' | 'expiredWatermark' | 'retentionRuns' | 'lastSequence' | 'storeId'>;
+export type FeedStore = Pick<EventStore, 'readFeed' | 'onEvents' | 'positions'>;
 
 export interface FeedReading {
   readonly store: FeedStore;
@@ -17,76 +15,83 @@ export interface FeedReading {
   readonly memory: PageMemory;
 }
 
-/** The lines of a page, and what writes them, once it has begun. */
+/** The lines of a page, and the generator that writes them, once it has begun. */
 interface PageContent {
   readonly lines: readonly FeedLine[];
   pieces?: AsyncGenerator<WrittenPiece, void>;
 }
 
-/** A page whose lines may be taken away while nobody takes them. */
+/** A page that may be evicted while its client does not read. */
 export interface HeldPage {
   readonly page: Held<PageContent>;
   readonly events: number;
-  readonly lastSequence: bigint;
+  readonly end: FeedPosition;
   readonly more: boolean;
 }
 
-/** What a page of the store takes at most, but for larger events. */
-const PAGE_BYTES = 4 * 1024 * 1024;
-/** An event with its lines, as far as can be told before. */
+/** The limit of a page in the store; a single event may be larger. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+/** The estimated size of an event before it is read. */
 const EVENT_BYTES = 4 * 1024;
+/** The estimated size of the objects that hold a line. */
+const LINE_OVERHEAD_BYTES = 100;
 
-/** The bytes of the lines, and of what stands for each of them. */
 function bytesOf({ lines }: PageContent): number {
-  return lines.reduce((sum, { start, end }) => sum + end - start + 100, 0);
+  return lines.reduce((sum, { start, end }) => sum + end - start + LINE_OVERHEAD_BYTES, 0);
 }
 
 /**
- * One page behind a position; null where the retention has dropped events behind it, which the reader has missed. That is asked after
- * the page is read: what is dropped meanwhile may be missing in it. Throws RequestProblem where the page cannot be had at the moment.
+ * Reads the page after a position; null where events after it have expired unread. Expiry is checked after the page is read, because events
+ * may expire in between. Throws RequestProblem where the page cannot be read now.
  */
 export async function readPage(position: FeedPosition, limit: number, reading: FeedReading): Promise<HeldPage | null> {
   const { store, zones, deadlineMs, hungUp, memory } = reading;
-  const request = { zones, afterSequence: position.sequence, limit };
-  let facts: Omit<FeedPage, 'lines'> = { lastSequence: position.sequence, more: false };
+  const request = { zones, after: position, limit };
+  let facts: Omit<FeedPage, 'lines'> = { end: position, more: false };
   const make = async (): Promise<PageContent> => {
     const { lines, ...rest } = await withDeadline(deadlineMs, hungUp, (signal) => store.readFeed(request, { signal }));
     facts = rest;
     return { lines };
   };
-  const page = await memory.hold(Math.min(PAGE_BYTES, limit * EVENT_BYTES), make, bytesOf, hungUp).catch((error: unknown) => {
+  const page = await memory.hold(Math.min(MAX_PAGE_BYTES, limit * EVENT_BYTES), make, bytesOf, hungUp).catch((error: unknown) => {
     throw asFeedProblem(error);
   });
   const events = page.value?.lines.length ?? 0;
-  const isMissed = store.expiredWatermark(zones, position.afterRuns) > position.sequence;
-  // An empty page has nothing to hold.
-  if (isMissed || events === 0) page.release();
-  return isMissed ? null : { page, events, ...facts };
+  try {
+    const hasExpired = (await store.positions.afterExpiry(zones, position)) !== undefined;
+    // An empty page needs no memory.
+    if (hasExpired || events === 0) page.release();
+    return hasExpired ? null : { page, events, ...facts };
+  } catch (error) {
+    page.release();
+    throw asFeedProblem(error);
+  }
 }
 
 function asFeedProblem(error: unknown): unknown {
-  if (!(error instanceof DeadlinePassed)) return asStoreProblem(error);
-  const detail = `The reading was interrupted: ${error.message}; ask again`;
-  return new RequestProblem('search.deadline', detail, { headers: { 'retry-after': '5' }, cause: error });
+  return asReadProblem(error, 'The reading was interrupted', 'ask again');
 }
 
-/** The problem of a reader who has missed events: it names the cursor from which it misses no more. */
-export function missedEvents(position: FeedPosition, { store }: Pick<FeedReading, 'store'>): RequestProblem {
-  const oldestCursor = cursorText({ ...position, afterRuns: store.retentionRuns() }, store);
+/** The problem of a cursor after which events have expired. It names the cursor before the oldest event that is left. */
+export async function expiredCursor(
+  position: FeedPosition,
+  { store: { positions }, zones }: Pick<FeedReading, 'zones'> & { readonly store: Pick<FeedStore, 'positions'> },
+): Promise<RequestProblem> {
+  const oldestCursor = positions.encode((await positions.afterExpiry(zones, position)) ?? position);
   const detail = 'Events behind the cursor are past the retention and gone; oldestCursor goes on with the oldest that is kept';
   return new RequestProblem('feed.cursor_expired', detail, { members: { oldestCursor } });
 }
 
 export interface Waiting {
-  /** How long at most; 0: not at all. */
+  /** The longest wait; 0: none. */
   readonly waitMs: number;
-  /** The program stops: nobody is waited for. */
+  /** Aborted when the program stops, which ends the wait. */
   readonly stopping: AbortSignal;
-  /** Called before it waits, perhaps several times; what it throws ends the waiting. */
+  /** Called before each wait. An error ends the waiting. */
   readonly onWait: () => void;
 }
 
-/** The first page that has events, or an empty one when the time is up or the program stops. */
+/** Waits for a page with events. Resolves with an empty page when the time is up or the program stops, and with null as `readPage` does. */
 export async function awaitPage(
   position: FeedPosition,
   limit: number,
@@ -94,22 +99,22 @@ export async function awaitPage(
   reading: FeedReading,
 ): Promise<HeldPage | null> {
   if (waitMs === 0) return readPage(position, limit, reading);
-  const patience = AbortSignal.any([stopping, AbortSignal.timeout(waitMs)]);
+  const timeUp = AbortSignal.any([stopping, AbortSignal.timeout(waitMs)]);
   let news = Promise.withResolvers<void>();
   const stopListening = reading.store.onEvents(() => news.resolve());
   const giveUp = () => news.resolve();
-  const signals = [patience, reading.hungUp];
+  const signals = [timeUp, reading.hungUp];
   for (const signal of signals) signal.addEventListener('abort', giveUp, { once: true });
   try {
-    for (let behind = position; ; ) {
+    for (let after = position; ; ) {
       news = Promise.withResolvers<void>();
-      const page = await readPage(behind, limit, reading);
-      if (page === null || page.events > 0 || patience.aborted) return page;
+      const page = await readPage(after, limit, reading);
+      if (page === null || page.events > 0 || timeUp.aborted) return page;
       onWait();
       await news.promise;
       reading.hungUp.throwIfAborted();
-      if (patience.aborted) return page;
-      behind = { ...position, sequence: page.lastSequence };
+      if (timeUp.aborted) return page;
+      after = page.end;
     }
   } finally {
     stopListening();

@@ -1,19 +1,16 @@
 import { availableParallelism } from 'node:os';
-import { Piscina } from 'piscina';
 import type { FeedLine } from '../../store/event-store.ts';
-import { cached } from '../formats/bounded-cache.ts';
-import { FEED_FORMATS, type FeedFormatName, feedFormat } from '../formats/feed-format.ts';
-import { copiedChunk, pieces, writtenChunks } from './feed-chunks.ts';
-import { type FormatTask, formatTask, transferredWith } from './format-task.ts';
+import { WorkerPool } from '../../store/worker-pool.ts';
+import { FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
+import { copiedChunk, type FormatTask, formatTask, pieces, transferListOf, writersByFormat, writtenChunks } from './format-lines.ts';
 
-/** Fewer events are written where they are: a thread that has gone to sleep takes longer to wake, and a new one longer still. */
-const FEW_EVENTS = 50;
+/** Fewer events are written on the main thread, because waking or starting a thread takes longer. */
+const MIN_EVENTS_FOR_THREAD = 50;
 const MAX_THREADS = 4;
-const IDLE_MS = 60_000;
-/** Beyond the threads, pieces that are being written or wait to be handed over: so many that no thread waits for the others. */
+/** Pieces beyond the number of threads that are written in advance, so that no thread waits for the others. */
 const MAX_AHEAD = 4;
 
-/** A piece of the answer: some events, each whole. */
+/** Some events of an answer as lines. */
 export interface WrittenPiece {
   readonly chunk: Buffer;
   readonly events: number;
@@ -30,57 +27,54 @@ async function whole({ lines, chunk }: Ahead): Promise<WrittenPiece> {
 }
 
 /**
- * Writes events in a format other than their own, which takes ten times as long as to send them. Threads beside the one that everybody
- * shares take what they can, and that one the rest. They start when there is much to do, and end when there has been nothing for a minute.
+ * Writes events in the formats of the feed. To write an event takes ten times as long as to send a stored one, so threads do most of it,
+ * and the main thread does the rest.
  */
 export class FormatThreads {
   readonly #count = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1));
-  readonly #format = cached(FEED_FORMATS.length, feedFormat);
-  #pool: Piscina<FormatTask, Uint8Array> | undefined;
+  readonly #writerOf = writersByFormat();
+  readonly #pool = new WorkerPool<FormatTask, Uint8Array>({
+    module: new URL('./format-lines.ts', import.meta.url),
+    maxThreads: this.#count,
+  });
 
-  /** The events of a page in order, a line each, as bytes. */
-  async *write(lines: readonly FeedLine[], name: FeedFormatName): AsyncGenerator<WrittenPiece, void> {
+  /** Writes the events of a page in order. */
+  async *write(lines: readonly FeedLine[], format: FeedFormatName): AsyncGenerator<WrittenPiece, void> {
     const ahead: Ahead[] = [];
-    const waiting = { pieces: 0 };
-    // Events as they are need no thread, and are copied one piece at a time.
-    const maxAhead = name === 'native' ? 0 : this.#count + MAX_AHEAD;
+    const onThreads = { pieces: 0 };
+    // Stored events are copied one piece at a time, without threads.
+    const maxAhead = FEED_FORMATS[format].isStored ? 0 : this.#count + MAX_AHEAD;
     for (const piece of pieces(lines)) {
       const lastSequence = piece.at(-1)?.sequence ?? 0n;
-      ahead.push({ lines: { events: piece.length, lastSequence }, chunk: this.#begin(piece, name, waiting) });
+      ahead.push({ lines: { events: piece.length, lastSequence }, chunk: this.#begin(piece, format, onThreads) });
       while (ahead.length > maxAhead) yield await whole(ahead.shift() as Ahead);
     }
     for (const piece of ahead) yield await whole(piece);
   }
 
   async close(): Promise<void> {
-    await this.#pool?.destroy();
+    await this.#pool.close();
   }
 
-  #begin(piece: readonly FeedLine[], name: FeedFormatName, waiting: { pieces: number }): Promise<Buffer> {
-    if (name === 'native') {
+  #begin(piece: readonly FeedLine[], format: FeedFormatName, onThreads: { pieces: number }): Promise<Buffer> {
+    if (FEED_FORMATS[format].isStored) {
       return Promise.resolve(copiedChunk(piece));
     }
-    if (piece.length < FEW_EVENTS || waiting.pieces > this.#count) {
-      return Promise.resolve(Buffer.concat([...writtenChunks(piece, this.#format(name))]));
+    if (piece.length < MIN_EVENTS_FOR_THREAD || onThreads.pieces > this.#count) {
+      return Promise.resolve(Buffer.concat([...writtenChunks(piece, this.#writerOf(format))]));
     }
-    waiting.pieces += 1;
-    const chunk = this.#writeBeside(piece, name).finally(() => {
-      waiting.pieces -= 1;
+    onThreads.pieces += 1;
+    const chunk = this.#writeOnThread(piece, format).finally(() => {
+      onThreads.pieces -= 1;
     });
-    // It is looked at in its turn; should the answer be cut short, nobody asks.
+    // The generator awaits the chunk later, or never, if the answer is cut short.
     chunk.catch(() => undefined);
     return chunk;
   }
 
-  async #writeBeside(piece: readonly FeedLine[], name: FeedFormatName): Promise<Buffer> {
-    this.#pool ??= new Piscina({
-      filename: new URL('./format-worker.ts', import.meta.url).href,
-      minThreads: 0,
-      maxThreads: this.#count,
-      idleTimeout: IDLE_MS,
-    });
-    const task = formatTask(name, piece);
-    const { buffer, byteOffset, byteLength } = await this.#pool.run(task, { transferList: transferredWith(task) });
+  async #writeOnThread(piece: readonly FeedLine[], format: FeedFormatName): Promise<Buffer> {
+    const task = formatTask(format, piece);
+    const { buffer, byteOffset, byteLength } = await this.#pool.runOnThread(task, transferListOf(task));
     return Buffer.from(buffer, byteOffset, byteLength);
   }
 }

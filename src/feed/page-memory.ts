@@ -1,49 +1,49 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SerialQueue } from '../../store/serial-queue.ts';
 
-/** A reader that took nothing for so long gives its page up where another one needs the memory. */
+/** The page of a client that has read nothing for so long may be evicted. */
 const STALLED_MS = 1_000;
-/** How often who needs memory looks whether there is some. */
-const LOOK_MS = 50;
+/** The interval of checks for free memory. */
+const POLL_MS = 50;
 
 const MEBIBYTE = 1024 * 1024;
 
-/** The pages of all readers may take an eighth of the memory limit, in addition to it, and at most 96 MiB. */
+/** The memory for pages of all readers: an eighth of the memory limit, in addition to it, and at most 96 MiB. */
 export function pageMemoryBytes(memoryLimitMb: number): number {
   return Math.min(96, memoryLimitMb / 8) * MEBIBYTE;
 }
 
-/** Something in memory that may be taken away while its reader takes nothing; it has to be made again then. */
+/** A value in memory that may be evicted while its client does not read. */
 export class Held<T> {
-  /** Undefined when it was taken away or given back. Keep no other reference to it. */
+  /** Undefined after the eviction or release. Other references to it would keep the memory. */
   value: T | undefined;
-  readonly #giveBack: () => void;
+  readonly #onRelease: () => void;
   #touchedAtMs = performance.now();
 
-  constructor(giveBack: () => void) {
-    this.#giveBack = giveBack;
+  constructor(onRelease: () => void) {
+    this.#onRelease = onRelease;
   }
 
   get isStalled(): boolean {
     return performance.now() - this.#touchedAtMs > STALLED_MS;
   }
 
-  /** Says that its reader took some of it. */
+  /** Notes that the client has read. */
   touch(): void {
     this.#touchedAtMs = performance.now();
   }
 
   release(): void {
     this.value = undefined;
-    this.#giveBack();
+    this.#onRelease();
   }
 }
 
-/** The memory that pages of all readers of the feed may take together, in bytes. */
+/** Bounds the memory for pages of all readers of the feed. */
 export class PageMemory {
   readonly #capacityBytes: number;
   readonly #turns = new SerialQueue();
-  /** By how long they are held, the longest first. */
+  /** The size of each held value, oldest first. */
   readonly #held = new Map<Held<unknown>, number>();
   #heldBytes = 0;
 
@@ -52,8 +52,8 @@ export class PageMemory {
   }
 
   /**
-   * Makes something of about so many bytes when there is room for it, and counts what it turns out to take. Where there is no room, pages
-   * of readers that take nothing are taken away. Rejects with the reason of the signal, or as `make` does.
+   * Makes a value of about `bytes` when there is room for it, and then counts its true size. Evicts pages of stalled clients where there is
+   * no room. Rejects with the signal's reason, or as `make` does.
    */
   async hold<T>(bytes: number, make: () => Promise<T>, sizeOf: (made: T) => number, signal: AbortSignal): Promise<Held<T>> {
     const held = await this.#turns.run(() => this.#reserve<T>(bytes, signal));
@@ -75,7 +75,7 @@ export class PageMemory {
       if (this.#held.size === 0 || this.#heldBytes + bytes <= this.#capacityBytes) break;
       const stalled = [...this.#held.keys()].find(({ value, isStalled }) => value !== undefined && isStalled);
       if (stalled !== undefined) stalled.release();
-      else await delay(LOOK_MS);
+      else await delay(POLL_MS);
     }
     const held = new Held<T>(() => this.#count(held, null));
     this.#count(held, bytes);

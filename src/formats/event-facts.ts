@@ -1,43 +1,40 @@
 import type { FeedEvent } from '../../store/feed-event.ts';
-import { type AddressKind, addressKind } from './address-kind.ts';
-import { asNumber } from './as-number.ts';
-import { cached } from './bounded-cache.ts';
-import { countryCode } from './country-code.ts';
-import type { HostName } from './host-name.ts';
-import { type Quote, quoteOf } from './json-text.ts';
+import { type AddressKind, addressKind, asNumber, countryCode } from './checked-values.ts';
+import { type Quote, quoteOf } from './json-members.ts';
 import { headerValue, type LogDetails, logDetails } from './log-details.ts';
+import { memoizeByText } from './memoize.ts';
 import { type ShieldAction, shieldAction } from './shield-action.ts';
-import { parseAuthority, type UrlParts, urlParts } from './url-parts.ts';
+import { type HostName, parseAuthority, type UrlParts, urlParts } from './url-parts.ts';
 
-/** What is known about an event, checked for the fields that have a type. An empty text counts as missing. */
+/** The values of an event that the formats share, checked for fields that have a type. An empty text counts as absent. */
 export interface EventFacts {
   readonly event: FeedEvent;
-  /** Tells the event apart from every other one, and is the same in every reading of it. */
+  /** Unique among all events, and the same each time the event is read. */
   readonly uid: string;
   readonly action: ShieldAction;
-  /** Who sent the request: an address where `addressKind` says so. Empty where nobody knows. */
+  /** The client: an address unless `addressKind` is `none`. Empty where the event names no client. */
   readonly address: string;
   readonly addressKind: AddressKind;
-  /** Digits. */
+  /** Decimal digits. */
   readonly asNumber: string | undefined;
   readonly countryCode: string | undefined;
   readonly url: UrlParts | undefined;
-  /** The host that was asked: of the URL, or else of the `Host` header. */
+  /** The requested host, from the URL or else from the `Host` header. */
   readonly host: HostName | undefined;
   readonly log: LogDetails;
-  /** For the texts of the event and of its log, whole or in parts. */
+  /** Quotes texts of the event and of its log, whole or in parts. */
   readonly quote: Quote;
 }
 
-const AUTHORITIES = 4096;
-const ACTIONS = 256;
+const CACHED_AUTHORITIES = 4096;
+const CACHED_ACTIONS = 256;
 
-/** Reads the facts of events, and keeps what it found out about hosts and actions: of the same one it gives the same object. */
+/** Makes a function that reads the facts of events. It caches hosts and actions: the same text gives the same object. */
 export function factsReader(): (event: FeedEvent) => EventFacts {
   // The cache cannot hold undefined.
-  const authorities = cached(AUTHORITIES, (text) => parseAuthority(text) ?? null);
+  const authorities = memoizeByText(CACHED_AUTHORITIES, (text) => parseAuthority(text) ?? null);
   const authorityOf = (text: string) => authorities(text) ?? undefined;
-  const actionOf = cached(ACTIONS, shieldAction);
+  const actionOf = memoizeByText(CACHED_ACTIONS, shieldAction);
   return (event) => {
     const { fields, zoneId, timestamp, logId } = event;
     const log = logDetails(event.log);

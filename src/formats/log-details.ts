@@ -3,21 +3,22 @@ export interface LogHeader {
   readonly value: string;
 }
 
-/** What the platform's own logs say beside the fields of the event. Any log goes, so each of them may be missing. */
+/** Texts that the logs of the platform have beside the fields of the event. A log may be any JSON, so each may be absent. */
 export interface LogDetails {
   readonly message: string | undefined;
   readonly remoteIp: string | undefined;
   readonly headers: readonly LogHeader[];
-  /** Where in the request the rule matched, such as `ARGS:id`, and what stood there. */
+  /** The part of the request that the rule matched, such as `ARGS:id`. */
   readonly matchKey: string | undefined;
+  /** The text in that part. */
   readonly matchValue: string | undefined;
 }
 
 const NO_DETAILS: LogDetails = { message: undefined, remoteIp: undefined, headers: [], matchKey: undefined, matchValue: undefined };
 
 /**
- * Reads `Message`, `RemoteIp`, `Headers[{Name, Value}]` and `TriggerMatch{Key, Value}`; texts only, since JSON.parse may round a number. A
- * member of another shape is left out here and stays in the log.
+ * Reads `Message`, `RemoteIp`, `Headers[{Name, Value}]` and `TriggerMatch{Key, Value}`. Takes texts only, because JSON.parse may round a
+ * number, and skips members of another shape.
  */
 export function logDetails(log: unknown): LogDetails {
   if (!isObject(log)) {
@@ -34,7 +35,7 @@ export function logDetails(log: unknown): LogDetails {
   };
 }
 
-/** The value of the first header of a name, which is to be given in small letters. */
+/** The value of the first header with this name, in any case. `name` is in lower case. */
 export function headerValue(headers: readonly LogHeader[], name: string): string | undefined {
   for (const header of headers) {
     if (header.name.length === name.length && header.name.toLowerCase() === name) {

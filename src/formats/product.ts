@@ -1,2 +1,2 @@
-/** Who observed the events, as SIEMs tell their sources apart. */
+/** The observer of the events, by which SIEMs tell sources apart. */
 export const PRODUCT = { vendor: 'shieldlog', name: 'shieldlog', version: '0.1.0' } as const;

@@ -1,17 +1,17 @@
-/** What an action of the shield is called in the formats. The numbers are those of OCSF 1.8, the texts those of ECS 9. */
+/** An action of the shield in the terms of the formats: numbers and captions of OCSF 1.8, texts of ECS 9, severities of CEF. */
 export interface ShieldAction {
-  /** The shield kept the request from going on as it came. */
+  /** Whether the shield blocked or challenged the request. */
   readonly isAlert: boolean;
   readonly ecsType: 'allowed' | 'denied' | 'info';
   readonly ecsOutcome: 'success' | 'failure' | 'unknown' | undefined;
   readonly ocsfAction: readonly [id: number, caption: string];
   readonly ocsfDisposition: readonly [id: number, caption: string];
   readonly ocsfSeverity: readonly [id: number, caption: string];
-  /** 0 to 10, or `Unknown`. */
+  /** `0` to `10`, or `Unknown`. */
   readonly cefSeverity: string;
 }
 
-const KNOWN: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>([
+const ACTIONS: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>([
   [
     'blocked',
     {
@@ -30,7 +30,7 @@ const KNOWN: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>([
       isAlert: true,
       ecsType: 'info',
       ecsOutcome: 'unknown',
-      // OCSF names a challenge as the example of a known disposition whose action is not known: the client decides what becomes of it.
+      // OCSF gives a challenge as its example of a disposition without an action, because the client decides what follows.
       ocsfAction: [0, 'Unknown'],
       ocsfDisposition: [23, 'Challenge'],
       ocsfSeverity: [2, 'Low'],
@@ -63,7 +63,7 @@ const KNOWN: ReadonlyMap<string, ShieldAction> = new Map<string, ShieldAction>([
   ],
 ]);
 
-const UNSAID: ShieldAction = {
+const NO_ACTION: ShieldAction = {
   isAlert: false,
   ecsType: 'info',
   ecsOutcome: undefined,
@@ -73,11 +73,11 @@ const UNSAID: ShieldAction = {
   cefSeverity: 'Unknown',
 };
 
-/** By the event's action, in any case. One that has no counterpart is `99` in OCSF with the event's own text as its caption. */
+/** Looks an event's action up, in any case. An action that OCSF does not have gets the number 99 and its own text as the caption. */
 export function shieldAction(text: string): ShieldAction {
   if (text === '') {
-    return UNSAID;
+    return NO_ACTION;
   }
   const other = [99, text] as const;
-  return KNOWN.get(text) ?? KNOWN.get(text.toLowerCase()) ?? { ...UNSAID, ocsfAction: other, ocsfDisposition: other };
+  return ACTIONS.get(text) ?? ACTIONS.get(text.toLowerCase()) ?? { ...NO_ACTION, ocsfAction: other, ocsfDisposition: other };
 }

@@ -1,13 +1,26 @@
-import { type HostName, hostName } from './host-name.ts';
+import { parse } from 'tldts';
+import { parseAddress } from '../../query/address.ts';
+
+/** The host of a URL. */
+export interface HostName {
+  /** In lower case; an IPv6 address in its brackets. */
+  readonly name: string;
+  /** The address without brackets, where the host is one. */
+  readonly ip: string | undefined;
+  /** Only for a name below a public suffix of ICANN; `localhost` and `shop.example` have none. */
+  readonly registeredDomain: string | undefined;
+  readonly topLevelDomain: string | undefined;
+  /** The labels before the registered domain, if there are any. */
+  readonly subdomain: string | undefined;
+}
 
 /**
- * The parts of a URL as they are written: what a shield looks at is not what is left after the dots of a path are resolved and its escapes
- * undone.
+ * The parts of a URL as they are written. Escapes and dot segments stay, because the shield judges the URL as it was sent.
  */
 export interface UrlParts {
-  /** As it was observed, complete or not. */
+  /** The text as it was observed, complete or not. */
   readonly original: string;
-  /** In small letters. With it there is a host; without it the URL is a path or cannot be taken apart. */
+  /** In lower case. A URL with a scheme has a host; one without is a path, or has no other parts. */
   readonly scheme: string | undefined;
   readonly host: HostName | undefined;
   /** Only where it is written out. */
@@ -18,11 +31,20 @@ export interface UrlParts {
   readonly query: string | undefined;
   /** Without the hash mark. */
   readonly fragment: string | undefined;
-  /** Of the last part of the path, without the dot. */
+  /** The extension of the last segment of the path, without the dot. */
   readonly extension: string | undefined;
 }
 
-const LARGEST_PORT = 65_535;
+/** The part of a URL between the scheme and the path. */
+export interface Authority {
+  readonly host: HostName;
+  readonly port: number | undefined;
+  readonly username: string | undefined;
+}
+
+const MAX_PORT = 65_535;
+/** The longest name in DNS. */
+const MAX_NAME_LENGTH = 253;
 const SLASH = 0x2f;
 const QUESTION_MARK = 0x3f;
 const HASH = 0x23;
@@ -30,6 +52,8 @@ const BACKSLASH = 0x5c;
 const SCHEME = /^[a-z][a-z0-9+.-]*$/i;
 const EXTENSION = /\.([0-9a-z_-]{1,32})$/i;
 const AUTHORITY = /^(?:([^@]*)@)?(\[[^\]]*\]|[^:]*)(?::([0-9]{0,5}))?$/;
+const NAME = /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}._-]*[\p{L}\p{M}\p{N}_.])?$/u;
+const SUFFIX_OPTIONS = { extractHostname: false, validateHostname: true, detectIp: false } as const;
 
 const NO_PARTS = {
   scheme: undefined,
@@ -42,16 +66,11 @@ const NO_PARTS = {
   extension: undefined,
 };
 
-/** What stands between the scheme and the path. */
-export interface Authority {
-  readonly host: HostName;
-  readonly port: number | undefined;
-  readonly username: string | undefined;
-}
+const NO_DOMAIN = { registeredDomain: undefined, topLevelDomain: undefined, subdomain: undefined };
 
 /**
- * Takes `https://host:port/path?query#fragment` and `/path?query` apart. Of anything else, and of a URL whose host is none, only the
- * original is there: whatever is guessed about it would be wrong as often as not.
+ * Splits `https://host:port/path?query#fragment` and `/path?query`. Any other text, or a URL with an invalid host, has only `original`:
+ * a guess at its parts would often be wrong. `authorityOf` is `parseAuthority` or a cache before it.
  */
 export function urlParts(original: string, authorityOf: (text: string) => Authority | undefined): UrlParts {
   if (original.startsWith('/') && !original.startsWith('//')) {
@@ -79,15 +98,33 @@ function endOfAuthority(text: string, from: number): number {
   return text.length;
 }
 
-/** `user:password@host:port`; undefined where there is no host or the port is none. */
+/** Parses `user:password@host:port`; undefined for an invalid host or port. */
 export function parseAuthority(text: string): Authority | undefined {
   const [, userinfo, hostText = '', digits = ''] = AUTHORITY.exec(text) ?? [];
-  const host = hostName(hostText);
+  const host = parseHost(hostText);
   const port = digits === '' ? undefined : Number(digits);
-  if (host === undefined || (port ?? 0) > LARGEST_PORT) {
+  if (host === undefined || (port ?? 0) > MAX_PORT) {
     return undefined;
   }
   return { host, port, username: userinfo?.split(':', 1)[0] || undefined };
+}
+
+/** Undefined where the text is neither a name nor an address. */
+function parseHost(text: string): HostName | undefined {
+  const name = text.toLowerCase();
+  const ip = name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name;
+  if (parseAddress(ip) !== null) {
+    // Without brackets, the colons of an address could as well separate a port.
+    return ip.includes(':') === (ip !== name) ? { name, ip, ...NO_DOMAIN } : undefined;
+  }
+  if (name.length > MAX_NAME_LENGTH || !NAME.test(name)) {
+    return undefined;
+  }
+  const { isIcann, domain, publicSuffix, subdomain } = parse(name, SUFFIX_OPTIONS);
+  if (isIcann !== true || domain === null || publicSuffix === null) {
+    return { name, ip: undefined, ...NO_DOMAIN };
+  }
+  return { name, ip: undefined, registeredDomain: domain, topLevelDomain: publicSuffix, subdomain: subdomain || undefined };
 }
 
 function pathParts(text: string): Pick<UrlParts, 'path' | 'query' | 'fragment' | 'extension'> {

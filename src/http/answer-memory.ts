@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
-import { CALLER_IDLE_MS, cutOffIdle } from '../../edge/answer-room.ts';
+import { CALLER_IDLE_MS, cutOffIdle } from '../../edge/idle-caller.ts';
 import { RequestProblem } from './problem.ts';
 
-/** Answers up to this size are never refused: callers who take nothing of large ones keep nobody from usual searches. */
+/** Smaller answers are always let through, so that callers who leave large ones unread do not block usual searches. */
 const SMALL_BYTES = 256 * 1024;
 
-/** What whole answers may take together until their callers have taken them, where the program may take so much memory. */
+/** The memory for whole answers that their callers have not taken yet: an eighth of MEMORY_LIMIT_MB, in bytes. */
 export function answerMemoryBytes(memoryLimitMb: number): number {
   return (memoryLimitMb / 8) * 1024 * 1024;
 }
 
-/** The memory of answers that are made whole before their first byte, until their callers have taken them. */
+/** Limits the memory of answers that are made whole before their first byte, until their callers have taken them. */
 export class AnswerMemory {
   readonly #capacityBytes: number;
   readonly #idleMs: number;
@@ -22,8 +22,8 @@ export class AnswerMemory {
   }
 
   /**
-   * Counts the bytes until the response is closed. Throws RequestProblem `store.busy` where a large answer has no room beside
-   * those of others; one that is alone always has, since it could never be given otherwise.
+   * Counts the bytes until the response is closed. Throws RequestProblem `store.busy` where a large answer does not fit beside the others.
+   * One that is alone always fits, since it could never be given otherwise.
    */
   hold(response: ServerResponse, bytes: number): void {
     if (bytes > SMALL_BYTES && this.#takenBytes > 0 && this.#takenBytes + bytes > this.#capacityBytes) {
@@ -32,7 +32,7 @@ export class AnswerMemory {
       throw new RequestProblem('store.busy', detail, { headers: { 'retry-after': '5' } });
     }
     cutOffIdle(response, this.#idleMs);
-    // Who is gone already emits no more events.
+    // A closed response emits no more events.
     if (response.closed) return;
     this.#takenBytes += bytes;
     response.once('close', () => {

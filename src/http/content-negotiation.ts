@@ -1,16 +1,18 @@
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { constants, createGzip, createZstdCompress } from 'node:zlib';
 import * as contentType from 'content-type';
 import Negotiator from 'negotiator';
 import { RequestProblem } from './problem.ts';
 
-/** What operation 1 answers with; the first is what `*` and a missing `Accept` get. */
+/** The answer types of a search. The first is used for `*` and where `Accept` is missing. */
 export const SEARCH_ANSWER_TYPES = ['application/json', 'text/json', 'text/plain'] as const;
 
 /**
- * The most preferred of `offered` by an `Accept` header (undefined or blank: anything).
- * Throws RequestProblem `accept.none` when none is acceptable.
+ * Returns the type of `offered` that an `Accept` header prefers; undefined or blank means any. Throws RequestProblem `accept.none` when
+ * none is acceptable.
  */
 export function negotiateAnswer<T extends string>(acceptHeader: string | undefined, offered: readonly T[]): T {
-  // Our answers are UTF-8 and say so; the negotiator would take `application/json;charset=utf-8` for a type we do not offer.
+  // Our answers are UTF-8 and say so. The negotiator would take `application/json;charset=utf-8` for a type that is not offered.
   const accept = acceptHeader?.replaceAll(/;\s*charset="?utf-?8"?(?=\s*(?:[;,]|$))/gi, '').trim();
   const negotiator = new Negotiator({ headers: { accept: accept === '' ? undefined : accept } });
   const best = negotiator.mediaType(offered);
@@ -19,7 +21,7 @@ export function negotiateAnswer<T extends string>(acceptHeader: string | undefin
   throw new RequestProblem('accept.none', `Accept: ${acceptHeader} takes none of ${offered.join(', ')}`);
 }
 
-/** What the intake takes beside JSON; `application/x-ndjson` is the name to use, the others are what tools send. */
+/** The types of lines that the intake takes. `application/x-ndjson` is the name to use; tools send the others. */
 export const LINE_TYPES = [
   'application/x-ndjson',
   'application/ndjson',
@@ -33,7 +35,7 @@ export function isLineType(type: string): boolean {
   return LINE_TYPES.some((candidate) => candidate === type);
 }
 
-/** What `isJsonType` takes, for messages and for the interface's description. */
+/** The types that `isJsonType` takes, for messages and for the interface's description. */
 export const JSON_TYPES = ['application/json', 'text/json', 'application/*+json'] as const;
 
 export function isJsonType(type: string): boolean {
@@ -41,8 +43,8 @@ export function isJsonType(type: string): boolean {
 }
 
 /**
- * The media type of a request body in lower case, without parameters.
- * Throws RequestProblem `body.unsupported_type` unless `isAllowed` takes it and its charset, if named, is UTF-8.
+ * Returns the media type of a request body in lower case, without parameters. Throws RequestProblem `body.unsupported_type` unless
+ * `isAllowed` takes it and its charset, if named, is UTF-8.
  */
 export function requireBodyType(header: string | undefined, isAllowed: (type: string) => boolean, allowed: string): string {
   const { type, parameters } = contentType.parse(header ?? '');
@@ -62,4 +64,31 @@ export function requirePlainBody(header: string | undefined): void {
   throw new RequestProblem('body.unsupported_type', `Content-Encoding: ${header} is not supported here; allowed: identity`, {
     headers: { 'accept-encoding': 'identity' },
   });
+}
+
+const ENCODINGS = ['zstd', 'gzip', 'identity'] as const;
+type ContentEncoding = (typeof ENCODINGS)[number];
+
+/**
+ * Returns the encoding that an `Accept-Encoding` header prefers; `identity` without one. Throws RequestProblem `accept.none` when it takes
+ * none.
+ */
+export function negotiateEncoding(header: string | undefined): ContentEncoding {
+  const best = new Negotiator({ headers: { 'accept-encoding': header } }).encoding([...ENCODINGS]);
+  const found = ENCODINGS.find((encoding) => encoding === best);
+  if (found !== undefined) return found;
+  throw new RequestProblem('accept.none', `Accept-Encoding: ${header} takes none of ${ENCODINGS.join(', ')}`);
+}
+
+/** The fastest levels: the feed and the export are written as fast as their readers take them. */
+const COMPRESSORS: Readonly<Record<Exclude<ContentEncoding, 'identity'>, () => Transform>> = {
+  gzip: () => createGzip({ level: 1 }),
+  zstd: () => createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
+};
+
+/** Encodes a stream. An error of either side ends both. */
+export function encodeStream(source: Readable, encoding: ContentEncoding): Readable {
+  if (encoding === 'identity') return source;
+  // The reader of the result gets the error, too.
+  return pipeline(source, COMPRESSORS[encoding](), () => undefined);
 }

@@ -3,14 +3,14 @@ import fastifyPlugin from 'fastify-plugin';
 import { RequestProblem } from './problem.ts';
 import { requireBodyLength } from './request-body.ts';
 
-/** RFC 9112, section 3.2: exactly one, which may be empty; older clients send none. */
+/** HTTP/1.1 needs exactly one `Host`, which may be empty (RFC 9112, 3.2). Older clients send none. */
 function requireHost({ raw }: FastifyRequest): void {
   const hosts = raw.headersDistinct['host']?.length ?? 0;
   if (hosts === 1 || (hosts === 0 && raw.httpVersion !== '1.1')) return;
   throw new RequestProblem('request.malformed', `The request has ${hosts} Host headers; HTTP/1.1 needs exactly one`);
 }
 
-/** What the client waits for before it sends its body, in lower case. HTTP/1.0 has no expectations. */
+/** The value of `Expect` in lower case. HTTP/1.0 has no expectations. */
 function expectationOf({ raw }: FastifyRequest): string | undefined {
   return raw.httpVersion === '1.1' ? raw.headers.expect?.trim().toLowerCase() : undefined;
 }
@@ -22,17 +22,48 @@ function requireKnownExpectation(request: FastifyRequest): void {
 }
 
 /**
- * Refuses what the headers alone make wrong, before the body is asked for: a client that waits for `100 Continue` gets it only where its
- * body will be read. Register before any route.
+ * Refuses a request for its headers alone, before its body is read. A client that waits for `100 Continue` gets it only where its body will
+ * be read. Register before any route.
  */
 export const earlyRefusals = fastifyPlugin(async (app: FastifyInstance) => {
   app.addHook('onRequest', async (request) => {
     requireHost(request);
     requireKnownExpectation(request);
   });
-  // After all hooks and routes have judged the headers, in `onRequest`.
+  // By now all hooks and routes have checked the headers in `onRequest`.
   app.addHook('preParsing', async (request, reply) => {
     requireBodyLength(Number(request.headers['content-length'] ?? 0), request);
     if (expectationOf(request) !== undefined) reply.raw.writeContinue();
+  });
+});
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answered although the program is stopping. */
+    readonly whileStopping?: boolean;
+  }
+  interface FastifyInstance {
+    /** True from the moment `close` is called. */
+    isStopping(): boolean;
+    /** The requests that are not answered yet, such as `GET /metrics`. */
+    underWay(): readonly string[];
+  }
+}
+
+/** Answers new requests on open connections with 503 once the program is stopping. Requests under way are finished. */
+export const stopping = fastifyPlugin(async (app: FastifyInstance) => {
+  let isStopping = false;
+  const requests = new Set<FastifyRequest>();
+  app.decorate('isStopping', () => isStopping);
+  app.decorate('underWay', () => [...requests].map(({ method, routeOptions, url }) => `${method} ${routeOptions.url ?? url}`));
+  app.addHook('preClose', async () => {
+    isStopping = true;
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    requests.add(request);
+    // This also happens where the client went away.
+    reply.raw.once('close', () => requests.delete(request));
+    if (!isStopping || request.routeOptions.config?.whileStopping === true) return;
+    throw new RequestProblem('program.stopping', 'The program is stopping; try again when it is back', { headers: { 'retry-after': '5' } });
   });
 });

@@ -1,11 +1,22 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { cutText } from '../../query/shown-value.ts';
-import { isHangUp } from './hang-up.ts';
+import { CLIENT_CLOSED } from '../../edge/edge-error.ts';
+import { cutText } from '../../query/request-errors.ts';
+import { isHangUp } from './interruption.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
-import { requestPath, routePattern } from './route-pattern.ts';
 
-/** The framework's own refusals, by status. */
+/** Makes a pattern that matches the paths of a route, which may have parameters such as `:id`. */
+export function routePattern(url: string): RegExp {
+  const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')));
+  return new RegExp(`^${parts.join('/')}$`);
+}
+
+/** The path of a request, without its query. */
+export function requestPath({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? url;
+}
+
+/** The keys of errors of the framework, by status. */
 const FRAMEWORK_KEYS: Readonly<Record<number, ErrorKey>> = {
   400: 'request.malformed',
   408: 'request.timeout',
@@ -30,17 +41,17 @@ function asProblem(error: unknown, request: FastifyRequest): RequestProblem | nu
 }
 
 /**
- * Answers any error thrown by a route or a hook; nobody reads what is sent to a client that hung up. What is nobody's fault but ours: 500
- * without a body, logged whole.
+ * Answers any error of a route or a hook. An error that is no RequestProblem is a defect: it is logged whole and answered with 500 without
+ * a body. A client that hung up reads nothing of this.
  */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (isHangUp(error, request.raw)) return reply.code(499).send();
+  if (isHangUp(error, request.raw)) return reply.code(CLIENT_CLOSED).send();
   const problem = asProblem(error, request);
   if (problem === null) {
     request.log.error({ err: error, method: request.method, path: requestPath(request) }, 'a request failed');
     return reply.code(500).removeHeader('content-type').send();
   }
-  // The caller can only try again; whoever runs the program has a disk or a memory to look after.
+  // The caller can only try again. The operator has a disk or a memory to look after.
   if (problem.errorKey === 'store.append_failed') {
     request.log.error({ err: problem.cause, method: request.method, path: requestPath(request) }, 'events could not be stored');
   }
@@ -51,14 +62,14 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     .send(problemBody(problem, requestPath(request)));
 }
 
-/** ProblemDetails for every error, and 405 with `Allow` for a known path with another method. Register before any route. */
+/** Answers every error with ProblemDetails, and a path that lacks the method with 405 and `Allow`. Register before any route. */
 export const errorAnswers = fastifyPlugin(async (app: FastifyInstance) => {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
     routes.push({ pattern: routePattern(url), methods: [method].flat() });
   });
   app.setErrorHandler(answerError);
-  // Before the body is read: nobody would look at it.
+  // This runs before the body is read.
   app.addHook('preParsing', async (request) => {
     if (!request.is404) return;
     const path = requestPath(request);

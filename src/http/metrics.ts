@@ -2,19 +2,19 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import type { EventStore, StoreStats } from '../../store/event-store.ts';
 
-/** What `/metrics` shows, and the instruments that routes write to. */
+/** The registry of `/metrics`, and the instruments that routes write to. */
 export interface Metrics {
   readonly registry: Registry;
-  /** Seconds a search took in the store; `outcome` is answered, deadline, hung_up or failed. */
+  /** Seconds that searches took in the store, by `outcome`: answered, deadline, hung_up or failed. */
   readonly searchSeconds: Histogram<'output' | 'outcome'>;
   /** Events that arrived over HTTP, by `source` (http, file) and `verdict` (accepted, expired, rejected). */
   readonly receivedEvents: Counter<'source' | 'verdict'>;
-  /** Events that went out by the feed. */
+  /** Events that the feed sent. */
   readonly feedEvents: Counter<'format'>;
 }
 
 const STORE_TOTALS: readonly (readonly [name: string, help: string, read: (stats: StoreStats) => number])[] = [
-  // The first event has the sequence 1; an event that turns out to be a duplicate had got its sequence before.
+  // The first event has the sequence 1. Duplicates have taken a sequence, too.
   [
     'shieldlog_stored_events_total',
     'Events ever stored',
@@ -30,16 +30,12 @@ const STORE_LEVELS: readonly (readonly [name: string, help: string, read: (stats
   ['shieldlog_segments', 'Segment files', ({ segments }) => segments],
   ['shieldlog_segment_bytes', 'Size of the segment files', ({ segmentBytes }) => segmentBytes],
   ['shieldlog_journal_bytes', 'Size of the journal files', ({ journalBytes }) => journalBytes],
-  ['shieldlog_zone_row_cache_zones', 'Small zones whose flushed rows are cached in memory', ({ cachedZones }) => cachedZones],
-  ['shieldlog_zone_row_cache_bytes', 'Memory that these rows are estimated to take', ({ cachedZoneBytes }) => cachedZoneBytes],
   ['shieldlog_dead_letters', 'Messages kept that could not become events', ({ deadLetters }) => deadLetters],
 ];
 
-/** Names that metrics had before, by the names they have now. Both are exported in this version. */
+/** The former names of metrics, by their present names. Both are exported in this version. */
 const FORMER_NAMES: Readonly<Record<string, string>> = {
   shieldlog_memtable_events: 'shieldlog_hot_events',
-  shieldlog_zone_row_cache_zones: 'shieldlog_zone_tables',
-  shieldlog_zone_row_cache_bytes: 'shieldlog_zone_table_bytes',
 };
 
 type KafkaCounters = ReturnType<KafkaSource['counters']>;
@@ -56,26 +52,28 @@ const KAFKA_TOTALS: readonly (readonly [name: string, help: string, read: (count
   ['shieldlog_kafka_pauses_total', 'Times a partition was paused because the store was behind', ({ pauses }) => pauses],
 ];
 
-/** A counter whose total is kept elsewhere and read when `/metrics` is asked for. */
-function totalRead(registry: Registry, name: string, help: string, read: () => number): void {
+/** A counter whose total is kept elsewhere and read at each request of `/metrics`. */
+function totalRead(registry: Registry, name: string, help: string, read: () => number | Promise<number>): void {
   new Counter({
     name,
     help,
     registers: [registry],
-    collect() {
+    async collect() {
+      const total = await read();
       this.reset();
-      this.inc(read());
+      this.inc(total);
     },
   });
 }
 
-function levelRead(registry: Registry, name: string, help: string, read: () => number): void {
+/** A gauge whose level is kept elsewhere and read at each request of `/metrics`. A renamed one is there under its former name, too. */
+export function levelRead(registry: Registry, name: string, help: string, read: () => number | Promise<number>): void {
   new Gauge({
     name,
     help,
     registers: [registry],
-    collect() {
-      this.set(read());
+    async collect() {
+      this.set(await read());
     },
   });
   const former = FORMER_NAMES[name];
@@ -84,18 +82,30 @@ function levelRead(registry: Registry, name: string, help: string, read: () => n
   }
 }
 
-/** A registry of its own for each app: two in one process do not meet. */
+/** Metrics that are collected at the same time share one reading. */
+function sharedStats(store: EventStore): () => Promise<StoreStats> {
+  let underWay: Promise<StoreStats> | undefined;
+  return () => {
+    underWay ??= store.stats().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  };
+}
+
+/** Each app has a registry of its own. */
 export function createMetrics({ store, kafka }: { readonly store: EventStore; readonly kafka: KafkaSource | null }): Metrics {
   const registry = new Registry();
   // Event-loop lag, process memory and CPU, garbage collection.
   collectDefaultMetrics({ register: registry });
-  for (const [name, help, read] of STORE_TOTALS) totalRead(registry, name, help, () => read(store.stats()));
-  for (const [name, help, read] of STORE_LEVELS) levelRead(registry, name, help, () => read(store.stats()));
+  const stats = sharedStats(store);
+  for (const [name, help, read] of STORE_TOTALS) totalRead(registry, name, help, async () => read(await stats()));
+  for (const [name, help, read] of STORE_LEVELS) levelRead(registry, name, help, async () => read(await stats()));
   levelRead(registry, 'shieldlog_pending_bytes', 'Bytes taken in that are not yet searchable', () => store.pendingBytes());
   if (kafka !== null) {
     for (const [name, help, read] of KAFKA_TOTALS) totalRead(registry, name, help, () => read(kafka.counters()));
     levelRead(registry, 'shieldlog_kafka_lag_messages', 'Messages that the brokers have and that are not read yet', () => kafka.lag());
-    levelRead(registry, 'shieldlog_kafka_ready', '1 while Kafka is being consumed', () => (kafka.health().ready ? 1 : 0));
+    levelRead(registry, 'shieldlog_kafka_ready', '1 while Kafka is being consumed', () => (kafka.reasonsNotReady().length === 0 ? 1 : 0));
   }
   const searchSeconds = new Histogram({
     name: 'shieldlog_search_seconds',

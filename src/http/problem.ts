@@ -1,4 +1,8 @@
-/** What can be wrong with a request, by `errorKey`: the status it is answered with and its title. */
+import { type FieldError, InvalidSearchError } from '../../query/request-errors.ts';
+import { StoreError } from '../../store/event-store.ts';
+import { DeadlinePassed } from './interruption.ts';
+
+/** The problems of requests by their `errorKey`, each with its status and title. */
 export const PROBLEMS = {
   'request.malformed': { status: 400, title: 'The request is malformed' },
   'request.invalid': { status: 400, title: 'The request is invalid' },
@@ -11,6 +15,7 @@ export const PROBLEMS = {
   'route.method_not_allowed': { status: 405, title: 'The path does not have this method' },
   'accept.none': { status: 406, title: 'No acceptable content type' },
   'request.timeout': { status: 408, title: 'The request took too long to arrive' },
+  // Not for uploads of events, which stream: one that is too long ends with request.malformed, after what came before is stored.
   'body.too_large': { status: 413, title: 'The request body is too large' },
   'body.unsupported_type': { status: 415, title: 'The content type is not supported' },
   'feed.cursor_expired': { status: 416, title: 'Events behind the cursor are past the retention' },
@@ -25,15 +30,9 @@ export const PROBLEMS = {
 
 export type ErrorKey = keyof typeof PROBLEMS;
 
-/** One thing wrong with the body; `field` is its JSON path, the message names the value and what is allowed. */
-export interface FieldError {
-  readonly field: string;
-  readonly message: string;
-}
-
 interface ProblemOptions {
   readonly errors?: readonly FieldError[];
-  /** Response headers, such as `allow` or `retry-after`. */
+  /** Headers of the answer, such as `allow` or `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the body. */
   readonly members?: Readonly<Record<string, string>>;
@@ -61,7 +60,25 @@ export class RequestProblem extends Error {
   }
 }
 
-/** Where the statuses are defined; RFC 9457 wants `type` to be a URI that explains the problem. */
+/** The problem that names everything that is wrong with a request. `errors` has at least one entry. */
+export function invalidRequest(errors: readonly FieldError[], cause?: unknown): RequestProblem {
+  const [first] = errors;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  const detail = first === undefined ? 'The request is invalid' : `${first.field}: ${first.message}${more}`;
+  return new RequestProblem('request.invalid', detail, { errors, cause });
+}
+
+/** Compiles a request. An InvalidSearchError becomes RequestProblem `request.invalid` with all of its faults. */
+export function compiled<T>(compile: () => T): T {
+  try {
+    return compile();
+  } catch (error) {
+    if (!(error instanceof InvalidSearchError)) throw error;
+    throw invalidRequest(error.errors, error);
+  }
+}
+
+/** The URIs of `type`, which explain a problem by its status (RFC 9457). */
 const STATUS_DEFINITIONS: Readonly<Record<number, string>> = {
   400: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.1',
   401: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.2',
@@ -93,4 +110,32 @@ export function problemBody(problem: RequestProblem, instance: string | null): s
     ...(problem.errors === undefined ? {} : { errors: problem.errors }),
     ...problem.members,
   });
+}
+
+/**
+ * Returns the problem for an error of a reading: `search.deadline` where its deadline passed, and otherwise that of `asStoreProblem`.
+ * `what` says which reading was interrupted, `advice` what the caller can do.
+ */
+export function asReadProblem(error: unknown, what: string, advice: string): unknown {
+  if (!(error instanceof DeadlinePassed)) return asStoreProblem(error);
+  return new RequestProblem('search.deadline', `${what}: ${error.message}; ${advice}`, { headers: { 'retry-after': '5' }, cause: error });
+}
+
+/** Returns the problem for an error of the store; any other error comes back as it is. */
+export function asStoreProblem(error: unknown): unknown {
+  if (!(error instanceof StoreError)) return error;
+  switch (error.code) {
+    case 'overloaded':
+      return new RequestProblem('store.busy', error.message, { headers: { 'retry-after': '1' }, cause: error });
+    case 'closed':
+      return new RequestProblem('program.stopping', error.message, { headers: { 'retry-after': '5' }, cause: error });
+    case 'append_failed': {
+      const detail = `${error.message}; sending everything again stores nothing twice`;
+      return new RequestProblem('store.append_failed', detail, { headers: { 'retry-after': '5' }, cause: error });
+    }
+    case 'folder_in_use':
+    case 'folder_unusable':
+    case 'corrupt':
+      return error;
+  }
 }

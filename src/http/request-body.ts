@@ -2,14 +2,14 @@ import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { RequestProblem } from './problem.ts';
 
-/** How long a client may keep a request waiting for its body, in milliseconds, unless the app is told otherwise. */
+/** How long a client may keep a request waiting for its body, in milliseconds. */
 export const BODY_DEADLINE_MS = 30_000;
 
-/** Bytes of the body of a search or an export: some thousands of filter values; nothing a person or a dashboard asks comes near. */
+/** The longest body of a search or an export, in bytes: enough for some thousands of filter values. */
 export const SEARCH_BODY_BYTES = 1024 * 1024;
 
 function tooLate(what: string): RequestProblem {
-  // What is left of the body may still come: it must not be taken for the next request.
+  // The rest of the body may still come, and must not be taken for the next request.
   return new RequestProblem('request.timeout', what, { headers: { connection: 'close' } });
 }
 
@@ -23,7 +23,7 @@ async function withinMs<T>(ms: number, work: Promise<T>, what: string): Promise<
   }
 }
 
-/** The chunks of a body; the stream is left open when they are no longer asked for, because the answer goes out on the same connection. */
+/** The chunks of a body. The stream stays open when no more are asked for, because the answer goes out on the same connection. */
 async function* chunksOf(body: Readable, msLeft: () => number, what: string): AsyncGenerator<Buffer> {
   const chunks = body.iterator({ destroyOnReturn: false });
   let isWaiting = false;
@@ -36,14 +36,12 @@ async function* chunksOf(body: Readable, msLeft: () => number, what: string): As
       yield chunk.value as Buffer;
     }
   } finally {
-    // An iterator that waits for a chunk cannot be ended before that chunk is there.
+    // An iterator that waits for a chunk cannot be ended before that chunk has come.
     if (!isWaiting) await chunks.return?.();
   }
 }
 
-/**
- * A body of any length. Only the waiting for the client counts: throws RequestProblem `request.timeout` when no byte comes for `idleMs`.
- */
+/** The chunks of a body of any length. Throws RequestProblem `request.timeout` when no byte comes for `idleMs`. */
 export function steadyChunks(body: Readable, idleMs: number): AsyncGenerator<Buffer> {
   return chunksOf(body, () => idleMs, `no byte of the request body came for ${idleMs} ms`);
 }
@@ -58,8 +56,8 @@ export function requireBodyLength(lengthBytes: number, request: FastifyRequest):
 }
 
 /**
- * A content type parser for the whole body. Throws RequestProblem `body.too_large` past the route's limit, `request.timeout` when it is not
- * there after `deadlineMs`, and the stream's own error when the client goes away.
+ * A content type parser for the whole body. Throws RequestProblem `body.too_large` past the route's limit, `request.timeout` after
+ * `deadlineMs`, and the stream's own error when the client goes away.
  */
 export function wholeBodyWithin(deadlineMs: number): (request: FastifyRequest, body: Readable) => Promise<Buffer> {
   const what = `the request body did not arrive whole within ${deadlineMs} ms`;

@@ -1,12 +1,21 @@
 import type { Page } from '../../query/search-plan.ts';
 import type { EventGroup, EventRow, SearchResult } from '../../query/search-result.ts';
 
-/** GenericRequestResponse of a search that succeeded. */
+/** The GenericRequestResponse of a search that succeeded. */
 const SUCCEEDED = JSON.stringify({ statusCode: 200, success: true, message: null, errorKey: null });
 
-/** The log's text goes in as it is: parsing it would lose the digits of integers past 2^53, and time. */
-export function rowJson({ logId, timestamp, logJson, fields }: EventRow): string {
-  return `{"logId":${JSON.stringify(logId)},"timestamp":${timestamp},"log":${logJson},"fields":${JSON.stringify(fields)}}`;
+/** The log's text is copied: parsing it would lose digits of integers past 2^53, and time. */
+function rowMembers({ logId, timestamp, logJson, fields }: EventRow): string {
+  return `"logId":${JSON.stringify(logId)},"timestamp":${timestamp},"log":${logJson},"fields":${JSON.stringify(fields)}`;
+}
+
+export function rowJson(row: EventRow): string {
+  return `{${rowMembers(row)}}`;
+}
+
+/** A row that says its zone, as in answers about several zones. */
+export function zoneRowJson(row: EventRow): string {
+  return `{${rowMembers(row)},"shieldZoneId":${row.zoneId}}`;
 }
 
 function groupJson({ key, count, firstSeen, lastSeen, context, sparkline }: EventGroup): string {
@@ -26,5 +35,6 @@ export function searchResponseJson(result: SearchResult, page: Page): string {
   const rows = result.kind === 'rows' ? `[${result.rows.map(rowJson).join(',')}]` : 'null';
   const groups = result.kind === 'groups' ? `[${result.groups.map(groupJson).join(',')}]` : 'null';
   const totalPages = Math.ceil(result.total / page.size);
-  return `{"rows":${rows},"groups":${groups},"total":${result.total},"totalPages":${totalPages},"page":${page.index},"errorResponse":${SUCCEEDED}}`;
+  const pages = `"total":${result.total},"totalPages":${totalPages},"page":${page.index}`;
+  return `{"rows":${rows},"groups":${groups},${pages},"errorResponse":${SUCCEEDED}}`;
 }

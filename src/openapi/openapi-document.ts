@@ -1,26 +1,21 @@
-import { NAMED_SCHEMAS } from '../../edge/schemas/named-schemas.ts';
-import { COMPANION_PATHS, COMPANION_SCHEMAS } from './openapi-companions.ts';
-import { EXPORT_GROUP } from './openapi-export.ts';
+import { NAMED_SCHEMAS } from '../../edge/operations/operations.ts';
 import { FEED_GROUP } from './openapi-feed.ts';
 import { INGEST_GROUP } from './openapi-ingest.ts';
-import { OPERATION_PATHS, OPERATION_TAGS } from './openapi-operations.ts';
+import { ALL_OPERATIONS, OPERATION_PATHS, OPERATION_TAGS } from './openapi-operations.ts';
 import { PROBLEM_DETAILS } from './openapi-problems.ts';
 import { PROGRAM_GROUP } from './openapi-program.ts';
-import { SEARCH_GROUP } from './openapi-search.ts';
+import { EXPORT_GROUP, SEARCH_GROUP } from './openapi-search.ts';
 
 const ABOUT = `Event-log analytics for edge security events, and the management interface beside it.
 
-Operations 2 to 14 are answered by the upstreams that are configured, whose status, body and content type come through unchanged, or by the local
-control plane; what is described here is what this program itself answers. A path that there is not is answered with 404, a method that a path
-does not have with 405, both in ProblemDetails. [The explorer](/) searches the events of this program.`;
+${ALL_OPERATIONS} are answered by the upstreams that are configured, whose status, body and content type come through
+unchanged, or by the local control plane; what is described here is what this program itself answers. A path that there
+is not is answered with 404, a method that a path does not have with 405, both in ProblemDetails. [The explorer](/)
+searches the events of this program.`;
 
 /**
- * The OpenAPI description of what this program serves, put together from one plain object a group of routes.
- *
- * A new route: write `openapi-<thing>.ts` beside this file with a `DescribedGroup` (its tag, paths, schemas; examples for every body,
- * answers for every status it can end in and no others), spread it in below at `tags`, `paths` and `schemas`, and add a driver for each of
- * its statuses to `test/src/openapi/described/`. The tests fail for a route without a description, and for a documented status that nothing
- * drives the program into.
+ * The OpenAPI description of what this program serves. The operations beside the search come from their table in `edge/operations/`, the
+ * other routes from a `DescribedGroup` each.
  */
 export const OPENAPI_DOCUMENT = {
   openapi: '3.1.0',
@@ -39,7 +34,6 @@ export const OPENAPI_DOCUMENT = {
     ...FEED_GROUP.paths,
     ...INGEST_GROUP.paths,
     ...OPERATION_PATHS,
-    ...COMPANION_PATHS,
     ...PROGRAM_GROUP.paths,
   },
   components: {
@@ -49,7 +43,8 @@ export const OPENAPI_DOCUMENT = {
         in: 'header',
         name: 'AccessKey',
         description:
-          'A key of ACCESS_KEYS that has the scope read for what reads, ingest for what sends events, manage for what changes, metrics for /metrics. A program without keys listens on loopback only and needs none.',
+          'A key of ACCESS_KEYS that has the scope read for what reads, ingest for what sends events, manage for what changes, metrics ' +
+          'for /metrics. A program without keys listens on loopback only and needs none.',
       },
       PersonalAccessKey: {
         type: 'apiKey',
@@ -71,7 +66,66 @@ export const OPENAPI_DOCUMENT = {
       ...PROGRAM_GROUP.schemas,
       ProblemDetails: PROBLEM_DETAILS,
       ...NAMED_SCHEMAS,
-      ...COMPANION_SCHEMAS,
     },
   },
 } as const;
+
+/** The settings of the program that the document depends on. */
+interface ServedSettings {
+  /** Whether access keys are configured. */
+  readonly hasKeys: boolean;
+  /** Whether the program listens on loopback. */
+  readonly onLoopback: boolean;
+}
+
+/** The end of the hour that every example is about, Unix ms UTC. */
+const EXAMPLES_AT_MS = Date.UTC(2026, 0, 1, 1);
+
+/** Times of that hour, as numbers or ISO 8601, also inside texts. */
+const EXAMPLE_NUMBER = /\b176722[5-9]\d{6}\b/g;
+const EXAMPLE_TEXT = /\b2026-01-01T0[01]:\d\d:\d\d(?:\.\d+)?Z/g;
+
+type Security = readonly Readonly<Record<string, readonly string[]>>[];
+
+interface SecuredOperation {
+  readonly operationId: string;
+  readonly security?: Security;
+}
+
+type SecuredPaths = Readonly<Record<string, Readonly<Record<string, SecuredOperation>>>>;
+
+/** Without access keys only operations of the database need a credential. `/metrics` needs a key only off loopback. */
+function securityOf(
+  { operationId, security = OPENAPI_DOCUMENT.security }: SecuredOperation,
+  { hasKeys, onLoopback }: ServedSettings,
+): Security {
+  const withoutKey = !hasKeys || (operationId === 'metrics' && onLoopback);
+  return withoutKey ? security.filter((wanted) => Object.hasOwn(wanted, 'DatabaseToken')) : security;
+}
+
+function withSecurity(settings: ServedSettings): object {
+  const { security: _, paths, ...rest } = OPENAPI_DOCUMENT;
+  const secured = Object.entries(paths as SecuredPaths).map(([path, item]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(item).map(([method, operation]) => [method, { ...operation, security: securityOf(operation, settings) }]),
+    ),
+  ]);
+  return { ...rest, paths: Object.fromEntries(secured) };
+}
+
+/**
+ * Returns a function that makes the document for the time `nowMs` (Unix ms UTC). The times of its examples are moved to the hour before,
+ * because a search only reaches back some days. Each operation names the credentials that it needs; one that needs none has an empty
+ * `security`.
+ */
+export function servedDocument(settings: ServedSettings): (nowMs: number) => Record<string, unknown> {
+  const template = JSON.stringify(withSecurity(settings));
+  return (nowMs) => {
+    const byMs = nowMs - EXAMPLES_AT_MS;
+    const text = template
+      .replaceAll(EXAMPLE_NUMBER, (time) => String(Number(time) + byMs))
+      .replaceAll(EXAMPLE_TEXT, (time) => new Date(Date.parse(time) + byMs).toISOString());
+    return JSON.parse(text) as Record<string, unknown>;
+  };
+}

@@ -1,24 +1,108 @@
-import { READERS_AT_ONCE, WAITING_AT_ONCE } from '../feed/feed-places.ts';
-import { DEFAULT_EVENTS, FEED_TYPES, LONGEST_WAIT, MAX_EVENTS } from '../feed/feed-query.ts';
-import { FEED_FORMATS } from '../formats/feed-format.ts';
-import { answer, type DescribedGroup, type Examples, integerIn, ref } from './openapi-content.ts';
-import { FEED_SCHEMAS } from './openapi-feed-schemas.ts';
-import { DEFECT, KEY_PROBLEMS, problems } from './openapi-problems.ts';
+import { TEXT_FIELDS } from '../../query/event-fields.ts';
+import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../feed/feed-request.ts';
+import { MAX_READERS, MAX_WAITING } from '../feed/feed-slots.ts';
+import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, FEED_FORMATS, FEED_MEDIA_TYPES, type FeedFormatName } from '../formats/feed-formats.ts';
+import {
+  answer,
+  type DescribedGroup,
+  type Examples,
+  exactly,
+  int32,
+  int64,
+  integerIn,
+  ref,
+  text,
+  time,
+  ZONES_IN_PATH,
+} from './openapi-elements.ts';
+import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
-/** In the path of the feed and the live tail. */
-const ZONES = {
-  name: 'shieldZoneId',
-  in: 'path',
-  required: true,
-  description: 'The shield zone, or several with commas between, or all, which are those that the access key opens',
-  schema: { type: 'string', pattern: '^(all|-?\\d{1,10}(,-?\\d{1,10})*)$' },
-  example: '7',
+/** The schema of an event's line, and its name in the document, by format. */
+const EVENT_LINES: Readonly<Record<FeedFormatName, readonly [name: string, schema: object]>> = {
+  native: [
+    'FeedEvent',
+    exactly(
+      {
+        logId: text,
+        shieldZoneId: int32,
+        timestamp: time('When it happened'),
+        ...Object.fromEntries(TEXT_FIELDS.map((name) => [name, text])),
+        log: { type: 'object', description: 'The full request context, as it was sent' },
+      },
+      TEXT_FIELDS,
+    ),
+  ],
+  ecs: [
+    'EcsEvent',
+    {
+      type: 'object',
+      required: ['@timestamp', 'ecs', 'event', 'observer', 'labels'],
+      properties: {
+        '@timestamp': { type: 'string', format: 'date-time' },
+        ecs: { type: 'object', required: ['version'], properties: { version: text } },
+        event: { type: 'object', required: ['kind', 'id', 'original'], properties: { id: text, original: text } },
+      },
+    },
+  ],
+  ocsf: [
+    'OcsfEvent',
+    {
+      type: 'object',
+      required: ['class_uid', 'category_uid', 'activity_id', 'type_uid', 'severity_id', 'time', 'metadata'],
+      properties: { class_uid: { const: 4002 }, time: time('When it happened'), metadata: { type: 'object' } },
+    },
+  ],
+  cef: ['CefEvent', { type: 'string', pattern: '^CEF:0\\|' }],
 };
+
+const TEXT_LINES = FEED_FORMAT_NAMES.filter((format) => FEED_FORMATS[format].line.kind === 'text').map(
+  (format) => `with format=${format} a line of ${format.toUpperCase()} for each event`,
+);
+
+/** The schemas of the feed's lines and of the live tail's messages. */
+const FEED_SCHEMAS = {
+  FeedLine: {
+    oneOf: [...FEED_FORMAT_NAMES.map((format) => ref(EVENT_LINES[format][0])), ref('FeedCursor')],
+    description: `A JSON object a line; ${TEXT_LINES.join(', ')}`,
+  },
+  ...Object.fromEntries(
+    FEED_FORMAT_NAMES.map((format) => {
+      const [name, schema] = EVENT_LINES[format];
+      return [name, { ...schema, description: `format=${format}: ${FEED_FORMATS[format].about}` }];
+    }),
+  ),
+  FeedCursor: {
+    ...exactly({
+      cursor: { ...text, description: 'For the next request' },
+      more: { type: 'boolean', description: 'Whether there was more than the limit' },
+      count: { ...int64, description: 'Events before this line' },
+    }),
+    description: 'The last line',
+  },
+  TailMessage: {
+    ...exactly(
+      {
+        event: { enum: ['ready', 'event', 'dropped'] },
+        id: { ...text, description: 'A cursor of the feed, to go on after' },
+        data: {
+          ...text,
+          description:
+            'JSON: of ready the cursor, of event a row with its shieldZoneId, of dropped how many were left out, and whether because ' +
+            'they were unread or costly',
+        },
+        retry: { type: 'integer', description: 'Milliseconds to wait before a new connection' },
+      },
+      ['id', 'retry'],
+    ),
+    description: 'A message of the stream, as clients of server-sent events read it',
+  },
+} as const;
 
 const CURSOR = 'AUN9-EAAAAAAAAAAAQAAAABpBSrc';
 
 const EVENT =
-  '{"logId":"7f0c5a","shieldZoneId":7,"timestamp":1767228000123,"feature":"waf","ip":"192.0.2.7","action":"blocked","log":{"RemoteIp":"192.0.2.7"}}';
+  '{"logId":"7f0c5a","shieldZoneId":7,"timestamp":1767228000123,"feature":"waf"' +
+  ',"ip":"192.0.2.7","action":"blocked","log":{"RemoteIp":"192.0.2.7"}}';
 
 const LINES: Examples = {
   native: { summary: 'One event, and where to go on', value: `${EVENT}\n{"cursor":"${CURSOR}","more":false,"count":1}\n` },
@@ -27,7 +111,9 @@ const LINES: Examples = {
 const STREAM: Examples = {
   stream: {
     summary: 'How it begins, and one event',
-    value: `retry: 2000\nid: ${CURSOR}\nevent: ready\ndata: {"cursor":"${CURSOR}"}\n\nid: ${CURSOR}\nevent: event\ndata: {"logId":"7f0c5a","timestamp":1767228000123,"log":{},"fields":{"action":"blocked"},"shieldZoneId":7}\n\n`,
+    value:
+      `retry: 2000\nid: ${CURSOR}\nevent: ready\ndata: {"cursor":"${CURSOR}"}\n\nid: ${CURSOR}\nevent: event\ndata: ` +
+      `{"logId":"7f0c5a","timestamp":1767228000123,"log":{},"fields":{"action":"blocked"},"shieldZoneId":7}\n\n`,
   },
 };
 
@@ -43,9 +129,13 @@ export const FEED_GROUP = {
         operationId: 'readFeed',
         tags: ['Streams'],
         summary: 'Read events in the order in which they were taken in, so that none is missed however late it came',
-        description: `Accept-Encoding may be zstd or gzip. The last line of a whole answer is its cursor; one without has broken off. Of all zones, the header Shield-Zones names those that are covered, or all. At most ${READERS_AT_ONCE} requests are answered at once, and ${WAITING_AT_ONCE} more wait for events; one beyond that gets 503 store.busy. A client that reads nothing of what is ready for it is cut off after some minutes.`,
+        description:
+          'Accept-Encoding may be zstd or gzip. The last line of a whole answer is its cursor; one without has broken off. Of all ' +
+          `zones, the header Shield-Zones names those that are covered, or all. At most ${MAX_READERS} requests are answered at ` +
+          `once, and ${MAX_WAITING} more wait for events; one beyond that gets 503 store.busy. A client that reads nothing of what ` +
+          'is ready for it is cut off after some minutes.',
         parameters: [
-          ZONES,
+          ZONES_IN_PATH,
           {
             name: 'cursor',
             in: 'query',
@@ -53,12 +143,17 @@ export const FEED_GROUP = {
             schema: { type: 'string', pattern: '^(now|[A-Za-z0-9_-]{28})$' },
           },
           integerIn('query', 'limit', { minimum: 1, maximum: MAX_EVENTS, default: DEFAULT_EVENTS }, 'At most so many events'),
-          { name: 'format', in: 'query', description: 'How events are written', schema: { enum: FEED_FORMATS, default: 'native' } },
-          integerIn('query', 'wait', { minimum: 0, maximum: LONGEST_WAIT, default: 0 }, 'Seconds to wait for the first event'),
+          {
+            name: 'format',
+            in: 'query',
+            description: 'How events are written',
+            schema: { enum: FEED_FORMAT_NAMES, default: DEFAULT_FEED_FORMAT },
+          },
+          integerIn('query', 'wait', { minimum: 0, maximum: MAX_WAIT_SECONDS, default: 0 }, 'Seconds to wait for the first event'),
         ],
         responses: {
-          200: answer('A line for each event, and one with the cursor', 'FeedLine', LINES, FEED_TYPES),
-          ...problems(
+          200: answer('A line for each event, and one with the cursor', 'FeedLine', LINES, FEED_MEDIA_TYPES),
+          ...problemAnswers(
             '/shield/event-logs/7/feed',
             'request.invalid',
             ...KEY_PROBLEMS,
@@ -79,13 +174,14 @@ export const FEED_GROUP = {
         tags: ['Streams'],
         summary: 'See events as they come, as server-sent events',
         description:
-          'Messages: ready, event (a row and its shieldZoneId) and dropped (events that were left out because the client did not read, or its conditions cost too much). Ids are cursors of the feed; the header Last-Event-ID goes on after one.',
+          'Messages: ready, event (a row and its shieldZoneId) and dropped (events that were left out because the client did not read, ' +
+          'or its conditions cost too much). Ids are cursors of the feed; the header Last-Event-ID goes on after one.',
         parameters: [
-          ZONES,
+          ZONES_IN_PATH,
           {
             name: 'search',
             in: 'query',
-            description: 'The query and filters of a search, as JSON text: only what matches comes',
+            description: 'The query and filters of a search, and exclude as in an export, as JSON text: only what matches comes',
             schema: { type: 'string' },
             example: '{"filters":[{"field":"action","op":"eq","value":["blocked"]}]}',
           },
@@ -106,7 +202,7 @@ export const FEED_GROUP = {
               },
             },
           },
-          ...problems(
+          ...problemAnswers(
             '/shield/event-logs/7/tail',
             'request.invalid',
             ...KEY_PROBLEMS,

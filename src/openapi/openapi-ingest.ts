@@ -1,9 +1,140 @@
+import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES } from '../../ingest/event/event-verdict.ts';
+import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
+import { KEPT_START_BYTES } from '../../ingest/event/partial-event.ts';
 import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
+import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
+import { TEXT_FIELDS } from '../../query/event-fields.ts';
+import { CONFIG_VARIABLES } from '../config/config-table.ts';
 import { JSON_TYPES, LINE_TYPES } from '../http/content-negotiation.ts';
-import { answer, content, type DescribedGroup, type Examples, integerIn, ref } from './openapi-content.ts';
-import { INGEST_SCHEMAS } from './openapi-ingest-schemas.ts';
-import { DEFECT, KEY_PROBLEMS, problems } from './openapi-problems.ts';
-import { shownCount } from './openapi-values.ts';
+import { DEFAULT_LISTED, MAX_LISTED } from '../http/dead-letter-json.ts';
+import {
+  answer,
+  content,
+  type DescribedGroup,
+  type Examples,
+  exactly,
+  int32,
+  int64,
+  integerIn,
+  list,
+  nullableText,
+  ref,
+  shownBytes,
+  shownCount,
+  text,
+  time,
+} from './openapi-elements.ts';
+import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+
+const LISTED = shownCount(MAX_REJECTED_LISTED);
+
+const INGEST_SCHEMAS = {
+  Event: {
+    type: 'object',
+    required: ['shieldZoneId', 'timestamp'],
+    properties: {
+      logId: {
+        ...nullableText,
+        minLength: 1,
+        maxLength: LONGEST_LOG_ID_BYTES,
+        description: `Unique; 1 to ${LONGEST_LOG_ID_BYTES} bytes of UTF-8. Without one it is made of the event's own bytes`,
+      },
+      shieldZoneId: int32,
+      timestamp: { anyOf: [time('When it happened'), { type: 'string', format: 'date-time', description: 'ISO 8601 with a zone' }] },
+      ...Object.fromEntries(TEXT_FIELDS.map((name) => [name, nullableText])),
+      asn: {
+        type: ['string', 'integer', 'null'],
+        minimum: 0,
+        pattern: '^(([Aa][Ss])?[0-9]+)?$',
+        description: 'Decimal digits, as a number or a text, which may begin with AS; "" is none',
+      },
+      log: { type: ['object', 'null'], description: 'The request as it was. Without one the whole event is the log' },
+    },
+    description:
+      `Members with other names belong to the log. At most ${shownBytes(LARGEST_EVENT_BYTES)}, and not more than ` +
+      `${CLOCK_TOLERANCE_MS / 60_000} minutes in the future`,
+  },
+  IntakeReport: exactly({
+    accepted: { ...int64, description: 'On disk and searchable, those that were stored already among them' },
+    duplicates: {
+      type: ['integer', 'null'],
+      format: 'int64',
+      description:
+        'How many of the accepted were stored already, by an earlier request or earlier in this one; null where that is found out later',
+    },
+    expired: { ...int64, description: 'Older than the retention' },
+    rejected: {
+      ...list(
+        exactly(
+          {
+            index: { ...int64, description: 'Which event it is, counted from 0' },
+            line: { ...int64, description: 'The line of the decompressed body that it begins in, counted from 1' },
+            reason: text,
+            kept: { const: false, description: 'Only where it is not kept as a dead letter: DEAD_LETTER_MAX_MB is used up' },
+          },
+          ['kept'],
+        ),
+      ),
+      maxItems: MAX_REJECTED,
+      description: `The first ${LISTED} that became no events, and all that are not kept; the others are dead letters`,
+    },
+    rejectedCount: { ...int64, description: 'How many became no events, also those that `rejected` does not list' },
+  }),
+  DeadLetterList: exactly({
+    deadLetters: list(
+      exactly(
+        {
+          id: int64,
+          receivedAtMs: time('When it arrived'),
+          source: text,
+          topic: nullableText,
+          partition: { type: ['integer', 'null'] },
+          offset: nullableText,
+          reason: text,
+          sizeBytes: { ...int64, description: 'The length of the message' },
+          sha256: { ...text, description: 'Of the whole message, in hexadecimal digits' },
+          shieldZoneId: {
+            anyOf: [int32, { type: 'null' }],
+            description: 'The zone that its event would be in; null where none can be read',
+          },
+          replayable: {
+            type: 'boolean',
+            description:
+              `False where not the whole message is kept: of one longer than ${shownBytes(LARGEST_EVENT_BYTES)} the first ` +
+              `${shownBytes(KEPT_START_BYTES)}, of one from Kafka past DEAD_LETTER_MAX_MB nothing`,
+          },
+          text: { ...text, description: 'What is kept of the message, where it is UTF-8' },
+          base64: { ...text, description: 'What is kept of the message, where it is not' },
+        },
+        ['text', 'base64'],
+      ),
+    ),
+    nextAfterId: { type: ['integer', 'null'], description: 'The afterId of the next page' },
+  }),
+  ReplayRequest: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      ids: { ...list({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), description: 'Left out: all dead letters' },
+    },
+  },
+  ReplayReport: exactly({
+    replayed: int64,
+    stillRejected: int64,
+    notReplayable: { ...int64, description: 'Letters that are not kept whole' },
+  }),
+  DiscardRequest: {
+    type: 'object',
+    additionalProperties: false,
+    minProperties: 1,
+    maxProperties: 1,
+    properties: {
+      ids: list({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      all: { const: true },
+    },
+  },
+  DiscardReport: exactly({ discarded: int64 }),
+} as const;
 
 const EVENT = {
   logId: '7f0c5a',
@@ -82,6 +213,9 @@ const LETTERS: Examples = {
   },
 };
 
+/** INGEST_MAX_MB where it is not set. */
+const INGEST_MAX = shownBytes(Number(CONFIG_VARIABLES.find(({ key }) => key === 'ingestMaxMb')?.default) * 1024 * 1024);
+
 /** The intake and the dead letters. */
 export const INGEST_GROUP = {
   tag: { name: 'Intake', description: 'Events in, and those that could not become any' },
@@ -91,7 +225,10 @@ export const INGEST_GROUP = {
         operationId: 'ingestEvents',
         tags: ['Intake'],
         summary: 'Take in events, as NDJSON or a JSON array of any length',
-        description: `Content-Encoding may be gzip or zstd. Sending the same events again stores nothing twice. A body with more than ${shownCount(MAX_REJECTED)} events that are rejected, or longer than INGEST_MAX_MB (16 GiB) decompressed, is refused there; what came before stays.`,
+        description:
+          'Content-Encoding may be gzip or zstd. Sending the same events again stores nothing twice. A body with more than ' +
+          `${shownCount(MAX_REJECTED)} events that are rejected, or longer than INGEST_MAX_MB (${INGEST_MAX}) decompressed, is refused ` +
+          'there; what came before stays.',
         parameters: [{ name: 'source', in: 'query', description: 'For the metrics', schema: { enum: ['http', 'file'], default: 'http' } }],
         requestBody: {
           description: 'One event a line, or one JSON array: the first byte tells, whatever the type says. The type may be left out',
@@ -102,7 +239,7 @@ export const INGEST_GROUP = {
         },
         responses: {
           202: answer('All accepted events are on disk and searchable', 'IntakeReport', REPORT),
-          ...problems(
+          ...problemAnswers(
             '/ingest/events',
             'request.malformed',
             'request.invalid',
@@ -127,11 +264,11 @@ export const INGEST_GROUP = {
         description: 'Those of the zones that the key opens; those whose zone cannot be read are for keys of every zone.',
         parameters: [
           integerIn('query', 'afterId', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, 'Only those after it: the nextAfterId of a page'),
-          integerIn('query', 'limit', { minimum: 1, maximum: 10_000, default: 100 }, 'At most so many'),
+          integerIn('query', 'limit', { minimum: 1, maximum: MAX_LISTED, default: DEFAULT_LISTED }, 'At most so many'),
         ],
         responses: {
           200: answer('In the order of their ids', 'DeadLetterList', LETTERS),
-          ...problems('/ingest/dead-letters', 'request.invalid', ...KEY_PROBLEMS, 'program.stopping'),
+          ...problemAnswers('/ingest/dead-letters', 'request.invalid', ...KEY_PROBLEMS, 'program.stopping'),
           ...DEFECT,
         },
       },
@@ -153,7 +290,7 @@ export const INGEST_GROUP = {
           200: answer('What became of them', 'ReplayReport', {
             report: { summary: 'One has', value: { replayed: 1, stillRejected: 1, notReplayable: 0 } },
           }),
-          ...problems(
+          ...problemAnswers(
             '/ingest/dead-letters/replay',
             'request.malformed',
             'request.invalid',
@@ -184,7 +321,7 @@ export const INGEST_GROUP = {
         },
         responses: {
           200: answer('How many there were', 'DiscardReport', { report: { summary: 'Two', value: { discarded: 2 } } }),
-          ...problems(
+          ...problemAnswers(
             '/ingest/dead-letters/discard',
             'request.malformed',
             'request.invalid',

@@ -1,35 +1,42 @@
-import { type ErrorKey, type FieldError, PROBLEM_CONTENT_TYPE, PROBLEMS, problemBody, RequestProblem } from '../http/problem.ts';
-import { type Examples, ref } from './openapi-content.ts';
+import type { FieldError } from '../../query/request-errors.ts';
+import { JSON_TYPES } from '../http/content-negotiation.ts';
+import { MAX_LISTED } from '../http/dead-letter-json.ts';
+import { type ErrorKey, PROBLEM_CONTENT_TYPE, PROBLEMS, problemBody, RequestProblem } from '../http/problem.ts';
+import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../http/request-body.ts';
+import { type Examples, ref } from './openapi-elements.ts';
 
 const PROBLEM_TYPE = PROBLEM_CONTENT_TYPE.split(';', 1)[0] ?? PROBLEM_CONTENT_TYPE;
 
-/** What a problem of that key may say. */
+const NOT_A_LIMIT = `"0" is not a whole number 1..${MAX_LISTED}`;
+
+/** An example of the detail of each problem. */
 const DETAILS: Partial<Record<ErrorKey, string>> = {
   'request.malformed': 'The body is not JSON: it ends in the middle of an object',
-  'request.invalid': 'limit: "0" is not a whole number 1..10000',
+  'request.invalid': `limit: ${NOT_A_LIMIT}`,
   'access.key_missing': 'The AccessKey header is missing',
   'access.key_unknown': 'The AccessKey header holds no key of this program',
   'access.zone_denied': 'The access key does not open shield zone 7',
   'access.foreign_page':
     "Origin: https://elsewhere.example is not the page's own server; allowed without access keys: http://127.0.0.1:8080",
   'accept.none': 'Accept: text/html takes none of application/json',
-  'request.timeout': 'the request body did not arrive whole within 30000 ms',
-  'body.too_large': 'The request body has more than 1048576 bytes; allowed: at most 1048576 bytes',
-  'body.unsupported_type': 'Content-Type: text/csv is not supported; allowed: application/json, text/json, application/*+json',
+  'request.timeout': `the request body did not arrive whole within ${BODY_DEADLINE_MS} ms`,
+  'body.too_large': `The request body has more than ${SEARCH_BODY_BYTES} bytes; allowed: at most ${SEARCH_BODY_BYTES} bytes`,
+  'body.unsupported_type': `Content-Type: text/csv is not supported; allowed: ${JSON_TYPES.join(', ')}`,
   'feed.cursor_expired': 'Events behind the cursor are past the retention and gone; oldestCursor goes on with the oldest that is kept',
   'tail.full': 'There are 64 live tails already, and no more are served; try again when one has ended',
   'search.deadline': 'The search was interrupted: it was not done within 30000 ms; ask for a smaller window or add filters',
   'store.append_failed': 'The disk is full; sending everything again stores nothing twice',
-  'store.busy': 'The store is behind with writing',
+  // The answer memory, the slots of exports and those of feeds end in it, too, each with its own detail.
+  'store.busy': '256 searches are waiting already; try again later',
   'program.stopping': 'The program is stopping; try again when it is back',
 };
 
-const FIELD_ERRORS: readonly FieldError[] = [{ field: 'limit', message: '"0" is not a whole number 1..10000' }];
+const FIELD_ERRORS: readonly FieldError[] = [{ field: 'limit', message: NOT_A_LIMIT }];
 
 const RETRY_AFTER = { description: 'When to try again', required: true, schema: { type: 'integer', description: 'Seconds' } };
 const WWW_AUTHENTICATE = { description: 'What is to be presented', required: true, schema: { type: 'string' } };
 
-/** The headers that every answer of the status has. */
+/** The headers of all answers of a status. */
 export const STATUS_HEADERS: Readonly<Record<number, object>> = {
   401: { headers: { 'WWW-Authenticate': WWW_AUTHENTICATE } },
   503: { headers: { 'Retry-After': RETRY_AFTER } },
@@ -49,24 +56,24 @@ function sameStatus(keys: readonly ErrorKey[], path: string) {
   };
 }
 
-/** The answers of the problems that requests to a path may end in: by status, each with the keys it has. */
-export function problems(path: string, ...keys: readonly ErrorKey[]) {
+/** The answers for the problems of a path, by status. */
+export function problemAnswers(path: string, ...keys: readonly ErrorKey[]) {
   const byStatus = Map.groupBy(keys, (key) => PROBLEMS[key].status);
   return Object.fromEntries(
     [...byStatus].map(([status, same]) => [status, { ...sameStatus(same, path), ...(STATUS_HEADERS[status] ?? {}) }]),
   );
 }
 
-/** Without a body: whoever runs the program finds in its log what happened. */
+/** A defect has no body: the program's log tells what happened. */
 export const DEFECT = { 500: { description: 'A defect of the program; no body' } };
 
-/** The keys of problems that come with an access key. */
+/** The problems of routes that need an access key. */
 export const KEY_PROBLEMS = ['access.key_missing', 'access.key_unknown', 'access.foreign_page'] as const;
 
 const int32 = { type: 'integer', format: 'int32' };
 const text = { type: 'string' };
 
-/** RFC 9457, and what is ours in it. */
+/** RFC 9457 with the members that this program adds. */
 export const PROBLEM_DETAILS = {
   type: 'object',
   required: ['type', 'title', 'status', 'detail', 'instance', 'errorKey'],

@@ -1,6 +1,5 @@
-import { answer, content, type DescribedGroup, OPEN } from './openapi-content.ts';
-import { DEFECT, KEY_PROBLEMS, problems } from './openapi-problems.ts';
-import { exactly, list, text } from './openapi-values.ts';
+import { answer, content, type DescribedGroup, exactly, list, OPEN, text } from './openapi-elements.ts';
+import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const readiness = (status: string, reasons: readonly string[]) => ({ [status]: { summary: status, value: { status, reasons } } });
 
@@ -18,7 +17,7 @@ export const PROGRAM_GROUP = {
         ...OPEN,
         responses: {
           200: answer('Alive', 'Liveness', { alive: { summary: 'Alive', value: { status: 'alive' } } }),
-          ...problems('/healthz', 'access.foreign_page'),
+          ...problemAnswers('/healthz', 'access.foreign_page'),
         },
       },
     },
@@ -30,8 +29,12 @@ export const PROGRAM_GROUP = {
         ...OPEN,
         responses: {
           200: answer('Ready', 'Readiness', readiness('ready', [])),
-          ...problems('/readyz', 'access.foreign_page'),
-          503: answer('Not ready, with the reasons', 'Readiness', readiness('not ready', ['kafka: not consuming yet'])),
+          ...problemAnswers('/readyz', 'access.foreign_page'),
+          503: answer(
+            'Not ready, with the reasons',
+            'Readiness',
+            readiness('not ready', ['kafka: joining the Kafka consumer group shieldlog']),
+          ),
         },
       },
     },
@@ -45,7 +48,7 @@ export const PROGRAM_GROUP = {
             description: 'Metrics',
             content: content(['text/plain'], { type: 'string' }, { metrics: { summary: 'One of them', value: METRICS_TEXT } }),
           },
-          ...problems('/metrics', ...KEY_PROBLEMS, 'program.stopping'),
+          ...problemAnswers('/metrics', ...KEY_PROBLEMS, 'program.stopping'),
           ...DEFECT,
         },
       },
@@ -70,7 +73,7 @@ export const PROGRAM_GROUP = {
               },
             ),
           },
-          ...problems('/openapi.json', 'access.foreign_page', 'program.stopping'),
+          ...problemAnswers('/openapi.json', 'access.foreign_page', 'program.stopping'),
         },
       },
     },

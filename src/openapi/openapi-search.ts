@@ -1,12 +1,134 @@
+import { DIMENSIONS, FREE_TEXT_FIELDS, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS } from '../../query/search-limits.ts';
+import { FILTER_OPS, filterOpsThat } from '../../query/search-request.ts';
+import type { EventRow } from '../../query/search-result.ts';
+import { type ExportType, exportFormat } from '../export/export-format.ts';
 import { JSON_TYPES, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
-import { answer, content, type DescribedGroup, integerIn, ref } from './openapi-content.ts';
-import { DEFECT, KEY_PROBLEMS, problems } from './openapi-problems.ts';
-import { SEARCH_SCHEMAS } from './openapi-search-schemas.ts';
-import { INT32_RANGE } from './openapi-values.ts';
+import {
+  answer,
+  content,
+  type DescribedGroup,
+  exactly,
+  INT32_RANGE,
+  int32,
+  int64,
+  integerIn,
+  list,
+  nullable,
+  nullableText,
+  ref,
+  shownCount,
+  text,
+  time,
+  ZONES_IN_PATH,
+} from './openapi-elements.ts';
+import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
-const PATH = '/shield/event-logs/{shieldZoneId}/search';
+const searchedText = { ...text, maxLength: SEARCH_LIMITS.textLength };
 
-/** A window of an hour; requests of today name one of the last 72 hours. */
+/** The fields that have addresses. */
+const ADDRESSES = DIMENSIONS.filter((name) => ruleOf(name) === 'address');
+
+const listed = (names: readonly string[], word: string) => names.join(', ').replace(/, (\w+)$/, ` ${word} $1`);
+
+/** A condition that filters with this op must fulfil. */
+const onlyWith = (op: string, properties: object) => ({ anyOf: [{ properties: { op: { not: { const: op } } } }, { properties }] });
+
+const ROW_PROPERTIES = {
+  logId: text,
+  timestamp: time('When it happened'),
+  log: { type: 'object', description: 'The full request context, as it was sent' },
+  fields: { type: 'object', additionalProperties: text, description: `The texts that the event has: ${listed(TEXT_FIELDS, 'and')}` },
+};
+
+const SEARCH_SCHEMAS = {
+  EventLogsSearchRequest: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['from', 'to'],
+    properties: {
+      from: time(`Start of the window, inclusive; at most ${REACH_HOURS} hours ago`),
+      to: time('End of the window, exclusive'),
+      query: {
+        type: ['string', 'null'],
+        maxLength: SEARCH_LIMITS.textLength,
+        description: `At most ${SEARCH_LIMITS.terms} terms, which must all occur in ${listed(FREE_TEXT_FIELDS, 'or')}; "…" keeps a phrase`,
+      },
+      filters: {
+        ...nullable({ ...list(ref('EventLogsFilter')), maxItems: SEARCH_LIMITS.clauses }),
+        description:
+          `All must match. At most ${shownCount(SEARCH_LIMITS.allAlternatives)} values in all of them together, ` +
+          `${SEARCH_LIMITS.searchedTexts} in those for ${listed(filterOpsThat('searchesTexts'), 'and')}`,
+      },
+      groupBy: nullable({ ...list({ enum: DIMENSIONS }), uniqueItems: true }),
+      buckets: {
+        type: ['integer', 'null'],
+        ...INT32_RANGE,
+        default: 0,
+        description: `Length of the sparklines; clamped to 0..${MAX_PER_ANSWER}`,
+      },
+      page: { type: ['integer', 'null'], ...INT32_RANGE, minimum: 0, default: 0 },
+      pageSize: { type: ['integer', 'null'], ...INT32_RANGE, default: DEFAULT_PAGE_SIZE, description: `Clamped to 1..${MAX_PER_ANSWER}` },
+    },
+  },
+  EventLogsFilter: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['field', 'op', 'value'],
+    properties: {
+      field: { enum: DIMENSIONS },
+      op: {
+        enum: Object.keys(FILTER_OPS),
+        description:
+          `cidr only on ${listed(ADDRESSES, 'and')}; in wildcard, * is any run of characters, at most ${SEARCH_LIMITS.starRuns} with ` +
+          `text between them, and ${shownCount(SEARCH_LIMITS.allStarRuns)} in all filters together`,
+      },
+      value: {
+        ...list(searchedText),
+        minItems: 1,
+        maxItems: SEARCH_LIMITS.alternatives,
+        description:
+          'Alternatives: one must match. For cidr an IPv4 or IPv6 address, with or without the length of a prefix; an IPv6 range ' +
+          'matches no IPv4 address, but for ranges inside ::ffff:0:0/96',
+      },
+    },
+    allOf: [
+      ...filterOpsThat('onAddresses').map((op) => onlyWith(op, { field: { enum: ADDRESSES } })),
+      ...filterOpsThat('refusesEmpty').map((op) => onlyWith(op, { value: { items: { minLength: 1 } } })),
+    ],
+  },
+  EventLogsSearchResponse: {
+    ...exactly({
+      rows: { ...nullable(list(ref('EventRow'))), description: 'Without groupBy; else null' },
+      groups: { ...nullable(list(ref('EventGroup'))), description: 'With groupBy; else null' },
+      total: { ...int64, description: 'Events, or groups, of all pages' },
+      totalPages: int32,
+      page: int32,
+      errorResponse: ref('GenericRequestResponse'),
+    }),
+    description: 'One of rows and groups is there, the other is null',
+  },
+  EventRow: exactly(ROW_PROPERTIES),
+  EventGroup: exactly(
+    {
+      key: { type: 'object', additionalProperties: text, description: 'By dimension; "" where events have none' },
+      count: int64,
+      firstSeen: time('First event'),
+      lastSeen: time('Last event'),
+      context: {
+        ...exactly({ country: text, asn: text, blocked: int64, challenged: int64, logged: int64, features: text, ruleIds: text }),
+        description: 'The most frequent country and asn, events by action, features and ruleIds joined by commas',
+      },
+      sparkline: { ...list(int64), description: 'Where buckets was above 0: events in each' },
+    },
+    ['sparkline'],
+  ),
+  GenericRequestResponse: exactly({ statusCode: int32, success: { type: 'boolean' }, message: nullableText, errorKey: nullableText }),
+} as const;
+
+const SEARCH_PATH = '/shield/event-logs/{shieldZoneId}/search';
+
+/** A window of an hour. The served document moves it to the present. */
 const WINDOW = { from: 1_767_225_600_000, to: 1_767_229_200_000 };
 const SUCCEEDED = { statusCode: 200, success: true, message: null, errorKey: null };
 
@@ -85,11 +207,26 @@ const ANSWERS = {
   },
 };
 
-/** Operation 1. */
+/** The problems of a search and of an export. */
+const SEARCH_PROBLEMS = [
+  'request.malformed',
+  'request.invalid',
+  ...KEY_PROBLEMS,
+  'access.zone_denied',
+  'accept.none',
+  'request.timeout',
+  'body.too_large',
+  'body.unsupported_type',
+  'search.deadline',
+  'store.busy',
+  'program.stopping',
+] as const;
+
+/** The search. */
 export const SEARCH_GROUP = {
   tag: { name: 'Event logs', description: 'What happened in a shield zone' },
   paths: {
-    [PATH]: {
+    [SEARCH_PATH]: {
       post: {
         operationId: 'searchEventLogs',
         tags: ['Event logs'],
@@ -99,24 +236,90 @@ export const SEARCH_GROUP = {
         requestBody: { required: true, content: content(JSON_TYPES, ref('EventLogsSearchRequest'), REQUESTS) },
         responses: {
           200: answer('Rows, or groups where groupBy was given', 'EventLogsSearchResponse', ANSWERS, SEARCH_ANSWER_TYPES),
-          ...problems(
-            '/shield/event-logs/7/search',
-            'request.malformed',
-            'request.invalid',
-            ...KEY_PROBLEMS,
-            'access.zone_denied',
-            'accept.none',
-            'request.timeout',
-            'body.too_large',
-            'body.unsupported_type',
-            'search.deadline',
-            'store.busy',
-            'program.stopping',
-          ),
+          ...problemAnswers('/shield/event-logs/7/search', ...SEARCH_PROBLEMS),
           ...DEFECT,
         },
       },
     },
   },
   schemas: SEARCH_SCHEMAS,
+} as const satisfies DescribedGroup;
+
+const EXPORT_PATH = '/shield/event-logs/{shieldZoneId}/export';
+
+const { from, to, query, filters } = SEARCH_SCHEMAS.EventLogsSearchRequest.properties;
+
+/** The clauses that keep events out, in requests that take them. */
+const EXCLUDE = {
+  ...nullable({ ...list(ref('EventLogsFilter')), maxItems: SEARCH_LIMITS.clauses }),
+  description: `None may match. All limits of filters hold for both together, also ${SEARCH_LIMITS.clauses} clauses`,
+};
+
+const EXPORT_REQUEST = {
+  blocked: {
+    summary: 'Everything that was blocked in an hour, but for one country',
+    value: {
+      ...WINDOW,
+      filters: [{ field: 'action', op: 'eq', value: ['blocked'] }],
+      exclude: [{ field: 'country', op: 'eq', value: ['CH'] }],
+    },
+  },
+};
+
+const ROW: EventRow = {
+  zoneId: 7,
+  logId: '7f0c5a',
+  timestamp: 1_767_228_000_123,
+  logJson: '{"RemoteIp":"192.0.2.7"}',
+  fields: { ip: '192.0.2.7', url: 'https://shop.example/login', action: 'blocked' },
+};
+
+/** The example as a file of that type. */
+function exampleIn(type: ExportType): string {
+  const { header, writeRow } = exportFormat(type, false);
+  return `${header}${writeRow(ROW)}`;
+}
+
+/** The export. */
+export const EXPORT_GROUP = {
+  paths: {
+    [EXPORT_PATH]: {
+      post: {
+        operationId: 'exportEventLogs',
+        tags: ['Event logs'],
+        summary: 'Export everything that a search would find, newest first',
+        description:
+          'Accept-Encoding may be zstd or gzip. An answer that breaks off is cut in its transfer: it is not whole. Of a list of zones or ' +
+          'all, each row has its shieldZoneId.',
+        parameters: [ZONES_IN_PATH],
+        requestBody: { required: true, content: content(JSON_TYPES, ref('EventLogsExportRequest'), EXPORT_REQUEST) },
+        responses: {
+          200: {
+            description: 'A row for each event',
+            content: {
+              ...content(['text/csv'], { type: 'string' }, { csv: { summary: 'RFC 4180 with a header', value: exampleIn('text/csv') } }),
+              ...content(
+                ['application/x-ndjson'],
+                { anyOf: [ref('EventRow'), ref('ZoneEventRow')] },
+                {
+                  line: { summary: 'A row of the search a line', value: exampleIn('application/x-ndjson') },
+                },
+              ),
+            },
+          },
+          ...problemAnswers('/shield/event-logs/7/export', ...SEARCH_PROBLEMS),
+          ...DEFECT,
+        },
+      },
+    },
+  },
+  schemas: {
+    EventLogsExportRequest: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['from', 'to'],
+      properties: { from, to, query, filters, exclude: EXCLUDE },
+    },
+    ZoneEventRow: { ...exactly({ ...ROW_PROPERTIES, shieldZoneId: int32 }), description: 'A row where there may be several zones' },
+  },
 } as const satisfies DescribedGroup;

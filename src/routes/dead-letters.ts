@@ -1,19 +1,15 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { cutOffIdle } from '../../edge/answer-room.ts';
+import { cutOffIdle } from '../../edge/idle-caller.ts';
 import { discardDeadLetters, replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
 import type { DeadLetterSelection, EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
 import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../http/content-negotiation.ts';
-import { deadLetterList } from '../http/dead-letter-list.ts';
-import { hangUpSignal } from '../http/hang-up.ts';
-import { readQuery, wholeNumber } from '../http/query-parameters.ts';
-import { readDiscardRequest, readReplayRequest } from '../http/replay-request.ts';
+import { DEFAULT_LISTED, deadLetterList, MAX_LISTED, readDiscardRequest, readReplayRequest } from '../http/dead-letter-json.ts';
+import { hangUpSignal } from '../http/interruption.ts';
+import { asStoreProblem } from '../http/problem.ts';
 import { wholeBodyWithin } from '../http/request-body.ts';
-import { asStoreProblem } from '../http/store-problem.ts';
-
-const DEFAULT_LIMIT = 100;
-export const MAX_LISTED = 10_000;
+import { readQuery, wholeNumber } from '../http/request-parameters.ts';
 
 export interface DeadLetterRoutesOptions {
   readonly store: EventStore;
@@ -23,7 +19,7 @@ export interface DeadLetterRoutesOptions {
   readonly bodyDeadlineMs: number;
 }
 
-/** A key sees the letters of its zones; those of no known zone are for keys that open every zone. */
+/** A key sees the letters of its zones. Letters of no known zone are for keys of every zone. */
 function zonesOf(request: FastifyRequest): DeadLetterSelection['zones'] {
   const { zones } = callerOf(request);
   return zones === 'all' ? zones : [...zones];
@@ -36,7 +32,7 @@ function listQuery(query: unknown): { readonly afterId?: number; readonly limit?
   });
 }
 
-/** A body needs a type; no body, as from `curl -X POST`, has none. */
+/** A body needs a type. A request without a body, such as `curl -X POST`, has none. */
 async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
   readQuery(query, {});
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
@@ -45,8 +41,8 @@ async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
 }
 
 /**
- * `GET /ingest/dead-letters` in id order, `POST /ingest/dead-letters/replay` of all or of the `ids` named, and `POST
- * /ingest/dead-letters/discard` of the `ids` named or of all. A letter that the key does not open is to it as one that is not there.
+ * `GET /ingest/dead-letters` lists the letters in id order, `POST /ingest/dead-letters/replay` replays all or the `ids` named, and `POST
+ * /ingest/dead-letters/discard` removes the `ids` named or all. Letters of zones that the key does not open do not exist for it.
  */
 export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetterRoutesOptions): Promise<void> {
   const { store, now, retentionMs, bodyDeadlineMs } = options;
@@ -54,7 +50,7 @@ export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetter
   app.addContentTypeParser('*', wholeBodyWithin(bodyDeadlineMs));
 
   app.get('/ingest/dead-letters', async (request, reply) => {
-    const { afterId, limit = DEFAULT_LIMIT } = listQuery(request.query);
+    const { afterId, limit = DEFAULT_LISTED } = listQuery(request.query);
     const selection = { zones: zonesOf(request), ...(afterId === undefined ? {} : { afterId }), limit };
     const list = Readable.from(deadLetterList(store, selection));
     list.once('error', (error) => request.log.error({ err: error }, 'the dead letters could not be listed to their end'));

@@ -1,17 +1,16 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../auth/access.ts';
-import { feedLines } from '../feed/feed-lines.ts';
-import { registerFeedMetrics } from '../feed/feed-metrics.ts';
-import { type FeedPlace, FeedPlaces } from '../feed/feed-places.ts';
-import { FEED_TYPES, feedQuery } from '../feed/feed-query.ts';
-import { awaitPage, type FeedReading, type FeedStore, missedEvents } from '../feed/feed-reading.ts';
-import { feedZones } from '../feed/feed-zones.ts';
+import { requestedZones } from '../auth/requested-zones.ts';
+import { feedAnswer } from '../feed/feed-answer.ts';
+import { awaitPage, expiredCursor, type FeedReading, type FeedStore } from '../feed/feed-reading.ts';
+import { feedQuery } from '../feed/feed-request.ts';
+import { type FeedSlot, FeedSlots, registerFeedMetrics } from '../feed/feed-slots.ts';
 import { FormatThreads } from '../feed/format-threads.ts';
 import { PageMemory } from '../feed/page-memory.ts';
-import { encodeStream, negotiateEncoding } from '../http/content-encoding.ts';
-import { negotiateAnswer } from '../http/content-negotiation.ts';
-import { ClientHungUp, hangUpSignal } from '../http/hang-up.ts';
+import { FEED_MEDIA_TYPES } from '../formats/feed-formats.ts';
+import { encodeStream, negotiateAnswer, negotiateEncoding } from '../http/content-negotiation.ts';
+import { ClientHungUp, hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { RequestProblem } from '../http/problem.ts';
 
@@ -24,9 +23,9 @@ export interface FeedRoutesOptions {
   readonly metrics: Pick<Metrics, 'feedEvents' | 'registry'>;
   /** How long a page may take in the store. */
   readonly queryDeadlineMs: number;
-  /** How long a reader may take no byte of what is ready for it. */
+  /** How long a reader may take no byte of an answer that is ready, in milliseconds. */
   readonly idleMs?: number;
-  /** What pages of all readers may take together, in bytes. */
+  /** The memory for the pages of all readers together, in bytes. */
   readonly pageMemoryBytes?: number;
 }
 
@@ -34,23 +33,23 @@ export const FEED_IDLE_MS = 60_000;
 
 const PAGE_MEMORY_BYTES = 32 * 1024 * 1024;
 
-/** Takes a place until the response is through, which it is also where its client keeps it and reads nothing. */
-function takePlace(places: FeedPlaces, { raw, log }: FastifyReply, quietMs: number): FeedPlace {
-  const place = places.take();
-  raw.once('close', place.leave);
-  if (raw.closed) place.leave();
+/** Takes a slot until the response is closed, and closes the response of a client that reads nothing. */
+function takeSlot(slots: FeedSlots, { raw, log }: FastifyReply, quietMs: number): FeedSlot {
+  const slot = slots.take();
+  raw.once('close', slot.release);
+  if (raw.closed) slot.release();
   raw.setTimeout(quietMs, () => {
     log.warn({ quietMs }, 'a reader of the feed that read nothing was cut off');
     raw.destroy();
   });
-  return place;
+  return slot;
 }
 
 /** `GET /shield/event-logs/{shieldZoneId}/feed`: events in the order in which they were taken in. */
 export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOptions): Promise<void> {
   const { store, metrics, queryDeadlineMs, idleMs = FEED_IDLE_MS } = options;
-  const places = new FeedPlaces();
-  registerFeedMetrics(metrics.registry, places);
+  const slots = new FeedSlots();
+  registerFeedMetrics(metrics.registry, slots);
   const memory = new PageMemory(options.pageMemoryBytes ?? PAGE_MEMORY_BYTES);
   const threads = new FormatThreads();
   app.addHook('onClose', () => threads.close());
@@ -58,42 +57,42 @@ export async function feedRoutes(app: FastifyInstance, options: FeedRoutesOption
   app.addHook('preClose', async () => stopping.abort());
 
   const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {
-    feedZones(request.params.shieldZoneId, callerOf(request));
-    negotiateAnswer(request.headers.accept, FEED_TYPES);
+    requestedZones(request.params.shieldZoneId, callerOf(request));
+    negotiateAnswer(request.headers.accept, FEED_MEDIA_TYPES);
     negotiateEncoding(request.headers['accept-encoding']);
   };
 
-  // A HEAD would wait, and read a page, for nobody.
+  // A HEAD would wait and read a page for nobody.
   app.get<ZonePath>(
     '/shield/event-logs/:shieldZoneId/feed',
     { onRequest: validateHeaders, exposeHeadRoute: false },
     async (request, reply) => {
-      const zones = feedZones(request.params.shieldZoneId, callerOf(request));
-      const { position, limit, format, waitMs } = feedQuery(request.query, store);
-      // What passes until bytes are ready is no fault of the reader.
-      const place = takePlace(places, reply, waitMs + queryDeadlineMs + idleMs);
+      const zones = requestedZones(request.params.shieldZoneId, callerOf(request));
+      const { position, limit, format, waitMs } = await feedQuery(request.query, store);
+      // The time until bytes are ready does not count as the reader's.
+      const slot = takeSlot(slots, reply, waitMs + queryDeadlineMs + idleMs);
       const hungUp = hangUpSignal(reply.raw);
       const reading: FeedReading = { store, zones, deadlineMs: queryDeadlineMs, hungUp, memory };
-      const firstPage = await awaitPage(position, limit, { waitMs, stopping: stopping.signal, onWait: place.wait }, reading);
-      place.read();
-      if (firstPage === null) throw missedEvents(position, reading);
+      const firstPage = await awaitPage(position, limit, { waitMs, stopping: stopping.signal, onWait: slot.wait }, reading);
+      slot.read();
+      if (firstPage === null) throw await expiredCursor(position, reading);
       const onEvents = (count: number): void => metrics.feedEvents.inc({ format }, count);
       const onShortened = (problem: RequestProblem): void =>
         request.log.warn(
           { err: problem },
           'an answer of the feed ends early, because its next page could not be read; its reader goes on from the cursor',
         );
-      const lines = Readable.from(feedLines({ reading, position, limit, format, threads, firstPage, onEvents, onShortened }));
+      const lines = Readable.from(feedAnswer({ reading, position, limit, format, threads, firstPage, onEvents, onShortened }));
       lines.once('error', (error) => {
         if (!(error instanceof ClientHungUp))
           request.log.error({ err: error }, 'the feed broke off; its reader goes on from the last cursor');
       });
       const encoding = negotiateEncoding(request.headers['accept-encoding']);
-      const type = negotiateAnswer(request.headers.accept, FEED_TYPES);
-      // What all means changes with the key: a reader who goes on can see that zones have come whose events before its cursor it has not.
+      const type = negotiateAnswer(request.headers.accept, FEED_MEDIA_TYPES);
+      // The zones of `all` change with the key. A reader sees by this header that zones were added whose earlier events it has missed.
       if (request.params.shieldZoneId === 'all') reply.header('shield-zones', zones === 'all' ? zones : zones.join(','));
       if (encoding !== 'identity') reply.header('content-encoding', encoding);
-      // A connection that is kept for a next request would keep the program.
+      // A connection that is kept alive would keep the program.
       if (stopping.signal.aborted) reply.header('connection', 'close');
       return reply
         .type(`${type}; charset=utf-8`)

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../../store/event-store.ts';
+import type { Metrics } from '../http/metrics.ts';
 
-export interface HealthRoutesOptions {
+interface HealthRoutesOptions {
   readonly store: EventStore;
   readonly kafka: KafkaSource | null;
   readonly isStopping: () => boolean;
@@ -10,16 +11,12 @@ export interface HealthRoutesOptions {
 
 async function reasonsNotReady({ store, kafka, isStopping }: HealthRoutesOptions): Promise<string[]> {
   if (isStopping()) return ['the program is stopping'];
-  const reasons = (await store.problems()).map((problem) => `store: ${problem}`);
-  const health = kafka?.health();
-  if (health !== undefined && !health.ready) {
-    const why = health.reasons.length === 0 ? ['not consuming yet'] : health.reasons;
-    reasons.push(...why.map((reason) => `kafka: ${reason}`));
-  }
-  return reasons;
+  const ofStore = await store.reasonsNotReady();
+  const ofKafka = kafka?.reasonsNotReady() ?? [];
+  return [...ofStore.map((reason) => `store: ${reason}`), ...ofKafka.map((reason) => `kafka: ${reason}`)];
 }
 
-/** `/healthz`: the process answers. `/readyz`: it also serves and takes in what it is set up to; 503 with the reasons otherwise. */
+/** `/healthz`: the process answers. `/readyz`: the program also serves and takes in events; otherwise 503 with the reasons. */
 export async function healthRoutes(app: FastifyInstance, options: HealthRoutesOptions): Promise<void> {
   const config = { needsKey: 'never', whileStopping: true } as const;
   app.get('/healthz', { config }, async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'alive' }));
@@ -31,4 +28,11 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRoutesOp
       .header('cache-control', 'no-store')
       .send({ status: ready ? 'ready' : 'not ready', reasons });
   });
+}
+
+/** `/metrics` in the text format of Prometheus. */
+export async function metricsRoutes(app: FastifyInstance, { metrics }: { readonly metrics: Metrics }): Promise<void> {
+  app.get('/metrics', { config: { needsKey: 'unless-loopback', needsScope: 'metrics' } }, async (_request, reply) =>
+    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+  );
 }

@@ -1,19 +1,18 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { decompressed, type Encoding } from '../../ingest/upload/decompress.ts';
-import { type IntakeReport, takeInEvents } from '../../ingest/upload/event-intake.ts';
-import { IntakeError } from '../../ingest/upload/intake-error.ts';
-import { BODY, elementPath } from '../../query/json-path.ts';
+import { takeInEvents } from '../../ingest/upload/event-intake.ts';
+import { IntakeError, type IntakeReport } from '../../ingest/upload/intake-report.ts';
+import { BODY, elementPath, type FieldError } from '../../query/request-errors.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
-import { zoneGuard } from '../auth/zone-guard.ts';
+import { uploadZoneGuard } from '../auth/upload-zone-guard.ts';
 import { isJsonType, isLineType, JSON_TYPES, LINE_TYPES, negotiateAnswer, requireBodyType } from '../http/content-negotiation.ts';
-import { hangUpSignal } from '../http/hang-up.ts';
+import { hangUpSignal } from '../http/interruption.ts';
 import type { Metrics } from '../http/metrics.ts';
-import { type FieldError, RequestProblem } from '../http/problem.ts';
-import { oneOf, readQuery } from '../http/query-parameters.ts';
+import { asStoreProblem, RequestProblem } from '../http/problem.ts';
 import { steadyChunks } from '../http/request-body.ts';
-import { asStoreProblem } from '../http/store-problem.ts';
+import { oneOf, readQuery } from '../http/request-parameters.ts';
 
 const BODY_TYPES = [...LINE_TYPES, ...JSON_TYPES].join(', ');
 
@@ -31,9 +30,9 @@ export interface IngestEventsRoutesOptions {
   readonly now: () => number;
   /** Events older than this, in milliseconds, are counted and not stored. */
   readonly retentionMs: number;
-  /** How long a body may be, decompressed. */
+  /** The longest body, decompressed, in bytes. */
   readonly maxBytes: number;
-  /** How long the next bytes of a body may take to arrive; the whole of it may take any time. */
+  /** How long the next bytes of a body may take to arrive, in milliseconds. The whole body may take any time. */
   readonly bodyDeadlineMs: number;
 }
 
@@ -68,12 +67,12 @@ function notKeptErrors({ report }: IntakeError): { readonly errors?: readonly Fi
   return { errors };
 }
 
-/** `POST /ingest/events`: events as NDJSON or as one JSON array, of any length; 202 once all that are accepted are durable. */
+/** `POST /ingest/events`: events of any number as NDJSON or one JSON array. 202 means that all accepted events are durable. */
 export async function ingestEventsRoutes(
   app: FastifyInstance,
   { store, metrics, now, retentionMs, maxBytes, bodyDeadlineMs }: IngestEventsRoutesOptions,
 ): Promise<void> {
-  // The body is not read here: it flows, and waits where the store is behind.
+  // The body streams, and waits while the store is behind.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 
@@ -96,7 +95,7 @@ export async function ingestEventsRoutes(
   app.post('/ingest/events', { config, onRequest: validateHeaders, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
     const source = sourceOf(request.query);
     const signal = hangUpSignal(reply.raw);
-    const admit = zoneGuard(callerOf(request));
+    const admit = uploadZoneGuard(callerOf(request));
     const body = steadyChunks((request.body as Readable | undefined) ?? request.raw, bodyDeadlineMs);
     try {
       const report = await takeInEvents(decompressed(body, encodingOf(request.headers['content-encoding'])), {
@@ -111,7 +110,7 @@ export async function ingestEventsRoutes(
       count(source, report);
       return await reply.code(202).send(report);
     } catch (error) {
-      // A client that goes away ends its body too early, which looks like a broken one.
+      // A client that goes away looks like one whose body is broken.
       signal.throwIfAborted();
       if (error instanceof IntakeError) count(source, error.report);
       throw asIntakeProblem(error);

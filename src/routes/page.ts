@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { DIMENSIONS } from '../../query/event-fields.ts';
 
 const FOLDER = join(import.meta.dirname, '../../web');
 
@@ -15,18 +16,26 @@ const FILES = [
   ['/explorer.css', 'explorer.css', 'text/css; charset=utf-8'],
 ] as const;
 
-/** Only what comes from here runs, and it may talk to nobody else. */
+/** Only scripts from here run, and they may only talk to this server. */
 const HEADERS = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors " +
+    "'none'",
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-cache',
 };
 
-/** The explorer page at `/`: plain files, read once at the start. */
+const OPTIONS_MARK = '<!-- an option for each dimension -->';
+
+/** The dimension that the page groups by at first. */
+export const SELECTED = 'ip';
+
+const OPTIONS = DIMENSIONS.map((name) => `<option${name === SELECTED ? ' selected' : ''}>${name}</option>`).join('');
+
+/** The explorer page at `/`: plain files, read once at the start. The list of dimensions in `index.html` is filled in. */
 export async function pageRoutes(app: FastifyInstance): Promise<void> {
   for (const [path, file, type] of FILES) {
-    const content = await readFile(join(FOLDER, file));
+    const content = (await readFile(join(FOLDER, file), 'utf8')).replace(OPTIONS_MARK, OPTIONS);
     app.get(path, { config: { needsKey: 'never' } }, async (_request, reply) => reply.headers(HEADERS).type(type).send(content));
   }
 }

@@ -1,15 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
-import { cursorText } from '../feed/feed-cursor.ts';
-import { missedEvents } from '../feed/feed-reading.ts';
-import { feedZones } from '../feed/feed-zones.ts';
+import { requestedZones } from '../auth/requested-zones.ts';
+import { expiredCursor } from '../feed/feed-reading.ts';
 import { negotiateAnswer } from '../http/content-negotiation.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { readyFrame } from '../tail/tail-frames.ts';
-import { TailHub } from '../tail/tail-hub.ts';
-import { registerTailMetrics } from '../tail/tail-metrics.ts';
+import { registerTailMetrics, TailHub } from '../tail/tail-hub.ts';
 import { readTailRequest } from '../tail/tail-request.ts';
 import { TailWatcher } from '../tail/tail-watcher.ts';
 import { TAIL_WORK } from '../tail/tail-work.ts';
@@ -17,13 +15,13 @@ import { TAIL_WORK } from '../tail/tail-work.ts';
 const STREAM_TYPE = 'text/event-stream';
 
 export interface TailLimits {
-  /** How often a client gets a sign of life. */
+  /** How often a client gets a heartbeat. */
   readonly heartbeatMs: number;
-  /** More clients than this are sent away. */
+  /** Further clients are refused. */
   readonly maxWatchers: number;
-  /** What is kept at most for one client that does not read. */
+  /** Unread bytes that are kept for one client. */
   readonly maxBufferedBytes: number;
-  /** What matching may cost for all clients together, in characters that are looked through in a second. */
+  /** The characters that matching may look through in a second, for all clients together. */
   readonly workPerSecond: number;
 }
 
@@ -44,7 +42,7 @@ export interface TailRoutesOptions {
   readonly limits?: Partial<TailLimits>;
 }
 
-/** From here on the response is ours: it ends when the client or the program does. */
+/** From here on this program writes the response. It ends when the client or the program does. */
 function openStream(reply: FastifyReply): FastifyReply['raw'] {
   reply.hijack();
   reply.raw.writeHead(200, {
@@ -56,10 +54,7 @@ function openStream(reply: FastifyReply): FastifyReply['raw'] {
   return reply.raw;
 }
 
-/**
- * `GET /shield/event-logs/{shieldZoneId}/tail`: events as they come, as server-sent events. The zones are those of a feed: one, a list, or
- * `all`.
- */
+/** `GET /shield/event-logs/{shieldZoneId}/tail`: new events as server-sent events. The zones are one, a list, or `all`, as for the feed. */
 export async function tailRoutes(app: FastifyInstance, { store, metrics, limits = {} }: TailRoutesOptions): Promise<void> {
   const { heartbeatMs, maxWatchers, maxBufferedBytes, workPerSecond } = { ...TAIL_LIMITS, ...limits };
   const hub = new TailHub({ store, logger: app.log, heartbeatMs, workPerSecond });
@@ -67,7 +62,7 @@ export async function tailRoutes(app: FastifyInstance, { store, metrics, limits 
   app.addHook('preClose', async () => hub.stop());
 
   const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {
-    feedZones(request.params.shieldZoneId, callerOf(request));
+    requestedZones(request.params.shieldZoneId, callerOf(request));
     negotiateAnswer(request.headers.accept, [STREAM_TYPE]);
   };
 
@@ -76,17 +71,17 @@ export async function tailRoutes(app: FastifyInstance, { store, metrics, limits 
     // A HEAD would be a watcher that sees nothing.
     { onRequest: validateHeaders, exposeHeadRoute: false },
     async (request, reply) => {
-      const zones = feedZones(request.params.shieldZoneId, callerOf(request));
-      const { matcher, position } = readTailRequest(request.query, request.headers, store);
-      if (store.expiredWatermark(zones, position.afterRuns) > position.sequence) throw missedEvents(position, { store });
+      const zones = requestedZones(request.params.shieldZoneId, callerOf(request));
+      const { matcher, position } = await readTailRequest(request.query, request.headers, store);
+      if ((await store.positions.afterExpiry(zones, position)) !== undefined) throw await expiredCursor(position, { store, zones });
       if (hub.watcherCount >= maxWatchers) {
         const detail = `There are ${maxWatchers} live tails already, and no more are served; try again when one has ended`;
         throw new RequestProblem('tail.full', detail, { headers: { 'retry-after': '5' } });
       }
-      // A body, which nobody reads, would hide that the client has gone.
+      // An unread body would hide that the client has gone.
       request.raw.resume();
       const watcher = new TailWatcher({ zones, matcher, position, outlet: openStream(reply), maxBufferedBytes });
-      watcher.write([readyFrame(cursorText(position, store))]);
+      watcher.write([readyFrame(store.positions.encode(position))]);
       hub.add(watcher);
     },
   );

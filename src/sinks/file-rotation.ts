@@ -1,20 +1,20 @@
 import { parse } from 'node:path';
 
-/** When a file is set aside for a new one, and what it is then called. */
+/** When a file is rotated, and the name that it gets. */
 export interface FileRotation {
-  /** Before a batch that would make the file longer than this; null: never by size. */
+  /** The maximum length of the file; null: no rotation by size. */
   readonly sizeBytes: number | null;
-  /** When the UTC clock passes a multiple of this; null: never by time. Milliseconds. */
+  /** The file is rotated when the UTC clock passes a multiple of so many milliseconds; null: no rotation by time. */
   readonly everyMs: number | null;
-  /** See `rotatedName`; has `{n}`. */
+  /** The pattern of `rotatedName`, with `{n}`. */
   readonly pattern: string;
-  /** How many files that were set aside are kept; null: all of them. */
+  /** How many rotated files are kept; null: all. */
   readonly keep: number | null;
 }
 
 export const DEFAULT_PATTERN = '{stem}-{time}-{n}{ext}';
 
-/** Whether the file is to be set aside before `batchBytes` more are written. An empty file never is. */
+/** Whether the file has to be rotated before the next `batchBytes` are written. An empty file is never rotated. */
 export function isRotationDue(
   { sizeBytes, everyMs }: FileRotation,
   file: { readonly size: number; readonly sinceMs: number },
@@ -27,8 +27,8 @@ export function isRotationDue(
 }
 
 /**
- * The name for a file that is set aside, without its folder: `{stem}` and `{ext}` are the parts of its own name, `{time}` the UTC second
- * (`20261121T140000Z`), `{n}` a number.
+ * The name of a rotated file, without its folder: `{stem}` and `{ext}` are the parts of the file's name, `{time}` is the UTC second
+ * (`20261121T140000Z`), and `{n}` is `number`.
  */
 export function rotatedName(pattern: string, path: string, nowMs: number, number: number): string {
   const { name, ext } = parse(path);
@@ -37,7 +37,7 @@ export function rotatedName(pattern: string, path: string, nowMs: number, number
   return pattern.replace(/\{(stem|ext|time|n)\}/g, (_whole, part: string) => parts[part] ?? '');
 }
 
-/** What is wrong with a pattern, as words that follow it; null where nothing is. */
+/** Says what is wrong with a pattern, in words that follow it; null for a valid pattern. */
 export function patternFault(pattern: string): string | null {
   if (!pattern.includes('{n}')) return 'does not have {n}, without which two files could get one name';
   const unknown = pattern.match(/\{[^}]*\}/g)?.find((part) => !/^\{(stem|ext|time|n)\}$/.test(part));

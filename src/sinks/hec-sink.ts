@@ -1,21 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
-import type { FeedFormatName } from '../formats/feed-format.ts';
-import { DeliveryError } from './delivery-error.ts';
-import { ackIdIn, acknowledgedIn, hecRefusal } from './hec-answer.ts';
-import { type HecFields, hecEvent } from './hec-event.ts';
-import type { HttpAnswer, HttpClient } from './http-exchange.ts';
-import { lineChunks, linesOf } from './line-chunks.ts';
-import type { Sink } from './sink.ts';
+import { eventTimeMs, FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
+import { type HttpAnswer, type HttpClient, RECEIVER_LIMITS, reasonIn, refusedAnswer } from './http-exchange.ts';
+import { DeliveryError, halves, lineChunks, linesOf, type Sink } from './sink.ts';
 
 const gzip = promisify(gzipCallback);
 
-/** Splunk Cloud takes 1 MiB; what a line gains as an event is little. */
-export const CHUNK_BYTES = 768 * 1024;
-const SILENCE_MS = 60_000;
-const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Splunk Cloud takes requests of 1 MiB. The difference leaves room for what Splunk's events add to each line, unless lines are short. */
+export const MAX_CHUNK_BYTES = 768 * 1024;
 const FIRST_POLL_MS = 25;
+
+/** Members of every event; null is not sent, so that the token's default applies. */
+export interface HecFields {
+  readonly source: string;
+  readonly sourcetype: string;
+  readonly index: string | null;
+  readonly host: string | null;
+}
 
 export interface HecSinkOptions {
   /** http: or https:, without `/services/collector`. */
@@ -24,59 +26,60 @@ export interface HecSinkOptions {
   readonly fields: HecFields;
   readonly format: FeedFormatName;
   readonly gzip: boolean;
-  /** A GUID of this sender, to which acknowledgements belong. */
+  /** A GUID of this sender. Splunk keeps acknowledgements by channel. */
   readonly channel: string;
-  /** What is not acknowledged after this long is sent again; milliseconds. */
+  /** A batch without its acknowledgements after so many milliseconds is sent again. */
   readonly ackDeadlineMs: number;
-  /** Between two questions for acknowledgements at most; milliseconds. */
+  /** The longest pause between two polls for acknowledgements, in milliseconds. */
   readonly ackPollMs: number;
   readonly client: HttpClient;
   /** Unix ms UTC. */
   readonly now: () => number;
-  /** Takes messages for people. */
+  /** Shows a message to people. */
   readonly tell: (message: string) => void;
 }
 
 /**
- * Sends batches to Splunk's HTTP event collector. Where its token has indexer acknowledgement, a batch is accepted when all of it is
- * acknowledged; otherwise when Splunk has taken it, which it does before it is on disk. Where only a part of it can be acknowledged, it is
- * not accepted.
+ * Sends batches to Splunk's HTTP event collector. With indexer acknowledgement, a batch is accepted when all of it is acknowledged.
+ * Without it, a batch is accepted when Splunk answers, which is before the events are on disk. A batch that is acknowledged only in part
+ * is not accepted.
  */
 export function hecSink(options: HecSinkOptions): Sink {
   const { url, token, fields, format, channel, ackDeadlineMs, ackPollMs, client, now, tell } = options;
   const base = `${url.origin}${url.pathname.replace(/\/$/, '')}/services/collector`;
-  let toldOfNoAcks = false;
+  let warnedOfNoAcks = false;
   const headers = {
     'content-type': 'application/json',
     'x-splunk-request-channel': channel,
     ...(token === null ? {} : { authorization: `Splunk ${token}` }),
   };
 
-  async function post(
+  async function exchange(
     path: string,
     body: Uint8Array,
     signal: AbortSignal,
     more: Readonly<Record<string, string>> = {},
   ): Promise<HttpAnswer> {
     const target = new URL(`${base}${path}`);
-    const answer = await client.exchange({
-      method: 'POST',
-      url: target,
-      headers: { ...headers, ...more },
-      body,
-      signal,
-      silenceMs: SILENCE_MS,
-      largestBytes: LARGEST_ANSWER_BYTES,
-    });
-    if (answer.status < 200 || answer.status > 299) throw hecRefusal(`POST ${target.origin}${target.pathname}`, answer, now());
+    return client.exchange({ method: 'POST', url: target, headers: { ...headers, ...more }, body, signal, ...RECEIVER_LIMITS });
+  }
+
+  /** Returns a 2xx; throws DeliveryError for any other answer. */
+  function accepted(path: string, answer: HttpAnswer): HttpAnswer {
+    if (answer.status < 200 || answer.status > 299) throw hecRefusal(`POST ${base}${path}`, answer, now());
     return answer;
   }
 
-  /** The acknowledgement to wait for, or null. */
-  async function sendEvents(lines: Buffer, signal: AbortSignal): Promise<number | null> {
+  /** Sends lines, in halves where they are too large (413). Resolves with the acknowledgement's id of each request; null: it has none. */
+  async function sendEvents(lines: Buffer, signal: AbortSignal): Promise<readonly (number | null)[]> {
     const events = Buffer.from(Array.from(linesOf(lines), (line) => hecEvent(format, fields, line.toString('utf8'))).join('\n'));
-    if (!options.gzip) return ackIdIn(await post('/event', events, signal));
-    return ackIdIn(await post('/event', await gzip(events), signal, { 'content-encoding': 'gzip' }));
+    const answer = options.gzip
+      ? await exchange('/event', await gzip(events), signal, { 'content-encoding': 'gzip' })
+      : await exchange('/event', events, signal);
+    const smaller = answer.status === 413 ? halves(lines) : null;
+    if (smaller === null) return [ackIdIn(accepted('/event', answer))];
+    const [first, second] = smaller;
+    return [...(await sendEvents(first, signal)), ...(await sendEvents(second, signal))];
   }
 
   async function untilAcknowledged(sent: ReadonlySet<number>, signal: AbortSignal): Promise<void> {
@@ -84,12 +87,12 @@ export function hecSink(options: HecSinkOptions): Sink {
     const giveUpAtMs = now() + ackDeadlineMs;
     for (let pauseMs = FIRST_POLL_MS; ; pauseMs *= 2) {
       const question = Buffer.from(JSON.stringify({ acks: [...awaited] }));
-      const answer = await post(`/ack?channel=${encodeURIComponent(channel)}`, question, signal);
-      for (const id of acknowledgedIn(answer)) awaited.delete(id);
+      const answer = await exchange(`/ack?channel=${encodeURIComponent(channel)}`, question, signal);
+      for (const id of acknowledgedIn(accepted('/ack', answer))) awaited.delete(id);
       if (awaited.size === 0) return;
       if (now() >= giveUpAtMs) {
-        const missing = `${awaited.size} of ${sent.size} acknowledgements of the batch did not come within ${ackDeadlineMs / 1_000} s`;
-        throw new DeliveryError('unavailable', `${base}: ${missing}`);
+        const overdue = `${awaited.size} of ${sent.size} acknowledgements of the batch did not come within ${ackDeadlineMs / 1_000} s`;
+        throw new DeliveryError('unavailable', `${base}: ${overdue}`);
       }
       await sleep(Math.min(pauseMs, ackPollMs), undefined, { signal });
     }
@@ -99,22 +102,85 @@ export function hecSink(options: HecSinkOptions): Sink {
     name: base,
     async deliver({ bytes }, signal) {
       const ids: (number | null)[] = [];
-      for (const chunk of lineChunks(bytes, CHUNK_BYTES)) ids.push(await sendEvents(chunk, signal));
+      for (const chunk of lineChunks(bytes, MAX_CHUNK_BYTES)) ids.push(...(await sendEvents(chunk, signal)));
       const awaited = new Set(ids.filter((id) => id !== null));
-      // A token acknowledges every request or none, each under a number of its own: else some answers are of other tokens or other
-      // machines, and nobody would notice what those lose.
+      // A token acknowledges all requests, each with its own id, or none. Anything else comes from several tokens or machines, which could
+      // lose events unnoticed.
       if (awaited.size > 0 && awaited.size < ids.length) {
         const found = `only ${awaited.size} of the batch's ${ids.length} requests have an acknowledgement of their own`;
         const advice = 'behind a load balancer, all of a sender must reach the same Splunk, whose token must be the same everywhere';
         throw new DeliveryError('unavailable', `${base}: ${found}; ${advice}`);
       }
       if (awaited.size > 0) await untilAcknowledged(awaited, signal);
-      else if (!toldOfNoAcks) {
-        toldOfNoAcks = true;
+      else if (!warnedOfNoAcks) {
+        warnedOfNoAcks = true;
         tell(`${base} acknowledges no indexing: what Splunk has taken counts as delivered; enable indexer acknowledgement for its token`);
       }
       return null;
     },
     close: async () => client.close(),
   };
+}
+
+/**
+ * Makes one event of Splunk's HTTP event collector: `event` is the line of the feed, a JSON line byte for byte and any other line as a
+ * string; `time` is in Unix seconds with milliseconds.
+ */
+export function hecEvent(format: FeedFormatName, fields: HecFields, line: string): string {
+  const timeMs = eventTimeMs(format, line);
+  // Written digit by digit, because dividing by a thousand may not give the same milliseconds again.
+  const time =
+    timeMs === null || timeMs < 0 ? '' : `"time":${Math.trunc(timeMs / 1_000)}.${String(Math.trunc(timeMs % 1_000)).padStart(3, '0')},`;
+  const named = JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)));
+  const event = FEED_FORMATS[format].line.kind === 'json' ? line : JSON.stringify(line);
+  return `{${time}${named.slice(1, -1)},"event":${event}}`;
+}
+
+/** Advice about errors that a person has to correct, by Splunk's code. */
+const ADVICE: Readonly<Record<number, string>> = {
+  1: 'the token is disabled in Splunk',
+  2: 'a token is needed: set SHIELDLOG_SINK_TOKEN',
+  3: 'SHIELDLOG_SINK_TOKEN is not a token',
+  4: 'SHIELDLOG_SINK_TOKEN is not a token that Splunk knows',
+  6: 'Splunk could not read the events',
+  7: 'the token may not write to the index; see --hec-index',
+  10: 'Splunk wants a channel and saw none; something on the way drops X-Splunk-Request-Channel',
+  14: 'indexer acknowledgement is disabled for the token',
+};
+
+/** Codes for which a retry may succeed with any status: busy, unhealthy, stopping, full. */
+const RETRIABLE: ReadonlySet<number> = new Set([8, 9, 18, 19, 20, 23, 26, 27]);
+
+function membersOf(body: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  } catch {
+    // A proxy may have answered instead of Splunk; then the status decides.
+    return {};
+  }
+}
+
+/** Makes the error for an unexpected answer of the collector, with Splunk's code. */
+function hecRefusal(request: string, answer: HttpAnswer, nowMs: number): DeliveryError {
+  const plain = refusedAnswer(request, answer, nowMs);
+  const { code } = membersOf(answer.body);
+  if (typeof code !== 'number') return plain;
+  const advice = ADVICE[code] === undefined ? '' : `: ${ADVICE[code]}`;
+  const message = `${request} answered ${answer.status}, Splunk's code ${code} "${reasonIn(answer.body)}"${advice}`;
+  return new DeliveryError(RETRIABLE.has(code) ? 'unavailable' : plain.code, message, { retryAfterMs: plain.retryAfterMs });
+}
+
+/** The id of the acknowledgement; null where indexer acknowledgement is disabled for the token. */
+function ackIdIn(answer: HttpAnswer): number | null {
+  const { ackId } = membersOf(answer.body);
+  const id = typeof ackId === 'string' ? Number(ackId) : ackId;
+  return typeof id === 'number' && Number.isSafeInteger(id) ? id : null;
+}
+
+/** The ids that the answer to a poll acknowledges. */
+function acknowledgedIn(answer: HttpAnswer): ReadonlySet<number> {
+  const { acks } = membersOf(answer.body);
+  const entries = typeof acks === 'object' && acks !== null ? Object.entries(acks) : [];
+  return new Set(entries.filter(([, done]) => done === true).map(([id]) => Number(id)));
 }

@@ -4,12 +4,14 @@ import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import { connectionFault } from './connection-fault.ts';
-import { DeliveryError } from './delivery-error.ts';
-import { keepReading } from './keep-reading.ts';
+import { connectionFault } from './connections.ts';
+import { DeliveryError } from './sink.ts';
 
-/** The feed of all zones names those of the key in a header. */
-const LARGEST_HEADERS_BYTES = 256 * 1024;
+/** The feed of all zones lists the zones of the access key in a header. */
+const MAX_HEADERS_BYTES = 256 * 1024;
+
+/** For receivers, which answer with little: the longest silence and the longest answer. */
+export const RECEIVER_LIMITS = { silenceMs: 60_000, maxAnswerBytes: 16 * 1024 * 1024 } as const;
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -17,10 +19,10 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
   readonly signal: AbortSignal;
-  /** How long the other side may be silent: while it is connected to, before it answers, and within its answer. */
+  /** How long the other side may be silent: while connecting, before its answer, and within it. */
   readonly silenceMs: number;
-  /** How long the answer may be, decompressed. */
-  readonly largestBytes: number;
+  /** The limit of the answer's body, decompressed. */
+  readonly maxAnswerBytes: number;
 }
 
 export interface HttpAnswer {
@@ -29,11 +31,11 @@ export interface HttpAnswer {
   readonly body: Buffer;
 }
 
-/** Keeps its connections between requests; follows no redirects. */
+/** Reuses its connections, and follows no redirects. */
 export interface HttpClient {
   /**
-   * The whole answer, decompressed, also where it came before the request was sent whole; then the rest of that is not sent. Throws
-   * DeliveryError where there is no answer or it is too long, or the signal's reason.
+   * Resolves with the whole answer, decompressed. An answer that comes before the whole request is sent ends the sending. Throws
+   * DeliveryError where no answer comes, it is too long, or it is a 2xx that comes that early; or the signal's reason.
    */
   exchange(request: HttpRequest): Promise<HttpAnswer>;
   close(): void;
@@ -41,39 +43,66 @@ export interface HttpClient {
 
 function decompressed(response: IncomingMessage): Readable {
   const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  // A stream that ends or breaks early must break what reads it; `pipe` alone does not pass that on.
+  // `pipe` does not pass on that the response breaks off.
   const through = encoding === 'gzip' ? createGunzip() : encoding === 'zstd' ? createZstdDecompress() : null;
   if (through === null) return response;
   response.once('error', (error) => through.destroy(error));
   return response.pipe(through);
 }
 
-/** Fills `chunks` with the body. */
-async function readBody(response: IncomingMessage, { url, largestBytes }: HttpRequest, chunks: Buffer[]): Promise<void> {
+/** Appends the body to `chunks`, which keep their bytes when the response breaks off. */
+async function readBody(response: IncomingMessage, { url, maxAnswerBytes }: HttpRequest, chunks: Buffer[]): Promise<void> {
   let size = 0;
   for await (const chunk of decompressed(response)) {
     chunks.push(chunk as Buffer);
     size += (chunk as Buffer).length;
-    if (size > largestBytes)
-      throw new DeliveryError('oversized', `the answer of ${url.origin}${url.pathname} is longer than ${largestBytes} bytes`);
+    if (size > maxAnswerBytes)
+      throw new DeliveryError('oversized', `the answer of ${url.origin}${url.pathname} is longer than ${maxAnswerBytes} bytes`);
   }
 }
 
-/** An agent whose connections are read to their end also when they cannot be written any more. */
-function reading<Agent extends HttpAgent>(agent: Agent): Agent {
+/** Errors of a write to a connection that the other side has closed. */
+const CLOSED: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET']);
+
+type WriteCallback = (error?: Error | null) => void;
+
+/**
+ * Makes a socket read to the end before it reports a failed write. Node closes a socket at the first failed write, and would lose the
+ * answer of a server that refuses a request before it has read all of it.
+ */
+function readToEnd<Connection extends Socket>(socket: Connection): Connection {
+  const afterReading =
+    (done: WriteCallback): WriteCallback =>
+    (error) => {
+      const code = (error as NodeJS.ErrnoException | null | undefined)?.code;
+      if (!CLOSED.has(code) || socket.readableEnded || socket.destroyed) {
+        done(error);
+        return;
+      }
+      // A reset connection also emits `end`, after the bytes that came before the reset.
+      socket.once('end', () => done(error));
+    };
+  const write = socket._write.bind(socket);
+  const writeMany = socket._writev?.bind(socket);
+  socket._write = (chunk, encoding, done) => write(chunk, encoding, afterReading(done));
+  if (writeMany !== undefined) socket._writev = (chunks, done) => writeMany(chunks, afterReading(done));
+  return socket;
+}
+
+function withReadToEnd<Agent extends HttpAgent>(agent: Agent): Agent {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (options, callback) => {
     const connection = connect(options, callback);
-    return connection instanceof Socket ? keepReading(connection) : connection;
+    return connection instanceof Socket ? readToEnd(connection) : connection;
   };
   return agent;
 }
 
-/** `trust` null: the authorities that Node trusts by itself. */
+/** `trust` null: Node's own authorities. */
 export function createHttpClient(trust: SecureContext | null): HttpClient {
   const agents = {
-    http: reading(new HttpAgent({ keepAlive: true })),
-    https: reading(new HttpsAgent({ keepAlive: true, ...(trust === null ? {} : { secureContext: trust }) })),
+    http: withReadToEnd(new HttpAgent({ keepAlive: true })),
+    https: withReadToEnd(new HttpsAgent({ keepAlive: true, ...(trust === null ? {} : { secureContext: trust }) })),
   };
 
   async function answerTo(asked: HttpRequest): Promise<HttpAnswer> {
@@ -85,7 +114,7 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
       headers: { ...headers, ...length },
       signal,
       timeout: silenceMs,
-      maxHeaderSize: LARGEST_HEADERS_BYTES,
+      maxHeaderSize: MAX_HEADERS_BYTES,
     };
     const request =
       url.protocol === 'https:'
@@ -101,13 +130,21 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
     try {
       await readBody(response, asked, chunks);
     } catch (error) {
-      // A refusal that cut the request short may be cut short itself by the reset that follows; its status says enough.
-      if (error instanceof DeliveryError || status < 300 || request.writableFinished) throw error;
-    } finally {
-      // Answered before it was sent whole: nobody reads the rest, and the connection is of no use to a next request.
-      if (!request.writableFinished) request.destroy();
+      // A server that refuses early may reset the connection within its own answer, but the status has arrived.
+      if (error instanceof DeliveryError || status < 300 || request.writableFinished) {
+        // A failed decompression leaves the rest of the answer unread.
+        request.destroy();
+        throw error;
+      }
     }
+    const isSent = request.writableFinished;
+    // The server reads no more of this request, so the connection cannot be reused.
+    if (!isSent) request.destroy();
     signal.throwIfAborted();
+    if (status < 300 && !isSent) {
+      const early = `${method} ${url.origin}${url.pathname} answered ${status} before the request was sent whole`;
+      throw new DeliveryError('unavailable', early);
+    }
     return { status, headers: response.headers, body: Buffer.concat(chunks) };
   }
 
@@ -126,4 +163,42 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
       agents.https.destroy();
     },
   };
+}
+
+/** Statuses below 500 for which a retry may succeed: timeout, too early, too many. */
+const RETRIABLE: ReadonlySet<number> = new Set([408, 425, 429]);
+
+const NOT_IMPLEMENTED = 501;
+
+const MAX_REASON_LENGTH = 500;
+
+/** The reason in an answer's body, in one line: `detail` of ProblemDetails, `text` of Splunk, `message`, or the beginning of the body. */
+export function reasonIn(body: Buffer): string {
+  const text = body.subarray(0, 64 * 1024).toString('utf8');
+  let reason = text;
+  try {
+    const parsed = JSON.parse(text) as { readonly [name: string]: unknown } | null;
+    reason = String(parsed?.['detail'] ?? parsed?.['text'] ?? parsed?.['message'] ?? text);
+  } catch {
+    // A body that is not JSON is shown as it is.
+  }
+  return reason.replace(/\s+/g, ' ').trim().slice(0, MAX_REASON_LENGTH);
+}
+
+/** Makes the error for an unexpected answer. `request` is how messages name the request, such as `POST https://host/path`. */
+export function refusedAnswer(request: string, answer: HttpAnswer, nowMs: number): DeliveryError {
+  const reason = reasonIn(answer.body);
+  const message = `${request} answered ${answer.status}${reason === '' ? '' : `: ${reason}`}`;
+  const isRetriable = (answer.status >= 500 && answer.status !== NOT_IMPLEMENTED) || RETRIABLE.has(answer.status);
+  if (!isRetriable) return new DeliveryError('refused', message);
+  return new DeliveryError('unavailable', message, { retryAfterMs: retryAfterMs(answer.headers['retry-after'], nowMs) });
+}
+
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** The wait of a `Retry-After` header (RFC 9110, 10.2.3: seconds or a date) in milliseconds, at most an hour; null if it has none. */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
+  const text = header?.trim() ?? '';
+  const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - nowMs;
+  return Number.isNaN(waitMs) ? null : Math.min(Math.max(waitMs, 0), MAX_RETRY_AFTER_MS);
 }

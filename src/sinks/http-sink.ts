@@ -1,21 +1,16 @@
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
-import type { HttpClient } from './http-exchange.ts';
-import { lineChunks } from './line-chunks.ts';
-import { refusedAnswer } from './refused-answer.ts';
-import type { Sink } from './sink.ts';
+import { type HttpClient, RECEIVER_LIMITS, refusedAnswer } from './http-exchange.ts';
+import { halves, lineChunks, type Sink } from './sink.ts';
 
 const gzip = promisify(gzipCallback);
 
-/** Collectors limit their bodies, many to some MiB. */
-export const LARGEST_BODY_BYTES = 4 * 1024 * 1024;
-const SILENCE_MS = 60_000;
-export const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024;
-const NEWLINE = 0x0a;
+/** Many receivers limit a request to some MiB. */
+export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 export interface HttpSinkOptions {
   readonly url: URL;
-  /** Sent as bearer token. */
+  /** The bearer token. */
   readonly token: string | null;
   readonly gzip: boolean;
   readonly client: HttpClient;
@@ -23,43 +18,31 @@ export interface HttpSinkOptions {
   readonly now: () => number;
 }
 
-/** The two halves of newline-terminated lines; null where there is only one line. */
-function halved(lines: Buffer): readonly [Buffer, Buffer] | null {
-  const before = lines.lastIndexOf(NEWLINE, Math.max(0, Math.floor(lines.length / 2) - 1));
-  const cut = (before >= 0 ? before : lines.indexOf(NEWLINE)) + 1;
-  return cut <= 0 || cut >= lines.length ? null : [lines.subarray(0, cut), lines.subarray(cut)];
-}
-
-/** POSTs batches as NDJSON to a URL; any 2xx accepts one. Bodies that are too large (413) are halved. */
+/**
+ * POSTs batches as NDJSON to a URL. Any 2xx accepts one; a body that is too large (413) is sent again in halves. `refusedAnswer` says which
+ * other answers are worth another attempt (408, 425, 429, and any 5xx but 501); `feed-retry.ts` waits and tries again.
+ */
 export function httpSink({ url, token, gzip: compress, client, now }: HttpSinkOptions): Sink {
   const headers = {
     'content-type': 'application/x-ndjson',
     ...(compress ? { 'content-encoding': 'gzip' } : {}),
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
   };
-  const place = `${url.origin}${url.pathname}`;
+  const name = `${url.origin}${url.pathname}`;
 
   async function post(lines: Buffer, signal: AbortSignal): Promise<void> {
     const body = compress ? await gzip(lines) : lines;
-    const answer = await client.exchange({
-      method: 'POST',
-      url,
-      headers,
-      body,
-      signal,
-      silenceMs: SILENCE_MS,
-      largestBytes: LARGEST_ANSWER_BYTES,
-    });
+    const answer = await client.exchange({ method: 'POST', url, headers, body, signal, ...RECEIVER_LIMITS });
     if (answer.status >= 200 && answer.status < 300) return;
-    const halves = answer.status === 413 ? halved(lines) : null;
-    if (halves === null) throw refusedAnswer(`POST ${place}`, answer, now());
-    for (const half of halves) await post(half, signal);
+    const smaller = answer.status === 413 ? halves(lines) : null;
+    if (smaller === null) throw refusedAnswer(`POST ${name}`, answer, now());
+    for (const half of smaller) await post(half, signal);
   }
 
   return {
-    name: place,
+    name,
     async deliver({ bytes }, signal) {
-      for (const chunk of lineChunks(bytes, LARGEST_BODY_BYTES)) await post(chunk, signal);
+      for (const chunk of lineChunks(bytes, MAX_BODY_BYTES)) await post(chunk, signal);
       return null;
     },
     close: async () => client.close(),

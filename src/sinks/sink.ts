@@ -1,25 +1,83 @@
-/** Events of one answer of the feed, in its order. */
+/** The events of one answer of the feed, in its order. */
 export interface FeedBatch {
   /** Newline-terminated lines, back to back, as the feed wrote them. */
   readonly bytes: Buffer;
-  /** How many lines; at least 1. */
+  /** The number of lines; at least 1. */
   readonly count: number;
 }
 
-/** Where a sink stands, as JSON that is kept beside the cursor; null where the sink has no place of its own. */
+/** The progress of a sink as JSON, which is stored beside the cursor; null for a sink that needs none. */
 export type SinkPosition = Readonly<Record<string, unknown>> | null;
 
-/** Keeps a position durably beside the cursor of the last batch that was accepted: what a restart begins with. */
+/** Stores a position durably beside the cursor of the last accepted batch. A restart begins with both. */
 export type RecordPosition = (position: SinkPosition) => Promise<void>;
 
-/** Somewhere that takes events. One batch at a time. */
+/** A destination of events. It takes one batch at a time. */
 export interface Sink {
-  /** What messages call it, without secrets. */
+  /** The name in messages, without secrets. */
   readonly name: string;
   /**
-   * Resolves once the batch is accepted, with the position that belongs to it. Throws DeliveryError; a batch that was not accepted may be
-   * delivered again, and may have arrived in part. Where the signal is aborted, the delivery is given up and rejects with its reason.
+   * Resolves once the batch is accepted, with the position after it. Throws DeliveryError; a batch that was not accepted may have arrived
+   * in part, and may be delivered again. An aborted signal ends the delivery, which then rejects with the signal's reason.
    */
   deliver(batch: FeedBatch, signal: AbortSignal): Promise<SinkPosition>;
   close(): Promise<void>;
+}
+
+/**
+ * `unavailable`: a retry may succeed. `refused`: a person has to change something. `oversized`: the answer is longer than the limit.
+ * `closed`: the reader of a pipe has gone.
+ */
+export type DeliveryErrorCode = 'unavailable' | 'refused' | 'oversized' | 'closed';
+
+interface DeliveryErrorOptions {
+  readonly cause?: unknown;
+  /** The pause that the other side asks for, in milliseconds. */
+  readonly retryAfterMs?: number | null;
+}
+
+/** The feed or a sink failed. The message is one line that names it and the reason. */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError';
+  readonly code: DeliveryErrorCode;
+  readonly retryAfterMs: number | null;
+
+  constructor(code: DeliveryErrorCode, message: string, options: DeliveryErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}
+
+const NEWLINE = 0x0a;
+
+/** The lines of newline-terminated text, without their newlines. */
+export function* linesOf(bytes: Buffer): Generator<Buffer> {
+  for (let begin = 0; begin < bytes.length; ) {
+    const newline = bytes.indexOf(NEWLINE, begin);
+    const end = newline < 0 ? bytes.length : newline;
+    yield bytes.subarray(begin, end);
+    begin = end + 1;
+  }
+}
+
+/** Splits newline-terminated text at line ends into chunks of at most `maxBytes`. A longer line becomes a chunk by itself. */
+export function* lineChunks(bytes: Buffer, maxBytes: number): Generator<Buffer> {
+  for (let begin = 0; begin < bytes.length; ) {
+    let end = bytes.length;
+    if (end - begin > maxBytes) {
+      const within = bytes.lastIndexOf(NEWLINE, begin + maxBytes - 1);
+      const newline = within >= begin ? within : bytes.indexOf(NEWLINE, begin);
+      end = newline < 0 ? bytes.length : newline + 1;
+    }
+    yield bytes.subarray(begin, end);
+    begin = end;
+  }
+}
+
+/** Splits newline-terminated text near its middle; null for a single line. */
+export function halves(lines: Buffer): readonly [Buffer, Buffer] | null {
+  const before = lines.lastIndexOf(NEWLINE, Math.max(0, Math.floor(lines.length / 2) - 1));
+  const cut = (before >= 0 ? before : lines.indexOf(NEWLINE)) + 1;
+  return cut <= 0 || cut >= lines.length ? null : [lines.subarray(0, cut), lines.subarray(cut)];
 }

@@ -1,7 +1,6 @@
-import { DeliveryError } from './delivery-error.ts';
-import type { Sink } from './sink.ts';
+import { DeliveryError, type Sink } from './sink.ts';
 
-/** A reader that has stopped reading must not hold the process for ever. */
+/** Rejects with the signal's reason while `work` still waits, for example for a reader that has stopped reading. */
 async function abortable(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason);
@@ -13,10 +12,10 @@ async function abortable(work: Promise<void>, signal: AbortSignal): Promise<void
   }
 }
 
-/** Writes batches to a stream of this process; accepted once the stream has handed all of it to the system. */
+/** Writes batches to a stream of this process. A batch is accepted once the operating system has all of it. */
 export function stdoutSink(stdout: NodeJS.WritableStream): Sink {
   let broken: Error | null = null;
-  // A pipe whose reader has gone says so here as well as in the callback; unheard, it would end the process.
+  // A pipe without a reader emits `error` besides calling back, and an unhandled `error` would end the process.
   const onError = (error: Error): void => {
     broken = error;
   };

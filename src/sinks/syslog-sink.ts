@@ -1,42 +1,78 @@
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { type SecureContext, connect as tlsConnect } from 'node:tls';
-import type { FeedFormatName } from '../formats/feed-format.ts';
-import { connectionFault } from './connection-fault.ts';
-import { DeliveryError } from './delivery-error.ts';
-import { eventTimeMs } from './event-time.ts';
-import { linesOf } from './line-chunks.ts';
-import type { Sink } from './sink.ts';
-import { type SyslogHeader, syslogFrame } from './syslog-message.ts';
+import { eventTimeMs, type FeedFormatName } from '../formats/feed-formats.ts';
+import { connectionFault } from './connections.ts';
+import { DeliveryError, linesOf, type Sink } from './sink.ts';
+
+/** RFC 5424, table 1, by number. */
+export const FACILITIES = [
+  ...[
+    'kern',
+    'user',
+    'mail',
+    'daemon',
+    'auth',
+    'syslog',
+    'lpr',
+    'news',
+    'uucp',
+    'cron',
+    'authpriv',
+    'ftp',
+    'ntp',
+    'audit',
+    'alert',
+    'clock',
+  ],
+  ...['local0', 'local1', 'local2', 'local3', 'local4', 'local5', 'local6', 'local7'],
+] as const;
+/** RFC 5424, table 2, by number. */
+export const SEVERITIES = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'] as const;
+
+export type Facility = (typeof FACILITIES)[number];
+export type Severity = (typeof SEVERITIES)[number];
+
+/** The header of every message. Its texts are printable ASCII without blanks. */
+export interface SyslogHeader {
+  readonly facility: Facility;
+  readonly severity: Severity;
+  readonly hostname: string;
+  /** At most 48 characters. */
+  readonly appName: string;
+  readonly processId: string;
+  /** At most 32 characters. */
+  readonly messageId: string;
+}
 
 export interface SyslogSinkOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
-  /** Null: the authorities that Node trusts by itself. */
+  /** Null: Node's own authorities. */
   readonly trust: SecureContext | null;
   readonly header: SyslogHeader;
   readonly format: FeedFormatName;
-  /** How long the receiver may take to be connected to, to take the next bytes, and to close the connection in the end; milliseconds. */
+  /** How long the receiver may take to accept the connection, to read on, and to close the connection at the end; milliseconds. */
   readonly silenceMs: number;
 }
 
-/** What is handed to the socket at a time. */
+/** The size of one write to the socket. */
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Sends batches as syslog messages, each batch over a connection of its own. The protocol has no acknowledgement. The nearest thing to one:
- * this side ends the connection after the batch, and the receiver, having read up to that end, ends it too. A receiver that closes earlier,
- * resets, or does not close at all has not accepted the batch.
+ * Sends batches as syslog messages, each batch over its own connection. The protocol has no acknowledgement, so the end of the connection
+ * serves as one: this side ends it after the batch, and the receiver ends it too once it has read everything. A receiver that closes
+ * earlier, resets, or never closes has not accepted the batch.
  */
 export function syslogSink(options: SyslogSinkOptions): Sink {
   const { host, port, tls, trust, header, format, silenceMs } = options;
   const name = `syslog+${tls ? 'tls' : 'tcp'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
   function connect(): Socket {
-    // Half open, because the receiver's end is told from its answer to ours only where the two are separate.
+    // With half-open sockets, the receiver's end after ours is distinct from an end that comes too early.
     const base = { host, port, allowHalfOpen: true };
     if (!tls) return tcpConnect(base);
-    // A constant of its own, because the types do not know that `tls.connect` takes `allowHalfOpen`.
+    // A separate constant, because the types of `tls.connect` lack `allowHalfOpen`, which it takes.
     const secure = { ...base, ...(isIP(host) === 0 ? { servername: host } : {}), ...(trust === null ? {} : { secureContext: trust }) };
     return tlsConnect(secure);
   }
@@ -48,31 +84,32 @@ export function syslogSink(options: SyslogSinkOptions): Sink {
     });
   }
 
-  /** Resolves when the receiver has ended the connection after this side did. */
+  /** Resolves when the receiver ends the connection after this side did. */
   function send(socket: Socket, bytes: Buffer): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     let finished = false;
+    const closedEarly = () => new Error('it was closed before the batch was through');
     socket.setTimeout(silenceMs, () =>
       reject(new Error(`it was silent for ${silenceMs / 1_000} s, or never closed the connection after the batch`)),
     );
     socket.on('error', reject);
-    socket.once('close', () => reject(new Error('it was closed before the batch was through')));
+    socket.once('close', () => reject(closedEarly()));
     socket.once('end', () => {
       if (finished) resolve();
-      else reject(new Error('it was closed before the batch was through'));
+      else reject(closedEarly());
     });
     socket.once('finish', () => {
       finished = true;
     });
     const begin = async (): Promise<void> => {
-      for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
-        const flushed = socket.write(bytes.subarray(at, at + CHUNK_BYTES));
+      for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES) {
+        const flushed = socket.write(bytes.subarray(offset, offset + CHUNK_BYTES));
         if (!flushed) await new Promise((drained) => socket.once('drain', drained));
       }
       socket.end();
     };
     socket.once(tls ? 'secureConnect' : 'connect', () => void begin());
-    // Nothing is expected to come, but an end is seen only by those who read.
+    // The receiver sends nothing, but `end` is emitted only while reading.
     socket.resume();
     return promise;
   }
@@ -98,4 +135,19 @@ export function syslogSink(options: SyslogSinkOptions): Sink {
     },
     close: async () => {},
   };
+}
+
+/** The range of RFC 3339. */
+const [MIN_MS, MAX_MS] = [Date.parse('0000-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
+
+/**
+ * Makes one message of RFC 5424, framed by octet counting (RFC 6587, 3.4.1). It has no byte order mark, which many receivers show as
+ * text. `timeMs` is Unix ms; null where the line has no time.
+ */
+export function syslogFrame(header: SyslogHeader, timeMs: number | null, line: string): Buffer {
+  const priority = FACILITIES.indexOf(header.facility) * 8 + SEVERITIES.indexOf(header.severity);
+  const time = timeMs === null || timeMs < MIN_MS || timeMs > MAX_MS ? '-' : new Date(timeMs).toISOString();
+  const { hostname, appName, processId, messageId } = header;
+  const message = Buffer.from(`<${priority}>1 ${time} ${hostname} ${appName} ${processId} ${messageId} - ${line}`);
+  return Buffer.concat([Buffer.from(`${message.length} `), message]);
 }

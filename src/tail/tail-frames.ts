@@ -1,24 +1,24 @@
 import type { FeedEvent } from '../../store/feed-event.ts';
 
 /**
- * The stream's messages, as the section on server-sent events of the HTML standard has them: lines of fields, each message closed by an
- * empty line. `id` is where a client that comes back goes on behind.
+ * The messages of the stream, by the section on server-sent events of the HTML standard: lines of fields, and an empty line after each
+ * message. A client that comes back sends the last `id` and gets the events after it.
  */
 
-/** How soon a client comes back when the stream breaks off. */
+/** A client reconnects so soon after the stream broke off. */
 const RETRY_MS = 2_000;
 
 /**
- * The first message, before any event: whoever loses the connection now goes on from here. It has data, because clients forget the id of a
- * message without.
+ * Returns the message before the first event: a client that then loses the connection resumes from `cursor`. It has data, because clients
+ * ignore the id of a message without data.
  */
 export function readyFrame(cursor: string): Buffer {
   return Buffer.from(`retry: ${RETRY_MS}\nid: ${cursor}\nevent: ready\ndata: {"cursor":${JSON.stringify(cursor)}}\n\n`);
 }
 
 /**
- * What a message says of an event: a row of the search, and the zone. The parts are cut out of its JSON: a quote inside of a text has a
- * backslash before it, so none of the keys can be found in one.
+ * Returns an event as JSON: a row of the search, and the zone. The parts are cut out of the JSON of the feed: a quote inside a text has a
+ * backslash before it, so no text contains one of the keys.
  */
 export function eventData({ json, zoneId }: Pick<FeedEvent, 'json' | 'zoneId'>): string {
   const zoneAt = json.indexOf(',"shieldZoneId":');
@@ -26,22 +26,23 @@ export function eventData({ json, zoneId }: Pick<FeedEvent, 'json' | 'zoneId'>):
   const fieldsAt = json.indexOf(',', timeAt + 1);
   const logAt = json.indexOf(',"log":', timeAt);
   const log = json.slice(logAt, -1);
-  return `${json.slice(0, zoneAt)}${json.slice(timeAt, fieldsAt)}${log},"fields":{${json.slice(fieldsAt + 1, logAt)}},"shieldZoneId":${zoneId}}`;
+  const fields = json.slice(fieldsAt + 1, logAt);
+  return `${json.slice(0, zoneAt)}${json.slice(timeAt, fieldsAt)}${log},"fields":{${fields}},"shieldZoneId":${zoneId}}`;
 }
 
 export function eventFrame(data: string, cursor: string): Buffer {
   return Buffer.from(`id: ${cursor}\nevent: event\ndata: ${data}\n\n`);
 }
 
-/** Why events were left out: the client did not read, or to try its conditions on them costs too much. */
+/** Why events were left out: the client did not read (`unread`), or matching them costs too much (`costly`). */
 export type DropReason = 'unread' | 'costly';
 
-/** So many events were left out here. It has no id: resuming after the last event before it brings them back. */
+/** Returns the message that `count` events were left out here. It has no id, so a client that resumes gets them. */
 export function droppedFrame(count: number, reason: DropReason): Buffer {
   return Buffer.from(`event: dropped\ndata: {"count":${count},"reason":"${reason}"}\n\n`);
 }
 
-/** A sign of life, which also moves the id of clients that take one without data over events that did not match. */
+/** Returns a heartbeat. Its id lets clients that accept one without data resume after events that did not match. */
 export function heartbeatFrame(cursor: string): Buffer {
   return Buffer.from(`: alive\nid: ${cursor}\n\n`);
 }

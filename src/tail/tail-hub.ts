@@ -1,57 +1,56 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EventStore, FeedPage } from '../../store/event-store.ts';
+import { Counter, type Registry } from 'prom-client';
+import { type FeedPage, type FeedPosition, StoreError, type StoreLogger } from '../../store/event-store.ts';
 import { SerialQueue } from '../../store/serial-queue.ts';
-import { StoreError } from '../../store/store-error.ts';
-import { cursorText } from '../feed/feed-cursor.ts';
+import type { FeedStore } from '../feed/feed-reading.ts';
+import { levelRead } from '../http/metrics.ts';
 import { heartbeatFrame } from './tail-frames.ts';
 import { collectFrames, type PageReading, WatcherPage, zonesOf } from './tail-page.ts';
 import type { TailWatcher } from './tail-watcher.ts';
 import { WorkSlices } from './tail-work.ts';
 
-export type TailStore = Pick<EventStore, 'readFeed' | 'lastSequence' | 'onEvents' | 'expiredWatermark' | 'storeId'>;
-
-interface TailLogger {
-  warn(details: object, message: string): void;
-}
-
 export interface TailHubOptions {
-  readonly store: TailStore;
-  readonly logger: TailLogger;
+  readonly store: FeedStore;
+  readonly logger: Pick<StoreLogger, 'warn'>;
   readonly heartbeatMs: number;
-  /** What matching may cost for all together, in characters that are looked through in a second. */
+  /** The characters that matching may look through in a second, for all tails together. */
   readonly workPerSecond: number;
 }
 
-/** What the tail has sent and left out so far. */
+/** Events sent and left out so far, by the labels of the metric. */
 export interface TailTotals {
   readonly sent: number;
   readonly dropped: number;
 }
 
 const PAGE_EVENTS = 4_096;
-/** A page for one watcher that is catching up; it waits until the client has read it. */
+/** Size of a page for one watcher that is catching up. The next page waits until the client has read it. */
 const CATCH_UP_EVENTS = 256;
-/** Between two reads, so that batches of a few events do not cost a statement each. */
+/** Pause between two reads, so that batches of a few events do not cost a statement each. */
 const PACE_MS = 80;
 const RETRY_MS = 1_000;
 
 /**
- * All watchers of the live tail. New events are read once for all who follow them, matched and written; a client that does not read loses
- * events and is told how many, and nobody else notices. One that resumes is first brought up to date by itself, from the store and at its
- * own pace.
+ * Serves all watchers of the live tail. New events are read once for all watchers that follow, then matched and written. A client that does
+ * not read loses events and is told how many, without an effect on others. A client that resumes first catches up: it reads pages of its
+ * own from the store, at its own pace.
  */
 export class TailHub {
   readonly #options: TailHubOptions;
   readonly #stopped = new AbortController();
-  /** Those that get events as they come. */
+  /** Watchers that get events as they come. */
   readonly #following = new Set<TailWatcher>();
-  /** Those that will from the next read on. */
+  /** Watchers that have caught up and follow from the next read on. */
   readonly #joining = new Set<TailWatcher>();
+  /** Watchers that read older events from the store. */
   readonly #catchingUp = new Set<TailWatcher>();
-  readonly #catchUps = new SerialQueue();
+  readonly #catchUpReads = new SerialQueue();
   readonly #slices = new WorkSlices();
-  #position = 0n;
+  /** Every following watcher has all events up to here; undefined before the first one follows. */
+  #position: FeedPosition | undefined;
   #isReading = false;
+  /** Whether events arrived, or a watcher joined, since the read under way began. */
+  #hasNews = false;
   #stopListening: (() => void) | null = null;
   #heartbeat: NodeJS.Timeout | null = null;
   #sent = 0;
@@ -69,19 +68,15 @@ export class TailHub {
     return { sent: this.#sent, dropped: this.#dropped };
   }
 
-  /** Lets a watcher have the events after its place, until it is gone. */
+  /** Sends a watcher the events after its position until it is gone. */
   add(watcher: TailWatcher): void {
     if (this.#stopped.signal.aborted) watcher.end();
     if (watcher.gone.aborted) return;
     watcher.gone.addEventListener('abort', () => this.#remove(watcher), { once: true });
     this.#stopListening ??= this.#options.store.onEvents(() => this.#wake());
     this.#heartbeat ??= setInterval(() => this.#beat(), this.#options.heartbeatMs);
-    if (watcher.after >= this.#options.store.lastSequence()) {
-      this.#join(watcher);
-    } else {
-      this.#catchingUp.add(watcher);
-      void this.#catchUp(watcher);
-    }
+    this.#catchingUp.add(watcher);
+    void this.#catchUp(watcher);
   }
 
   /** Ends every stream. */
@@ -109,32 +104,32 @@ export class TailHub {
   }
 
   #beat(): void {
-    for (const watcher of this.#all()) watcher.keepAlive(heartbeatFrame(cursorText(watcher.position, this.#options.store)));
+    for (const watcher of this.#all()) watcher.keepAlive(heartbeatFrame(this.#options.store.positions.encode(watcher.position)));
   }
 
   async #catchUp(watcher: TailWatcher): Promise<void> {
     const { store, logger } = this.#options;
+    const { positions } = store;
     const readPage = () =>
-      store.readFeed({ zones: watcher.zones, afterSequence: watcher.after, limit: CATCH_UP_EVENTS }, { signal: watcher.gone });
+      store.readFeed({ zones: watcher.zones, after: watcher.position, limit: CATCH_UP_EVENTS }, { signal: watcher.gone });
     try {
-      for (let more = true; more; ) {
-        // One at a time: after a restart everybody comes back at once.
-        const page = await this.#catchUps.run(readPage);
-        // When it comes back, it is told that it has missed events.
-        if (store.expiredWatermark(watcher.zones, watcher.afterRuns) > watcher.after) return watcher.end();
-        const its = new Map<TailWatcher, WatcherPage>();
-        await this.#slices.run(collectFrames([watcher], this.#reading(page, true), its));
-        const { frames, events, tooCostly } = its.get(watcher) ?? new WatcherPage();
+      for (let more = positions.compare(watcher.position, await positions.newest()) < 0; more; ) {
+        // Reads wait for one another, because after a restart all clients come back at once.
+        const page = await this.#catchUpReads.run(readPage);
+        // Retention removed events after its position. The client comes back and is told so.
+        if ((await positions.afterExpiry(watcher.zones, watcher.position)) !== undefined) return watcher.end();
+        const pages = new Map<TailWatcher, WatcherPage>();
+        await this.#slices.run(collectFrames([watcher], this.#reading(page, true), pages));
+        const { frames, events, tooCostly } = pages.get(watcher) ?? new WatcherPage();
         watcher.write(frames);
         this.#sent += events;
         this.#dropped += tooCostly;
-        watcher.after = page.lastSequence;
+        watcher.position = page.end;
         more = page.more;
         await watcher.drained();
         await delay(watcher.work.waitMs(this.#workPerSecond, performance.now()), undefined, { signal: watcher.gone });
       }
-      this.#catchingUp.delete(watcher);
-      this.#join(watcher);
+      if (this.#catchingUp.delete(watcher)) this.#join(watcher);
     } catch (error) {
       if (watcher.gone.aborted) return;
       logger.warn({ err: error }, 'a live tail could not be brought up to date; its client may come back');
@@ -143,28 +138,34 @@ export class TailHub {
   }
 
   #wake(): void {
+    this.#hasNews = true;
     if (!this.#isReading) void this.#read();
   }
 
-  /** Reads until nothing new is left. Whatever comes up while it is under way is seen before it ends. */
+  /** Reads until nothing new is left, including events that arrive while it reads. */
   async #read(): Promise<void> {
     this.#isReading = true;
-    for (;;) {
-      this.#letIn();
-      if (this.#following.size === 0 || this.#position >= this.#options.store.lastSequence()) break;
+    while (this.#hasNews) {
+      this.#hasNews = false;
+      this.#admitJoining();
       const began = performance.now();
       const pauseMs = await this.#readPage();
+      if (pauseMs === null) continue;
+      this.#hasNews = true;
       await this.#pause(pauseMs - (performance.now() - began));
     }
     this.#isReading = false;
   }
 
-  /** Reads and delivers a page; returns how long after its beginning the next one may follow, in milliseconds. */
-  async #readPage(): Promise<number> {
+  /** Reads and delivers a page. Returns how long after its start the next read may begin, in milliseconds, or null if nothing is new. */
+  async #readPage(): Promise<number | null> {
     const { store, logger } = this.#options;
     const followers = [...this.#following];
+    const after = this.#position;
+    if (followers.length === 0 || after === undefined) return null;
     try {
-      const page = await store.readFeed({ zones: zonesOf(followers), afterSequence: this.#position, limit: PAGE_EVENTS });
+      if (store.positions.compare(after, await store.positions.newest()) >= 0) return null;
+      const page = await store.readFeed({ zones: zonesOf(followers), after, limit: PAGE_EVENTS });
       await this.#slices.run(this.#deliver(followers, page));
       return page.more ? 0 : PACE_MS;
     } catch (error) {
@@ -177,10 +178,14 @@ export class TailHub {
     }
   }
 
-  /** Whoever joins may be some events behind: those are read again for him, and the others pass over them. */
-  #letIn(): void {
+  /**
+   * Moves the joining watchers to the following ones. Events that one of them has not had yet are read again, and the other watchers skip
+   * them.
+   */
+  #admitJoining(): void {
     for (const watcher of this.#joining) {
-      if (this.#following.size === 0 || watcher.after < this.#position) this.#position = watcher.after;
+      const lacksEvents = this.#position !== undefined && this.#options.store.positions.compare(watcher.position, this.#position) < 0;
+      if (this.#following.size === 0 || lacksEvents) this.#position = watcher.position;
       this.#following.add(watcher);
     }
     this.#joining.clear();
@@ -191,7 +196,7 @@ export class TailHub {
   }
 
   #reading(page: FeedPage, isPaced: boolean): PageReading {
-    return { page, store: this.#options.store, isPaced, workPerSecond: this.#workPerSecond };
+    return { page, positions: this.#options.store.positions, isPaced, workPerSecond: this.#workPerSecond };
   }
 
   *#deliver(followers: readonly TailWatcher[], page: FeedPage): Generator<void, void> {
@@ -202,13 +207,28 @@ export class TailHub {
       this.#dropped += tooCostly;
       if (watcher.offer(frames, events + tooCostly)) this.#sent += events;
       else this.#dropped += events;
-      if (watcher.after < page.lastSequence) watcher.after = page.lastSequence;
+      watcher.position = this.#options.store.positions.advance(watcher.position, page.end);
       yield;
     }
-    this.#position = page.lastSequence;
+    this.#position = page.end;
   }
 
   async #pause(ms: number): Promise<void> {
     if (ms > 0) await delay(ms, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
   }
+}
+
+/** Registers the metrics of the tail. */
+export function registerTailMetrics(registry: Registry, hub: TailHub): void {
+  levelRead(registry, 'shieldlog_tail_watchers', 'Clients of the live tail', () => hub.watcherCount);
+  new Counter({
+    name: 'shieldlog_tail_events_total',
+    help: 'Events sent to clients of the live tail (sent), and left out, unread or too costly to match (dropped)',
+    labelNames: ['verdict'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [verdict, count] of Object.entries(hub.totals)) this.inc({ verdict }, count);
+    },
+  });
 }

@@ -1,54 +1,53 @@
-import { type MatchSubject, matchSubject } from '../../query/match-event-subject.ts';
-import type { EventStore, FeedPage, FeedRequest } from '../../store/event-store.ts';
+import { type MatchSubject, matchSubject } from '../../query/match-event.ts';
+import type { FeedPage, FeedPositions, FeedRequest } from '../../store/event-store.ts';
 import { type FeedEvent, readFields } from '../../store/feed-event.ts';
-import { cursorText } from '../feed/feed-cursor.ts';
 import { droppedFrame, eventData, eventFrame } from './tail-frames.ts';
 import type { TailWatcher } from './tail-watcher.ts';
 import { TAIL_WORK } from './tail-work.ts';
 
-/** What a page has for a watcher. */
+/** The messages of a page for one watcher. */
 export class WatcherPage {
   readonly frames: Buffer[] = [];
   /** Events among the messages. */
   events = 0;
-  /** Events that were not tried, because trying them costs too much. */
+  /** Events that were left out unmatched, because matching them costs too much. */
   tooCostly = 0;
-  #untold = 0;
+  #unreported = 0;
 
   add(frame: Buffer): void {
-    this.tell();
+    this.reportLeftOut();
     this.frames.push(frame);
     this.events += 1;
   }
 
   leaveOut(): void {
     this.tooCostly += 1;
-    this.#untold += 1;
+    this.#unreported += 1;
   }
 
-  /** The client is told where it was that events were left out. */
-  tell(): void {
-    if (this.#untold > 0) this.frames.push(droppedFrame(this.#untold, 'costly'));
-    this.#untold = 0;
+  /** Adds the message about events left out since the last message, so that the client sees between which events they were. */
+  reportLeftOut(): void {
+    if (this.#unreported > 0) this.frames.push(droppedFrame(this.#unreported, 'costly'));
+    this.#unreported = 0;
   }
 }
 
 export interface PageReading {
   readonly page: FeedPage;
-  readonly store: Pick<EventStore, 'storeId'>;
-  /** Whether a watcher that has used its share waits for it somewhere else, instead of losing events. */
+  readonly positions: FeedPositions;
+  /** Whether a watcher that has used up its share waits for more after the page, instead of losing events of it. */
   readonly isPaced: boolean;
-  /** The share of each watcher, in a second. */
+  /** The share of each watcher, in characters that matching looks through in a second. */
   readonly workPerSecond: number;
 }
 
 /**
- * Collects the messages of a page that each of the watchers wants, in their order; a step tries one event on one watcher. Each message is
- * made at most once for watchers whose cursors are the same.
+ * Collects for each watcher the messages of the page's events that it wants, in the page's order. A step matches one event for one watcher.
+ * Watchers with the same cursor share a message.
  */
 export function* collectFrames(
   watchers: readonly TailWatcher[],
-  { page, store, isPaced, workPerSecond }: PageReading,
+  { page, positions, isPaced, workPerSecond }: PageReading,
   pages: Map<TailWatcher, WatcherPage>,
 ): Generator<void, void> {
   for (const watcher of watchers) pages.set(watcher, new WatcherPage());
@@ -57,20 +56,20 @@ export function* collectFrames(
     const subject = matchSubject(event.fields);
     let frames: EventFrames | undefined;
     for (const watcher of watchers) {
-      if (event.sequence <= watcher.after || !watcher.wants(event.zoneId) || watcher.gone.aborted) continue;
-      const its = pages.get(watcher) as WatcherPage;
+      if (positions.compare(event, watcher.position) <= 0 || !watcher.wants(event.zoneId) || watcher.gone.aborted) continue;
+      const watcherPage = pages.get(watcher) as WatcherPage;
       const hasWork = isPaced || watcher.work.left(workPerSecond, performance.now()) > 0;
       if (!hasWork || watcher.matcher.maxWork(subject) > TAIL_WORK.perEvent) {
-        its.leaveOut();
+        watcherPage.leaveOut();
       } else if (matchesCounted(watcher, subject)) {
-        frames ??= eventFrames(event, store);
-        its.add(frames(watcher.afterRuns));
+        frames ??= eventFrames(event);
+        watcherPage.add(frames(positions.encode(positions.advance(watcher.position, event))));
       }
       yield;
     }
     yield;
   }
-  for (const its of pages.values()) its.tell();
+  for (const watcherPage of pages.values()) watcherPage.reportLeftOut();
 }
 
 function matchesCounted({ matcher, work }: TailWatcher, subject: MatchSubject): boolean {
@@ -80,22 +79,20 @@ function matchesCounted({ matcher, work }: TailWatcher, subject: MatchSubject): 
   return isMatch;
 }
 
-type EventFrames = (afterRuns: number) => Buffer;
+type EventFrames = (cursor: string) => Buffer;
 
-/** The messages of an event: the cursor in it depends on when its reader began. */
-function eventFrames(event: FeedEvent, store: Pick<EventStore, 'storeId'>): EventFrames {
+/** Returns the messages of an event by cursor. Cursors differ, because each depends on where its reader began. */
+function eventFrames(event: FeedEvent): EventFrames {
   const data = eventData(event);
-  const made = new Map<number, Buffer>();
-  return (afterRuns) => {
-    const known = made.get(afterRuns);
-    if (known !== undefined) return known;
-    const frame = eventFrame(data, cursorText({ sequence: event.sequence, afterRuns }, store));
-    made.set(afterRuns, frame);
+  const frames = new Map<string, Buffer>();
+  return (cursor) => {
+    const frame = frames.get(cursor) ?? eventFrame(data, cursor);
+    frames.set(cursor, frame);
     return frame;
   };
 }
 
-/** All zones that are to be read for these watchers. */
+/** Returns the zones of all these watchers together. */
 export function zonesOf(watchers: readonly TailWatcher[]): FeedRequest['zones'] {
   const zones = new Set<number>();
   for (const watcher of watchers) {

@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { InvalidSearchError } from '../../query/invalid-search-error.ts';
+import { compileConditions } from '../../query/compile-search.ts';
 import { type CostedMatcher, compileMatcher } from '../../query/match-event.ts';
-import { compileMatchRequest } from '../../query/match-event-request.ts';
-import { cutText } from '../../query/shown-value.ts';
-import { type CursorStore, type FeedPosition, readCursor } from '../feed/feed-cursor.ts';
-import { invalidRequest, type Reader, readQuery } from '../http/query-parameters.ts';
+import { cutText } from '../../query/request-errors.ts';
+import type { EventStore, FeedPosition } from '../../store/event-store.ts';
+import { compiled, invalidRequest } from '../http/problem.ts';
+import { type Reader, readQuery } from '../http/request-parameters.ts';
 import { TAIL_WORK } from './tail-work.ts';
 
-/** What a client of the live tail asks for. */
+/** A client's request for the live tail. */
 export interface TailRequest {
   readonly matcher: CostedMatcher;
-  /** What it has already; where it does not say: everything up to now. */
+  /** The client has every event up to here. Without an id in the request that is the newest event. */
   readonly position: FeedPosition;
 }
 
@@ -21,44 +21,41 @@ const text: Reader<string> = (value, name, errors) => {
 };
 
 /**
- * Reads the parameters `search`, the JSON of `query` and `filters`, and `lastEventId`; the header `Last-Event-ID`, which a client sends
- * when it comes back by itself, goes before the latter. Both are ids of the stream, which are cursors of the feed. Throws RequestProblem
- * `request.invalid` with everything that is wrong.
+ * Reads the parameters `search` (JSON with `query`, `filters` and `exclude`) and `lastEventId`. The header `Last-Event-ID`, which a client
+ * sends when it reconnects by itself, wins over `lastEventId`. Both are ids of the stream, which are cursors of the feed. Throws
+ * RequestProblem `request.invalid` with everything that is wrong.
  */
-export function readTailRequest(query: unknown, headers: IncomingHttpHeaders, store: CursorStore): TailRequest {
+export async function readTailRequest(
+  query: unknown,
+  headers: IncomingHttpHeaders,
+  { positions }: Pick<EventStore, 'positions'>,
+): Promise<TailRequest> {
   const { search, lastEventId } = readQuery<{ search: string; lastEventId: string }>(query, { search: text, lastEventId: text });
   const header = headers['last-event-id'];
-  const matcher = compileMatcher(compile(search ?? '{}'));
+  const matcher = compileMatcher(compiled(() => compileConditions(Buffer.from(search ?? '{}'))));
   refuseCostly(matcher);
-  if (typeof header === 'string' && header !== '') return { matcher, position: positionOf(header, 'Last-Event-ID', store) };
-  if (lastEventId !== undefined) return { matcher, position: positionOf(lastEventId, 'lastEventId', store) };
-  return { matcher, position: { sequence: store.lastSequence(), afterRuns: store.retentionRuns() } };
+  if (typeof header === 'string' && header !== '') return { matcher, position: await positionOf(header, 'Last-Event-ID', positions) };
+  if (lastEventId !== undefined) return { matcher, position: await positionOf(lastEventId, 'lastEventId', positions) };
+  return { matcher, position: await positions.newest() };
 }
 
-/** Here every event is tried as it comes, on the one thread that everybody shares. */
-function refuseCostly({ looks }: CostedMatcher): void {
-  const errors = [...looks]
-    .filter(([, count]) => count > TAIL_WORK.looks)
+/** Throws RequestProblem `request.invalid` for conditions with too many scans, because all tails match on the main thread. */
+function refuseCostly({ scans }: CostedMatcher): void {
+  const errors = [...scans]
+    .filter(([, count]) => count > TAIL_WORK.scans)
     .map(([column, count]) => ({
       field: 'search',
-      message: `must look through ${column} of an event at most ${TAIL_WORK.looks} times, not ${count}: each wildcard, each term of query and each clause of contains does once`,
+      message:
+        `must look through ${column} of an event at most ${TAIL_WORK.scans} times, not ${count}: ` +
+        'each wildcard, each term of query and each clause of contains does once',
     }));
   if (errors.length > 0) throw invalidRequest(errors);
 }
 
-function positionOf(id: string, field: string, store: CursorStore): FeedPosition {
-  const position = readCursor(id, store);
+async function positionOf(id: string, field: string, positions: EventStore['positions']): Promise<FeedPosition> {
+  const position = await positions.decode(id);
   if (typeof position !== 'string') return position;
   throw invalidRequest([
     { field, message: `${JSON.stringify(cutText(id))} ${position}; allowed: an id of this stream, or a cursor of the feed` },
   ]);
-}
-
-function compile(search: string): ReturnType<typeof compileMatchRequest> {
-  try {
-    return compileMatchRequest(Buffer.from(search));
-  } catch (error) {
-    if (!(error instanceof InvalidSearchError)) throw error;
-    throw invalidRequest(error.errors, error);
-  }
 }

@@ -1,30 +1,30 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { SerialQueue } from '../../store/serial-queue.ts';
 
-/** What matching may cost, in characters that are looked through; one takes some nanoseconds at worst. */
+/** Limits of what matching costs, in characters that it looks through. A character takes some nanoseconds at worst. */
 export const TAIL_WORK = {
-  /** An event that may cost a tail more is left out for it. */
+  /** A tail leaves out an event that may cost more. */
   perEvent: 1024 * 1024,
-  /** All tails together, in a second; each has an equal part. */
+  /** For all tails together, in a second. Each tail has an equal share. */
   perSecond: 64 * 1024 * 1024,
-  /** A tail that was idle may use what so many seconds give. */
+  /** An idle tail saves up the share of at most so many seconds. */
   burstSeconds: 2,
-  /** A filter may look through each column of an event so often. */
-  looks: 100,
+  /** The conditions of a tail may look through each column of an event at most so often. */
+  scans: 100,
 } as const;
 
-/** So long matching may hold the main thread at a time. */
+/** Matching may hold the main thread for so long at a time. */
 const SLICE_MS = 8;
 
-/** What one tail may still use. */
+/** Token bucket of one tail, in characters that matching looks through. */
 export class WorkAllowance {
   #left = Number.POSITIVE_INFINITY;
   #filledAtMs = 0;
 
-  /** What is left at a time, where so much is given in a second; negative where the last event cost more than there was. */
+  /** Returns what is left at a time, refilled at so much per second; negative if the last event cost more than was left. */
   left(perSecond: number, nowMs: number): number {
-    const given = (perSecond * (nowMs - this.#filledAtMs)) / 1000;
-    this.#left = Math.min(perSecond * TAIL_WORK.burstSeconds, this.#left + given);
+    const refill = (perSecond * (nowMs - this.#filledAtMs)) / 1000;
+    this.#left = Math.min(perSecond * TAIL_WORK.burstSeconds, this.#left + refill);
     this.#filledAtMs = nowMs;
     return this.#left;
   }
@@ -33,28 +33,28 @@ export class WorkAllowance {
     this.#left -= work;
   }
 
-  /** How long nothing is left, in milliseconds; 0 where there is. */
+  /** Returns the milliseconds until something is left; 0 if something is. */
   waitMs(perSecond: number, nowMs: number): number {
     return Math.max(0, (-this.left(perSecond, nowMs) / perSecond) * 1000);
   }
 }
 
 /**
- * Takes turns on the main thread: whatever else waits for it comes in between, and each of those who take turns after at most one slice of
- * each other.
+ * Runs several jobs on the main thread in slices of some milliseconds. Other work of the thread comes in between, and a job waits for at
+ * most one slice of each other job.
  */
 export class WorkSlices {
   readonly #queue = new SerialQueue();
 
-  /** Does all steps, some milliseconds of them at a time. */
+  /** Runs all steps of a job, one slice at a time. */
   async run(steps: Iterator<void>): Promise<void> {
     for (let isDone = false; !isDone; ) {
       isDone = await this.#queue.run(async () => {
         const until = performance.now() + SLICE_MS;
-        let over = false;
-        while (!over && performance.now() < until) over = steps.next().done === true;
+        let isOver = false;
+        while (!isOver && performance.now() < until) isOver = steps.next().done === true;
         await yieldToOthers();
-        return over;
+        return isOver;
       });
     }
   }

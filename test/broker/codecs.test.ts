@@ -30,7 +30,7 @@ describe('events by a client that none of us wrote are found, each exactly once'
     await untilStored(store, EVENTS);
     await source.stop();
     expect(await searchedIds(store)).toEqual(ids);
-    expect(store.stats()).toMatchObject({ events: EVENTS, duplicateEvents: 0, deadLetters: 0 });
+    expect(await store.stats()).toMatchObject({ events: EVENTS, duplicateEvents: 0, deadLetters: 0 });
     expect(source.counters()).toMatchObject({ messages: EVENTS, outOfRangeOffsets: 0, reconnects: 0 });
     await deleteTopic(brokers, topic);
   });

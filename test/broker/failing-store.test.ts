@@ -32,13 +32,13 @@ it('batches that the store refuses are read again: nothing is lost, nothing repe
   });
   const source = sourceUnderTest({ store: refusing, topics: [topic] });
   await until(
-    'health to tell of the refusal',
-    () => source.health().reasons.join(),
+    'the source to tell of the refusal',
+    () => source.reasonsNotReady().join(),
     (reasons) => reasons.includes('no space left'),
   );
   await untilStored(store, EVENTS);
   await untilReady(source);
   expect(await searchedIds(store)).toEqual(ids);
-  expect(store.stats()).toMatchObject({ events: EVENTS, duplicateEvents: 0 });
+  expect(await store.stats()).toMatchObject({ events: EVENTS, duplicateEvents: 0 });
   expect(source.counters().messages).toBeGreaterThan(EVENTS);
 });

@@ -55,7 +55,8 @@ describe('the Java runtime', () => {
     [
       'all are there and none will do',
       { java: says('11.0.2'), python3: NO_PIP, python: NO_PIP, uv: 'echo "no network" >&2; exit 2' },
-      '`java` is version 11, needed is 17 or later; `python3 -m pip`: No module named pip; `python -m pip`: No module named pip; `uv pip`: no network',
+      '`java` is version 11, needed is 17 or later; `python3 -m pip`: No module named pip; ' +
+        '`python -m pip`: No module named pip; `uv pip`: no network',
     ],
   ])('is missing, as one line tells with what was tried, where %s', async (_case, programs, tried) => {
     onPath(programs);

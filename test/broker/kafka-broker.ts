@@ -23,7 +23,8 @@ export async function startBroker(): Promise<KafkaBroker> {
   }
   const kafka = await findKafka().catch((cause: Error) => {
     throw new Error(
-      `no Kafka broker can be had: no Docker engine answers; ${cause.message}; a Docker engine would do, too, or for most tests KAFKA_BROKERS=host:port of a broker that runs`,
+      `no Kafka broker can be had: no Docker engine answers; ${cause.message}; ` +
+        'a Docker engine would do, too, or for most tests KAFKA_BROKERS=host:port of a broker that runs',
       { cause },
     );
   });

@@ -93,6 +93,6 @@ it(`kill -9 at ${KILLS} random moments under load loses nothing and repeats noth
   expect(found.length).toBe(ids.length);
   expect(found).toEqual(ids.sort());
   // Nothing was read twice either, only to be recognised by its id.
-  expect(store.stats().duplicateEvents).toBe(0);
+  expect((await store.stats()).duplicateEvents).toBe(0);
   console.log(`${ids.length} events; of ${KILLS} kills ${reading} came while it was reading, the others while it started`);
 });

@@ -1,10 +1,10 @@
 import kafkajs, { type Message, type Producer } from 'kafkajs';
 import { inject, onTestFinished } from 'vitest';
-import { mendRequestTimer } from '../../ingest/kafka/kafka-request-timer.ts';
+import { patchKafkajs } from '../../ingest/kafka/kafkajs-patches.ts';
 
 /** A producer of kafkajs's for messages that have to be just so; it is disconnected with the test. */
 export async function ownProducer(brokers = inject('kafkaBrokers'), transactionalId?: string): Promise<Producer> {
-  mendRequestTimer();
+  patchKafkajs();
   const kafka = new kafkajs.Kafka({
     brokers: brokers.split(','),
     logLevel: kafkajs.logLevel.NOTHING,

@@ -8,7 +8,7 @@ const LOG_LINES_KEPT = 200;
 
 /** The whole program as a process of its own. */
 export interface ProgramUnderTest {
-  /** Such as `http://127.0.0.1:40123`. Rejects with what it logged when it ends before it listens. */
+  /** The address, for example `http://127.0.0.1:40123`. Rejects with the log of a program that ends before it listens. */
   readonly address: Promise<string>;
   /** Sends the signal and waits for the end; resolves with the exit code, or the signal that ended it. */
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | string>;

@@ -40,5 +40,5 @@ it('partitions that are taken away and given back under load lose and repeat not
     () => store.pendingBytes(),
     (bytes) => bytes === 0,
   );
-  expect(store.stats()).toMatchObject({ events: EVENTS, duplicateEvents: 0 });
+  expect(await store.stats()).toMatchObject({ events: EVENTS, duplicateEvents: 0 });
 });

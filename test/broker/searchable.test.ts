@@ -1,5 +1,5 @@
 import { expect, inject, it } from 'vitest';
-import { percentile } from '../../bench/report/percentile.ts';
+import { percentile } from '../../bench/report/figures.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { eventMessage } from './event-file.ts';
 import { ownProducer, sendValues } from './own-producer.ts';
@@ -7,7 +7,7 @@ import { searchedIds, sourceUnderTest, untilReady } from './source-under-test.ts
 import { createTopic, uniqueName } from './test-topic.ts';
 import { until } from './until.ts';
 
-/** What is promised; the median, since a machine that is busy with other things delays one or the other. */
+/** The promised time, in milliseconds. It is held to the median, because a busy machine delays some events. */
 const WITHIN_MS = 1_000;
 
 it('an event that has just been produced is searchable within a second, again and again', async () => {

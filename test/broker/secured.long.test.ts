@@ -149,7 +149,7 @@ describe('a topic that does not exist', () => {
     const reasonsBecome = (line: string): Promise<unknown> =>
       until(
         line,
-        () => source.health().reasons,
+        () => source.reasonsNotReady(),
         (reasons) => String(reasons) === line,
       );
     const denied = `no right on the Kafka topic ${absent}: allow User:alice the operations READ and DESCRIBE on it`;
@@ -209,7 +209,7 @@ describe('SASL oauthbearer', () => {
       () => endpoint.asked.length,
       (asked) => asked >= 3,
     );
-    const before = store.stats().events;
+    const before = (await store.stats()).events;
     await sendOne(uniqueName('event'));
     await untilStored(store, before + 1);
     await untilReady(source);

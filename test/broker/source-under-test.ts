@@ -1,6 +1,5 @@
 import { inject, onTestFinished } from 'vitest';
-import type { KafkaConnection } from '../../ingest/kafka/kafka-connection.ts';
-import { type KafkaLogger, silentKafkaLogger } from '../../ingest/kafka/kafka-log.ts';
+import { type KafkaConnection, type KafkaLogger, silentKafkaLogger } from '../../ingest/kafka/kafka-connection.ts';
 import { type KafkaSource, startKafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { RETENTION_MS } from '../fixtures/temporary-store.ts';
@@ -9,7 +8,7 @@ import { uniqueName } from './test-topic.ts';
 import { until } from './until.ts';
 
 export interface SourceUnderTest extends KafkaSource {
-  /** What it said as a warning or an error. */
+  /** The warnings and errors that it logged. */
   readonly complaints: readonly string[];
 }
 
@@ -40,7 +39,7 @@ export function sourceUnderTest({
   onTestFinished(() => source.stop());
   return {
     complaints,
-    health: () => source.health(),
+    reasonsNotReady: () => source.reasonsNotReady(),
     counters: () => source.counters(),
     lag: () => source.lag(),
     stop: () => source.stop(),
@@ -50,8 +49,8 @@ export function sourceUnderTest({
 export async function untilReady(source: KafkaSource): Promise<void> {
   await until(
     'the source to be ready',
-    () => source.health(),
-    ({ ready }) => ready,
+    () => source.reasonsNotReady(),
+    (reasons) => reasons.length === 0,
   );
 }
 
@@ -59,7 +58,7 @@ export async function untilReady(source: KafkaSource): Promise<void> {
 export async function untilStored(store: EventStore, events: number): Promise<void> {
   await until(
     `${events} events in the store`,
-    () => store.stats().events,
+    async () => (await store.stats()).events,
     (found) => found >= events,
     120_000,
   );
@@ -71,7 +70,7 @@ export async function searchedIds(store: EventStore): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; ; index++) {
     const result = await store.search({
-      zoneId: ZONE,
+      zones: [ZONE],
       window: { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER },
       where: { kind: 'everything' },
       page: { index, size },

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import kafkajs, { type Admin } from 'kafkajs';
-import { mendRequestTimer } from '../../ingest/kafka/kafka-request-timer.ts';
+import { patchKafkajs } from '../../ingest/kafka/kafkajs-patches.ts';
 
 /** Room for the largest message of the tests. */
 const MAX_MESSAGE_BYTES = 8_000_000;
 
 /** Runs work with a connection to the brokers that may create and delete topics. */
 export async function withAdmin<T>(brokers: string, work: (admin: Admin) => Promise<T>): Promise<T> {
-  mendRequestTimer();
+  patchKafkajs();
   const kafka = new kafkajs.Kafka({
     brokers: brokers.split(','),
     logLevel: kafkajs.logLevel.NOTHING,

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 
 export interface TokenEndpoint {
   readonly url: string;
-  /** What it was asked, one entry a request. */
+  /** The requests that it got. */
   readonly asked: readonly { readonly authorization: string | undefined; readonly form: Readonly<Record<string, string>> }[];
 }
 

@@ -29,10 +29,10 @@ it('reads two topics by name, others by a glob, and one that appears later', asy
   await sendValues(producer, topics.later, [eventMessage('later')]);
   await untilStored(store, 6);
   expect(await searchedIds(store)).toEqual(['later', 'matched', 'named-0', 'named-1', 'named-2', 'other']);
-  expect(store.sourceOffset(topics.matched, 1)).toBe(1n);
+  expect(await store.sourceOffset(topics.matched, 1)).toBe(1n);
 });
 
-it('a named topic that does not exist is no error: health names it until it is there', async () => {
+it('a named topic that does not exist is no error: /readyz names it until it is there', async () => {
   const brokers = inject('kafkaBrokers');
   const [present, awaited] = [uniqueName('present'), uniqueName('awaited')];
   await createTopic(brokers, present, 1);
@@ -43,8 +43,8 @@ it('a named topic that does not exist is no error: health names it until it is t
   const source = sourceUnderTest({ store, topics: [present, awaited] });
   await untilStored(store, 1);
   await until(
-    'health to name the topic',
-    () => source.health().reasons,
+    'the source to name the topic',
+    () => source.reasonsNotReady(),
     (reasons) => String(reasons) === `no Kafka topic is named ${awaited}`,
   );
 

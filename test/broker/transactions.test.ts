@@ -1,4 +1,5 @@
-import { expect, inject, it } from 'vitest';
+import type { Transaction } from 'kafkajs';
+import { describe, expect, inject, it } from 'vitest';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { eventMessage } from './event-file.ts';
 import { ownProducer } from './own-producer.ts';
@@ -49,4 +50,114 @@ it('reads what was committed and nothing that was aborted, and passes over the m
     (sourceOffset) => sourceOffset === 12n,
   );
   expect(await searchedIds(fromTheStart)).toEqual(['committed-0', 'committed-1', 'committed-2']);
+});
+
+type Step = readonly [producer: number, step: 'event' | 'commit' | 'abort'];
+
+/** Two batches of this size are more than one fetch of a partition brings. */
+const LARGE_BODY = 'x'.repeat(600_000);
+/** The key of an abort marker, which an event may have, too. */
+const MARKER_KEY = Buffer.alloc(4);
+
+interface Interleaving {
+  readonly name: string;
+  /** The steps of three producers' transactions, in this order; event 3 is that of the step with index 3. */
+  readonly steps: readonly Step[];
+  readonly committed: readonly number[];
+  readonly body?: string;
+  readonly key?: Buffer;
+}
+
+/** Takes the steps, each an offset of the partition: an event, or the marker at the end of a transaction. */
+async function interleave(topic: string, { steps, body = '', key }: Interleaving): Promise<void> {
+  const brokers = inject('kafkaBrokers');
+  const producers = await Promise.all([0, 1, 2].map(() => ownProducer(brokers, uniqueName('transaction'))));
+  const open = new Map<number, Transaction>();
+  for (const [index, [producer, step]] of steps.entries()) {
+    const transaction = open.get(producer) ?? (await producers[producer]?.transaction());
+    if (transaction === undefined) throw new Error(`there is no producer ${producer}`);
+    if (step === 'event') {
+      open.set(producer, transaction);
+      await transaction.send({
+        topic,
+        messages: [{ key: key ?? null, value: eventMessage(`event-${index}`, { log: { body } }), partition: 0 }],
+      });
+    } else {
+      await transaction[step]();
+      open.delete(producer);
+    }
+  }
+}
+
+describe('transactions of several producers: only committed events are read', () => {
+  const cases: readonly Interleaving[] = [
+    {
+      name: 'where the one that begins later is aborted first',
+      steps: [
+        [0, 'event'],
+        [1, 'event'],
+        [2, 'event'],
+        [1, 'abort'],
+        [2, 'commit'],
+        [0, 'event'],
+        [0, 'abort'],
+      ],
+      committed: [2],
+    },
+    {
+      name: 'where a fetch begins inside two that are aborted',
+      body: LARGE_BODY,
+      steps: [
+        [0, 'event'],
+        [1, 'event'],
+        [2, 'event'],
+        [1, 'event'],
+        [0, 'abort'],
+        [1, 'abort'],
+        [2, 'commit'],
+      ],
+      committed: [2],
+    },
+    {
+      name: 'where the events of one that is aborted have the key of an abort marker',
+      key: MARKER_KEY,
+      steps: [
+        [0, 'event'],
+        [0, 'event'],
+        [1, 'event'],
+        [0, 'abort'],
+        [1, 'commit'],
+      ],
+      committed: [2],
+    },
+    {
+      name: 'where a producer commits, aborts and commits again beside another',
+      steps: [
+        [0, 'event'],
+        [1, 'event'],
+        [0, 'commit'],
+        [0, 'event'],
+        [1, 'event'],
+        [0, 'abort'],
+        [0, 'event'],
+        [1, 'abort'],
+        [0, 'commit'],
+      ],
+      committed: [0, 6],
+    },
+  ];
+  it.each(cases)('$name', async (interleaving) => {
+    const topic = uniqueName('interleaved');
+    await createTopic(inject('kafkaBrokers'), topic, 1);
+    await interleave(topic, interleaving);
+    const store = await storeIn(temporaryFolder());
+    const source = sourceUnderTest({ store, topics: [topic] });
+    await until(
+      'the source offset to pass the last marker',
+      () => store.sourceOffset(topic, 0),
+      (sourceOffset) => sourceOffset === BigInt(interleaving.steps.length),
+    );
+    expect(await searchedIds(store)).toEqual(interleaving.committed.map((index) => `event-${index}`));
+    expect(source.complaints).toEqual([]);
+  });
 });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
 /** Where distributions and vendors put it. */
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/opt/google/chrome/chrome'];
+const USUAL_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/opt/google/chrome/chrome'];
 
 /** The browser asks for nothing but the page, and keeps nothing. */
 const QUIET = [
@@ -16,14 +16,14 @@ const QUIET = [
 ];
 
 /**
- * Starts the installed Chromium, with a profile of its own: the one that CHROMIUM names, or the first in its usual places. Throws one line
+ * Starts the installed Chromium, with a profile of its own: the one that CHROMIUM names, or the first of its usual paths. Throws one line
  * where there is none.
  */
 export async function startChromium(): Promise<Browser> {
   const named = process.env['CHROMIUM'];
-  const executablePath = [...(named === undefined ? PLACES : [named])].find((path) => existsSync(path));
+  const executablePath = [...(named === undefined ? USUAL_PATHS : [named])].find((path) => existsSync(path));
   if (executablePath === undefined) {
-    const looked = named === undefined ? PLACES.join(', ') : `CHROMIUM=${named}`;
+    const looked = named === undefined ? USUAL_PATHS.join(', ') : `CHROMIUM=${named}`;
     throw new Error(
       `the page is tested in a Chromium, and there is none (${looked}); apt-get install chromium, or set CHROMIUM to its path`,
     );

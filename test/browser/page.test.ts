@@ -5,10 +5,10 @@ import { startChromium } from './chromium.ts';
 
 const FIELDS = ['feature', 'ruleId', 'ip', 'ja4', 'ua', 'url', 'asn', 'country', 'action'] as const;
 
-/** What would end a text, a filter or the page, if it were taken for anything but a value. */
+/** Would end a text, a filter or the page if it were taken for anything but a value. */
 const HOSTILE = `<img src=x onerror="document.title='run'"> * % _ \\ ' " 'größe'`;
 
-/** Of one time, so that the page has them in the order of their ids. */
+/** All events have one time, so that the page shows them in the order of their ids. */
 const AT = Date.now() - 60_000;
 
 /** Two groups in every dimension, of three events and of two, and an event that has no dimension at all. */

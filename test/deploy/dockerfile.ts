@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Instruction {
-  /** Such as `COPY`. */
+  /** The instruction, for example `COPY`. */
   readonly name: string;
   readonly rest: string;
 }
@@ -22,7 +22,7 @@ function instructionsOf(dockerfile: string): Instruction[] {
     });
 }
 
-/** Of `.dockerignore`, as Docker reads it: the last line that names a path or a folder above it decides. */
+/** Returns the filter of `.dockerignore`: the last line that names a path or a folder above it decides, as in Docker. */
 export function contextFilter(dockerignore: string): (path: string) => boolean {
   const rules = dockerignore
     .split('\n')

@@ -13,7 +13,7 @@ const user = isRoot ? { uid: NODE_USER, gid: NODE_USER } : {};
 export type Variables = Readonly<Record<string, string>>;
 
 /**
- * What the Dockerfile makes of a checkout, in a folder that stands for the image's root. Its instructions are carried out in their order,
+ * Builds a checkout by its Dockerfile, in a folder that stands for the image's root. Its instructions are carried out in their order,
  * with every absolute path moved below that folder; the base image brings Node and nothing else.
  */
 export class ImageLayout {
@@ -33,7 +33,7 @@ export class ImageLayout {
     for (const instruction of this.#instructions) this.#carryOut(instruction, checkout);
     this.command = JSON.parse(this.#only('CMD')) as string[];
     this.healthcheck = JSON.parse(/ CMD (\[.*\])$/.exec(this.#only('HEALTHCHECK'))?.[1] ?? '[]') as string[];
-    // As in a container that runs with a read-only root.
+    // The root of a container is read-only.
     execFileSync('chmod', ['-R', 'a-w', this.#folder]);
   }
 
@@ -103,7 +103,7 @@ export class ImageLayout {
 
   #run(text: string): void {
     const command = this.#below(text.replaceAll(/--mount=\S+/g, '')).replaceAll('node:node', isRoot ? `${NODE_USER}:${NODE_USER}` : '');
-    // What is in npm's cache already is not asked for again.
+    // npm takes packages from its cache, if they are there.
     const env = { ...process.env, ...this.#env, npm_config_prefer_offline: 'true' };
     execFileSync('sh', ['-ec', command], { cwd: this.#folder, env, stdio: ['ignore', 'ignore', 'pipe'] });
   }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FEED_FORMAT_NAMES } from '../../src/formats/feed-formats.ts';
 import { freePorts } from '../broker/free-port.ts';
 import { EXAMPLE_REQUESTS, send } from '../edge/example-requests.ts';
 import { eventually } from '../fixtures/eventually.ts';
@@ -25,7 +26,7 @@ interface Done {
   readonly stderr: string;
 }
 
-/** As `docker compose exec shieldlog …`. */
+/** Runs a command in the image, like `docker compose exec shieldlog …`. */
 async function execute(...command: string[]): Promise<Done> {
   const child = image.start(command, variables);
   const status = new Promise<number | null>((resolve) => child.on('close', resolve));
@@ -68,7 +69,7 @@ describe('what the Dockerfile lays out, with its code read-only', () => {
     expect((await search({ url }, lastHour({ query: 'in-the-image' }), accesskey)).body).toMatchObject({ total: 1 });
   });
 
-  test.each(['native', 'ecs', 'ocsf', 'cef'])('feeds events on as %s', async (format) => {
+  test.each(FEED_FORMAT_NAMES)('feeds events on as %s', async (format) => {
     const { status, text: lines } = await ask({ url }, `/shield/event-logs/7/feed?format=${format}`, { headers: accesskey });
     expect([status, lines]).toEqual([200, expect.stringContaining('/in-the-image')]);
   });
@@ -81,7 +82,7 @@ describe('what the Dockerfile lays out, with its code read-only', () => {
     },
   );
 
-  test.each(EXAMPLE_REQUESTS.filter(({ id }) => id !== 14))('answers operation $id: $method $path', async (request) => {
+  test.each(EXAMPLE_REQUESTS.filter(({ number }) => number !== 14))('answers operation $number: $method $path', async (request) => {
     expect((await send(url, request, accesskey)).status).toBeLessThan(500);
   });
 
@@ -99,9 +100,9 @@ describe('what the Dockerfile lays out, with its code read-only', () => {
     expect((await execute('shieldlog', 'tokens', 'list')).stdout.split('\n')).toHaveLength(3);
   });
 
-  test('runs every command that the README shows for the container', async () => {
-    const readme = readFileSync(join(checkout, 'README.md'), 'utf8');
-    const commands = [...readme.matchAll(/docker compose exec shieldlog ([^`\n#]+)/g)].map(([, command = '']) => command.trim());
+  test('runs every command that docs/configuration.md shows for the container', async () => {
+    const document = readFileSync(join(checkout, 'docs/configuration.md'), 'utf8');
+    const commands = [...document.matchAll(/docker compose exec shieldlog ([^`\n#]+)/g)].map(([, command = '']) => command.trim());
     expect(commands.length).toBeGreaterThan(0);
     for (const command of commands) expect([command, (await execute(...command.split(/\s+/))).status]).toEqual([command, 0]);
   });

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { BodyThread, MAX_LARGE_BODIES_BYTES } from '../../edge/body-thread.ts';
 import { EdgeError } from '../../edge/edge-error.ts';
-import { LARGE_BODY_BYTES } from '../../edge/operation-defaults.ts';
-import { operation } from '../../edge/operations.ts';
+import { LARGE_BODY_BYTES } from '../../edge/operations/operation.ts';
+import { operation } from '../../edge/operations/operations.ts';
 
 const SCHEMA = operation(4).body ?? {};
 const threads: BodyThread[] = [];
@@ -13,7 +13,7 @@ function start(module: URL): BodyThread {
   return thread;
 }
 
-const checked = (): BodyThread => start(new URL('../../edge/checked-body-worker.ts', import.meta.url));
+const checked = (): BodyThread => start(new URL('../../edge/proxy/checked-body-worker.ts', import.meta.url));
 /** A buffer that has its memory to itself, as those of large bodies have. */
 const padded = (text: string, bytes: number): Buffer => Buffer.alloc(bytes, text.padEnd(bytes));
 const body = (bytes: number, domain: unknown = 'a.example'): Buffer => padded(JSON.stringify({ Domain: domain }), bytes);
@@ -35,7 +35,7 @@ test('a body comes back byte for byte', async () => {
   expect(bytes.equals(body(1_000_000))).toBe(true);
 });
 
-test('a body that its schema does not take is refused with the place, the value and what is allowed', async () => {
+test('a body that its schema does not take is refused with the path, the value and what is allowed', async () => {
   expect(await refusal(checked().validate(4, SCHEMA, body(1_000_000, 7)))).toEqual({
     status: 400,
     key: 'request.invalid',

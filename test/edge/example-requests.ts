@@ -1,33 +1,33 @@
-/** A request that each operation takes. */
+import type { Operation } from '../../edge/operations/operation.ts';
+import { OPERATIONS } from '../../edge/operations/operations.ts';
+import { fillPath, queryText } from '../../edge/proxy/upstream-request.ts';
+
+/** A request that an operation takes. */
 export interface ExampleRequest {
-  readonly id: number;
+  readonly number: number;
   readonly method: string;
   /** With its query. */
   readonly path: string;
   readonly body?: unknown;
 }
 
-const HOSTNAME = { Hostname: 'www.example.com' };
+/** The request of the example of a row. */
+export function requestOf({ number, method, path, example }: Operation): ExampleRequest {
+  const query = queryText(example.query);
+  return {
+    number,
+    method,
+    path: `${fillPath(path, example.params)}${query === '' ? '' : `?${query}`}`,
+    ...(example.body === null ? {} : { body: example.body }),
+  };
+}
 
-export const EXAMPLE_REQUESTS: readonly ExampleRequest[] = [
-  { id: 2, method: 'PUT', path: '/compute/script/1/variables', body: { Name: 'LEVEL', Required: true, DefaultValue: 'high' } },
-  { id: 3, method: 'PATCH', path: '/shield/shield-zone/7/api-guardian/spec', body: { content: 'openapi: 3.0.3' } },
-  { id: 4, method: 'POST', path: '/dnszone', body: { Domain: 'example.com', Records: [] } },
-  { id: 5, method: 'PUT', path: '/shield/shield-zone/7/bot-categorization/bots/1', body: { action: 1 } },
-  { id: 6, method: 'POST', path: '/pullzone/requestExternalHttpCertificate', body: HOSTNAME },
-  { id: 7, method: 'POST', path: '/pullzone/completeExternalHttpCertificate', body: HOSTNAME },
-  { id: 8, method: 'DELETE', path: '/pullzone/1/removeHostname', body: HOSTNAME },
-  { id: 9, method: 'GET', path: '/mc/apps/shieldlog/statistics?granularity=Minute' },
-  { id: 10, method: 'GET', path: '/mc/apps/shieldlog/overview' },
-  { id: 11, method: 'GET', path: '/mc/nodes?limit=2' },
-  { id: 12, method: 'GET', path: '/shield/shield-zone/7/access-lists/1' },
-  { id: 13, method: 'GET', path: '/shield/metrics/shield-zone/7/api-guardian' },
-  { id: 14, method: 'POST', path: '/v2/pipeline', body: { requests: [{ type: 'execute', stmt: { sql: 'SELECT 1' } }] } },
-];
+/** The example of each row of the table. */
+export const EXAMPLE_REQUESTS: readonly ExampleRequest[] = OPERATIONS.map(requestOf);
 
-export function exampleOf(id: number): ExampleRequest {
-  const found = EXAMPLE_REQUESTS.find((example) => example.id === id);
-  if (found === undefined) throw new Error(`no example of operation ${id}`);
+export function exampleOf(number: number): ExampleRequest {
+  const found = EXAMPLE_REQUESTS.find((example) => example.number === number);
+  if (found === undefined) throw new Error(`no example of operation ${number}`);
   return found;
 }
 

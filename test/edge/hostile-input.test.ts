@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTokenStore } from '../../edge/local/database/token-store.ts';
-import { localResources } from '../../edge/local/resources.ts';
+import { localResources } from '../../edge/local/control-plane.ts';
+import { openTokenStore } from '../../edge/local/database/access-tokens.ts';
 import { exampleOf } from './example-requests.ts';
 import { type Answer, type Facade, startFacade } from './local/resource-calls.ts';
 
@@ -16,8 +16,8 @@ beforeAll(async () => {
 afterAll(async () => facade[Symbol.asyncDispose]());
 
 /** Sent as it is; the answer has been held to the operation's schemas. */
-const call = (id: number, body: string | undefined, path = exampleOf(id).path): Promise<Answer> =>
-  facade.call({ id, method: exampleOf(id).method, path, body }, { authorization: `Bearer ${token}` });
+const call = (number: number, body: string | undefined, path = exampleOf(number).path): Promise<Answer> =>
+  facade.call({ number, method: exampleOf(number).method, path, body }, { authorization: `Bearer ${token}` });
 
 const lists = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const objects = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
@@ -25,7 +25,7 @@ const conditions = (depth: number): string => `${'{"type":"not","cond":'.repeat(
 const pipeline = (request: string): string => `{"requests":[${request}]}`;
 
 /** The values are as deep as the operation's limit for bodies lets them be, and deeper than there is stack for. */
-const DEEP: readonly (readonly [what: string, id: number, body: string, status: number])[] = [
+const DEEP: readonly (readonly [what: string, number: number, body: string, status: number])[] = [
   ['a name', 2, `{"Name":${lists(20_000)}}`, 400],
   ['a specification that is no text', 3, `{"content":${lists(20_000)}}`, 400],
   ['a specification in JSON', 3, JSON.stringify({ content: objects(20_000) }), 400],
@@ -58,14 +58,14 @@ const DEEP: readonly (readonly [what: string, id: number, body: string, status: 
   ['an expression', 14, pipeline(`{"type":"execute","stmt":{"sql":"SELECT ${'('.repeat(20_000)}1${')'.repeat(20_000)}"}}`), 200],
 ];
 
-test.each(DEEP)('%s nested without end is refused by operation %i in its own shape', async (_what, id, body, status) => {
-  const answer = await call(id, body);
+test.each(DEEP)('%s nested without end is refused by operation %i in its own shape', async (_what, number, body, status) => {
+  const answer = await call(number, body);
   expect(answer.status).toBe(status);
-  if (id === 14 && status === 200) expect(answer.body.results[0].type).toBe('error');
+  if (number === 14 && status === 200) expect(answer.body.results[0].type).toBe('error');
   expect(JSON.stringify(answer.body).length).toBeLessThan(5_000);
 });
 
-const STRANGE: readonly (readonly [what: string, id: number, body: string, status: number])[] = [
+const STRANGE: readonly (readonly [what: string, number: number, body: string, status: number])[] = [
   ['half of a surrogate pair as a name', 2, '{"Name":"\\ud800"}', 400],
   ['half of a surrogate pair as a value', 2, '{"Name":"A","DefaultValue":"x\\udc00"}', 400],
   ['half of a surrogate pair in a domain', 4, '{"Domain":"\\ud800.example"}', 400],
@@ -83,8 +83,8 @@ const STRANGE: readonly (readonly [what: string, id: number, body: string, statu
   ['a comma too many', 2, '{"Name":"A",}', 400],
 ];
 
-test.each(STRANGE)('%s: operation %i', async (_what, id, body, status) => {
-  const answer = await call(id, body);
+test.each(STRANGE)('%s: operation %i', async (_what, number, body, status) => {
+  const answer = await call(number, body);
   expect(answer.status, JSON.stringify(answer.body)).toBe(status);
   if (status === 200) expect(answer.body.Required).toBe(false);
 });

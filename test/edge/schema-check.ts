@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
-import type { JsonSchema } from '../../edge/operation.ts';
-import { operation } from '../../edge/operations.ts';
+import type { JsonSchema } from '../../edge/operations/json-schema.ts';
+import { operation } from '../../edge/operations/operations.ts';
 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictRequired: false });
 ajv.addFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/);
@@ -13,9 +13,9 @@ function expectFits(schema: JsonSchema, body: unknown): void {
 }
 
 /** Holds an answer to what its operation's table row says of that status. */
-export function expectAnswer(id: number, status: number, body: unknown): void {
-  const schema = operation(id).responses[status];
-  expect(schema, `operation ${id} is not said to answer ${status}`).toBeDefined();
+export function expectAnswer(number: number, status: number, body: unknown): void {
+  const schema = operation(number).responses[status];
+  expect(schema, `operation ${number} is not said to answer ${status}`).toBeDefined();
   if (schema === null) expect(body).toBe('');
   else if (schema !== undefined) expectFits(schema, body);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { parseJsonBody } from '../../edge/input-validation.ts';
 import { repeatedKey } from '../../edge/json-scan.ts';
-import { parseJsonBody } from '../../edge/operation-body.ts';
 import { shown } from '../../edge/shown-value.ts';
 
 const nested = (depth: number, open: string, close: string): string => `${open.repeat(depth)}1${close.repeat(depth)}`;

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { type BodyOrder, validateBody } from '../../edge/body-verdict.ts';
+import { type BodyOrder, validateBody } from '../../edge/body-thread.ts';
 
 /** Ends the thread at a body that begins with `end`, and takes every other. */
 export default (order: BodyOrder): unknown => {

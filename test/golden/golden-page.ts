@@ -1,6 +1,5 @@
 import type { SearchPlan } from '../../query/search-plan.ts';
-import type { SqlParam } from '../../sql/fragment.ts';
-import type { SqlStatement } from '../../sql/statement.ts';
+import type { SqlParam, SqlStatement } from '../../sql/statement.ts';
 import type { GoldenCase } from './golden-case.ts';
 
 /** A case as it is kept for review: request, plan, and each statement with what is bound to it. */

@@ -1,19 +1,17 @@
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import type { SearchPlan } from '../../query/search-plan.ts';
 import { column } from '../../sql/columns.ts';
-import { duckdbDialect } from '../../sql/duckdb-dialect.ts';
-import { joinSql, trusted } from '../../sql/fragment.ts';
-import { groupOnceStatement } from '../../sql/group-once-statement.ts';
-import { groupDetailStatement, groupPageStatement } from '../../sql/group-statements.ts';
-import { markText } from '../../sql/marked-text.ts';
+import { duckdbDialect } from '../../sql/dialect.ts';
+import { groupDetailStatement, groupOnceStatement } from '../../sql/group-facts.ts';
+import { groupPageStatement } from '../../sql/group-statements.ts';
 import { rowPageStatement, slotCountStatement } from '../../sql/row-statements.ts';
-import type { SqlStatement } from '../../sql/statement.ts';
+import { joinSql, markText, type SqlStatement, trusted } from '../../sql/statement.ts';
 import type { GoldenCase } from './golden-case.ts';
 
 /** A view of events as a search sees them. */
 const EVENTS = trusted('events');
 
-/** As the store reads a row: the texts are marked. */
+/** The columns of a row as the store reads it, with marked texts. */
 const SELECTED = joinSql(
   [column('timestamp'), column('logPlace'), ...(['logId', ...TEXT_FIELDS] as const).map((name) => markText(column(name)))],
   ', ',

@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSearch } from '../../query/compile-search.ts';
-import { InvalidSearchError } from '../../query/invalid-search-error.ts';
+import { InvalidSearchError } from '../../query/request-errors.ts';
 import type { SearchPlan } from '../../query/search-plan.ts';
 import type { SearchResult } from '../../query/search-result.ts';
-import { duckdbDialect } from '../../sql/duckdb-dialect.ts';
+import { duckdbStatement } from '../../sql/dialect.ts';
 import { eventsRelation } from '../../sql/events-relation.ts';
-import { sql } from '../../sql/fragment.ts';
-import { unmarkText } from '../../sql/marked-text.ts';
-import { renderSql } from '../../sql/statement.ts';
-import { runStatement, startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
+import { sql, unmarkText } from '../../sql/statement.ts';
+import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
+import { StatementRunner } from '../../store/embedded/duckdb/statement-runner.ts';
 import { journalFileOf } from '../../store/embedded/journal/journal-file.ts';
 import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
 import { GOLDEN_NOW, type GoldenCase, goldenThemes } from './golden-case.ts';
@@ -37,7 +36,7 @@ beforeAll(async () => {
   writeFileSync(path, Buffer.concat(journalFileOf(fields, eventCount, 1n)));
   engine = await (await startEngine({ memoryLimitMb: 256, spillFolder: folder, threads: 1 })).connect();
   const table = sql`CREATE TABLE events AS SELECT * FROM ${eventsRelation([{ path }], [], 0n)}`;
-  await runStatement(engine, renderSql(table, duckdbDialect.placeholder));
+  await new StatementRunner(engine).run(duckdbStatement(table));
 });
 
 afterAll(async () => {
@@ -86,8 +85,8 @@ describe.each(answered)('$theme', ({ theme, cases }) => {
 
   it.each(named)('%s: the SQL on file answers', async (_, golden) => {
     const [first, second] = goldenStatements(compile(golden), golden);
-    const firstRows = first === undefined ? [] : await runStatement(engine, first);
-    const secondRows = second === undefined ? [] : await runStatement(engine, second);
+    const firstRows = first === undefined ? [] : await new StatementRunner(engine).run(first);
+    const secondRows = second === undefined ? [] : await new StatementRunner(engine).run(second);
     if (golden.rows !== undefined) {
       expect(firstRows.reduce((sum, [, events]) => sum + Number(events), 0)).toBe(golden.total);
       expect(secondRows.map(([, , logId]) => unmarkText(logId as string))).toEqual(golden.rows);

@@ -6,15 +6,15 @@ import { expect } from 'vitest';
 import { compileSearch } from '../../query/compile-search.ts';
 import type { SearchPlan } from '../../query/search-plan.ts';
 import { column } from '../../sql/columns.ts';
-import { duckdbDialect } from '../../sql/duckdb-dialect.ts';
-import { eventsRelation, flushedEvents, journalRows } from '../../sql/events-relation.ts';
-import { type SqlFragment, sql } from '../../sql/fragment.ts';
-import { DETAIL_ROWS } from '../../sql/group-facts.ts';
-import { groupDetailStatement, groupPageStatement } from '../../sql/group-statements.ts';
-import { unmarkText } from '../../sql/marked-text.ts';
+import { duckdbDialect } from '../../sql/dialect.ts';
+import { eventsRelation, journalRows } from '../../sql/events-relation.ts';
+import { DETAIL_ROWS, groupDetailStatement } from '../../sql/group-facts.ts';
+import { groupPageStatement } from '../../sql/group-statements.ts';
 import { rowPageStatement } from '../../sql/row-statements.ts';
-import { flushingRows, flushingTableStatement } from '../../sql/segment-statements.ts';
-import { runStatement, startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
+import { type SegmentSlice, sliceInOrder, writeSegmentStatement } from '../../sql/segment-statements.ts';
+import { type SqlFragment, unmarkText } from '../../sql/statement.ts';
+import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
+import { StatementRunner } from '../../store/embedded/duckdb/statement-runner.ts';
 import { journalFileOf } from '../../store/embedded/journal/journal-file.ts';
 import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 
@@ -29,15 +29,17 @@ export interface HostileGroup {
   readonly count: number;
 }
 
-/** Events in a real DuckDB, one for each text, which has the text in several columns; `logId` is the text's place in the list. */
+/** A table in a real DuckDB with an event for each text, in several of its columns; `logId` is the index of the text in the list. */
 export class HostileTable {
   readonly #connection: DuckDBConnection;
+  readonly #runner: StatementRunner;
   /** The same events as they are in a journal, and as they are in a segment. */
   readonly #layouts: readonly [SqlFragment, SqlFragment];
   readonly #folder: string;
 
   private constructor(connection: DuckDBConnection, layouts: readonly [SqlFragment, SqlFragment], folder: string) {
     this.#connection = connection;
+    this.#runner = new StatementRunner(connection);
     this.#layouts = layouts;
     this.#folder = folder;
   }
@@ -46,7 +48,7 @@ export class HostileTable {
     const folder = mkdtempSync(join(tmpdir(), 'shieldlog-hostile-'));
     const engine = await startEngine({ memoryLimitMb: 256, spillFolder: folder, threads: 1 });
     const connection = await engine.connect();
-    const path = join(folder, 'events.parquet');
+    const [path, segment] = [join(folder, 'events.parquet'), join(folder, 'segment.parquet')];
     const events = texts.map((stored, index) => ({
       logId: String(index),
       shieldZoneId: ZONE,
@@ -55,17 +57,18 @@ export class HostileTable {
     }));
     const { fields, eventCount } = canonicalBatch(events);
     writeFileSync(path, Buffer.concat(journalFileOf(fields, eventCount, 0n)));
-    await runStatement(connection, flushingTableStatement('flushed_1', journalRows([{ path }], [], 0n)));
-    const flushed = sql`(${flushedEvents(flushingRows('flushed_1', 1).rows)}) AS events`;
-    return new HostileTable(connection, [eventsRelation([{ path }], [], 0n), flushed], folder);
+    const slice: SegmentSlice = { fromMs: 0, toMs: NOW, firstZone: ZONE, lastZone: ZONE, zones: 'small' };
+    const rows = sliceInOrder(journalRows([{ path }], [], 0n), slice, 1, 0);
+    await new StatementRunner(connection).run(writeSegmentStatement(rows, slice, segment));
+    return new HostileTable(connection, [eventsRelation([{ path }], [], 0n), eventsRelation([], [segment], 0n)], folder);
   }
 
-  /** The places of the texts that a search with these fields finds, ascending. */
+  /** Returns the indexes of the texts that a search with these fields finds, ascending. */
   async find(fields: object): Promise<number[]> {
     const plan = compile(fields);
     const slice = { offset: 0, limit: plan.page.size };
     return await this.#inEveryLayout(async (events) => {
-      const rows = await runStatement(this.#connection, rowPageStatement(plan, events, plan.window, slice, column('logId'), duckdbDialect));
+      const rows = await this.#runner.run(rowPageStatement(plan, events, plan.window, slice, column('logId'), duckdbDialect));
       return rows.map(([logId]) => Number(logId)).sort((a, b) => a - b);
     });
   }
@@ -78,12 +81,12 @@ export class HostileTable {
       throw new Error('not a request for groups');
     }
     return await this.#inEveryLayout(async (events) => {
-      const page = await runStatement(this.#connection, groupPageStatement(plan, output, events, duckdbDialect));
+      const page = await this.#runner.run(groupPageStatement(plan, output, events, duckdbDialect));
       const keys = page.map((row) => row.slice(1, -1).map((key) => unmarkText(key as string)));
       // Not as the whole of all groups, so that the keys are joined.
       const statement = groupDetailStatement(plan, output, { keys, isWhole: false }, events, duckdbDialect);
       const details = keys.map(() => 0);
-      for (const [position, absent, , , , , counted] of await runStatement(this.#connection, statement)) {
+      for (const [position, absent, , , , , counted] of await this.#runner.run(statement)) {
         if (Number(absent) === DETAIL_ROWS.verdict) {
           details[Number(position)] = (details[Number(position)] ?? 0) + Number(counted);
         }
@@ -93,7 +96,7 @@ export class HostileTable {
     });
   }
 
-  /** What is found, which has to be the same in every layout. */
+  /** Returns what is found, which must be the same in every layout. */
   async #inEveryLayout<T>(find: (events: SqlFragment) => Promise<T>): Promise<T> {
     const [unflushed, flushed] = [await find(this.#layouts[0]), await find(this.#layouts[1])];
     expect(flushed).toEqual(unflushed);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { InvalidSearchError } from '../../query/invalid-search-error.ts';
+import { InvalidSearchError } from '../../query/request-errors.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { foldCase } from '../oracle/fold-case.ts';
 import { HostileTable } from './hostile-table.ts';
@@ -15,7 +15,7 @@ const QUOTED: Readonly<Record<string, readonly string[]>> = {
   'a JSON fragment': ['}],', 'filters":[{"'],
 };
 
-/** The places of the texts for which `matches` holds, given in the case that folding gives them. */
+/** Returns the indexes of the texts for which `matches` holds, given in the case that folding gives them. */
 function placesWhere(matches: (folded: string) => boolean): number[] {
   return FOLDED.flatMap((folded, index) => (matches(folded) ? [index] : []));
 }

@@ -1,23 +1,21 @@
 import { Readable } from 'node:stream';
-import { CommandFailed } from '../../src/cli/command.ts';
-import { UsageError } from '../../src/cli/command-line.ts';
-import { LARGEST_PAGE_BYTES } from '../../src/cli/feed/feed-command.ts';
+import { CommandFailed, UsageError } from '../../src/cli/command.ts';
+import { MAX_PAGE_BYTES, SYSLOG_SILENCE_MS } from '../../src/cli/feed/feed-command.ts';
 import { GIVE_UP_AFTER_MS, MAX_PATIENCE_DAYS, parseFeedOptions } from '../../src/cli/feed/feed-options.ts';
-import { LONGEST_MS } from '../../src/cli/feed/feed-retry.ts';
-import { SYSLOG_SILENCE_MS } from '../../src/cli/feed/feed-sink.ts';
+import { MAX_PAUSE_MS } from '../../src/cli/feed/feed-retry.ts';
 import { MAX_LISTED } from '../../src/cli/ingest-command.ts';
 import { MAX_ANSWER_BYTES, uploadEvents } from '../../src/cli/upload-events.ts';
-import { LONGEST_WAIT, MAX_EVENTS } from '../../src/feed/feed-query.ts';
-import { DeliveryError } from '../../src/sinks/delivery-error.ts';
-import { CHUNK_BYTES, hecSink } from '../../src/sinks/hec-sink.ts';
-import { createHttpClient } from '../../src/sinks/http-exchange.ts';
-import { httpSink, LARGEST_ANSWER_BYTES, LARGEST_BODY_BYTES } from '../../src/sinks/http-sink.ts';
+import { MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
+import { hecSink, MAX_CHUNK_BYTES } from '../../src/sinks/hec-sink.ts';
+import { createHttpClient, RECEIVER_LIMITS } from '../../src/sinks/http-exchange.ts';
+import { httpSink, MAX_BODY_BYTES } from '../../src/sinks/http-sink.ts';
+import { DeliveryError } from '../../src/sinks/sink.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
 import { hecListener } from '../src/sinks/hec-listener.ts';
 import { httpListener } from '../src/sinks/http-listener.ts';
 import { bytes, count, describeLimits, milliseconds } from './limit-table.ts';
 
-/** What the command `feed` does with a flag. */
+/** Returns the outcome of the command `feed` with a flag. */
 function feed(to: string, ...args: readonly string[]): string {
   try {
     parseFeedOptions(['--zone', '7', '--to', to, ...args], {});
@@ -30,7 +28,7 @@ function feed(to: string, ...args: readonly string[]): string {
 
 const NOTHING_TAKEN = JSON.stringify({ accepted: 0, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 });
 
-/** What `ingest` makes of an answer of so many bytes. */
+/** Returns the outcome of `ingest` with an answer of so many bytes. */
 async function uploadAnswered(size: number): Promise<string> {
   await using server = await recordingUpstream((_request, response) => response.writeHead(202).end(NOTHING_TAKEN.padEnd(size)));
   const events = Readable.from([Buffer.from('{}')]);
@@ -77,7 +75,7 @@ const [FILE, SYSLOG, SPLUNK] = ['out.ndjson', 'syslog+tcp://siem:80', 'splunk-he
 
 describeLimits('Command line', import.meta.filename, {
   '`--limit` of `feed`': { is: count(MAX_EVENTS), ask: async (limit) => feed(FILE, '--limit', String(limit)) },
-  '`--wait` of `feed`, in seconds': { is: count(LONGEST_WAIT), ask: async (wait) => feed(FILE, '--wait', String(wait)) },
+  '`--wait` of `feed`, in seconds': { is: count(MAX_WAIT_SECONDS), ask: async (wait) => feed(FILE, '--wait', String(wait)) },
   '`--give-up-after`, in days': { is: count(MAX_PATIENCE_DAYS), ask: async (days) => feed(FILE, '--give-up-after', `${days}d`) },
   'time of `feed --once` in which nothing gets further': {
     is: milliseconds(GIVE_UP_AFTER_MS),
@@ -88,16 +86,19 @@ describeLimits('Command line', import.meta.filename, {
   'characters of `--syslog-app-name`': { is: count(48), ask: async (length) => feed(SYSLOG, '--syslog-app-name', 'n'.repeat(length)) },
   'characters of `--syslog-msgid`': { is: count(32), ask: async (length) => feed(SYSLOG, '--syslog-msgid', 'n'.repeat(length)) },
   'bytes of a page of the feed': {
-    is: bytes(LARGEST_PAGE_BYTES),
+    is: bytes(MAX_PAGE_BYTES),
     elsewhere: 'a page that is too long to be held > is read in halves, and so are those behind it',
   },
   'pause between two attempts': {
-    is: milliseconds(LONGEST_MS),
+    is: milliseconds(MAX_PAUSE_MS),
     elsewhere: 'an attempt > that fails is repeated, with pauses that double on average up to half a minute',
   },
-  'bytes of a request to an HTTP receiver': { is: bytes(LARGEST_BODY_BYTES), ask: (size) => sentTo('http', size) },
-  'bytes of an answer of an HTTP receiver': { is: bytes(LARGEST_ANSWER_BYTES), ask: (size) => sentTo('http', 100, 'x'.repeat(size)) },
-  'bytes of the events in a request to Splunk': { is: bytes(CHUNK_BYTES), ask: (size) => sentTo('splunk', size) },
+  'bytes of a request to an HTTP receiver': { is: bytes(MAX_BODY_BYTES), ask: (size) => sentTo('http', size) },
+  'bytes of an answer of an HTTP receiver': {
+    is: bytes(RECEIVER_LIMITS.maxAnswerBytes),
+    ask: (size) => sentTo('http', 100, 'x'.repeat(size)),
+  },
+  'bytes of the events in a request to Splunk': { is: bytes(MAX_CHUNK_BYTES), ask: (size) => sentTo('splunk', size) },
   'silence of a syslog receiver': {
     is: milliseconds(SYSLOG_SILENCE_MS),
     elsewhere: 'a syslog receiver > that never closes the connection has not accepted the batch',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
+import { SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { EXPORTS_AT_ONCE, ExportSlots } from '../../src/export/export-slots.ts';
 import { SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
@@ -13,6 +14,23 @@ beforeAll(async () => {
 
 afterAll(() => app.stop());
 
+const times = (length: number, text: string): string[] => Array.from({ length }, () => text);
+
+/** So many in parts of at most `most`. */
+function partsOf(all: number, most: number): number[] {
+  return Array.from({ length: Math.ceil(all / most) }, (_, part) => Math.min(most, all - part * most));
+}
+
+/** Asks with half of the clauses in each list. */
+async function askedInBoth(clauses: readonly { readonly op: string; readonly value: readonly string[] }[]): Promise<string> {
+  const named = clauses.map((clause) => ({ field: 'url', ...clause }));
+  const half = Math.floor(named.length / 2);
+  const body = lastHour({ filters: named.slice(0, half), exclude: named.slice(half) });
+  return outcomeOf(
+    await ask(app, '/shield/event-logs/7/export', { method: 'POST', headers: { 'content-type': 'application/json' }, body }),
+  );
+}
+
 const { exportDeadlineMs, exportIdleMs } = loadConfig({});
 
 describeLimits('Export', import.meta.filename, {
@@ -22,6 +40,23 @@ describeLimits('Export', import.meta.filename, {
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: lastHour().padEnd(size) };
       return outcomeOf(await ask(app, '/shield/event-logs/7/export', init));
     },
+  },
+  'clauses of `filters` and `exclude`': {
+    is: count(SEARCH_LIMITS.clauses),
+    ask: (size) => askedInBoth(Array.from({ length: size }, () => ({ op: 'eq', value: ['x'] }))),
+  },
+  'values of all of them': {
+    is: count(SEARCH_LIMITS.allAlternatives),
+    ask: (size) => askedInBoth(partsOf(size, 500).map((part) => ({ op: 'in', value: times(part, 'x') }))),
+  },
+  'values of all of them for `contains` and `wildcard`': {
+    is: count(SEARCH_LIMITS.searchedTexts),
+    ask: (size) => askedInBoth(partsOf(size, 100).map((part, at) => ({ op: at === 0 ? 'contains' : 'wildcard', value: times(part, 'x') }))),
+  },
+  'runs of stars in all their wildcards': {
+    is: count(SEARCH_LIMITS.allStarRuns),
+    ask: (runs) =>
+      askedInBoth(partsOf(runs, SEARCH_LIMITS.starRuns).map((part) => ({ op: 'wildcard', value: [times(part, '*').join('a')] }))),
   },
   'exports at a time': {
     is: count(EXPORTS_AT_ONCE),

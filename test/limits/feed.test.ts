@@ -1,10 +1,11 @@
 import { afterAll, beforeAll } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { FeedPlaces, READERS_AT_ONCE, WAITING_AT_ONCE } from '../../src/feed/feed-places.ts';
-import { DEFAULT_EVENTS, LONGEST_WAIT, MAX_EVENTS } from '../../src/feed/feed-query.ts';
 import { readPage } from '../../src/feed/feed-reading.ts';
+import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
+import { FeedSlots, MAX_READERS, MAX_WAITING } from '../../src/feed/feed-slots.ts';
 import { PageMemory, pageMemoryBytes } from '../../src/feed/page-memory.ts';
 import { FEED_IDLE_MS } from '../../src/routes/feed.ts';
+import { feedPosition } from '../../store/embedded/feed/feed-positions.ts';
 import { alteredStore } from '../broker/altered-store.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
@@ -32,7 +33,7 @@ function pageWithin(ms: number): Promise<string> {
     hungUp: new AbortController().signal,
     memory: new PageMemory(1024 ** 3),
   };
-  return refusalOf(() => readPage({ sequence: 0n, afterRuns: 0 }, 1, reading));
+  return refusalOf(() => readPage(feedPosition(0n), 1, reading));
 }
 
 describeLimits('Feed', import.meta.filename, {
@@ -46,8 +47,8 @@ describeLimits('Feed', import.meta.filename, {
     },
   },
   '`wait`': {
-    is: milliseconds(LONGEST_WAIT * 1_000),
-    past: (LONGEST_WAIT + 1) * 1_000,
+    is: milliseconds(MAX_WAIT_SECONDS * 1_000),
+    past: (MAX_WAIT_SECONDS + 1) * 1_000,
     ask: async (ms) => outcomeOf(await feed(`limit=1&wait=${ms / 1_000}`)),
   },
   'time of a page in the store': {
@@ -57,24 +58,24 @@ describeLimits('Feed', import.meta.filename, {
     ask: pageWithin,
   },
   'requests that are answered at a time': {
-    is: count(READERS_AT_ONCE),
+    is: count(MAX_READERS),
     ask: (readers) =>
       refusalOf(() => {
-        const places = new FeedPlaces();
-        for (let reader = 0; reader < readers; reader += 1) places.take();
+        const slots = new FeedSlots();
+        for (let reader = 0; reader < readers; reader += 1) slots.take();
       }),
   },
   'requests that wait for events at a time': {
-    is: count(WAITING_AT_ONCE),
+    is: count(MAX_WAITING),
     ask: (waiting) =>
       refusalOf(() => {
-        const places = new FeedPlaces();
-        for (let waiter = 0; waiter < waiting; waiter += 1) places.take().wait();
+        const slots = new FeedSlots();
+        for (let waiter = 0; waiter < waiting; waiter += 1) slots.take().wait();
       }),
   },
   'time in which a reader takes nothing of what is ready': {
     is: milliseconds(FEED_IDLE_MS),
-    elsewhere: 'a client that keeps its answer and reads nothing of it loses its place',
+    elsewhere: 'a client that keeps its answer and reads nothing of it loses its slot',
   },
   'bytes of the pages that wait for their readers': {
     is: bytes(pageMemoryBytes(1024)),

@@ -1,16 +1,15 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
-import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES } from '../../ingest/event/event-rules.ts';
-import { DEEPEST_NESTING } from '../../ingest/event/scan/json-skipper.ts';
-import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/scan/wire-event.ts';
-import { KafkaTokenError, KafkaTokens, LARGEST_ANSWER_BYTES, TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
-import { MAX_REJECTED, PENDING_LIMIT_BYTES } from '../../ingest/upload/event-intake.ts';
-import { LONGEST_REJECTED_LIST } from '../../ingest/upload/intake-report.ts';
-import { INT32 } from '../../query/wire-integer.ts';
+import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES } from '../../ingest/event/event-verdict.ts';
+import { MAX_NESTING } from '../../ingest/event/json-skipper.ts';
+import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
+import { KafkaTokenError, KafkaTokens, MAX_ANSWER_BYTES, TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
+import { MAX_PENDING_BYTES, MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
+import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
+import { INT32 } from '../../query/wire-readers.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { DEAD_LETTER_BODY_LIMITS } from '../../src/http/replay-request.ts';
+import { DEAD_LETTER_BODY_LIMITS, MAX_LISTED } from '../../src/http/dead-letter-json.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
-import { MAX_LISTED } from '../../src/routes/dead-letters.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
 import { ask, ingest, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
@@ -28,7 +27,7 @@ afterAll(() => app.stop());
 
 const event = (rest: object = {}): string => JSON.stringify({ shieldZoneId: 7, timestamp: NOW, ...rest });
 
-/** What became of the one event of an upload. */
+/** Returns the outcome of the one event of an upload. */
 async function verdictOn(line: string): Promise<string> {
   const answer = await ingest(app, line);
   if (answer.status !== 202) return outcomeOf(answer);
@@ -40,7 +39,7 @@ async function verdictOn(line: string): Promise<string> {
 const ofBytes = (size: number): string => event({ ua: 'x'.repeat(size - event({ ua: '' }).length) });
 const nested = (levels: number): string => event({ log: { a: [] } }).replace('[]', '['.repeat(levels - 2) + ']'.repeat(levels - 2));
 
-/** What is made of an answer of the token endpoint that has so many bytes. */
+/** Returns the outcome of an answer of the token endpoint with so many bytes. */
 async function tokenAnswer(size: number): Promise<string> {
   const body = JSON.stringify({ access_token: 'x', token_type: 'Bearer', expires_in: 3_600 }).padEnd(size);
   await using endpoint = await recordingUpstream((_request, response) =>
@@ -71,8 +70,7 @@ describeLimits('Ingest', import.meta.filename, {
   },
   'bytes of all dead letters': {
     is: bytes(DEFAULTS.deadLetterMaxMb * 1024 ** 2),
-    elsewhere:
-      'past the quota an upload is told which letters are not kept, of a Kafka message its place, reason and hash are, and room makes a difference',
+    elsewhere: 'past the quota an upload is told which letters are not kept, a Kafka message leaves a record, and room is used again',
   },
   'age of a dead letter': {
     is: milliseconds(DEFAULTS.deadLetterRetentionMs),
@@ -95,15 +93,15 @@ describeLimits('Ingest', import.meta.filename, {
     },
   },
   'bytes of `logId`': { is: bytes(LONGEST_LOG_ID_BYTES), ask: (size) => verdictOn(event({ logId: 'x'.repeat(size) })) },
-  'objects and arrays inside one another': { is: count(DEEPEST_NESTING), ask: (levels) => verdictOn(nested(levels)) },
-  '`shieldZoneId`': { is: count(Number(INT32.most)), ask: (shieldZoneId) => verdictOn(event({ shieldZoneId })) },
+  'objects and arrays inside one another': { is: count(MAX_NESTING), ask: (levels) => verdictOn(nested(levels)) },
+  '`shieldZoneId`': { is: count(Number(INT32.max)), ask: (shieldZoneId) => verdictOn(event({ shieldZoneId })) },
   '`timestamp` after now': { is: milliseconds(CLOCK_TOLERANCE_MS), ask: (ms) => verdictOn(event({ timestamp: NOW + ms })) },
   '`timestamp` before now': {
     is: milliseconds(DEFAULTS.retentionMs),
     ask: (ms) => verdictOn(event({ timestamp: NOW - ms })),
   },
   'rejected events that an answer lists': {
-    is: count(LONGEST_REJECTED_LIST),
+    is: count(MAX_REJECTED_LISTED),
     ask: async (events) => {
       const { length } = (await ingest(app, '{}\n'.repeat(events))).body.rejected;
       return length === events ? 'ok' : `taken as ${length}`;
@@ -117,9 +115,9 @@ describeLimits('Ingest', import.meta.filename, {
     is: milliseconds(TOKEN_DEADLINE_MS),
     elsewhere: 'a token endpoint > that answers with silence is named, with its status',
   },
-  'bytes of an answer of the token endpoint of Kafka': { is: bytes(LARGEST_ANSWER_BYTES), ask: tokenAnswer },
+  'bytes of an answer of the token endpoint of Kafka': { is: bytes(MAX_ANSWER_BYTES), ask: tokenAnswer },
   'bytes that the store has yet to do while an upload is read': {
-    is: bytes(PENDING_LIMIT_BYTES),
+    is: bytes(MAX_PENDING_BYTES),
     elsewhere: 'while the store is behind an input is not read on, and to its end afterwards',
   },
   '`limit` of the dead letters': {

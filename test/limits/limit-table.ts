@@ -86,14 +86,14 @@ interface TriedElsewhere {
 
 export type LimitTest = TriedHere | TriedElsewhere;
 
-/** What an answer ended in: `ok`, or its status and the key of its error. */
+/** Returns `ok`, or the status of an answer and the key of its error. */
 export function outcomeOf({ status, text }: Pick<Answer, 'status' | 'text'>): string {
   if (status < 400) return 'ok';
   const [, key] = /"(?:errorKey|ErrorKey|code)":"([^"]+)"/.exec(text) ?? [];
   return key === undefined ? String(status) : `${status} ${key}`;
 }
 
-/** What a refusal of the program's own would be answered; `ok` where `work` throws none. */
+/** Returns the status and key with which the program answers the refusal that `work` throws; `ok` if it throws none. */
 export async function refusalOf(work: () => unknown): Promise<string> {
   try {
     await work();
@@ -145,7 +145,7 @@ export function describeLimits(surface: string, file: string, tests: Readonly<Re
   });
 }
 
-/** As the last column has it. */
+/** Returns the path of a test as the last column has it. */
 function pathOf(file: string): string {
   return `\`${relative(TESTS, file)}\``;
 }

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { JSON_COST } from '../../edge/json-scan.ts';
-import { GUARDIAN_LIMITS } from '../../edge/local/api-guardian/guardian-limits.ts';
+import { GUARDIAN_LIMITS } from '../../edge/local/api-guardian/spec-tree.ts';
 import { DATABASE_LIMITS } from '../../edge/local/database/database-limits.ts';
 import { SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { bytes, count, HEADER, LIMITS_DOCUMENT, milliseconds, surfacesOf } from './limit-table.ts';

@@ -1,29 +1,31 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { CALLER_IDLE_MS, makeAnswerRoom } from '../../edge/answer-room.ts';
 import { MAX_LARGE_BODIES_BYTES } from '../../edge/body-thread.ts';
+import { CALLER_IDLE_MS } from '../../edge/idle-caller.ts';
 import { JSON_COST } from '../../edge/json-scan.ts';
-import { GUARDIAN_LIMITS, MAX_CONTENT_BYTES } from '../../edge/local/api-guardian/guardian-limits.ts';
-import { MAX_DEPTH, MAX_VALUES } from '../../edge/local/api-guardian/json-tree.ts';
 import { MAX_WRITTEN_LENGTH } from '../../edge/local/api-guardian/schema-writer.ts';
-import { MAX_HOPS } from '../../edge/local/api-guardian/spec-reference.ts';
-import { httpChallengeResolver, MAX_CONTENT_BYTES as MAX_CHALLENGE_BYTES } from '../../edge/local/certificates/challenge-resolver.ts';
+import { GUARDIAN_LIMITS, MAX_CONTENT_BYTES, MAX_DEPTH, MAX_HOPS, MAX_VALUES } from '../../edge/local/api-guardian/spec-tree.ts';
 import { externalCertificates } from '../../edge/local/certificates/external-certificates.ts';
-import { CHALLENGE_LIFETIME_MS } from '../../edge/local/certificates/http-challenge.ts';
+import {
+  CHALLENGE_LIFETIME_MS,
+  httpChallengeResolver,
+  MAX_CONTENT_BYTES as MAX_CHALLENGE_BYTES,
+} from '../../edge/local/certificates/http-challenge.ts';
+import { STATE_LIMIT_BYTES } from '../../edge/local/control-plane-state.ts';
 import { dnsZones } from '../../edge/local/dns/dns-zones.ts';
 import { MAX_VARIABLES as MAX_RECORD_VARIABLES } from '../../edge/local/dns/record-fields.ts';
 import { MAX_TEXT_BYTES } from '../../edge/local/dns/record-value.ts';
 import { MAX_RECORDS } from '../../edge/local/dns/zone-request.ts';
 import { MAX_VARIABLES } from '../../edge/local/script-variables.ts';
-import { STATE_LIMIT_BYTES } from '../../edge/local/state.ts';
-import { DEADLINES, LARGE_BODY_BYTES, SMALL_BODY_BYTES } from '../../edge/operation-defaults.ts';
-import { CONNECT_MS, CONNECTIONS, MAX_ANSWER_BYTES, MAX_ANSWERS_BYTES } from '../../edge/proxy.ts';
-import { upstreamFailure } from '../../edge/proxy-failure.ts';
+import { DEADLINES, LARGE_BODY_BYTES, SMALL_BODY_BYTES } from '../../edge/operations/operation.ts';
+import { CONNECT_MS, CONNECTIONS, MAX_ANSWER_BYTES, MAX_ANSWERS_BYTES } from '../../edge/proxy/proxy.ts';
+import { makeAnswerRoom } from '../../edge/proxy/upstream-answer.ts';
+import { upstreamFailure } from '../../edge/proxy/upstream-failure.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
 import { answering } from '../edge/local/api-guardian/specification.ts';
 import { startPlane } from '../edge/local/dns/resource-plane.ts';
-import { startProxy } from '../edge/proxy-app.ts';
+import { startProxy } from '../edge/proxy/proxy-app.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
-import { type RunningProgram, startWhole } from '../src/management/edge-program.ts';
+import { type RunningProgram, startWhole } from '../src/management/running-program.ts';
 import { ask } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
 import { specificationWith } from './specifications.ts';
@@ -62,14 +64,14 @@ async function specification(content: string): Promise<string> {
   return outcomeOf(await call('PATCH', '/shield/shield-zone/7/api-guardian/spec', JSON.stringify({ content })));
 }
 
-/** As many variables, of a script that has none yet or those of an earlier call. */
+/** Makes so many variables of a script, which has none yet or those of an earlier call. */
 async function variables(amount: number): Promise<string> {
   let outcome = 'ok';
   for (let index = 0; index < amount && outcome === 'ok'; index += 1) outcome = await variable({ Name: `V${index}` }, 0, 2);
   return outcome;
 }
 
-/** The web server of a hostname has a file of so many bytes in the place of the challenge. */
+/** Returns the outcome of a challenge whose file on the web server has so many bytes. */
 async function challengeFile(size: number): Promise<string> {
   await using web = await recordingUpstream((_request, response) => response.end('x'.repeat(size)));
   const answer = await httpChallengeResolver({ url: web.url, deadlineMs: 30_000 })('www.example.com', '/.well-known/acme-challenge/abc');
@@ -88,7 +90,7 @@ async function challengeAged(ms: number): Promise<string> {
   return status === 200 ? 'ok' : `${status} ${body.ErrorKey}`;
 }
 
-/** What a new zone ends in that needs so many bytes where the state may grow by 1 MiB. */
+/** Returns the outcome of a new zone that needs so many bytes when the state may grow by 1 MiB. */
 async function stateGrownBy(size: number): Promise<string> {
   const plane = await startPlane('legacy', [dnsZones]);
   const pragma = (name: string): number => Number(plane.db.prepare(`PRAGMA ${name}`).get()?.[name.split(' ', 1)[0] ?? '']);
@@ -98,7 +100,7 @@ async function stateGrownBy(size: number): Promise<string> {
   const { status, body } = await plane.call(4, {}, { Domain: 'a.example', Records });
   const again = await plane.call(4, {}, { Domain: 'b.example' });
   await plane.stop();
-  // What needs no more pages is kept still.
+  // A change that needs no more pages is still kept.
   expect(again.status).toBe(201);
   return status < 400 ? 'ok' : `${status} ${body.ErrorKey}`;
 }
@@ -199,7 +201,7 @@ describeLimits('Management operations', import.meta.filename, {
   'references that a reference goes on to': { is: count(MAX_HOPS), ask: specificationWith.references },
   'characters of all schemas written out': {
     is: count(MAX_WRITTEN_LENGTH),
-    elsewhere: 'a bomb > of a long enumeration at many places is refused once too much is written',
+    elsewhere: 'a bomb > of a long enumeration that is used many times is refused once too much is written',
   },
   'bytes of the state of the local control plane': {
     is: bytes(STATE_LIMIT_BYTES),

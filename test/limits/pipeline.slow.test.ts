@@ -1,12 +1,11 @@
 import { afterAll, beforeAll } from 'vitest';
+import { openTokenStore } from '../../edge/local/database/access-tokens.ts';
 import { DATABASE_LIMITS } from '../../edge/local/database/database-limits.ts';
-import { LONGEST_STORED_SQL } from '../../edge/local/database/open-streams.ts';
-import { DEEPEST_CONDITIONS, MAX_CONDITIONS } from '../../edge/local/database/parse-condition.ts';
-import { MAX_ARGUMENTS, MAX_STEPS } from '../../edge/local/database/parse-request.ts';
-import { openTokenStore } from '../../edge/local/database/token-store.ts';
+import { MAX_STORED_SQL_LENGTH } from '../../edge/local/database/open-streams.ts';
+import { MAX_ARGUMENTS, MAX_CONDITION_DEPTH, MAX_CONDITIONS, MAX_STEPS } from '../../edge/local/database/read-pipeline.ts';
 import { type DatabaseApp, startDatabaseApp } from '../edge/local/database/database-app.ts';
 import { execute } from '../edge/local/database/pipeline-results.ts';
-import { startWhole } from '../src/management/edge-program.ts';
+import { startWhole } from '../src/management/running-program.ts';
 import { ask } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
 
@@ -20,7 +19,7 @@ afterAll(() => app.stop());
 
 const MANY = (rows: number): string => `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ${rows}) SELECT i FROM n`;
 
-/** What the whole program, its proxy before the database, answers to a body of so many bytes. */
+/** Returns the answer of the whole program, with its proxy before the database, to a body of so many bytes. */
 async function bodyOf(size: number): Promise<string> {
   await using program = await startWhole();
   const tokens = openTokenStore(program.dataDir, Date.now);
@@ -30,7 +29,7 @@ async function bodyOf(size: number): Promise<string> {
   return outcomeOf(await ask(program, '/v2/pipeline', { method: 'POST', headers, body: '{"requests":[{"type":"close"}]}'.padEnd(size) }));
 }
 
-/** What a whole pipeline ends in: its status and code, or the first error of its requests. */
+/** Returns the status and code of a pipeline, or the first error of its requests. */
 async function pipeline(requests: readonly unknown[]): Promise<string> {
   const { status, body } = await app.pipeline(app.full, { requests: [...requests, { type: 'close' }] });
   if (status !== 200) return `${status} ${body.code}`;
@@ -57,7 +56,7 @@ async function stored(size: number): Promise<string> {
   while (rest > 0 && outcome === 'ok') {
     const lengths: number[] = [];
     for (; rest > 0 && lengths.length < DATABASE_LIMITS.storedSqls; rest -= lengths.at(-1) ?? 0)
-      lengths.push(Math.min(rest, LONGEST_STORED_SQL));
+      lengths.push(Math.min(rest, MAX_STORED_SQL_LENGTH));
     const requests = lengths.map((length, sql_id) => ({ type: 'store_sql', sql_id, sql: 'x'.repeat(length) }));
     const { body } = await app.pipeline(app.full, { requests });
     batons.push(body.baton);
@@ -103,7 +102,7 @@ describeLimits('Pipeline', import.meta.filename, {
     is: count(MAX_ARGUMENTS),
     ask: (args) => pipeline([execute(`SELECT ?${MAX_ARGUMENTS}`, { args: Array.from({ length: args }, () => ({ type: 'null' })) })]),
   },
-  'conditions inside one another': { is: count(DEEPEST_CONDITIONS), ask: (depth) => pipeline([withCondition(nested(depth))]) },
+  'conditions inside one another': { is: count(MAX_CONDITION_DEPTH), ask: (depth) => pipeline([withCondition(nested(depth))]) },
   'conditions that one `and` or `or` joins': {
     is: count(MAX_CONDITIONS),
     ask: (length) => pipeline([withCondition({ type: 'and', conds: Array.from({ length }, () => ok) })]),
@@ -111,7 +110,7 @@ describeLimits('Pipeline', import.meta.filename, {
   'bytes of one SQL text': { is: bytes(DATABASE_LIMITS.sqlBytes), ask: (size) => pipeline([execute('SELECT 1'.padEnd(size))]) },
   'SQL texts that a stream stores': { is: count(DATABASE_LIMITS.storedSqls), ask: (texts) => pipeline(stores(texts, 'SELECT 1')) },
   'characters of a stored SQL text': {
-    is: count(LONGEST_STORED_SQL),
+    is: count(MAX_STORED_SQL_LENGTH),
     ask: (length) => pipeline(stores(1, 'x'.repeat(length))),
   },
   'bytes that all streams of a token store': { is: bytes(DATABASE_LIMITS.storedBytes), ask: stored },
@@ -156,7 +155,7 @@ describeLimits('Pipeline', import.meta.filename, {
   'bytes of the write-ahead log': {
     is: bytes(DATABASE_LIMITS.logBytes),
     elsewhere:
-      'the write-ahead log > that a reader holds is limited: a write is told that it is full, the reader is ended, and the next write is done',
+      'the write-ahead log > that a reader holds is limited: a write is told it is full, the reader is ended, and the next write is done',
   },
   'memory of a database process': {
     is: bytes(DATABASE_LIMITS.memoryBytes),

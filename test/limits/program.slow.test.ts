@@ -3,8 +3,7 @@ import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
 import { CONFIG_VARIABLES } from '../../src/config/config-table.ts';
-import { createHttpServer } from '../../src/http/http-server.ts';
-import { LINGER_MS } from '../../src/http/lingering-close.ts';
+import { createHttpServer, LINGER_MS } from '../../src/http/http-server.ts';
 import { STOP_LIMITS } from '../../src/stop-all.ts';
 import { ANSWER_MS } from '../../store/data-folder.ts';
 import { SPILL_LIMITS_OF_MEMORY, startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
@@ -49,7 +48,7 @@ function ofNumbers(): Readonly<Record<string, LimitTest>> {
 
 const keyOf = (length: number) => startedWith({ ACCESS_KEYS: `ops:${'k'.repeat(length)}:*` });
 
-/** What a request ends in whose path, names and values of headers have so many bytes. */
+/** Returns the outcome of a request whose path and headers have so many bytes, names and values together. */
 async function headersOf(size: number): Promise<string> {
   const headers = { Host: 'localhost', Connection: 'close', 'X-Filler': '' };
   const rest = ['/healthz', ...Object.entries(headers).flat()].join('').length;
@@ -92,7 +91,7 @@ async function connections(amount: number): Promise<string> {
   return outcome;
 }
 
-/** What making a table of so many bytes ends in that goes to disk, where DuckDB has 16 MB of memory and so may spill 8 times that. */
+/** Returns the outcome of a table of so many bytes that goes to disk: DuckDB has 16 MB of memory and may spill 8 times that. */
 async function spilt(size: number): Promise<string> {
   const engine = await startEngine({ memoryLimitMb: 16, spillFolder: temporaryFolder(), threads: 1 });
   const connection = await engine.connect();

@@ -1,16 +1,14 @@
 import { afterAll, beforeAll } from 'vitest';
-import { CALLER_IDLE_MS } from '../../edge/answer-room.ts';
-import { MAX_PER_ANSWER } from '../../query/compile-search.ts';
-import { SEARCH_LIMITS } from '../../query/search-limits.ts';
-import { REACH_MS, TOLERANCE_MS } from '../../query/search-window.ts';
-import { INT32 } from '../../query/wire-integer.ts';
+import { CALLER_IDLE_MS } from '../../edge/idle-caller.ts';
+import { MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS, TOLERANCE_SECONDS } from '../../query/search-limits.ts';
+import { INT32 } from '../../query/wire-readers.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { answerMemoryBytes } from '../../src/http/answer-memory.ts';
+import { asStoreProblem } from '../../src/http/problem.ts';
 import { BODY_DEADLINE_MS, SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
-import { asStoreProblem } from '../../src/http/store-problem.ts';
 import { ConnectionPool } from '../../store/embedded/duckdb/connection-pool.ts';
 import { startEngine } from '../../store/embedded/duckdb/duckdb-engine.ts';
-import { CONCURRENT_SEARCHES, WAITING_SEARCHES } from '../../store/embedded/open-store.ts';
+import { CONCURRENT_SEARCHES, WAITING_SEARCHES } from '../../store/embedded/read-path.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { eventLine, ingest, type RunningApp, search, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf, refusalOf } from './limit-table.ts';
@@ -119,9 +117,9 @@ describeLimits('Search', import.meta.filename, {
     is: count(SEARCH_LIMITS.terms),
     ask: (terms) => asked({ query: Array.from({ length: terms }, (_, index) => `w${index}`).join(' ') }),
   },
-  '`from` before now': { is: milliseconds(Number(REACH_MS + TOLERANCE_MS)), ask: (ms) => asked({ from: NOW - ms }) },
-  '`to` after now': { is: milliseconds(Number(TOLERANCE_MS)), ask: (ms) => asked({ to: NOW + ms }) },
-  '`page`': { is: count(Number(INT32.most)), ask: (page) => asked({ page }) },
+  '`from` before now': { is: milliseconds(REACH_HOURS * 3_600_000 + TOLERANCE_SECONDS * 1000), ask: (ms) => asked({ from: NOW - ms }) },
+  '`to` after now': { is: milliseconds(TOLERANCE_SECONDS * 1000), ask: (ms) => asked({ to: NOW + ms }) },
+  '`page`': { is: count(Number(INT32.max)), ask: (page) => asked({ page }) },
   '`pageSize`': {
     is: count(MAX_PER_ANSWER),
     ask: (pageSize) => countedIn(({ rows }) => rows.length, pageSize, { pageSize }),
@@ -140,8 +138,7 @@ describeLimits('Search', import.meta.filename, {
   },
   'bytes of all answers of searches that are on their way': {
     is: bytes(answerMemoryBytes(loadConfig({}).memoryLimitMb)),
-    elsewhere:
-      'an answer that has no room beside those that nobody takes is refused, a smaller one is given, and room comes back with the connection',
+    elsewhere: 'an answer without room beside untaken ones is refused, a smaller one is given, and room comes back with the connection',
   },
   'time in which a caller takes nothing of an answer': {
     is: milliseconds(CALLER_IDLE_MS),

@@ -1,11 +1,10 @@
-import { toJsonTree } from '../../edge/local/api-guardian/json-tree.ts';
 import { readSpec } from '../../edge/local/api-guardian/read-spec.ts';
-import { SpecFault } from '../../edge/local/api-guardian/spec-fault.ts';
+import { SpecFault, toJsonTree } from '../../edge/local/api-guardian/spec-tree.ts';
 import { answering } from '../edge/local/api-guardian/specification.ts';
 
 const TEXT = { type: 'string' };
 
-/** What the operation answers where `work` finds a fault of the specification. */
+/** Returns the answer of the operation if `work` finds a fault of the specification, otherwise `ok`. */
 async function verdictOn(work: () => unknown): Promise<string> {
   try {
     await work();
@@ -30,7 +29,7 @@ function nestedLists(depth: number): readonly unknown[] {
   return depth === 1 ? [] : [nestedLists(depth - 1)];
 }
 
-/** What becomes of specifications with so many of something. */
+/** Each function returns the outcome of a specification with so many parts of a kind. */
 export const specificationWith = {
   endpoints(length: number): Promise<string> {
     const paths = Array.from({ length }, (_, index) => [`/p${index}`, { get: { responses: { 204: { description: '' } } } }]);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import { TAIL_LIMITS } from '../../src/routes/tail.ts';
-import { MAX_MISSED } from '../../src/tail/tail-watcher.ts';
+import { MAX_UNREAD_HEARTBEATS } from '../../src/tail/tail-watcher.ts';
 import { TAIL_WORK, WorkAllowance } from '../../src/tail/tail-work.ts';
 import { type RunningApp, startApp } from '../src/running-app.ts';
 import { tailPath } from '../src/tail/tail-client.ts';
@@ -31,9 +31,9 @@ async function tails(amount: number, search: object = {}): Promise<string> {
 describeLimits('Tail', import.meta.filename, {
   'tails at a time': { is: count(TAIL_LIMITS.maxWatchers), ask: tails },
   'times that the conditions look through one field': {
-    is: count(TAIL_WORK.looks),
-    ask: (looks) => {
-      const value = Array.from({ length: looks }, (_, index) => `*a${index}*b`);
+    is: count(TAIL_WORK.scans),
+    ask: (scans) => {
+      const value = Array.from({ length: scans }, (_, index) => `*a${index}*b`);
       return tails(1, { filters: [{ field: 'url', op: 'wildcard', value }] });
     },
   },
@@ -43,8 +43,7 @@ describeLimits('Tail', import.meta.filename, {
   },
   'characters that are looked through in a second, for all tails': {
     is: count(TAIL_WORK.perSecond),
-    elsewhere:
-      'a tail whose conditions cost more than its share is told how many events were left out, has later ones, and has all when it comes back',
+    elsewhere: 'a tail that costs more than its share is told how many events it missed, gets later ones, and all when it comes back',
   },
   'time that a tail saves up its part for': {
     is: milliseconds(TAIL_WORK.burstSeconds * 1_000),
@@ -61,7 +60,7 @@ describeLimits('Tail', import.meta.filename, {
     elsewhere: 'a client that does not read > loses events, is told how many when it reads again, and keeps nobody waiting',
   },
   'signs of life between which a client reads nothing': {
-    is: count(MAX_MISSED),
+    is: count(MAX_UNREAD_HEARTBEATS),
     elsewhere: 'a client that reads nothing between four of them is',
   },
 });

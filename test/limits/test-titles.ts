@@ -18,7 +18,7 @@ function textOf(node: unknown): string | undefined {
   return isNode(node) && node.type === 'Literal' && typeof node['value'] === 'string' ? node['value'] : undefined;
 }
 
-/** What the file's constants are, by their names. */
+/** The values of the file's constants, by name. */
 type Tables = ReadonlyMap<string, unknown>;
 
 function tablesOf(body: readonly unknown[]): Tables {
@@ -37,7 +37,7 @@ function rowsOf(callee: unknown, tables: Tables): readonly string[] {
   return firsts.map(textOf).filter((text) => text !== undefined);
 }
 
-/** Those of the calls within `node`; `outer` is the titles of the `describe` that it stands in. */
+/** Returns the titles of the test calls within `node`. `outer` has the titles of the `describe` calls around it. */
 function titlesIn(node: unknown, outer: readonly string[], tables: Tables): readonly string[] {
   if (Array.isArray(node)) return node.flatMap((each) => titlesIn(each, outer, tables));
   if (!isNode(node)) return [];

@@ -1,10 +1,12 @@
+import { remembered } from './remembered.ts';
+
 /**
  * Lower case, one code point at a time, so that no letter's neighbours matter (a final sigma is a sigma) and no letter becomes two.
  * The one code point whose lower case is longer in JavaScript is the capital I with a dot above; its simple mapping is a plain i.
  */
-export function foldCase(text: string): string {
-  return Array.from(text, (letter) => (letter === '\u0130' ? 'i' : letter.toLowerCase())).join('');
-}
+export const foldCase = remembered((text: string): string =>
+  Array.from(text, (letter) => (letter === '\u0130' ? 'i' : letter.toLowerCase())).join(''),
+);
 
 /** Ascending by code point; JavaScript's own comparison goes by UTF-16 unit, which puts U+1F600 before U+FF5E. */
 export function compareCodePoints(a: string, b: string): number {

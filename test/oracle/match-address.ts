@@ -1,9 +1,10 @@
 import ipaddr from 'ipaddr.js';
+import { remembered } from './remembered.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** The address, `::ffff:a.b.c.d` as the IPv4 address that it is; null for text that is no address. */
-export function toAddress(text: string): Address | null {
+export const toAddress = remembered((text: string): Address | null => {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) {
     return ipaddr.IPv4.parse(text);
   }
@@ -14,7 +15,7 @@ export function toAddress(text: string): Address | null {
   }
   const address = ipaddr.IPv6.parse(groups);
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
-}
+});
 
 /** `::1.2.3.4` as `::102:304`: ipaddr.js takes the one for `::ffff:1.2.3.4`, RFC 4291 does not. */
 function spellOutDotted(text: string): string {
@@ -37,7 +38,7 @@ export function sameAddress(a: string, b: string): boolean {
  * The range `address/prefix` or a single address, as a base and the number of its bits that count; null for anything else. A range inside
  * `::ffff:0:0/96` is one of IPv4; a shorter one is one of IPv6, whatever its text looks like.
  */
-export function toRange(text: string): readonly [base: Address, bits: number] | null {
+export const toRange = remembered((text: string): readonly [base: Address, bits: number] | null => {
   const [, address = '', prefix] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
   const base = toAddress(address);
   const width = address.includes(':') ? 128 : 32;
@@ -49,7 +50,7 @@ export function toRange(text: string): readonly [base: Address, bits: number] | 
     return [base, bits];
   }
   return bits < 96 ? [base.toIPv4MappedAddress(), bits] : [base, bits - 96];
-}
+});
 
 /** An address of one family is in no range of the other. */
 export function isInRange(ip: string, rangeText: string): boolean {

@@ -2,6 +2,7 @@ import { foldCase } from './fold-case.ts';
 import { isInRange, sameAddress } from './match-address.ts';
 import { matchesWildcard } from './match-wildcard.ts';
 import type { OracleEvent } from './raw-event.ts';
+import { remembered } from './remembered.ts';
 
 /** A filter clause as the request carries it, already known to be a valid one. */
 export interface OracleFilter {
@@ -16,26 +17,23 @@ const SEARCHED_FIELDS = ['ip', 'ruleId', 'url', 'ua', 'ruleName'];
 /** Filters are AND, the values of one are OR; an event without the field matches no filter on it. */
 export function matchesFilter(event: OracleEvent, { field, op, value }: OracleFilter): boolean {
   const own = event.fields[field];
-  return own !== undefined && value.some((wanted) => matchesValue(field, op, own, wanted));
+  const matches = OPS[op];
+  if (matches === undefined) throw new Error(`the oracle has no op ${JSON.stringify(op)}`);
+  return own !== undefined && value.some((wanted) => matches(own, wanted, field));
 }
 
-function matchesValue(field: string, op: string, own: string, wanted: string): boolean {
-  switch (op) {
-    case 'eq':
-    case 'in':
-      return equals(field, own, wanted);
-    case 'contains':
-      return foldCase(own).includes(foldCase(wanted));
-    case 'wildcard':
-      return matchesWildcard(own, wanted);
-    case 'cidr':
-      return isInRange(own, wanted);
-    default:
-      throw new Error(`the oracle knows no op ${JSON.stringify(op)}`);
-  }
-}
+const OPS: Readonly<Record<string, (own: string, wanted: string, field: string) => boolean>> = {
+  eq: equals,
+  in: equals,
+  contains: (own, wanted) => foldCase(own).includes(foldCase(wanted)),
+  cidr: isInRange,
+  wildcard: matchesWildcard,
+};
 
-function equals(field: string, own: string, wanted: string): boolean {
+/** The operations of filters. `test/property/` makes requests with each of them. */
+export const ORACLE_OPS = Object.keys(OPS);
+
+function equals(own: string, wanted: string, field: string): boolean {
   if (field === 'ip') {
     return sameAddress(own, wanted);
   }
@@ -52,6 +50,6 @@ export function matchesQuery(event: OracleEvent, query: string | null | undefine
   );
 }
 
-function queryTerms(query: string): string[] {
-  return Array.from(query.matchAll(/"([^"]*)"|([^\s"]+)/g), ([, phrase, word]) => phrase ?? word ?? '').filter((term) => term !== '');
-}
+const queryTerms = remembered((query: string): readonly string[] =>
+  Array.from(query.matchAll(/"([^"]*)"|([^\s"]+)/g), ([, phrase, word]) => phrase ?? word ?? '').filter((term) => term !== ''),
+);

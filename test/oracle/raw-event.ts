@@ -1,7 +1,7 @@
 /** An event as a producer sends it: any JSON object, of which the oracle reads the fields it knows. */
 export type RawEvent = Readonly<Record<string, unknown>>;
 
-/** What the oracle keeps of an event: every value as text, in the spelling of the answer. */
+/** An event of the oracle. Every value is a text, spelled as in the answer. */
 export interface OracleEvent {
   readonly zoneId: number;
   readonly timestamp: number;

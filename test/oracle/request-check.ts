@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import { toRange } from './match-address.ts';
-import type { OracleFilter } from './match-event.ts';
+import { ORACLE_OPS, type OracleFilter } from './match-event.ts';
 import type { OracleRequest } from './search-oracle.ts';
 
 const DIMENSIONS = ['feature', 'ruleId', 'ip', 'ja4', 'ua', 'url', 'asn', 'country', 'action'];
@@ -13,7 +13,7 @@ const FILTER = {
   required: ['field', 'op', 'value'],
   properties: {
     field: { enum: DIMENSIONS },
-    op: { enum: ['eq', 'in', 'contains', 'cidr', 'wildcard'] },
+    op: { enum: ORACLE_OPS },
     value: { type: 'array', minItems: 1, items: { type: 'string' } },
   },
 };

@@ -54,10 +54,15 @@ export function searchOracle(events: readonly OracleEvent[], request: OracleRequ
   };
 }
 
+/** What an export asks for. */
+export interface OracleConditions extends Pick<OracleRequest, 'from' | 'to' | 'query' | 'filters'> {
+  readonly exclude?: readonly OracleFilter[] | null;
+}
+
 /** The events that a search finds or an export has, in the order of their rows. */
 export function matchingEvents(
   events: readonly OracleEvent[],
-  { from, to, query, filters }: Pick<OracleRequest, 'from' | 'to' | 'query' | 'filters'>,
+  { from, to, query, filters, exclude }: OracleConditions,
   zoneId: number,
 ): OracleEvent[] {
   return events
@@ -67,7 +72,8 @@ export function matchingEvents(
         event.timestamp >= from &&
         event.timestamp < to &&
         matchesQuery(event, query) &&
-        (filters ?? []).every((filter) => matchesFilter(event, filter)),
+        (filters ?? []).every((filter) => matchesFilter(event, filter)) &&
+        !(exclude ?? []).some((filter) => matchesFilter(event, filter)),
     )
     .sort(newestFirst);
 }

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileSearch } from '../../query/compile-search.ts';
-import { compileMatcher } from '../../query/match-event.ts';
-import { compileMatchRequest } from '../../query/match-event-request.ts';
-import { matchSubject } from '../../query/match-event-subject.ts';
-import type { OpenStore, StoreOptions } from '../../store/embedded/open-store.ts';
+import { compileConditions, compileSearch } from '../../query/compile-search.ts';
+import { compileMatcher, matchSubject } from '../../query/match-event.ts';
+import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
 import { arbitraryAddress, arbitraryRange } from './arbitrary-address.ts';
@@ -34,20 +32,15 @@ function rawEvents(dataSeed: number): readonly RawEvent[] {
   }));
 }
 
-async function withEvents(
-  raw: readonly RawEvent[],
-  options: Partial<StoreOptions>,
-  work: (store: OpenStore) => Promise<void>,
-): Promise<void> {
+async function withEvents(raw: readonly RawEvent[], work: (store: OpenStore) => Promise<void>): Promise<void> {
   await withFolder(async (folder) => {
-    const store = await openStoreIn(folder, options);
+    const store = await openStoreIn(folder);
     try {
       for (const start of [0, 60, 120]) {
         await appendEvents(store, raw.slice(start, start + 60));
         await store.flushNow();
       }
       await search(store, []);
-      await store.zoneRowCacheIdle();
       await appendEvents(store, raw.slice(180));
       await work(store);
     } finally {
@@ -64,7 +57,7 @@ async function search(store: OpenStore, filters: readonly object[]): Promise<rea
 }
 
 /** Checks random clauses, or only the one that `known` leads to; a failure is kept for the next run. */
-async function checkClauses(options: Partial<StoreOptions>, dataSeed: number, known?: FailingSeed): Promise<void> {
+async function checkClauses(dataSeed: number, known?: FailingSeed): Promise<void> {
   const raw = rawEvents(dataSeed);
   const events = oracleEvents(raw);
   const stored = fc.constantFrom(...raw.map(({ ip }) => String(ip)));
@@ -72,11 +65,11 @@ async function checkClauses(options: Partial<StoreOptions>, dataSeed: number, kn
     { arbitrary: clauseOf(fc.constant('cidr'), arbitraryRange(fc.oneof(stored, arbitraryAddress))), weight: 5 },
     { arbitrary: clauseOf(fc.constantFrom('eq', 'in'), fc.oneof(stored, arbitraryAddress)), weight: 1 },
   );
-  await withEvents(raw, options, async (store) => {
+  await withEvents(raw, async (store) => {
     const property = fc.asyncProperty(clause, async (filter) => {
       const filters = [filter];
       const expected = searchOracle(events, { ...WINDOW, filters }, ZONE).rows?.map(({ logId }) => logId) ?? [];
-      const { matches } = compileMatcher(compileMatchRequest(body({ filters })));
+      const { matches } = compileMatcher(compileConditions(body({ filters })));
       const matched = events.filter(({ fields }) => matches(matchSubject(fields))).map(({ logId }) => logId);
       expect(matched.toSorted()).toEqual(expected.toSorted());
       expect(await search(store, filters)).toEqual(expected.toSorted());
@@ -95,15 +88,12 @@ function clauseOf(op: fc.Arbitrary<string>, value: fc.Arbitrary<string>) {
   return fc.record({ field: fc.constant('ip'), op, value: fc.array(value, { minLength: 1, maxLength: 4 }) });
 }
 
-describe.each<[string, Partial<StoreOptions>]>([
-  ['in files', { zoneRowCache: { maxRows: 0 } }],
-  ['in memory', { zoneRowCache: { manyFiles: 1, remadeAfterMs: 0 } }],
-])('the oracle, the matcher and a store with its zone %s agree which addresses lie in which ranges', (_, options) => {
+describe('the oracle, the matcher and a store agree which addresses lie in which ranges', () => {
   test.each(readFailingSeeds(PROPERTY).map((failing) => ({ failing })))('on a run that failed before: $failing', async ({ failing }) => {
-    await checkClauses(options, failing.dataSeed, failing);
+    await checkClauses(failing.dataSeed, failing);
   });
 
   test.each(fc.sample(fc.noBias(fc.integer()), 1))(`on ${CLAUSES} random clauses over the addresses of seed %i`, async (dataSeed) => {
-    await checkClauses(options, dataSeed);
+    await checkClauses(dataSeed);
   });
 });

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
+import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../query/event-fields.ts';
 import { toAddress } from '../oracle/match-address.ts';
-import type { OracleFilter } from '../oracle/match-event.ts';
+import { ORACLE_OPS, type OracleFilter } from '../oracle/match-event.ts';
 import type { OracleEvent } from '../oracle/raw-event.ts';
 import type { OracleRequest } from '../oracle/search-oracle.ts';
 import { ZONES } from './arbitrary-event.ts';
 import { anyText, hostileText } from './value-pools.ts';
 
 const HOUR_MS = 3_600_000;
-const DIMENSIONS = ['feature', 'ruleId', 'ip', 'ja4', 'ua', 'url', 'asn', 'country', 'action'] as const;
 
 type Window = readonly [from: number, to: number];
 
@@ -70,7 +70,7 @@ function windows(events: readonly OracleEvent[], nowMs: number): fc.Arbitrary<Wi
 }
 
 function queries(events: readonly OracleEvent[]): fc.Arbitrary<string> {
-  const searched = ['ip', 'ruleId', 'url', 'ua', 'ruleName'].filter((name) => events.some(({ fields }) => fields[name] !== undefined));
+  const searched = FREE_TEXT_FIELDS.filter((name) => events.some(({ fields }) => fields[name] !== undefined));
   const pieces = fc.oneof(hostileText, ...searched.map((name) => piecesOf(events, name)));
   const piece = fc
     .oneof({ arbitrary: pieces, weight: 5 }, { arbitrary: hostileText, weight: 1 }, { arbitrary: anyText, weight: 1 })
@@ -87,7 +87,8 @@ function queries(events: readonly OracleEvent[]): fc.Arbitrary<string> {
 
 function filters(events: readonly OracleEvent[]): fc.Arbitrary<OracleFilter> {
   return fc.constantFrom(...DIMENSIONS, 'ip', 'ip').chain((field) => {
-    const ops = fc.constantFrom(...['eq', 'in', 'contains', 'wildcard'], ...(field === 'ip' ? ['cidr', 'cidr', 'cidr'] : []));
+    const anywhere = ORACLE_OPS.filter((op) => op !== 'cidr');
+    const ops = fc.constantFrom(...anywhere, ...(field === 'ip' ? ['cidr', 'cidr', 'cidr'] : []));
     return ops.chain((op) => fc.record({ field: fc.constant(field), op: fc.constant(op), value: alternatives(events, field, op) }));
   });
 }

@@ -20,7 +20,7 @@ type Step =
   | { readonly kind: 'flush' }
   | { readonly kind: 'compact' }
   | { readonly kind: 'restart' }
-  /** What kill -9 leaves: the files as they are, the last journal perhaps cut off in the middle of its successor. */
+  /** Leaves the files like kill -9: as they are, the last journal perhaps cut off in the middle of its successor. */
   | { readonly kind: 'crash'; readonly tornBytes: number };
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
@@ -79,7 +79,7 @@ class Life {
       const window = { fromMs: NOW_MS - RETENTION_MS, toMs: NOW_MS + 1 };
       for (let index = 0; ; index += 1) {
         const page = { index, size: 500 };
-        const result = await this.#store.search({ zoneId, window, where: { kind: 'everything' }, page, output: { kind: 'rows' } });
+        const result = await this.#store.search({ zones: [zoneId], window, where: { kind: 'everything' }, page, output: { kind: 'rows' } });
         const rows = result.kind === 'rows' ? result.rows : [];
         found.push(...rows.map(({ logId, timestamp }) => identity(zoneId, timestamp, logId)));
         if (rows.length < page.size) {

@@ -46,7 +46,7 @@ function scattered(seed: number, index: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** An event that a correct store holds, and its place in the feed. */
+/** An event that a correct store holds, and its sequence in the feed. */
 export interface AcceptedEvent {
   /** The first event has 1. One that is a duplicate of an earlier one takes a sequence and is not there. */
   readonly sequence: number;
@@ -77,7 +77,7 @@ export class AcceptedEvents {
     this.#byZone = Map.groupBy(this.#all, ({ event }) => event.zoneId);
   }
 
-  /** What a feed of the zones has behind a sequence. */
+  /** Returns the events that a feed of the zones has after a sequence. */
   inFeed(zones: readonly number[] | 'all', after: number): readonly AcceptedEvent[] {
     return this.#all.filter(({ sequence, event }) => sequence > after && (zones === 'all' || zones.includes(event.zoneId)));
   }

@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { cursorText } from '../../src/feed/feed-cursor.ts';
-import type { FeedFormatName } from '../../src/formats/feed-format.ts';
+import type { FeedFormatName } from '../../src/formats/feed-formats.ts';
+import { feedPosition } from '../../store/embedded/feed/feed-positions.ts';
 import type { OracleRequest } from '../oracle/search-oracle.ts';
 import { runCli } from '../src/cli/cli-process.ts';
 import type { RunningApp } from '../src/running-app.ts';
 
-/** What a reader shows of an event; formats leave out different parts of it. */
+/** An event as a reader shows it. Formats leave out different parts of it. */
 export interface SeenEvent {
   readonly logId: string;
   readonly timestamp: number;
@@ -17,7 +17,7 @@ export interface SeenEvent {
   readonly log?: unknown;
 }
 
-/** What was read, and the cursor behind it. */
+/** The events that were read, and the cursor after them. */
 export interface SeenPart {
   readonly events: readonly SeenEvent[];
   readonly cursor: string | null;
@@ -28,11 +28,11 @@ export interface SeenPart {
 type Site = Pick<RunningApp, 'url' | 'store'>;
 
 export function cursorBehind(sequence: number, { store }: Site): string {
-  return cursorText({ sequence: BigInt(sequence), afterRuns: 0 }, store);
+  return store.positions.encode(feedPosition(BigInt(sequence)));
 }
 
 export interface FeedReadOptions {
-  /** As in the path. */
+  /** The zones as the path has them. */
   readonly zones: string;
   readonly format: FeedFormatName;
   readonly limit: number;
@@ -73,7 +73,7 @@ export async function readTail(
     headers: { accept: 'text/event-stream', 'last-event-id': cursor },
     signal: hangUp.signal,
   });
-  const end = cursorBehind(Number(site.store.lastSequence()), site);
+  const end = cursorBehind(Number((await site.store.stats()).nextSequence) - 1, site);
   const events: SeenEvent[] = [];
   let [rest, last] = ['', cursor];
   try {
@@ -139,7 +139,7 @@ export async function runConsumer({ url }: Site, options: ConsumerOptions): Prom
   return { events: linesOf(text).map((line) => seenInFeed(line, format)), cursor: null, isWhole: true };
 }
 
-/** As the command has it in its state: each zone once, ascending. */
+/** Returns the zones as the state of the command has them: each once, ascending. */
 function zoneKey(zones: string): string {
   return zones === 'all' ? zones : [...new Set(zones.split(',').map(Number))].sort((a, b) => a - b).join(',');
 }

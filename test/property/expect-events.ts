@@ -3,7 +3,7 @@ import type { OracleEvent } from '../oracle/raw-event.ts';
 import type { AcceptedEvent } from './day-of-events.ts';
 import type { SeenEvent, SeenPart } from './event-readers.ts';
 
-/** Of so many events of an answer the contents are compared, not only the ids. */
+/** So many events of an answer are compared in their contents, and the others by id only. */
 const SAMPLE = 20;
 
 /**

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
-import { type OpenStore, openStore, type StoreOptions } from '../../store/embedded/open-store.ts';
+import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
+import type { StoreOptions, StoreTuning } from '../../store/embedded/store-options.ts';
 import { NO_BACKGROUND_JOBS_MS } from '../fixtures/temporary-store.ts';
 import type { RawEvent } from '../oracle/raw-event.ts';
 import { arbitraryEvent } from './arbitrary-event.ts';
@@ -29,15 +30,9 @@ export async function appendEvents(store: OpenStore, events: readonly RawEvent[]
   await store.append(builder.take());
 }
 
-export function openStoreIn(dataDir: string, options: Partial<StoreOptions> = {}): Promise<OpenStore> {
-  return openStore({
-    dataDir,
-    memoryLimitMb: 512,
-    retentionMs: RETENTION_MS,
-    now: () => NOW_MS,
-    backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS,
-    ...options,
-  });
+export function openStoreIn(dataDir: string, options: Partial<StoreOptions> & StoreTuning = {}): Promise<OpenStore> {
+  const settings = { dataDir, memoryLimitMb: 512, retentionMs: RETENTION_MS, now: () => NOW_MS, ...options };
+  return openStore(settings, { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS, ...options });
 }
 
 /** Runs `work` with a folder of its own that is gone afterwards. */

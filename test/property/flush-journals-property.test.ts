@@ -7,7 +7,7 @@ import { anyText, hostileText } from './value-pools.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Of few, so that events share them, or of its own. */
+/** Texts of which few differ, so that events share them, and any other text. */
 const text = fc.oneof(fc.constantFrom('', 'a', 'waf', 'x'.repeat(9), 'ä€𝄞'), hostileText, anyText);
 const url = fc.oneof(
   text,

@@ -13,7 +13,7 @@ const DATA_SETS = propertyRuns(1);
 const EVENTS = 700;
 const REQUESTS = 12;
 const ROUNDS = 12;
-/** How often a request is made between two changes of the store, its window a little later each time. */
+/** So often a request is made between two changes of the store, with a window a little later each time. */
 const TIMES = 3;
 const NEWEST_MS = NOW_MS + 60_000;
 
@@ -27,7 +27,7 @@ function moved(body: OracleRequest, byMs: number): OracleRequest {
   return { ...body, from: Math.min(to - 1, body.from + byMs), to };
 }
 
-/** Mostly groups, of wide windows in particular: in them whole segments lie. */
+/** Mostly group searches, and mostly of wide windows, in which whole segments lie. */
 function arbitraryPolls(events: readonly OracleEvent[]): fc.Arbitrary<ZoneRequest> {
   const groupBy = fc.shuffledSubarray(['ip', 'action', 'country', 'ruleId', 'url', 'feature'], { minLength: 1, maxLength: 3 });
   const wide = fc.boolean();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseAddress } from '../../query/parse-address.ts';
+import { parseAddress } from '../../query/address.ts';
 import { arbitraryRawEvent } from '../ingest/event/arbitrary-raw-event.ts';
 import { arbitraryRepeatingEvent } from '../ingest/event/arbitrary-repeating-event.ts';
 import { arbitraryUsualEvent } from '../ingest/event/arbitrary-usual-event.ts';
@@ -25,7 +25,7 @@ test('the kernel takes usual events and writes the columns and the log that the 
   );
 });
 
-test('logs that repeat values of their events are packed as the definition says, by the kernel and by the scanner, and unpacked again are what they were', () => {
+test('kernel and scanner pack logs that repeat values of their events as defined, and unpacking gives the logs back', () => {
   let [marked, taken, all] = [0, 0, 0];
   fc.assert(
     fc.property(arbitraryRepeatingEvent, ({ event, log, values }) => {
@@ -83,7 +83,7 @@ function strictlyParsed(text: string): Record<string, unknown> {
   }) as Record<string, unknown>;
 }
 
-test('of events of every kind, damaged and whole, those that are taken in have columns as they are defined and a log that is JSON in UTF-8, without control characters but tabs', () => {
+test('every accepted event has columns as defined and a log of JSON in UTF-8 with no control characters but tabs', () => {
   let accepted = 0;
   const repeating = arbitraryRepeatingEvent.map(({ event }) => event);
   const events = fc.oneof(arbitraryUsualEvent, repeating, { weight: 2, arbitrary: arbitraryRawEvent });

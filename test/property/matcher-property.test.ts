@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileSearch } from '../../query/compile-search.ts';
-import { compileMatcher } from '../../query/match-event.ts';
-import { compileMatchRequest } from '../../query/match-event-request.ts';
-import { matchSubject } from '../../query/match-event-subject.ts';
+import { compileConditions, compileExport } from '../../query/compile-search.ts';
+import { compileMatcher, matchSubject } from '../../query/match-event.ts';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
-import { searchOracle } from '../oracle/search-oracle.ts';
+import { matchingEvents } from '../oracle/search-oracle.ts';
 import { type FedEvent, wholeFeed } from '../store/embedded/feed/whole-feed.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
 import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
@@ -59,15 +57,17 @@ const identity = ({ timestamp, logId }: { readonly timestamp: number; readonly l
 async function checkMatches(dataSeed: number, known?: FailingSeed): Promise<void> {
   await withEvents(dataSeed, async (store, stored, raw) => {
     const events = oracleEvents(raw);
-    const property = fc.asyncProperty(arbitraryRequest(events, NOW_MS), async ({ body: { query = null, filters = null } }) => {
-      const conditions = { query, filters };
-      const bytes = Buffer.from(JSON.stringify({ from: FROM, to: TO, ...conditions, pageSize: MAX_ROWS }));
-      const searched = await store.search(compileSearch(bytes, { zoneId: ZONE, nowMs: NOW_MS }));
-      const { matches } = compileMatcher(compileMatchRequest(Buffer.from(JSON.stringify(conditions))));
+    const requests = fc.tuple(arbitraryRequest(events, NOW_MS), fc.option(arbitraryRequest(events, NOW_MS), { freq: 2 }));
+    const property = fc.asyncProperty(requests, async ([{ body }, excluding]) => {
+      const conditions = { query: body.query ?? null, filters: body.filters ?? null, exclude: excluding?.body.filters ?? null };
+      const bytes = Buffer.from(JSON.stringify({ from: FROM, to: TO, ...conditions }));
+      const plan = compileExport(bytes, { zones: [ZONE], nowMs: NOW_MS });
+      const searched = await store.search({ ...plan, page: { index: 0, size: MAX_ROWS } });
+      const { matches } = compileMatcher(compileConditions(Buffer.from(JSON.stringify(conditions))));
       const matched = stored.filter(({ fields }) => matches(matchSubject(fields))).map(identity);
       expect(matched.sort()).toEqual(searched.kind === 'rows' ? searched.rows.map(identity).sort() : null);
       // The oracle takes its wildcards from micromatch and its ranges from ipaddr.js, and shares no code with either.
-      const expected = searchOracle(events, { from: FROM, to: TO, ...conditions, pageSize: MAX_ROWS }, ZONE).rows ?? [];
+      const expected = matchingEvents(events, { from: FROM, to: TO, ...conditions }, ZONE);
       expect(matched).toEqual(expected.map(identity).sort());
     });
     const parameters = known === undefined ? { numRuns: REQUESTS } : { seed: known.seed, path: known.path, numRuns: 1, endOnFailure: true };

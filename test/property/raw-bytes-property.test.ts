@@ -24,7 +24,7 @@ const seen = { complete: 0, longestTurnMs: 0 };
 async function start(): Promise<void> {
   program = await startWatchedProgram();
   taken = new TakenInEvents(program.port, nowMs);
-  // What the start costs is nobody's request.
+  // Discards the turns of the start, which belong to no request.
   await eventually('the program is ready', async () => (await fetch(`http://127.0.0.1:${program.port}/readyz`)).ok);
   await program.longestTurnMs();
 }
@@ -91,7 +91,7 @@ const property = fc.asyncProperty(
   },
 );
 
-test(`${CASES} connections with bytes of every kind are answered as the document says, one after the other in short turns, and store nothing else than they say`, async () => {
+test(`${CASES} connections of arbitrary bytes get documented answers in order, in short turns, and store only what they say`, async () => {
   const known = readFailingSeeds(PROPERTY).map(({ seed, path }) => ({ seed, path, numRuns: 1, endOnFailure: true }));
   for (const parameters of [...known, { numRuns: CASES / TOGETHER, endOnFailure: true }]) {
     const details = await fc.check(property, parameters);

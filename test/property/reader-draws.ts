@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { FEED_FORMATS, type FeedFormatName } from '../../src/formats/feed-format.ts';
+import { FEED_FORMAT_NAMES, type FeedFormatName } from '../../src/formats/feed-formats.ts';
 import type { OracleEvent } from '../oracle/raw-event.ts';
 import { arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
 import { DAY_ZONES, UNKNOWN_ZONES } from './day-of-events.ts';
@@ -8,7 +8,7 @@ import { NOW_MS } from './filled-store.ts';
 
 export type ZoneList = readonly number[] | 'all';
 
-/** What a reader of the feed asks for. */
+/** The request of a reader of the feed. */
 export interface FeedDraw {
   readonly zones: ZoneList;
   readonly format: FeedFormatName;
@@ -45,13 +45,13 @@ const behind = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1, noNaN: true 
 
 /** One draw for each kind of zone list; formats and limits take turns, so that every eight draws have each of them twice. */
 export const feedDraws: fc.Arbitrary<readonly FeedDraw[]> = fc
-  .tuple(fc.nat({ max: FEED_FORMATS.length - 1 }), fc.nat({ max: LIMITS.length - 1 }))
+  .tuple(fc.nat({ max: FEED_FORMAT_NAMES.length - 1 }), fc.nat({ max: LIMITS.length - 1 }))
   .chain(([firstFormat, firstLimit]) =>
     fc.tuple(
       ...ZONE_LISTS.map((zones, index) =>
         fc.record({
           zones,
-          format: fc.constant(turn(FEED_FORMATS, firstFormat + index)),
+          format: fc.constant(turn(FEED_FORMAT_NAMES, firstFormat + index)),
           limit: turn(LIMITS, firstLimit + index + Math.floor(index / LIMITS.length)),
           behind,
         }),
@@ -67,7 +67,7 @@ export const zoneLists: fc.Arbitrary<ZoneList> = fc.oneof(...ZONE_LISTS);
 
 export const feedDraw: fc.Arbitrary<FeedDraw> = fc.record({
   zones: zoneLists,
-  format: fc.constantFrom(...FEED_FORMATS),
+  format: fc.constantFrom(...FEED_FORMAT_NAMES),
   limit: fc.oneof(...LIMITS),
   behind,
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileSearch } from '../../query/compile-search.ts';
-import { InvalidSearchError } from '../../query/invalid-search-error.ts';
+import { InvalidSearchError } from '../../query/request-errors.ts';
 import { oracleEvents } from '../oracle/raw-event.ts';
 import { isValidRequest } from '../oracle/request-check.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
@@ -13,7 +13,7 @@ const PROPERTY = 'refusal';
 const REQUESTS = propertyRuns(1_000);
 const DATA_SEED = 1;
 
-/** Values of every kind, some of which are right in some places. */
+/** Values of every kind, some of which some members allow. */
 const JUNK: readonly unknown[] = [
   null,
   true,
@@ -55,12 +55,12 @@ const JUNK: readonly unknown[] = [
 
 type Json = Readonly<Record<string, unknown>> | readonly unknown[];
 
-/** Every place in a JSON document: the keys that lead there. */
-function placesIn(value: unknown, at: readonly string[] = []): (readonly string[])[] {
+/** Returns every path in a JSON document, as a list of keys. */
+function pathsIn(value: unknown, at: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) {
     return [at];
   }
-  return [at, ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...at, key]))];
+  return [at, ...Object.entries(value).flatMap(([key, inner]) => pathsIn(inner, [...at, key]))];
 }
 
 function withReplaced(value: unknown, [key, ...rest]: readonly string[], replacement: unknown): unknown {
@@ -75,12 +75,12 @@ function withReplaced(value: unknown, [key, ...rest]: readonly string[], replace
 /** A valid body, or one with a value replaced, a property left out, or one too many. */
 function nearlyValid(valid: fc.Arbitrary<object>): fc.Arbitrary<unknown> {
   return valid.chain((body) => {
-    const places = fc.constantFrom(...placesIn(body));
-    const replaced = fc.tuple(places, fc.constantFrom(...JUNK)).map(([place, junk]) => withReplaced(body, place, junk));
-    const leftOut = places.map((place) => withReplaced(body, place, undefined)).map((changed) => changed ?? null);
+    const paths = fc.constantFrom(...pathsIn(body));
+    const replaced = fc.tuple(paths, fc.constantFrom(...JUNK)).map(([path, junk]) => withReplaced(body, path, junk));
+    const leftOut = paths.map((path) => withReplaced(body, path, undefined)).map((changed) => changed ?? null);
     const added = fc
-      .tuple(places, fc.constantFrom('From', 'limit', ''))
-      .map(([place, name]) => withReplaced(body, [...place.slice(0, -1), name], 1));
+      .tuple(paths, fc.constantFrom('From', 'limit', ''))
+      .map(([path, name]) => withReplaced(body, [...path.slice(0, -1), name], 1));
     const changed = fc.oneof({ arbitrary: replaced, weight: 5 }, { arbitrary: leftOut, weight: 1 }, { arbitrary: added, weight: 1 });
     return fc.oneof({ arbitrary: changed, weight: 6 }, { arbitrary: fc.constant(body), weight: 1 });
   });

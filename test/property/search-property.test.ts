@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OpenStore, StoreOptions } from '../../store/embedded/open-store.ts';
+import type { OpenStore } from '../../store/embedded/open-store.ts';
+import type { StoreTuning } from '../../store/embedded/store-options.ts';
 import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
-import { ZONES } from './arbitrary-event.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
 import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
-import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, RETENTION_MS, withFolder } from './filled-store.ts';
+import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
 import { propertyRuns } from './property-runs.ts';
 import { answer } from './search-answer.ts';
 
@@ -22,7 +22,7 @@ const REQUESTS = 175;
  */
 async function withFilledStore(
   dataSeed: number,
-  options: Partial<StoreOptions>,
+  options: StoreTuning,
   work: (store: OpenStore, events: readonly OracleEvent[]) => Promise<void>,
 ): Promise<void> {
   await withFolder(async (folder) => {
@@ -40,26 +40,15 @@ async function withFilledStore(
       await store.flushNow();
       await append(450, 500);
       await append(500, 600);
-      await searchEveryZone(store);
       await work(store, oracleEvents(raw.slice(0, 600)));
       await store.flushNow();
       await store.compactNow();
       await append(600, EVENTS);
-      await searchEveryZone(store);
       await work(store, oracleEvents(raw));
     } finally {
       await store.close();
     }
   });
-}
-
-/** As often as it takes to have zones read into memory, where the store does that. */
-async function searchEveryZone(store: OpenStore): Promise<void> {
-  const body = { from: NOW_MS - RETENTION_MS, to: NOW_MS };
-  for (const zoneId of [...ZONES, ...ZONES]) {
-    await answer(store, { zoneId, body }, NOW_MS);
-  }
-  await store.zoneRowCacheIdle();
 }
 
 /** Checks random requests, or only the one that `known` leads to; a failure is kept for the next run. */
@@ -77,15 +66,13 @@ async function checkRequests(store: OpenStore, events: readonly OracleEvent[], d
   }
 }
 
-const FILES_ONLY = { maxRows: 0 };
 const TWO_PHASES = { filtered: 0, otherwise: 0 };
 const ALL_SINGLETONS = { events: 0, share: 0 };
 
-describe.each<[string, Partial<StoreOptions>]>([
-  ['whose events are kept while they are grouped', { zoneRowCache: FILES_ONLY }],
-  ['that groups in two phases', { maxKept: TWO_PHASES, zoneRowCache: FILES_ONLY }],
-  ['that counts groups by fingerprints', { maxKept: { ...TWO_PHASES, singletons: ALL_SINGLETONS }, zoneRowCache: FILES_ONLY }],
-  ['whose zones are in memory', { zoneRowCache: { manyFiles: 1, remadeAfterMs: 0 } }],
+describe.each<[string, StoreTuning]>([
+  ['whose events are kept while they are grouped', {}],
+  ['that groups in two phases', { maxKept: TWO_PHASES }],
+  ['that counts groups by fingerprints', { maxKept: { ...TWO_PHASES, singletons: ALL_SINGLETONS } }],
 ])('any search of a store %s answers what the oracle answers', (_, options) => {
   const known = readFailingSeeds(PROPERTY);
   test.each(known.map((failing) => ({ failing })))('a run that failed before: $failing', async ({ failing }) => {

@@ -17,10 +17,18 @@ import { type TravellingReader, travellingReaders } from './travelling-readers.t
 /** With `STORE_STATES=large` there are more events, and more ways to spread them. */
 const IS_LARGE = process.env['STORE_STATES'] === 'large';
 
-/** What fails in a state is said by then, however far it could be shrunk. */
+/** Shrinking ends by then, and the failure is reported. */
 const LIMIT_MS = (IS_LARGE ? 3 : 1) * 540_000;
 
-const DAY: EventSpread = { name: '40,000 events of a day in one flush', zones: DAY_ZONES, hours: 24, events: 40_000, later: 1_500 };
+const DAY_EVENTS = IS_LARGE ? 40_000 : 25_000;
+
+const DAY: EventSpread = {
+  name: `${DAY_EVENTS} events of a day in one flush`,
+  zones: DAY_ZONES,
+  hours: 24,
+  events: DAY_EVENTS,
+  later: 1_500,
+};
 const SPREADS: readonly EventSpread[] = [
   DAY,
   { name: 'a thousand events of three days in one flush', zones: DAY_ZONES, hours: 71, events: 1_000, later: 250 },
@@ -72,8 +80,8 @@ let consumers = 0;
 async function checkConsumer({ app, accepted, folder }: StoreStates, { zones, format, limit, behind }: FeedDraw): Promise<void> {
   consumers += 1;
   const after = startOf({ behind, limit }, accepted.last);
-  const place = { folder: join(folder, 'consumers'), name: `fresh-${consumers}` };
-  const read = await runConsumer(app, { ...place, zones: pathOf(zones), format, limit, cursor: cursorBehind(after, app) });
+  const state = { folder: join(folder, 'consumers'), name: `fresh-${consumers}` };
+  const read = await runConsumer(app, { ...state, zones: pathOf(zones), format, limit, cursor: cursorBehind(after, app) });
   expectEvents(read, accepted.inFeed(zones, after));
 }
 
@@ -143,7 +151,7 @@ async function allOf(work: readonly Promise<void>[]): Promise<void> {
   }
 }
 
-/** What is asked in the life of one set of events. */
+/** The requests to a store with one set of events, in all its states. */
 interface Walk {
   readonly spread: EventSpread;
   readonly name: string;

@@ -2,13 +2,11 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { StoreOptions } from '../../store/embedded/open-store.ts';
 import { NO_BACKGROUND_JOBS_MS } from '../fixtures/temporary-store.ts';
 import type { RawEvent } from '../oracle/raw-event.ts';
 import { type RunningApp, startApp } from '../src/running-app.ts';
 import { AcceptedEvents, dayOfEvents } from './day-of-events.ts';
-import { appendEvents, NOW_MS, RETENTION_MS } from './filled-store.ts';
-import { answer } from './search-answer.ts';
+import { appendEvents, NOW_MS } from './filled-store.ts';
 
 /** How many events come, how they are spread, and how many are flushed together. */
 export interface EventSpread {
@@ -25,11 +23,8 @@ export interface EventSpread {
 
 const BATCH_EVENTS = 5_000;
 const LATER_FLUSHES = 3;
-/** Of each later batch so many events were accepted before. */
+/** Each later batch has so many events that were accepted before. */
 const TWINS = 20;
-
-const FILES_ONLY: Partial<StoreOptions> = { zoneRowCache: { maxRows: 0 } };
-const ZONES_IN_MEMORY: Partial<StoreOptions> = { zoneRowCache: { manyFiles: 1, remadeAfterMs: 0 } };
 
 /** One store with its program, which is brought from state to state, and a plain list of what it accepted. */
 export class StoreStates {
@@ -54,7 +49,7 @@ export class StoreStates {
   static async begin(spread: EventSpread, seed: number): Promise<StoreStates> {
     const folder = await mkdtemp(join(tmpdir(), 'shieldlog-states-'));
     await mkdir(join(folder, 'consumers'));
-    return new StoreStates(folder, spread, seed, await start(folder, FILES_ONLY));
+    return new StoreStates(folder, spread, seed, await start(folder));
   }
 
   get app(): RunningApp {
@@ -81,29 +76,20 @@ export class StoreStates {
     }
   }
 
-  async restart(options: Partial<StoreOptions>): Promise<void> {
+  async restart(): Promise<void> {
     await this.#app.stop();
-    this.#app = await start(this.folder, options);
+    this.#app = await start(this.folder);
   }
 
   flush(): Promise<void> {
     return this.#app.store.flushNow();
   }
 
-  /** Searches every zone as often as it takes to have its rows in memory. */
-  async fillZoneCache(): Promise<void> {
-    const body = { from: NOW_MS - RETENTION_MS, to: NOW_MS };
-    for (const zoneId of [...this.#spread.zones, ...this.#spread.zones]) {
-      await answer(this.#app.store, { zoneId, body }, NOW_MS);
-    }
-    await this.#app.store.zoneRowCacheIdle();
-  }
-
   /** Begins to flush what is in memory and to merge all; that goes on until {@link merged} resolves. */
   merge(): void {
     const { store } = this.#app;
-    this.#merging = store.flushNow().then(() => {
-      this.#segmentsBefore = store.stats().segments;
+    this.#merging = store.flushNow().then(async () => {
+      this.#segmentsBefore = (await store.stats()).segments;
       return store.compactNow();
     });
     // Who waits for it is told.
@@ -112,7 +98,7 @@ export class StoreStates {
 
   async merged(): Promise<void> {
     await this.#merging;
-    const { segments } = this.#app.store.stats();
+    const { segments } = await this.#app.store.stats();
     if (this.#spread.mayHaveNothingToMerge) expect(segments).toBeLessThanOrEqual(this.#segmentsBefore);
     else expect(segments).toBeLessThan(this.#segmentsBefore);
   }
@@ -123,11 +109,13 @@ export class StoreStates {
   }
 }
 
-function start(folder: string, options: Partial<StoreOptions>): Promise<RunningApp> {
+function start(folder: string): Promise<RunningApp> {
   return startApp({
     dataDir: join(folder, 'data'),
     now: () => NOW_MS,
-    storeOptions: { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS, ...options },
+    // The oracle works in the same process, for longer than a search may take.
+    env: { QUERY_DEADLINE_MS: '3600000' },
+    storeOptions: { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS },
     // A client that reads nothing between four of them is cut off.
     tailLimits: { heartbeatMs: 500 },
   });
@@ -145,21 +133,21 @@ export const STORE_STATES: readonly StoreState[] = [
     name: 'in the memtable',
     enter: async (states, { events }) => {
       await states.append(events);
-      expect(states.app.store.stats()).toMatchObject({ unflushedEvents: events, segments: 0 });
+      expect(await states.app.store.stats()).toMatchObject({ unflushedEvents: events, segments: 0 });
     },
   },
   {
     name: 'replayed from journals',
     enter: async (states, { events }) => {
-      await states.restart(FILES_ONLY);
-      expect(states.app.store.stats()).toMatchObject({ unflushedEvents: events, segments: 0 });
+      await states.restart();
+      expect(await states.app.store.stats()).toMatchObject({ unflushedEvents: events, segments: 0 });
     },
   },
   {
     name: 'in one flush',
     enter: async (states) => {
       await states.flush();
-      expect(states.app.store.stats().unflushedEvents).toBe(0);
+      expect((await states.app.store.stats()).unflushedEvents).toBe(0);
     },
   },
   {
@@ -170,24 +158,23 @@ export const STORE_STATES: readonly StoreState[] = [
         await states.flush();
       }
       await states.append(later, TWINS);
-      expect(states.app.store.stats()).toMatchObject({ unflushedEvents: later, duplicateEvents: (LATER_FLUSHES + 1) * TWINS });
+      expect(await states.app.store.stats()).toMatchObject({ unflushedEvents: later, duplicateEvents: (LATER_FLUSHES + 1) * TWINS });
     },
   },
   {
-    name: 'restarted, in the zone row cache and replayed from journals',
-    enter: async (states) => {
-      await states.restart(ZONES_IN_MEMORY);
-      await states.fillZoneCache();
-      expect(states.app.store.stats().cachedZones).toBeGreaterThan(1);
+    name: 'restarted, in segments and replayed from journals',
+    enter: async (states, { later }) => {
+      await states.restart();
+      expect(await states.app.store.stats()).toMatchObject({ unflushedEvents: later });
     },
   },
   { name: 'while flushing and merging', enter: async (states) => states.merge() },
   { name: 'merged', enter: (states) => states.merged() },
   {
-    name: 'merged and restarted, with all in files',
+    name: 'merged and restarted',
     enter: async (states) => {
-      await states.restart(FILES_ONLY);
-      expect(states.app.store.stats()).toMatchObject({ unflushedEvents: 0, cachedZones: 0 });
+      await states.restart();
+      expect(await states.app.store.stats()).toMatchObject({ unflushedEvents: 0 });
     },
   },
   {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
-import type { FeedFormatName } from '../../src/formats/feed-format.ts';
+import type { FeedFormatName } from '../../src/formats/feed-formats.ts';
 import { cursorBehind, readFeedPages, readTail, runConsumer, type SeenEvent } from './event-readers.ts';
 import { expectEvents } from './expect-events.ts';
 import { type ZoneList, zoneLists } from './reader-draws.ts';
@@ -60,8 +60,8 @@ function travellingConsumer(zones: ZoneList): TravellingReader {
   return {
     name: `consumer of ${zones}`,
     advance: async ({ app, accepted, folder }) => {
-      const place = { folder: join(folder, 'consumers'), name: 'travelling' };
-      const read = await runConsumer(app, { ...place, zones: String(zones), format: 'native', limit: 10_000, cursor: null });
+      const state = { folder: join(folder, 'consumers'), name: 'travelling' };
+      const read = await runConsumer(app, { ...state, zones: String(zones), format: 'native', limit: 10_000, cursor: null });
       expectEvents(read, accepted.inFeed(zones, 0));
     },
   };

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { compileSearch } from '../../query/compile-search.ts';
-import { InvalidSearchError } from '../../query/invalid-search-error.ts';
+import { DIMENSIONS } from '../../query/event-fields.ts';
+import { InvalidSearchError } from '../../query/request-errors.ts';
 import { errorsOf, errorsWith, HOUR, NOW } from './compile-text.ts';
 
 const PROPERTIES = 'from, to, query, filters, groupBy, buckets, page, pageSize';
-const DIMENSION_NAMES = 'feature, ruleId, ip, ja4, ua, url, asn, country, action';
+const DIMENSION_NAMES = DIMENSIONS.join(', ');
 const EARLIEST = NOW - 72 * HOUR - 60_000;
 const INT64 = 'an integer from -9223372036854775808 to 9223372036854775807';
 
@@ -17,7 +18,7 @@ describe('a search that is refused', () => {
       ['half a character at the end', [0x22, 0xf0, 0x9f, 0xa6], 1],
       ['half a surrogate pair in UTF-8', [0x22, 0xed, 0xa0, 0x80, 0x22], 1],
       ['an overlong slash', [0x22, 0x61, 0xc0, 0xaf, 0x22], 2],
-    ])('names the place of %s', (_, bytes, offset) => {
+    ])('names the offset of %s', (_, bytes, offset) => {
       expect(errorsOf(new Uint8Array(bytes))).toEqual([{ field: '$', message: `must be UTF-8; the byte at offset ${offset} is not` }]);
     });
 
@@ -28,7 +29,7 @@ describe('a search that is refused', () => {
         `${'['.repeat(100_000)}`,
         'must be JSON: more than 32 arrays and objects inside one another at line 1, column 33 (offset 32), where there is "["',
       ],
-    ])('names the place where %.20s… is no JSON', (body, message) => {
+    ])('names the position where %.20s… is no JSON', (body, message) => {
       expect(errorsOf(body)).toEqual([{ field: '$', message }]);
     });
 

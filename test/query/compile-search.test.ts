@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { DIMENSIONS } from '../../query/dimensions.ts';
+import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../query/event-fields.ts';
 import { compileText, compileWith, HOUR, NOW } from './compile-text.ts';
 
 const contains = (needle: string) => ({
   kind: 'any',
-  of: ['ip', 'ruleId', 'url', 'ua', 'ruleName'].map((column) => ({ kind: 'contains', column, needle })),
+  of: FREE_TEXT_FIELDS.map((column) => ({ kind: 'contains', column, needle })),
 });
 
 describe('a search that is compiled', () => {
   it('has the zone, the window, no condition and the first fifty rows when nothing else is asked for', () => {
     expect(compileWith({})).toEqual({
-      zoneId: 7,
+      zones: [7],
       window: { fromMs: NOW - HOUR, toMs: NOW },
       where: { kind: 'everything' },
       page: { index: 0, size: 50 },

@@ -1,5 +1,5 @@
 import { compileSearch } from '../../query/compile-search.ts';
-import { type FieldError, InvalidSearchError } from '../../query/invalid-search-error.ts';
+import { type FieldError, InvalidSearchError } from '../../query/request-errors.ts';
 import type { SearchPlan } from '../../query/search-plan.ts';
 
 /** The time of every request in these tests. */
@@ -17,7 +17,7 @@ export function compileWith(fields: object): SearchPlan {
   return compileText(JSON.stringify({ from: NOW - HOUR, to: NOW, ...fields }));
 }
 
-/** What is wrong with a request body given as text; throws where nothing is. */
+/** Returns the errors of a request body given as text; throws if there are none. */
 export function errorsOf(body: string | Uint8Array): readonly FieldError[] {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   try {
@@ -31,7 +31,7 @@ export function errorsOf(body: string | Uint8Array): readonly FieldError[] {
   throw new Error(`the body was accepted: ${body}`);
 }
 
-/** What is wrong with a request over the last hour with these further fields. */
+/** Returns the errors of a request over the last hour with these further fields. */
 export function errorsWith(fields: object): readonly FieldError[] {
   return errorsOf(JSON.stringify({ from: NOW - HOUR, to: NOW, ...fields }));
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonNumber, type JsonValue, parseExactJson } from '../../query/exact-json.ts';
+import { exactInteger, JsonNumber, type JsonValue, parseExactJson } from '../../query/exact-json.ts';
 
-/** What JSON.parse would have made of it. */
+/** Returns the value as JSON.parse would return it. */
 function plain(value: JsonValue): unknown {
   if (value instanceof JsonNumber) {
     return Number(value.source);
@@ -123,4 +123,35 @@ describe('exact JSON', () => {
   it.each(['[', '{"a":', '[{"a":'])('refuses a megabyte of %s without running out of stack', (bomb) => {
     expect(() => parse(bomb.repeat(1_000_000 / bomb.length))).toThrow('more than 32 arrays and objects');
   });
+});
+
+describe('exact integers', () => {
+  it.each([
+    ['0', 0n],
+    ['-0', 0n],
+    ['0.0', 0n],
+    ['0e99999', 0n],
+    ['1.0', 1n],
+    ['1e3', 1000n],
+    ['1E+3', 1000n],
+    ['-1.50e1', -15n],
+    ['1200e-2', 12n],
+    ['9007199254740993', 9007199254740993n],
+    ['9007199254740993.000', 9007199254740993n],
+    ['900719925474099.3e1', 9007199254740993n],
+    ['-9223372036854775808', -9223372036854775808n],
+  ])('%s is the integer %s', (source, integer) => {
+    expect(exactInteger(source)).toBe(integer);
+  });
+
+  it.each(['1.5', '1e-1', '0.1', '9007199254740993.1', '15e-2', '1e-99999999999999999999'])('%s is no integer', (source) => {
+    expect(exactInteger(source)).toBeNull();
+  });
+
+  it.each(['1e999999999', '-1e99999999999999999999', '9'.repeat(101), `1${'0'.repeat(900_000)}1`])(
+    '%.20s… is too large to be looked at',
+    (source) => {
+      expect(exactInteger(source)).toBeNull();
+    },
+  );
 });

@@ -1,16 +1,13 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
-import { compileMatcher } from '../../query/match-event.ts';
-import { foldText } from '../../query/match-event-fold.ts';
-import { compileMatchRequest } from '../../query/match-event-request.ts';
-import type { EventTexts } from '../../query/match-event-subject.ts';
-import { matchSubject } from '../../query/match-event-subject.ts';
-import { wildcardSearch } from '../../query/match-event-wildcard.ts';
-import { wildcardParts } from '../../query/wildcard-parts.ts';
+import { compileConditions } from '../../query/compile-search.ts';
+import { compileMatcher, type EventTexts, foldText, matchSubject } from '../../query/match-event.ts';
+import { wildcardParts } from '../../query/search-request.ts';
+import { wildcardSearch } from '../../query/text-search.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 
 function matches(texts: EventTexts, request: object): boolean {
-  return compileMatcher(compileMatchRequest(Buffer.from(JSON.stringify(request)))).matches(matchSubject(texts));
+  return compileMatcher(compileConditions(Buffer.from(JSON.stringify(request)))).matches(matchSubject(texts));
 }
 
 const filter = (field: string, op: string, ...value: string[]) => ({ filters: [{ field, op, value }] });
@@ -181,7 +178,7 @@ describe('a request of conditions', () => {
     ['{', '$'],
     [`{"query":${JSON.stringify('a b '.repeat(40).replaceAll(/[ab]/g, (letter, at) => letter + at))}}`, 'query'],
   ])('%.60s is refused, and %s is named', (body, field) => {
-    expect(() => compileMatchRequest(Buffer.from(body))).toThrow(
+    expect(() => compileConditions(Buffer.from(body))).toThrow(
       expect.objectContaining({ name: 'InvalidSearchError', errors: [expect.objectContaining({ field })] }),
     );
   });

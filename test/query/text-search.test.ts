@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { wildcardSearch } from '../../query/match-event-wildcard.ts';
-import { textSearch } from '../../query/text-search.ts';
+import { textSearch, wildcardSearch } from '../../query/text-search.ts';
 
-/** Looks at every place for every needle. */
+/** Looks for every needle at every offset. */
 function plainEndOfFirst(needles: readonly string[], text: string, from: number): number {
   for (let end = from + 1; end <= text.length; end += 1) {
     if (needles.some((needle) => end - needle.length >= from && text.slice(end - needle.length, end) === needle)) return end;
@@ -22,7 +21,7 @@ describe('a search for several texts finds the end of the one that ends first', 
   test.each([
     ['in short texts', 30],
     ['in texts that are too long to compare with each', 3_000],
-  ])('%s, as looking at every place does', (_, most) => {
+  ])('%s, as looking at every offset does', (_, most) => {
     fc.assert(
       fc.property(needles, letters(most), fc.nat(most), (wanted, text, from) => {
         const start = Math.min(from, text.length);

@@ -1,5 +1,4 @@
-// Preloaded into every Node process of the README's examples (`node --import`): the clock is moved by as many milliseconds as a file says
-// at the time.
+// Preloaded into every Node process of the documents' examples (`node --import`): adds to the clock as many milliseconds as a file says.
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 

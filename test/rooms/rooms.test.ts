@@ -21,7 +21,7 @@ const FORMS: Readonly<Record<string, (from: string) => string>> = {
 };
 
 /** A file in the room itself and one two folders further down, which needs a longer way out. */
-const PLACES = [
+const DEPTHS = [
   { name: 'at the top', folder: '', out: '../' },
   { name: 'two folders down', folder: 'inner/most/', out: '../../../' },
 ];
@@ -39,7 +39,7 @@ const slug = (text: string) => text.replaceAll(/[^a-z]+/g, '-');
 
 const roomCases: readonly Case[] = Object.entries(MAY_IMPORT).flatMap(([room, allowedTargets]) =>
   ROOMS.filter((target) => target !== room).flatMap((target) =>
-    PLACES.flatMap(({ name, folder, out }) =>
+    DEPTHS.flatMap(({ name, folder, out }) =>
       Object.entries(FORMS).map(([form, write]) => {
         const allowed = allowedTargets.includes(target);
         const file = `${room}/${folder}${form}-of-${target}.ts`;
@@ -201,8 +201,10 @@ describe('the file names of a module', () => {
     "import { createRequire } from 'node:module';\nexport const load = createRequire(import.meta.url);",
     "export const worker = new URL('./worker.ts', import.meta.url).href;",
     'export const path = (address: string) => new URL(address).pathname;',
-    "const script = new URL('./a.ts', import.meta.url);\nconst jar = new URL('https://example.org/a.jar');\nexport const both = [script.href, jar.pathname];",
-    "export const worker = new URL('./a.ts', import.meta.url);\nconst { pathname } = new URL('https://example.org/a.jar');\nexport { pathname };",
+    "const script = new URL('./a.ts', import.meta.url);\nconst jar = new URL('https://example.org/a.jar');\n" +
+      'export const both = [script.href, jar.pathname];',
+    "export const worker = new URL('./a.ts', import.meta.url);\nconst { pathname } = new URL('https://example.org/a.jar');\n" +
+      'export { pathname };',
   ];
   const refused: readonly string[] = [
     "export const root = new URL('..', import.meta.url).pathname;",

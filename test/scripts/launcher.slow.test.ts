@@ -10,7 +10,8 @@ const root = join(import.meta.dirname, '../..');
 /** A stand-in for the program that says how it was started, and with `wait` stays until it is told to go. */
 const MAIN = `
 const { UV_THREADPOOL_SIZE, MALLOC_ARENA_MAX, DEMO } = process.env;
-console.log(JSON.stringify({ args: process.argv.slice(2), pid: process.pid, cwd: process.cwd(), UV_THREADPOOL_SIZE, MALLOC_ARENA_MAX, DEMO }));
+const args = process.argv.slice(2);
+console.log(JSON.stringify({ args, pid: process.pid, cwd: process.cwd(), UV_THREADPOOL_SIZE, MALLOC_ARENA_MAX, DEMO }));
 if (process.argv.includes('wait')) {
   process.on('SIGTERM', () => process.exit(7));
   process.on('disconnect', () => { require('node:fs').writeFileSync(process.argv.at(-1), 'left alone'); process.exit(0); });

@@ -72,7 +72,8 @@ async function hangTheMerge(url: string): Promise<void> {
     execFileSync('mkfifo', [join(data, 'segments', name)]);
   }
   await flush();
-  const isPipe = (name: string): boolean => statSync(join(data, 'links', name)).isFIFO();
+  // The program removes links meanwhile.
+  const isPipe = (name: string): boolean => statSync(join(data, 'links', name), { throwIfNoEntry: false })?.isFIFO() === true;
   await eventually('the merge reads them', () => filesIn('links').some(isPipe));
 }
 
@@ -169,7 +170,7 @@ describe('a stop that hangs', () => {
     await hangTheFlushing(await addressOf(program));
     program.child.kill('SIGTERM');
     await eventually('it stops', () => program.stderr().includes('"stopping'));
-    // What comes at once is an echo of the first.
+    // A second signal right after the first one is an echo of it.
     const again = setInterval(() => program.child.kill('SIGINT'), 100);
     const [status, signal]: (number | NodeJS.Signals | null)[] = await once(program.child, 'exit');
     clearInterval(again);
@@ -206,7 +207,9 @@ describe('a stop ends by itself', () => {
     const body = JSON.stringify({ from: now - 3_600_000, to: now + 1000 });
     const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
     cleaners.push(() => socket.destroy());
-    const head = `POST /shield/event-logs/7/export HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/x-ndjson\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const head =
+      'POST /shield/event-logs/7/export HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +
+      `Accept: application/x-ndjson\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.write(head + body);
     await once(socket, 'readable');
     expect(await stopped(program)).toBe(0);

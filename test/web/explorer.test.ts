@@ -13,7 +13,7 @@ interface Question {
 
 interface Page {
   readonly questions: readonly Question[];
-  /** What was shown so far: answers, and errors as `!message`. */
+  /** Everything shown so far: answers, and errors as `!message`. */
   readonly shown: readonly string[];
   readonly isWaiting: () => boolean;
   idle: boolean;

@@ -2,8 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DIMENSIONS } from '../../query/event-fields.ts';
 import { OPENAPI_DOCUMENT } from '../../src/openapi/openapi-document.ts';
 import { ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from '../src/running-app.ts';
+
+const OPTIONS_MARK = '<!-- an option for each dimension -->';
 
 const web = join(import.meta.dirname, '../../web');
 
@@ -23,9 +26,18 @@ describe('the pages', () => {
     ['/explorer.css', 'text/css', 'explorer.css'],
   ])('%s is served whole, under a policy that lets nothing else in', async (path, type, file) => {
     const { status, headers, text } = await ask(app, path);
-    expect([status, headers.get('content-type'), text]).toEqual([200, `${type}; charset=utf-8`, readFileSync(join(web, file), 'utf8')]);
+    const served = text.replaceAll(/<option( selected)?>\w+<\/option>/g, '').replace('<select name="groupBy">', `$&${OPTIONS_MARK}`);
+    const expected = [200, `${type}; charset=utf-8`, readFileSync(join(web, file), 'utf8')];
+    expect([status, headers.get('content-type'), served]).toEqual(expected);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'");
     expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  test('offer every dimension to group by, ip first', async () => {
+    const { text } = await ask(app, '/');
+    const options = [...text.matchAll(/<option( selected)?>(\w+)<\/option>/g)];
+    expect(options.map(([, , name]) => name)).toEqual(DIMENSIONS);
+    expect(options.filter(([, selected]) => selected !== undefined).map(([, , name]) => name)).toEqual(['ip']);
   });
 
   test('need nothing that the policy forbids, and link to nothing that is not there', async () => {

@@ -1,16 +1,11 @@
-import { inOrder } from '../engine-label.ts';
-import type { ConcurrencyFigures, RaceResult } from '../race-result.ts';
-import { html, type Markup, NOTHING } from './html-markup.ts';
-import { aligned, tickNumber, twoDigits, whole } from './html-number.ts';
-import { htmlTable } from './html-table.ts';
-import { figure } from './plot-figure.ts';
-import { plotLines } from './plot-lines.ts';
-import { fittedLogScale, linearScale, logScale } from './plot-scale.ts';
+import { type ConcurrencyFigures, inOrder, type RaceResult } from '../race-result.ts';
+import { aligned, html, htmlTable, type Markup, NOTHING, tickNumber, twoDigits, whole } from './html.ts';
+import { figure, fittedLogScale, linearScale, logScale, plotLines } from './plots.ts';
 
 const RATE = 'Answers a second';
 const LATENCY = 'Median time of an answer, ms';
 
-/** How many answers a second there are for several clients at once. */
+/** Answers a second and their times for several clients at once. */
 export function concurrencySection({ concurrency }: Pick<RaceResult, 'concurrency'>): Markup {
   const measured = inOrder(concurrency).filter(({ figures }) => figures.length > 0);
   if (measured.length === 0) {
@@ -32,7 +27,8 @@ export function concurrencySection({ concurrency }: Pick<RaceResult, 'concurrenc
   ) => {
     const lines = linesOf(figureOf);
     const y = { scale: scaleOf(lines.flatMap(({ points }) => points.map((point) => point.y))), shown: twoDigits, tick: tickNumber };
-    const description = `Over the number of clients, which is on a logarithmic scale; at the most clients ${lines.map(({ label }) => label).join(', ')}.`;
+    const atMost = lines.map(({ label }) => label).join(', ');
+    const description = `Over the number of clients, which is on a logarithmic scale; at the most clients ${atMost}.`;
     return figure(
       `${title} (${kind} scale)`,
       plotLines({ id, title: `${title} over the number of clients`, description, width: 400, height: 210, right: 116, x, y, lines }),
@@ -53,9 +49,14 @@ export function concurrencySection({ concurrency }: Pick<RaceResult, 'concurrenc
       ]),
     ),
   });
+  const plots = [
+    plot('rate', RATE, ({ requestsPerSecond }) => requestsPerSecond, linearScale, 'linear'),
+    plot('answer-time', LATENCY, ({ p50Ms }) => p50Ms, logScale, 'logarithmic'),
+  ];
   return html`<section id="concurrency"><h2>Several clients</h2>
-<p>Over HTTP, every client asks all searches in turn, each as soon as it has the answer to the one before. Across: the number of clients, on a logarithmic scale.</p>
-<div class="multiples wide">${plot('rate', RATE, ({ requestsPerSecond }) => requestsPerSecond, linearScale, 'linear')}${plot('answer-time', LATENCY, ({ p50Ms }) => p50Ms, logScale, 'logarithmic')}</div>
+<p>Over HTTP, every client asks all searches in turn, each as soon as it has the answer to the one before. Across: the number of clients, on
+a logarithmic scale.</p>
+<div class="multiples wide">${plots}</div>
 ${table}
 </section>`;
 }

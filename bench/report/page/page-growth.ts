@@ -1,14 +1,9 @@
-import { ENGINE_LABELS, inOrder, OURS, RIVAL } from '../engine-label.ts';
-import type { SizeFigures, WorkloadFigures } from '../race-result.ts';
+import { ENGINE_LABELS, inOrder, OURS, RIVAL, type SizeFigures, type WorkloadFigures } from '../race-result.ts';
 import { growthExponent, medianMs } from '../race-summary.ts';
-import { html, type Markup, NOTHING } from './html-markup.ts';
-import { power, short, tickNumber, twoDigits, whole } from './html-number.ts';
-import { htmlTable } from './html-table.ts';
-import { figure } from './plot-figure.ts';
-import { plotLines } from './plot-lines.ts';
-import { fittedLogScale, logScale } from './plot-scale.ts';
+import { html, htmlTable, type Markup, NOTHING, power, short, tickNumber, twoDigits, whole } from './html.ts';
+import { figure, fittedLogScale, logScale, plotLines } from './plots.ts';
 
-/** How the time of each search grows with the number of events: one small plot each, all on the same scales. */
+/** The growth of the time of each search with the number of events: a small plot for each, all on the same scales. */
 export function growthSection(sizes: readonly SizeFigures[]): Markup {
   const last = sizes.at(-1);
   const workloads = (last?.workloads ?? []).filter((workload) => linesOf(sizes, workload).length > 0);
@@ -19,14 +14,15 @@ export function growthSection(sizes: readonly SizeFigures[]): Markup {
   const x = { scale: fittedLogScale(sizes.map(({ events }) => events)), shown: short, tick: short };
   const all = workloads.flatMap((workload) => linesOf(sizes, workload).flatMap(({ points }) => points.map((point) => point.y)));
   const y = { scale: logScale(all), shown: twoDigits, tick: tickNumber };
-  const plots = workloads.map((workload, place) => {
+  const plots = workloads.map((workload, index) => {
     const lines = linesOf(sizes, workload);
     const said = lines.map(({ engine, label }) => `${ENGINE_LABELS[engine]} ${label}`).join(', ');
-    const description = `Milliseconds over the number of events, both logarithmic. The time grows by this power of the number of events: ${said}.`;
+    const scales = 'Milliseconds over the number of events, both logarithmic';
+    const description = `${scales}. The time grows by this power of the number of events: ${said}.`;
     return figure(
       workload.title,
       plotLines({
-        id: `growth-${place + 1}`,
+        id: `growth-${index + 1}`,
         title: `Growth: ${workload.title}`,
         description,
         width: 165,
@@ -39,8 +35,8 @@ export function growthSection(sizes: readonly SizeFigures[]): Markup {
     );
   });
   return html`<section id="growth"><h2>Growth</h2>
-<p>Hot median milliseconds from ${whole(first.events)} to ${whole(last.events)} events, both scales logarithmic and the same in every plot. At the end of each
-line is the power of the number of events that the time grows by: 1 is in proportion, 0 not at all.
+<p>Hot median milliseconds from ${whole(first.events)} to ${whole(last.events)} events, both scales logarithmic and the same in every plot.
+At the end of each line is the power of the number of events that the time grows by: 1 is in proportion, 0 not at all.
 <span class="key line-key shieldlog">${ENGINE_LABELS[OURS]}</span> <span class="key line-key clickhouse">${ENGINE_LABELS[RIVAL]}</span></p>
 <div class="multiples">${plots}</div>
 ${growthTable(sizes, workloads)}

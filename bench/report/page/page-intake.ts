@@ -1,20 +1,15 @@
-import { inOrder } from '../engine-label.ts';
-import { percentile } from '../percentile.ts';
-import type { IntakeFigures, SizeFigures } from '../race-result.ts';
+import { percentile } from '../figures.ts';
+import { type IntakeFigures, inOrder, type SizeFigures } from '../race-result.ts';
 import { coresBusy } from '../race-summary.ts';
-import { html, type Markup, NOTHING } from './html-markup.ts';
-import { short, whole } from './html-number.ts';
-import { htmlTable } from './html-table.ts';
-import { plotBars } from './plot-bars.ts';
-import { figure } from './plot-figure.ts';
-import { linearScale } from './plot-scale.ts';
+import { html, htmlTable, type Markup, NOTHING, short, whole } from './html.ts';
+import { figure, linearScale, plotBars } from './plots.ts';
 
 interface IntakeMeasure {
   readonly id: string;
   readonly title: string;
-  /** Of each run. */
+  /** The values of the runs. */
   readonly valuesOf: (intake: IntakeFigures, events: number) => readonly number[];
-  /** What the runs come to. */
+  /** The one value that stands for those of the runs. */
   readonly of: (values: readonly number[]) => number;
   readonly shown: (value: number) => string;
   readonly tick: (value: number) => string;
@@ -70,7 +65,7 @@ const MEASURES: readonly IntakeMeasure[] = [
   },
 ];
 
-/** How fast files of events were taken in, and what that took. */
+/** The speed of the intake of files, and its cores, memory and disk. */
 export function intakeSection(sizes: readonly SizeFigures[]): Markup {
   const withIntake = sizes.filter(({ intake }) => inOrder(intake).some(({ figures }) => figures.runs.length > 0));
   const last = withIntake.at(-1);
@@ -78,7 +73,8 @@ export function intakeSection(sizes: readonly SizeFigures[]): Markup {
     return NOTHING;
   }
   return html`<section id="intake"><h2>Intake</h2>
-<p>${takenIn(last)} into an empty engine. For the first two more is better, for memory and disk less; cores that are not busy wait for the disk.
+<p>${takenIn(last)} into an empty engine. For the first two more is better, for memory and disk less;
+cores that are not busy wait for the disk.
 ${inOrder(last.intake).map(({ engine, label }) => html`<span class="key ${engine}">${label}</span> `)}</p>
 <div class="multiples wide">${MEASURES.map((measure) => measureFigure(measure, last))}</div>
 ${intakeTable(withIntake)}

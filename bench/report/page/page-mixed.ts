@@ -1,13 +1,9 @@
 import type { EngineName } from '../../engines/engine.ts';
-import { inOrder } from '../engine-label.ts';
-import { percentile } from '../percentile.ts';
-import type { MixedFigures, RaceResult } from '../race-result.ts';
+import { percentile } from '../figures.ts';
+import { ENGINE_LABELS, inOrder, type MixedFigures, type RaceResult } from '../race-result.ts';
 import { eventsPerSecond, slowdownText } from '../race-summary.ts';
-import { html, type Markup, NOTHING } from './html-markup.ts';
-import { aligned, factor, mebibytes, power, short, whole } from './html-number.ts';
-import { htmlTable } from './html-table.ts';
-import { figure } from './plot-figure.ts';
-import { plotLatencies } from './plot-latencies.ts';
+import { aligned, factor, html, htmlTable, type Markup, mebibytes, NOTHING, power, short, tickNumber, twoDigits, whole } from './html.ts';
+import { figure, fluidSvg, logScale, type PlotText, percent, positionOn, type Scale } from './plots.ts';
 
 interface Condition {
   readonly label: string;
@@ -19,7 +15,7 @@ interface Condition {
   }[];
 }
 
-/** How long a dashboard's searches take with nothing else going on, and while events come in. */
+/** The times of a dashboard's searches without an intake and during one. */
 export function mixedSection({ mixed }: RaceResult): Markup {
   const conditions = conditionsOf(mixed);
   if (conditions.length === 0) {
@@ -50,13 +46,15 @@ export function mixedSection({ mixed }: RaceResult): Markup {
     ],
     rows,
   });
+  const caption = html`The time of each search in milliseconds on a <strong>logarithmic scale</strong>: a stroke for each, marks at p50, p95
+and p99, the higher the smaller.`;
   return html`<section id="mixed"><h2>Searching while events come in</h2>
-${figure(html`The time of each search in milliseconds on a <strong>logarithmic scale</strong>: a stroke for each, marks at p50, p95 and p99, the higher the smaller.`, plot)}
+${figure(caption, plot)}
 ${table}
 </section>`;
 }
 
-/** The engines' runs are put beside one another where they were made in the same circumstances. */
+/** The runs of the engines, grouped by their circumstances. */
 function conditionsOf(mixed: RaceResult['mixed']): Condition[] {
   const runs = inOrder(mixed).flatMap(({ engine, label, figures }) =>
     figures.flatMap((run) => {
@@ -79,4 +77,67 @@ function conditionsOf(mixed: RaceResult['mixed']): Condition[] {
     label,
     rows: runs.filter(({ condition }) => condition === label),
   }));
+}
+
+interface LatencyGroup {
+  readonly label: string;
+  readonly rows: readonly { readonly engine: EngineName; readonly times: readonly number[] }[];
+}
+
+interface LatencyPlot extends PlotText {
+  readonly groups: readonly LatencyGroup[];
+}
+
+const HEAD = 30;
+const LABEL = 20;
+const ROW = 34;
+const GROUP_GAP = 14;
+/** The share of the width that the scale takes. The rest is for the texts at its right end. */
+const WIDTH = 0.94;
+const PERCENTILES = [
+  { share: 0.5, name: 'p50', size: 5 },
+  { share: 0.95, name: 'p95', size: 3.5 },
+  { share: 0.99, name: 'p99', size: 2 },
+] as const;
+
+/** Each time as a fine stroke and the percentiles as marks, smaller for higher ones, on a logarithmic scale of milliseconds. */
+function plotLatencies({ groups, ...text }: LatencyPlot): Markup {
+  const scale = logScale(groups.flatMap(({ rows }) => rows.flatMap(({ times }) => times)));
+  const heightOf = ({ rows }: LatencyGroup) => LABEL + rows.length * ROW + GROUP_GAP;
+  const height = groups.reduce((sum, group) => sum + heightOf(group), HEAD);
+  const ticks = scale.ticks.map((tick) => {
+    const x = percent(positionOn(scale, tick) * WIDTH);
+    return html`<line class="grid" x1="${x}" x2="${x}" y1="${HEAD - 8}" y2="${height - GROUP_GAP}"/>
+<text class="tick" x="${x}" y="${HEAD - 12}">${tickNumber(tick)}</text>\n`;
+  });
+  let top = HEAD;
+  const drawn = groups.map((group) => {
+    const groupTop = top;
+    top += heightOf(group);
+    const rows = group.rows.map((row, index) => drawRow(row, scale, groupTop + LABEL + index * ROW));
+    return html`<text class="group" x="0" y="${groupTop + 13}">${group.label}</text>\n${rows}`;
+  });
+  return fluidSvg(text, height, html`${ticks}${drawn}`);
+}
+
+function drawRow({ engine, times }: LatencyGroup['rows'][number], scale: Scale, top: number): Markup {
+  const at = (value: number) => percent(positionOn(scale, value) * WIDTH);
+  const values = PERCENTILES.map(({ share, name, size }) => ({ name, size, value: percentile(times, share) }));
+  const middle = top + 23;
+  // The strokes are in an SVG of their own that is stretched to the width, because a path takes no per cent.
+  const strokes = [...new Set(times.map((time) => Math.round(positionOn(scale, time) * 1000)))].map((x) => `M${x} 0V10`).join('');
+  const rug = html`<svg x="0" y="${middle - 5}" width="${percent(WIDTH)}" height="10" viewBox="0 0 1000 10"
+preserveAspectRatio="none"><path class="rug ${engine}" d="${strokes}"/></svg>`;
+  const marks = values.map(({ value, size, name }) => {
+    const title = html`<title>${name}: ${twoDigits(value)} ms</title>`;
+    // The corner of a rectangle cannot be at per cent minus pixels, but an SVG around it can be at per cent.
+    return engine === 'clickhouse'
+      ? html`<svg x="${at(value)}" y="${middle}" class="over"><rect class="mark ${engine}"
+x="${-size}" y="${-size}" width="${2 * size}" height="${2 * size}">${title}</rect></svg>`
+      : html`<circle class="mark ${engine}" cx="${at(value)}" cy="${middle}" r="${size}">${title}</circle>`;
+  });
+  const written = values.map(({ name, value }) => `${name} ${twoDigits(value)}`).join(' · ');
+  const name = html`<tspan class="name ${engine}">${ENGINE_LABELS[engine]}</tspan>`;
+  const label = html`<text class="value" x="0" y="${top + 12}">${name}  ${written} ms</text>`;
+  return html`${label}${rug}${marks.toReversed()}\n`;
 }

@@ -1,12 +1,7 @@
-import { ENGINE_LABELS, inOrder, OURS, RIVAL } from '../engine-label.ts';
-import type { SizeFigures, WorkloadFigures } from '../race-result.ts';
+import { ENGINE_LABELS, inOrder, OURS, RIVAL, type SizeFigures, type WorkloadFigures } from '../race-result.ts';
 import { geometricMean, medianMs, type Temperature, timesAsFast } from '../race-summary.ts';
-import { html, type Markup, NOTHING } from './html-markup.ts';
-import { aligned, factor, mebibytes, tickNumber, twoDigits, whole } from './html-number.ts';
-import { htmlTable } from './html-table.ts';
-import { type Bar, plotBars } from './plot-bars.ts';
-import { figure } from './plot-figure.ts';
-import { logScale } from './plot-scale.ts';
+import { aligned, factor, html, htmlTable, type Markup, mebibytes, NOTHING, tickNumber, twoDigits, whole } from './html.ts';
+import { type Bar, figure, logScale, plotBars } from './plots.ts';
 
 const TEMPERATURES = [
   { temperature: 'hotMs', name: 'Hot' },
@@ -14,7 +9,7 @@ const TEMPERATURES = [
   { temperature: 'rememberedMs', name: 'Remembered' },
 ] as const;
 
-/** How long every search took: the last size as bars and as a table, the smaller ones as tables. */
+/** The times of the searches: of the largest size as bars and as a table, of the smaller ones as tables. */
 export function searchesSection(sizes: readonly SizeFigures[]): Markup {
   const [largest, ...smaller] = sizes.filter(isTimed).toReversed();
   if (largest === undefined) {
@@ -48,7 +43,7 @@ function barsOf(workload: WorkloadFigures, temperature: Temperature): Bar[] {
     });
 }
 
-/** Of a temperature each: beside one another, or on a narrow page below one another. */
+/** Bars for each temperature. On a narrow page they are below one another. */
 function searchBars(size: SizeFigures): Markup {
   const timed = timedAt(size);
   const compared = size.workloads.some(({ engines }) => inOrder(engines).length > 1);

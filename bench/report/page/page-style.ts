@@ -1,4 +1,4 @@
-/** The look of the page: ink on paper and one colour, which is ours; a second only warns. */
+/** The style of the page. One colour marks our engine, a second one warns. */
 export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;
@@ -27,7 +27,8 @@ code { font: .84em/1.45 ui-monospace, "Liberation Mono", monospace; overflow-wra
 pre { background: var(--code); padding: .75rem 1rem; margin: 0 0 1rem; overflow-x: auto; }
 pre code { overflow-wrap: normal; }
 dl, dd, ul { margin: 0; padding: 0; }
-.circumstances { display: grid; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); gap: .75rem 2rem; padding: .9rem 0; border-block: 1px solid var(--rule); font: .82rem/1.45 var(--sans); }
+.circumstances { display: grid; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); gap: .75rem 2rem; padding: .9rem 0;
+  border-block: 1px solid var(--rule); font: .82rem/1.45 var(--sans); }
 .circumstances .wide { grid-column: 1 / -1; }
 .circumstances ul { list-style: none; }
 dt { color: var(--soft); font: .78rem/1.4 var(--sans); }
@@ -75,7 +76,9 @@ text.shieldlog, tspan.shieldlog { fill: var(--ours); font-weight: 600; }
 .key::before { content: ""; display: inline-block; width: 1.5em; height: .62em; margin-right: .4em; }
 .key.shieldlog::before { background: var(--ours); }
 .key.clickhouse::before { background: var(--rival-fill); outline: 1px solid var(--rival); outline-offset: -1px; }
-.line-key.shieldlog::before, .line-key.clickhouse::before { background: none; outline: none; height: 0; vertical-align: .25em; border-top: 2px solid var(--ours); }
+.line-key.shieldlog::before, .line-key.clickhouse::before {
+  background: none; outline: none; height: 0; vertical-align: .25em; border-top: 2px solid var(--ours);
+}
 .line-key.clickhouse::before { border-top: 2px dashed var(--rival); }
 .scroll { overflow-x: auto; margin: 0 0 1.25rem; }
 table { border-collapse: collapse; font: .82rem/1.35 var(--sans); font-variant-numeric: tabular-nums; width: 100%; }

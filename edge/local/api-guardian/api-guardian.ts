@@ -1,14 +1,13 @@
 import { bodyAs } from '../../body-thread.ts';
 import { EdgeError } from '../../edge-error.ts';
 import { shown } from '../../shown-value.ts';
+import { inTransaction } from '../control-plane-state.ts';
 import type { LocalResource } from '../local-resource.ts';
-import { shieldSuccess } from '../shield-success.ts';
-import { inTransaction } from '../state.ts';
-import { GUARDIAN_MIGRATION, storeSpec } from './endpoint-store.ts';
-import { guardianAnswer } from './guardian-answer.ts';
+import { shieldSuccess } from '../local-resource.ts';
+import { GUARDIAN_MIGRATION, guardianAnswer, storeSpec } from './endpoint-store.ts';
 import type { ReadSpec } from './read-spec.ts';
-import { createSpecReader, type SpecReader, type SpecReaderOptions } from './spec-reader.ts';
 import { readSpecRequest } from './spec-request.ts';
+import { createSpecReader, type SpecReader, type SpecReaderOptions } from './spec-thread.ts';
 
 /** A specification of 2 MB of YAML takes about two seconds and 200 MB. */
 const READER: SpecReaderOptions = { deadlineMs: 8_000, memoryMb: 512, maxWaiting: 4 };
@@ -33,7 +32,7 @@ async function acceptedSpec(reader: SpecReader, content: string): Promise<ReadSp
   throw new EdgeError(400, 'apiGuardian.specification_invalid', message, { errors: verdict.errors });
 }
 
-/** The OpenAPI specifications of shield zones, and the endpoints that they list. */
+/** Answers operation 3: the OpenAPI specifications of shield zones, and their endpoints. */
 export const apiGuardian: LocalResource = {
   name: 'api-guardian',
   migrations: [GUARDIAN_MIGRATION],

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ReadSpec, SpecEndpoint } from './read-spec.ts';
+import { GUARDIAN_LIMITS } from './spec-tree.ts';
 
 export const GUARDIAN_MIGRATION = `
   CREATE TABLE guardian_configuration (
@@ -24,7 +25,7 @@ export const GUARDIAN_MIGRATION = `
   ) STRICT;
 `;
 
-export interface StoredConfiguration {
+interface StoredConfiguration {
   readonly zoneId: number;
   readonly title: string;
   readonly version: string;
@@ -32,23 +33,23 @@ export interface StoredConfiguration {
   readonly updatedMs: number;
 }
 
-export interface StoredEndpoint extends SpecEndpoint {
+interface StoredEndpoint extends SpecEndpoint {
   readonly id: number;
   readonly validateAuthorization: boolean;
   readonly createdMs: number;
   readonly updatedMs: number;
 }
 
-export interface StoredSpec {
+interface StoredSpec {
   readonly configuration: StoredConfiguration;
   readonly endpoints: readonly StoredEndpoint[];
 }
 
-export interface SpecUpdate {
+interface SpecUpdate {
   readonly zoneId: number;
   readonly content: string;
   readonly spec: ReadSpec;
-  /** Undefined: each endpoint keeps what it has; a new one has false. */
+  /** Undefined: each endpoint keeps its setting, and a new one has false. */
   readonly enforceAuthorization: boolean | undefined;
   readonly nowMs: number;
 }
@@ -95,8 +96,8 @@ function storeEndpoint(db: DatabaseSync, { zoneId, enforceAuthorization, nowMs }
 }
 
 /**
- * Keeps a specification in the place of the zone's earlier one. An endpoint that stays keeps its id, its time of creation and its setting;
- * one that is no longer there goes. Inside a transaction.
+ * Replaces the specification of a zone. An endpoint that stays keeps its id, its time of creation and its setting; others are removed. Call
+ * it inside a transaction.
  */
 export function storeSpec(db: DatabaseSync, update: SpecUpdate): StoredSpec {
   const configuration = storeConfiguration(db, update);
@@ -104,4 +105,53 @@ export function storeSpec(db: DatabaseSync, update: SpecUpdate): StoredSpec {
   const kept = JSON.stringify(endpoints.map(({ id }) => id));
   db.prepare('DELETE FROM guardian_endpoint WHERE zone_id = ? AND id NOT IN (SELECT value FROM json_each(?))').run(update.zoneId, kept);
   return { configuration, endpoints };
+}
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+const NO_PARAMETERS = { Path: [], Query: [], Header: [], Cookie: [] };
+
+function configurationAnswer({ zoneId, title, version, createdMs, updatedMs }: StoredConfiguration): unknown {
+  return {
+    shieldZoneId: zoneId,
+    isEnabled: true,
+    title,
+    version,
+    ...GUARDIAN_LIMITS,
+    createdAt: isoTime(createdMs),
+    updatedAt: isoTime(updatedMs),
+  };
+}
+
+function endpointAnswer(endpoint: StoredEndpoint, zoneId: number): unknown {
+  return {
+    apiGuardianEndpointId: endpoint.id,
+    shieldZoneId: zoneId,
+    requestMethod: endpoint.method,
+    requestPath: endpoint.path,
+    // No operation changes these: they are those of a new endpoint.
+    validateRequestBodySchema: true,
+    validateResponseBodySchema: false,
+    validateAuthorization: endpoint.validateAuthorization,
+    isEnabled: true,
+    authSchemes: endpoint.authSchemes,
+    requestBodySchemaYaml: endpoint.requestBodySchemaYaml,
+    responseBodySchemasYaml: endpoint.responseBodySchemasYaml,
+    availableParameters: endpoint.availableParameters,
+    injectionDetectionParameters: NO_PARAMETERS,
+    detectParameterXss: false,
+    detectParameterSqli: false,
+    rateLimitingEnabled: false,
+    rateLimitingRequestCount: 0,
+    createdAt: isoTime(endpoint.createdMs),
+    updatedAt: isoTime(endpoint.updatedMs),
+  };
+}
+
+/** A zone's specification as the interface shows it. */
+export function guardianAnswer({ configuration, endpoints }: StoredSpec): unknown {
+  return {
+    configuration: configurationAnswer(configuration),
+    endpoints: endpoints.map((endpoint) => endpointAnswer(endpoint, configuration.zoneId)),
+  };
 }

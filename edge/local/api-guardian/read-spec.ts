@@ -1,25 +1,126 @@
-import { shown } from '../../shown-value.ts';
-import { type AuthScheme, authSchemes } from './auth-schemes.ts';
-import { endpointParameters, type ParameterNames } from './endpoint-parameters.ts';
-import { GUARDIAN_LIMITS } from './guardian-limits.ts';
-import { isJsonObject, type JsonObject, member, objectMember } from './json-tree.ts';
+import { cut, shown } from '../../shown-value.ts';
 import { type SchemaWriter, schemaWriter } from './schema-writer.ts';
-import { faultAt, memberOf } from './spec-fault.ts';
-import { follow, type Located } from './spec-reference.ts';
-import { checkReferences } from './spec-references.ts';
-import { checkStructure, requireOpenApi30 } from './spec-structure.ts';
-import { parseSpecText } from './spec-text.ts';
+import { checkStructure, parseSpecText, requireOpenApi30 } from './spec-text.ts';
+import {
+  checkReferences,
+  faultAt,
+  follow,
+  GUARDIAN_LIMITS,
+  isJsonObject,
+  type JsonObject,
+  type JsonTree,
+  type Located,
+  listMember,
+  member,
+  memberOf,
+  objectMember,
+} from './spec-tree.ts';
+
+/** How callers of an endpoint authenticate. */
+interface AuthScheme {
+  readonly schemeName: string;
+  /** The header, query parameter or cookie that carries it. */
+  readonly credentialName: string;
+  /** `bearer`, `basic`, …; empty where the credential is not in `Authorization`. */
+  readonly httpScheme: string;
+}
+
+const SCHEMES = '/components/securitySchemes';
+
+function text(value: JsonTree | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function readScheme(root: JsonObject, schemeName: string): AuthScheme {
+  const written = member(objectMember(objectMember(root, 'components'), 'securitySchemes'), schemeName) ?? null;
+  const { value } = follow(root, { value: written, pointer: memberOf(SCHEMES, schemeName) });
+  switch (member(value, 'type')) {
+    case 'apiKey':
+      return { schemeName, credentialName: text(member(value, 'name')), httpScheme: '' };
+    case 'http':
+      return { schemeName, credentialName: 'Authorization', httpScheme: text(member(value, 'scheme')).toLowerCase() };
+    default:
+      // OAuth 2 and OpenID Connect use bearer tokens.
+      return { schemeName, credentialName: 'Authorization', httpScheme: 'bearer' };
+  }
+}
+
+/**
+ * All schemes of the operation at `pointer`, alone or together with others: its own `security`, or that of the specification. Throws
+ * SpecFault for a scheme that is not declared.
+ */
+function authSchemes(root: JsonObject, operation: JsonObject, pointer: string): readonly AuthScheme[] {
+  const isOwn = member(operation, 'security') !== undefined;
+  const security = isOwn ? `${pointer}/security` : '/security';
+  const declared = objectMember(objectMember(root, 'components'), 'securitySchemes');
+  const names = new Set<string>();
+  for (const [index, requirement] of listMember(isOwn ? operation : root, 'security').entries()) {
+    for (const name of isJsonObject(requirement) ? Object.keys(requirement) : []) {
+      if (!Object.hasOwn(declared, name)) {
+        const names = cut(Object.keys(declared).slice(0, 20).join(', '), 500);
+        throw faultAt(
+          memberOf(memberOf(security, index), name),
+          `${shown(name)} is not declared in #${SCHEMES}; allowed: ${names === '' ? 'nothing, as none is' : names}`,
+        );
+      }
+      names.add(name);
+    }
+  }
+  return [...names].map((name) => readScheme(root, name));
+}
+
+/** The names of parameters by their location. */
+interface ParameterNames {
+  readonly Path: readonly string[];
+  readonly Query: readonly string[];
+  readonly Header: readonly string[];
+  readonly Cookie: readonly string[];
+}
+
+/** OpenAPI 3.0 ignores header parameters of these names. */
+const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
+
+function located(root: JsonObject, owner: Located): readonly Located[] {
+  const pointer = memberOf(owner.pointer, 'parameters');
+  return listMember(owner.value, 'parameters').map((value, index) => follow(root, { value, pointer: memberOf(pointer, index) }));
+}
+
+function countSchemas({ value, pointer }: Located, writer: SchemaWriter): void {
+  const schema = member(value, 'schema');
+  if (schema !== undefined) writer.write({ value: schema, pointer: memberOf(pointer, 'schema') });
+  for (const [type, media] of Object.entries(objectMember(value, 'content'))) {
+    const inner = member(media, 'schema');
+    if (inner !== undefined) writer.write({ value: inner, pointer: memberOf(memberOf(memberOf(pointer, 'content'), type), 'schema') });
+  }
+}
+
+/** The parameters of an operation: its own and those of its path. Its own replace those of the same name and location. */
+function endpointParameters(root: JsonObject, path: Located, operation: Located, writer: SchemaWriter): ParameterNames {
+  const byLocation = new Map<string, Located>();
+  for (const parameter of [...located(root, path), ...located(root, operation)]) {
+    byLocation.set(`${member(parameter.value, 'in')} ${member(parameter.value, 'name')}`, parameter);
+  }
+  for (const parameter of byLocation.values()) countSchemas(parameter, writer);
+  const named = (location: string): string[] =>
+    [...byLocation.values()].filter(({ value }) => member(value, 'in') === location).map(({ value }) => String(member(value, 'name')));
+  return {
+    Path: named('path'),
+    Query: named('query'),
+    Header: named('header').filter((name) => !IGNORED_HEADERS.has(name.toLowerCase())),
+    Cookie: named('cookie'),
+  };
+}
 
 /** An operation of a specification. */
 export interface SpecEndpoint {
   /** Upper case. */
   readonly method: string;
-  /** As written, with its placeholders. */
+  /** The path as the specification has it, with its placeholders. */
   readonly path: string;
   readonly authSchemes: readonly AuthScheme[];
   /** Empty where the request has no body with a schema. */
   readonly requestBodySchemaYaml: string;
-  /** By status, `default` included; responses without a schema are left out. */
+  /** By status, including `default`. Responses without a schema are left out. */
   readonly responseBodySchemasYaml: Readonly<Record<string, string>>;
   readonly availableParameters: ParameterNames;
 }
@@ -35,7 +136,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 
 const isJson = (type: string): boolean => /^[^;]*[/+]json\s*(?:;|$)/i.test(type);
 
-/** The schema of the one content that is enforced: JSON where there is any, else the first that has a schema. */
+/** The schema that is enforced: that of JSON, or else the first one. */
 function bodySchema({ value, pointer }: Located): Located | undefined {
   const withSchema = Object.entries(objectMember(value, 'content')).filter(([, media]) => member(media, 'schema') !== undefined);
   const [type, media] = withSchema.find(([name]) => isJson(name)) ?? withSchema[0] ?? [];
@@ -52,8 +153,8 @@ function writeBody(root: JsonObject, body: Located, writer: SchemaWriter): strin
 function writeResponses(root: JsonObject, { value, pointer }: Located, writer: SchemaWriter): Readonly<Record<string, string>> {
   const responses = Object.entries(objectMember(value, 'responses')).filter(([status]) => !status.startsWith('x-'));
   const written = responses.map(([status, response]) => {
-    const place = memberOf(memberOf(pointer, 'responses'), status);
-    return [status, writeBody(root, { value: response, pointer: place }, writer)] as const;
+    const responsePointer = memberOf(memberOf(pointer, 'responses'), status);
+    return [status, writeBody(root, { value: response, pointer: responsePointer }, writer)] as const;
   });
   return Object.fromEntries(written.filter(([, yaml]) => yaml !== ''));
 }
@@ -65,7 +166,7 @@ interface SpecOperation {
   readonly operation: Located;
 }
 
-/** Every operation of every path. Throws SpecFault where there are too many, or two paths match the same requests. */
+/** All operations of all paths. Throws SpecFault where there are too many, and where two paths match the same requests. */
 function listOperations(root: JsonObject): readonly SpecOperation[] {
   const operations: SpecOperation[] = [];
   const shapes = new Map<string, string>();
@@ -103,8 +204,8 @@ function readEndpoint(root: JsonObject, { method, path, item, operation }: SpecO
 }
 
 /**
- * Reads the text of an OpenAPI 3.0 specification, JSON or YAML. Throws SpecFault, with the places, for one that is not valid, refers to
- * anything outside of itself, or is past a limit. May take seconds and much memory for what was written to do so: see `spec-reader.ts`.
+ * Reads an OpenAPI 3.0 specification in JSON or YAML. Throws SpecFault with the pointers of all faults where it is not valid, refers to
+ * anything outside, or exceeds a limit. A hostile text may take seconds and much memory: see `spec-thread.ts`.
  */
 export async function readSpec(text: string): Promise<ReadSpec> {
   const root = parseSpecText(text);
@@ -113,9 +214,9 @@ export async function readSpec(text: string): Promise<ReadSpec> {
   const writer = schemaWriter(root);
   const endpoints = listOperations(root).map((operation) => readEndpoint(root, operation, writer));
   // Schemas that no endpoint uses are held to the limits too.
-  const place = '/components/schemas';
+  const schemasPointer = '/components/schemas';
   for (const [name, value] of Object.entries(objectMember(objectMember(root, 'components'), 'schemas'))) {
-    writer.countOnce({ value, pointer: memberOf(place, name) });
+    writer.countOnce({ value, pointer: memberOf(schemasPointer, name) });
   }
   const { title, version } = objectMember(root, 'info');
   return { title: String(title), version: String(version), endpoints };

@@ -1,10 +1,17 @@
 import { stringify } from 'yaml';
-import { GUARDIAN_LIMITS } from './guardian-limits.ts';
-import { isJsonObject, type JsonObject, type JsonTree, member } from './json-tree.ts';
-import { faultAt, memberOf } from './spec-fault.ts';
-import { type Located, resolveReference } from './spec-reference.ts';
+import {
+  faultAt,
+  GUARDIAN_LIMITS,
+  isJsonObject,
+  type JsonObject,
+  type JsonTree,
+  type Located,
+  member,
+  memberOf,
+  resolveReference,
+} from './spec-tree.ts';
 
-/** What a value is held against; descriptions, examples and extensions are left out. */
+/** The members of a schema that values are checked against. Descriptions, examples and extensions are left out. */
 const KEPT = new Set([
   'type',
   'format',
@@ -32,20 +39,20 @@ const KEPT = new Set([
 const ONE_SCHEMA = new Set(['items', 'additionalProperties', 'not']);
 const SCHEMA_LISTS = new Set(['allOf', 'anyOf', 'oneOf']);
 
-/** Of every schema written out, together: an `enum` is copied to each place that refers to it. */
+/** Characters of all written schemas together: an `enum` is copied to each reference. */
 export const MAX_WRITTEN_LENGTH = 2_000_000;
 
-/** Writes out schemas and counts them all against the limits. */
+/** Writes out schemas and counts them against the limits. */
 export interface SchemaWriter {
-  /** The schema as YAML, each `$ref` written out; one that is inside of what it refers to stays. Throws SpecFault past a limit. */
+  /** The schema as YAML with every `$ref` written out, except one inside of its own target. Throws SpecFault past a limit. */
   write(schema: Located): string;
-  /** Counts the schema unless it has been part of one before. */
+  /** Counts the schema unless it was part of an earlier one. */
   countOnce(schema: Located): void;
 }
 
 interface Position {
   readonly depth: number;
-  /** Pointers of the references that led here. */
+  /** The pointers of the references that led here. */
   readonly trail: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { EdgeError } from '../../edge-error.ts';
-import { MAX_CONTENT_BYTES } from './guardian-limits.ts';
+import { MAX_CONTENT_BYTES } from './spec-tree.ts';
 
-/** A specification that is to be read, as text. */
+/** A specification to be read. */
 export interface SpecRequest {
   readonly content: string;
   readonly enforceAuthorizationValidation: boolean | undefined;
@@ -9,7 +9,7 @@ export interface SpecRequest {
 
 const invalid = (field: string, message: string): EdgeError => new EdgeError(400, 'request.invalid', `${field}: ${message}`, { field });
 
-/** The body of a request for a new specification. Throws EdgeError that names the field. */
+/** Reads the body of a request for a new specification. Throws EdgeError that names the field. */
 export function readSpecRequest(body: unknown): SpecRequest {
   const { content, enforceAuthorizationValidation: enforce }: Readonly<Record<string, unknown>> =
     typeof body === 'object' && body !== null ? { ...body } : {};

@@ -1,12 +1,22 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { repeatedKey } from '../../json-scan.ts';
 import { shown } from '../../shown-value.ts';
-import { isJsonObject, type JsonObject, toJsonTree } from './json-tree.ts';
-import { faultAt, SpecFault } from './spec-fault.ts';
+import {
+  faultAt,
+  isJsonObject,
+  type JsonObject,
+  type JsonTree,
+  member,
+  placeOf,
+  SpecFault,
+  type SpecFieldError,
+  toJsonTree,
+} from './spec-tree.ts';
 
 type YamlDocument = ReturnType<typeof parseDocument>;
 
-/** The package's own search for doubled keys compares every key with every other. */
+/** Finds doubled keys in linear time. The package's own search compares every key with every other. */
 function doubledKeys(document: YamlDocument): { readonly key: string; readonly offset: number }[] {
   const doubled: { key: string; offset: number }[] = [];
   visit(document, {
@@ -38,11 +48,11 @@ function parseYaml(text: string): unknown {
       doubled.map(({ key, offset }) => ({ field: 'content', message: `${at(offset)}: the key ${shown(key)} is there twice` })),
     );
   }
-  // Aliases are shared here, not copied: `toJsonTree` writes them out and counts.
+  // Aliases are shared here. `toJsonTree` writes them out and counts them.
   return document.toJS({ maxAliasCount: -1 });
 }
 
-/** Undefined for what is not JSON: a YAML map may be in braces too, and YAML's errors name the line. */
+/** Undefined for a text that is not JSON: a YAML map may have braces, too, and YAML's errors name the line. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -62,15 +72,73 @@ function parseText(text: string): unknown {
   try {
     return parseYaml(text);
   } catch (error) {
-    // An alias before its anchor is found only while aliases are followed.
+    // An alias before its anchor is only found when aliases are followed.
     if (error instanceof ReferenceError) throw faultAt('', error.message);
     throw error;
   }
 }
 
-/** The specification's text, JSON or YAML, as a tree. Throws SpecFault with line and column, or the place. */
+/** Parses a specification in JSON or YAML. Throws SpecFault with line and column, or with a pointer. */
 export function parseSpecText(text: string): JsonObject {
   const tree = toJsonTree(parseText(text.replace(/^\uFEFF/, '')));
   if (!isJsonObject(tree)) throw faultAt('', 'it is not an object; allowed: an OpenAPI 3.0 specification as JSON or YAML');
   return tree;
+}
+
+/** The members of a finding of the package that are used here. */
+interface Finding {
+  readonly instancePath: string;
+  readonly keyword: string;
+  readonly message?: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** Keywords that only say that no branch fits. The reasons are reported beside them. */
+const SUMMARIES = new Set(['oneOf', 'anyOf', 'if', 'not']);
+
+/** Throws SpecFault unless the specification is one of OpenAPI 3.0. */
+export function requireOpenApi30(tree: JsonObject): void {
+  const swagger = member(tree, 'swagger');
+  const allowed = 'allowed: OpenAPI 3.0, such as "openapi": "3.0.3"';
+  if (swagger !== undefined) throw faultAt('/swagger', `Swagger ${shown(swagger)} is not taken; ${allowed}`);
+  const version = member(tree, 'openapi');
+  if (typeof version !== 'string') throw faultAt('/openapi', `${shown(version)} is not the text of a version; ${allowed}`);
+  if (!/^3\.0\.\d+(?:-.+)?$/.test(version))
+    throw faultAt('/openapi', `OpenAPI ${shown(version)} is not taken: its schemas mean other things; ${allowed}`);
+}
+
+function isNoise({ keyword, params }: Finding): boolean {
+  // The package reports every object as being no reference.
+  return SUMMARIES.has(keyword) || (keyword === 'required' && params['missingProperty'] === '$ref');
+}
+
+function valueAt(tree: JsonObject, pointer: string): JsonTree | undefined {
+  let at: unknown = tree;
+  for (const key of pointer.split('/').slice(1)) {
+    if (typeof at !== 'object' || at === null) return undefined;
+    at = (at as Record<string, unknown>)[key.replaceAll('~1', '/').replaceAll('~0', '~')];
+  }
+  return at as JsonTree | undefined;
+}
+
+function toFieldError({ instancePath, message, params }: Finding, tree: JsonObject): SpecFieldError {
+  const value = valueAt(tree, instancePath);
+  const what = typeof value === 'object' ? '' : `${shown(value)} `;
+  const named = params['additionalProperty'] ?? params['allowedValues'];
+  return { field: placeOf(instancePath), message: `${what}${message ?? 'is not valid'}${named === undefined ? '' : `: ${shown(named)}`}` };
+}
+
+function distinct(errors: readonly SpecFieldError[]): readonly SpecFieldError[] {
+  return [...new Map(errors.map((error) => [`${error.field} ${error.message}`, error])).values()];
+}
+
+/** Checks a specification, copied by `checkReferences`, by the schema of OpenAPI 3.0. Throws SpecFault with all pointers. */
+export async function checkStructure(tree: JsonObject): Promise<void> {
+  // A text must never be passed: the package would read a text of one line as a file name.
+  const { valid, errors } = await new Validator().validate({ ...tree });
+  if (valid) return;
+  if (!Array.isArray(errors)) throw faultAt('', errors ?? 'it is not valid');
+  const findings: readonly Finding[] = errors;
+  const telling = findings.filter((finding) => !isNoise(finding));
+  throw new SpecFault(distinct((telling.length > 0 ? telling : findings).map((finding) => toFieldError(finding, tree))));
 }

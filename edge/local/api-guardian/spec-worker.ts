@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { readSpec } from './read-spec.ts';
-import { SpecFault } from './spec-fault.ts';
-import type { SpecVerdict } from './spec-reader.ts';
+import type { SpecVerdict } from './spec-thread.ts';
+import { SpecFault } from './spec-tree.ts';
 
-/** Reads the one specification that the thread was started with. */
+/** Reads the specification that the thread was started with. */
 async function verdictOf(text: string): Promise<SpecVerdict> {
   try {
     return { kind: 'accepted', spec: await readSpec(text) };

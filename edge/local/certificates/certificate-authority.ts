@@ -1,5 +1,5 @@
+import { createHash, createPublicKey, type webcrypto } from 'node:crypto';
 import 'reflect-metadata';
-import { createHash, createPublicKey } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import {
   AuthorityKeyIdentifierExtension,
@@ -13,8 +13,26 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import { inTransaction } from '../state.ts';
-import { KEY_ALGORITHM, newKeyPair, privateKeyFromPem, privateKeyPem } from './signing-key.ts';
+import { inTransaction } from '../control-plane-state.ts';
+
+/** The algorithm of all keys: ECDSA on P-256 with SHA-256, which every client supports. */
+const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+
+async function newKeyPair(): Promise<webcrypto.CryptoKeyPair> {
+  return await crypto.subtle.generateKey(KEY_ALGORITHM, true, ['sign', 'verify']);
+}
+
+/** A private key as PEM (PKCS #8). */
+async function privateKeyPem(key: webcrypto.CryptoKey): Promise<string> {
+  const base64 = Buffer.from(await crypto.subtle.exportKey('pkcs8', key)).toString('base64');
+  return `-----BEGIN PRIVATE KEY-----\n${base64.replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END PRIVATE KEY-----\n`;
+}
+
+/** Reads a private key that `privateKeyPem` has written. */
+async function privateKeyFromPem(pem: string): Promise<webcrypto.CryptoKey> {
+  const der = Buffer.from(pem.replaceAll(/-----[A-Z ]+-----|\s/g, ''), 'base64');
+  return await crypto.subtle.importKey('pkcs8', der, KEY_ALGORITHM, false, ['sign']);
+}
 
 export const AUTHORITY_MIGRATION = `
   CREATE TABLE certificate_authority (
@@ -28,17 +46,17 @@ export const AUTHORITY_MIGRATION = `
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_650;
 const CERTIFICATE_DAYS = 90;
-/** RFC 5280: a common name has 64 characters at most; a longer host name stands in the alternative names alone. */
+/** A common name has 64 characters at most (RFC 5280). A longer host name is only in the alternative names. */
 const MAX_COMMON_NAME = 64;
 const AUTHORITY_NAME = [{ CN: ['shieldlog local authority'] }];
 
-/** Who signs: an authority of this installation alone, which nobody trusts unless told to. */
-export interface Authority {
+/** The certificate authority of this installation. Nobody trusts it by default. */
+interface Authority {
   readonly keyPem: string;
   readonly certificatePem: string;
 }
 
-export interface IssuedCertificate {
+interface IssuedCertificate {
   /** The certificate, then the authority's. */
   readonly chainPem: string;
   readonly keyPem: string;
@@ -50,7 +68,7 @@ export interface IssuedCertificate {
 const wholeSecond = (ms: number): Date => new Date(Math.floor(ms / 1_000) * 1_000);
 
 function readAuthority(db: DatabaseSync, nowMs: number): Authority | undefined {
-  // One that ends before what it would sign is of no use.
+  // An authority that expires before the certificates that it would sign is of no use.
   const row = db
     .prepare('SELECT key_pem, certificate_pem FROM certificate_authority WHERE not_after_ms > ? ORDER BY id LIMIT 1')
     .get(nowMs + CERTIFICATE_DAYS * DAY_MS);
@@ -74,14 +92,14 @@ async function newAuthority(notBefore: Date, notAfter: Date): Promise<Authority>
   return { keyPem: await privateKeyPem(keys.privateKey), certificatePem: certificate.toString('pem') };
 }
 
-/** The authority kept in the state, made there where there is none. */
+/** Reads the authority from the state, or makes it there. */
 export async function openAuthority(db: DatabaseSync, nowMs: number): Promise<Authority> {
   const kept = readAuthority(db, nowMs);
   if (kept !== undefined) return kept;
   const notAfter = wholeSecond(nowMs + AUTHORITY_DAYS * DAY_MS);
   const made = await newAuthority(wholeSecond(nowMs), notAfter);
   return inTransaction(db, () => {
-    // Another call may have been here in the meantime.
+    // Another call may have made it meanwhile.
     const earlier = readAuthority(db, nowMs);
     if (earlier !== undefined) return earlier;
     db.prepare('INSERT INTO certificate_authority (key_pem, certificate_pem, not_after_ms) VALUES (?, ?, ?)').run(
@@ -93,13 +111,13 @@ export async function openAuthority(db: DatabaseSync, nowMs: number): Promise<Au
   });
 }
 
-/** The thumbprint (RFC 7638) of the authority's key, which stands for the account that an HTTP-01 challenge is bound to. */
+/** The thumbprint (RFC 7638) of the authority's key, which HTTP-01 challenges are bound to. */
 export function keyThumbprint({ certificatePem }: Authority): string {
   const { crv, kty, x, y } = createPublicKey(certificatePem).export({ format: 'jwk' });
   return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
 }
 
-/** A server certificate of 90 days for one host name (lower case, ASCII), with a key of its own. */
+/** Issues a server certificate of 90 days for one host name (lower case, ASCII), with a new key. */
 export async function issueCertificate(authority: Authority, hostname: string, nowMs: number): Promise<IssuedCertificate> {
   const issuer = new X509Certificate(authority.certificatePem);
   const keys = await newKeyPair();

@@ -1,10 +1,9 @@
 import { EdgeError } from '../../edge-error.ts';
 import { shown } from '../../shown-value.ts';
+import { inTransaction } from '../control-plane-state.ts';
 import type { LocalContext, LocalResource } from '../local-resource.ts';
-import { inTransaction } from '../state.ts';
 import { AUTHORITY_MIGRATION, issueCertificate, keyThumbprint, openAuthority } from './certificate-authority.ts';
-import type { ChallengeResolver } from './challenge-resolver.ts';
-import type { FoundHostname, HostnameDirectory } from './hostname-directory.ts';
+import type { ChallengeResolver, FoundHostname, HostnameDirectory } from './http-challenge.ts';
 import { addChallenge, CHALLENGE_FOLDER, CHALLENGE_MIGRATION, pendingChallenge, removeChallenge, servedContent } from './http-challenge.ts';
 
 const CERTIFICATE_MIGRATION = `
@@ -21,7 +20,7 @@ const CERTIFICATE_MIGRATION = `
 
 export interface ExternalCertificateOptions {
   readonly hostnames: HostnameDirectory;
-  /** Absent: the answer that the local control plane itself serves. */
+  /** Absent: the files that the local control plane itself serves. */
   readonly resolver?: ChallengeResolver;
 }
 
@@ -35,7 +34,7 @@ function requireHostname({ db }: LocalContext, hostnames: HostnameDirectory, bod
   const found = hostnames.findHostname(db, given);
   if (found === null) throw fault(404, 'hostname.not_found', `Hostname: no pull zone has the hostname ${shown(given, 255)}`);
   if (found.name.startsWith('*')) {
-    // RFC 8555, 7.1.3 and 8.3: a file shows who holds one name, not all names below it.
+    // A file proves one name, and not the names below it (RFC 8555, 7.1.3 and 8.3).
     throw fault(400, 'hostname.wildcard', `Hostname: ${found.name} is a wildcard; allowed: a hostname without a star, for HTTP challenges`);
   }
   return found;
@@ -55,7 +54,7 @@ async function complete(
   const challenge = pendingChallenge(db, hostname, now());
   if (challenge === undefined) throw noChallenge(hostname.name);
   const answer = await resolver(hostname.name, `${CHALLENGE_FOLDER}${challenge.token}`);
-  // RFC 8555, 8.3: white space at the end is ignored.
+  // White space at the end is ignored (RFC 8555, 8.3).
   if (answer.kind === 'nothing' || answer.content.trimEnd() !== challenge.content) {
     const reason = answer.kind === 'nothing' ? answer.reason : 'the file has another content';
     throw fault(
@@ -67,7 +66,7 @@ async function complete(
   const nowMs = now();
   const issued = await issueCertificate(await openAuthority(db, nowMs), hostname.name, nowMs);
   inTransaction(db, () => {
-    // Meanwhile another call may have completed it, or the hostname may be gone.
+    // Another call may have completed it meanwhile, or removed the hostname.
     requireHostname(context, options.hostnames, body);
     if (!removeChallenge(db, challenge)) throw noChallenge(hostname.name);
     db.prepare('INSERT INTO issued_certificate VALUES (?, ?, ?, ?, ?, ?, ?)').run(
@@ -84,7 +83,10 @@ async function complete(
   context.logger.info({ hostname: hostname.name, serialNumber: issued.serialNumber }, 'Certificate issued');
 }
 
-/** Certificates whose owner shows over HTTP that the name is theirs: a challenge, then a certificate of the local authority. */
+/**
+ * Answers operations 6 and 7: certificates for hostnames whose owner has proved them over HTTP, with a challenge by operation 6 and a
+ * certificate of the local authority by operation 7.
+ */
 export function externalCertificates(options: ExternalCertificateOptions): LocalResource {
   return {
     name: 'external-certificates',

@@ -1,6 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
 import type { DatabaseSync } from 'node:sqlite';
-import type { FoundHostname } from './hostname-directory.ts';
+
+/** A hostname of a pull zone; its name in lower case and ASCII. */
+export interface FoundHostname {
+  readonly pullZoneId: number;
+  readonly name: string;
+}
+
+/** The hostnames of pull zones, for their certificates. */
+export interface HostnameDirectory {
+  /** The hostname as it is kept, found without regard to case; null where no pull zone has it. */
+  findHostname(db: DatabaseSync, name: string): FoundHostname | null;
+  /** Records that the hostname has a certificate until then (Unix ms). Called inside a transaction. */
+  setCertificate(db: DatabaseSync, hostname: FoundHostname, notAfterMs: number): void;
+}
 
 export const CHALLENGE_MIGRATION = `
   CREATE TABLE http_challenge (
@@ -15,11 +29,11 @@ export const CHALLENGE_MIGRATION = `
 
 export const CHALLENGE_FOLDER = '/.well-known/acme-challenge/';
 
-/** Files are put in place by people. */
+/** A challenge is valid for days, because people put its file on their web server by hand. */
 export const CHALLENGE_LIFETIME_MS = 7 * 86_400_000;
 
-/** An HTTP-01 challenge (RFC 8555, 8.3): who serves `content` at the file of `token` holds the name. */
-export interface HttpChallenge {
+/** An HTTP-01 challenge (RFC 8555, 8.3): who serves `content` at the file of `token` has the name. */
+interface HttpChallenge {
   readonly token: string;
   readonly content: string;
 }
@@ -29,7 +43,7 @@ const toChallenge = (row: Readonly<Record<string, unknown>>): HttpChallenge => (
   content: String(row['content']),
 });
 
-/** The challenge that the hostname has yet to answer; undefined where there is none, or it has expired. */
+/** The open challenge of the hostname; undefined where there is none or it has expired. */
 export function pendingChallenge(db: DatabaseSync, { pullZoneId, name }: FoundHostname, nowMs: number): HttpChallenge | undefined {
   const row = db
     .prepare('SELECT token, content FROM http_challenge WHERE pull_zone_id = ? AND hostname = ? AND expires_ms > ?')
@@ -37,7 +51,7 @@ export function pendingChallenge(db: DatabaseSync, { pullZoneId, name }: FoundHo
   return row === undefined ? undefined : toChallenge(row);
 }
 
-/** A new challenge in the place of an expired one. Inside a transaction. */
+/** Adds a challenge and removes an expired one. Call it inside a transaction. */
 export function addChallenge(db: DatabaseSync, { pullZoneId, name }: FoundHostname, thumbprint: string, nowMs: number): HttpChallenge {
   const token = randomBytes(32).toString('base64url');
   const content = `${token}.${thumbprint}`;
@@ -51,13 +65,64 @@ export function addChallenge(db: DatabaseSync, { pullZoneId, name }: FoundHostna
   return { token, content };
 }
 
-/** Ends a challenge; false where it was no longer there. Inside a transaction. */
+/** Removes a challenge. Returns false where it was gone already. Call it inside a transaction. */
 export function removeChallenge(db: DatabaseSync, { token }: HttpChallenge): boolean {
   return db.prepare('DELETE FROM http_challenge WHERE token = ?').run(token).changes === 1;
 }
 
-/** What the local control plane itself serves as the file of a token; undefined: no such file. */
+/** The file of a token that the local control plane serves; undefined where there is none. */
 export function servedContent(db: DatabaseSync, token: string, nowMs: number): string | undefined {
   const row = db.prepare('SELECT token, content FROM http_challenge WHERE token = ? AND expires_ms > ?').get(token, nowMs);
   return row === undefined ? undefined : toChallenge(row).content;
+}
+
+/** The answer of the challenge's URL. `reason` is shown to the caller and holds no address. */
+type ChallengeAnswer = { readonly kind: 'content'; readonly content: string } | { readonly kind: 'nothing'; readonly reason: string };
+
+/** Reads the file at `filePath` as `hostname` serves it. An unreachable host is an answer; only defects reject. */
+export type ChallengeResolver = (hostname: string, filePath: string) => Promise<ChallengeAnswer>;
+
+/** A key authorization has 87 characters. */
+export const MAX_CONTENT_BYTES = 1_024;
+
+interface HttpResolverOptions {
+  /** The web server that is asked for every hostname, such as `http://127.0.0.1:8081`. The names are never resolved. */
+  readonly url: string;
+  /** From the start to the last byte, in milliseconds. */
+  readonly deadlineMs: number;
+}
+
+const nothing = (reason: string): ChallengeAnswer => ({ kind: 'nothing', reason });
+
+/**
+ * Asks one configured web server for every hostname, with the hostname in `Host`, as HTTP-01 does over port 80. Redirects are not followed.
+ * Throws where the address is not an http one.
+ */
+export function httpChallengeResolver({ url, deadlineMs }: HttpResolverOptions): ChallengeResolver {
+  const base = URL.parse(url);
+  if (base?.protocol !== 'http:') throw new TypeError(`The challenge resolver's address is "${url}"; allowed: an http:// address`);
+  return (hostname, filePath) =>
+    new Promise((resolve) => {
+      const signal = AbortSignal.timeout(deadlineMs);
+      const asked = request(new URL(filePath, base), { headers: { host: hostname }, agent: false, signal }, (response) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          chunks.push(chunk);
+          if (bytes <= MAX_CONTENT_BYTES) return;
+          resolve(nothing(`the file has more than ${MAX_CONTENT_BYTES} bytes`));
+          asked.destroy();
+        });
+        response.on('end', () => {
+          if (response.statusCode === 200) resolve({ kind: 'content', content: Buffer.concat(chunks).toString('utf8') });
+          else resolve(nothing(`it was answered with the status ${response.statusCode}`));
+        });
+        response.on('error', () => resolve(nothing('the answer broke off')));
+      });
+      asked.on('error', () =>
+        resolve(nothing(signal.aborted ? `there was no whole answer within ${deadlineMs} ms` : 'there was no answer')),
+      );
+      asked.end();
+    });
 }

@@ -1,39 +1,39 @@
-/** What one caller may take of the database. */
+/** The limits of a caller of the database. */
 export interface DatabaseLimits {
-  /** A statement that runs longer is stopped, with its stream and whatever that had not committed. */
+  /** A statement that runs longer is stopped and its stream is rolled back. */
   readonly statementMs: number;
-  /** One item of a pipeline (a batch, a sequence) that takes longer in all is stopped likewise. */
+  /** One item of a pipeline (a batch, a sequence) that takes longer is stopped in the same way. */
   readonly requestMs: number;
-  /** How long a statement waits for another stream's write lock; shorter than `statementMs`. */
+  /** How long a statement waits for the write lock of another stream. It is shorter than `statementMs`. */
   readonly lockWaitMs: number;
-  /** A stream that nobody used for so long is gone, and what it had not committed is rolled back. */
+  /** A stream that is unused for longer ends and is rolled back. */
   readonly idleMs: number;
-  /** A transaction that is open for longer is rolled back, used or not: it keeps the write-ahead log from being emptied. */
+  /** A transaction that is open for longer is rolled back: it keeps the write-ahead log from being emptied. */
   readonly transactionMs: number;
-  /** Database processes: as many streams can be inside a transaction at once. */
+  /** Database processes, each with one stream that is inside a transaction. */
   readonly processes: number;
-  /** Streams kept open, with or without a process. */
+  /** Open streams, with or without a process. */
   readonly streams: number;
   /** How long a request waits for a free process. */
   readonly queueMs: number;
-  /** Rows that one statement may answer. */
+  /** Rows in the answer of one statement. */
   readonly rows: number;
   readonly answerBytes: number;
   readonly bodyBytes: number;
-  /** One text or blob, and one row. */
+  /** Bytes of one text or blob, and of one row. */
   readonly valueBytes: number;
-  /** The database's file, and what one stream keeps in temporary tables: DATA_DIR is on the disk that the events need. */
+  /** Bytes of the database's file, and of the temporary tables of one stream. The events need the disk of DATA_DIR. */
   readonly fileBytes: number;
-  /** The write-ahead log beyond which no statement that writes begins. */
+  /** Bytes of the write-ahead log beyond which no writing statement begins. */
   readonly logBytes: number;
-  /** Resident memory of one database process; one that takes more is ended. */
+  /** Resident memory of one database process. A process with more is ended. */
   readonly memoryBytes: number;
-  /** One SQL text, with all its statements. */
+  /** Bytes of one SQL text with all its statements. */
   readonly sqlBytes: number;
   readonly requests: number;
   /** SQL texts that one stream may store. */
   readonly storedSqls: number;
-  /** UTF-8 of the SQL texts that all streams of one token store together. */
+  /** UTF-8 bytes of the SQL texts that all streams of one token store together. */
   readonly storedBytes: number;
 }
 

@@ -1,20 +1,101 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { EdgeError } from '../../edge-error.ts';
-import { makeBatons } from './baton.ts';
+import type { KeptToken } from './access-tokens.ts';
 import type { DatabaseLimits } from './database-limits.ts';
-import { type DatabaseProcess, ProcessGone, transactionTimeout } from './database-process-handle.ts';
 import type { RunOutcome } from './process-message.ts';
-import type { ProcessPool } from './process-pool.ts';
+import { type DatabaseProcess, ProcessGone, type ProcessPool, transactionTimeout } from './process-pool.ts';
 import type { PlanRequest } from './read-pipeline.ts';
-import { makeStoredSqls, type StoredSqls } from './stored-sqls.ts';
-import type { KeptToken } from './token-store.ts';
+import { StatementError } from './stream-plan.ts';
 
-export type StreamEnd = 'closed' | 'revoked' | TransactionEnd;
+/** A baton allows the next request of a stream, once. */
+interface BatonFacts {
+  readonly streamId: string;
+  readonly turn: number;
+}
 
-/** Why a stream's transaction was rolled back, and the stream ended with it. */
+interface Batons {
+  seal(facts: BatonFacts): string;
+  /** Null: the baton is not from this program. */
+  open(baton: string): BatonFacts | null;
+}
+
+/** Makes batons that only this run of the program can make, so that a baton of a stream that has ended is told from an invented one. */
+function makeBatons(): Batons {
+  const secret = randomBytes(32);
+  const sign = (text: string): Buffer => createHmac('sha256', secret).update(text).digest();
+  return {
+    seal({ streamId, turn }) {
+      const text = `${streamId}.${turn}`;
+      return `${text}.${sign(text).toString('base64url')}`;
+    },
+    open(baton) {
+      const [, text, streamId, turn, signature] = /^(([A-Za-z0-9-]+)\.(\d+))\.([A-Za-z0-9_-]+)$/.exec(baton) ?? [];
+      if (text === undefined || streamId === undefined || signature === undefined) return null;
+      const [given, own] = [Buffer.from(signature, 'base64url'), sign(text)];
+      return given.length === own.length && timingSafeEqual(given, own) ? { streamId, turn: Number(turn) } : null;
+    },
+  };
+}
+
+/** The SQL texts that a stream keeps by number. `find` and `store` throw StatementError that names the path. */
+interface StoredSqls {
+  find(path: string, sqlId: number): string;
+  /** `path` is that of the request. */
+  store(path: string, sqlId: number, sql: string): void;
+  close(sqlId: number): void;
+  /** UTF-8 bytes of its texts. */
+  sizeBytes(): number;
+}
+
+interface StoredSqlsOptions {
+  /** Texts of the stream. */
+  readonly maxTexts: number;
+  /** Characters of one text. */
+  readonly maxLength: number;
+  /** UTF-8 bytes of the texts of all streams of the token. */
+  readonly maxBytes: number;
+  /** The bytes that these use now. */
+  readonly usedBytes: () => number;
+}
+
+function makeStoredSqls({ maxTexts, maxLength, maxBytes, usedBytes }: StoredSqlsOptions): StoredSqls {
+  const texts = new Map<number, string>();
+  let sizeBytes = 0;
+  return {
+    find(path, id) {
+      const sql = texts.get(id);
+      if (sql === undefined) throw new StatementError('SQL_NOT_FOUND', `${path} is ${id}, and this stream has stored no such SQL text`);
+      return sql;
+    },
+    store(path, id, text) {
+      if (texts.has(id)) throw new StatementError('SQL_STORE_EXISTS', `${path}.sql_id is ${id}, which is in use; close_sql frees it`);
+      if (texts.size >= maxTexts)
+        throw new StatementError('SQL_STORE_TOO_MANY', `${path}: this stream stores ${maxTexts} SQL texts, and no more`);
+      if (text.length > maxLength) {
+        throw new StatementError('SQL_STORE_TOO_LARGE', `${path}.sql has ${text.length} characters; allowed: up to ${maxLength}`);
+      }
+      const [bytes, used] = [Buffer.byteLength(text), usedBytes()];
+      if (used + bytes > maxBytes) {
+        const stored = `${path}.sql has ${bytes} bytes, and the streams of this token store ${used} already`;
+        throw new StatementError('SQL_STORE_TOO_LARGE', `${stored}; allowed: up to ${maxBytes} together`);
+      }
+      sizeBytes += bytes;
+      texts.set(id, text);
+    },
+    close(id) {
+      sizeBytes -= Buffer.byteLength(texts.get(id) ?? '');
+      texts.delete(id);
+    },
+    sizeBytes: () => sizeBytes,
+  };
+}
+
+type StreamEnd = 'closed' | 'revoked' | TransactionEnd;
+
+/** Why a transaction was rolled back and its stream ended. */
 type TransactionEnd = 'transaction-deadline' | 'log-held';
 
-/** One client's sequence of requests, with its transaction. */
+/** The requests of one client, one after the other, with their transaction. */
 export interface DatabaseStream {
   readonly id: string;
   readonly token: KeptToken;
@@ -24,19 +105,19 @@ export interface DatabaseStream {
 }
 
 interface StreamState extends DatabaseStream {
-  /** Of the baton that the next request must show. */
+  /** The number of the baton that the next request must show. */
   turn: number;
   inUse: boolean;
   end: StreamEnd | null;
   process: DatabaseProcess | null;
-  /** Its process holds a transaction or a setting, so it cannot be given to another stream. */
+  /** Its process holds a transaction or a setting, so no other stream may use it. */
   keepsState: boolean;
   expiry: NodeJS.Timeout | null;
-  /** Ends its transaction; null where none is open. */
+  /** Rolls its transaction back; null where none is open. */
   transactionEnd: NodeJS.Timeout | null;
 }
 
-export interface StreamsOptions {
+interface StreamsOptions {
   readonly path: string;
   readonly limits: DatabaseLimits;
   readonly pool: ProcessPool;
@@ -45,26 +126,26 @@ export interface StreamsOptions {
 export interface OpenStreams {
   /** Throws EdgeError 503 beyond the limit. */
   open(token: KeptToken): DatabaseStream;
-  /** The stream of a baton, which can be used once. Throws EdgeError 400. */
+  /** The stream of a baton, which is valid once. Throws EdgeError 400. */
   resume(baton: string, token: KeptToken): DatabaseStream;
   /**
-   * Rejects with StatementError for a text that is not stored, with EdgeError, or with ProcessGone when the statement was stopped and the
-   * stream with it.
+   * Rejects with StatementError for a text that is not stored, with EdgeError, or with ProcessGone when the statement was stopped and its
+   * stream ended.
    */
   run(stream: DatabaseStream, request: PlanRequest, answerBytes: number): Promise<RunOutcome>;
-  /** The stream waits for its next request; returns the baton for it. */
+  /** Makes the stream wait for its next request, and returns the baton for that. */
   suspend(stream: DatabaseStream): string;
-  /** What was not committed is rolled back. */
+  /** Ends the stream. Its open transaction is rolled back. */
   close(stream: DatabaseStream): Promise<void>;
-  /** Ends every stream whose token does not pass, whatever it is doing. */
+  /** Ends every stream whose token is invalid, even in the middle of a statement. */
   revoke(isValid: (hash: string) => boolean): void;
-  /** An idle stream that needs none gives its process away. */
+  /** Releases the process of an idle stream that needs none. */
   reclaim(): void;
   size(): number;
   stop(): void;
 }
 
-/** What a stream is told that was ended with its transaction; the first code is libsql's own. */
+/** The error codes for a stream that ended with its transaction. The first is libsql's. */
 const TRANSACTION_CODES = { 'transaction-deadline': 'TRANSACTION_TIMEOUT', 'log-held': 'TRANSACTION_ENDED' } as const;
 
 /** The protocol's code for a request whose process is gone. */
@@ -82,12 +163,12 @@ export function goneCode({ reason }: ProcessGone): string {
   }
 }
 
-/** The answer to whoever used a token that was invalidated meanwhile. */
+/** The error for a token that was invalidated while it was used. */
 export function revokedError(cause?: unknown): EdgeError {
   return new EdgeError(401, 'TOKEN_INVALID', 'the access token was invalidated while it was in use', { cause });
 }
 
-export const LONGEST_STORED_SQL = 65_536;
+export const MAX_STORED_SQL_LENGTH = 65_536;
 
 function clearTimers(stream: StreamState, ...timers: readonly ('expiry' | 'transactionEnd')[]): void {
   for (const timer of timers) {
@@ -96,10 +177,10 @@ function clearTimers(stream: StreamState, ...timers: readonly ('expiry' | 'trans
   }
 }
 
-/** The open streams and the processes they use. */
+/** Makes the open streams and their processes. */
 export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStreams {
   const batons = makeBatons();
-  /** Those that wait longest come first. */
+  /** The streams that wait maxLength come first. */
   const streams = new Map<string, StreamState>();
 
   function storedBytesOf({ hash }: KeptToken): number {
@@ -120,7 +201,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     try {
       await process.close();
     } catch {
-      // A process that cannot close its connection is ended instead; that closes it too.
+      // A process that cannot close its connection is ended, which closes the connection, too.
       await process.kill('ended', 'its connection could not be closed');
     }
     pool.release(process);
@@ -131,7 +212,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     return new ProcessGone(why, 'the transaction kept the write-ahead log from being emptied, which is as large as is allowed');
   }
 
-  /** A stream that is not in use is kept until it expires, so that its next request is told why it ended. */
+  /** A stream that is idle is kept until it expires, so that its next request is told why it ended. */
   async function endTransaction(stream: StreamState, why: TransactionEnd): Promise<void> {
     clearTimers(stream, 'transactionEnd');
     stream.end = why;
@@ -146,7 +227,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     stream.transactionEnd = setTimeout(() => void endTransaction(stream, 'transaction-deadline'), leftMs);
   }
 
-  /** Resolves when they have ended, so that the writer that is told so can write again. */
+  /** Resolves when the transactions have ended, so that the waiting writer can write again. */
   async function endOtherTransactions(writer: StreamState): Promise<void> {
     const others = [...streams.values()].filter((stream) => stream !== writer && stream.transactionEnd !== null);
     await Promise.all(others.map((stream) => endTransaction(stream, 'log-held')));
@@ -156,7 +237,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     stream.end = why;
     streams.delete(stream.id);
     clearTimers(stream, 'expiry', 'transactionEnd');
-    // Whoever is using it learns it from the process.
+    // A stream in use learns it from its process.
     if (stream.inUse && why === 'revoked') await stream.process?.kill('stopped', 'the access token was invalidated');
     await giveBack(stream);
   }
@@ -167,7 +248,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     stream.process = process;
     const { lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes } = limits;
     await process.open({ path, readOnly: stream.token.kind === 'read-only', lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes });
-    // It may have ended while it waited, when it had no process that could have told so.
+    // The stream may have ended while it waited without a process.
     if (stream.end !== null) throw new ProcessGone('stopped', 'the stream was ended');
     return process;
   }
@@ -181,8 +262,8 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
         id: randomUUID(),
         token,
         sqls: makeStoredSqls({
-          most: limits.storedSqls,
-          longest: LONGEST_STORED_SQL,
+          maxTexts: limits.storedSqls,
+          maxLength: MAX_STORED_SQL_LENGTH,
           maxBytes: limits.storedBytes,
           usedBytes: () => storedBytesOf(token),
         }),
@@ -220,7 +301,7 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
     },
     async run(stream, { plan, names }, answerBytes) {
       const state = stateOf(stream);
-      const stored = new Map(names.map(({ sqlId, place }) => [sqlId, state.sqls.find(place, sqlId)]));
+      const stored = new Map(names.map(({ sqlId, path }) => [sqlId, state.sqls.find(path, sqlId)]));
       try {
         const process = await processOf(state);
         const { rows, statementMs, requestMs } = limits;

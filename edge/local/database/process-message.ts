@@ -1,4 +1,4 @@
-/** What the program asks of a database process; each is answered by one ProcessAnswer. */
+/** A request of the program to a database process. Each has one ProcessAnswer. */
 export type ProcessRequest =
   | {
       readonly kind: 'open';
@@ -12,36 +12,43 @@ export type ProcessRequest =
     }
   | {
       readonly kind: 'run';
-      /** As `serialize` of node:v8 writes a StreamPlan<GivenSql>. */
+      /** A StreamPlan<GivenSql>, written by `serialize` of node:v8. */
       readonly plan: Uint8Array;
-      /** The stored texts that the plan names, by number. */
+      /** The stored texts of the plan, by number. */
       readonly stored: ReadonlyMap<number, string>;
       readonly rows: number;
       readonly bytes: number;
     }
   | { readonly kind: 'close' };
 
-/** How an item of a pipeline went. */
+/** The outcome of an item of a pipeline. */
 export interface RunOutcome {
-  /** The protocol's result, `{type: "ok" | "error", …}`, in JSON text. */
+  /** The protocol's result, `{type: "ok" | "error", …}`, as JSON text. */
   readonly json: string;
-  /** A transaction is open, or something was made or set that lives as long as the connection. */
+  /** A transaction is open, or a setting lasts as long as the connection. */
   readonly keepsState: boolean;
-  /** How long the transaction that is open has been; null where none is. */
+  /** The age of the open transaction, in milliseconds; null where none is open. */
   readonly transactionMs: number | null;
-  /** Transactions of other streams kept the write-ahead log from being emptied when it was as large as is allowed. */
+  /** Transactions of other streams kept the full write-ahead log from being emptied. */
   readonly logIsHeld: boolean;
-  /** A Read Only token was used to write: the whole request is refused. */
+  /** A Read Only token was used to write. The whole request is refused. */
   readonly forbidden: { readonly code: string; readonly message: string } | null;
 }
 
 export type ProcessAnswer =
-  /** Sent once, unasked, when it can be used. */
+  /** Sent once, unasked, when the process can be used. */
   | { readonly kind: 'ready' }
-  /** Sent unasked now and then while a plan of many statements runs: a new one has begun. */
+  /** Sent unasked while a plan of many statements runs: a new statement has begun. */
   | { readonly kind: 'statement' }
   | { readonly kind: 'done' }
-  /** The connection is closed; `rssBytes` is the memory that the process has all the same. */
+  /** The connection is closed. `rssBytes` is the memory that the process still has. */
   | { readonly kind: 'closed'; readonly rssBytes: number }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ran'; readonly outcome: RunOutcome };
+
+// Signals by which a database process ends itself. Node does not use them, and nobody else sends them.
+
+/** It takes too much memory. */
+export const MEMORY_SIGNAL = 'SIGUSR2';
+/** A transaction is open for too long. */
+export const TRANSACTION_SIGNAL = 'SIGALRM';

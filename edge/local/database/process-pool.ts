@@ -1,34 +1,177 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { EdgeError } from '../../edge-error.ts';
-import type { DatabaseProcess } from './database-process-handle.ts';
+import { MEMORY_SIGNAL, type ProcessAnswer, type ProcessRequest, type RunOutcome, TRANSACTION_SIGNAL } from './process-message.ts';
 
-export interface PoolOptions {
-  /** At most so many processes at once. */
-  readonly most: number;
-  /** How long somebody waits for one. */
+const ENTRY = fileURLToPath(new URL('./session/database-process.ts', import.meta.url));
+
+/** A database process has ended. Uncommitted changes of its connection are lost. */
+export class ProcessGone extends Error {
+  override readonly name = 'ProcessGone';
+  readonly reason: 'statement-deadline' | 'request-deadline' | 'transaction-deadline' | 'log-held' | 'memory' | 'ended' | 'stopped';
+
+  constructor(reason: ProcessGone['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/**
+ * A process that runs statements on one connection at a time. A thread would not do: SQLite inside of Node cannot be interrupted, and
+ * ending a thread waits for its statement.
+ */
+export interface DatabaseProcess {
+  readonly isAlive: () => boolean;
+  open(options: Omit<Extract<ProcessRequest, { kind: 'open' }>, 'kind'>): Promise<void>;
+  /** Rejects with ProcessGone. It is past its deadline when a statement runs for `statementMs`, or all of it for `requestMs`. */
+  run(
+    options: Omit<Extract<ProcessRequest, { kind: 'run' }>, 'kind'>,
+    deadlines: { readonly statementMs: number; readonly requestMs: number },
+  ): Promise<RunOutcome>;
+  /** Closes the connection. The process can open another, unless it ends because it uses too much memory. */
+  close(): Promise<void>;
+  /** Ends the process at once. Resolves when it has ended. */
+  kill(reason: ProcessGone['reason'], message: string): Promise<void>;
+}
+
+interface Pending {
+  resolve(answer: ProcessAnswer): void;
+  reject(error: Error): void;
+  onStatement?: () => void;
+}
+
+function answered(pending: Pending, answer: ProcessAnswer): void {
+  if (answer.kind === 'failed') pending.reject(new Error(`the database process failed: ${answer.message}`));
+  else pending.resolve(answer);
+}
+
+interface DatabaseProcessOptions {
+  /** Where SQLite writes what does not fit into memory. */
+  readonly tempDir: string;
+  /** A process with more resident memory is ended. */
+  readonly memoryBytes: number;
+  /** How long a transaction may be open while a request runs. */
+  readonly transactionMs: number;
+}
+
+/** The error for a stream whose transaction was open for too long. */
+export function transactionTimeout(transactionMs: number): ProcessGone {
+  return new ProcessGone('transaction-deadline', `the transaction was open for longer than ${transactionMs} ms`);
+}
+
+/** Starts a database process. Resolves when it can be used. */
+export async function startDatabaseProcess({ tempDir, memoryBytes, transactionMs }: DatabaseProcessOptions): Promise<DatabaseProcess> {
+  const child: ChildProcess = fork(ENTRY, [process.pid, memoryBytes, transactionMs].map(String), {
+    serialization: 'advanced',
+    // The process gets neither the program's secrets nor its flags.
+    env: { SQLITE_TMPDIR: tempDir },
+    execArgv: [],
+    execPath: process.execPath,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  let gone: ProcessGone | null = null;
+  let pending: Pending | null = null;
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+
+  function end(error: ProcessGone): void {
+    gone ??= error;
+    pending?.reject(gone);
+    pending = null;
+  }
+  const lost = (why: string): void => end(new ProcessGone('ended', `the database process ended: ${why}`));
+  child.once('error', ({ message }) => lost(message));
+  child.once('exit', (status, signal) => {
+    if (signal === TRANSACTION_SIGNAL) return end(transactionTimeout(transactionMs));
+    if (signal !== MEMORY_SIGNAL) return lost(signal ?? `status ${status}`);
+    const allowed = `${Math.floor(memoryBytes / 1024 / 1024)} MiB`;
+    end(new ProcessGone('memory', `the statement took more memory than is allowed (${allowed}) and was stopped`));
+  });
+  child.on('message', (answer: ProcessAnswer) => {
+    if (answer.kind === 'statement') {
+      pending?.onStatement?.();
+      return;
+    }
+    const asked = pending;
+    pending = null;
+    if (asked !== null) answered(asked, answer);
+  });
+
+  function ask(request: ProcessRequest | null, onStatement?: () => void): Promise<ProcessAnswer> {
+    return new Promise((resolve, reject) => {
+      if (gone !== null) return reject(gone);
+      if (pending !== null) return reject(new Error('a database process does one thing at a time'));
+      pending = { resolve, reject, ...(onStatement === undefined ? {} : { onStatement }) };
+      if (request !== null) child.send(request, (error) => error !== null && lost(error.message));
+    });
+  }
+
+  async function kill(reason: ProcessGone['reason'], message: string): Promise<void> {
+    end(new ProcessGone(reason, message));
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  await ask(null);
+  return {
+    isAlive: () => gone === null,
+    kill,
+    async open(options) {
+      await ask({ kind: 'open', ...options });
+    },
+    async close() {
+      const answer = await ask({ kind: 'close' });
+      const isLarge = answer.kind === 'closed' && answer.rssBytes > memoryBytes / 2;
+      if (isLarge) await kill('stopped', 'it kept too much memory');
+    },
+    async run(options, { statementMs, requestMs }) {
+      const tooLong = (): void => void kill('statement-deadline', `the statement ran longer than ${statementMs} ms and was stopped`);
+      const allTooLong = (): void => void kill('request-deadline', `the request ran longer than ${requestMs} ms and was stopped`);
+      const whole = setTimeout(allTooLong, requestMs);
+      let one = setTimeout(tooLong, statementMs);
+      try {
+        const answer = await ask({ kind: 'run', ...options }, () => {
+          clearTimeout(one);
+          one = setTimeout(tooLong, statementMs);
+        });
+        if (answer.kind !== 'ran') throw new Error(`the database process answered "${answer.kind}" where a result belongs`);
+        return answer.outcome;
+      } finally {
+        clearTimeout(one);
+        clearTimeout(whole);
+      }
+    },
+  };
+}
+
+interface PoolOptions {
+  /** Processes at once. */
+  readonly maxProcesses: number;
+  /** How long a caller waits for one, in milliseconds. */
   readonly queueMs: number;
   readonly start: () => Promise<DatabaseProcess>;
-  /** Asked when there is none: whoever can do without may release one. */
+  /** Called when no process is free, to release those that are not needed. */
   readonly reclaim: () => void;
 }
 
 export interface ProcessPool {
-  /** A process without a connection. Throws EdgeError 503 when none becomes free in time. */
+  /** Takes a process without a connection. Throws EdgeError 503 where none becomes free in time. */
   take(): Promise<DatabaseProcess>;
-  /** Gives one back: without a connection, or dead. */
+  /** Gives a process back, without a connection or ended. */
   release(process: DatabaseProcess): void;
-  /** Ends every process; resolves when they have ended. */
+  /** Ends all processes. Resolves when they have ended. */
   stop(): Promise<void>;
 }
 
-/** Processes kept though nobody uses them: the next stream need not wait for one to start. */
+/** Idle processes that are kept, so that the next stream need not wait for a start. */
 const KEPT_IDLE = 2;
 
 interface Waiter {
   serve(process: Promise<DatabaseProcess>): void;
 }
 
-/** Database processes, started when they are needed and used again. Whoever came first is served first. */
-export function makeProcessPool({ most, queueMs, start, reclaim }: PoolOptions): ProcessPool {
+/** Starts database processes when they are needed and reuses them. Callers are served in their order. */
+export function makeProcessPool({ maxProcesses, queueMs, start, reclaim }: PoolOptions): ProcessPool {
   const idle: DatabaseProcess[] = [];
   const running = new Set<DatabaseProcess>();
   const waiters: Waiter[] = [];
@@ -53,7 +196,7 @@ export function makeProcessPool({ most, queueMs, start, reclaim }: PoolOptions):
       if (next.isAlive()) return Promise.resolve(next);
       forget(next);
     }
-    return started < most ? startOne() : null;
+    return started < maxProcesses ? startOne() : null;
   }
 
   function forget(process: DatabaseProcess): void {
@@ -76,7 +219,7 @@ export function makeProcessPool({ most, queueMs, start, reclaim }: PoolOptions):
       };
       const timer = setTimeout(() => {
         waiters.splice(waiters.indexOf(waiter), 1);
-        reject(new EdgeError(503, 'TOO_MANY_STREAMS', `all ${most} database processes stayed busy for ${queueMs} ms`));
+        reject(new EdgeError(503, 'TOO_MANY_STREAMS', `all ${maxProcesses} database processes stayed busy for ${queueMs} ms`));
       }, queueMs);
       waiters.push(waiter);
       reclaim();

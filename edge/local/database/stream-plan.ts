@@ -1,13 +1,52 @@
-import type { SqlValue } from './sql-value.ts';
+/** A value of the database. 64-bit integers are bigint, so that none loses digits. */
+export type SqlValue = null | bigint | number | string | Uint8Array;
+
+/** JSON has no infinity, but readers take a number too large for a double as one. `-0` would become `0`. */
+function floatText(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return '1e999';
+  if (value === Number.NEGATIVE_INFINITY) return '-1e999';
+  return Object.is(value, -0) ? '-0.0' : String(value);
+}
+
+/** A value as JSON text of the protocol. Blobs are base64 with padding. */
+export function valueJson(value: SqlValue): string {
+  if (value === null) return '{"type":"null"}';
+  switch (typeof value) {
+    case 'bigint':
+      return `{"type":"integer","value":"${value}"}`;
+    case 'number':
+      return `{"type":"float","value":${floatText(value)}}`;
+    case 'string':
+      return `{"type":"text","value":${JSON.stringify(value)}}`;
+    default:
+      return `{"type":"blob","base64":"${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')}"}`;
+  }
+}
+
+/** A failed request of a stream. The others go on. The code is the protocol's, or SQLite's (`SQLITE_…`). */
+export class StatementError extends Error {
+  override readonly name = 'StatementError';
+  readonly code: string;
+
+  constructor(code: string, message: string, options: ErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The JSON text of an error inside a result. */
+export function errorJson({ message, code }: { readonly message: string; readonly code: string }): string {
+  return JSON.stringify({ message, code });
+}
 
 /** An SQL text that the stream keeps by a number. */
 export interface StoredSql {
   readonly sqlId: number;
-  /** Of the number in the request. */
-  readonly place: string;
+  /** The path of the number in the request. */
+  readonly path: string;
 }
 
-/** An SQL text of a plan as it was read, whose stored texts have not been looked up. */
+/** An SQL text of a plan before stored texts are looked up. */
 export type GivenSql = string | StoredSql;
 
 /** One statement with its arguments. */
@@ -18,7 +57,7 @@ export interface StatementPlan<Sql = string> {
   readonly wantRows: boolean;
 }
 
-/** When a step of a batch runs. `ok` and `error` look at an earlier step; one that was skipped is neither. */
+/** When a step of a batch runs. `ok` and `error` look at an earlier step; a skipped one is neither. */
 export type ConditionPlan =
   | { readonly kind: 'ok' | 'error'; readonly step: number }
   | { readonly kind: 'not'; readonly condition: ConditionPlan }
@@ -30,7 +69,7 @@ export interface BatchStepPlan<Sql = string> {
   readonly statement: StatementPlan<Sql>;
 }
 
-/** What a database process does for a stream. */
+/** The plan that a database process runs for a stream. */
 export type StreamPlan<Sql = string> =
   | { readonly kind: 'execute'; readonly statement: StatementPlan<Sql> }
   | { readonly kind: 'batch'; readonly steps: readonly BatchStepPlan<Sql>[] }
@@ -38,7 +77,7 @@ export type StreamPlan<Sql = string> =
   | { readonly kind: 'describe'; readonly sql: Sql }
   | { readonly kind: 'get-autocommit' };
 
-/** The plan with another text for each of its SQL texts. */
+/** The plan with its SQL texts replaced. */
 export function withSqls<From, To>(plan: StreamPlan<From>, sqlOf: (sql: From) => To): StreamPlan<To> {
   const statement = (one: StatementPlan<From>): StatementPlan<To> => ({ ...one, sql: sqlOf(one.sql) });
   switch (plan.kind) {

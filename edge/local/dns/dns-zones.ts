@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { bodyAs } from '../../body-thread.ts';
 import { EdgeError } from '../../edge-error.ts';
+import { inTransaction } from '../control-plane-state.ts';
 import type { LocalResource } from '../local-resource.ts';
-import { inTransaction } from '../state.ts';
 import { readWrittenZone, type WrittenZone } from './zone-request.ts';
 
 const MIGRATION = `
@@ -21,14 +21,14 @@ const MIGRATION = `
   CREATE INDEX dns_record_by_zone ON dns_record (zone_id);
 `;
 
-/** Nobody delegates to the local control plane; the names are of the kind that resolves nowhere (RFC 6761). */
+/** Names that never resolve (RFC 6761), because nobody delegates to the local control plane. */
 const NAMESERVERS = ['ns1.shieldlog.invalid', 'ns2.shieldlog.invalid'] as const;
 const NAMESERVER_CHECK_MS = 3_600_000;
 
 interface StoredZone {
   readonly id: number;
   readonly createdMs: number;
-  /** JSON texts, each with its Id. */
+  /** JSON texts, each with its `Id`. */
   readonly records: readonly string[];
 }
 
@@ -66,7 +66,7 @@ function zoneAnswer({ domain }: WrittenZone, { id, createdMs, records }: StoredZ
   return `{"Records":[${records.join(',')}],${JSON.stringify(fields).slice(1)}`;
 }
 
-/** Resolves in a turn of the event loop that no other call of it has: a zone of 5,000 records fills one. */
+/** Returns a function that resolves in a turn of the event loop of its own: a zone of 5,000 records fills one. */
 function turns(): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   return () => {
@@ -75,7 +75,7 @@ function turns(): () => Promise<void> {
   };
 }
 
-/** Zones and their records. A zone is made once, with all of its records or not at all. */
+/** Answers operation 4: DNS zones and their records. A zone is made with all of its records or not at all. */
 export const dnsZones: LocalResource = {
   name: 'dns-zones',
   migrations: [MIGRATION],

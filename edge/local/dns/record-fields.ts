@@ -1,13 +1,26 @@
+import { RECORD_TYPES } from '../../operations/dns-zones.ts';
+import { namesOf } from '../../operations/json-schema.ts';
 import { shown } from '../../shown-value.ts';
-import { zoneFault } from './dns-fault.ts';
+import {
+  hostName,
+  hostNameOrNone,
+  ipv4,
+  ipv6,
+  issuerPolicy,
+  recordText,
+  serviceBinding,
+  tlsAssociation,
+  webAddress,
+  zoneFault,
+} from './record-value.ts';
 
-/** A pair of `EnviromentalVariables`; the interface spells the field so. */
-export interface RecordVariable {
+/** A pair of `EnviromentalVariables`. The interface spells the field so. */
+interface RecordVariable {
   readonly Name: string;
   readonly Value: string;
 }
 
-/** The fields of a record beside its `Type`, as the interface names them. */
+/** The fields of a record but its `Type`, by the interface's names. */
 export interface RecordFields {
   readonly Ttl: number;
   readonly Value: string;
@@ -29,67 +42,67 @@ export interface RecordFields {
   readonly AutoSslIssuance: boolean;
 }
 
-/** Reads one field; throws the fault of `place` for what it does not take. */
-type Reader<T> = (value: unknown, place: string) => T;
+/** Reads a field. Throws the fault at `path` for a wrong value. */
+type Reader<T> = (value: unknown, path: string) => T;
 
 interface Field<T> {
   readonly read: Reader<T>;
-  /** What an absent or null field is. */
+  /** The value of an absent or null field. */
   readonly absent: T;
 }
 
 const INT32_MAX = 2_147_483_647;
 export const MAX_VARIABLES = 128;
 
-function number(least: number, most: number, isWhole: boolean, absent: number): Field<number> {
-  const read: Reader<number> = (value, place) => {
-    if (typeof value === 'number' && value >= least && value <= most && (!isWhole || Number.isInteger(value))) return value;
-    throw zoneFault(place, `${shown(value)} is not taken; allowed: ${isWhole ? 'an integer' : 'a number'} from ${least} to ${most}`);
+function number(min: number, max: number, isWhole: boolean, absent: number): Field<number> {
+  const read: Reader<number> = (value, path) => {
+    if (typeof value === 'number' && value >= min && value <= max && (!isWhole || Number.isInteger(value))) return value;
+    throw zoneFault(path, `${shown(value)} is not taken; allowed: ${isWhole ? 'an integer' : 'a number'} from ${min} to ${max}`);
   };
   return { read, absent };
 }
 
 function text(maxLength: number): Field<string> {
-  const read: Reader<string> = (value, place) => {
+  const read: Reader<string> = (value, path) => {
     if (typeof value === 'string' && value.length <= maxLength && value.isWellFormed() && !/\p{Cc}/u.test(value)) return value;
-    throw zoneFault(place, `${shown(value)} is not taken; allowed: text of at most ${maxLength} characters without control characters`);
+    throw zoneFault(path, `${shown(value)} is not taken; allowed: text of at most ${maxLength} characters without control characters`);
   };
   return { read, absent: '' };
 }
 
 const flag: Field<boolean> = {
-  read: (value, place) => {
+  read: (value, path) => {
     if (typeof value === 'boolean') return value;
-    throw zoneFault(place, `${shown(value)} is not taken; allowed: true or false`);
+    throw zoneFault(path, `${shown(value)} is not taken; allowed: true or false`);
   },
   absent: false,
 };
 
 const variables: Field<readonly RecordVariable[]> = {
-  read: (value, place) => {
+  read: (value, path) => {
     if (!Array.isArray(value) || value.length > MAX_VARIABLES) {
-      throw zoneFault(place, `${shown(value)} is not taken; allowed: at most ${MAX_VARIABLES} of {"Name", "Value"}`);
+      throw zoneFault(path, `${shown(value)} is not taken; allowed: at most ${MAX_VARIABLES} of {"Name", "Value"}`);
     }
-    return value.map((entry: unknown, index) => readVariable(entry, `${place}[${index}]`));
+    return value.map((entry: unknown, index) => readVariable(entry, `${path}[${index}]`));
   },
   absent: [],
 };
 
-function readVariable(entry: unknown, place: string): RecordVariable {
-  const fields = plainObject(entry, place, ['Name', 'Value']);
-  const name = text(256).read(fields['Name'], `${place}.Name`);
-  if (name === '') throw zoneFault(`${place}.Name`, 'is empty; allowed: 1 to 256 characters');
-  return { Name: name, Value: text(4_096).read(fields['Value'] ?? '', `${place}.Value`) };
+function readVariable(entry: unknown, path: string): RecordVariable {
+  const fields = plainObject(entry, path, ['Name', 'Value']);
+  const name = text(256).read(fields['Name'], `${path}.Name`);
+  if (name === '') throw zoneFault(`${path}.Name`, 'is empty; allowed: 1 to 256 characters');
+  return { Name: name, Value: text(4_096).read(fields['Value'] ?? '', `${path}.Value`) };
 }
 
-/** A JSON object with no other properties than `allowed`. Throws the fault of `place`, which is `''` for the whole body. */
-export function plainObject(value: unknown, place: string, allowed: readonly string[]): Readonly<Record<string, unknown>> {
+/** A JSON object whose properties are all in `allowed`. Throws the fault at `path`, which is `''` for the whole body. */
+export function plainObject(value: unknown, path: string, allowed: readonly string[]): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw zoneFault(place === '' ? 'body' : place, `${shown(value)} is not taken; allowed: an object`);
+    throw zoneFault(path === '' ? 'body' : path, `${shown(value)} is not taken; allowed: an object`);
   }
   const unknown = Object.keys(value).find((name) => !allowed.includes(name));
   if (unknown !== undefined)
-    throw zoneFault(place === '' ? unknown : `${place}.${unknown}`, `there is no such property; allowed: ${allowed.join(', ')}`);
+    throw zoneFault(path === '' ? unknown : `${path}.${unknown}`, `there is no such property; allowed: ${allowed.join(', ')}`);
   return { ...value };
 }
 
@@ -116,15 +129,77 @@ const FIELDS: { readonly [K in keyof RecordFields]: Field<RecordFields[K]> } = {
 
 const FIELD_NAMES = Object.keys(FIELDS) as (keyof RecordFields)[];
 
-function readField<K extends keyof RecordFields>(name: K, given: Readonly<Record<string, unknown>>, place: string): RecordFields[K] {
+function readField<K extends keyof RecordFields>(name: K, given: Readonly<Record<string, unknown>>, path: string): RecordFields[K] {
   const { read, absent } = FIELDS[name];
   const value = given[name];
-  return value === undefined || value === null ? absent : read(value, `${place}.${name}`);
+  return value === undefined || value === null ? absent : read(value, `${path}.${name}`);
 }
 
-/** The fields of the record at `place`, each within its range, the absent ones filled in. Does not look at what they mean together. */
-export function readRecordFields(value: unknown, place: string): { readonly type: unknown; readonly fields: RecordFields } {
-  const given = plainObject(value, place, ['Type', ...FIELD_NAMES]);
-  const fields = Object.fromEntries(FIELD_NAMES.map((name) => [name, readField(name, given, place)]));
+/** Reads the fields of the record at `path`, each within its range, with defaults. Relations between fields are not checked. */
+export function readRecordFields(value: unknown, path: string): { readonly type: unknown; readonly fields: RecordFields } {
+  const given = plainObject(value, path, ['Type', ...FIELD_NAMES]);
+  const fields = Object.fromEntries(FIELD_NAMES.map((name) => [name, readField(name, given, path)]));
   return { type: given['Type'] ?? 0, fields: fields as unknown as RecordFields };
+}
+
+/** Returns the value as it is kept. Throws the fault of a field at `path`. */
+type ReadValue = (fields: RecordFields, path: string) => string;
+
+const ofText =
+  (read: (text: string, field: string) => string): ReadValue =>
+  (fields, path) =>
+    read(fields.Value, `${path}.Value`);
+
+/** Where an object of the platform is the target, `Value` is only a name. */
+const ofObject =
+  (id: 'PullZoneId' | 'ScriptId'): ReadValue =>
+  (fields, path) => {
+    if (fields[id] === 0) throw zoneFault(`${path}.${id}`, 'is missing; allowed: an integer from 1');
+    return fields.Value;
+  };
+
+function serviceLocation(fields: RecordFields, path: string): string {
+  if (fields.Port === 0 && fields.Value !== '.') throw zoneFault(`${path}.Port`, 'is missing; allowed: an integer from 1 to 65535');
+  return hostNameOrNone(fields.Value, `${path}.Value`);
+}
+
+function authorityPolicy(fields: RecordFields, path: string): string {
+  if (!/^[a-z0-9]{1,15}$/.test(fields.Tag)) {
+    throw zoneFault(
+      `${path}.Tag`,
+      `${shown(fields.Tag)} is not a tag; allowed: issue, issuewild, iodef, or 1 to 15 lower-case letters and digits`,
+    );
+  }
+  return issuerPolicy(fields.Value, fields.Tag, `${path}.Value`);
+}
+
+/** The reader of the value of each type. */
+const VALUES: Readonly<Record<keyof typeof RECORD_TYPES, ReadValue>> = {
+  A: ofText(ipv4),
+  AAAA: ofText(ipv6),
+  CNAME: ofText(hostName),
+  TXT: ofText(recordText),
+  MX: ofText(hostNameOrNone),
+  Redirect: ofText(webAddress),
+  Flatten: ofText(hostName),
+  PullZone: ofObject('PullZoneId'),
+  SRV: serviceLocation,
+  CAA: authorityPolicy,
+  PTR: ofText(hostName),
+  Script: ofObject('ScriptId'),
+  NS: ofText(hostName),
+  SVCB: (fields, path) => serviceBinding(fields.Value, fields.Priority, `${path}.Value`),
+  HTTPS: (fields, path) => serviceBinding(fields.Value, fields.Priority, `${path}.Value`),
+  TLSA: ofText(tlsAssociation),
+};
+
+const BY_NUMBER = new Map<number, ReadValue>(
+  Object.entries(VALUES).map(([name, read]) => [RECORD_TYPES[name as keyof typeof RECORD_TYPES], read]),
+);
+
+/** Checks the value of a record by the rules of `type` and returns it as it is kept. Throws the fault of a field at `path`. */
+export function recordValue(type: number, fields: RecordFields, path: string): string {
+  const read = BY_NUMBER.get(type);
+  if (read === undefined) throw zoneFault(`${path}.Type`, `${shown(type)} is not a record type; allowed: ${namesOf(RECORD_TYPES)}`);
+  return read(fields, path);
 }

@@ -1,14 +1,101 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { domainToUnicode } from 'node:url';
+import { EdgeError } from '../../edge-error.ts';
 import { shown } from '../../shown-value.ts';
-import { zoneFault } from './dns-fault.ts';
-import { hostName } from './host-name.ts';
+import { asciiName } from '../ascii-name.ts';
+
+/** A fault of a zone. `field` is the path in the body, such as `Records[3].Value`. */
+export function zoneFault(field: string, message: string): EdgeError {
+  return new EdgeError(400, field.startsWith('Records') ? 'dnszone.record_invalid' : 'dnszone.invalid', `${field}: ${message}`, { field });
+}
+
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+const MAX_NAME_LENGTH = 253;
+
+/**
+ * A host name as DNS has it: lower case, ASCII (`xn--`), without the final dot. Underscores are allowed, as in `_sip._tcp`. Throws the
+ * fault of `field` for anything else, addresses included.
+ */
+export function hostName(text: string, field: string): string {
+  const ascii = asciiName(text);
+  if (isIP(ascii) !== 0) throw zoneFault(field, `${shown(text)} is an address; allowed: a host name such as "www.example.com"`);
+  const labels = ascii.split('.');
+  if (ascii.length > MAX_NAME_LENGTH || !labels.every(isLabel)) {
+    throw zoneFault(
+      field,
+      `${shown(text)} is not a host name; allowed: labels of 1 to 63 letters, digits, hyphens and underscores, joined by dots, ` +
+        `${MAX_NAME_LENGTH} characters at most`,
+    );
+  }
+  return ascii;
+}
+
+function isLabel(label: string): boolean {
+  // Invalid Punycode comes back unchanged.
+  return LABEL.test(label) && (!label.startsWith('xn--') || domainToUnicode(label) !== label);
+}
+
+const KEY = /^(?:mandatory|alpn|no-default-alpn|port|ipv4hint|ech|ipv6hint|dohpath|ohttp|key(?:0|[1-9]\d{0,4}))$/;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** A parameter is a word, or a word with a value, which may have blanks inside quotes. */
+const PARAMETER = /^([a-z0-9-]+)(?:=(?:"([^"]*)"|([^\s"]*)))?$/;
+const WORDS = /(?:[^\s"]+|"[^"]*")+/g;
+
+const isList = (value: string, isItem: (item: string) => boolean): boolean => value.split(',').every(isItem);
+
+/** The values of parameters of RFC 9460. Other parameters take any value. */
+const VALUES: Readonly<Record<string, { readonly test: (value: string) => boolean; readonly allowed: string }>> = {
+  mandatory: { test: (value) => isList(value, (key) => KEY.test(key) && key !== 'mandatory'), allowed: 'other keys, joined by commas' },
+  alpn: { test: (value) => isList(value, (item) => item.length > 0 && item.length <= 255), allowed: 'protocols such as h2,h3' },
+  'no-default-alpn': { test: (value) => value === '', allowed: 'no value' },
+  port: { test: (value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, allowed: '0 to 65535' },
+  ipv4hint: { test: (value) => isList(value, isIPv4), allowed: 'IPv4 addresses, joined by commas' },
+  ipv6hint: { test: (value) => isList(value, (item) => isIPv6(item) && !item.includes('%')), allowed: 'IPv6 addresses, joined by commas' },
+  ech: { test: (value) => value !== '' && BASE64.test(value), allowed: 'base64' },
+};
+
+function checkParameter(word: string, seen: Set<string>, field: string): void {
+  const [, key, quoted, plain] = PARAMETER.exec(word) ?? [];
+  if (key === undefined || !KEY.test(key)) {
+    throw zoneFault(
+      field,
+      `${shown(word)} is not a service parameter; allowed: mandatory, alpn, no-default-alpn, port, ipv4hint, ech, ipv6hint, dohpath, ` +
+        'ohttp, keyN',
+    );
+  }
+  if (seen.has(key)) throw zoneFault(field, `the service parameter ${key} is there twice`);
+  seen.add(key);
+  const value = quoted ?? plain ?? '';
+  const rule = VALUES[key];
+  if (rule !== undefined && !rule.test(value)) throw zoneFault(field, `${key} is ${shown(value)}; allowed: ${rule.allowed}`);
+}
+
+/**
+ * The value of an SVCB or HTTPS record (RFC 9460): `target [key=value …]`, with the priority in front or in its own field. A target of `.`
+ * is the owner's name. Checks names, keys and the values of known keys.
+ */
+export function serviceBinding(text: string, priority: number, field: string): string {
+  const words = text.match(WORDS) ?? [];
+  const written = words[0] !== undefined && /^\d{1,5}$/.test(words[0]) ? words.shift() : undefined;
+  if (Number(written ?? 0) > 65_535) throw zoneFault(field, `the priority is ${written}; allowed: 0 to 65535`);
+  const [target, ...parameters] = words;
+  if (target === undefined) throw zoneFault(field, `${shown(text)} has no target; allowed: a host name or ".", then service parameters`);
+  const seen = new Set<string>();
+  for (const parameter of parameters) checkParameter(parameter, seen, field);
+  if (Number(written ?? priority) === 0 && parameters.length > 0) {
+    throw zoneFault(field, 'a priority of 0 is an alias and takes no service parameters; allowed: a priority from 1, or the target alone');
+  }
+  const name = target === '.' ? target : hostName(target, field);
+  return [...(written === undefined ? [] : [written]), name, ...parameters].join(' ');
+}
 
 export const MAX_TEXT_BYTES = 4_096;
-/** SHA-256 and SHA-512 in hexadecimal digits, by the matching type of a TLSA record; 0 is the whole certificate or key. */
+/** Hexadecimal digits of SHA-256 and SHA-512, by the matching type of a TLSA record. Type 0 has the whole certificate or key. */
 const TLSA_DIGITS: Readonly<Record<string, number>> = { 1: 64, 2: 128 };
 const TLSA = /^([0-3]) ([01]) ([0-2]) ([0-9a-fA-F]+)$/;
 
-/** Each takes the text of a record's `Value` and gives it back as it is kept; throws the fault of `field`. */
+/** Each of the following functions checks the text of a `Value` and returns it as it is kept. They throw the fault of `field`. */
 export function ipv4(text: string, field: string): string {
   if (!isIPv4(text)) throw zoneFault(field, `${shown(text)} is not an IPv4 address; allowed: four numbers such as "192.0.2.1"`);
   return text;
@@ -22,7 +109,7 @@ export function ipv6(text: string, field: string): string {
   return text.toLowerCase();
 }
 
-/** A host name, or `.` for "there is none" (RFC 7505 for MX, RFC 2782 for SRV). */
+/** A host name, or `.` for none (RFC 7505 for MX, RFC 2782 for SRV). */
 export function hostNameOrNone(text: string, field: string): string {
   return text === '.' ? text : hostName(text, field);
 }
@@ -38,7 +125,7 @@ export function recordText(text: string, field: string): string {
   return text;
 }
 
-/** An absolute http or https URL without a user and password. */
+/** An absolute http or https URL without user and password. */
 export function webAddress(text: string, field: string): string {
   const url = URL.parse(text);
   const isWeb = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
@@ -48,14 +135,15 @@ export function webAddress(text: string, field: string): string {
   return text;
 }
 
-/** RFC 6698: usage, selector, matching type, then the data in hexadecimal. */
+/** Usage, selector and matching type, then the data in hexadecimal (RFC 6698). */
 export function tlsAssociation(text: string, field: string): string {
   const [, usage, selector, matching = '', data = ''] = TLSA.exec(text.trim().replaceAll(/\s+/g, ' ')) ?? [];
   const digits = TLSA_DIGITS[matching];
   if (usage === undefined || data.length % 2 !== 0 || (digits !== undefined && data.length !== digits)) {
     throw zoneFault(
       field,
-      `${shown(text)} is not a TLSA value; allowed: usage 0 to 3, selector 0 or 1, matching 0 to 2, and hexadecimal data (64 digits for matching 1, 128 for 2)`,
+      `${shown(text)} is not a TLSA value; allowed: usage 0 to 3, selector 0 or 1, matching 0 to 2, and hexadecimal data (64 digits ` +
+        'for matching 1, 128 for 2)',
     );
   }
   return `${usage} ${selector} ${matching} ${data.toLowerCase()}`;
@@ -71,7 +159,7 @@ function issuer(text: string, field: string): string {
   return text;
 }
 
-/** The value of a CAA record by its tag (RFC 8659): an issuer, nobody (`;`), or where to report. */
+/** The value of a CAA record by its tag (RFC 8659): an issuer, nobody (`;`), or an address for reports. */
 export function issuerPolicy(text: string, tag: string, field: string): string {
   if (text.trim() === '')
     throw zoneFault(field, `is empty; allowed: an issuer such as "ca.example.net", ";" for none, or for iodef a mailto: or web address`);

@@ -1,18 +1,47 @@
+import { parse } from 'tldts';
 import { shown } from '../../shown-value.ts';
-import { zoneFault } from './dns-fault.ts';
-import { plainObject, type RecordFields, readRecordFields } from './record-fields.ts';
-import { recordValue } from './record-type.ts';
-import { recordName, zoneDomain } from './zone-domain.ts';
+import { plainObject, type RecordFields, readRecordFields, recordValue } from './record-fields.ts';
+import { hostName, zoneFault } from './record-value.ts';
 
-export type NewRecord = RecordFields & { readonly Type: number };
+/**
+ * The domain of a zone as DNS has it (see `hostName`). Throws for a domain that nobody can own: an address, a single label, a public suffix
+ * such as `co.uk`, and a name with underscores.
+ */
+function zoneDomain(text: string): string {
+  const domain = hostName(text, 'Domain');
+  if (domain.includes('_')) throw zoneFault('Domain', `${shown(text)} has an underscore; allowed: letters, digits and hyphens`);
+  const { domain: registrable, publicSuffix } = parse(domain);
+  if (registrable === null) {
+    throw zoneFault(
+      'Domain',
+      `${shown(text)} is ${publicSuffix === domain ? 'a public suffix' : 'not a domain'}; allowed: a name below one, such as "example.com"`,
+    );
+  }
+  return domain;
+}
 
-/** A zone to be made: every name and value is as DNS carries it. */
-export interface NewZone {
+/**
+ * The name of a record relative to its zone, as DNS has it: `''` for the zone itself (also written `@`), `*` as the first label for every
+ * name that has no record of its own.
+ */
+function recordName(text: string, domain: string, field: string): string {
+  if (text === '' || text === '@') return '';
+  if (text.endsWith('.')) throw zoneFault(field, `${shown(text)} ends with a dot; allowed: a name relative to ${domain}, such as "www"`);
+  if (text === '*') return text;
+  const wildcard = text.startsWith('*.') ? '*.' : '';
+  const full = hostName(`${text.slice(wildcard.length)}.${domain}`, field);
+  return `${wildcard}${full.slice(0, -domain.length - 1)}`;
+}
+
+type NewRecord = RecordFields & { readonly Type: number };
+
+/** A new zone. Every name and value is as DNS has it. */
+interface NewZone {
   readonly domain: string;
   readonly records: readonly NewRecord[];
 }
 
-/** A zone whose records are JSON texts, as they are kept. */
+/** A new zone with its records as JSON texts. */
 export interface WrittenZone {
   readonly domain: string;
   readonly records: readonly string[];
@@ -20,14 +49,14 @@ export interface WrittenZone {
 
 export const MAX_RECORDS = 5_000;
 
-function readRecord(value: unknown, domain: string, place: string): NewRecord {
-  const { type, fields } = readRecordFields(value, place);
-  // Anything but a number is no index of the types and is refused there.
+function readRecord(value: unknown, domain: string, path: string): NewRecord {
+  const { type, fields } = readRecordFields(value, path);
+  // Any other type is not in the table of types and is refused there.
   const Type = typeof type === 'number' ? type : Number.NaN;
-  return { Type, ...fields, Name: recordName(fields.Name, domain, `${place}.Name`), Value: recordValue(Type, fields, place) };
+  return { Type, ...fields, Name: recordName(fields.Name, domain, `${path}.Name`), Value: recordValue(Type, fields, path) };
 }
 
-/** The body of a request for a new zone. Throws EdgeError 400 that names the field. */
+/** Reads the body of a request for a new zone. Throws EdgeError 400 that names the field. */
 export function readZoneRequest(body: unknown): NewZone {
   const { Domain, Records } = plainObject(body, '', ['Domain', 'Records']);
   if (typeof Domain !== 'string') throw zoneFault('Domain', `${shown(Domain)} is not taken; allowed: a domain name such as "example.com"`);
@@ -38,7 +67,7 @@ export function readZoneRequest(body: unknown): NewZone {
   return { domain, records: records.map((record, index) => readRecord(record, domain, `Records[${index}]`)) };
 }
 
-/** Likewise, with its records written. */
+/** Reads the same with the records as JSON texts. */
 export function readWrittenZone(body: unknown): WrittenZone {
   const { domain, records } = readZoneRequest(body);
   return { domain, records: records.map((record) => JSON.stringify(record)) };

@@ -1,23 +1,26 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { setTimeout as timer } from 'node:timers/promises';
 import type { SecureContext } from 'node:tls';
-import { DeliveryError } from '../../sinks/delivery-error.ts';
+import { trustIn } from '../../sinks/connections.ts';
+import { openFileSink } from '../../sinks/file-sink.ts';
+import { hecSink } from '../../sinks/hec-sink.ts';
 import { createHttpClient } from '../../sinks/http-exchange.ts';
-import type { SinkPosition } from '../../sinks/sink.ts';
-import { trustIn } from '../../sinks/trust.ts';
+import { httpSink } from '../../sinks/http-sink.ts';
+import { DeliveryError, type RecordPosition, type Sink, type SinkPosition } from '../../sinks/sink.ts';
+import { stdoutSink } from '../../sinks/stdout-sink.ts';
+import { syslogSink } from '../../sinks/syslog-sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from '../command.ts';
-import { endProcess } from '../end-process.ts';
-import { printable } from '../printable.ts';
-import { stopSignals } from '../stop-signals.ts';
-import { FEED_HELP } from './feed-help.ts';
-import { type FeedOutcome, runFeed } from './feed-loop.ts';
-import { type FeedOptions, parseFeedOptions } from './feed-options.ts';
-import { type FeedPatience, feedPatience } from './feed-patience.ts';
-import { openFeedSink } from './feed-sink.ts';
+import { endProcess, stopSignals } from '../stop-signals.ts';
+import { printable } from '../terminal.ts';
+import { type FeedOutcome, isStop, runFeed } from './feed-loop.ts';
+import { FEED_HELP, type FeedOptions, parseFeedOptions } from './feed-options.ts';
+import { type FeedPatience, feedPatience, untilDone } from './feed-retry.ts';
 import { defaultStateFile, type FeedStateFile, openFeedState } from './feed-state.ts';
 import { targetText } from './feed-target.ts';
 
-/** What a batch under way gets after the first signal; those who stop processes often wait 10 s before they kill. */
+/** The time that a batch under way gets after the first signal. Many supervisors kill a process after 10 s. */
 const GRACE_MS = 5_000;
 
 function trustOf(file: string | null): SecureContext | null {
@@ -29,8 +32,53 @@ function trustOf(file: string | null): SecureContext | null {
   }
 }
 
-/** Ten thousand events have some ten MiB; one may have a MiB, and a few times that in a format that quotes it. */
-export const LARGEST_PAGE_BYTES = 128 * 1024 * 1024;
+/** 10,000 events take some 10 MiB. One event may take 1 MiB, and a few times that in a format that quotes it. */
+export const MAX_PAGE_BYTES = 128 * 1024 * 1024;
+
+interface SinkParts {
+  readonly trust: SecureContext | null;
+  readonly stdout: NodeJS.WritableStream;
+  readonly position: SinkPosition;
+  readonly record: RecordPosition;
+  readonly now: () => number;
+  readonly tell: (message: string) => void;
+}
+
+export const SYSLOG_SILENCE_MS = 30_000;
+const ACK_POLL_MS = 1_000;
+
+/** The machine's name, without characters that a syslog header cannot have. */
+function syslogHostname(): string {
+  return (
+    hostname()
+      .replace(/[^\x21-\x7e]/g, '')
+      .slice(0, 255) || '-'
+  );
+}
+
+/** Opens the sink that `--to` names. Throws DeliveryError where it cannot be used. */
+async function openSink(options: FeedOptions, parts: SinkParts): Promise<Sink> {
+  const { target, format, rotation, gzip, sinkToken: token, syslog, hec: fields, ackDeadlineMs } = options;
+  const { trust, stdout, position, record, now, tell } = parts;
+  switch (target.kind) {
+    case 'stdout':
+      return stdoutSink(stdout);
+    case 'file':
+      return openFileSink({ path: target.path, rotation, position, record, now, tell });
+    case 'http':
+      return httpSink({ url: target.url, token, gzip, client: createHttpClient(trust), now });
+    case 'syslog': {
+      const { host, port, tls } = target;
+      const header = { ...syslog, hostname: syslogHostname(), processId: String(process.pid) };
+      return syslogSink({ host, port, tls, trust, header, format, silenceMs: SYSLOG_SILENCE_MS });
+    }
+    case 'hec': {
+      const client = createHttpClient(trust);
+      const channel = randomUUID();
+      return hecSink({ url: target.url, token, fields, format, gzip, channel, ackDeadlineMs, ackPollMs: ACK_POLL_MS, client, now, tell });
+    }
+  }
+}
 
 interface Running {
   readonly options: FeedOptions;
@@ -47,7 +95,7 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
   const trust = trustOf(options.caFile);
   const client = createHttpClient(trust);
   let { cursor, position, zones } = stateFile.state;
-  // The cursor that a position recorded by the sink stands beside is the one saved last.
+  // Keeps the last saved cursor, beside which the sink's positions are recorded.
   const followed: FeedStateFile = {
     ...stateFile,
     save: async (state) => {
@@ -56,11 +104,18 @@ async function feed({ options, stateFile, stdout, stopping, givenUp, patience, t
     },
   };
   const record = (next: SinkPosition): Promise<void> => followed.save({ cursor, position: next, zones });
-  const open = () => openFeedSink(options, { trust, stdout, position, record, now: Date.now, tell });
-  const sink = await patience.during(`${targetText(target)} to be opened`, open);
   const pause = (lengthMs: number, signal: AbortSignal): Promise<void> => timer(lengthMs, undefined, { signal });
   const retry = { stopping, random: Math.random, tell, failed: patience.failed, pause };
-  const reader = { client, url, zone, accessKey, format, largestBytes: LARGEST_PAGE_BYTES, now: Date.now };
+  // An attempt begins with the position that the one before it recorded.
+  const open = () => openSink(options, { trust, stdout, position, record, now: Date.now, tell });
+  let sink: Sink;
+  try {
+    sink = await patience.during(`${targetText(target)} to be opened`, () => untilDone(open, retry));
+  } catch (error) {
+    if (isStop(error, [stopping])) return 'stopped';
+    throw error;
+  }
+  const reader = { client, url, zone, accessKey, format, maxAnswerBytes: MAX_PAGE_BYTES, now: Date.now };
   let total = 0;
   try {
     const loop = {
@@ -104,7 +159,7 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
   const patience = feedPatience(options.giveUpAfterMs, () => {
     stopping.abort();
     givenUp.abort();
-    // A disk that does not answer holds the work, and the end of the process, whatever is aborted.
+    // Work that waits for a disk that hangs cannot be aborted, and would keep the process alive.
     grace = setTimeout(() => {
       tell(givenUpMessage());
       endProcess(1);

@@ -1,70 +1,81 @@
-import { DeliveryError } from '../../sinks/delivery-error.ts';
-import type { Sink } from '../../sinks/sink.ts';
-import { refuseNewZones } from './feed-coverage.ts';
-import type { FeedPatience } from './feed-patience.ts';
-import { type CursorTooOld, type FeedReaderOptions, type ReadPage, readFeedPage } from './feed-reader.ts';
-import { type RetryOptions, untilDone } from './feed-retry.ts';
+import { DeliveryError, type Sink } from '../../sinks/sink.ts';
+import { type CursorTooOld, type FeedClientOptions, type ReadPage, readFeedPage } from './feed-client.ts';
+import { type FeedPatience, type RetryOptions, untilDone } from './feed-retry.ts';
 import type { FeedState, FeedStateFile } from './feed-state.ts';
 
 export interface FeedLoopOptions {
-  readonly reader: FeedReaderOptions;
+  readonly reader: FeedClientOptions;
   readonly sink: Sink;
   readonly stateFile: FeedStateFile;
-  /** The state as it is now; the sink may have recorded another position since it was found. */
+  /** The current state, which may be newer than the one in `stateFile`, because the sink records positions. */
   readonly state: FeedState;
-  /** Where there is no cursor yet, begin with what comes next. */
+  /** Without a cursor, begin with the next event instead of the oldest. */
   readonly fromNow: boolean;
-  /** Ends when there is nothing more. */
+  /** End when there are no more events. */
   readonly once: boolean;
-  /** Events in a batch at most. */
+  /** The maximum number of events in a batch. */
   readonly limit: number;
   readonly waitSeconds: number;
-  /** Aborted: nothing more is read, and the batch under way is the last. */
+  /** Aborted: the batch under way is the last. */
   readonly stopping: AbortSignal;
-  /** Aborted some time after that: the batch under way is given up too. */
+  /** Aborted some time after `stopping`: the batch under way is given up too. */
   readonly givenUp: AbortSignal;
   readonly retry: RetryOptions;
   readonly patience: FeedPatience;
-  /** Takes messages for people. */
+  /** Shows a message to people. */
   readonly tell: (message: string) => void;
 }
 
-/** `done`: nothing more, and that was asked for. `stopped`: by a signal. `closed`: the reader of the output has gone. */
+/** `done`: no more events, with `once`. `stopped`: by a signal. `closed`: the reader of the output has gone. */
 export type FeedOutcome = 'done' | 'stopped' | 'closed';
 
-/** Between two questions where the program is not asked to wait. */
+/** The pause between two requests that do not wait in the program. */
 const IDLE_MS = 1_000;
 
 function tellTooOld({ oldest, reason }: CursorTooOld, tell: (message: string) => void): void {
-  tell(`EVENTS WERE MISSED: the retention dropped them before they were read${reason === '' ? '' : ` (${reason})`}`);
-  tell(
-    `going on from the oldest event there is${oldest === null ? '' : ` (cursor ${oldest})`}; run the feed without long pauses, or raise RETENTION_HOURS`,
-  );
+  tell(`EVENTS WERE MISSED: they expired before they were read${reason === '' ? '' : ` (${reason})`}`);
+  const from = oldest === null ? '' : ` (cursor ${oldest})`;
+  tell(`going on from the oldest event there is${from}; run the feed without long pauses, or raise RETENTION_HOURS`);
 }
 
-/** Whether the error is nothing but the signals' way through what was waited for; Node's own waits reject with an AbortError. */
-function isStop(error: unknown, signals: readonly AbortSignal[]): boolean {
+/** Whether an error only says that a signal was aborted; Node's own waits reject with an AbortError. */
+export function isStop(error: unknown, signals: readonly AbortSignal[]): boolean {
   if (signals.some(({ aborted, reason }) => aborted && reason === error)) return true;
   return signals.some(({ aborted }) => aborted) && error instanceof Error && error.name === 'AbortError';
 }
 
 /**
- * Reads pages and has the sink accept each before the cursor is saved and the next one is read: whatever dies in between, no event is lost,
- * and only the batch under way is delivered again. Throws DeliveryError for what cannot heal.
+ * Throws DeliveryError `refused` where an answer covers zones that the answers up to the cursor did not: their events before the cursor
+ * would be left out. `before` and `now` are `all` or zone ids with commas between; null: unknown.
+ */
+function refuseNewZones(before: string | null, now: string | null, statePath: string): void {
+  if (before === null || now === null || before === 'all') return;
+  const covered = new Set(before.split(','));
+  const added = now === 'all' ? ['every zone'] : now.split(',').filter((zone) => !covered.has(zone));
+  if (added.length === 0) return;
+  const advice = `name another state with --state, or remove ${statePath}, to begin with the oldest events of all of them`;
+  throw new DeliveryError(
+    'refused',
+    `the key opens more zones than before (${added.join(',')}), whose older events would be left out; ${advice}`,
+  );
+}
+
+/**
+ * Reads page after page, and saves the cursor of each once the sink has accepted it: a crash loses no event, and at most one batch is
+ * delivered again. Throws DeliveryError where a retry cannot help.
  */
 export async function runFeed(options: FeedLoopOptions, delivered: (count: number) => void): Promise<FeedOutcome> {
   const { reader, sink, stateFile, once, stopping, givenUp, retry, patience, tell } = options;
   let { cursor, position, zones } = options.state;
   let { limit } = options;
   const waitSeconds = once ? 0 : options.waitSeconds;
-  /** Where to read from while there is no cursor. */
+  /** The start of the feed while there is no cursor. */
   let beginning = options.fromNow ? 'now' : null;
 
-  /** Events may be large: where a page is too long to be held, the pages from then on are half as long. */
+  /** Halves `limit` for good where a page is too large for the memory. */
   async function read(from: string | null): Promise<ReadPage | CursorTooOld> {
     try {
-      // Whoever begins with what is to come waits only after the place is saved: nothing that comes meanwhile is lost when either side
-      // dies.
+      // The first request from `now` does not wait, so that the cursor is saved before events come, and a crash loses none of them.
       return await readFeedPage(reader, { cursor: from, limit, waitSeconds: from === 'now' ? 0 : waitSeconds, signal: stopping });
     } catch (error) {
       if (!(error instanceof DeliveryError && error.code === 'oversized') || limit === 1) throw error;

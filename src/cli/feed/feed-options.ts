@@ -1,27 +1,30 @@
-import { FEED_FORMATS, type FeedFormatName } from '../../formats/feed-format.ts';
+import { ZONE_ID_RANGE, zoneIdIn } from '../../config/zone-id.ts';
+import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../feed/feed-request.ts';
+import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../../formats/feed-formats.ts';
 import { DEFAULT_PATTERN, type FileRotation, patternFault } from '../../sinks/file-rotation.ts';
-import type { HecFields } from '../../sinks/hec-event.ts';
-import { FACILITIES, type Facility, SEVERITIES, type Severity } from '../../sinks/syslog-message.ts';
-import type { CommandIo } from '../command.ts';
-import { parseCommandLine, UsageError } from '../command-line.ts';
-import { ACCESS_KEY_FLAGS, accessKeyOf, clientSecret, serverUrlOf } from '../server-flags.ts';
+import type { HecFields } from '../../sinks/hec-sink.ts';
+import { FACILITIES, type Facility, SEVERITIES, type Severity } from '../../sinks/syslog-sink.ts';
+import { type CommandIo, parseCommandLine, UsageError } from '../command.ts';
+import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, clientSecret, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
 import { type FeedTarget, type FeedTargetKind, isLoopback, parseFeedTarget } from './feed-target.ts';
-import { byteSize, choice, duration, syslogName, wholeNumber, zoneList } from './feed-values.ts';
 
-/** What `shieldlog feed` was asked to do. */
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** The command line of `shieldlog feed`. */
 export interface FeedOptions {
   readonly url: URL;
   readonly accessKey: string | null;
-  /** The zone place of the feed's path. */
+  /** The zones as the path of the feed has them: `all`, or zone ids with commas between, ascending. */
   readonly zone: string;
   readonly format: FeedFormatName;
   readonly target: FeedTarget;
-  /** Null: the default place. */
+  /** Null: `defaultStateFile`. */
   readonly stateFile: string | null;
-  /** Where there is no state yet, begin with what comes next. */
+  /** Without a state, begin with the next event instead of the oldest. */
   readonly fromNow: boolean;
   readonly once: boolean;
-  /** How long the program or the target may keep the feed from getting further; null: for ever. */
+  /** The longest wait for the program or the target; null: no limit. */
   readonly giveUpAfterMs: number | null;
   readonly limit: number;
   readonly waitSeconds: number;
@@ -34,7 +37,7 @@ export interface FeedOptions {
   readonly ackDeadlineMs: number;
 }
 
-/** Flags that mean something to some targets only. */
+/** The kinds of target to which a flag applies; other flags apply to all. */
 const ONLY_FOR: Readonly<Record<string, readonly FeedTargetKind[]>> = {
   'rotate-size': ['file'],
   'rotate-every': ['file'],
@@ -57,11 +60,60 @@ const VALUE_FLAGS = [
   ...Object.keys(ONLY_FOR).filter((name) => name !== 'gzip'),
 ];
 
-/** A timer of Node that is longer than 2^31 - 1 milliseconds fires at once. */
+/** A timer of Node with more than 2^31 - 1 milliseconds fires at once. */
 export const MAX_PATIENCE_DAYS = 24;
 
-/** With `--once`: what started it waits for its end. */
-export const GIVE_UP_AFTER_MS = 10 * 60_000;
+/** The default with `--once`, whose caller waits for the end. */
+export const GIVE_UP_AFTER_MS = 10 * MINUTE_MS;
+
+const ACK_TIMEOUT_SECONDS = 60;
+
+function refuse(flag: string, text: string, allowed: string): never {
+  throw new UsageError(`--${flag} "${text}" is not allowed; allowed: ${allowed}`);
+}
+
+function wholeNumber(flag: string, text: string, min: number, max: number): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= min && value <= max ? value : refuse(flag, text, `a whole number ${min}..${max}`);
+}
+
+function choice<Name extends string>(flag: string, text: string, names: readonly Name[]): Name {
+  return names.find((name) => name === text) ?? refuse(flag, text, names.join(', '));
+}
+
+/** `all`, or zone ids, ascending and each once. */
+function zoneList(text: string): string {
+  if (text === 'all') return text;
+  const ids = text.split(',').map((item) => zoneIdIn(item.trim()));
+  if (!ids.every((id) => id !== null)) return refuse('zone', text, `all, or zone ids ${ZONE_ID_RANGE} separated by commas`);
+  return [...new Set(ids)].sort((a, b) => a - b).join(',');
+}
+
+const BYTES: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+
+/** Parses `500`, `64k`, `100M`, `2G` to bytes. */
+function byteSize(flag: string, text: string): number {
+  const [, digits = '', unit = ''] = /^(\d{1,12})([kmg]?)$/i.exec(text) ?? [];
+  const size = Number(digits) * (BYTES[unit.toLowerCase()] ?? 0);
+  return size >= 1 && size <= Number.MAX_SAFE_INTEGER ? size : refuse(flag, text, 'a size such as 500000, 64k, 100M, 2G');
+}
+
+const MILLISECONDS: Readonly<Record<string, number>> = { s: 1_000, m: MINUTE_MS, h: 3_600_000, d: DAY_MS };
+
+/** Parses `30s`, `15m`, `1h`, `1d` to milliseconds, up to `maxDays`. */
+function duration(flag: string, text: string, maxDays = Number.POSITIVE_INFINITY): number {
+  const [, digits = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const lengthMs = Number(digits) * (MILLISECONDS[unit] ?? 0);
+  const range = Number.isFinite(maxDays) ? `, up to ${maxDays}d` : '';
+  return lengthMs >= 1_000 && lengthMs <= maxDays * DAY_MS ? lengthMs : refuse(flag, text, `a time such as 30s, 15m, 1h, 1d${range}`);
+}
+
+/** A name in a syslog header (RFC 5424): printable ASCII without blanks. */
+function syslogName(flag: string, text: string, maxLength: number): string {
+  return /^[\x21-\x7e]+$/.test(text) && text.length <= maxLength
+    ? text
+    : refuse(flag, text, `1 to ${maxLength} printable ASCII characters without blanks`);
+}
 
 type Flags = Readonly<Record<string, string>>;
 
@@ -93,16 +145,16 @@ function rotationOf(flags: Flags): FileRotation {
   };
 }
 
-/** An empty variable counts as unset. The token itself is never shown. */
+/** Reads the target's token, for which an empty variable counts as unset. Messages never show it. */
 function sinkTokenOf(env: CommandIo['env'], target: FeedTarget): string | null {
   if (target.kind !== 'http' && target.kind !== 'hec') return null;
   const token = clientSecret('SHIELDLOG_SINK_TOKEN', null, {}, env);
   if (token === null) return null;
   if (!/^[\x21-\x7e]+$/.test(token.text)) {
-    throw new UsageError(`${token.place} is not allowed; allowed: a token of printable ASCII characters without blanks`);
+    throw new UsageError(`${token.setting} is not allowed; allowed: a token of printable ASCII characters without blanks`);
   }
   if (target.url.protocol === 'http:' && !isLoopback(target.url)) {
-    throw new UsageError(`${token.place} is not sent to ${target.url.origin} in the clear; use https://`);
+    throw new UsageError(`${token.setting} is not sent to ${target.url.origin} in the clear; use https://`);
   }
   return token.text;
 }
@@ -113,7 +165,7 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
   if (positionals[0] !== undefined) throw new UsageError(`Unexpected argument '${positionals[0]}'; feed takes only flags`);
   const target = parseFeedTarget(required(flags, 'to', 'FILE, -, or the URL of a receiver'));
   requireFitting([...Object.keys(flags), ...switches], target);
-  const format = choice('format', flags['format'] ?? 'native', FEED_FORMATS);
+  const format = choice('format', flags['format'] ?? DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES);
   const giveUpAfterMs =
     optional(flags, 'give-up-after', (text) => duration('give-up-after', text, MAX_PATIENCE_DAYS)) ??
     (switches.has('once') ? GIVE_UP_AFTER_MS : null);
@@ -127,10 +179,10 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
     fromNow: switches.has('from-now'),
     once: switches.has('once'),
     giveUpAfterMs,
-    limit: wholeNumber('limit', flags['limit'] ?? '10000', 1, 100_000),
-    // An answer that is waited for for longer than that would look like none.
+    limit: wholeNumber('limit', flags['limit'] ?? String(DEFAULT_EVENTS), 1, MAX_EVENTS),
+    // A longer wait for an answer would count as a feed that is stuck.
     waitSeconds: Math.min(
-      wholeNumber('wait', flags['wait'] ?? '30', 0, 30),
+      wholeNumber('wait', flags['wait'] ?? String(MAX_WAIT_SECONDS), 0, MAX_WAIT_SECONDS),
       Math.floor((giveUpAfterMs ?? Number.POSITIVE_INFINITY) / 2_000),
     ),
     rotation: rotationOf(flags),
@@ -149,6 +201,73 @@ export function parseFeedOptions(args: readonly string[], env: CommandIo['env'])
       index: flags['hec-index'] ?? null,
       host: flags['hec-host'] ?? null,
     },
-    ackDeadlineMs: wholeNumber('ack-timeout', flags['ack-timeout'] ?? '60', 1, 3_600) * 1_000,
+    ackDeadlineMs: wholeNumber('ack-timeout', flags['ack-timeout'] ?? String(ACK_TIMEOUT_SECONDS), 1, 3_600) * 1_000,
   };
 }
+
+const WAIT_HELP = `How long a question for more waits for an answer, 0..${MAX_WAIT_SECONDS} (default ${MAX_WAIT_SECONDS})`;
+
+/** The text of `shieldlog feed --help`. */
+export const FEED_HELP = `Usage: shieldlog feed --zone ZONE[,ZONE…]|all --to TARGET [flags]
+
+Passes the events of a running shieldlog on, in the order in which they came in, and goes on doing so. How far it got is kept in a
+state file, after the target has accepted a batch: whatever is killed, no event is lost, and only the batch under way may arrive again.
+
+  --to TARGET
+      FILE                          appended to; with its state, every event is in it exactly once
+      -                             standard output
+      http://… or https://…         POST of NDJSON; any 2xx accepts a batch
+      syslog+tcp://HOST:PORT        RFC 5424 messages with octet counting; syslog+tls:// with TLS
+      splunk-hec+https://HOST:PORT  Splunk's HTTP event collector (splunk-hec+http:// on loopback)
+  --format ${FEED_FORMAT_NAMES.join('|')}
+      How the events are written (default ${DEFAULT_FEED_FORMAT}: what 'shieldlog ingest' takes).
+  --url URL
+      The running program (default ${DEFAULT_URL}).
+${ACCESS_KEY_HELP}
+  --state FILE
+      Where it is kept how far it got. Default: feed-HASH.json in $XDG_STATE_HOME/shieldlog (unset: ~/.local/state/shieldlog), HASH
+      being of --url, --zone, --format and --to.
+  --from-now
+      Where there is no state yet, begin with the events to come; without it, with the oldest there are.
+  --once
+      End when there is nothing more, instead of waiting for it.
+  --give-up-after TIME
+      End with status 1 when nothing gets further for so long, such as 30s or 15m: the program or the target is away, answers that it
+      cannot, or hangs. Default: ${GIVE_UP_AFTER_MS / MINUTE_MS}m with --once; without it, never.
+  --limit N
+      Events in a batch, 1..${MAX_EVENTS} (default ${DEFAULT_EVENTS}).
+  --wait SECONDS
+      ${WAIT_HELP}; at most half of --give-up-after.
+  --ca FILE
+      PEM certificates of authorities to trust beside the usual ones, for --url and --to.
+  SHIELDLOG_SINK_TOKEN, SHIELDLOG_SINK_TOKEN_FILE
+      A secret for the target, or a file that holds it, from the environment only: 'Bearer' for http(s), the token for Splunk.
+
+For a FILE:
+  --rotate-size SIZE
+      Set the file aside before it gets longer, such as 100M. A batch is never divided.
+  --rotate-every TIME
+      Set the file aside when the UTC clock passes a multiple of it, such as 1h or 1d.
+  --rotate-name PATTERN
+      What it is then called (default ${DEFAULT_PATTERN}).
+  --keep N
+      How many of the files set aside are kept (default: all).
+
+For http(s) and Splunk:
+  --gzip
+      Compress what is sent.
+
+For syslog:
+  --syslog-facility NAME, --syslog-severity NAME, --syslog-app-name NAME, --syslog-msgid NAME
+      Of every message (defaults local0, info, shieldlog, and the format's name).
+
+For Splunk:
+  --hec-index NAME, --hec-source NAME, --hec-sourcetype NAME, --hec-host NAME
+      Of every event (defaults: the token's, shieldlog, shieldlog:FORMAT, the token's).
+  --ack-timeout SECONDS
+      Send again what is not acknowledged by then (default ${ACK_TIMEOUT_SECONDS}).
+
+SIGINT and SIGTERM finish the batch under way and end it with status 0.
+Exit status: 0 done or stopped, 1 the program or the target refuses for a reason that does not pass, or the
+feed was given up, 2 wrong usage.
+`;

@@ -1,31 +1,31 @@
-import { DeliveryError } from '../../sinks/delivery-error.ts';
+import { DeliveryError } from '../../sinks/sink.ts';
 
 export interface RetryOptions {
-  /** Aborted: no further attempt is made, and no pause is waited for. */
+  /** Aborted: ends the pauses and allows no further attempt. */
   readonly stopping: AbortSignal;
-  /** From 0 to below 1. */
+  /** A random number in [0, 1). */
   readonly random: () => number;
-  /** Takes messages for people. */
+  /** Shows a message to people. */
   readonly tell: (message: string) => void;
-  /** Is told of each failure after which another attempt is made. */
+  /** Called after each failed attempt. */
   readonly failed?: (message: string) => void;
-  /** Waits so many milliseconds; rejects where the signal is aborted. */
+  /** Waits so many milliseconds; rejects when the signal is aborted. */
   readonly pause: (lengthMs: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-const FIRST_MS = 500;
-export const LONGEST_MS = 30_000;
+const MIN_PAUSE_MS = 500;
+export const MAX_PAUSE_MS = 30_000;
 
 /**
- * How long to wait after so many failures in a row: anything up to a bound that doubles (full jitter, so that those that failed together do
- * not come back together), or what the other side asks for and up to a second more.
+ * The pause after so many failures in a row: random up to a bound that doubles (full jitter, so that senders that failed together do not
+ * retry together), or the wait that the other side asks for and up to a second more.
  */
 export function pauseMs(failures: number, retryAfterMs: number | null, random: () => number): number {
   if (retryAfterMs !== null) return retryAfterMs + random() * 1_000;
-  return random() * Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 16));
+  return random() * Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** Math.min(failures - 1, 16));
 }
 
-/** Attempts for as long as it takes, telling of each failure. Throws what cannot heal, and the signal's reason where it is aborted. */
+/** Repeats an attempt until it succeeds, and shows each failure. Throws errors other than `unavailable`, and the reason of `stopping`. */
 export async function untilDone<Result>(attempt: () => Promise<Result>, options: RetryOptions): Promise<Result> {
   const { stopping, random, tell, pause } = options;
   for (let failures = 0; ; ) {
@@ -46,4 +46,44 @@ export async function untilDone<Result>(attempt: () => Promise<Result>, options:
       await pause(lengthMs, stopping);
     }
   }
+}
+
+/** Limits how long the feed waits for one thing, and remembers what it waited for. */
+export interface FeedPatience {
+  /** Waits for `work` within the limit. `what` names it in messages. */
+  during<Result>(what: string, work: () => Promise<Result>): Promise<Result>;
+  /** Notes a failed attempt, whose message becomes a part of `givenUp`. */
+  failed(message: string): void;
+  /** Returns what the feed waited for when the limit passed; null before that. */
+  givenUp(): string | null;
+  close(): void;
+}
+
+/** Calls `onGivenUp` once a wait takes longer than `limitMs`; null: no limit. */
+export function feedPatience(limitMs: number | null, onGivenUp: () => void): FeedPatience {
+  let timer: NodeJS.Timeout | undefined;
+  let waitsFor = '';
+  let lastFailure: string | null = null;
+  let givenUp: string | null = null;
+
+  const giveUp = (): void => {
+    givenUp = lastFailure === null ? waitsFor : `${waitsFor}: ${lastFailure}`;
+    onGivenUp();
+  };
+  return {
+    async during(what, work) {
+      [waitsFor, lastFailure] = [what, null];
+      if (limitMs !== null) timer = setTimeout(giveUp, limitMs);
+      try {
+        return await work();
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    failed(message) {
+      lastFailure = message;
+    },
+    givenUp: () => givenUp,
+    close: () => clearTimeout(timer),
+  };
 }

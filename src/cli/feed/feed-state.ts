@@ -5,11 +5,10 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { syncFolder } from '../../../store/data-folder.ts';
-import { DeliveryError } from '../../sinks/delivery-error.ts';
-import type { SinkPosition } from '../../sinks/sink.ts';
+import { DeliveryError, type SinkPosition } from '../../sinks/sink.ts';
 import { CommandFailed } from '../command.ts';
 
-/** Which feed goes where: what a state belongs to. */
+/** The feed and the target to which a state belongs. */
 export interface FeedIdentity {
   readonly url: string;
   readonly zone: string;
@@ -18,25 +17,25 @@ export interface FeedIdentity {
 }
 
 export interface FeedState {
-  /** Null: nothing was accepted yet. */
+  /** Null until the first batch is accepted. */
   readonly cursor: string | null;
-  /** Where the sink of the cursor stood. */
+  /** The sink's position after the last accepted batch. */
   readonly position: SinkPosition;
-  /** The zones up to the cursor, as the feed's answer named them; null: it did not. */
+  /** The zones that the feed's last answer for `all` covered; null for other feeds. */
   readonly zones: string | null;
 }
 
-/** The state file, locked against other processes until it is closed or the process dies. */
+/** The state file, locked against other processes until it is closed or the process ends. */
 export interface FeedStateFile {
   readonly path: string;
-  /** As it was found. */
+  /** The state when the file was opened. */
   readonly state: FeedState;
-  /** On disk when it resolves; a crash leaves the state of before or this one. Throws DeliveryError. */
+  /** Resolves when the state is on disk. A crash leaves either the previous state or this one. Throws DeliveryError. */
   save(state: FeedState): Promise<void>;
   close(): void;
 }
 
-/** `$XDG_STATE_HOME/shieldlog/feed-….json` (unset: `~/.local/state/…`), named after a hash of the identity. */
+/** `$XDG_STATE_HOME/shieldlog/feed-….json` (unset: `~/.local/state/…`), with a hash of the identity in its name. */
 export function defaultStateFile(identity: FeedIdentity, env: Readonly<Record<string, string | undefined>>): string {
   const { url, zone, format, to } = identity;
   const hash = createHash('sha256')
@@ -46,7 +45,7 @@ export function defaultStateFile(identity: FeedIdentity, env: Readonly<Record<st
   return join(env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'shieldlog', `feed-${hash}.json`);
 }
 
-/** The lock is the system's, on a file beside the state: it goes with the process, however that ends. */
+/** Locks a file beside the state through SQLite: the operating system releases the lock when the process ends. */
 function lock(path: string): DatabaseSync {
   let database: DatabaseSync;
   try {
@@ -72,7 +71,7 @@ function parseState(path: string, text: string): Readonly<Record<string, unknown
     const cursor = value?.['cursor'];
     if (value !== null && (typeof cursor === 'string' || cursor === null)) return value;
   } catch {
-    // The same words as for JSON that is something else.
+    // Thrown below, as for JSON of another shape.
   }
   throw new CommandFailed(`the state ${path} is not one of shieldlog feed; remove it to begin with the oldest events, or name another`);
 }
@@ -91,13 +90,13 @@ function readState(path: string, identity: FeedIdentity): FeedState {
       `the state ${path} is of the feed of zone ${String(found['zone'])}, not ${identity.zone}; name another with --state`,
     );
   }
-  // Another sink begins in its own place, at the same cursor.
+  // Another target takes over the cursor, but not the position.
   const position = found['to'] === identity.to ? ((found['position'] ?? null) as SinkPosition) : null;
   const zones = found['zones'];
   return { cursor: found['cursor'] as string | null, position, zones: typeof zones === 'string' ? zones : null };
 }
 
-/** Locks and reads the state. Throws CommandFailed: in use, unreadable, or of another feed. */
+/** Locks and reads the state. Throws CommandFailed where it is in use, unreadable, or of another feed. */
 export function openFeedState(file: string, identity: FeedIdentity): FeedStateFile {
   const path = resolve(file);
   const held = lock(path);

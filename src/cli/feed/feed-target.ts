@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { hostNameOf, isLoopbackHost } from '../../config/loopback.ts';
-import { UsageError } from '../command-line.ts';
+import { UsageError } from '../command.ts';
 
-/** Where `--to` sends events. */
+/** The destination that `--to` names. */
 export type FeedTarget =
   | { readonly kind: 'stdout' }
   | { readonly kind: 'file'; readonly path: string }
@@ -19,7 +19,7 @@ function refuse(text: string, wrong: string): never {
   throw new UsageError(`--to "${text}" is not allowed: ${wrong}`);
 }
 
-/** `http:` and `https:` URLs know their host and port; others do not, so the part before `://` is exchanged for one of them. */
+/** Parses the part after `://` as an http or https URL, because the URLs of other schemes have no host and port. */
 function urlOf(text: string, protocol: 'http' | 'https', rest: string): URL {
   const url = URL.canParse(`${protocol}://${rest}`) ? new URL(`${protocol}://${rest}`) : null;
   if (url === null) return refuse(text, `it is not a URL; allowed: ${TARGET_FORMS}`);
@@ -30,7 +30,7 @@ function urlOf(text: string, protocol: 'http' | 'https', rest: string): URL {
 
 function syslogTarget(text: string, rest: string, tls: boolean): FeedTarget {
   const url = urlOf(text, 'http', rest);
-  // The URL drops the port 80, the default of the protocol that stands in.
+  // The URL leaves out port 80, which is the default of http.
   const port = url.port === '' && /:80\/?$/.test(rest) ? 80 : Number(url.port);
   if (port === 0) refuse(text, `it has no port; allowed: syslog+${tls ? 'tls' : 'tcp'}://HOST:PORT`);
   if (url.pathname !== '/' || url.search !== '') refuse(text, 'there is no path at a syslog receiver');
@@ -73,7 +73,7 @@ export function parseFeedTarget(text: string): FeedTarget {
   }
 }
 
-/** The target as one text: what the state is kept under. */
+/** The target as a text, which is a part of the state's identity. */
 export function targetText(target: FeedTarget): string {
   switch (target.kind) {
     case 'stdout':

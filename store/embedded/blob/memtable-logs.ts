@@ -1,48 +1,80 @@
-import { StoreError } from '../../store-error.ts';
-import { LOG_PIECE_BYTES, type LogMemory, type LogPiece } from './log-memory.ts';
+import { NEWLINE } from '../journal/journal.ts';
+import { RefCounted } from '../runtime/ref-counted.ts';
 
-const NEWLINE = 0x0a;
+/** Size of a piece of log memory. A longer log has a piece of its own. */
+export const LOG_PIECE_BYTES = 1024 * 1024;
+
+/** Maximum number of free pieces that are kept for the next logs. */
+const MAX_FREE = 128;
+
+/** A piece of memory that threads share. */
+export type LogPiece = Buffer<SharedArrayBuffer>;
+
+/** A pool of pieces of memory. Without it they would stay as garbage until something else makes the collector run. */
+export class LogMemory {
+  readonly #free: LogPiece[] = [];
+
+  /** Returns a piece of at least `bytes`, with any content. */
+  take(bytes: number): LogPiece {
+    const used = bytes <= LOG_PIECE_BYTES ? this.#free.pop() : undefined;
+    return used ?? Buffer.from(new SharedArrayBuffer(Math.max(bytes, LOG_PIECE_BYTES)));
+  }
+
+  /** Returns the free pieces to the system. */
+  giveRoomBack(): void {
+    this.#free.length = 0;
+  }
+
+  /** Takes pieces back that nobody reads any more. */
+  giveBack(pieces: readonly LogPiece[]): void {
+    for (const piece of pieces) {
+      if (piece.length === LOG_PIECE_BYTES && this.#free.length < MAX_FREE) {
+        this.#free.push(piece);
+      }
+    }
+  }
+}
+
 const FIRST_LOGS = 1024;
 
-/** Logs in memory, and where each of them is. It can be handed to a thread. */
+/** Logs in memory, by their index. A thread can get it. */
 export interface LogSlices {
   readonly pieces: readonly Uint8Array[];
-  /** The piece that a log lies in. */
+  /** The index of the piece with the log. */
   readonly pieceOf: Uint32Array;
-  /** Where in it. */
+  /** The offset of the log in its piece. */
   readonly starts: Uint32Array;
-  /** Behind it. */
+  /** The offset of the end of the log, exclusive. */
   readonly ends: Uint32Array;
 }
 
 /**
- * The packed logs of the events of a memtable, in the order of their sequence, each event's or that of one which was left out. They are
- * kept beside the tables, because nothing is searched in them.
+ * The packed logs of a memtable in the order of their sequence, duplicate events included. They are not in the tables, because nothing is
+ * searched in them.
  */
 export class MemtableLogs {
   readonly #memory: LogMemory;
+  /** Every growing segment with events of these logs is a user; the first one is the memtable's own table. */
+  readonly references = new RefCounted(() => this.#giveBack());
   #pieces: LogPiece[] = [];
-  /** Of the last piece. */
+  /** Bytes used of the last piece. */
   #used = 0;
   #firstSequence = 0n;
   #count = 0;
   #pieceOf = new Uint32Array(FIRST_LOGS);
   #starts = new Uint32Array(FIRST_LOGS);
   #ends = new Uint32Array(FIRST_LOGS);
-  #references = 0;
 
   constructor(memory: LogMemory) {
     this.#memory = memory;
   }
 
-  /** The sequence of the first one; 0 while there is none. */
+  /** The sequence of the first log; 0 while there is none. */
   get firstSequence(): bigint {
     return this.#firstSequence;
   }
 
-  /**
-   * Takes over the newline-terminated logs of events from `sequence` on, which follows upon the last one. A log is in one of the chunks.
-   */
+  /** Copies newline-terminated logs of events. `sequence` is that of the first one, and follows the last log. No log spans two chunks. */
   append(sequence: bigint, chunks: readonly Uint8Array[]): void {
     if (this.#count === 0) {
       this.#firstSequence = sequence;
@@ -52,23 +84,17 @@ export class MemtableLogs {
     }
   }
 
-  /** Forgets the logs from `sequence` on, which shall be given again. */
+  /** Removes the logs from `sequence` on. */
   truncate(sequence: bigint): void {
     this.#count = this.#indexOf(sequence);
   }
 
-  has(sequence: bigint): boolean {
-    return sequence >= this.#firstSequence && this.#indexOf(sequence) < this.#count;
-  }
-
-  /** The packed log of an event, as bytes that stay as they are for as long as a table that they belong to is there. */
-  at(sequence: bigint): Buffer {
+  /** The packed log of an event; undefined where it is not here. Its bytes stay unchanged until the last part of the memtable is gone. */
+  at(sequence: bigint): Buffer | undefined {
     const index = this.#indexOf(sequence);
-    const piece = this.#pieces[this.#pieceOf[index] as number];
-    if (!this.has(sequence) || piece === undefined) {
-      throw new StoreError('corrupt', `there is no log of the event ${sequence} in memory`);
-    }
-    return piece.subarray(this.#starts[index], this.#ends[index]);
+    return index >= 0 && index < this.#count
+      ? this.#pieces[this.#pieceOf[index] as number]?.subarray(this.#starts[index], this.#ends[index])
+      : undefined;
   }
 
   get slices(): LogSlices {
@@ -80,26 +106,17 @@ export class MemtableLogs {
     };
   }
 
-  /** A table that the logs belong to is there now. */
-  acquire(): void {
-    this.#references += 1;
-  }
-
-  /** It is not any more. With the last one the memory is free for others. */
-  release(): void {
-    this.#references -= 1;
-    if (this.#references === 0) {
-      this.#memory.giveBack(this.#pieces);
-      this.#pieces = [];
-      this.#count = 0;
-    }
+  #giveBack(): void {
+    this.#memory.giveBack(this.#pieces);
+    this.#pieces = [];
+    this.#count = 0;
   }
 
   #indexOf(sequence: bigint): number {
     return Number(sequence - this.#firstSequence);
   }
 
-  /** Whole logs, as many at a time as fit into a piece. */
+  /** Copies whole logs, as many at a time as fit into a piece. */
   #copy(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
       let piece = this.#pieces.at(-1);
@@ -118,13 +135,13 @@ export class MemtableLogs {
   }
 
   #note(piece: Buffer, from: number, to: number): void {
-    const place = this.#pieces.length - 1;
+    const pieceIndex = this.#pieces.length - 1;
     for (let at = from; at < to; ) {
       const end = piece.indexOf(NEWLINE, at);
       if (this.#count === this.#starts.length) {
         this.#grow();
       }
-      this.#pieceOf[this.#count] = place;
+      this.#pieceOf[this.#count] = pieceIndex;
       this.#starts[this.#count] = at;
       this.#ends[this.#count] = end;
       this.#count += 1;
@@ -133,9 +150,9 @@ export class MemtableLogs {
   }
 
   #grow(): void {
-    const larger = (places: Uint32Array) => {
-      const more = new Uint32Array(places.length * 2);
-      more.set(places);
+    const larger = (numbers: Uint32Array) => {
+      const more = new Uint32Array(numbers.length * 2);
+      more.set(numbers);
       return more;
     };
     this.#pieceOf = larger(this.#pieceOf);
@@ -144,7 +161,7 @@ export class MemtableLogs {
   }
 }
 
-/** Behind the whole logs of a chunk from `at` on that have no more bytes than `room`; `at` where not even the first has. */
+/** The end of the whole logs of a chunk from `at` on that fit into `room` bytes; `at` where the first one does not. */
 function endOfLogs(chunk: Buffer, at: number, room: number): number {
   if (chunk.length - at <= room) {
     return chunk.length;

@@ -1,48 +1,55 @@
+import type { GroupsOutput } from '../../../query/search-plan.ts';
+import { fillGroupByCacheStatement, groupByCacheSizeStatement } from '../../../sql/group-statements.ts';
+import { RefCounted } from '../runtime/ref-counted.ts';
 import type { GroupFacts } from '../search/group-facts.ts';
-import { BYTES_OF_A_TIME, type EventTimes } from './event-times.ts';
+import type { SearchScope } from '../search/search-scope.ts';
 import type { Coverage } from './group-coverage.ts';
+import { BYTES_OF_A_TIME, type GroupTimes } from './group-times.ts';
 
-/** What is known of one group's events in some segments. */
+/** The facts of one group's events in some segments. */
 export interface CachedGroup {
   readonly segments: ReadonlySet<number>;
   /** Without a sparkline. */
   readonly facts: GroupFacts;
   /** Undefined where no sparkline was asked for. */
-  readonly times: EventTimes | undefined;
+  readonly times: GroupTimes | undefined;
 }
 
-/** By measurement, a value in a map of counts and its text. */
+/** Measured: a value in a map of counts and its text. */
 const BYTES_OF_A_VALUE = 100;
-/** A group with its five maps. */
+/** Measured: a group with its five maps. */
 const BYTES_OF_A_GROUP = 1_000;
 
+/** A table of groups takes this much for a row and its count, and for each key beside the text. */
+const BYTES_OF_A_ROW = 8;
+const BYTES_OF_A_KEY = 16;
+
 /**
- * Caches one search: the counts of all groups in what is covered of some segments, together, in a table of the engine, and what else is
- * known of the groups that were on a page.
+ * Caches one search: a table of the engine with the counts of all groups in what is covered of some segments, and the facts of the groups
+ * that were on a page.
  */
 export class GroupByCacheEntry {
   readonly table: string;
   readonly coverage: Coverage;
-  /** The ids of those that are covered. */
+  /** The ids of the covered segments. */
   readonly segments: ReadonlySet<number>;
+  /** The cache is the owner, each search that reads the entry a user. */
+  readonly references: RefCounted;
   readonly #tableBytes: number;
   readonly #cached = new Map<string, CachedGroup>();
   #older: ReadonlyMap<string, CachedGroup>;
   #cachedBytes = 0;
-  /**
-   * There was no room for the details of a page, or they could not be read in time: a page is read as if nothing were known of its groups.
-   */
+  /** True where the facts of a page found no room, or could not be read: pages are then read as if no facts were cached. */
   isFull = false;
-  readers = 1;
-  isDropped = false;
-  /** By the order of use. */
+  /** Number of the group search that used it last. */
   usedAt = 0;
 
-  /** `older` is an entry that this one has more segments than. It begins with a reader: who makes it. */
-  constructor(table: string, tableBytes: number, coverage: Coverage, older: GroupByCacheEntry | undefined) {
+  /** `older` is an entry of fewer segments. `free` is called when the last user of the entry has gone. */
+  constructor(table: string, tableBytes: number, coverage: Coverage, older: GroupByCacheEntry | undefined, free: () => void) {
     this.table = table;
     this.coverage = coverage;
     this.segments = new Set(coverage.segments.map(({ id }) => id));
+    this.references = new RefCounted(free);
     this.#tableBytes = tableBytes;
     this.#older = older === undefined ? new Map() : older.#cached;
   }
@@ -51,7 +58,7 @@ export class GroupByCacheEntry {
     return this.#tableBytes + this.#cachedBytes;
   }
 
-  /** Maybe of fewer segments than the entry has. */
+  /** The facts of a group, maybe of fewer segments than the entry has. */
   cached(key: readonly string[]): CachedGroup | undefined {
     const name = JSON.stringify(key);
     return this.#cached.get(name) ?? this.#older.get(name);
@@ -66,10 +73,7 @@ export class GroupByCacheEntry {
     }
   }
 
-  /**
-   * What the older entry knew has been taken over for the page that is asked for; the rest of it was for pages that nobody may ask for any
-   * more.
-   */
+  /** Forgets the facts of the older entry: those of the page that is asked for have been taken over, and nobody may ask for the others. */
   dropOlder(): void {
     this.#older = new Map();
   }
@@ -77,4 +81,30 @@ export class GroupByCacheEntry {
 
 export function bytesOf({ facts, times }: CachedGroup): number {
   return BYTES_OF_A_GROUP + facts.values * BYTES_OF_A_VALUE + (times?.offsets.length ?? 0) * BYTES_OF_A_TIME;
+}
+
+export interface FilledGroups {
+  /** `maxGroups + 1` where there are more groups than `maxGroups`. */
+  readonly groups: number;
+  /** The estimated size of the table. */
+  readonly bytes: number;
+}
+
+/**
+ * Counts the groups of what is covered, all of which lies in the window, into a new table. The segments of the entry `older`, a part of it,
+ * are not read again.
+ */
+export async function fillGroupByCache(
+  scope: SearchScope,
+  output: GroupsOutput,
+  table: string,
+  coverage: Coverage,
+  older: GroupByCacheEntry | undefined,
+  maxGroups: number,
+): Promise<FilledGroups> {
+  const covered = scope.during({ ...scope.plan.window, fromMs: coverage.fromMs });
+  const events = covered.flushedEvents(coverage.segments.filter(({ id }) => older?.segments.has(id) !== true));
+  await scope.runner.run(fillGroupByCacheStatement(covered.plan, output, table, { table: older?.table, events }, maxGroups));
+  const [[groups, textBytes] = []] = await scope.runner.run(groupByCacheSizeStatement(output, table));
+  return { groups: Number(groups), bytes: Number(groups) * (BYTES_OF_A_ROW + output.by.length * BYTES_OF_A_KEY) + Number(textBytes) };
 }

@@ -1,75 +1,138 @@
-import type { GroupsOutput } from '../../../query/search-plan.ts';
-import { isOutOfMemory } from '../duckdb/duckdb-engine.ts';
-import type { FoundGroups } from '../search/found-groups.ts';
+import type { GroupsOutput, TimeWindow } from '../../../query/search-plan.ts';
+import { BudgetedCache } from '../runtime/budgeted-cache.ts';
+import type { FoundGroups } from '../search/group-facts.ts';
 import type { GroupCache } from '../search/group-search.ts';
-import { digestOf } from '../search/predicate-digest.ts';
 import type { SearchScope } from '../search/search-scope.ts';
+import { searchKey } from '../search/segment-counts.ts';
+import type { VersionSet } from '../snapshot/version-set.ts';
 import { findCached } from './cached-groups.ts';
-import { fillGroupByCache } from './fill-group-by-cache.ts';
-import { GroupByCacheEntry } from './group-by-cache-entry.ts';
-import type { GroupByCacheLimits } from './group-by-cache-limits.ts';
-import { type Coverage, coverageOf, coversAll, isPartOf } from './group-coverage.ts';
-import { RepeatedSearch } from './repeated-search.ts';
+import { fillGroupByCache, GroupByCacheEntry } from './group-by-cache-entry.ts';
+import { type Coverage, coverageOf, coversAll, isInside, isPartOf, nameOf } from './group-coverage.ts';
 
-/** Of how many searches it is known that they were made: those that were made last. */
+export interface GroupByCacheLimits {
+  /** Limit of the estimated size of all entries together. */
+  readonly budgetBytes: number;
+  /** A search with more groups is not cached, because it would take the room of many. */
+  readonly maxGroups: number;
+}
+
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_SHARE_OF_MEMORY = 1 / 16;
+const MAX_GROUPS = 300_000;
+
+/** `memoryLimitMb` is that of the engine. */
+export function groupByCacheLimitsOf(memoryLimitMb: number): GroupByCacheLimits {
+  return { budgetBytes: Math.min(MAX_BYTES, memoryLimitMb * 1024 * 1024 * MAX_SHARE_OF_MEMORY), maxGroups: MAX_GROUPS };
+}
+
+/** So many of the last searches are remembered, to tell which one is made again. */
 const MAX_SEARCHES = 1_000;
-/** Of one search, for windows of several lengths. */
+/** One search has so many entries, for windows of several lengths. */
 const MAX_ENTRIES = 3;
-/** Who was used within so many group searches does not make room for another: searches that take turns would each throw out the next. */
+/** An entry used within so many group searches makes no room for another: searches that take turns would each evict the next. */
 const IN_USE = 100;
+/** So many of the last coverages of one search are remembered. */
+const MAX_ASKED = 8;
 
 export interface GroupByCacheOptions extends GroupByCacheLimits {
-  /** Frees a table that nobody reads, in time. */
+  /** Tells which segments are still there. */
+  readonly versions: Pick<VersionSet, 'segments'>;
+  /** Drops a table that nobody reads, in time. */
   readonly dropTable: (name: string) => void;
-  /** Resolves when all of them are gone. */
+  /** Resolves when all of these tables are gone. */
   readonly dropped: () => Promise<void>;
 }
 
+/** The group searches with one zone, predicate and dimensions, whatever their window. */
+class RepeatedSearch {
+  entries: readonly GroupByCacheEntry[] = [];
+  /** Number of groups of the last answer. */
+  groups = 0;
+  isBeingFilled = false;
+  /** The names of the coverages asked for last, the latest at the end. */
+  #asked: readonly string[] = [];
+  #refused: string | undefined;
+
+  /** The entry of the most segments among those that lie within the window. */
+  largestEntry(window: TimeWindow): GroupByCacheEntry | undefined {
+    const inside = this.entries.filter(({ coverage }) => isInside(coverage, window));
+    return inside.sort((a, b) => b.segments.size - a.segments.size || a.coverage.fromMs - b.coverage.fromMs)[0];
+  }
+
+  /** Notes that the coverage is asked for. Returns true where it was before, and has not been refused. */
+  askAgain(coverage: Coverage): boolean {
+    const name = nameOf(coverage);
+    const isAgain = this.#asked.includes(name);
+    this.#asked = [...this.#asked.filter((other) => other !== name), name].slice(-MAX_ASKED);
+    return isAgain && this.#refused !== name;
+  }
+
+  /** Caches the coverage no more, because its groups are too many, find no room, or made a search fail. */
+  refuse(coverage: Coverage): void {
+    this.#refused = nameOf(coverage);
+  }
+}
+
 /**
- * Caches the groups of searches that are made again. Segments never change, so what a group search found in those that lie in its window
- * holds for every later one, wherever the window has moved to, as long as they still lie in it; of those that it cuts, for a while. A
- * search that is made once pays nothing.
+ * Caches the groups of searches that are made again. Segments never change, so the groups found in the segments within a window hold for
+ * every later search, wherever its window has moved to, as long as they still lie in it. Of a segment that the window cuts, they hold for a
+ * while. A search that is made once pays nothing.
  */
 export class GroupByCache implements GroupCache {
   readonly #options: GroupByCacheOptions;
-  /** The one that was made last is the last. */
-  readonly #searches = new Map<string, RepeatedSearch>();
+  readonly #searches = new BudgetedCache<string, RepeatedSearch>({
+    budget: MAX_SEARCHES,
+    sizeOf: () => 1,
+    canEvict: ({ entries, isBeingFilled }) => entries.length === 0 && !isBeingFilled,
+  });
+  /** By the name of their table. */
+  readonly #entries: BudgetedCache<string, GroupByCacheEntry>;
   #made = 0;
   #uses = 0;
 
   constructor(options: GroupByCacheOptions) {
     this.#options = options;
+    this.#entries = new BudgetedCache({
+      budget: options.budgetBytes,
+      sizeOf: ({ bytes }) => bytes,
+      canEvict: ({ references, usedAt }) => references.users === 1 && usedAt < this.#uses - IN_USE,
+      onEvicted: (entry) => this.#forget(entry),
+    });
   }
 
   find(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups | undefined> {
-    return this.use(scope, output, (entry) => findCached(scope, output, entry, (bytes) => this.makeRoom(bytes)));
+    return this.use(scope, output, (entry) => findCached(scope, output, entry, (bytes) => this.#entries.makeRoom(bytes)));
   }
 
-  /** Works with the groups of as many segments as are cached; undefined where none are. `work` may add to the entry. */
+  /**
+   * Works with the groups of as many segments as are cached. Undefined where none are, or where less than half of the search's flushed
+   * events can be covered. `work` may add to the entry.
+   */
   async use<T>(scope: SearchScope, output: GroupsOutput, work: (entry: GroupByCacheEntry) => Promise<T>): Promise<T | undefined> {
     const coverage = coverageOf(scope);
+    // With less than half of the flushed events covered, most of them would be read beside the entry anyway.
     if (coverage.segments.length === 0 || 2 * scope.rowsIn(coverage.segments) < scope.flushedRows) {
       return undefined;
     }
     this.#uses += 1;
     const search = this.#searchOf(scope, output);
-    this.#evictGone(search, scope.currentSegments);
+    this.#evictGone(search.entries);
     const best = this.#acquire(search.largestEntry(scope.plan.window));
     try {
       const isWhole = best !== undefined && coversAll(best.coverage, coverage);
-      const entry = isWhole ? this.#acquire(best) : ((await this.#extend(search, scope, output, coverage, best)) ?? this.#acquire(best));
+      const made = isWhole ? undefined : await this.#extend(search, scope, output, coverage, best);
+      const entry = made ?? this.#acquire(best);
       try {
-        return entry === undefined ? undefined : await work(entry);
+        return entry && (await work(entry));
       } finally {
-        this.#release(entry);
+        entry?.references.release();
       }
     } catch (error) {
-      // Finding out more than the answer needs may be what took too long, or too much memory: the next search is made as if nothing were
-      // cached.
+      // Counting more than the answer needs may be what took too long or too much memory, so the next search is made without the cache.
       search.refuse(coverage);
       throw error;
     } finally {
-      this.#release(best);
+      best?.references.release();
     }
   }
 
@@ -78,58 +141,23 @@ export class GroupByCache implements GroupCache {
     this.#searchOf(scope, output).groups = groups;
   }
 
-  /** Whether there is room for so many bytes more, after what was not used for long has been dropped. */
-  makeRoom(bytes: number): boolean {
-    const entries = [...this.#searches.values()].flatMap((search) => search.entries.map((entry) => ({ search, entry })));
-    let free = this.#options.budgetBytes - entries.reduce((sum, { entry }) => sum + entry.bytes, 0);
-    const idle = entries.filter(({ entry }) => entry.readers === 0 && entry.usedAt < this.#uses - IN_USE);
-    for (const { search, entry } of idle.sort((a, b) => a.entry.usedAt - b.entry.usedAt)) {
-      if (free >= bytes) {
-        break;
-      }
-      free += entry.bytes;
-      this.#drop(search, entry);
-    }
-    return free >= bytes;
-  }
-
-  /** Does the work; where the engine's memory is not enough for it, all entries are evicted and it is done again. */
-  async retryAfterEviction<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isOutOfMemory(error) || !this.#evictAll()) {
-        throw error;
-      }
-      await this.#options.dropped();
-      return await work();
-    }
-  }
-
-  /** Forgets everything; whether there was anything. */
-  #evictAll(): boolean {
-    const all = [...this.#searches.values()].flatMap((search) => search.entries.map((entry) => ({ search, entry })));
-    for (const { search, entry } of all) {
-      this.#drop(search, entry);
-    }
-    return all.length > 0;
+  async evictAll(): Promise<void> {
+    this.#entries.evictAll();
+    await this.#options.dropped();
   }
 
   #searchOf({ plan }: SearchScope, { by, buckets }: GroupsOutput): RepeatedSearch {
-    const key = `${plan.zoneId} ${digestOf(plan.where)} ${by} ${buckets > 0}`;
-    const search = this.#searches.get(key) ?? new RepeatedSearch();
-    this.#searches.delete(key);
-    this.#searches.set(key, search);
-    for (const [oldest, { entries, isBeingFilled }] of this.#searches.size > MAX_SEARCHES ? this.#searches : []) {
-      if (entries.length === 0 && !isBeingFilled) {
-        this.#searches.delete(oldest);
-        break;
-      }
+    const key = `${searchKey(plan)} ${by} ${buckets > 0}`;
+    const known = this.#searches.use(key);
+    if (known !== undefined) {
+      return known;
     }
+    const search = new RepeatedSearch();
+    this.#searches.add(key, search);
     return search;
   }
 
-  /** Makes an entry of the whole coverage when it is asked for again, and acquires it; undefined where it is not worth it. */
+  /** Makes an entry of the whole coverage where it is asked for again, and acquires it; undefined where it is not worth it. */
   async #extend(
     search: RepeatedSearch,
     scope: SearchScope,
@@ -142,16 +170,14 @@ export class GroupByCache implements GroupCache {
     }
     search.isBeingFilled = true;
     try {
-      const entry = await this.#make(scope, output, coverage, best);
+      const entry = await this.#make(search, scope, output, coverage, best);
       if (entry === undefined) {
         search.refuse(coverage);
         return undefined;
       }
-      search.entries = [...search.entries, entry];
-      for (const oldest of search.entries
-        .toSorted((a, b) => a.usedAt - b.usedAt)
-        .slice(0, Math.max(0, search.entries.length - MAX_ENTRIES))) {
-        this.#drop(search, oldest);
+      const byUse = search.entries.toSorted((a, b) => a.usedAt - b.usedAt);
+      for (const { table } of byUse.slice(0, Math.max(0, byUse.length - MAX_ENTRIES))) {
+        this.#entries.evict(table);
       }
       return entry;
     } finally {
@@ -159,71 +185,68 @@ export class GroupByCache implements GroupCache {
     }
   }
 
+  /**
+   * Adds an acquired entry to the search; undefined where there are too many groups, there is no room for them, or a segment was removed
+   * while they were counted.
+   */
   async #make(
+    search: RepeatedSearch,
     scope: SearchScope,
     output: GroupsOutput,
     coverage: Coverage,
     best?: GroupByCacheEntry,
   ): Promise<GroupByCacheEntry | undefined> {
     const { maxGroups, dropTable } = this.#options;
-    const versions = scope.currentSegments;
-    for (const search of this.#searches.values()) {
-      this.#evictGone(search, versions);
-    }
+    this.#evictGone(this.#entries.values);
     this.#made += 1;
     const table = `groups_${this.#made}`;
-    const from = best !== undefined && isPartOf(best.coverage, coverage) ? best : undefined;
-    let entry: GroupByCacheEntry | undefined;
+    const older = best !== undefined && isPartOf(best.coverage, coverage) ? best : undefined;
+    let stored: GroupByCacheEntry | undefined;
     try {
-      const { groups, bytes } = await fillGroupByCache(scope, output, table, coverage, from, maxGroups);
-      if (groups <= maxGroups && this.makeRoom(bytes)) {
-        entry = new GroupByCacheEntry(table, bytes, coverage, from);
-        entry.usedAt = this.#uses;
+      const { groups, bytes } = await fillGroupByCache(scope, output, table, coverage, older, maxGroups);
+      const live = this.#liveSegments();
+      if (groups <= maxGroups && coverage.segments.every(({ id }) => live.has(id))) {
+        const entry = new GroupByCacheEntry(table, bytes, coverage, older, () => dropTable(table));
+        if (this.#entries.add(table, entry)) {
+          search.entries = [...search.entries, entry];
+          stored = this.#acquire(entry);
+        }
       }
-      return entry;
-    } catch (error) {
-      if (!isOutOfMemory(error)) {
-        throw error;
-      }
-      this.#evictAll();
-      return undefined;
+      return stored;
     } finally {
-      if (entry === undefined) {
+      if (stored === undefined) {
         dropTable(table);
       }
     }
   }
 
-  #acquire<B extends GroupByCacheEntry | undefined>(entry: B): B {
+  #acquire<E extends GroupByCacheEntry | undefined>(entry: E): E {
     if (entry !== undefined) {
-      entry.readers += 1;
+      entry.references.acquire();
       entry.usedAt = this.#uses;
+      this.#entries.use(entry.table);
     }
     return entry;
   }
 
-  #release(entry: GroupByCacheEntry | undefined): void {
-    if (entry !== undefined) {
-      entry.readers -= 1;
-      this.#freeIfDropped(entry);
+  /** Evicts the entries of segments that were merged or have expired. */
+  #evictGone(entries: readonly GroupByCacheEntry[]): void {
+    const live = this.#liveSegments();
+    for (const { table, segments } of entries) {
+      if (![...segments].every((id) => live.has(id))) {
+        this.#entries.evict(table);
+      }
     }
   }
 
-  #evictGone(search: RepeatedSearch, versions: ReadonlySet<number>): void {
-    for (const entry of search.entriesBeside(versions)) {
-      this.#drop(search, entry);
-    }
+  #liveSegments(): ReadonlySet<number> {
+    return new Set(this.#options.versions.segments.map(({ id }) => id));
   }
 
-  #drop(search: RepeatedSearch, entry: GroupByCacheEntry): void {
-    search.entries = search.entries.filter((other) => other !== entry);
-    entry.isDropped = true;
-    this.#freeIfDropped(entry);
-  }
-
-  #freeIfDropped({ isDropped, readers, table }: GroupByCacheEntry): void {
-    if (isDropped && readers === 0) {
-      this.#options.dropTable(table);
+  #forget(entry: GroupByCacheEntry): void {
+    for (const search of this.#searches.values) {
+      search.entries = search.entries.filter((other) => other !== entry);
     }
+    entry.references.release();
   }
 }

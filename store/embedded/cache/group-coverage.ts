@@ -2,19 +2,19 @@ import type { TimeWindow } from '../../../query/search-plan.ts';
 import type { SearchScope } from '../search/search-scope.ts';
 import type { Segment } from '../segment/segment.ts';
 
-/** Flushed events that are counted once for many searches: those of some segments, from a time on. */
+/** Flushed events that are counted once for many searches: all events of some segments from a time on. */
 export interface Coverage {
   readonly segments: readonly Segment[];
-  /** Unix milliseconds; the segments may have earlier events. */
+  /** Unix milliseconds. Earlier events of the segments are not covered. */
   readonly fromMs: number;
 }
 
-/** A window that moves leaves out so much of itself at most until what is covered moves after it. */
+/** A moving window has at most a sixteenth of its length uncovered before the coverage moves on. */
 const PARTS_OF_A_WINDOW = 16;
 
 /**
- * What of a search's flushed events stays in its window for a while, as the window moves on: all of the segments that end in it. Where it
- * cuts some of them, only what is behind the next full step of time, which is the same one for many windows of about that length.
+ * The flushed events of a search that stay in its window for a while as the window moves on: those of the segments that end in the window.
+ * Where the window cuts some of them, only the events behind the next full step of time, which is the same for many windows of that length.
  */
 export function coverageOf({ plan: { window }, segments }: Pick<SearchScope, 'plan' | 'segments'>): Coverage {
   const ending = segments.filter(({ maxTimestamp }) => maxTimestamp < window.toMs);
@@ -26,35 +26,35 @@ export function coverageOf({ plan: { window }, segments }: Pick<SearchScope, 'pl
   return { segments: ending.filter(({ maxTimestamp }) => maxTimestamp >= fromMs), fromMs };
 }
 
-/** A power of two: a window that grows keeps its step until it is twice as long. */
+/** Milliseconds, a power of two: a growing window keeps its step until it is twice as long. */
 function stepOf({ fromMs, toMs }: TimeWindow): number {
   return 2 ** Math.max(0, Math.floor(Math.log2((toMs - fromMs) / PARTS_OF_A_WINDOW)));
 }
 
-/** Tells coverages apart. */
+/** A text that tells coverages apart. */
 export function nameOf({ segments, fromMs }: Coverage): string {
   return `${fromMs} ${segments.map(({ id }) => id).join(' ')}`;
 }
 
-/** Whether the window holds all of what is covered. */
+/** Returns whether the window holds all covered events. */
 export function isInside({ segments, fromMs }: Coverage, window: TimeWindow): boolean {
   return fromMs >= window.fromMs && segments.every(({ maxTimestamp }) => maxTimestamp < window.toMs);
 }
 
-/** Whether whatever is `wanted` is covered. */
+/** Returns whether all of `wanted` is covered. */
 export function coversAll({ segments, fromMs }: Coverage, wanted: Coverage): boolean {
   const ids = new Set(segments.map(({ id }) => id));
   return fromMs <= wanted.fromMs && wanted.segments.every(({ id }) => ids.has(id));
 }
 
-/** Whether what is covered is all that `larger` covers of the same segments, so that it can be added to. */
+/** Returns whether these are all the events that `larger` covers of the same segments, so that `larger` can be made by adding segments. */
 export function isPartOf({ segments, fromMs }: Coverage, larger: Coverage): boolean {
   const ids = new Set(larger.segments.map(({ id }) => id));
   const latestMs = Math.max(fromMs, larger.fromMs);
   return segments.every(({ id, minTimestamp }) => ids.has(id) && (fromMs === larger.fromMs || minTimestamp >= latestMs));
 }
 
-/** The covered segments that have events before those that are covered. */
+/** The segments that also have earlier events, which are not covered. */
 export function segmentsCut({ segments, fromMs }: Coverage): Segment[] {
   return segments.filter(({ minTimestamp }) => minTimestamp < fromMs);
 }

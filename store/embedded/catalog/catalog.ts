@@ -1,65 +1,41 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SourceOffset } from '../../event-store.ts';
-import { StoreError } from '../../store-error.ts';
 import { EmptyJournalTable } from '../journal/empty-journal-table.ts';
 import { inTransaction } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
-import { EXPIRED_WATERMARK_SCHEMA, ExpiredWatermarkTable } from './expired-watermark-table.ts';
-import type { ExpiredWatermark } from './expired-watermarks.ts';
-import { LegacyDeadLetters } from './legacy-dead-letters.ts';
+import { openCatalogDatabase } from './catalog-database.ts';
+import { type ExpiredWatermark, ExpiredWatermarkTable } from './expired-watermarks.ts';
 
-const SCHEMA_VERSION = 6;
-
-const SCHEMA = `
-  CREATE TABLE segments (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
-    min_timestamp INTEGER NOT NULL, max_timestamp INTEGER NOT NULL, min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE segment_zones (
-    segment_id INTEGER NOT NULL REFERENCES segments(id) ON DELETE CASCADE, zone_id INTEGER NOT NULL, rows INTEGER NOT NULL,
-    PRIMARY KEY (segment_id, zone_id)
-  ) STRICT, WITHOUT ROWID;
-  -- The blob files; on disk the table keeps an old name.
-  CREATE TABLE bundles (
-    number INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
-    min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL, text_bytes INTEGER NOT NULL, ingest_times BLOB NOT NULL
-  ) STRICT;
-  -- The source offsets; on disk the table keeps an old name.
-  CREATE TABLE positions (
-    topic TEXT NOT NULL, partition INTEGER NOT NULL, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, partition)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE progress (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  ${EXPIRED_WATERMARK_SCHEMA}
-  INSERT INTO progress (name, value) VALUES ('store_id', abs(random() % 4294967296));
-`;
-
-/** What one flush, compaction or retention run changes, in one transaction. */
+/** The changes of one flush, merge or retention run, which are made in one transaction. */
 export interface CatalogChange {
   readonly add: readonly UnpublishedSegment[];
   readonly remove: readonly Segment[];
   readonly addBlobFile?: BlobFile;
   readonly removeBlobFiles?: readonly BlobFile[];
-  /** What is dropped for good with the segments. */
+  /** The highest sequences that are removed for good with the segments. */
   readonly watermarks?: readonly ExpiredWatermark[];
   readonly progress?: CatalogProgress;
 }
 
-export interface CatalogProgress {
-  /** Every journal up to this number is in published segments. */
+/** Events that were taken in but are not stored, counted over the life of the data folder. */
+export interface StoreCounters {
+  expiredEvents: number;
+  duplicateEvents: number;
+}
+
+export interface CatalogProgress extends Readonly<StoreCounters> {
+  /** All journals up to this number are in published segments. */
   readonly flushedJournal: number;
   readonly nextSequence: bigint;
   readonly sourceOffsets: readonly SourceOffset[];
-  readonly expiredEvents: number;
-  readonly duplicateEvents: number;
 }
 
 /**
- * The durable list of what is published: segments and the source offsets they contain.
- * A small SQLite file, held under an exclusive lock for as long as the program runs; the lock goes with the process, however it ends.
+ * The durable list of the published segments and blob files, with the source offsets that they contain. It is a small SQLite file under an
+ * exclusive lock, which the operating system takes away when the process ends.
  */
 export class Catalog {
-  readonly legacyDeadLetters: LegacyDeadLetters;
   readonly expiredWatermarks: ExpiredWatermarkTable;
   readonly emptyJournals: EmptyJournalTable;
   readonly #database: DatabaseSync;
@@ -72,8 +48,7 @@ export class Catalog {
   readonly #putProgress: StatementSync;
 
   constructor(file: string) {
-    this.#database = openExclusively(file);
-    this.legacyDeadLetters = new LegacyDeadLetters(this.#database);
+    this.#database = openCatalogDatabase(file);
     this.expiredWatermarks = new ExpiredWatermarkTable(this.#database);
     this.emptyJournals = new EmptyJournalTable(this.#database);
     this.#insertSegment = this.#database.prepare(
@@ -82,10 +57,13 @@ export class Catalog {
     this.#insertZone = this.#database.prepare('INSERT INTO segment_zones (segment_id, zone_id, rows) VALUES (?, ?, ?)');
     this.#deleteSegment = this.#database.prepare('DELETE FROM segments WHERE id = ?');
     this.#insertBlobFile = this.#database.prepare(
-      'INSERT INTO bundles (number, file, rows, bytes, min_sequence, max_sequence, text_bytes, ingest_times) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      `INSERT INTO blob_files (number, file, rows, bytes, min_sequence, max_sequence, text_bytes, ingest_times)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    this.#deleteBlobFile = this.#database.prepare('DELETE FROM bundles WHERE number = ?');
-    this.#putSourceOffset = this.#database.prepare('INSERT OR REPLACE INTO positions (topic, partition, next_offset) VALUES (?, ?, ?)');
+    this.#deleteBlobFile = this.#database.prepare('DELETE FROM blob_files WHERE number = ?');
+    this.#putSourceOffset = this.#database.prepare(
+      'INSERT OR REPLACE INTO source_offsets (topic, partition, next_offset) VALUES (?, ?, ?)',
+    );
     this.#putProgress = this.#database.prepare('INSERT OR REPLACE INTO progress (name, value) VALUES (?, ?)');
   }
 
@@ -113,7 +91,7 @@ export class Catalog {
   }
 
   blobFiles(): BlobFile[] {
-    const statement = this.#database.prepare('SELECT * FROM bundles ORDER BY number');
+    const statement = this.#database.prepare('SELECT * FROM blob_files ORDER BY number');
     statement.setReadBigInts(true);
     return statement.all().map((row) => ({
       number: Number(row['number']),
@@ -131,11 +109,10 @@ export class Catalog {
     const values = this.#database.prepare('SELECT name, value FROM progress');
     values.setReadBigInts(true);
     const byName = new Map(values.all().map((row) => [String(row['name']), row['value'] as bigint]));
-    const sourceOffsets = this.#database.prepare('SELECT topic, partition, next_offset FROM positions');
+    const sourceOffsets = this.#database.prepare('SELECT topic, partition, next_offset FROM source_offsets');
     sourceOffsets.setReadBigInts(true);
     return {
-      // On disk the name keeps the old word for a flush.
-      flushedJournal: Number(byName.get('sealed_journal') ?? 0n),
+      flushedJournal: Number(byName.get('flushed_journal') ?? 0n),
       nextSequence: byName.get('next_sequence') ?? 1n,
       expiredEvents: Number(byName.get('expired_events') ?? 0n),
       duplicateEvents: Number(byName.get('duplicate_events') ?? 0n),
@@ -147,12 +124,12 @@ export class Catalog {
     };
   }
 
-  /** 32 bits by which this store is told from others, for as long as it lives. */
+  /** 32 bits that tell this store from others for as long as its folder exists. */
   storeId(): number {
     return Number(this.#database.prepare("SELECT value FROM progress WHERE name = 'store_id'").get()?.['value']);
   }
 
-  /** Publishes and withdraws segments and blob files in one transaction; returns the new segments with their numbers. */
+  /** Publishes and withdraws segments and blob files in one transaction; returns the new segments with their ids. */
   apply({ add, remove, addBlobFile, removeBlobFiles = [], watermarks = [], progress }: CatalogChange): Segment[] {
     return inTransaction(this.#database, () => {
       const added = add.map((segment) => this.#publish(segment));
@@ -188,50 +165,12 @@ export class Catalog {
   }
 
   #record({ flushedJournal, nextSequence, sourceOffsets, expiredEvents, duplicateEvents }: CatalogProgress): void {
-    this.#putProgress.run('sealed_journal', flushedJournal);
+    this.#putProgress.run('flushed_journal', flushedJournal);
     this.#putProgress.run('next_sequence', nextSequence);
     this.#putProgress.run('expired_events', expiredEvents);
     this.#putProgress.run('duplicate_events', duplicateEvents);
     for (const { topic, partition, nextOffset } of sourceOffsets) {
       this.#putSourceOffset.run(topic, partition, nextOffset);
     }
-  }
-}
-
-function openExclusively(file: string): DatabaseSync {
-  let database: DatabaseSync | undefined;
-  try {
-    database = new DatabaseSync(file);
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
-    database.exec('BEGIN IMMEDIATE');
-    const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-    if (version === 0) {
-      database.exec(SCHEMA);
-      database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-    }
-    database.exec('COMMIT');
-    if (version !== 0 && version !== SCHEMA_VERSION) {
-      const age = version > SCHEMA_VERSION ? 'newer' : 'older';
-      throw new StoreError(
-        'folder_unusable',
-        `DATA_DIR: ${file} is of version ${version}, ${age} than this program's, which is ${SCHEMA_VERSION}; choose another folder`,
-      );
-    }
-    return database;
-  } catch (error) {
-    database?.close();
-    if (error instanceof StoreError) {
-      throw error;
-    }
-    if (/locked|busy/i.test((error as Error).message)) {
-      throw new StoreError(
-        'folder_in_use',
-        `DATA_DIR: another shieldlog process is using ${JSON.stringify(file)}; stop it or choose another folder`,
-        {
-          cause: error,
-        },
-      );
-    }
-    throw new StoreError('folder_unusable', `${file}: the catalog cannot be opened: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -1,22 +1,23 @@
 import { createHash } from 'node:crypto';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { DeadLetter, DeadLetterSelection, StoredDeadLetter } from '../../event-store.ts';
+import { type DeadLetter, type DeadLetterSelection, type StoredDeadLetter, StoreError } from '../../event-store.ts';
 import { inTransaction } from '../runtime/sqlite-transaction.ts';
 
-/** What a row takes beside its bytes and texts, indexes included. */
+/** Bytes that a row takes beside its message and texts, with its share of the indexes. */
 const ROW_BYTES = 400;
-/** Of the quota, beside it: for the records of Kafka's messages that came when it was used up. */
+/** Records of Kafka's messages that came when the quota was used up may take this share of it, in addition to it. */
 const RECORDS_SHARE = 1 / 16;
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
-/** How long it waits for another connection's lock: that of a backup, or of the thread before it, which is ending. */
+/** A connection waits this long for another one's lock, such as that of a backup, or of an earlier thread that is ending. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 const NO_BYTES = new Uint8Array(0);
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS dead_letters (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, identity BLOB NOT NULL UNIQUE, zone_id INTEGER, record_only INTEGER NOT NULL, cost INTEGER NOT NULL,
-    received_at INTEGER NOT NULL, source TEXT NOT NULL, topic TEXT, partition INTEGER, message_offset INTEGER, reason TEXT NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, identity BLOB NOT NULL UNIQUE, zone_id INTEGER, record_only INTEGER NOT NULL,
+    cost INTEGER NOT NULL, received_at INTEGER NOT NULL, source TEXT NOT NULL, topic TEXT, partition INTEGER,
+    message_offset INTEGER, reason TEXT NOT NULL,
     size_bytes INTEGER NOT NULL, sha256 BLOB NOT NULL, bytes BLOB NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS dead_letters_by_zone ON dead_letters (zone_id, id);
@@ -24,30 +25,39 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS dead_letters_by_cost ON dead_letters (record_only, id, cost);
 `;
 
+/** The error of a table that cannot be opened. An error that came from a thread has nothing but its message left. */
+export function deadLetterError(file: string, error: unknown): StoreError {
+  const { message } = error as Error;
+  const isDamaged = /not a database|malformed/.test(message);
+  const advice = isDamaged ? '; move it away to start without them' : '';
+  const what = `DATA_DIR: the dead letters in ${JSON.stringify(file)} cannot be opened: ${message}${advice}`;
+  return new StoreError(isDamaged ? 'corrupt' : 'folder_unusable', what, { cause: error });
+}
+
 /** A letter on its way into the table. */
 export interface NewDeadLetter extends DeadLetter {
   readonly receivedAtMs: number;
-  /** Of a letter that an earlier version kept in the catalog: it is kept whatever the quota, and under its number if that is free. */
+  /** The id of a letter that a migration moves. It is kept whatever the quota, and under this id if that is free. */
   readonly movedId?: number;
 }
 
 interface Totals {
   count: number;
-  /** The cost of those with their bytes. */
+  /** Bytes that the letters with their messages take. */
   letters: number;
   records: number;
 }
 
 export interface AddedDeadLetters {
-  /** Places, in the list that was added, of the letters whose bytes are not kept, because the quota is used up. */
+  /** Indexes, in the list that was added, of the letters whose bytes are not kept because the quota is used up. */
   readonly notKept: readonly number[];
-  /** Records of Kafka's messages that gave way to later ones. */
+  /** The number of records of Kafka's messages that were removed to make room for later ones. */
   readonly droppedRecords: number;
 }
 
 /**
- * The dead letters in a SQLite file of their own. One message is kept once, however often it is delivered. To be used in a thread: a commit
- * waits for the disk.
+ * The dead letters in a SQLite file of their own. A message is kept once, however often it is delivered. A thread uses the table, because a
+ * commit waits for the disk.
  */
 export class DeadLetterTable {
   readonly #database: DatabaseSync;
@@ -66,7 +76,9 @@ export class DeadLetterTable {
     this.#known = this.#database.prepare('SELECT record_only FROM dead_letters WHERE identity = ?');
     this.#hasId = this.#database.prepare('SELECT 1 FROM dead_letters WHERE id = ?');
     this.#insert = this.#database.prepare(
-      'INSERT INTO dead_letters (id, identity, zone_id, record_only, cost, received_at, source, topic, partition, message_offset, reason, size_bytes, sha256, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      `INSERT INTO dead_letters (
+        id, identity, zone_id, record_only, cost, received_at, source, topic, partition, message_offset, reason, size_bytes, sha256, bytes
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#total = this.#readTotals();
   }
@@ -78,10 +90,10 @@ export class DeadLetterTable {
     let droppedRecords = 0;
     try {
       inTransaction(this.#database, () => {
-        for (const [place, letter] of letters.entries()) {
+        for (const [index, letter] of letters.entries()) {
           const added = this.#addOne(letter);
           if (!added.isKept) {
-            notKept.push(place);
+            notKept.push(index);
           }
           droppedRecords += added.droppedRecords;
         }
@@ -93,7 +105,7 @@ export class DeadLetterTable {
     return { notKept, droppedRecords };
   }
 
-  /** By ascending id; at least one where there is one, and no more once they have `maxBytes`. */
+  /** Lists letters by ascending id: at least one where there is one, and no more once they have `maxBytes`. */
   list(selection: DeadLetterSelection, maxBytes: number): StoredDeadLetter[] {
     const statement = this.#database.prepare('SELECT * FROM dead_letters WHERE id = ?');
     statement.setReadBigInts(true);
@@ -114,7 +126,7 @@ export class DeadLetterTable {
     return letters;
   }
 
-  /** How many there were of those selected; they are gone for good when it returns. */
+  /** Removes the selected letters for good; returns how many there were. */
   remove(selection: DeadLetterSelection): number {
     return this.#delete(this.#idsOf(selection));
   }
@@ -129,6 +141,10 @@ export class DeadLetterTable {
 
   count(): number {
     return this.#total.count;
+  }
+
+  close(): void {
+    this.#database.close();
   }
 
   #idsOf({ ids, zones, afterId = 0, limit }: DeadLetterSelection): number[] {
@@ -198,15 +214,15 @@ export class DeadLetterTable {
     const { bytes, reason, source, topic, partition, offset, zoneId, receivedAtMs, movedId } = letter;
     const sizeBytes = letter.cut?.sizeBytes ?? bytes.length;
     const kept = row.recordOnly ? NO_BYTES : bytes;
-    const position = [source, topic, partition, offset] as const;
+    const origin = [source, topic, partition, offset] as const;
     const isRecord = row.recordOnly ? 1 : 0;
     const id = movedId === undefined || this.#hasId.get(movedId) !== undefined ? null : movedId;
-    this.#insert.run(id, identity, zoneId, isRecord, row.cost, receivedAtMs, ...position, reason, sizeBytes, sha256, kept);
+    this.#insert.run(id, identity, zoneId, isRecord, row.cost, receivedAtMs, ...origin, reason, sizeBytes, sha256, kept);
     this.#total[row.recordOnly ? 'records' : 'letters'] += row.cost;
     this.#total.count += 1;
   }
 
-  /** The oldest records give way; returns how many. To be called in a transaction. */
+  /** Removes the oldest records until a new one has room; returns how many. The caller has begun a transaction. */
   #makeRoomForRecord(cost: number): number {
     const room = this.#quotaBytes * RECORDS_SHARE;
     const oldest = this.#database.prepare('SELECT id, record_only, cost FROM dead_letters WHERE record_only = 1 ORDER BY id LIMIT 1');
@@ -230,7 +246,7 @@ export class DeadLetterTable {
     this.#total.count -= 1;
   }
 
-  /** Goes over all rows, so it is done once. */
+  /** Reads all rows, so it is called once. */
   #readTotals(): Totals {
     const statement = this.#database.prepare(
       'SELECT count(*) AS count, coalesce(sum(cost), 0) AS cost FROM dead_letters WHERE record_only = ?',
@@ -265,10 +281,10 @@ function letterOf(row: Record<string, unknown>): StoredDeadLetter {
 }
 
 /**
- * A Kafka message is known by its place together with its bytes (a topic may be deleted and made again); others by their bytes and their
- * zone, because what stands behind the end of an array belongs to none, though it may be an event of one elsewhere.
+ * A hash that tells a message from others. That of a Kafka message is made of its offset and its bytes, because a topic may be deleted and
+ * made again. That of other messages is made of their bytes and their zone: the same bytes belong to no zone where they follow an array.
  */
 function identityOf({ source, topic, partition, offset, zoneId }: DeadLetter, sha256: Uint8Array): Buffer {
-  const place = topic === null ? `${zoneId}` : `${topic}-${partition}-${offset}`;
-  return createHash('sha256').update(`${source} ${place} `).update(sha256).digest();
+  const origin = topic === null ? `${zoneId}` : `${topic}-${partition}-${offset}`;
+  return createHash('sha256').update(`${source} ${origin} `).update(sha256).digest();
 }

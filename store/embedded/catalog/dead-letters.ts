@@ -1,15 +1,12 @@
 import { existsSync } from 'node:fs';
-import type { DeadLetter, DeadLetterSelection, StoredDeadLetter } from '../../event-store.ts';
-import { StoreError } from '../../store-error.ts';
-import type { StoreLogger } from '../../store-logger.ts';
-import { BackgroundThread } from '../runtime/background-thread.ts';
-import type { AddedDeadLetters, NewDeadLetter } from './dead-letter-table.ts';
-import type { LegacyDeadLetters } from './legacy-dead-letters.ts';
+import type { DeadLetter, DeadLetterSelection, StoredDeadLetter, StoreLogger } from '../../event-store.ts';
+import { WorkerPool } from '../../worker-pool.ts';
+import { type AddedDeadLetters, DeadLetterTable, deadLetterError, type NewDeadLetter } from './dead-letter-table.ts';
 
-/** What goes over to the thread, or comes from it, at a time; one letter may have more. */
+/** Letters and bytes that go to the thread, or come from it, at a time; a single letter may have more bytes. */
 const ORDER_LETTERS = 500;
 const ORDER_BYTES = 4 * 1024 * 1024;
-/** Removed in one transaction; what is added meanwhile waits for it. */
+/** Letters removed in one transaction; letters that are added meanwhile wait for it. */
 const REMOVED_AT_ONCE = 100;
 
 export interface DeadLetterThreadData {
@@ -24,7 +21,7 @@ export type DeadLetterOrder =
   | { readonly kind: 'remove'; readonly selection: DeadLetterSelection }
   | { readonly kind: 'remove-older'; readonly thanMs: number; readonly limit: number };
 
-/** What belongs to the order. */
+/** The members that belong to the kind of the order. */
 export interface DeadLetterAnswer {
   readonly count?: number;
   readonly added?: AddedDeadLetters;
@@ -33,42 +30,41 @@ export interface DeadLetterAnswer {
 }
 
 export interface DeadLettersOptions extends DeadLetterThreadData {
-  /** How long a letter is kept. */
+  /** Letters are removed after this time. */
   readonly retentionMs: number;
   readonly logger: StoreLogger;
 }
 
-/** The dead letters of a store, in a file of their own that a thread writes and reads, because a commit waits for the disk. */
+/** The dead letters of a store. A thread writes and reads their file, because a commit waits for the disk. */
 export class DeadLetters {
   readonly #options: DeadLettersOptions;
-  readonly #thread: BackgroundThread<DeadLetterOrder, DeadLetterAnswer>;
+  readonly #thread: WorkerPool<DeadLetterOrder, DeadLetterAnswer, DeadLetterThreadData>;
   readonly #underWay = new Set<Promise<unknown>>();
   #count = 0;
-  /** An order that failed may have been carried out: its thread may have ended after the commit. */
+  /** False after an order failed, because its thread may have ended after the commit. */
   #isCountKnown = true;
   #isClosed = false;
 
   private constructor(options: DeadLettersOptions) {
     const { file, quotaBytes } = options;
     this.#options = options;
-    this.#thread = new BackgroundThread(new URL('./dead-letter-thread.ts', import.meta.url), { file, quotaBytes });
+    this.#thread = new WorkerPool<DeadLetterOrder, DeadLetterAnswer, DeadLetterThreadData>({
+      module: new URL('./dead-letters.ts', import.meta.url),
+      data: { file, quotaBytes },
+    });
   }
 
-  /** Moves the letters over that an earlier version kept in the catalog. Throws `StoreError`: `corrupt`, `folder_unusable`. */
-  static async open(options: DeadLettersOptions, legacy: LegacyDeadLetters): Promise<DeadLetters> {
+  /** Throws `StoreError`: `corrupt`, `folder_unusable`. */
+  static async open(options: DeadLettersOptions): Promise<DeadLetters> {
     const letters = new DeadLetters(options);
     try {
-      for (let part = firstOf(legacy); part.length > 0; part = firstOf(legacy)) {
-        await letters.#run({ kind: 'add', letters: part });
-        legacy.remove(part);
-      }
       if (existsSync(options.file)) {
         await letters.#run({ kind: 'count' });
       }
       return letters;
     } catch (error) {
       await letters.close();
-      throw asOpenError(options.file, error);
+      throw deadLetterError(options.file, error);
     }
   }
 
@@ -76,13 +72,13 @@ export class DeadLetters {
     return this.#count;
   }
 
-  /** Durable when it resolves: with the places, among these, of the letters whose bytes are not kept because the quota is used up. */
+  /** Resolves when the letters are durable, with the indexes of those whose bytes are not kept because the quota is used up. */
   async add(letters: readonly DeadLetter[], receivedAtMs: number): Promise<number[]> {
     const notKept: number[] = [];
     let droppedRecords = 0;
     for (const { start, part } of partsOf(letters)) {
       const { added } = await this.#run({ kind: 'add', letters: part.map((letter) => ({ ...letter, receivedAtMs })) });
-      notKept.push(...(added?.notKept ?? []).map((place) => start + place));
+      notKept.push(...(added?.notKept ?? []).map((index) => start + index));
       droppedRecords += added?.droppedRecords ?? 0;
     }
     if (notKept.length > 0) {
@@ -93,23 +89,23 @@ export class DeadLetters {
     return notKept;
   }
 
-  /** By ascending id; fewer than the limit where they are long. None where there are no more. */
+  /** Lists letters by ascending id: fewer than the limit where they are long, none where there are no more. */
   async list(selection: DeadLetterSelection): Promise<readonly StoredDeadLetter[]> {
     return this.#isEmpty ? [] : ((await this.#run({ kind: 'list', selection, maxBytes: ORDER_BYTES })).letters ?? []);
   }
 
-  /** Resolves with the number of those removed, up to the limit of the selection. */
+  /** Resolves with the number of removed letters, which is at most the limit of the selection. */
   async remove(selection: DeadLetterSelection): Promise<number> {
     return this.#removeInParts(selection.limit, (limit) => ({ kind: 'remove', selection: { ...selection, limit } }));
   }
 
-  /** Removes the letters whose time is over; stops between some of them and the next once they are closed. */
+  /** Removes the letters that are older than the retention; stops after a transaction once `close` was called. */
   async removeExpired(nowMs: number): Promise<void> {
     const thanMs = nowMs - this.#options.retentionMs;
     await this.#removeInParts(Number.POSITIVE_INFINITY, (limit) => ({ kind: 'remove-older', thanMs, limit }));
   }
 
-  /** Waits for what is under way. */
+  /** Waits for the orders under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#underWay);
@@ -132,7 +128,7 @@ export class DeadLetters {
   }
 
   async #run(order: DeadLetterOrder): Promise<DeadLetterAnswer> {
-    const running = this.#thread.run(order);
+    const running = this.#thread.runOnThread(order);
     this.#underWay.add(running);
     try {
       const answer = await running;
@@ -148,15 +144,25 @@ export class DeadLetters {
   }
 }
 
-const firstOf = (legacy: LegacyDeadLetters) => legacy.first(ORDER_LETTERS, ORDER_BYTES);
+/** The work of the thread of `DeadLetters`. */
+export function startWork({ file, quotaBytes }: DeadLetterThreadData): (order: DeadLetterOrder) => DeadLetterAnswer {
+  const table = new DeadLetterTable(file, quotaBytes);
+  return (order) => carryOut(order, table);
+}
 
-/** Of an error that came from the thread only its message is left. */
-function asOpenError(file: string, error: unknown): StoreError {
-  const { message } = error as Error;
-  const isDamaged = /not a database|malformed/.test(message);
-  const advice = isDamaged ? '; move it away to start without them' : '';
-  const what = `DATA_DIR: the dead letters in ${JSON.stringify(file)} cannot be opened: ${message}${advice}`;
-  return new StoreError(isDamaged ? 'corrupt' : 'folder_unusable', what, { cause: error });
+function carryOut(order: DeadLetterOrder, table: DeadLetterTable): DeadLetterAnswer {
+  switch (order.kind) {
+    case 'count':
+      return { count: table.count() };
+    case 'add':
+      return { added: table.add(order.letters), count: table.count() };
+    case 'list':
+      return { letters: table.list(order.selection, order.maxBytes) };
+    case 'remove':
+      return { removed: table.remove(order.selection), count: table.count() };
+    case 'remove-older':
+      return { removed: table.removeOlder(order.thanMs, order.limit), count: table.count() };
+  }
 }
 
 function* partsOf(letters: readonly DeadLetter[]): Generator<{ readonly start: number; readonly part: readonly DeadLetter[] }> {

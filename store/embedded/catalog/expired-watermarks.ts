@@ -1,19 +1,22 @@
-/** How far one run of the retention removed the events of a zone. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { ZoneSelection } from '../../../query/search-plan.ts';
+
+/** How far one run of the retention removed events of a zone. */
 export interface ExpiredWatermark {
   readonly zoneId: number;
-  /** Runs that removed anything are counted from 1. */
+  /** Counts the runs that removed anything, from 1. */
   readonly run: number;
   /** The highest sequence that the run removed. */
   readonly sequence: bigint;
 }
 
 /**
- * What the retention has dropped, as far as a reader of the feed needs to know. A run may drop what has a higher sequence than events that
- * are kept, because an event's sequence is not its time. So a reader who starts over at the oldest kept event is behind some that were
- * dropped, and misses nothing by that: it remembers the run after which it started, and asks what later runs dropped ahead of it.
+ * Tells a reader of the feed whether it has missed events. The retention may remove an event with a higher sequence than one that is kept,
+ * because events do not come in the order of their times. So a reader that starts at the oldest kept event remembers after how many runs it
+ * started, and only asks for what later runs removed.
  */
 export class ExpiredWatermarks {
-  /** By zone, those that no later run went beyond: the runs ascend and the sequences descend. */
+  /** By zone, the watermarks that no later run exceeded: runs ascend and sequences descend. */
   readonly #byZone = new Map<number, readonly ExpiredWatermark[]>();
   #runs = 0;
 
@@ -21,12 +24,12 @@ export class ExpiredWatermarks {
     this.add([...known].sort((a, b) => a.run - b.run));
   }
 
-  /** How many runs have dropped anything. */
+  /** The number of runs that removed anything. */
   get runs(): number {
     return this.#runs;
   }
 
-  /** Of runs in ascending order, each later than those known or one of them. */
+  /** Adds watermarks of runs in ascending order, none before the last run that was added. */
   add(events: readonly ExpiredWatermark[]): void {
     for (const dropped of events) {
       const kept = (this.#byZone.get(dropped.zoneId) ?? []).filter(({ sequence }) => sequence > dropped.sequence);
@@ -35,8 +38,8 @@ export class ExpiredWatermarks {
     }
   }
 
-  /** The highest sequence of the zones that was dropped after the first `afterRuns` runs; 0 when none was. */
-  sequence(zones: readonly number[] | 'all', afterRuns = 0): bigint {
+  /** The highest sequence of the zones that was removed after the first `afterRuns` runs; 0 where none was. */
+  sequence(zones: ZoneSelection, afterRuns = 0): bigint {
     let highest = 0n;
     for (const zone of zones === 'all' ? this.#byZone.keys() : zones) {
       const dropped = this.#byZone.get(zone)?.find(({ run }) => run > afterRuns);
@@ -45,5 +48,34 @@ export class ExpiredWatermarks {
       }
     }
     return highest;
+  }
+}
+
+/** The expired watermarks in the catalog: a row or two for each zone that retention ever removed an event of. */
+export class ExpiredWatermarkTable {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  list(): ExpiredWatermark[] {
+    const statement = this.#database.prepare('SELECT zone_id, run, sequence FROM expired_watermarks ORDER BY run');
+    statement.setReadBigInts(true);
+    return statement.all().map((row) => ({
+      zoneId: Number(row['zone_id']),
+      run: Number(row['run']),
+      sequence: row['sequence'] as bigint,
+    }));
+  }
+
+  /** The caller has begun the transaction that removes the events. */
+  add(events: readonly ExpiredWatermark[]): void {
+    const remove = this.#database.prepare('DELETE FROM expired_watermarks WHERE zone_id = ? AND sequence <= ?');
+    const insert = this.#database.prepare('INSERT INTO expired_watermarks (zone_id, run, sequence) VALUES (?, ?, ?)');
+    for (const { zoneId, run, sequence } of events) {
+      remove.run(zoneId, sequence);
+      insert.run(zoneId, run, sequence);
+    }
   }
 }

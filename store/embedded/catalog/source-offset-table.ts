@@ -1,6 +1,10 @@
 import type { SourceOffset } from '../../event-store.ts';
 
-/** The next offset of every Kafka partition that anything was ever stored of. */
+/**
+ * The next offset of each Kafka partition of which anything was ever stored. The catalog keeps those of flushed events, and each journal
+ * those of its own; a start reads both. Nothing removes an offset, not even that of a deleted topic; that a topic was made anew is
+ * recognised in `kafka-partition.ts`.
+ */
 export class SourceOffsetTable {
   readonly #byTopic = new Map<string, Map<number, bigint>>();
 

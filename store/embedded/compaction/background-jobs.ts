@@ -1,46 +1,47 @@
+import type { StoreLogger } from '../../event-store.ts';
 import { SerialQueue } from '../../serial-queue.ts';
-import type { StoreLogger } from '../../store-logger.ts';
-import type { LogMemory } from '../blob/log-memory.ts';
-import type { ZoneRowCache } from '../cache/zone-row-cache.ts';
+import type { LogMemory } from '../blob/memtable-logs.ts';
 import type { DeadLetters } from '../catalog/dead-letters.ts';
 import type { Flusher } from '../flush/flusher.ts';
-import type { RewriteOptions } from '../flush/segment-rewrite.ts';
+import type { PublishOptions } from '../flush/publish-segments.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { AppendPipeline } from '../memtable/append-pipeline.ts';
-import type { Loader } from '../memtable/loader.ts';
+import type { Loader } from '../memtable/memtable-loader.ts';
 import type { PartRemover } from '../snapshot/part-remover.ts';
-import { runMerge, type WriteMerge } from './compaction.ts';
+import { type MergeWriter, runMerge, type WriteMerge } from './merge.ts';
 import { chooseMerge } from './merge-choice.ts';
-import type { MergeWriter } from './merge-writer.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 
+/** The parts of a store that the jobs work on. */
 export interface BackgroundJobsOptions {
-  readonly pipeline: AppendPipeline;
-  readonly loader: Loader;
-  readonly flusher: Flusher;
-  readonly remover: PartRemover;
-  readonly journals: JournalFolder;
-  readonly logMemory: LogMemory;
-  readonly compaction: RewriteOptions;
-  readonly merges: MergeWriter;
+  readonly pipeline: Pick<AppendPipeline, 'betweenLoads' | 'pendingBytes'>;
+  readonly loader: Pick<Loader, 'close' | 'closeIfOld'>;
+  readonly flusher: Pick<Flusher, 'idle' | 'isIdle'>;
+  readonly remover: Pick<PartRemover, 'idle'>;
+  readonly journals: Pick<JournalFolder, 'removeRecycled'>;
+  readonly logMemory: Pick<LogMemory, 'giveRoomBack'>;
+  readonly compaction: PublishOptions;
+  readonly merges: Pick<MergeWriter, 'writeInBackground' | 'writeAtOnce' | 'giveUp'>;
   readonly retention: RetentionOptions;
-  readonly deadLetters: DeadLetters;
-  readonly zoneRowCache: ZoneRowCache;
+  readonly deadLetters: Pick<DeadLetters, 'removeExpired'>;
   readonly now: () => number;
   readonly everyMs: number;
   readonly logger: StoreLogger;
 }
 
+type Job = 'room' | 'dead letters' | 'retention' | 'flush' | 'compaction';
+
 /**
- * Runs what the store does by itself from time to time: flushes old memtables, drops expired segments, evicts unused zones, and compacts
- * while no events come in.
+ * Runs the jobs of a store every `everyMs`: it flushes old memtables, drops expired segments and dead letters, and compacts while
+ * no events come in. Each job has a queue of its own, so none waits for a series of merges.
  */
 export class BackgroundJobs {
   readonly #options: BackgroundJobsOptions;
-  readonly #queue = new SerialQueue();
+  readonly #retention = new SerialQueue();
+  readonly #flushes = new SerialQueue();
+  readonly #compaction = new SerialQueue();
   readonly #timer: NodeJS.Timeout;
-  #due = false;
-  #lettersDue = false;
+  readonly #running = new Set<Job>();
   #stopped = false;
 
   constructor(options: BackgroundJobsOptions) {
@@ -57,10 +58,10 @@ export class BackgroundJobs {
     await remover.idle();
   }
 
-  /** Merges until there is nothing worth merging, and gives back what is kept for events that may come. */
+  /** Merges until no merge is worth its work, and gives back what is kept for events that may come. */
   async compact(): Promise<void> {
     const { merges } = this.#options;
-    await this.#queue.run(() =>
+    await this.#compaction.run(() =>
       this.#compact(
         (order) => merges.writeAtOnce(order),
         () => true,
@@ -71,77 +72,66 @@ export class BackgroundJobs {
 
   /** Drops the segments and the dead letters that have expired by now. */
   async dropExpired(): Promise<void> {
-    const { retention, deadLetters, now } = this.#options;
-    await this.#queue.run(async () => {
-      await dropExpiredSegments(retention, now());
-      await deadLetters.removeExpired(now());
-    });
+    const { deadLetters, now } = this.#options;
+    await this.#dropExpiredSegments();
+    await deadLetters.removeExpired(now());
   }
 
-  /** Gives up the merge that is being written. */
+  /** Gives up the merge that is being written, and waits for the other jobs on segments. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
     this.#options.merges.giveUp();
-    await this.#queue.idle();
+    await Promise.all([this.#retention.idle(), this.#flushes.idle(), this.#compaction.idle()]);
   }
 
   #tick(): void {
-    this.#giveRoomBack().catch((error: unknown) => {
-      this.#options.logger.warn({ err: error }, 'files of old journals could not be removed; they are removed at the next start');
-    });
-    this.#removeExpiredLetters();
-    if (this.#due) {
+    const { pipeline, loader, flusher, merges, deadLetters, now } = this.#options;
+    const failed = 'failed in the background; it is tried again';
+    this.#start('room', `the removal of the files of old journals ${failed}, and at the next start`, () => this.#giveRoomBack());
+    this.#start('dead letters', 'expired dead letters could not be removed; that is tried again', () => deadLetters.removeExpired(now()));
+    this.#start('retention', `the removal of expired segments ${failed}`, () => this.#dropExpiredSegments());
+    this.#start('flush', `the flush of an old memtable ${failed}`, () =>
+      this.#flushes.run(() => pipeline.betweenLoads(() => loader.closeIfOld())),
+    );
+    this.#start('compaction', `the compaction ${failed}`, () =>
+      this.#compaction.run(() =>
+        this.#compact(
+          (order) => merges.writeInBackground(order),
+          // Merging competes with ingest for the same cores, and can wait.
+          () => flusher.isIdle && pipeline.pendingBytes === 0,
+        ),
+      ),
+    );
+  }
+
+  /** Does nothing while the run before is under way. */
+  #start(job: Job, failure: string, run: () => Promise<unknown>): void {
+    if (this.#running.has(job)) {
       return;
     }
-    this.#due = true;
-    this.#queue
-      .run(() => this.#work())
+    this.#running.add(job);
+    run()
       .catch((error: unknown) => {
-        this.#options.logger.error({ err: error }, 'the background jobs of the store failed; they are tried again');
+        this.#options.logger.error({ err: error }, failure);
       })
       .finally(() => {
-        this.#due = false;
+        this.#running.delete(job);
       });
   }
 
-  /** Beside the other jobs: flushing waits neither for the letters' disk nor for its troubles. */
-  #removeExpiredLetters(): void {
-    const { deadLetters, now, logger } = this.#options;
-    if (this.#lettersDue) {
-      return;
-    }
-    this.#lettersDue = true;
-    deadLetters
-      .removeExpired(now())
-      .catch((error: unknown) => {
-        logger.error({ err: error }, 'expired dead letters could not be removed; that is tried again');
-      })
-      .finally(() => {
-        this.#lettersDue = false;
-      });
+  #dropExpiredSegments(): Promise<number> {
+    const { retention, now } = this.#options;
+    return this.#retention.run(() => dropExpiredSegments(retention, now()));
   }
 
-  /** While nothing comes in, no journal has a use for the files and the memory of older ones. */
+  /** While nothing comes in, no journal needs the files and the memory of older ones. */
   async #giveRoomBack(): Promise<void> {
     const { pipeline, flusher, journals, logMemory } = this.#options;
     if (flusher.isIdle && pipeline.pendingBytes === 0) {
       logMemory.giveRoomBack();
       await journals.removeRecycled();
     }
-  }
-
-  async #work(): Promise<void> {
-    const { pipeline, loader, flusher, merges, retention, zoneRowCache, now } = this.#options;
-    zoneRowCache.evictUnused();
-    // First: it makes room on a disk that may be too full for the rest.
-    await dropExpiredSegments(retention, now());
-    await pipeline.betweenLoads(() => loader.closeIfOld());
-    // Merging competes with ingest for the same cores, and can wait.
-    await this.#compact(
-      (order) => merges.writeInBackground(order),
-      () => flusher.isIdle && pipeline.pendingBytes === 0,
-    );
   }
 
   async #compact(write: WriteMerge, isTime: () => boolean): Promise<void> {
@@ -154,7 +144,7 @@ export class BackgroundJobs {
       try {
         await runMerge(merge, write, compaction);
       } catch (error) {
-        // What was being written then has been given up.
+        // After `stop` the merge was given up.
         if (!this.#stopped) {
           throw error;
         }

@@ -1,50 +1,52 @@
-import type { Segment } from '../segment/segment.ts';
-import { HOUR_MS, LONG_PARTITION_MS, MAX_SEGMENT_ROWS } from '../segment/segment-plan.ts';
-import { type SequenceRun, sequenceRuns, totalRows } from '../segment/sequence-runs.ts';
-import { zoneRowsOf } from '../segment/zone-rows.ts';
+import { HOUR_MS, LONG_PARTITION_MS, MAX_SEGMENT_ROWS } from '../../../sql/segment-layout.ts';
+import { type Segment, zoneRowsOf } from '../segment/segment.ts';
 
-/** So many small segments of one hour are merged while the hour still receives events. */
+/** This many small segments of one hour are merged while the hour still receives events. */
 const MANY_SMALL_SEGMENTS = 8;
 const SMALL_SEGMENT_ROWS = 100_000;
 
-/** A time partition is old when it has been over for this long; what arrives later makes small segments that are merged in turn. */
+/** A time partition is old when it ended this long ago. Later events make small segments, which are merged in turn. */
 const OLD_AFTER_MS = HOUR_MS;
 
 /**
- * Old time partitions of these lengths are put together, the longest first. The steps between an hour and the longest keep the hours of the
- * last day from being a file or more each, for one more time that every event is written.
+ * Lengths to which old time partitions are merged, the longest first. The lengths between keep an hour of the last day from having a file
+ * or more of its own, and cost one more write of every event.
  */
 const OLD_PARTITIONS_MS = [LONG_PARTITION_MS, 3 * HOUR_MS, HOUR_MS];
 
-/** Once the events of a zone are in so many segments of an old time partition, those are merged, however large they are. */
+/** The segments of an old time partition are merged, however large they are, once a zone has events in this many of them. */
 const MANY_LAYERS = 3;
 
 /**
- * A zone is never split, so one that has more events in a time partition stays in several segments of it: a merge sorts a segment at a
- * time.
+ * A merge has no more events of one zone, because it never splits a zone and sorts a segment at a time. A larger zone stays in several
+ * segments.
  */
 const LARGEST_ZONE_ROWS = 2_000_000;
 
-/** One core merges so many events in half a minute. */
+/** A merge has no more events. One core merges them in half a minute. */
 const LARGEST_MERGE_ROWS = 8_000_000;
 
 /**
- * So many runs of about one size are merged while their hour receives events. Fresh segments are as quickly searched as merged ones until
- * there are many; with fewer at a time every event would be written more often than once again.
+ * This many runs of about one size are merged while their hour receives events. Up to that number fresh segments are searched as quickly as
+ * merged ones. Higher value searches more segments; lower value writes every event more often. One merge takes no more runs than
+ * this.
  */
 const MANY_RUNS = 64;
 
-/** Or fewer, where no more can be merged at once. */
+/** Fewer runs are merged where more would exceed a merge, down to this many. */
 const FEW_RUNS = 4;
 
-/** Segments that are to become as few as possible, all of one time partition. */
+/** Segments of one time partition to merge into as few as possible. */
 export interface Merge {
   readonly partition: number;
   readonly partitionMs: number;
   readonly segments: readonly Segment[];
 }
 
-/** The next merge that is worth its work, or undefined: old time partitions first, then busy hours in many pieces. */
+/**
+ * Chooses the next merge that is worth its work, or none: old time partitions first, then busy hours in many pieces. Its events are
+ * limited, its segments are not.
+ */
 export function chooseMerge(segments: readonly Segment[], nowMs: number): Merge | undefined {
   return chooseOldPartition(segments, nowMs) ?? chooseSmallOnes(segments) ?? chooseRuns(segments, nowMs);
 }
@@ -61,19 +63,19 @@ function chooseOldPartition(segments: readonly Segment[], nowMs: number): Merge 
   return undefined;
 }
 
-/** Those of an old time partition that are better merged. */
+/** The segments of an old time partition that are worth a merge. */
 function worthMerging(all: readonly Segment[]): readonly Segment[] {
   const small = all.filter(({ rows }) => rows < MAX_SEGMENT_ROWS / 2);
   return layersOf(all) >= MANY_LAYERS ? all : halvesBySize(small) ? small : [];
 }
 
-/** In how many of the segments the zone is that is in most of them. */
+/** The largest number of segments that one zone is in. */
 function layersOf(segments: readonly Segment[]): number {
   const layers = zoneRowsOf(segments.flatMap(({ zoneRows }) => [...zoneRows.keys()].map((zone) => [zone, 1] as const)));
   return largestOf(layers);
 }
 
-/** As long as the merged segments are fewer than half of what there was, every event is rewritten a logarithmic number of times. */
+/** Whether a merge leaves at most half as many segments. Then every event is rewritten a logarithmic number of times. */
 function halvesBySize(segments: readonly Segment[]): boolean {
   return segments.length >= 2 * Math.ceil(totalRows(segments) / MAX_SEGMENT_ROWS);
 }
@@ -92,9 +94,8 @@ function chooseSmallOnes(segments: readonly Segment[]): Merge | undefined {
 }
 
 /**
- * Of an hour, or half a day, that receives more than is merged at once: what came in one after the other, in pieces of about one size, so
- * that the large do not have to be written again for the small. Half days are for what lies in several hours: flushes with events that came
- * late.
+ * Chooses segments of an hour or half a day with more events than one merge may have: consecutive runs of about one size, so that large
+ * segments are not rewritten for small ones. Half days have the flushes with late events, which span several hours.
  */
 function chooseRuns(segments: readonly Segment[], nowMs: number): Merge | undefined {
   for (const partitionMs of [HOUR_MS, LONG_PARTITION_MS]) {
@@ -120,7 +121,7 @@ function firstEvenRuns(runs: readonly SequenceRun[], isIdle: boolean): readonly 
   return undefined;
 }
 
-/** The first of the runs, as many as can be merged at once. */
+/** The first runs, as many as one merge may have. */
 function fitting(runs: readonly SequenceRun[]): SequenceRun[] {
   let [rows, zoneRows] = [0, 0];
   const tooMany = runs.findIndex((run) => {
@@ -135,7 +136,7 @@ function areEven(runs: readonly SequenceRun[]): boolean {
   return Math.max(...runs.map(({ rows }) => rows)) <= (2 * totalRows(runs)) / runs.length;
 }
 
-/** That every zone is in one segment afterwards is what the work is for: so no merge is followed by the same one. */
+/** Whether the merge brings a zone from several segments into one. So no merge is followed by the same one. */
 function isWorth(segments: readonly Segment[]): boolean {
   return layersOf(segments) >= MANY_LAYERS && largestZone(segments) <= LARGEST_ZONE_ROWS;
 }
@@ -144,7 +145,7 @@ function isOldPartition(partition: number, partitionMs: number, nowMs: number): 
   return (partition + 1) * partitionMs + OLD_AFTER_MS <= nowMs;
 }
 
-/** The smallest of the segments, as many as fit into one. */
+/** The smallest of the segments, as many as fit into one segment. */
 function upToFull(segments: readonly Segment[]): Segment[] {
   let rows = 0;
   return [...segments]
@@ -155,7 +156,7 @@ function upToFull(segments: readonly Segment[]): Segment[] {
     });
 }
 
-/** The segments that lie within one time partition, by its number; a segment over several time partitions is in none. */
+/** The segments by the number of their time partition. A segment over several time partitions is in none. */
 function byPartition(segments: readonly Segment[], partitionMs: number): Map<number, Segment[]> {
   const partitionOf = (timestamp: number) => Math.floor(timestamp / partitionMs);
   const within = segments.filter(({ minTimestamp, maxTimestamp }) => partitionOf(minTimestamp) === partitionOf(maxTimestamp));
@@ -168,4 +169,49 @@ function largestZone(segments: readonly Segment[]): number {
 
 function largestOf(numbers: ReadonlyMap<number, number>): number {
   return [...numbers.values()].reduce((largest, number) => Math.max(largest, number), 0);
+}
+
+/** Segments with overlapping sequences: mostly those that one flush or one merge wrote. */
+interface SequenceRun {
+  readonly segments: readonly Segment[];
+  readonly rows: number;
+  /** A lower bound of the events of its largest zone: those in one of the segments. */
+  readonly zoneRows: number;
+}
+
+/** The runs of the segments, in the order of their sequences. */
+function sequenceRuns(segments: readonly Segment[]): SequenceRun[] {
+  const runs: Segment[][] = [];
+  let end = -1n;
+  for (const segment of segments.toSorted((a, b) => Number(a.minSequence - b.minSequence))) {
+    if (segment.minSequence > end) {
+      runs.push([]);
+    }
+    runs.at(-1)?.push(segment);
+    end = segment.maxSequence > end ? segment.maxSequence : end;
+  }
+  return runs.map((run) => ({ segments: run, rows: totalRows(run), zoneRows: Math.max(...run.map(largestZoneRows)) }));
+}
+
+function totalRows(parts: Iterable<{ readonly rows: number }>): number {
+  let sum = 0;
+  for (const { rows } of parts) {
+    sum += rows;
+  }
+  return sum;
+}
+
+/** Caches the rows of the largest zone of segments, which never change and may have thousands of zones. */
+const LARGEST_ZONES = new WeakMap<Segment, number>();
+
+function largestZoneRows(segment: Segment): number {
+  let largest = LARGEST_ZONES.get(segment);
+  if (largest === undefined) {
+    largest = 0;
+    for (const rows of segment.zoneRows.values()) {
+      largest = Math.max(largest, rows);
+    }
+    LARGEST_ZONES.set(segment, largest);
+  }
+  return largest;
 }

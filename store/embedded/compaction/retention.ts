@@ -1,10 +1,14 @@
+import { lastSequencesStatement } from '../../../sql/feed-statements.ts';
+import type { StoreLogger } from '../../event-store.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ExpiredWatermarks } from '../catalog/expired-watermarks.ts';
+import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { isReferenced } from '../segment/blob-file.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 
-/** An event accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
+/** An event that is accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
 const GRACE_MS = 120_000;
 
 export interface RetentionOptions {
@@ -17,23 +21,67 @@ export interface RetentionOptions {
 }
 
 /**
- * Drops the segments whose newest event is past the retention, and the blob files that no other segment needs; returns how many segments.
- * Their files go once nobody reads them. No segment may be merged meanwhile.
+ * Drops the segments whose newest event is past the retention, and the blob files that no other segment needs; returns the number of
+ * segments. Their files go with their last reader. A segment that is merged meanwhile expires with the merged one.
  */
 export async function dropExpiredSegments(options: RetentionOptions, nowMs: number): Promise<number> {
   const { catalog, versions, expiredWatermarks, lastSequences, retentionMs } = options;
   const oldest = nowMs - retentionMs - GRACE_MS;
-  const expired = versions.segments.filter(({ maxTimestamp }) => maxTimestamp < oldest);
-  if (expired.length > 0) {
-    const dropped = await lastSequences(expired);
-    const kept = versions.segments.filter((segment) => !expired.includes(segment));
+  const isExpired = ({ maxTimestamp }: Segment) => maxTimestamp < oldest;
+  for (;;) {
+    const expired = versions.segments.filter(isExpired);
+    if (expired.length === 0) {
+      return 0;
+    }
+    const sequences = await lastSequences(expired);
+    const live = new Set(versions.segments);
+    if (!expired.every((segment) => live.has(segment))) {
+      continue;
+    }
+    const gone = new Set(expired);
+    const kept = versions.segments.filter((segment) => !gone.has(segment));
     const removeBlobFiles = versions.blobFiles.filter((blobFile) => !isReferenced(blobFile, kept));
     const run = expiredWatermarks.runs + 1;
-    const watermarks = [...dropped].map(([zoneId, sequence]) => ({ zoneId, run, sequence }));
+    const watermarks = [...sequences].map(([zoneId, sequence]) => ({ zoneId, run, sequence }));
     catalog.apply({ add: [], remove: expired, removeBlobFiles, watermarks });
-    // At once: no reader may see that the events are gone and not be told.
+    // In the same turn of the event loop: no reader may see that the events are gone before it can learn that they expired.
     expiredWatermarks.add(watermarks);
     versions.exchange({ removeSegments: expired, removeBlobFiles });
+    return expired.length;
   }
-  return expired.length;
+}
+
+export interface SegmentReading {
+  readonly runner: StatementRunner;
+  readonly aliases: PathAliases;
+  readonly logger: StoreLogger;
+}
+
+/**
+ * The highest sequence that each zone has in the segments, by zone. Where a segment cannot be read, its highest sequence stands for all of
+ * its zones, so that a reader may be told of more expired events than it missed.
+ */
+export async function lastSequencesIn(segments: readonly Segment[], reading: SegmentReading): Promise<Map<number, bigint>> {
+  const highest = new Map<number, bigint>();
+  for (const segment of segments) {
+    for (const [zone, sequence] of await lastSequences(segment, reading)) {
+      if (sequence > (highest.get(zone) ?? 0n)) {
+        highest.set(zone, sequence);
+      }
+    }
+  }
+  return highest;
+}
+
+async function lastSequences(
+  { file, zoneRows, maxSequence }: Segment,
+  { runner, aliases, logger }: SegmentReading,
+): Promise<(readonly [zone: number, sequence: bigint])[]> {
+  try {
+    const rows = await runner.run(lastSequencesStatement(aliases.segmentAlias(file)));
+    return rows.map(([zone, sequence]) => [Number(zone), sequence as bigint]);
+  } catch (error) {
+    logger.warn({ err: error, file }, 'an expired segment cannot be read; it is dropped all the same');
+    return [...zoneRows.keys()].map((zone) => [zone, maxSequence]);
+  }
 }

@@ -1,5 +1,7 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { StoreError } from '../../store-error.ts';
+import { StoreError, storeClosed } from '../../event-store.ts';
+import type { PathAliases } from './path-aliases.ts';
+import { StatementRunner } from './statement-runner.ts';
 
 interface Waiter {
   readonly resolve: (connection: DuckDBConnection) => void;
@@ -8,40 +10,44 @@ interface Waiter {
 
 /**
  * A fixed number of DuckDB connections, each running one statement at a time (a second one would interrupt the first).
- * Who finds none free waits in turn; past `maxWaiting` a caller is refused with `StoreError` (`overloaded`).
+ * A caller who finds none free waits in turn; past `maxWaiting` a caller is refused with `StoreError` (`overloaded`).
  *
- * A connection whose statement was interrupted is free again when DuckDB has let go of it, which is after the block of rows it is at.
- * Another one in its place until then would get round the limit: the statement still has its memory, the engine's threads and one of Node's
- * few, which the journal needs as well, and clients that ask and hang up could take them all.
+ * A connection whose statement was interrupted is free again once DuckDB has let go of it, which is after the current block of rows. The
+ * pool does not open another one meanwhile: the statement still holds its memory, the engine's threads and one of Node's few, which the
+ * journal needs as well, so clients that ask and hang up could take them all.
  */
 export class ConnectionPool {
-  readonly #all: readonly DuckDBConnection[];
+  readonly #connections: readonly DuckDBConnection[];
   readonly #idle: DuckDBConnection[];
   readonly #waiting: Waiter[] = [];
   readonly #maxWaiting: number;
+  readonly #aliases: PathAliases | undefined;
 
-  private constructor(connections: DuckDBConnection[], maxWaiting: number) {
-    this.#all = connections;
+  private constructor(connections: readonly DuckDBConnection[], maxWaiting: number, aliases: PathAliases | undefined) {
+    this.#connections = connections;
     this.#idle = [...connections];
+    this.#aliases = aliases;
     this.#maxWaiting = maxWaiting;
   }
 
-  /** `prepare` is done with each of the connections first. */
+  /** `prepare` is done with each of the connections first. Errors of statements name the files behind `aliases`. */
   static async open(
     instance: DuckDBInstance,
     size: number,
     maxWaiting: number,
+    aliases?: PathAliases,
     prepare: (connection: DuckDBConnection) => Promise<void> = () => Promise.resolve(),
   ): Promise<ConnectionPool> {
     const connections = await Promise.all(Array.from({ length: size }, () => instance.connect()));
     await Promise.all(connections.map(prepare));
-    return new ConnectionPool(connections, maxWaiting);
+    return new ConnectionPool(connections, maxWaiting, aliases);
   }
 
-  async use<T>(work: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  /** Waits for a connection and works with it. `signal` ends the waiting, and each statement of the runner. */
+  async use<T>(work: (runner: StatementRunner) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const connection = await this.#acquire(signal);
     try {
-      return await work(connection);
+      return await work(new StatementRunner(connection, this.#aliases, signal));
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) {
@@ -54,9 +60,9 @@ export class ConnectionPool {
 
   close(): void {
     for (const waiter of this.#waiting.splice(0)) {
-      waiter.reject(new StoreError('closed', 'the store is closed'));
+      waiter.reject(storeClosed());
     }
-    for (const connection of this.#all) {
+    for (const connection of this.#connections) {
       connection.closeSync();
     }
   }

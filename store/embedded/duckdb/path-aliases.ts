@@ -1,29 +1,29 @@
 import { linkSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StoreLogger } from '../../store-logger.ts';
+import type { StoreLogger } from '../../event-store.ts';
 
 export interface PathAliasesOptions {
   readonly segmentsFolder: string;
-  /** Holds the aliases as hard links; the folder keeps its name on disk. It is empty at first, and in the same file system as the files. */
+  /** Holds the aliases as hard links. It is empty at first, and in the same file system as the files. */
   readonly linksFolder: string;
   readonly logger: StoreLogger;
 }
 
-/** By what DuckDB tells two files apart that had the same path one after the other. */
+/** The facts by which DuckDB tells apart two files that had the same path one after the other. */
 interface FileIdentity {
-  /** Of its last change, in Unix seconds. */
+  /** Unix seconds of its last change. */
   readonly second: bigint;
-  /** The rest: inode and size. */
+  /** Inode and size. */
   readonly rest: string;
 }
 
-/** A name that is a hard link to one file at a time. */
+/** A hard link that is to one file at a time. */
 interface Alias {
   readonly number: number;
   /** The last second in which one of its files was changed. */
   second: bigint;
-  /** What else there is to those of that second. */
+  /** The inodes and sizes of its files of that second. */
   readonly rests: Set<string>;
 }
 
@@ -31,18 +31,17 @@ const NANOSECONDS = 1_000_000_000n;
 
 /**
  * The aliases by which DuckDB reads journals and segments: hard links under numbers that are used again, so that DuckDB's memory of paths
- * stays small. DuckDB remembers 2.6 KB of every path for good (`ExternalFileCache`), which no limit counts, and 26 KB and more of the
- * footers that searches read (`parquet_metadata_cache`), which it drops last. What it remembers of a file that is gone makes way for what
- * it remembers of the next file with that alias. It tells the two apart by inode, size and the second of the last change, so no alias is
- * given to two files that share all three.
+ * stays small. DuckDB keeps 2.6 KB for every path for good (`ExternalFileCache`), which no limit counts, and 26 KB or more for every footer
+ * that a search has read (`parquet_metadata_cache`), which it evicts last. The next file with an alias replaces both. DuckDB tells the two
+ * files apart by inode, size and the second of the last change, so no alias is given to two files that share all three.
  */
 export class PathAliases {
   readonly segmentsFolder: string;
   readonly linksFolder: string;
   readonly #logger: StoreLogger;
-  /** The alias of each file; null for one that is read by its own path. */
+  /** The alias of each file; null for a file that is read by its own path. */
   readonly #aliases = new Map<string, Alias | null>();
-  /** The aliases that no file has at present. */
+  /** The aliases without a file. */
   readonly #free: Alias[] = [];
   #next = 0;
   #hasWarned = false;
@@ -53,17 +52,17 @@ export class PathAliases {
     this.#logger = logger;
   }
 
-  /** Of a segment or blob file. */
+  /** The own path of a segment or blob file. */
   segmentPath(file: string): string {
     return join(this.segmentsFolder, file);
   }
 
-  /** The path to read a segment by. */
+  /** The path by which DuckDB reads a segment. */
   segmentAlias(file: string): string {
     return this.aliasFor(this.segmentPath(file));
   }
 
-  /** The path to read a file by, the same each time until it is released; its own where no hard link can be made. */
+  /** The path by which DuckDB reads a file, the same until the file is released; its own path where no hard link can be made. */
   aliasFor(path: string): string {
     const known = this.#aliases.get(path);
     const alias = known === undefined ? this.#makeAlias(path) : known;
@@ -71,7 +70,7 @@ export class PathAliases {
   }
 
   /**
-   * Removes the aliases of files that nobody reads any more. Never rejects. An alias that cannot be removed stays until the next start, and
+   * Removes the aliases of files that nobody reads any more. Never rejects. An alias that cannot be removed stays until the next start and
    * is not used again.
    */
   async release(paths: readonly string[]): Promise<void> {
@@ -84,17 +83,8 @@ export class PathAliases {
     }
   }
 
-  /** Settles as `result`, with an error that names the files instead of their aliases. */
-  async withOriginalPaths<T>(result: Promise<T>): Promise<T> {
-    try {
-      return await result;
-    } catch (error) {
-      throw this.withOriginalPath(error);
-    }
-  }
-
   /** Returns the error with the paths of the files instead of their aliases. */
-  withOriginalPath(error: unknown): unknown {
+  withOriginalPaths(error: unknown): unknown {
     if (!(error instanceof Error)) {
       return error;
     }
@@ -109,7 +99,7 @@ export class PathAliases {
     return join(this.linksFolder, `${number}.parquet`);
   }
 
-  /** An alias whose hard link cannot be made is not tried again, because something may be in its way. */
+  /** A number whose hard link cannot be made is not tried again, because something may be in its way. */
   #makeAlias(path: string): Alias | null {
     try {
       const alias = this.#freeAliasFor(identityOf(path));
@@ -123,7 +113,7 @@ export class PathAliases {
     }
   }
 
-  /** Returns an alias that no file of this identity has had, and notes that one has it now. */
+  /** Returns an alias that no file of this identity has had, and records the identity. */
   #freeAliasFor({ second, rest }: FileIdentity): Alias {
     const index = this.#free.findIndex((alias) => second > alias.second || (second === alias.second && !alias.rests.has(rest)));
     const [alias = { number: this.#next++, second, rests: new Set<string>() }] = index === -1 ? [] : this.#free.splice(index, 1);
@@ -145,12 +135,12 @@ export class PathAliases {
   }
 
   #warn(path: string, error: NodeJS.ErrnoException): void {
-    // Of a file that is not there whoever reads it says so.
+    // The reader of a missing file reports it.
     if (error.code !== 'ENOENT' && !this.#hasWarned) {
       this.#hasWarned = true;
       this.#logger.warn(
         { err: error, path },
-        'a hard link in DATA_DIR cannot be made or removed: what DuckDB remembers of files stays in memory when they are gone',
+        'a hard link in DATA_DIR cannot be made or removed: DuckDB will hold some memory for files that are gone',
       );
     }
   }

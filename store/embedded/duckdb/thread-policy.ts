@@ -1,35 +1,33 @@
 import { performance } from 'node:perf_hooks';
-import type { DuckDBConnection } from '@duckdb/node-api';
-import { setThreadsStatement } from '../../../sql/journal-statements.ts';
-import type { StoreLogger } from '../../store-logger.ts';
-import type { SearchActivity } from '../runtime/search-activity.ts';
-import { runStatement } from './duckdb-engine.ts';
+import { duckdbStatement } from '../../../sql/dialect.ts';
+import { int32, sql } from '../../../sql/statement.ts';
+import type { StoreLogger } from '../../event-store.ts';
+import type { StatementRunner } from './statement-runner.ts';
 
 export interface ThreadPolicyOptions {
-  /** Of its own: a statement that runs on it must not be interrupted by another. */
-  readonly connection: DuckDBConnection;
+  /** A runner of its own: another statement would interrupt the one that sets the threads. */
+  readonly runner: StatementRunner;
   readonly cores: number;
-  readonly searches: SearchActivity;
-  /** How long after the last bulk load queries get every core again, and after the last search bulk loads may take them. */
+  /** So long after the last bulk load queries get every core again, and so long after the last search bulk loads may take them. */
   readonly idleMs: number;
-  /** Which part of the time since it was last asked the main thread was busy. Default: what Node says. */
+  /** The share of the time since the last call in which the main thread was busy, 0 to 1. Default: as Node measures it. */
   readonly mainThreadUse?: () => number;
-  /** Milliseconds since any fixed time. Default: those of the process. */
+  /** Milliseconds since any fixed time. Default: the clock of the process. */
   readonly now?: () => number;
   readonly logger: StoreLogger;
 }
 
-/** So many events within a second are a bulk, in one load or in many. */
+/** So many events within a second are bulk intake, in one load or in many. */
 const BULK_EVENTS = 4_000;
 const SECOND_MS = 1_000;
 
-/** The main thread, and the load or the flush that runs beside a query, each keep a core busy. */
+/** The main thread keeps a core busy, and so does the load or the flush that runs beside a query. */
 const CORES_OF_INGEST = 2;
 
-/** The main thread is busier than this only where events come in about as fast as they can be taken. */
+/** The main thread is busier than this only where events come in about as fast as they can be taken in. */
 const FULL_SPEED_USE = 0.6;
 
-/** Tells which part of the time since it was last asked the main thread was busy. */
+/** Returns a function that returns the share of the time since its last call in which the main thread was busy. */
 function mainThreadUse(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {
@@ -41,9 +39,9 @@ function mainThreadUse(): () => number {
 }
 
 /**
- * How many threads DuckDB gives a query, a flush too. A thread that waits for another one's part of a query spins, and while events come in
- * bulk several statements run at the same time anyway: then fewer threads do more work. Otherwise a query gets every core; so it does in
- * bulk while somebody searches, unless the intake runs at full speed: one that does not leaves a part of the cores free.
+ * Sets how many threads DuckDB gives a query or a flush. During bulk intake queries get fewer threads, because several statements run at
+ * the same time, and a thread that waits for another one's part of a query spins. While somebody searches during bulk intake, queries keep
+ * all cores, unless the main thread is saturated.
  */
 export class ThreadPolicy {
   readonly #options: ThreadPolicyOptions;
@@ -55,6 +53,9 @@ export class ThreadPolicy {
   readonly #now: () => number;
   #second = { beganMs: Number.NEGATIVE_INFINITY, events: 0 };
   #isFullSpeed = false;
+  /** Number of searches under way. */
+  #searches = 0;
+  #searchEndedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ThreadPolicyOptions) {
     this.#options = options;
@@ -64,14 +65,14 @@ export class ThreadPolicy {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** To be called for every load. */
+  /** Has to be called for every load, with its number of events. */
   load(events: number): void {
     const now = this.#now();
     const sinceMs = now - this.#second.beganMs;
     if (sinceMs >= SECOND_MS) {
       this.#second = { beganMs: now, events: 0 };
       const use = this.#mainThreadUse();
-      // Over a longer time it tells of something else that the thread was busy with, opening the store at first.
+      // Over a longer time the thread was busy with something else: at first with opening the store.
       this.#isFullSpeed = sinceMs < 2 * SECOND_MS && use > FULL_SPEED_USE;
     }
     this.#second.events += events;
@@ -80,13 +81,16 @@ export class ThreadPolicy {
     }
   }
 
-  /** Runs a search. */
-  async forSearch<T>(search: () => Promise<T>): Promise<T> {
-    const { cores, searches } = this.#options;
+  /** Notes that a search begins; what is returned is to be called when it ends. */
+  beginSearch(): () => void {
     if (!this.#isFullSpeed) {
-      this.#want(cores);
+      this.#want(this.#options.cores);
     }
-    return await searches.during(search);
+    this.#searches += 1;
+    return () => {
+      this.#searches -= 1;
+      this.#searchEndedMs = this.#now();
+    };
   }
 
   async stop(): Promise<void> {
@@ -96,11 +100,12 @@ export class ThreadPolicy {
   }
 
   #bulk(): void {
-    const { cores, searches, idleMs } = this.#options;
+    const { cores, idleMs } = this.#options;
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => this.#want(cores), idleMs);
     this.#idleTimer.unref();
-    this.#want(!searches.isIdle(idleMs) && !this.#isFullSpeed ? cores : Math.max(1, cores - CORES_OF_INGEST));
+    const isSearched = this.#searches > 0 || this.#now() - this.#searchEndedMs < idleMs;
+    this.#want(isSearched && !this.#isFullSpeed ? cores : Math.max(1, cores - CORES_OF_INGEST));
   }
 
   #want(threads: number): void {
@@ -114,7 +119,7 @@ export class ThreadPolicy {
     while (this.#set !== this.#wanted) {
       const threads = this.#wanted;
       try {
-        await runStatement(this.#options.connection, setThreadsStatement(threads));
+        await this.#options.runner.run(duckdbStatement(sql`SET threads = ${int32(threads)}`));
       } catch (error) {
         this.#options.logger.warn({ err: error, threads }, 'the number of threads of a query could not be changed');
       }

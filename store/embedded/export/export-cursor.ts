@@ -1,31 +1,31 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan, TimeWindow } from '../../../query/search-plan.ts';
-import type { RowKey } from '../../../sql/export-statements.ts';
-import { StoreError } from '../../store-error.ts';
+import type { RowKey } from '../../../sql/row-statements.ts';
+import { StoreError } from '../../event-store.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { CountedRange } from '../search/page-location.ts';
+import { countBySlot } from '../search/page-location.ts';
 import { SearchScope } from '../search/search-scope.ts';
-import { countBySlot } from '../search/slot-counts.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
-import { type Piece, type PieceReader, readPiece, rowOf } from './export-piece.ts';
+import { type Piece, readPiece, rowOf } from './export-piece.ts';
 
-/** A piece has no more rows than this, which keep a processor busy for some tens of milliseconds. */
+/** The most rows of a piece. They keep a core busy for some tens of milliseconds. */
 const MAX_ROWS = 4_096;
 
-/** The first piece is small, because somebody waits for it, and nothing is known yet of how large the events are. */
+/** The first piece is small, because a client waits for it, and the size of the events is not known yet. */
 const FIRST_ROWS = 1_024;
 
-/** The rows of a piece have no more characters than this, and neither have their logs; a single row may. */
+/** The most characters of the rows of a piece, and of their logs. A single row may have more. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** Where an export has come to in the matching events of a snapshot: each call of `next` reads the following piece of them. */
+/** Reads the matching events of a snapshot piece by piece: each call of `next` reads the following one. */
 export class ExportCursor {
   readonly #plan: SearchPlan;
   readonly #snapshot: Snapshot;
   readonly #aliases: PathAliases;
-  /** Disjoint; the newest, which comes next, is the last. Undefined: not counted yet. */
+  /** The disjoint ranges still to come. The newest, which comes next, is the last. Undefined: not counted yet. */
   #ahead: CountedRange[] | undefined;
-  /** The window that is being read, how many rows of it are still to come, and behind which. */
+  /** The window that is being read, the number of its rows still to come, and the last row that was read. */
   #window: TimeWindow = { fromMs: 0, toMs: 0 };
   #left = 0;
   #after: RowKey | undefined;
@@ -37,16 +37,16 @@ export class ExportCursor {
     this.#aliases = aliases;
   }
 
-  /** The next rows, newest first, then by `logId`; undefined: that was all. To be called again only when the call before has ended. */
-  async next(connection: DuckDBConnection, signal: AbortSignal): Promise<Piece | undefined> {
-    const scope = new SearchScope(this.#plan, this.#snapshot, this.#aliases, connection, signal);
+  /** Reads the next rows, newest first, then by `logId`; undefined where there are none. Calls must not overlap. */
+  async next(runner: StatementRunner, signal: AbortSignal): Promise<Piece | undefined> {
+    const scope = new SearchScope(this.#plan, this.#snapshot, this.#aliases, runner, signal);
     if (this.#left === 0 && !(await this.#nextWindow(scope))) {
       return undefined;
     }
-    return await this.#readPiece({ scope, connection, signal });
+    return await this.#readPiece(scope);
   }
 
-  /** Takes as many of the newest ranges as make a piece. One that holds more is divided first, as far as time can be. */
+  /** Takes as many of the newest ranges as make a piece. A range with more rows is divided first, down to a millisecond. */
   async #nextWindow(scope: SearchScope): Promise<boolean> {
     this.#ahead ??= await countInOrder(scope, this.#plan.window);
     const ahead = this.#ahead;
@@ -70,11 +70,11 @@ export class ExportCursor {
     return true;
   }
 
-  async #readPiece(reader: PieceReader): Promise<Piece> {
+  async #readPiece(scope: SearchScope): Promise<Piece> {
     for (;;) {
       const limit = Math.min(this.#rows, this.#left);
       const maxCharacters = limit === 1 ? Number.POSITIVE_INFINITY : MAX_CHARACTERS;
-      const piece = await readPiece(reader, { window: this.#window, after: this.#after, limit, maxCharacters });
+      const piece = await readPiece(scope, { window: this.#window, after: this.#after, limit, maxCharacters });
       if (piece !== undefined) {
         this.#moveBehind(piece, limit);
         return piece;
@@ -92,9 +92,9 @@ export class ExportCursor {
       throw new StoreError('corrupt', `of ${this.#left} events that were counted, ${length} of the first ${limit} were found`);
     }
     this.#left -= length;
-    const { timestamp, logId } = rowOf(piece, length - 1);
-    this.#after = { timestamp, logId };
-    // Half of what would just fit: the next events may be larger.
+    const { timestamp, logId, zoneId } = rowOf(piece, length - 1);
+    this.#after = { timestamp, logId, zoneId };
+    // Half of the rows that would just fit, because the next events may be larger.
     const fitting = Math.floor((MAX_CHARACTERS * length) / (2 * charactersIn(piece)));
     this.#rows = Math.max(1, Math.min(MAX_ROWS, this.#rows * 2, fitting));
   }
@@ -108,7 +108,7 @@ function isDivisible({ fromMs, toMs, events }: CountedRange): boolean {
   return events > MAX_ROWS && toMs - fromMs > 1;
 }
 
-/** The parts of the window that have events, the newest last. */
+/** The ranges of the window that have events, the newest last. */
 async function countInOrder(scope: SearchScope, window: TimeWindow): Promise<CountedRange[]> {
   return (await countBySlot(scope, window)).sort((a, b) => a.fromMs - b.fromMs);
 }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DuckDBConnection } from '@duckdb/node-api';
 import type { SearchPlan } from '../../../query/search-plan.ts';
 import type { EventRow } from '../../../query/search-result.ts';
-import { StoreError } from '../../store-error.ts';
+import { StoreError } from '../../event-store.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 import { ExportCursor } from './export-cursor.ts';
 import { type Piece, rowOf } from './export-piece.ts';
@@ -17,16 +17,16 @@ export interface ExportSource {
   readonly whileOpen: (work: (ended: AbortSignal) => Promise<void>) => Promise<void>;
 }
 
-/** How long an export that has begun waits before it asks again for its turn among too many searches. */
+/** Milliseconds after which an export that was refused for too many waiting searches asks again. */
 const ASK_AGAIN_MS = 100;
 
-/** So many rows are made at a time: they take a millisecond or so. */
+/** So many rows are made at a time, which takes a millisecond or so. */
 const ROWS_AT_ONCE = 256;
 
 /**
  * Every matching event as of now, newest first, then by `logId`, piece by piece. A connection is held for one piece at a time, so that a
- * slow reader keeps no search waiting; the next piece is read while this one is dealt with. What the events lie in stays readable until the
- * last piece, `return`, or the end of the signal.
+ * slow reader keeps no search waiting; the next piece is read while the caller handles this one. The parts that hold the events stay
+ * readable until the last piece, `return`, or the end of the signal.
  */
 export async function* exportRows(plan: SearchPlan, source: ExportSource): AsyncGenerator<readonly EventRow[], void, void> {
   const { versions, searchers, aliases, whileOpen } = source;
@@ -43,8 +43,8 @@ export async function* exportRows(plan: SearchPlan, source: ExportSource): Async
   let pieces = 0;
   const readAhead = (): Promise<Piece | undefined> => {
     pieces += 1;
-    const piece = inTurn(searchers, pieces > 1, signal, (connection) => cursor.next(connection, signal));
-    // It is awaited when it is wanted, which may be never.
+    const piece = inTurn(searchers, pieces > 1, signal, (runner) => cursor.next(runner, signal));
+    // The piece is awaited when the caller asks for it, which may be never.
     piece.catch(() => {});
     return piece;
   };
@@ -75,19 +75,19 @@ function rowsBetween(piece: Piece, from: number, to: number): EventRow[] {
   return Array.from({ length: to - from }, (_, index) => rowOf(piece, from + index));
 }
 
-/** An export that is under way is not given up because too many searches wait: it asks again. */
+/** Works on a connection of the pool. An export that is under way asks again where it is refused because too many searches wait. */
 async function inTurn<T>(
   searchers: ConnectionPool,
   isUnderWay: boolean,
   signal: AbortSignal,
-  work: (connection: DuckDBConnection) => Promise<T>,
+  work: (runner: StatementRunner) => Promise<T>,
 ): Promise<T> {
   for (;;) {
     let hasBegun = false;
     try {
-      return await searchers.use((connection) => {
+      return await searchers.use((runner) => {
         hasBegun = true;
-        return work(connection);
+        return work(runner);
       }, signal);
     } catch (error) {
       const isRefused = error instanceof StoreError && error.code === 'overloaded' && !hasBegun;

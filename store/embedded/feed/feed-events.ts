@@ -1,27 +1,77 @@
-import type { DuckDBBlobVector, DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBBlobVector } from '@duckdb/node-api';
 import { eventsRelation, type GrowingSource } from '../../../sql/events-relation.ts';
 import { type FeedRange, feedHeadsStatement } from '../../../sql/feed-statements.ts';
-import { streamStatement } from '../duckdb/duckdb-engine.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { readFlushedLogs } from '../search/log-reader.ts';
-import { blobFileWithNumber } from '../segment/blob-file.ts';
-import { unpackIngestTimes } from '../snapshot/feed-ingest-times.ts';
+import { type BlobFile, blobFileWithNumber } from '../segment/blob-file.ts';
+import { rowsOfZones, type Segment } from '../segment/segment.ts';
 import { logOfGrowing, sourcesOf } from '../snapshot/growing-segment.ts';
+import { unpackIngestTimes } from '../snapshot/ingest-times.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
-import { type FeedBudget, partsOf } from './feed-plan.ts';
-import type { FeedWindow } from './feed-window.ts';
+import type { FeedWindow } from './feed-windows.ts';
 import { LowestEvents } from './lowest-events.ts';
 
-/** What events are read with. */
+/** The most that is read together: so many events with so many bytes, but at least one event. */
+export interface FeedBudget {
+  readonly events: number;
+  readonly bytes: number;
+}
+
+/** So many blob files are read together: each has few events of a small zone, and each is a file to open. */
+const MAX_BLOB_FILES = 64;
+
+/** Flushed events that are read together. */
+export interface FlushedRange extends FeedRange {
+  /** Estimates: the number of its events, and the bytes of their texts. */
+  readonly events: number;
+  readonly bytes: number;
+}
+
+type FlushedParts = Pick<Snapshot, 'segments' | 'blobFiles'>;
+
+/**
+ * Returns the range of flushed events that a reader at `after` gets next: the blob files that fit into the budget, at least one. Returns
+ * undefined where no later event of the zones is flushed. Flushed events come before all unflushed ones in the sequence.
+ */
+export function nextFlushed(
+  { segments, blobFiles }: FlushedParts,
+  zones: FeedRange['zones'],
+  after: bigint,
+  budget: FeedBudget,
+): FlushedRange | undefined {
+  const chosen: BlobFile[] = [];
+  let [events, bytes] = [0, 0];
+  const left = blobFiles.filter(({ maxSequence }) => maxSequence > after).sort((a, b) => (a.minSequence < b.minSequence ? -1 : 1));
+  for (const blobFile of left) {
+    const within = { after, upTo: blobFile.maxSequence };
+    const expected = segments.reduce((sum, segment) => sum + rowsOfZones(segment, zones) * overlap(segment, blobFile, within), 0);
+    if (expected === 0) {
+      continue;
+    }
+    const more = { events: Math.min(expected, blobFile.rows), bytes: Math.min(expected / blobFile.rows, 1) * blobFile.textBytes };
+    const fits = events + more.events <= budget.events && bytes + more.bytes <= budget.bytes && chosen.length < MAX_BLOB_FILES;
+    if (chosen.length > 0 && !fits) {
+      break;
+    }
+    chosen.push(blobFile);
+    events += more.events;
+    bytes += more.bytes;
+  }
+  const last = chosen.at(-1);
+  return last && { zones, after, upTo: last.maxSequence, events, bytes };
+}
+
+/** The means to read events. */
 export interface FeedReading {
   readonly aliases: PathAliases;
-  readonly connection: DuckDBConnection;
+  readonly runner: StatementRunner;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads the first flushed events of a range, as many as the budget allows, and ends before the range where that has more.
- * Each event is found once, in its segment, which also says where its log is.
+ * Reads the first flushed events of a range, as many as the budget allows. The window ends before the range where that has more events.
+ * Each event is found once, in its segment, which also holds its blob pointer.
  */
 export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: FeedBudget, reading: FeedReading): Promise<FeedWindow> {
   const parts = partsOf(snapshot, range);
@@ -41,7 +91,7 @@ export async function readFlushed(snapshot: Snapshot, range: FeedRange, budget: 
   return { after: range.after, events: lowest.sorted(), upTo: lowest.upTo, times };
 }
 
-/** The same of the growing events. */
+/** Reads the first unflushed events of a range, as {@link readFlushed} does flushed ones. */
 export async function readGrowing(
   { growingSegments }: Pick<Snapshot, 'growingSegments'>,
   range: FeedRange,
@@ -64,13 +114,13 @@ async function readHeads(
   segmentPaths: readonly string[],
   range: FeedRange,
   budget: FeedBudget,
-  { aliases, connection, signal }: FeedReading,
+  { runner }: FeedReading,
 ): Promise<LowestEvents> {
   const events = eventsRelation(growing, segmentPaths, range.upTo + 1n);
   const lowest = new LowestEvents({ ...range, maxBytes: budget.bytes });
   let found = 0;
   let highest = range.after;
-  const reading = streamStatement(connection, feedHeadsStatement(events, range, budget.events), signal, (chunk) => {
+  await runner.stream(feedHeadsStatement(events, range, budget.events), (chunk) => {
     const [sequences, pointers, heads] = [0, 1, 2].map((index) => chunk.getColumnVector(index));
     const { rowCount } = chunk;
     for (let row = 0; row < rowCount; row += 1) {
@@ -83,9 +133,28 @@ async function readHeads(
     found += rowCount;
     return true;
   });
-  await aliases.withOriginalPaths(reading);
   if (found >= budget.events) {
     lowest.endAt(highest);
   }
   return lowest;
+}
+
+/** The parts that hold the flushed events of a range; undefined where there are none, or where retention removed them. */
+function partsOf({ segments, blobFiles }: FlushedParts, range: FeedRange): FlushedParts | undefined {
+  const wanted = blobFiles
+    .map((blobFile) => ({
+      blobFile,
+      segments: segments.filter((segment) => overlap(segment, blobFile, range) > 0 && rowsOfZones(segment, range.zones) > 0),
+    }))
+    .filter((part) => part.segments.length > 0);
+  return wanted.length === 0
+    ? undefined
+    : { blobFiles: wanted.map(({ blobFile }) => blobFile), segments: [...new Set(wanted.flatMap((part) => part.segments))] };
+}
+
+/** The share of a segment's sequences, 0 to 1, that lies in a blob file and in a range. */
+function overlap({ minSequence, maxSequence }: Segment, blobFile: BlobFile, { after, upTo }: Omit<FeedRange, 'zones'>): number {
+  const from = [minSequence, blobFile.minSequence, after + 1n].reduce((highest, sequence) => (sequence > highest ? sequence : highest));
+  const to = [maxSequence, blobFile.maxSequence, upTo].reduce((lowest, sequence) => (sequence < lowest ? sequence : lowest));
+  return to < from ? 0 : Number(to - from + 1n) / Number(maxSequence - minSequence + 1n);
 }

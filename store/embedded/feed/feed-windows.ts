@@ -1,120 +1,151 @@
+import type { FeedLine } from '../../event-store.ts';
 import { SerialQueue } from '../../serial-queue.ts';
-import type { FlushedRange } from './feed-plan.ts';
-import type { FeedWindow } from './feed-window.ts';
+import { BudgetedCache } from '../runtime/budgeted-cache.ts';
+import { type IngestTime, ingestClock } from '../snapshot/ingest-times.ts';
+import type { FlushedRange } from './feed-events.ts';
+import { firstAbove, type PackedEvents } from './lowest-events.ts';
+import { packedEventLines } from './packed-event-lines.ts';
 
-/** A reader holds two windows, the one it reads and the next one, and a second reader finds room for one more. */
+/** The most bytes of a page's events and logs together; a single event may be larger. */
+export const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** A piece of the feed: all events of the wanted zones up to `lastSequence`. */
+export interface FeedPiece {
+  readonly lines: readonly FeedLine[];
+  readonly lastSequence: bigint;
+}
+
+/**
+ * All events of some zones with a sequence above `after` and up to `upTo`, in memory. Segments and blob files are sorted by zone, so a page
+ * of the feed reads through all of them; a window does that once for many pages.
+ */
+export interface FeedWindow {
+  readonly after: bigint;
+  readonly upTo: bigint;
+  /** The events with their logs; absent where there are none. */
+  readonly events?: PackedEvents;
+  readonly times: readonly IngestTime[];
+}
+
+/** The next events of a window behind `after`, at most `limit`. */
+export function readWindow({ events, upTo, times }: FeedWindow, after: bigint, limit: number): FeedPiece {
+  if (events === undefined) {
+    return { lines: [], lastSequence: upTo };
+  }
+  const first = firstAbove(events.sequences, Number(after - events.after));
+  const lines = packedEventLines(events, { first, limit, maxBytes: PAGE_BYTES }, ingestClock(times));
+  const isLast = first + lines.length === events.count;
+  return { lines, lastSequence: isLast ? upTo : (lines.at(-1)?.sequence ?? upTo) };
+}
+
+/** Returns true once a reader at `after` has read a quarter of the window: the next window is then made before it is needed. */
+export function isUnderWay({ after: begin, upTo }: FeedWindow, after: bigint): boolean {
+  return 4n * (after - begin) >= upTo - begin;
+}
+
+/** One reader holds two windows, the one it reads and the next one, and a second reader finds room for one more. */
 const MAX_WINDOWS = 3;
-/** A reader that does not come back within this time begins with a new one. */
+/** The window of a reader that does not come back within this time is dropped. */
 const IDLE_MS = 10_000;
 
 interface Entry {
-  /** The zones it is for. */
-  readonly key: string;
+  /** Tells the zones of its events from others. */
+  readonly zones: string;
   readonly window: Promise<FeedWindow>;
   readonly after: bigint;
-  /** That of the range until it is made, then its own. */
+  /** The end of the range until the window is made, then that of the window. */
   upTo: bigint;
   isMade: boolean;
-  /** By the order of use, and by the timer's ticks. */
-  usedAt: number;
+  /** Ticks of the timer since its last use. */
   idleTicks: number;
 }
 
-/** The windows that readers of the feed are in. There are a few at most, made and being made, because they take memory. */
+/** Holds the windows that readers of the feed are in: a few, made and being made, because they take memory. */
 export class FeedWindows {
   readonly #make: (range: FlushedRange) => Promise<FeedWindow>;
-  /** One window is made at a time, because to make one takes more than twice the memory that it keeps. */
+  /** One window is made at a time, because making it takes more than twice the memory that it keeps. */
   readonly #making = new SerialQueue();
-  #entries: readonly Entry[] = [];
-  #uses = 0;
+  /** An entry used within the last tick makes no room: readers that evict each other's windows would make a window for every page. */
+  readonly #entries = new BudgetedCache<Entry, Entry>({
+    budget: MAX_WINDOWS,
+    sizeOf: () => 1,
+    canEvict: ({ idleTicks }) => idleTicks > 0,
+  });
   #timer: NodeJS.Timeout | undefined;
 
   constructor(make: (range: FlushedRange) => Promise<FeedWindow>) {
     this.#make = make;
   }
 
-  /** The window that has what comes behind `after`, if there is one. It may turn out to end before. */
+  /** The window with the events behind `after`, if there is one. It may turn out to end before. */
   find(zones: FlushedRange['zones'], after: bigint): Promise<FeedWindow> | undefined {
     const entry = this.#entryOf(zones, after);
     if (entry === undefined) {
       return undefined;
     }
-    this.#uses += 1;
-    entry.usedAt = this.#uses;
+    this.#entries.use(entry);
     entry.idleTicks = 0;
     return entry.window;
   }
 
-  /**
-   * Makes a window, and drops one that was not used lately where there is no room. Returns undefined where all were used lately:
-   * readers that drop each other's windows in turn would make a window for every page.
-   */
+  /** Makes a window of a range, and drops the one used longest ago for it. Returns undefined where all of them were used lately. */
   open(range: FlushedRange): Promise<FeedWindow> | undefined {
-    if (this.#entries.length >= MAX_WINDOWS) {
-      const [oldest] = this.#entries.filter(({ idleTicks }) => idleTicks > 0).sort((a, b) => a.usedAt - b.usedAt);
-      if (oldest === undefined) {
-        return undefined;
-      }
-      this.#drop(oldest);
+    if (!this.#entries.makeRoom(1)) {
+      return undefined;
     }
     const { zones, after, upTo } = range;
     const window = this.#making.run(() => this.#make(range));
-    this.#uses += 1;
-    const entry: Entry = { key: String(zones), window, after, upTo, isMade: false, usedAt: this.#uses, idleTicks: 0 };
-    this.#entries = [...this.#entries, entry];
+    const entry: Entry = { zones: String(zones), window, after, upTo, isMade: false, idleTicks: 0 };
+    this.#entries.add(entry, entry);
     window.then(
       (made) => {
         entry.isMade = true;
         entry.upTo = made.upTo;
       },
-      // Those who wait for it are told; the next reader begins anew.
-      () => this.#drop(entry),
+      // The readers that wait for the window get the error; the next one makes another window.
+      () => this.#entries.evict(entry),
     );
     this.#timer ??= setInterval(() => this.#tick(), IDLE_MS / 2).unref();
     return window;
   }
 
-  /** Begins with the window of a range, unless it is there or there is no room. */
+  /** Makes the window of a range, unless it is there or there is no room without evicting one. */
   prepare(range: FlushedRange): void {
-    if (this.#entries.length < MAX_WINDOWS && this.#entryOf(range.zones, range.after) === undefined) {
+    if (this.#entries.values.length < MAX_WINDOWS && this.#entryOf(range.zones, range.after) === undefined) {
       void this.open(range);
     }
   }
 
-  /** Says that a reader is through with the window that has `after`. */
+  /** Has to be called where a reader has read the window with the events behind `after` to its end. */
   done(zones: FlushedRange['zones'], after: bigint): void {
     const entry = this.#entryOf(zones, after);
     if (entry !== undefined) {
-      this.#drop(entry);
+      this.#entries.evict(entry);
     }
   }
 
-  /** Waits for what is being made. */
+  /** Waits for the windows that are being made. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await Promise.allSettled(this.#entries.map(({ window }) => window));
-    this.#entries = [];
+    await Promise.allSettled(this.#entries.values.map(({ window }) => window));
+    this.#entries.evictAll();
   }
 
   #entryOf(zones: FlushedRange['zones'], sequence: bigint): Entry | undefined {
     const key = String(zones);
-    return this.#entries.find((entry) => entry.key === key && entry.after <= sequence && sequence < entry.upTo);
+    return this.#entries.values.find((entry) => entry.zones === key && entry.after <= sequence && sequence < entry.upTo);
   }
 
   #tick(): void {
-    for (const entry of this.#entries) {
+    for (const entry of this.#entries.values) {
       entry.idleTicks = entry.isMade ? entry.idleTicks + 1 : 0;
       if (entry.idleTicks > 2) {
-        this.#drop(entry);
+        this.#entries.evict(entry);
       }
     }
-    if (this.#entries.length === 0) {
+    if (this.#entries.values.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-  }
-
-  #drop(entry: Entry): void {
-    this.#entries = this.#entries.filter((other) => other !== entry);
   }
 }

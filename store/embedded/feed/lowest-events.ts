@@ -1,44 +1,42 @@
-/**
- * Events of the feed whose logs are packed, by ascending sequence: their heads and logs back to back in one buffer, and their numbers in
- * arrays.
- */
+/** Events of the feed by ascending sequence: their heads and packed logs back to back in one buffer, and their numbers in arrays. */
 export interface PackedEvents {
   readonly count: number;
-  /** Exclusive: sequences are counted from here. */
+  /** All sequences are higher. */
   readonly after: bigint;
+  /** Sequence minus `after`, of each event. */
   readonly sequences: Float64Array;
   /** UTF-8. A head is JSON up to the value of its last member, the log (see `feedHeadsStatement`); a log is as in `query/packed-log.ts`. */
   readonly bytes: Buffer;
-  /** Of each event, where in the bytes its head starts and ends, and where its log does. A log that is not there ends at 0. */
+  /** Offsets into `bytes`, four of each event: start and end of its head, start and end of its log. A missing log ends at 0. */
   readonly spans: Uint32Array;
 }
 
 export const SPAN_NUMBERS = 4;
 
-/** What an event takes beside its bytes, in arrays that double as they grow. */
+/** The bytes of an event in the arrays, which double as they grow. */
 const BYTES_AN_EVENT = 64;
 const FIRST_EVENTS = 1_024;
 const FIRST_BYTES = 64 * 1024;
-/** So much stays when events are dropped, because each drop copies all that stays. */
+/** So much of the budget stays used when events are dropped. A larger part would mean more drops, each of which copies what stays. */
 const KEPT_PART = 3 / 4;
 
 export interface LowestEventsOptions {
-  /** No event up to this one is added. */
+  /** Every added event has a higher sequence. */
   readonly after: bigint;
-  /** No event above it is kept. */
+  /** No event with a higher sequence is kept. */
   readonly upTo: bigint;
   readonly maxBytes: number;
 }
 
 /**
- * Takes events in any order and keeps those with the lowest sequences that fit into a number of bytes together, at least one. When there
- * are more, it copies what fits into three quarters of that number and drops the others; only while it copies does it hold more.
+ * Takes events in any order and keeps the ones with the lowest sequences that fit into `maxBytes`, at least one. When they do not fit, it
+ * copies the lowest ones that fill three quarters of `maxBytes` and drops the others. It holds more than `maxBytes` only while it copies.
  */
 export class LowestEvents {
   readonly #after: bigint;
   readonly #maxBytes: number;
   #upTo: number;
-  /** Of all events that were added, also of those dropped since. */
+  /** Number of all added events, the dropped ones included. */
   #count = 0;
   #sequences = new Float64Array(FIRST_EVENTS);
   #blobPointers = new BigInt64Array(FIRST_EVENTS);
@@ -53,22 +51,22 @@ export class LowestEvents {
     this.#maxBytes = maxBytes;
   }
 
-  /** Every event up to here that was added is kept. */
+  /** Every added event up to this sequence is kept. */
   get upTo(): bigint {
     return this.#after + BigInt(this.#upTo);
   }
 
-  /** Of all events that were added, in the order in which they were. */
+  /** The blob pointers of all added events, in the order in which they were added. */
   get blobPointers(): BigInt64Array {
     return this.#blobPointers.subarray(0, this.#count);
   }
 
-  /** What is above has not been added. */
+  /** Drops the events above `sequence`, and takes no more of them. */
   endAt(sequence: bigint): void {
     this.#upTo = Math.min(this.#upTo, Number(sequence - this.#after));
   }
 
-  /** Whether the event that was added as the nth, from 0, is kept. */
+  /** Returns whether the event that was added as number `index`, from 0, is kept. */
   isKept(index: number): boolean {
     return (this.#sequences[index] as number) <= this.#upTo;
   }
@@ -93,27 +91,27 @@ export class LowestEvents {
     this.#put(index * SPAN_NUMBERS, head);
   }
 
-  /** Adds the log of the event that was added as the nth, from 0. */
+  /** Adds the log of the event that was added as number `index`, from 0. */
   addLog(index: number, log: Uint8Array): void {
     if (this.isKept(index)) {
       this.#put(index * SPAN_NUMBERS + 2, log);
     }
   }
 
-  /** The events that are kept. */
+  /** The kept events, in the order of their sequence. */
   sorted(): PackedEvents {
     const order = this.#order();
     const spans = new Uint32Array(order.length * SPAN_NUMBERS);
-    for (const [place, index] of order.entries()) {
+    for (const [position, index] of order.entries()) {
       for (let number = 0; number < SPAN_NUMBERS; number += 1) {
-        spans[place * SPAN_NUMBERS + number] = this.#spans[index * SPAN_NUMBERS + number] as number;
+        spans[position * SPAN_NUMBERS + number] = this.#spans[index * SPAN_NUMBERS + number] as number;
       }
     }
     const sequences = Float64Array.from(order, (index) => this.#sequences[index] as number);
     return { count: order.length, after: this.#after, sequences, bytes: this.#bytes, spans };
   }
 
-  /** Copies bytes and notes in the spans from `number` on where they are. The event may be dropped then. */
+  /** Copies bytes, and stores their start and end in the spans at `number`. That may drop the event itself. */
   #put(number: number, bytes: Uint8Array): void {
     if (this.#used + bytes.length > this.#bytes.length) {
       this.#growBytes(this.#used + bytes.length);
@@ -130,10 +128,10 @@ export class LowestEvents {
   #dropHighest(): void {
     const order = this.#order();
     let sum = 0;
-    const over = order.findIndex((index, place) => {
+    const over = order.findIndex((index, position) => {
       const [headStart = 0, headEnd = 0, logStart = 0, logEnd = 0] = this.#spans.subarray(index * SPAN_NUMBERS);
       sum += BYTES_AN_EVENT + headEnd - headStart + logEnd - logStart;
-      return sum > this.#maxBytes * KEPT_PART && place > 0;
+      return sum > this.#maxBytes * KEPT_PART && position > 0;
     });
     const left = order.subarray(0, over === -1 ? order.length : over);
     this.#upTo = over === -1 ? this.#upTo : (this.#sequences[left.at(-1) as number] as number);
@@ -155,7 +153,7 @@ export class LowestEvents {
     free(all);
   }
 
-  /** Which of the events that were added are kept, by ascending sequence. */
+  /** The indexes of the kept events, by ascending sequence. */
   #order(): Uint32Array {
     const order = new Uint32Array(this.#kept);
     let kept = 0;
@@ -187,7 +185,7 @@ export class LowestEvents {
   }
 }
 
-/** The number of sequences, which ascend, that are not above this one. */
+/** The index of the first of the ascending sequences that is above this one. */
 export function firstAbove(sequences: Float64Array, sequence: number): number {
   let [low, high] = [0, sequences.length];
   while (low < high) {
@@ -201,7 +199,7 @@ export function firstAbove(sequences: Float64Array, sequence: number): number {
   return low;
 }
 
-/** Gives memory back at once, because the collector may leave it for long. */
+/** Frees memory at once: the garbage collector may leave it for long. */
 function free({ buffer }: Buffer<ArrayBuffer>): void {
   buffer.transfer(0);
 }

@@ -1,33 +1,36 @@
+import { HOUR_MS, SEGMENT_ORDER } from '../../../sql/segment-layout.ts';
 import { blobPointerTo } from '../../../sql/segment-statements.ts';
 import { ColumnEncoder } from '../parquet/column-encoder.ts';
 import { orderBy } from '../parquet/event-order.ts';
 import { JournalEvents } from '../parquet/journal-events.ts';
 import { writeSegmentFile } from '../parquet/segment-file.ts';
-import type { Address, SegmentKernel } from '../parquet/segment-kernel.ts';
-import { HOUR_MS, type PartitionZone, planFlush, type SegmentPlan } from '../segment/segment-plan.ts';
+import { type Address, SegmentKernel } from '../parquet/segment-kernel.ts';
+import { type PartitionZone, planFlush, type SegmentPlan } from '../segment/segment-plan.ts';
 import { writeSegments } from '../segment/segment-writer.ts';
-import type { FieldsOrder, FlushedFields } from './flushed-fields.ts';
+import type { FieldsOrder, FlushedFields } from './flush-fields.ts';
 
-/** Unflushed events that are in journals alone. */
-export interface JournalsOrder extends Omit<FieldsOrder, 'sources' | 'endSequence'> {
-  readonly paths: readonly string[];
-}
-
-/** Of each event. */
+/** The columns by which events are ordered and planned into segments, by the number of the event. */
 interface EventKeys {
   readonly zones: Int32Array;
   /** Unix milliseconds. */
   readonly timestamps: Float64Array;
-  /** How far each is from the first log's. */
+  /** Counted from the sequence of the first log. */
   readonly sequences: Float64Array;
 }
 
+/** The work of the thread of `FieldsWriter`. */
+export function startWork(): (order: FieldsOrder) => Promise<FlushedFields> {
+  const kernel = new SegmentKernel();
+  return (order) => flushJournals(order, kernel);
+}
+
 /**
- * Writes the fields of journals, in order, into segments, which do not count yet: what `writeFlushedFields` does in SQL. Rejects with what
- * names the file where a journal cannot be read. When this rejects, nothing of the segments is left.
+ * Writes the fields of journals, as `writeFlushedFields` does in SQL, into segments that are not published yet. All sources are journals.
+ * The error about a journal that cannot be read names its file. When this rejects, no file is left.
  */
-export async function flushJournals(order: JournalsOrder, kernel: SegmentKernel): Promise<FlushedFields> {
-  const { segmentsFolder, stem, paths, blobFile, firstSequence } = order;
+export async function flushJournals(order: Omit<FieldsOrder, 'endSequence'>, kernel: SegmentKernel): Promise<FlushedFields> {
+  const { segmentsFolder, stem, sources, blobFile, firstSequence } = order;
+  const paths = sources.flatMap((source) => ('path' in source ? [source.path] : []));
   const journals = new JournalEvents(paths, kernel);
   if (journals.count !== order.events) {
     throw new Error(`the journals ${paths.join(', ')} hold ${journals.count} events instead of ${order.events}`);
@@ -54,7 +57,7 @@ export async function flushJournals(order: JournalsOrder, kernel: SegmentKernel)
   return { segments, rows };
 }
 
-/** Numbers of eight bytes are looked at in two words: as such they would be bigints, which are slow. */
+/** Numbers of eight bytes are read as two words, because bigints are slow. */
 const WORD = 2 ** 32;
 
 function keysOf({ kernel, count, zones, timestamps, sequences }: JournalEvents, firstSequence: bigint): EventKeys {
@@ -74,10 +77,10 @@ function wholeNumbers(kernel: SegmentKernel, at: Address, count: number, from: n
   return numbers;
 }
 
-/** Flipped in the word of a number that has it, words are in the order of their numbers. */
+/** Flipping the sign bit of the high word puts signed numbers in the order of unsigned words. */
 const SIGN = 0x8000_0000;
 
-/** By zone, then by time; those of the same time stay in the order of the journals, which is that of their sequence. */
+/** The numbers of the events in `SEGMENT_ORDER`. The journals are in the order of `seq`, and the sort keeps it. */
 function orderOf({ kernel, count, zones, timestamps }: JournalEvents): Uint32Array {
   const [zoneWords, timeWords] = [kernel.uint32s(zones, count), kernel.uint32s(timestamps, 2 * count)];
   const [zone, timeHigh, timeLow] = [new Uint32Array(count), new Uint32Array(count), new Uint32Array(count)];
@@ -86,10 +89,18 @@ function orderOf({ kernel, count, zones, timestamps }: JournalEvents): Uint32Arr
     timeHigh[event] = (timeWords[2 * event + 1] as number) ^ SIGN;
     timeLow[event] = timeWords[2 * event] as number;
   }
-  return orderBy(count, [zone, timeHigh, timeLow]);
+  const words: Record<(typeof SEGMENT_ORDER)[number], readonly Uint32Array[]> = {
+    shieldZoneId: [zone],
+    timestamp: [timeHigh, timeLow],
+    seq: [],
+  };
+  return orderBy(
+    count,
+    SEGMENT_ORDER.flatMap((column) => words[column]),
+  );
 }
 
-/** By the hour, as the plan of a flush asks for it: first those of the first hour. */
+/** The events of each zone in each hour, by hour. */
 function partitionZonesOf(sorted: Uint32Array, { zones, timestamps, sequences }: EventKeys, firstSequence: bigint): PartitionZone[] {
   const partitionZones: PartitionZone[] = [];
   for (let from = 0, to = 0; from < sorted.length; from = to) {
@@ -97,14 +108,14 @@ function partitionZonesOf(sorted: Uint32Array, { zones, timestamps, sequences }:
     const zone = zones[first] as number;
     const partition = Math.floor((timestamps[first] as number) / HOUR_MS);
     const end = (partition + 1) * HOUR_MS;
-    let [least, most] = [Number.POSITIVE_INFINITY, 0];
+    let [min, max] = [Number.POSITIVE_INFINITY, 0];
     for (; to < sorted.length; to += 1) {
       const event = sorted[to] as number;
       if (zones[event] !== zone || (timestamps[event] as number) >= end) {
         break;
       }
-      least = Math.min(least, sequences[event] as number);
-      most = Math.max(most, sequences[event] as number);
+      min = Math.min(min, sequences[event] as number);
+      max = Math.max(max, sequences[event] as number);
     }
     partitionZones.push({
       partition,
@@ -112,8 +123,8 @@ function partitionZonesOf(sorted: Uint32Array, { zones, timestamps, sequences }:
       events: to - from,
       minTimestamp: timestamps[first] as number,
       maxTimestamp: timestamps[sorted[to - 1] as number] as number,
-      minSequence: firstSequence + BigInt(least),
-      maxSequence: firstSequence + BigInt(most),
+      minSequence: firstSequence + BigInt(min),
+      maxSequence: firstSequence + BigInt(max),
     });
   }
   return partitionZones.sort((a, b) => a.partition - b.partition || a.zone - b.zone);

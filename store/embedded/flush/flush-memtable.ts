@@ -1,33 +1,29 @@
 import type { BlobFileWriter } from '../blob/blob-file-writer.ts';
-import type { ImmutableMemtable } from '../memtable/loader.ts';
-import { removeFiles, writeWhole } from '../runtime/published-file.ts';
+import type { ImmutableMemtable } from '../memtable/memtable-loader.ts';
+import { removeFiles, writeWhole } from '../runtime/file-output.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
-import { packIngestTimes } from '../snapshot/feed-ingest-times.ts';
 import { sourcesOf } from '../snapshot/growing-segment.ts';
-import type { FieldsWriter } from './fields-writer.ts';
-import type { FieldsOrder, FlushedFields } from './flushed-fields.ts';
-import { publishSegments, type RewriteOptions } from './segment-rewrite.ts';
+import { packIngestTimes } from '../snapshot/ingest-times.ts';
+import type { FieldsOrder, FieldsWriter, FlushedFields } from './flush-fields.ts';
+import { type PublishOptions, publishSegments } from './publish-segments.ts';
 
-export interface FlushOptions extends RewriteOptions {
+export interface FlushOptions extends PublishOptions {
   readonly fields: FieldsWriter;
   readonly blobFiles: BlobFileWriter;
 }
 
-/** How a flush keeps in step with those before and behind it. */
+/** Keeps a flush in step with the one before and the one after it. */
 export interface FlushTurn {
-  /** Resolves when the one before it is published; rejects when it is not: then this one is not either. */
+  /** Resolves when the flush before is published. Rejects when it is not; then this flush is not published either. */
   readonly before: Promise<void>;
-  /** Called when the segments are written and only the logs are left to be, which is when the next one may begin. */
+  /** Called when the segments are written and only the logs are left. Then the next flush may begin. */
   readonly onFieldsWritten: () => void;
 }
 
-/** Journals may hold nothing but expired events and source offsets. */
+/** The fields of a memtable without events: its journals had expired events and source offsets only. */
 const NO_FIELDS: FlushedFields = { segments: [], rows: new Float64Array() };
 
-/**
- * Turns a memtable into segments and one blob file with their logs, and publishes all of it in one step. When this rejects, everything is
- * as it was.
- */
+/** Writes a memtable as segments and one blob file, and publishes them in one step. When this rejects, nothing has changed. */
 export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, options: FlushOptions): Promise<void> {
   const { fields, aliases, now } = options;
   const { segmentsFolder } = aliases;
@@ -35,7 +31,7 @@ export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, 
   const stem = `j${progress.flushedJournal}-${now().toString(36)}`;
   const blobFileName = `${stem}-log.parquet`;
   const isEmpty = memtable.events === 0;
-  const { segments, rows } = isEmpty ? NO_FIELDS : await aliases.withOriginalPaths(fields.write(fieldsOrder(closed, stem, segmentsFolder)));
+  const { segments, rows } = isEmpty ? NO_FIELDS : await fields.write(fieldsOrder(closed, stem, segmentsFolder));
   try {
     turn.onFieldsWritten();
     const blobFile = isEmpty ? undefined : await writeLogs(closed, rows, blobFileName, options);
@@ -66,7 +62,7 @@ async function writeLogs(
   { blobFiles, aliases }: FlushOptions,
 ): Promise<BlobFile> {
   const logs = memtable.table.logs.slices;
-  const bytes = await writeWhole(aliases.segmentsFolder, file, (path) => blobFiles.write({ path, logs, rows }));
+  const bytes = await writeWhole(aliases.segmentsFolder, file, (path) => blobFiles.runInlineOrOnThread({ path, logs, rows }));
   const [firstJournal] = memtable.journals;
   return {
     number: progress.flushedJournal,

@@ -1,11 +1,10 @@
-import { StoreError } from '../../store-error.ts';
-import type { StoreLogger } from '../../store-logger.ts';
-import type { ImmutableMemtable } from '../memtable/loader.ts';
+import { StoreError, type StoreLogger } from '../../event-store.ts';
+import type { ImmutableMemtable } from '../memtable/memtable-loader.ts';
 import { type FlushOptions, type FlushTurn, flushMemtable } from './flush-memtable.ts';
 
 /**
- * So many immutable memtables are in memory at most: one whose logs are written, one whose fields are, and one that waits. The loader waits
- * rather than close another.
+ * Maximum number of immutable memtables in memory: one whose logs are written, one whose fields are written, and one that waits. The loader
+ * waits rather than close another one.
  */
 const MAX_WAITING = 3;
 const RETRY_DELAY_MS = 2_000;
@@ -14,10 +13,7 @@ export interface FlusherOptions extends FlushOptions {
   readonly logger: StoreLogger;
 }
 
-/**
- * Turns immutable memtables into published segments, one after the other. One catalog transaction adds the segments and moves the stored
- * source offsets; only then do the segments take the parts' place, whose journals go with the last search that reads them.
- */
+/** Flushes immutable memtables, one after the other. A flush that fails is tried again; its events stay in memory and in their journals. */
 export class Flusher {
   readonly #options: FlusherOptions;
   readonly #waiting: ImmutableMemtable[] = [];
@@ -32,7 +28,7 @@ export class Flusher {
     this.#options = options;
   }
 
-  /** Why the last attempt failed, while it is being tried again. */
+  /** Why the last attempt failed, while it is tried again. */
   get failure(): Error | undefined {
     return this.#failure;
   }
@@ -47,9 +43,7 @@ export class Flusher {
     this.#running ??= this.#run();
   }
 
-  /**
-   * Resolves when fewer memtables wait than may, or when the flusher stops. Rejects while flushing fails: there may be no room for long.
-   */
+  /** Resolves when another memtable may wait, or when the flusher stops. Rejects while flushes fail, because room may be long in coming. */
   async room(): Promise<void> {
     while (this.#waiting.length >= MAX_WAITING && !this.#stopped) {
       if (this.#failure !== undefined) {
@@ -62,12 +56,12 @@ export class Flusher {
     }
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no memtable waits. */
   async idle(): Promise<void> {
     await this.#running;
   }
 
-  /** Finishes the memtable being flushed; those behind it stay in their journals. */
+  /** Finishes the flushes under way. The other memtables stay in their journals. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#wake?.();
@@ -90,7 +84,7 @@ export class Flusher {
     this.#running = undefined;
   }
 
-  /** While the logs of one are written, the fields of the next are. Rejects when one fails, once none is under way any more. */
+  /** Writes the fields of a memtable while the logs of the one before are written. Rejects when a flush fails, once none is under way. */
   async #flushWaiting(): Promise<void> {
     const begun = new Set<ImmutableMemtable>();
     let published = Promise.resolve();

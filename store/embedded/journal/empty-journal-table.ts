@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { inTransaction } from '../runtime/sqlite-transaction.ts';
 import type { Journal } from './journal.ts';
 
-/** What the catalog keeps of a journal none of whose events is new. */
+/** A journal in the catalog none of whose events is new. */
 export type EmptyJournal = Pick<Journal, 'number' | 'firstSequence' | 'eventCount' | 'expiredCount' | 'ingestedAtMs'>;
 
-/** Added to catalogs that were made without it. */
+/** Older catalogs do not have the table. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS empty_journals (
     number INTEGER PRIMARY KEY, first_sequence INTEGER NOT NULL, event_count INTEGER NOT NULL, expired_count INTEGER NOT NULL,
@@ -14,12 +14,12 @@ const SCHEMA = `
 `;
 
 /**
- * The journals that need no files, in the catalog: their events are stored already, or there are none. A row keeps the number and the
- * sequences of such a journal taken, and its counts, until the segments are published that the journals around it are in.
+ * The journals in the catalog that need no files, because their events are stored already or there are none. A row reserves the number and
+ * the sequences of its journal, and keeps its counts, until the journals around it are in published segments.
  */
 export class EmptyJournalTable {
   readonly #database: DatabaseSync;
-  /** The numbers of all rows: most journals have none, and cost no statement. */
+  /** The numbers of all rows. Most journals have no row, and then need no statement. */
   readonly #numbers: Set<number>;
 
   constructor(database: DatabaseSync) {
@@ -29,12 +29,12 @@ export class EmptyJournalTable {
     this.#numbers = new Set(rows.map(({ number }) => Number(number)));
   }
 
-  /** Of all rows, in no order. */
+  /** The numbers of all rows, in no order. */
   numbers(): Iterable<number> {
     return this.#numbers;
   }
 
-  /** Undefined where the journal has no row. */
+  /** Returns undefined where the journal has no row. */
   get(number: number): EmptyJournal | undefined {
     if (!this.#numbers.has(number)) {
       return undefined;
@@ -63,17 +63,17 @@ export class EmptyJournalTable {
 
   /** A number without a row is no error. */
   remove(numbers: readonly number[]): void {
-    const known = numbers.filter((number) => this.#numbers.has(number));
-    if (known.length === 0) {
+    const stored = numbers.filter((number) => this.#numbers.has(number));
+    if (stored.length === 0) {
       return;
     }
     const statement = this.#database.prepare('DELETE FROM empty_journals WHERE number = ?');
     inTransaction(this.#database, () => {
-      for (const number of known) {
+      for (const number of stored) {
         statement.run(number);
       }
     });
-    for (const number of known) {
+    for (const number of stored) {
       this.#numbers.delete(number);
     }
   }

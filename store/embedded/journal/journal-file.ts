@@ -1,26 +1,32 @@
 import type { ColumnMetaData, RowGroup } from 'hyparquet';
-import { ByteWriter } from 'hyparquet-writer';
-import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
-import { BATCH_COLUMNS, type FieldColumns, HAS_UPPERCASE_OR_NON_ASCII_BIT, MASK_BYTES } from '../../../query/batch-columns.ts';
 import {
-  HAS_UPPERCASE_OR_NON_ASCII_COLUMN,
+  type BatchColumn,
+  columnIndex,
+  type FieldColumns,
+  HAS_UPPERCASE_OR_NON_ASCII_BIT,
+  MASK_BYTES,
+} from '../../../query/batch-columns.ts';
+import { JOURNAL_COLUMNS } from '../../../sql/columns.ts';
+import {
+  dataPage,
+  LENGTH_BYTES,
   PARQUET_MAGIC,
-  PARQUET_TYPES,
   type ParquetColumn,
-  SEQUENCE_COLUMN,
-} from '../parquet/parquet-column.ts';
-import { parquetFooter } from '../parquet/parquet-footer.ts';
+  pageHeader,
+  parquetColumn,
+  parquetFooter,
+} from '../parquet/parquet-format.ts';
 
 interface FileColumn {
   readonly element: ParquetColumn;
-  /** Of its only page: which of the events have a value, where not all do, and the values. */
+  /** The content of the only page: the definition levels, unless all events have a value, and the values. */
   readonly content: readonly Uint8Array[];
 }
 
 /**
- * The fields of a batch as a Parquet file of one row group, in pieces to be written one behind the other. Its columns are those of the
- * batch, `seq`, which counts up from `firstSequence`, and `unfolded`. Nothing is compressed, because nothing of it stays: it is read from
- * memory until the events are flushed. Without events there is nothing to write.
+ * Returns the fields of a batch as a Parquet file of one row group, in pieces. The columns are those of `JOURNAL_COLUMNS`; `seq` counts up
+ * from `firstSequence`. Nothing is compressed, because the file is read from memory until its events are flushed. Returns no pieces where
+ * there are no events.
  */
 export function journalFileOf(fields: FieldColumns, eventCount: number, firstSequence: bigint): Uint8Array[] {
   if (eventCount === 0) {
@@ -32,16 +38,10 @@ export function journalFileOf(fields: FieldColumns, eventCount: number, firstSeq
   const chunks = columns.map(({ element, content }) => {
     const start = offset;
     const bytes = lengthOf(content);
-    const header = new ByteWriter(64);
-    writePageHeader(header, {
-      type: 'DATA_PAGE',
-      uncompressed_page_size: bytes,
-      compressed_page_size: bytes,
-      data_page_header: { num_values: eventCount, encoding: 'PLAIN', definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' },
-    });
-    pieces.push(header.getBytes());
+    const header = pageHeader(dataPage(eventCount, 'PLAIN'), bytes);
+    pieces.push(header);
     for (const piece of content) pieces.push(piece);
-    offset += header.offset + bytes;
+    offset += header.length + bytes;
     return columnChunk(element, eventCount, start, offset - start);
   });
   const group = { columns: chunks, total_byte_size: BigInt(offset), num_rows: BigInt(eventCount) };
@@ -67,19 +67,21 @@ function columnChunk(element: FileColumn['element'], rows: number, start: number
 function columnsOf({ values, masks }: FieldColumns, eventCount: number, firstSequence: bigint): FileColumn[] {
   const bits = allMasks(masks, eventCount);
   const [every, any] = [bits.reduce((left, right) => left & right), bits.reduce((left, right) => left | right)];
-  const ofBatch = BATCH_COLUMNS.map(({ name, type }, place): FileColumn => {
-    const chunks = values[place] ?? [];
-    if (every & (1 << place)) {
-      return { element: { name, repetition_type: 'REQUIRED', ...PARQUET_TYPES[type] }, content: chunks };
+  return JOURNAL_COLUMNS.map((column): FileColumn => {
+    switch (column.name) {
+      case 'seq':
+        return { element: parquetColumn(column), content: [sequences(eventCount, firstSequence)] };
+      case 'unfolded':
+        return { element: parquetColumn(column), content: [packedBits(bits, HAS_UPPERCASE_OR_NON_ASCII_BIT)] };
     }
-    const levels = any & (1 << place) ? packedLevels(bits, place) : noLevels(eventCount);
-    return { element: { name, repetition_type: 'OPTIONAL', ...PARQUET_TYPES[type] }, content: [levels, ...chunks] };
+    const index = columnIndex(column.name as BatchColumn);
+    const chunks = values[index] ?? [];
+    if (every & (1 << index)) {
+      return { element: parquetColumn(column, true), content: chunks };
+    }
+    const levels = any & (1 << index) ? packedLevels(bits, index) : noLevels(eventCount);
+    return { element: parquetColumn(column), content: [levels, ...chunks] };
   });
-  return [
-    { element: SEQUENCE_COLUMN, content: [sequences(eventCount, firstSequence)] },
-    ...ofBatch,
-    { element: HAS_UPPERCASE_OR_NON_ASCII_COLUMN, content: [packedBits(bits, HAS_UPPERCASE_OR_NON_ASCII_BIT)] },
-  ];
 }
 
 function allMasks(chunks: readonly Uint8Array[], eventCount: number): Uint32Array {
@@ -97,29 +99,29 @@ function sequences(count: number, first: bigint): Uint8Array {
   return new Uint8Array(numbers.buffer);
 }
 
-/** One bit of each mask, eight to a byte, the first lowest. */
+/** Packs one bit of each mask, eight to a byte, the first one lowest. */
 function packedBits(masks: Uint32Array, bit: number): Buffer {
   const packed = Buffer.alloc(Math.ceil(masks.length / 8));
   for (let index = 0; index < masks.length; index += 1) {
-    const place = index >> 3;
-    packed[place] = (packed[place] as number) | ((((masks[index] as number) >>> bit) & 1) << (index & 7));
+    const byte = index >> 3;
+    packed[byte] = (packed[byte] as number) | ((((masks[index] as number) >>> bit) & 1) << (index & 7));
   }
   return packed;
 }
 
-/** Definition levels, bit by bit: a run of groups of eight. */
+/** Definition levels as one run of groups of eight bits. */
 function packedLevels(masks: Uint32Array, bit: number): Buffer {
   const packed = packedBits(masks, bit);
   return levelsOf(varint(packed.length * 2 + 1), packed);
 }
 
-/** A run of zeros. */
+/** Definition levels as one run of zeros. */
 function noLevels(count: number): Buffer {
   return levelsOf(varint(count * 2), Buffer.alloc(1));
 }
 
 function levelsOf(header: Buffer, run: Buffer): Buffer {
-  const length = Buffer.alloc(4);
+  const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32LE(header.length + run.length);
   return Buffer.concat([length, header, run]);
 }

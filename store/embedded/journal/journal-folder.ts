@@ -2,24 +2,20 @@ import { type FileHandle, open, readdir, readFile, unlink } from 'node:fs/promis
 import { join } from 'node:path';
 import { syncFolder } from '../../data-folder.ts';
 import type { EventBatch } from '../../event-store.ts';
-import { unwritten } from '../runtime/unwritten.ts';
+import { unwritten } from '../runtime/file-output.ts';
 import type { EmptyJournal, EmptyJournalTable } from './empty-journal-table.ts';
-import type { Journal } from './journal.ts';
-import type { JournalEnd } from './journal-end.ts';
+import { type Journal, type JournalEnd, journalOf, NEWLINE, trailerOf, withoutTrailer } from './journal.ts';
 import { journalFileOf } from './journal-file.ts';
-import { journalOf, trailerOf, withoutTrailer } from './journal-trailer.ts';
 import { RecycledJournalFiles } from './recycled-journal-files.ts';
 
 const KINDS = ['parquet', 'logs'] as const;
 
-const NEWLINE = 0x0a;
-
 const nameOf = (number: number, kind: (typeof KINDS)[number]) => `${String(number).padStart(12, '0')}.${kind}`;
 
 /**
- * The journals on disk. Each is a Parquet file with the events of a batch, and a file with their logs, a line each. The last line of the
- * logs, the trailer, says what both hold, and by that marks them whole: where it does not, they are the torn remains of a crash. A journal
- * without a new event has no files, and is a row of the catalog.
+ * The journals on disk. Each is a Parquet file with the events of a batch and a file with their logs, a line each. The last line of the
+ * logs is the trailer, which says what both files hold. Files that are not what it says are the torn remains of a crash. A journal without
+ * a new event is a row of the catalog instead.
  */
 export class JournalFolder {
   readonly path: string;
@@ -32,12 +28,12 @@ export class JournalFolder {
     this.#recycled = new RecycledJournalFiles(path);
   }
 
-  /** Of the file with a journal's events. */
+  /** The path of the file with the events of a journal. */
   eventsPath(number: number): string {
     return join(this.path, nameOf(number, 'parquet'));
   }
 
-  /** Returns once the batch is on disk. */
+  /** Resolves once the batch is on disk. */
   async write({ journal: number, sequence: firstSequence }: JournalEnd, batch: EventBatch, ingestedAtMs: number): Promise<Journal> {
     if (batch.eventCount === 0 && batch.sourceOffsets.length === 0) {
       return this.#addEmpty({ number, firstSequence, eventCount: 0, expiredCount: batch.expiredCount, ingestedAtMs });
@@ -60,8 +56,8 @@ export class JournalFolder {
   }
 
   /**
-   * Removes the files of a journal whose events are all stored elsewhere, and returns what it is without them. It may move no source
-   * offset.
+   * Removes the files of a journal whose events are all stored elsewhere, and returns the journal without them. The journal may not move a
+   * source offset.
    */
   async dropFiles(journal: Journal): Promise<Journal> {
     const empty = this.#addEmpty(journal);
@@ -72,15 +68,17 @@ export class JournalFolder {
   /** The numbers of the journals, ascending. */
   async list(): Promise<number[]> {
     const names = await readdir(this.path);
-    const numbers = names.filter((name) => /^\d{12}\.(parquet|logs)$/.test(name)).map((name) => Number(name.slice(0, 12)));
+    const numbers = names
+      .map((name) => Number.parseInt(name, 10))
+      .filter((number, index) => namesOf([number]).includes(names[index] as string));
     return [...new Set([...numbers, ...this.#empty.numbers()])].sort((a, b) => a - b);
   }
 
-  /** A journal by its trailer; undefined where it was torn by a crash before it was whole. */
+  /** Reads a journal by its trailer. Returns undefined where a crash tore it before it was whole. */
   async read(number: number): Promise<Journal | undefined> {
     const empty = this.#empty.get(number);
     if (empty !== undefined) {
-      // A crash may have come before the files were removed.
+      // A crash may have prevented the removal of the files.
       await this.#removeFiles([number]);
       return this.#journalOf(empty);
     }
@@ -89,12 +87,12 @@ export class JournalFolder {
     return events && logs && journalOf(number, path, events, logs);
   }
 
-  /** The logs of a whole journal, newline-terminated. Those of one without files are blank, because nobody reads them. */
+  /** The logs of a whole journal, newline-terminated. Those of a journal without files are blank, because nobody reads them. */
   async readLogs({ number, eventCount, hasFiles }: Journal): Promise<Buffer> {
     return hasFiles ? withoutTrailer(await readFile(join(this.path, nameOf(number, 'logs')))) : Buffer.alloc(eventCount, NEWLINE);
   }
 
-  /** Removes journals for good; one that is gone already is no error. */
+  /** Removes journals for good. A journal that is gone already is no error. */
   async remove(numbers: readonly number[]): Promise<void> {
     await this.#removeFiles(numbers);
     this.#empty.remove(numbers);
@@ -118,8 +116,8 @@ export class JournalFolder {
   }
 
   /**
-   * The same of journals that are flushed; their files may become those of later ones. Not synced: what is there again after a crash is
-   * known to be flushed by its number.
+   * Removes flushed journals; their files may become those of later journals. Not synced: after a crash, the number of a journal tells that
+   * it is flushed.
    */
   async retire(numbers: readonly number[]): Promise<void> {
     for (const name of namesOf(numbers)) {
@@ -143,7 +141,7 @@ export class JournalFolder {
     await this.#recycled.removeKept();
   }
 
-  /** Removes what an earlier process kept. To be called before anything else. */
+  /** Removes the files that an earlier process kept. It is called before all others. */
   async removeLeft(): Promise<void> {
     await this.#recycled.removeLeft();
   }
@@ -167,7 +165,7 @@ function namesOf(numbers: readonly number[]): string[] {
   return numbers.flatMap((number) => KINDS.map((kind) => nameOf(number, kind)));
 }
 
-/** Undefined where there is no such file. */
+/** Returns undefined where there is no such file. */
 async function readIfThere(path: string): Promise<Buffer | undefined> {
   return await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') {
@@ -177,13 +175,10 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
   });
 }
 
-/** The system takes no more pieces at a time. */
+/** The system takes no more pieces in one call. */
 const MAX_PIECES = 1_024;
 
-/**
- * From the start of the file on. Resolves with the number of bytes. A call for each chunk would wait for the event loop each time, which is
- * busy with what comes next.
- */
+/** Writes from the start of the file and resolves with the number of bytes. Each call waits for the event loop, so there are few calls. */
 async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<number> {
   let offset = 0;
   let left = unwritten(chunks, 0);

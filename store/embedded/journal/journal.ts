@@ -1,17 +1,121 @@
-import type { SourceOffset } from '../../event-store.ts';
+import { crc32 } from 'node:zlib';
+import type { EventBatch, SourceOffset } from '../../event-store.ts';
 
 /** One batch on disk. `number` counts up by one from journal to journal, for ever. */
 export interface Journal {
   readonly number: number;
-  /** Of the file with its events, where it has one. */
+  /** The path of the file with its events. */
   readonly path: string;
   readonly firstSequence: bigint;
   readonly eventCount: number;
   readonly expiredCount: number;
   readonly sourceOffsets: readonly SourceOffset[];
   readonly sizeBytes: number;
-  /** Unix milliseconds: when the batch was taken in. */
+  /** When the batch was taken in, in Unix milliseconds. */
   readonly ingestedAtMs: number;
-  /** False where none of its events is new: then a row of the catalog stands for it. */
+  /** False where none of its events is new. Then a row of the catalog stands for it. */
   readonly hasFiles: boolean;
+}
+
+/** The number of the next journal and the sequence of its first event. */
+export interface JournalEnd {
+  readonly journal: number;
+  readonly sequence: bigint;
+}
+
+/** Greater than every sequence. */
+export const END_OF_SEQUENCE = (1n << 63n) - 1n;
+
+export function endAfter(journal: Journal): JournalEnd {
+  return { journal: journal.number + 1, sequence: journal.firstSequence + BigInt(journal.eventCount) };
+}
+
+/** Ends every log of a journal, and its trailer. */
+export const NEWLINE = 0x0a;
+
+/** The last line of a journal's logs. It says what the files of the journal hold. */
+interface Trailer {
+  readonly number: number;
+  readonly firstSequence: string;
+  readonly eventCount: number;
+  readonly expiredCount: number;
+  readonly events: Content;
+  readonly logs: Content;
+  readonly ingestedAtMs: number;
+  /** The source offsets. On disk they keep an old name. */
+  readonly positions: readonly (readonly [topic: string, partition: number, nextOffset: string])[];
+}
+
+/** The content of a file before its trailer. A recycled file had other content, and a crash can leave parts of it. */
+interface Content {
+  readonly bytes: number;
+  readonly crc32: number;
+}
+
+function contentOf(chunks: readonly Uint8Array[]): Content {
+  return {
+    bytes: chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0),
+    crc32: chunks.reduce((checksum, chunk) => crc32(chunk, checksum), 0),
+  };
+}
+
+/**
+ * Returns the trailer of a journal with this batch, and the size of the journal's files with it. `events` is the content of the file of
+ * events.
+ */
+export function trailerOf(
+  batch: EventBatch,
+  events: readonly Uint8Array[],
+  { number, firstSequence, ingestedAtMs }: Pick<Journal, 'number' | 'firstSequence' | 'ingestedAtMs'>,
+): { readonly trailer: Buffer; readonly sizeBytes: number } {
+  const content: Trailer = {
+    number,
+    firstSequence: String(firstSequence),
+    eventCount: batch.eventCount,
+    expiredCount: batch.expiredCount,
+    events: contentOf(events),
+    logs: contentOf(batch.logs),
+    ingestedAtMs,
+    positions: batch.sourceOffsets.map(({ topic, partition, nextOffset }) => [topic, partition, String(nextOffset)]),
+  };
+  const trailer = Buffer.from(`${JSON.stringify({ journalTrailer: content })}\n`);
+  return { trailer, sizeBytes: content.events.bytes + content.logs.bytes + trailer.byteLength };
+}
+
+/** Reads a journal from the content of its files. Returns undefined where there is no trailer or the files are not what it says. */
+export function journalOf(number: number, path: string, events: Buffer, logs: Buffer): Journal | undefined {
+  const content = withoutTrailer(logs);
+  const trailer = logs.at(-1) === NEWLINE ? parseTrailer(logs.toString('utf8', content.length)) : undefined;
+  if (trailer?.number !== number || !isWhole(events, trailer.events) || !isWhole(content, trailer.logs)) {
+    return undefined;
+  }
+  return {
+    number,
+    path,
+    firstSequence: BigInt(trailer.firstSequence),
+    eventCount: trailer.eventCount,
+    expiredCount: trailer.expiredCount,
+    sourceOffsets: trailer.positions.map(([topic, partition, nextOffset]) => ({ topic, partition, nextOffset: BigInt(nextOffset) })),
+    sizeBytes: events.byteLength + logs.byteLength,
+    ingestedAtMs: trailer.ingestedAtMs,
+    hasFiles: true,
+  };
+}
+
+/** The lines of a file of logs without the last one. */
+export function withoutTrailer(logs: Buffer): Buffer {
+  return logs.subarray(0, logs.lastIndexOf(NEWLINE, -2) + 1);
+}
+
+function isWhole(content: Buffer, expected: Content): boolean {
+  return content.byteLength === expected.bytes && crc32(content) === expected.crc32;
+}
+
+function parseTrailer(line: string): Trailer | undefined {
+  try {
+    return (JSON.parse(line) as { journalTrailer?: Trailer }).journalTrailer;
+  } catch {
+    // The file ends in the middle of a line: the journal is torn.
+    return undefined;
+  }
 }

@@ -1,16 +1,17 @@
 import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** As many bytes as are in journals while events come at full speed. */
+/** The size of all journals while events come in at full speed. */
 const MAX_BYTES = 384 * 1024 * 1024;
 
-/** Smaller ones are not worth it. */
+const PREFIX = 'recycled-';
+
+/** A smaller file is not worth keeping. */
 const MIN_BYTES = 1024 * 1024;
 
 /**
- * Keeps files of flushed journals so that later journals are written over them. The system keeps their pages in memory, and to copy into
- * those takes a fraction of the time that new pages and room on the disk take. A journal that is written into one says which bytes are its
- * own. On disk their names keep the old prefix, `spare-`.
+ * Keeps files of flushed journals so that later journals overwrite them. The system keeps the pages of such a file in memory, so writing
+ * takes a fraction of the time that new pages and new blocks on the disk take. The trailer of a journal says which bytes are its own.
  */
 export class RecycledJournalFiles {
   readonly #folder: string;
@@ -22,7 +23,7 @@ export class RecycledJournalFiles {
     this.#folder = folder;
   }
 
-  /** Takes over a file, or removes it; one that is gone already is no error. */
+  /** Takes over a file, or removes it. A file that is gone already is no error. */
   async keep(path: string): Promise<void> {
     try {
       const { size } = await stat(path);
@@ -31,7 +32,7 @@ export class RecycledJournalFiles {
         return;
       }
       this.#kept += 1;
-      const recycled = join(this.#folder, `spare-${this.#kept}`);
+      const recycled = join(this.#folder, `${PREFIX}${this.#kept}`);
       await rename(path, recycled);
       this.#recycled.push({ path: recycled, bytes: size });
       this.#bytes += size;
@@ -42,7 +43,7 @@ export class RecycledJournalFiles {
     }
   }
 
-  /** A recycled file, open, which has the path from now on; undefined where there is none. */
+  /** Opens a recycled file and renames it to `path`. Returns undefined where there is none. */
   async take(path: string): Promise<FileHandle | undefined> {
     const recycled = this.#recycled.pop();
     if (recycled === undefined) {
@@ -53,7 +54,7 @@ export class RecycledJournalFiles {
     return await open(path, 'r+');
   }
 
-  /** Removes those that are kept now. */
+  /** Removes the files that are kept now. */
   async removeKept(): Promise<void> {
     const recycled = this.#recycled.splice(0);
     this.#bytes = 0;
@@ -62,10 +63,10 @@ export class RecycledJournalFiles {
     }
   }
 
-  /** Removes those of earlier processes. To be called before any is kept. */
+  /** Removes the files of earlier processes. It is called before any file is kept. */
   async removeLeft(): Promise<void> {
     const names = await readdir(this.#folder);
-    for (const name of names.filter((one) => one.startsWith('spare-'))) {
+    for (const name of names.filter((one) => one.startsWith(PREFIX))) {
       await unlink(join(this.#folder, name));
     }
   }

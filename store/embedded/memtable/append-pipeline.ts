@@ -1,28 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BATCH_COLUMNS } from '../../../query/batch-columns.ts';
-import { memoryOfLetter } from '../../dead-letter-memory.ts';
-import type { AppendReceipt, DeadLetter, EventBatch } from '../../event-store.ts';
+import { type AppendReceipt, type DeadLetter, type EventBatch, memoryOfLetter, StoreError } from '../../event-store.ts';
 import { SerialQueue } from '../../serial-queue.ts';
-import { StoreError } from '../../store-error.ts';
-import type { Journal } from '../journal/journal.ts';
-import type { JournalEnd } from '../journal/journal-end.ts';
+import type { Journal, JournalEnd } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
-import type { Loader } from './loader.ts';
+import type { Loader } from './memtable-loader.ts';
 
 const RETRY_DELAY_MS = 200;
 
-/** Batches are stored together as long as they have no more than this; one may have more by itself. */
+/** Batches are stored together up to this size. A single batch may be larger. */
 const MAX_EVENTS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface AppendPipelineOptions {
   readonly journals: JournalFolder;
   /**
-   * Makes what cannot become an event durable, before the batch's source offsets are; resolves with the places of those that are not kept,
+   * Makes dead letters durable before the source offsets of their batch. Resolves with the indices of the letters that are not kept,
    * ascending.
    */
   readonly keepDeadLetters: (letters: readonly DeadLetter[]) => Promise<readonly number[]>;
-  /** Makes a journal on disk searchable, one at a time, in order, and knows the place behind the last one. */
+  /** Makes journals searchable, one at a time in their order. */
   readonly loader: Pick<Loader, 'load' | 'end'>;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -36,21 +33,21 @@ interface Append {
 }
 
 /**
- * Takes batches through two stages, each in call order: to the journal, then among what is searched. The stages overlap, so one journal is
- * written while the one before is loaded. A journal and its load cost the same for a few events as for a thousand, so batches that come
+ * Takes batches through two stages, each in the order of the calls: into a journal, then into the memtable. The stages overlap, so one
+ * journal is written while the one before is loaded. A journal of a few events costs as much as one of a thousand, so batches that come
  * meanwhile are stored together.
  *
- * A batch that fails takes those with it and behind it along, because their source offsets would otherwise pass over its events; appends
- * are refused until what they left on disk is gone.
+ * A batch that fails takes the batches with it and after it along, because their source offsets would pass over its events. Appends are
+ * refused until the remains on disk are gone.
  */
 export class AppendPipeline {
   readonly #options: AppendPipelineOptions;
   readonly #writing = new SerialQueue();
   readonly #loading = new SerialQueue();
   readonly #underWay = new Set<Append>();
-  /** Those of them that are not being written yet. */
+  /** The appends under way that are not being written yet. */
   #waiting: Append[] = [];
-  /** Until the journal that was written last is being loaded, batches wait for company. */
+  /** Batches wait, and are stored together, until the load of the last written journal has begun. */
   #lastLoadBegun: Promise<void> = Promise.resolve();
   #next: JournalEnd;
   #refusal: StoreError | undefined;
@@ -62,12 +59,12 @@ export class AppendPipeline {
     this.#next = options.loader.end;
   }
 
-  /** Bytes of batches that are not yet searchable, their dead letters included. */
+  /** Bytes of the batches that are not yet searchable, their dead letters included. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
-  /** Why appends are refused at the moment: one has failed, and what it left is not cleared away yet. */
+  /** Why appends are refused: one has failed, and its remains are not cleared away yet. */
   get failure(): StoreError | undefined {
     return this.#refusal;
   }
@@ -112,7 +109,7 @@ export class AppendPipeline {
     this.#lastLoadBegun = begun.promise;
     try {
       const { journal, notKept } = await this.#guard(group, () => this.#write(group));
-      // What is done between loads is queued in the order of the calls, too.
+      // Work between two loads is queued in the order of the calls, too.
       void this.#loading.run(async () => {
         begun.resolve();
         await this.#load(group, journal, notKept);
@@ -122,7 +119,7 @@ export class AppendPipeline {
     }
   }
 
-  /** The batches that come next, as many as are one journal. */
+  /** Takes the next batches, as many as fit into one journal. */
   #takeGroup(): readonly Append[] {
     let [events, bytes] = [0, 0];
     const over = this.#waiting.findIndex(({ batch, sizeBytes }, index) => {
@@ -157,8 +154,8 @@ export class AppendPipeline {
       const { eventCount } = batch;
       const lettersEnd = lettersBefore + batch.deadLetters.length;
       const deadLettersNotKept: number[] = [];
-      for (let place = notKept[nextNotKept]; place !== undefined && place < lettersEnd; place = notKept[nextNotKept]) {
-        deadLettersNotKept.push(place - lettersBefore);
+      for (let index = notKept[nextNotKept]; index !== undefined && index < lettersEnd; index = notKept[nextNotKept]) {
+        deadLettersNotKept.push(index - lettersBefore);
         nextNotKept += 1;
       }
       lettersBefore = lettersEnd;
@@ -176,7 +173,7 @@ export class AppendPipeline {
     }
   }
 
-  /** Rejects the appends of a group that fails, or failed with one before it; the error is for whoever goes on with the group. */
+  /** Runs the work of a group. Rejects its appends where the work fails or a group before it failed, and then throws. */
   async #guard<T>(group: readonly Append[], work: () => Promise<T>): Promise<T> {
     const [first] = group as [Append];
     try {
@@ -196,10 +193,10 @@ export class AppendPipeline {
   #fail(failed: Append, cause: unknown): StoreError {
     const message = `a batch of ${failed.batch.eventCount} events could not be stored: ${(cause as Error).message}`;
     const failure = new StoreError('append_failed', message, { cause });
-    let behind = false;
+    let hasFailed = false;
     for (const append of this.#underWay) {
-      behind ||= append === failed;
-      if (behind) {
+      hasFailed ||= append === failed;
+      if (hasFailed) {
         append.failure ??= failure;
       }
     }
@@ -211,15 +208,15 @@ export class AppendPipeline {
   }
 
   /**
-   * Removes the journals of failed batches, so that their numbers and sequences can be given again, and lets appends in. The last one goes
-   * first: should the process die in between, no gap is left.
+   * Removes the journals of failed batches, so that their numbers and sequences are free again, and lets appends in. The last journal goes
+   * first, so that a crash leaves no gap.
    */
   async #clearAway(): Promise<void> {
     await this.#loading.idle();
     const loaded = this.#options.loader.end;
     const count = this.#next.journal - loaded.journal + 1;
     const numbers = Array.from({ length: count }, (_, index) => this.#next.journal - index);
-    // The next start removes what a closed store leaves.
+    // The next start removes the remains that a closed store leaves.
     while (this.#refusal !== undefined && this.#closed === undefined) {
       try {
         await this.#options.journals.remove(numbers);
@@ -234,7 +231,7 @@ export class AppendPipeline {
   }
 }
 
-/** Joins batches in their order; the last source offset of a partition counts. */
+/** Joins batches in their order. The last source offset of a partition counts. */
 function mergeBatches(batches: readonly EventBatch[]): EventBatch {
   const sourceOffsets = batches.flatMap((batch) => batch.sourceOffsets);
   return {
@@ -250,7 +247,7 @@ function mergeBatches(batches: readonly EventBatch[]): EventBatch {
   };
 }
 
-/** A batch holds its dead letters in memory for as long as those of its events. */
+/** The memory of a batch, its dead letters included. */
 function sizeOf({ fields, logs, deadLetters }: EventBatch): number {
   const eventBytes = [...fields.values.flat(), ...fields.masks, ...logs].reduce((sum, chunk) => sum + chunk.byteLength, 0);
   return deadLetters.reduce((sum, letter) => sum + memoryOfLetter(letter), eventBytes);

@@ -1,39 +1,87 @@
-import { DedupKeySet } from './dedup-key-set.ts';
+/** A power of two. */
+const MIN_SLOTS = 64;
+
+/** A set of dedup keys: whole numbers from 0 to 2^53 - 1 that are evenly distributed. A key takes eleven bytes on average. */
+export class DedupKeySet {
+  /** An open-addressing hash table. A number is in the slot of its lowest bits or in the next free one; 0 is a free slot. */
+  #slots = new Float64Array(MIN_SLOTS);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Returns false where the set has the number already. */
+  add(dedupKey: number): boolean {
+    const number = nonZero(dedupKey);
+    const index = this.#find(number);
+    if (this.#slots[index] !== 0) {
+      return false;
+    }
+    this.#slots[index] = number;
+    this.#size += 1;
+    if (this.#size * 4 > this.#slots.length * 3) {
+      this.#grow();
+    }
+    return true;
+  }
+
+  #find(number: number): number {
+    const last = this.#slots.length - 1;
+    let index = number & last;
+    for (let found = this.#slots[index]; found !== 0 && found !== number; found = this.#slots[index]) {
+      index = (index + 1) & last;
+    }
+    return index;
+  }
+
+  #grow(): void {
+    const numbers = this.#slots;
+    this.#slots = new Float64Array(numbers.length * 2);
+    for (const number of numbers) {
+      if (number !== 0) {
+        this.#slots[this.#find(number)] = number;
+      }
+    }
+  }
+}
+
+/** Replaces the key 0, which marks free slots, by 1. Events with equal keys are compared, so a shared key is no error. */
+function nonZero(dedupKey: number): number {
+  return dedupKey === 0 ? 1 : dedupKey;
+}
 
 export const MINUTE_MS = 60_000;
 
-/** The dedup keys of events, and when the events happened (Unix milliseconds). */
+/** The dedup keys and the times (Unix milliseconds) of events. */
 export interface EventDedupKeys {
   readonly dedupKeys: Float64Array;
   readonly times: Float64Array;
 }
 
-/** The minute that a time lies in, since the epoch. */
+/** The minute of a time, counted from the epoch. */
 const minuteOf = (time: number) => Math.floor(time / MINUTE_MS);
 
-/** A minute that none of so many loads had an event of is not one that late events keep coming from. */
+/** Late events do not keep coming from a minute that no event of so many loads was from. */
 const RECENT_LOADS = 64;
 
 export interface DedupIndexLimits {
-  /** Beyond these, minutes go that no load had an event of for a while. */
+  /** Above this number of events the index evicts minutes that no recent load had an event of. */
   readonly maxEvents: number;
-  /** Beyond these, all go but those of the last load. */
+  /** Above this number of events the index evicts all minutes but those of the last load. */
   readonly maxInUse: number;
 }
 
 interface IndexedMinute {
   readonly dedupKeys: DedupKeySet;
-  /** The number of the load. */
+  /** The number of the last load with an event of the minute. */
   readonly usedBy: number;
 }
 
-/**
- * LRU index of dedup keys, grouped by the minute of their events. A minute that is indexed has the key of every event that the store has of
- * it. The minutes used last are kept until there are too many events in them.
- */
+/** LRU index of dedup keys, grouped by the minute of their events. An indexed minute has the keys of all stored events of the minute. */
 export class DedupIndex {
   readonly #limits: DedupIndexLimits;
-  /** The minute used last is the last. */
+  /** In the order of their last use, the latest last. */
   readonly #minutes = new Map<number, IndexedMinute>();
   #events = 0;
   #loads = 0;
@@ -42,21 +90,21 @@ export class DedupIndex {
     this.#limits = limits;
   }
 
-  /** The minutes of the events that are not indexed, ascending. The others count as used. */
+  /** Returns the minutes of the events that are not indexed, ascending, and marks the other ones as used. */
   missing({ times }: EventDedupKeys): number[] {
     this.#loads += 1;
     const minutes = minutesOf(times);
     for (const minute of minutes) {
-      const known = this.#minutes.get(minute);
-      if (known !== undefined) {
+      const indexed = this.#minutes.get(minute);
+      if (indexed !== undefined) {
         this.#minutes.delete(minute);
-        this.#minutes.set(minute, { ...known, usedBy: this.#loads });
+        this.#minutes.set(minute, { ...indexed, usedBy: this.#loads });
       }
     }
     return minutes.filter((minute) => !this.#minutes.has(minute)).sort((a, b) => a - b);
   }
 
-  /** Indexes these minutes; the events are those that the store has of them, and maybe of other minutes. */
+  /** Indexes these minutes. `stored` has all stored events of the minutes, and maybe events of others. */
   begin(minutes: readonly number[], stored: readonly EventDedupKeys[]): void {
     const begun = new Map(minutes.map((minute) => [minute, new DedupKeySet()]));
     for (const { dedupKeys, times } of stored) {
@@ -71,8 +119,8 @@ export class DedupIndex {
   }
 
   /**
-   * Adds events of those minutes that are indexed. False where one of them was there already or comes twice; another event may have its key
-   * by chance.
+   * Adds the events whose minutes are indexed. Returns false where a key was there already or comes twice; by chance another event may have
+   * it.
    */
   add({ dedupKeys, times }: EventDedupKeys): boolean {
     let areNew = true;
@@ -92,7 +140,7 @@ export class DedupIndex {
     return this.#minutes.get(minuteOf(time))?.dedupKeys;
   }
 
-  /** The minutes that are used now stay, however many events they have. */
+  /** Evicts minutes. Those of the current load stay, however many events they have. */
   #makeRoom(): void {
     const { maxEvents, maxInUse } = this.#limits;
     for (const [minute, { dedupKeys, usedBy }] of this.#minutes) {

@@ -1,35 +1,32 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { journalRows } from '../../../sql/events-relation.ts';
-import { dedupKeysBetweenStatement, dedupKeysStatement } from '../../../sql/journal-statements.ts';
-import { runForNumbers } from '../duckdb/duckdb-engine.ts';
+import { dedupKeysBetweenStatement, dedupKeysStatement } from '../../../sql/memtable-statements.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
-import { END_OF_SEQUENCE } from '../journal/journal-end.ts';
+import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import { END_OF_SEQUENCE } from '../journal/journal.ts';
 import { overlaps, type Segment } from '../segment/segment.ts';
 import { type GrowingSegment, sourcesOf } from '../snapshot/growing-segment.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
 import { DedupIndex, type DedupIndexLimits, type EventDedupKeys, MINUTE_MS } from './dedup-index.ts';
 
-/** The dedup index takes so much for each event at most: a set that has just grown. */
+/** Maximum bytes of the dedup index for an event: in a set that has just grown. */
 const BYTES_AN_EVENT = 22;
 const PART_OF_MEMORY = 16;
 
-/** How many events the dedup index holds, but for minutes that events keep coming from. */
+/** How many events the dedup index holds, beside minutes that events keep coming from. */
 export function maxDedupEvents(memoryLimitMb: number): number {
   return (memoryLimitMb * 1024 * 1024) / PART_OF_MEMORY / BYTES_AN_EVENT;
 }
 
 /**
- * So many times as many may be in minutes that events keep coming from. At 50,000 a second and with events that are ten minutes late there
- * are 30 million of them, and to compare every load with what is stored of those would take all cores.
+ * The minutes that events keep coming from may have this many times as many. At 50,000 events a second of which some are ten minutes late,
+ * they have 30 million, and a comparison of every load with the stored events would take all cores.
  */
 const TIMES_IN_USE = 16;
 
-/**
- * Events that come in with the clock, and late ones beside them, are from no more minutes. What is from more is sent again, or from a file.
- */
+/** Live events and late ones among them are from no more minutes. Events from more minutes are sent again or come from a file. */
 const FEW_MINUTES = 16;
 
-/** So many events are read at once: until they are there nothing else happens on the main thread. */
+/** The main thread does nothing else while it takes in this many events. */
 const READ_AT_ONCE = 100_000;
 
 const NONE = new Float64Array(0);
@@ -41,14 +38,15 @@ export interface ArrivedEvents extends EventDedupKeys {
 }
 
 export interface DuplicateCheckOptions {
-  readonly connection: DuckDBConnection;
+  readonly runner: StatementRunner;
   readonly aliases: PathAliases;
   readonly maxDedupEvents: number;
 }
 
 /**
- * Finds out from the dedup index whether events that arrive are in the store already. It indexes the minutes that events come from at the
- * time; a minute that is not indexed yet it reads from the unflushed events and segments once.
+ * Tells from the dedup index whether arriving events are stored already. It indexes the minutes that events currently come from, and reads
+ * a minute that is not indexed from growing segments and segments once. Where some may be, `journal-loader.ts` compares the events. A
+ * message of Kafka that is fetched twice does not get here: `takeBatch` drops it by its offset.
  */
 export class DuplicateCheck {
   readonly #options: DuplicateCheckOptions;
@@ -61,9 +59,9 @@ export class DuplicateCheck {
     this.#index = new DedupIndex(this.#limits);
   }
 
-  /** The events of a journal that has some. */
+  /** Reads the events of a journal that has some. */
   async arrived(path: string): Promise<ArrivedEvents> {
-    const columns = await runForNumbers(this.#options.connection, dedupKeysStatement(path));
+    const columns = await this.#options.runner.runForNumbers(dedupKeysStatement(path));
     const [dedupKeys = NONE, times = NONE, zones = NONE] = columns;
     let [minTimestamp, maxTimestamp] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     const different = new Set<number>();
@@ -77,8 +75,8 @@ export class DuplicateCheck {
   }
 
   /**
-   * False where none of the events is stored already, and none comes twice; true where that may be so, or would cost too much to know. From
-   * here on they count as stored: where that fails, they are looked at more closely the next time.
+   * Returns false where no event is stored already and none comes twice; true where that may be so, or would cost too much to find out. The
+   * events count as stored from here on: if their load fails, the next one compares them.
    */
   async mayFindSome(arrived: ArrivedEvents, stored: Snapshot): Promise<boolean> {
     const areKnown = await this.#learn(this.#index.missing(arrived), stored);
@@ -86,7 +84,7 @@ export class DuplicateCheck {
     return !(areKnown && areNew);
   }
 
-  /** False where there would be more to read than that is worth, or than there is room for. */
+  /** Indexes minutes. Returns false where that would read too much, or where there is no room for the events. */
   async #learn(minutes: readonly number[], stored: Snapshot): Promise<boolean> {
     const areFew = minutes.length <= FEW_MINUTES;
     const reads = (areFew ? minutes.map((minute) => [minute]) : [minutes]).map((read) => ({
@@ -94,8 +92,8 @@ export class DuplicateCheck {
       parts: partsBetween(stored, (read[0] as number) * MINUTE_MS, ((read.at(-1) as number) + 1) * MINUTE_MS),
     }));
     const { maxEvents, maxInUse } = this.#limits;
-    const most = areFew ? maxInUse : maxEvents / 4;
-    if (reads.reduce((sum, { parts }) => sum + parts.expectedEvents, 0) > most) {
+    const maxRead = areFew ? maxInUse : maxEvents / 4;
+    if (reads.reduce((sum, { parts }) => sum + parts.expectedEvents, 0) > maxRead) {
       return false;
     }
     for (const read of reads) {
@@ -108,28 +106,28 @@ export class DuplicateCheck {
     if (growing.length + flushed.length === 0) {
       return [];
     }
-    const { connection, aliases } = this.#options;
+    const { runner, aliases } = this.#options;
     const paths = flushed.map(({ file }) => aliases.segmentAlias(file));
     const rows = journalRows(sourcesOf(growing), paths, END_OF_SEQUENCE);
     const found: EventDedupKeys[] = [];
     const stepMs = Math.ceil((toMs - fromMs) / Math.max(1, expectedEvents / READ_AT_ONCE));
     for (let from = fromMs; from < toMs; from += stepMs) {
       const statement = dedupKeysBetweenStatement(rows, from, Math.min(from + stepMs, toMs));
-      const [dedupKeys = NONE, times = NONE] = await runForNumbers(connection, statement);
+      const [dedupKeys = NONE, times = NONE] = await runner.runForNumbers(statement);
       found.push({ dedupKeys, times });
     }
     return found;
   }
 }
 
-/** What is stored and may be from a range of time. */
+/** The stored parts with events of a range of time. */
 interface StoredParts {
   readonly fromMs: number;
   /** Exclusive. */
   readonly toMs: number;
   readonly growing: readonly GrowingSegment[];
   readonly flushed: readonly Segment[];
-  /** As if the events of each part were spread evenly over its time. */
+  /** An estimate that spreads the events of each part evenly over its time. */
   readonly expectedEvents: number;
 }
 
@@ -146,7 +144,7 @@ function partsBetween({ growingSegments, segments }: Snapshot, fromMs: number, t
   };
 }
 
-/** How much of a part's time lies in the range. */
+/** The share of a part's time that lies in the range, from 0 to 1. */
 function shareOf(part: { readonly minTimestamp: number; readonly maxTimestamp: number }, fromMs: number, toMs: number): number {
   const common = Math.min(part.maxTimestamp + 1, toMs) - Math.max(part.minTimestamp, fromMs);
   return common / (part.maxTimestamp + 1 - part.minTimestamp);

@@ -4,7 +4,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { GrowingSegment, UnflushedJournal } from '../snapshot/growing-segment.ts';
 import type { ArrivedEvents } from './duplicate-check.ts';
 
-/** A table that takes in small journals. */
+/** The growing segment that takes in small journals: a table in memory. */
 export class GrowingTable implements GrowingSegment {
   readonly table: string;
   events = 0;
@@ -25,7 +25,7 @@ export class GrowingTable implements GrowingSegment {
     return { table: this.table };
   }
 
-  /** Takes note of a journal, so many events of which were copied into the table. */
+  /** Notes a journal of which `loaded` events were copied into the table. */
   add({ number, firstSequence, eventCount, sizeBytes, ingestedAtMs }: Journal, loaded: number, arrived: ArrivedEvents | undefined): void {
     this.events += loaded;
     this.journalBytes += sizeBytes;
@@ -41,13 +41,13 @@ export class GrowingTable implements GrowingSegment {
   }
 }
 
-/** The growing segments that are flushed as one, and their journals. */
+/** The growing segments that are flushed together, and their journals. */
 export class Memtable {
   readonly openedAtMs: number;
   readonly table: GrowingTable;
   readonly parts: GrowingSegment[];
   readonly journals: Journal[] = [];
-  /** Of all its journals, also of those whose files were removed: their logs are in memory until it is flushed. */
+  /** The bytes of all its journals, also of those whose files were removed: their logs are in memory until the flush. */
   receivedBytes = 0;
 
   constructor(table: GrowingTable, openedAtMs: number) {

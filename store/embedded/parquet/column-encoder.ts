@@ -3,41 +3,39 @@ import type { BatchColumn } from '../../../query/batch-columns.ts';
 import type { JournalEvents, NumberedColumn } from './journal-events.ts';
 import type { Address, SegmentKernel } from './segment-kernel.ts';
 
-/**
- * What a column has in a row group, as Parquet's pages without their headers. The bytes stay as they are until the next row group is begun.
- */
+/** The pages of a column in a row group, without their headers. The bytes stay unchanged until the next row group begins. */
 export interface ColumnPages {
   readonly encoding: ColumnMetaData['encodings'][number];
   readonly data: Buffer;
-  /** The different values, where `data` has their numbers. */
+  /** The distinct values, where `data` has their indices. */
   readonly dictionary?: { readonly bytes: Buffer; readonly values: number };
-  /** The least and the most of numbers. */
+  /** The minimum and the maximum of numbers. */
   readonly bounds?: { readonly min_value: bigint | number; readonly max_value: bigint | number };
 }
 
-/** More than a row takes in all columns, beside its values. */
+/** More bytes than a row takes in all columns, without its values. */
 const BYTES_BESIDE_VALUES = 256;
 
-/** More than a row group takes, beside its rows. */
+/** More bytes than a row group takes, without its rows. */
 const BYTES_BESIDE_ROWS = 16 * 1024;
 
 /**
- * Encodes columns of events, some rows at a time. Dictionaries and differences take what is alike out of them; nothing is compressed beyond
- * that, since segments that are fresh are read often, and merged into others within hours.
+ * Encodes columns of events, a row group at a time. It uses dictionaries and differences but no compression: fresh segments are searched
+ * often, and are merged within hours.
  */
 export class ColumnEncoder {
   readonly #events: JournalEvents;
   readonly #kernel: SegmentKernel;
-  /** Room for four bytes for each row: the events, what they have in a column, the values that are used. */
+  /** Room for four bytes for each row: the events, their entries in a column, the values in use. */
   readonly #order: Address;
   readonly #entries: Address;
   readonly #used: Address;
   /** Room for eight bytes for each row. */
   readonly #wide: Address;
-  /** Four bytes for each value of a column, 0 while none is encoded. */
+  /** Four bytes for each value of a column. All are 0 while no column is encoded. */
   readonly #numbers: Address;
   readonly #pages: Address;
-  /** Behind the pages of the row group. */
+  /** The end of the pages of the row group. */
   #end: Address;
   #rows = 0;
 
@@ -55,7 +53,7 @@ export class ColumnEncoder {
     this.#end = this.#pages;
   }
 
-  /** Whose columns are encoded from here on; at least one event. */
+  /** Begins a row group of these events, of which there is at least one. */
   begin(events: Uint32Array): void {
     this.#rows = events.length;
     this.#kernel.uint32s(this.#order, events.length).set(events);
@@ -70,7 +68,7 @@ export class ColumnEncoder {
     return this.#numbersOf(this.#events.timestamps);
   }
 
-  /** Numbers that count up. */
+  /** Numbers that count up from `first`. */
   countingFrom(first: bigint): ColumnPages {
     this.#kernel.run.countUp(first, this.#rows, this.#wide);
     return this.#deltaPacked();
@@ -84,7 +82,7 @@ export class ColumnEncoder {
     };
   }
 
-  /** With `levels` the page begins with what says which of the rows have a value; without, each has one. */
+  /** The values of a column. With `levels` the page begins with the definition levels; without, each row has a value. */
   values(name: BatchColumn, levels = false): ColumnPages {
     const { run } = this.#kernel;
     const column = this.#events.column(name);
@@ -94,7 +92,7 @@ export class ColumnEncoder {
     if (present === 0) {
       return { encoding: 'PLAIN', data: this.#take(start, valuesAt) };
     }
-    if (column.kind === 'placed') {
+    if (column.kind === 'addressed') {
       return this.#texts(start, valuesAt, present);
     }
     const different = run.renumber(this.#entries, present, this.#numbers, this.#used);
@@ -118,7 +116,7 @@ export class ColumnEncoder {
   #deltaPacked(): ColumnPages {
     const { run } = this.#kernel;
     run.findBounds(this.#wide, this.#rows);
-    const bounds = { min_value: run.leastNumber(), max_value: run.mostNumber() };
+    const bounds = { min_value: run.minimum(), max_value: run.maximum() };
     return {
       encoding: 'DELTA_BINARY_PACKED',
       data: this.#take(this.#end, run.writeDeltaPacked(this.#wide, this.#rows, this.#end)),

@@ -2,35 +2,35 @@ const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
 
 /**
- * The numbers of events, from 0 to `count`, by the first key, then by the second, and so on; events that are the same by all of them stay
- * in their order. Sorts digit by digit, from the last one of the last key on, in time that grows with the events alone.
+ * Returns the numbers of the events, from 0 to `count`, ordered by the first key, then by the second, and so on. The sort is stable. It is
+ * a radix sort from the last digit of the last key on, in linear time.
  */
 export function orderBy(count: number, keys: readonly Uint32Array[]): Uint32Array {
   let order = new Uint32Array(count).map((_, event) => event);
   let other = new Uint32Array(count);
   for (const key of keys.toReversed()) {
-    const [least, most] = bounds(key, count);
-    for (let shift = 0; shift < 32 && (most - least) >>> shift > 0; shift += DIGIT_BITS) {
-      sortByDigit(key, least, shift, order, other);
+    const [min, max] = bounds(key, count);
+    for (let shift = 0; shift < 32 && (max - min) >>> shift > 0; shift += DIGIT_BITS) {
+      sortByDigit(key, min, shift, order, other);
       [order, other] = [other, order];
     }
   }
   return order;
 }
 
-function bounds(key: Uint32Array, count: number): [least: number, most: number] {
-  let [least, most] = [count === 0 ? 0 : 2 ** 32, 0];
+function bounds(key: Uint32Array, count: number): [min: number, max: number] {
+  let [min, max] = [count === 0 ? 0 : 2 ** 32, 0];
   for (let event = 0; event < count; event += 1) {
     const value = key[event] as number;
-    least = Math.min(least, value);
-    most = Math.max(most, value);
+    min = Math.min(min, value);
+    max = Math.max(max, value);
   }
-  return [least, most];
+  return [min, max];
 }
 
-function sortByDigit(key: Uint32Array, least: number, shift: number, order: Uint32Array, sorted: Uint32Array): void {
+function sortByDigit(key: Uint32Array, min: number, shift: number, order: Uint32Array, sorted: Uint32Array): void {
   const ends = new Uint32Array(DIGITS + 1);
-  const digitOf = (event: number) => (((key[event] as number) - least) >>> shift) & (DIGITS - 1);
+  const digitOf = (event: number) => (((key[event] as number) - min) >>> shift) & (DIGITS - 1);
   for (let event = 0; event < order.length; event += 1) {
     const next = digitOf(event) + 1;
     ends[next] = (ends[next] as number) + 1;

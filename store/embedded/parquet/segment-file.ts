@@ -1,34 +1,43 @@
 import type { ColumnMetaData, RowGroup } from 'hyparquet';
-import { ByteWriter } from 'hyparquet-writer';
-import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
-import { BATCH_COLUMNS, type BatchColumn } from '../../../query/batch-columns.ts';
+import type { BatchColumn } from '../../../query/batch-columns.ts';
+import { type EventColumnName, SEGMENT_COLUMNS } from '../../../sql/columns.ts';
+import { LARGE_ZONE_ROWS, ROW_GROUP_ROWS } from '../../../sql/segment-layout.ts';
 import { FileOutput } from '../runtime/file-output.ts';
 import type { ColumnEncoder, ColumnPages } from './column-encoder.ts';
-import { HAS_UPPERCASE_OR_NON_ASCII_COLUMN, PARQUET_MAGIC, PARQUET_TYPES, type ParquetColumn, SEQUENCE_COLUMN } from './parquet-column.ts';
-import { parquetFooter } from './parquet-footer.ts';
-import { rowGroupsOf } from './row-groups.ts';
+import { dataPage, PARQUET_MAGIC, type ParquetColumn, pageHeader, parquetColumn, parquetFooter } from './parquet-format.ts';
 
-const REQUIRED: readonly BatchColumn[] = ['shieldZoneId', 'timestamp'];
+/** Rows from `from` to `to`, exclusive. */
+export type RowRange = readonly [from: number, to: number];
 
-const COLUMNS: readonly ParquetColumn[] = [
-  SEQUENCE_COLUMN,
-  ...BATCH_COLUMNS.map(
-    ({ name, type }): ParquetColumn => ({
-      name,
-      repetition_type: REQUIRED.includes(name) ? 'REQUIRED' : 'OPTIONAL',
-      ...PARQUET_TYPES[type],
-    }),
-  ),
-  HAS_UPPERCASE_OR_NON_ASCII_COLUMN,
-  { name: 'logPlace', type: 'INT64', repetition_type: 'REQUIRED' },
-];
+/** The row groups of rows that are sorted by zone. A large zone has its own, so that a search in it reads nothing of other zones. */
+export function rowGroupsOf(zones: Int32Array): RowRange[] {
+  const groups: RowRange[] = [];
+  let written = 0;
+  for (let from = 0, to = 0; from < zones.length; from = to) {
+    for (to = from; to < zones.length && zones[to] === zones[from]; to += 1);
+    if (to - from >= LARGE_ZONE_ROWS) {
+      groups.push(...pieces(written, from, ROW_GROUP_ROWS.small), ...pieces(from, to, ROW_GROUP_ROWS.large));
+      written = to;
+    }
+  }
+  return [...groups, ...pieces(written, zones.length, ROW_GROUP_ROWS.small)];
+}
+
+function pieces(from: number, to: number, maxRows: number): RowRange[] {
+  return Array.from({ length: Math.ceil((to - from) / maxRows) }, (_, index) => [
+    from + index * maxRows,
+    Math.min(to, from + (index + 1) * maxRows),
+  ]);
+}
+
+const COLUMNS = SEGMENT_COLUMNS.map((column) => parquetColumn(column));
 
 /** Rows of a segment, sorted by zone. */
 export interface SegmentRows {
-  /** The numbers of their events. */
+  /** The numbers of the events of the rows. */
   readonly events: Uint32Array;
   readonly zones: Int32Array;
-  /** Of the first of their logs; the others are behind it. */
+  /** The blob pointer of the first row; the others follow. */
   readonly firstBlobPointer: bigint;
 }
 
@@ -58,19 +67,19 @@ function writeRowGroup(file: FileOutput, rows: SegmentRows, encoder: ColumnEncod
   const start = file.offset;
   encoder.begin(rows.events);
   const columns = COLUMNS.map((column) => writeChunk(file, column, rows.events.length, pagesOf(column, rows, encoder)));
-  // The pages are gone with the next row group.
+  // The next row group overwrites the pages.
   file.write();
   return { columns, num_rows: BigInt(rows.events.length), total_byte_size: BigInt(file.offset - start) };
 }
 
 function pagesOf({ name, repetition_type }: ParquetColumn, { zones, firstBlobPointer }: SegmentRows, encoder: ColumnEncoder): ColumnPages {
-  switch (name) {
+  switch (name as EventColumnName) {
     case 'seq':
       return encoder.sequences();
     case 'timestamp':
       return encoder.timestamps();
     case 'shieldZoneId':
-      return { ...encoder.values(name), bounds: { min_value: zones[0] as number, max_value: zones.at(-1) as number } };
+      return { ...encoder.values('shieldZoneId'), bounds: { min_value: zones[0] as number, max_value: zones.at(-1) as number } };
     case 'unfolded':
       return encoder.hasUppercaseOrNonAscii();
     case 'logPlace':
@@ -89,11 +98,12 @@ function writeChunk(
   const start = file.offset;
   if (dictionary !== undefined) {
     const page = { type: 'DICTIONARY_PAGE', dictionary_page_header: { num_values: dictionary.values, encoding: 'PLAIN' } } as const;
-    writePage(file, page, dictionary.bytes);
+    file.put(pageHeader(page, dictionary.bytes.length));
+    file.put(dictionary.bytes);
   }
   const dataStart = file.offset;
-  const levels = { definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' } as const;
-  writePage(file, { type: 'DATA_PAGE', data_page_header: { num_values: rows, encoding, ...levels } }, data);
+  file.put(pageHeader(dataPage(rows, encoding), data.length));
+  file.put(data);
   const bytes = BigInt(file.offset - start);
   const metadata: ColumnMetaData = {
     type,
@@ -108,13 +118,4 @@ function writeChunk(
     ...(bounds === undefined ? {} : { statistics: bounds }),
   };
   return { file_offset: BigInt(start), meta_data: metadata };
-}
-
-type Page = Omit<Parameters<typeof writePageHeader>[1], 'uncompressed_page_size' | 'compressed_page_size'>;
-
-function writePage(file: FileOutput, page: Page, content: Buffer): void {
-  const header = new ByteWriter(64);
-  writePageHeader(header, { ...page, uncompressed_page_size: content.length, compressed_page_size: content.length });
-  file.put(header.getBytes());
-  file.put(content);
 }

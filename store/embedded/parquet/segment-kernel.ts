@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
 
-/** A place in the memory of the kernel. */
+/** An address in the memory of the kernel. */
 export type Address = number;
 
-/** What the kernel does is said where it is done, in `kernel/assembly/`. */
+/** Stands for the size of the values of a column of texts, as `TEXT` does in `kernel/assembly/`. */
+export const TEXT_SIZE = 0;
+
+/** The functions of the kernel; `kernel/assembly/` documents them. */
 interface KernelFunctions {
-  readonly placeTexts: (values: Address, end: Address, present: Address, count: number, places: Address) => Address;
-  readonly placeNumbers: (values: Address, size: number, present: Address, count: number, places: Address) => Address;
-  /** A text has the size 0. */
+  readonly locateTexts: (values: Address, end: Address, present: Address, count: number, addresses: Address) => Address;
+  readonly locateNumbers: (values: Address, size: number, present: Address, count: number, addresses: Address) => Address;
+  /** `size` is `TEXT_SIZE` for texts. */
   readonly internValues: (
-    places: Address,
+    addresses: Address,
     size: number,
     count: number,
     ids: Address,
@@ -20,8 +23,8 @@ interface KernelFunctions {
   readonly gatherNumbers: (values: Address, order: Address, count: number, out: Address) => void;
   readonly countUp: (first: bigint, count: number, out: Address) => void;
   readonly findBounds: (numbers: Address, count: number) => void;
-  readonly leastNumber: () => bigint;
-  readonly mostNumber: () => bigint;
+  readonly minimum: () => bigint;
+  readonly maximum: () => bigint;
   readonly gatherBits: (bits: Address, order: Address, count: number, out: Address) => Address;
   readonly appendBits: (from: Address, count: number, to: Address, first: number) => void;
   readonly writeLevels: (ofEvents: Address, order: Address, count: number, entries: Address, out: Address) => Address;
@@ -29,9 +32,9 @@ interface KernelFunctions {
   readonly renumber: (ids: Address, count: number, numbers: Address, used: Address) => number;
   readonly resolve: (numbers: Address, count: number, table: Address) => void;
   readonly writeIndices: (numbers: Address, count: number, dictionarySize: number, out: Address) => Address;
-  readonly writeTexts: (places: Address, count: number, out: Address) => Address;
-  readonly writeNumbers: (places: Address, count: number, size: number, out: Address) => Address;
-  readonly writeDeltaLengthTexts: (places: Address, count: number, lengths: Address, out: Address) => Address;
+  readonly writeTexts: (addresses: Address, count: number, out: Address) => Address;
+  readonly writeNumbers: (addresses: Address, count: number, size: number, out: Address) => Address;
+  readonly writeDeltaLengthTexts: (addresses: Address, count: number, lengths: Address, out: Address) => Address;
   readonly writeDeltaPacked: (numbers: Address, count: number, out: Address) => Address;
 }
 
@@ -40,7 +43,7 @@ interface KernelExports extends KernelFunctions {
   readonly roomAt: () => Address;
 }
 
-/** What is used of it here: Node's types leave it to those of the browser. */
+/** The part of WebAssembly that is used here. Node's types leave it to the browser's. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: KernelExports };
@@ -52,7 +55,8 @@ const WEB_ASSEMBLY_PAGE = 64 * 1024;
 const SLACK = 64;
 
 /**
- * What turns columns of journals into columns of segments, in WebAssembly (the source is in `kernel/assembly/`), and its memory, which is handed out piece by piece and taken back all at once.
+ * Turns columns of journals into columns of segments, in WebAssembly (the source is in `kernel/assembly/`). Its memory is handed out piece
+ * by piece and taken back all at once.
  */
 export class SegmentKernel {
   readonly run: KernelFunctions;
@@ -69,14 +73,14 @@ export class SegmentKernel {
     this.#used = this.#exports.roomAt();
   }
 
-  /** Takes all memory back. */
+  /** Takes back all memory. */
   clear(): void {
     this.#used = this.#exports.roomAt();
   }
 
   /**
-   * Hands out memory with whatever is in it. What was seen of the memory before may not be looked at any more. Throws a `RangeError` where there is no more: it has 2 GiB at most, since addresses come out of
-   * WebAssembly with a sign.
+   * Hands out memory with any content. Earlier views of the memory become invalid. Throws a `RangeError` above 2 GiB: WebAssembly hands out
+   * addresses with a sign.
    */
   allocate(bytes: number): Address {
     const at = Math.ceil(this.#used / 8) * 8;

@@ -1,6 +1,6 @@
 /**
- * Orders strings by code point, as UTF-8 bytes and the engines do; JavaScript's own order is by UTF-16 unit, which puts emoji (written
- * with units from U+D800) before U+E000 to U+FFFF.
+ * Orders strings by code point, as the engines do. JavaScript orders them by UTF-16 unit, which puts emoji (units from U+D800 on) before
+ * U+E000 to U+FFFF.
  */
 export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);

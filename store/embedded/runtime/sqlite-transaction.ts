@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /**
- * Runs work in one write transaction and returns its result. All that it changes is durable when this returns; what it throws is thrown
- * again, and nothing has changed then.
+ * Runs work in one write transaction and returns its result. The changes are durable when this returns. When work throws, nothing has
+ * changed, and the error is thrown again.
  */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');
@@ -11,7 +11,7 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    // A full disk has rolled it back already.
+    // SQLite rolls back by itself where the disk is full.
     if (database.isTransaction) {
       database.exec('ROLLBACK');
     }

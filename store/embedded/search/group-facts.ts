@@ -1,11 +1,34 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { GroupsOutput } from '../../../query/search-plan.ts';
 import type { GroupContext } from '../../../query/search-result.ts';
+import { DETAIL_ROWS, type GroupPage, isDirect } from '../../../sql/group-facts.ts';
+import { unmarkText } from '../../../sql/statement.ts';
 import { compareCodePoints } from '../runtime/compare-code-points.ts';
+
+/** A page of groups: their keys in the order of the answer, and the facts of each. */
+export interface FoundGroups extends FoundKeys {
+  readonly facts: readonly GroupFacts[];
+}
+
+export interface FoundKeys {
+  /** Number of all groups, on this page and others. */
+  readonly total: number;
+  readonly keys: readonly (readonly string[])[];
+}
+
+/** Reads the rows of a `groupPageStatement`. `counts`: the number of events of each group. */
+export function keysIn(rows: readonly DuckDBValue[][]): FoundKeys & { readonly counts: readonly number[] } {
+  const groups = rows.filter((row) => row.at(-1) !== null);
+  return {
+    total: Number(rows[0]?.[0] ?? 0),
+    keys: groups.map((row) => row.slice(1, -1).map((key) => unmarkText(key as string))),
+    counts: groups.map((row) => Number(row.at(-1))),
+  };
+}
 
 type Counts = Map<string, number>;
 
-/**
- * What is known of one group, added up piece by piece. A value that is null is missing from the events, and the context says nothing of it.
- */
+/** The facts of one group, added up piece by piece. A null value stands for events without that field; the context leaves it out. */
 export class GroupFacts {
   count = 0;
   firstSeen = Number.POSITIVE_INFINITY;
@@ -47,7 +70,7 @@ export class GroupFacts {
     }
   }
 
-  /** All that is known of another part of the group's events but its sparkline, which is another one's where the window is. */
+  /** Adds the facts of further events of the group, without their sparkline, whose buckets may be those of another window. */
   addAll(other: GroupFacts): void {
     this.addSpan(other.count, other.firstSeen, other.lastSeen);
     addEach(this.#countries, other.#countries);
@@ -57,7 +80,7 @@ export class GroupFacts {
     this.addRules(other.#ruleIds);
   }
 
-  /** How many different values it has of everything, which is what it takes memory for. */
+  /** Number of the different values of all fields. They are what takes memory. */
   get values(): number {
     return this.#countries.size + this.#asns.size + this.#actions.size + this.#features.size + this.#ruleIds.size;
   }
@@ -87,7 +110,7 @@ function addEach(counts: Counts, others: Counts): void {
   }
 }
 
-/** Of several equally frequent values the smaller by code point; the empty string if there is none. */
+/** The most frequent value, the smallest by code point among equals; the empty string where there is none. */
 function mostFrequent(counts: ReadonlyMap<string, number>): string {
   let best: string | undefined;
   let most = 0;
@@ -102,4 +125,44 @@ function mostFrequent(counts: ReadonlyMap<string, number>): string {
 
 function distinct(values: Iterable<string>): string {
   return [...values].sort(compareCodePoints).join(',');
+}
+
+/** Adds the rows of a `groupDetailStatement` to the facts of their groups. `facts` has one element for each key of the page. */
+export function collectFacts(
+  details: readonly DuckDBValue[][],
+  { keys, isWhole }: GroupPage,
+  output: GroupsOutput,
+  facts: readonly GroupFacts[] = keys.map(() => new GroupFacts(output.buckets)),
+): readonly GroupFacts[] {
+  const positions = isDirect(output, isWhole) ? new Map(keys.map(([key], position) => [key, position])) : undefined;
+  for (const [index, absent, country, asn, action, feature, events, firstSeen, lastSeen, listed] of details) {
+    const position = positions === undefined ? Number(index) : positions.get(textOf(index) ?? '');
+    const group = facts[position as number] as GroupFacts;
+    switch (Number(absent)) {
+      case DETAIL_ROWS.origin:
+        group.addOrigin(textOf(country), textOf(asn), Number(events));
+        break;
+      case DETAIL_ROWS.verdict:
+        group.addSpan(Number(events), Number(firstSeen), Number(lastSeen));
+        group.addVerdict(textOf(action), textOf(feature), Number(events));
+        break;
+      case DETAIL_ROWS.buckets:
+        for (const pair of listOf(listed)) {
+          const [bucket, inBucket] = pair.split(':');
+          group.addBucket(Number(bucket), Number(inBucket));
+        }
+        break;
+      default:
+        group.addRules(listOf(listed));
+    }
+  }
+  return facts;
+}
+
+function listOf(listed: DuckDBValue | undefined): string[] {
+  return typeof listed === 'string' ? JSON.parse(listed) : [];
+}
+
+function textOf(marked: DuckDBValue | undefined): string | null {
+  return typeof marked === 'string' ? unmarkText(marked) : null;
 }

@@ -1,26 +1,24 @@
-import type { Dimension } from '../../../query/dimensions.ts';
+import type { GroupDimension } from '../../../query/event-fields.ts';
 import type { GroupsOutput } from '../../../query/search-plan.ts';
 import type { EventGroup, SearchResult } from '../../../query/search-result.ts';
-import { duckdbDialect } from '../../../sql/duckdb-dialect.ts';
+import { duckdbDialect } from '../../../sql/dialect.ts';
+import { groupDetailStatement, groupOnceStatement, PAGE_ROWS } from '../../../sql/group-facts.ts';
 import { groupFingerprintStatement, groupSampleStatement } from '../../../sql/group-fingerprint-statements.ts';
-import { groupOnceStatement, PAGE_ROWS } from '../../../sql/group-once-statement.ts';
-import { groupDetailStatement, groupPageStatement } from '../../../sql/group-statements.ts';
-import { unmarkText } from '../../../sql/marked-text.ts';
-import type { Segment } from '../segment/segment.ts';
-import { collectFacts } from './collect-facts.ts';
-import { type FoundGroups, keysIn } from './found-groups.ts';
-import type { GroupFacts } from './group-facts.ts';
+import { groupPageStatement } from '../../../sql/group-statements.ts';
+import { unmarkText } from '../../../sql/statement.ts';
+import { rowsOfZones, type Segment } from '../segment/segment.ts';
+import { collectFacts, type FoundGroups, type GroupFacts, keysIn } from './group-facts.ts';
 import type { SearchScope } from './search-scope.ts';
 
 /**
- * Of how many events of a zone the matching ones are kept while they are grouped. Of more, each phase of a group search reads what it needs
- * by itself, which takes less memory, and less time too where most events match.
+ * The most events of a zone whose matching ones are kept in memory while they are grouped. Of a zone with more events each phase of a group
+ * search reads its own columns, which takes less memory, and less time where most events match.
  */
 export interface MaxKept {
-  /** Where a filter leaves some out, and the keys are short. */
+  /** For searches with a filter and short keys. */
   readonly filtered: number;
   readonly otherwise: number;
-  /** Default: what has been measured to be worth it. */
+  /** Default: {@link SINGLETON_THRESHOLD}, which was measured. */
   readonly singletons?: SingletonThreshold;
 }
 
@@ -28,46 +26,48 @@ export const MAX_KEPT: MaxKept = { filtered: 4_000_000, otherwise: 100_000 };
 
 /** Groups are counted by fingerprints where a zone has this many events and nearly all of a sample are singleton groups. */
 export interface SingletonThreshold {
-  /** Of the zone, in segments. */
+  /** Number of the zone's flushed events. */
   readonly events: number;
-  /** The least share of a sample's events that are singleton groups. */
+  /** The least share of singleton groups in a sample, 0 to 1. */
   readonly share: number;
 }
 
 const SINGLETON_THRESHOLD: SingletonThreshold = { events: 500_000, share: 0.98 };
 const SAMPLE = 20_000;
-/** Groups on this page and those before it, of which each is kept in order. */
+/** The most groups on this page and before it that are kept in order. */
 const MAX_IN_ORDER = 1_000;
 
-const LONG_TEXTS: ReadonlySet<Dimension> = new Set<Dimension>(['url', 'ua']);
+const LONG_TEXTS: ReadonlySet<GroupDimension> = new Set<GroupDimension>(['url', 'ua']);
 
-/** Groups that earlier searches found in segments. */
+/** The group-by cache, as a search uses it: `GroupByCache` in `cache/group-by-cache.ts`, which is above this folder. */
 export interface GroupCache {
-  /** Finds the page with the help of what is cached; undefined where nothing cached helps. */
+  /** Finds the page by cached groups; undefined where none help. */
   find(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups | undefined>;
-  /** Is told of every answer and its number of groups, whoever found it. */
+  /** Has to be called for every answer, cached or not, with its number of groups. */
   answered(scope: SearchScope, output: GroupsOutput, groups: number): void;
+  /** Forgets everything; resolves when its memory is free. */
+  evictAll(): Promise<void>;
 }
 
-/** One page of groups and the number of all. With `cache`, the counts in segments are kept for the next time. */
+/** Finds one page of groups and the number of all groups. With `cache`, groups found in segments are cached for later searches. */
 export async function searchGroups(scope: SearchScope, output: GroupsOutput, maxKept: MaxKept, cache?: GroupCache): Promise<SearchResult> {
   const cached = await cache?.find(scope, output);
-  const { total, keys, facts } = cached ?? (await findAnew(scope, output, maxKept));
+  const found =
+    cached ?? (keepsMatching(scope, output, maxKept) ? await groupAtOnce(scope, output) : await groupInTwoPhases(scope, output, maxKept));
+  const { total, keys, facts } = found;
   cache?.answered(scope, output, total);
   const groups = keys.map((key, position) => eventGroup(output, key, facts[position] as GroupFacts));
   return { kind: 'groups', groups, total };
 }
 
-async function findAnew(scope: SearchScope, output: GroupsOutput, maxKept: MaxKept): Promise<FoundGroups> {
-  const isFiltered = scope.plan.where.kind !== 'everything' && !output.by.some((dimension) => LONG_TEXTS.has(dimension));
-  const most = isFiltered ? maxKept.filtered : maxKept.otherwise;
-  return scope.flushedRows <= most
-    ? await groupAtOnce(scope, output)
-    : await groupInTwoPhases(scope, output, maxKept.singletons ?? SINGLETON_THRESHOLD);
+/** Returns whether the zone has few enough events for the matching ones to be kept in memory. */
+function keepsMatching({ plan, flushedRows }: SearchScope, { by }: GroupsOutput, { filtered, otherwise }: MaxKept): boolean {
+  const isFiltered = plan.where.kind !== 'everything' && !by.some((dimension) => LONG_TEXTS.has(dimension));
+  return flushedRows <= (isFiltered ? filtered : otherwise);
 }
 
 async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups> {
-  const rows = await scope.run(groupOnceStatement(scope.plan, output, scope.events(), duckdbDialect));
+  const rows = await scope.runner.run(groupOnceStatement(scope.plan, output, scope.events(), duckdbDialect));
   const byKind = Map.groupBy(rows, ([, absent]) => Number(absent));
   const [totalRow] = byKind.get(PAGE_ROWS.total) ?? [];
   const keys: string[][] = [];
@@ -78,39 +78,43 @@ async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<Fo
   return { total: Number(totalRow?.[6] ?? 0), keys, facts: collectFacts(details, { keys, isWhole: false }, output) };
 }
 
-/** First the keys of the page, then everything about those keys. */
-async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput, threshold: SingletonThreshold): Promise<FoundGroups> {
+/** Finds the keys of the page, then the facts of these keys. */
+async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput, { singletons }: MaxKept): Promise<FoundGroups> {
   const { plan } = scope;
-  const statement = (await areMostlySingletons(scope, output, threshold))
+  const statement = (await areMostlySingletons(scope, output, singletons))
     ? groupFingerprintStatement(plan, output, scope.events())
     : groupPageStatement(plan, output, scope.events(), duckdbDialect);
-  const { total, keys } = keysIn(await scope.run(statement));
+  const { total, keys } = keysIn(await scope.runner.run(statement));
   if (keys.length === 0) {
     return { total, keys, facts: [] };
   }
   const page = { keys, isWhole: keys.length === total };
-  const details = await scope.run(groupDetailStatement(plan, output, page, scope.events(), duckdbDialect));
+  const details = await scope.runner.run(groupDetailStatement(plan, output, page, scope.events(), duckdbDialect));
   return { total, keys, facts: collectFacts(details, page, output) };
 }
 
-/** Whether nearly all groups are singletons, as a sample of the segment with the most events says. */
-async function areMostlySingletons(scope: SearchScope, output: GroupsOutput, { events, share }: SingletonThreshold): Promise<boolean> {
+/** Returns whether nearly all groups of a sample of the zone's largest segment are singletons. */
+async function areMostlySingletons(
+  scope: SearchScope,
+  output: GroupsOutput,
+  { events, share }: SingletonThreshold = SINGLETON_THRESHOLD,
+): Promise<boolean> {
   const { plan, segments } = scope;
-  const zoneRowsIn = (segment: Segment) => segment.zoneRows.get(plan.zoneId) ?? 0;
-  const [largest] = segments.toSorted((a, b) => zoneRowsIn(b) - zoneRowsIn(a));
+  const rowsIn = (segment: Segment) => rowsOfZones(segment, plan.zones);
+  const [largest] = segments.toSorted((a, b) => rowsIn(b) - rowsIn(a));
   const isWorth = scope.flushedRows >= events && (plan.page.index + 1) * plan.page.size <= MAX_IN_ORDER;
   if (largest === undefined || !isWorth || !output.by.some((dimension) => LONG_TEXTS.has(dimension))) {
     return false;
   }
-  const [[sampled, groups] = []] = await scope.run(groupSampleStatement(plan, output, scope.flushedEvents([largest]), SAMPLE));
-  // Where the filter finds nothing there, nothing is known.
+  const [[sampled, groups] = []] = await scope.runner.run(groupSampleStatement(plan, output, scope.flushedEvents([largest]), SAMPLE));
+  // A sample without matching events says nothing.
   return Number(sampled) > 0 && Number(groups) >= share * Number(sampled);
 }
 
 function eventGroup(output: GroupsOutput, key: readonly string[], facts: GroupFacts): EventGroup {
-  const named: Partial<Record<Dimension, string>> = {};
-  for (const [place, dimension] of output.by.entries()) {
-    named[dimension] = key[place] ?? '';
+  const named: Partial<Record<GroupDimension, string>> = {};
+  for (const [index, dimension] of output.by.entries()) {
+    named[dimension] = key[index] ?? '';
   }
   const { count, firstSeen, lastSeen, sparkline } = facts;
   return { key: named, count, firstSeen, lastSeen, context: facts.context(), ...(output.buckets > 0 ? { sparkline } : {}) };

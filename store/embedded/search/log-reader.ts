@@ -3,12 +3,12 @@ import { readBlobFileRows } from '../blob/blob-file-reader.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { SearchScope } from './search-scope.ts';
 
-/** So many blob files are read at the same time: most of it is waiting. */
+/** So many blob files are read at the same time. Reading one is mostly waiting for the disk. */
 const BLOB_FILES_AT_ONCE = 4;
 
 /**
- * The packed logs of events, by their blob pointer. Undefined where they have more bytes than `maxBytes` together.
- * Rejects with `StoreError` (`corrupt`) where one is not there.
+ * Reads the packed logs of events by their blob pointers. Undefined where they have more than `maxBytes` together. Rejects with
+ * `StoreError` (`corrupt`) where a log is missing.
  */
 export async function readLogs(
   scope: SearchScope,
@@ -38,25 +38,25 @@ export async function readLogs(
   return bytes > maxBytes ? undefined : logs;
 }
 
-/** Where the logs of flushed events are read from. */
+/** The source of the logs of flushed events. */
 export interface FlushedLogs {
-  /** Throws `corrupt` where there is none. */
+  /** The blob file with this number. Throws `corrupt` where there is none. */
   readonly blobFile: (number: number) => BlobFile;
   readonly segmentsFolder: string;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Who gets the logs of flushed events, which it knows by their indexes in the list of blob pointers. */
+/** Receives the logs of flushed events, each with its index in the list of blob pointers. */
 export interface LogTaker {
   /** Asked before the blob file of an event is read. */
   readonly isWanted: (index: number) => boolean;
-  /** Called in no order. The bytes are those of a whole page: whoever keeps them copies them. */
+  /** Called in no order. The bytes belong to a larger buffer that is used again, so a taker that keeps them has to copy them. */
   readonly take: (index: number, log: Buffer) => void;
 }
 
 /**
- * Reads the packed log behind each of the blob pointers that is wanted, some blob files at a time. No pointer is there twice. Rejects with
- * `StoreError` (`corrupt`) where one is not there.
+ * Reads the packed log of each wanted blob pointer, some blob files at a time. No pointer occurs twice. Rejects with `StoreError`
+ * (`corrupt`) where a log is missing.
  */
 export async function readFlushedLogs(
   blobPointers: ArrayLike<bigint>,

@@ -1,19 +1,23 @@
 import type { TimeWindow } from '../../../query/search-plan.ts';
+import { duckdbDialect } from '../../../sql/dialect.ts';
+import { slotAt, slotCountStatement, type TimeSlots } from '../../../sql/row-statements.ts';
+import type { Segment } from '../segment/segment.ts';
+import type { SearchScope } from './search-scope.ts';
 
-/** A part of a window, and how many matching events lie in it. */
+/** A range of a window, and the number of matching events in it. */
 export interface CountedRange extends TimeWindow {
   readonly events: number;
 }
 
-/** The part of a window that holds a page. */
+/** The range of a window that holds a page. */
 export interface PageLocation extends CountedRange {
-  /** How many of its events are newer than the page. */
+  /** Number of its events that are newer than the page. */
   readonly skip: number;
 }
 
 /**
- * Where the events number `offset` to `offset + limit` lie, counted from the newest. The ranges are disjoint.
- * Undefined when there are no more than `offset` events.
+ * The range that holds the events number `offset` to `offset + limit`, counted from the newest. The given ranges are disjoint. Undefined
+ * where there are no more than `offset` events.
  */
 export function locatePage(ranges: readonly CountedRange[], offset: number, limit: number): PageLocation | undefined {
   let location: PageLocation | undefined;
@@ -30,7 +34,7 @@ export function locatePage(ranges: readonly CountedRange[], offset: number, limi
   return location;
 }
 
-/** Puts ranges that overlap together. */
+/** Merges overlapping ranges. */
 export function disjointRanges(ranges: readonly CountedRange[]): CountedRange[] {
   const merged: CountedRange[] = [];
   for (const next of [...ranges].sort((a, b) => a.fromMs - b.fromMs)) {
@@ -43,4 +47,39 @@ export function disjointRanges(ranges: readonly CountedRange[]): CountedRange[] 
     }
   }
   return merged;
+}
+
+const SLOTS = 1024;
+
+/** So many of the last slots that can have events are divided once more, because most pages that are asked for are the newest. */
+const DIVIDED = 8;
+
+/** The time slots to count a window by, whose newest event is no later than `newestMs`. */
+export function slotsOf(window: TimeWindow, newestMs: number): TimeSlots {
+  const { fromMs, toMs } = window;
+  const slotMs = Math.ceil((toMs - fromMs) / SLOTS);
+  const newestSlot = Math.floor((Math.min(newestMs, toMs - 1) - fromMs) / slotMs);
+  if (newestSlot < 0 || slotMs === 1) {
+    return { window, slotMs };
+  }
+  const newestFromMs = fromMs + Math.max(0, newestSlot + 1 - DIVIDED) * slotMs;
+  return { window, slotMs, newest: { fromMs: newestFromMs, slotMs: Math.ceil((DIVIDED * slotMs) / SLOTS) } };
+}
+
+/** Counts the matching events of the window by slot. Returns the ranges that have some, in no order. */
+export async function countBySlot(scope: SearchScope, window: TimeWindow, segments?: readonly Segment[]): Promise<CountedRange[]> {
+  const slots = slotsOf(window, scope.newestMs);
+  const counted = await scope.runner.run(slotCountStatement(scope.plan, scope.events(window, segments), slots, duckdbDialect));
+  return counted.map(([slot, events]) => slotRange(slots, Number(slot), Number(events)));
+}
+
+/** The range of the slot with this number. */
+export function slotRange(slots: TimeSlots, slot: number, events: number): CountedRange {
+  const { window, newest } = slots;
+  const firstNewest = newest === undefined ? Number.POSITIVE_INFINITY : slotAt(slots, newest.fromMs);
+  const [fromMs, slotMs] =
+    newest === undefined || slot < firstNewest
+      ? [window.fromMs + slot * slots.slotMs, slots.slotMs]
+      : [newest.fromMs + (slot - firstNewest) * newest.slotMs, newest.slotMs];
+  return { fromMs, toMs: Math.min(window.toMs, fromMs + slotMs), events };
 }

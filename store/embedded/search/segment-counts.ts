@@ -1,34 +1,38 @@
+import { hash } from 'node:crypto';
 import type { SearchPlan } from '../../../query/search-plan.ts';
-import { digestOf } from './predicate-digest.ts';
+import { BudgetedCache } from '../runtime/budgeted-cache.ts';
 
-/** Of how many searches the counts are kept: those that were made last. */
+/** The counts of the searches that were made last are kept, of so many. */
 const MAX_SEARCHES = 1_000;
 
-/** Counts of more segments than this are forgotten together: most of these segments are gone, and counting again is no harm. */
+/** Counts of more segments than this are forgotten together: most of these segments are gone, and counting again does no harm. */
 const MAX_SEGMENTS = 10_000;
 
-/** How many events of a segment match, by the segment's id. */
+/** Numbers of matching events by the id of their segment. */
 export type CountBySegment = Map<number, number>;
 
 /**
- * Remembers how many events of a zone fulfil a predicate in each segment. A segment never changes, so a dashboard that asks the same thing
- * every few seconds has its segments counted once, wherever its window has moved to, as long as they lie in it.
+ * Remembers how many events of some zones match a predicate in each segment. A segment never changes, so the segments of a dashboard that
+ * asks the same every few seconds are counted once, wherever its window has moved to, as long as they lie in it.
  */
 export class SegmentCounts {
-  readonly #bySearch = new Map<string, CountBySegment>();
+  readonly #bySearch = new BudgetedCache<string, CountBySegment>({ budget: MAX_SEARCHES, sizeOf: () => 1 });
 
-  /** What is known already; further counts may be added. */
-  of({ zoneId, where }: Pick<SearchPlan, 'zoneId' | 'where'>): CountBySegment {
-    const key = `${zoneId} ${digestOf(where)}`;
-    const known = this.#bySearch.get(key);
-    const counts: CountBySegment = known === undefined || known.size > MAX_SEGMENTS ? new Map() : known;
-    // Behind all others, which makes it the last to be forgotten.
-    this.#bySearch.delete(key);
-    this.#bySearch.set(key, counts);
-    for (const oldest of this.#bySearch.size > MAX_SEARCHES ? this.#bySearch.keys() : []) {
-      this.#bySearch.delete(oldest);
-      break;
+  /** The counts that are known already. The caller may add further ones. */
+  of(plan: Pick<SearchPlan, 'zones' | 'where'>): CountBySegment {
+    const key = searchKey(plan);
+    const known = this.#bySearch.use(key);
+    if (known !== undefined && known.size <= MAX_SEGMENTS) {
+      return known;
     }
+    const counts: CountBySegment = new Map();
+    this.#bySearch.add(key, counts);
     return counts;
   }
+}
+
+/** Tells searches apart by zones and predicate. A digest stands for the predicate, which can have thousands of values. */
+export function searchKey({ zones, where }: Pick<SearchPlan, 'zones' | 'where'>): string {
+  const text = JSON.stringify(where, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+  return `${zones} ${hash('sha256', text)}`;
 }

@@ -1,21 +1,21 @@
-import { StoreError } from '../../store-error.ts';
+import { StoreError } from '../../event-store.ts';
 
 /**
- * The logs of the events that were flushed together, as a Parquet file: they are most of an event's bytes and are read for the rows of an
- * answer only, so they are written once and never merged. Segments say where in which blob file the log of an event is.
+ * A Parquet file with the logs of the events of one flush. Logs are most of an event's bytes and are read for the rows of an answer only,
+ * so they are written once and never merged. Segments have the blob pointer of each event.
  */
 export interface BlobFile {
-  /** That of the last journal in it. */
+  /** The number of the last journal in it. */
   readonly number: number;
-  /** File name within the segments folder. */
+  /** The file name within the segments folder. */
   readonly file: string;
   readonly rows: number;
   readonly bytes: number;
   readonly minSequence: bigint;
   readonly maxSequence: bigint;
-  /** What its events had in the journals, fields and logs. */
+  /** The bytes of its events in the journals, fields and logs. */
   readonly textBytes: number;
-  /** When its events were taken in: `packIngestTimes`. */
+  /** The times at which its events were taken in, by `packIngestTimes`. */
   readonly ingestTimes: Uint8Array;
 }
 
@@ -27,7 +27,7 @@ export function isReferenced(
   return segments.some((segment) => segment.maxSequence >= minSequence && segment.minSequence <= maxSequence);
 }
 
-/** Throws `corrupt` where there is none. */
+/** Throws `StoreError` (`corrupt`) where there is none. */
 export function blobFileWithNumber(blobFiles: readonly BlobFile[], number: number): BlobFile {
   const found = blobFiles.find((blobFile) => blobFile.number === number);
   if (found === undefined) {

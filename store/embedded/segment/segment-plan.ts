@@ -1,20 +1,11 @@
+import { HOUR_MS, LARGE_ZONE_ROWS, LONG_PARTITION_MS, MAX_SEGMENT_ROWS } from '../../../sql/segment-layout.ts';
 import type { SegmentSlice } from '../../../sql/segment-statements.ts';
-import { type Extent, extentOf } from './extent.ts';
-import type { UnpublishedSegment } from './segment.ts';
-import { zoneRowsOf } from './zone-rows.ts';
+import { type Extent, extentOf, type UnpublishedSegment, zoneRowsOf } from './segment.ts';
 
-export const HOUR_MS = 3_600_000;
-
-/** Hours that are long over, and ones that hold little, share a segment of this length: fewer, larger segments are faster to search. */
-export const LONG_PARTITION_MS = 12 * HOUR_MS;
-
-/** Below this many rows an hour on average, an hour does not get a segment of its own. */
+/** An hour gets a segment of its own from this many rows an hour on average. */
 const SMALL_HOUR_ROWS = 20_000;
 
-/** A segment is sorted in memory when it is written, so its size is bounded. */
-export const MAX_SEGMENT_ROWS = 500_000;
-
-/** A segment to write: what to select, and what the catalog will say of it. */
+/** A segment to write: the events to select, and its entry in the catalog. */
 export interface SegmentPlan {
   readonly slice: SegmentSlice;
   readonly content: Omit<UnpublishedSegment, 'file' | 'bytes'>;
@@ -22,13 +13,13 @@ export interface SegmentPlan {
 
 /** The events of one zone within one time partition. */
 export interface PartitionZone extends Extent {
-  /** Number of the time partition since the epoch. */
+  /** The number of the time partition since the epoch. */
   readonly partition: number;
   readonly zone: number;
   readonly events: number;
 }
 
-/** A row of `partitionZoneCountStatement`. */
+/** Reads a row of `partitionZoneCountStatement`. */
 export function partitionZone(row: readonly unknown[]): PartitionZone {
   const [partition, zone, events, minTimestamp, maxTimestamp, minSequence, maxSequence] = row;
   return {
@@ -42,7 +33,7 @@ export function partitionZone(row: readonly unknown[]): PartitionZone {
   };
 }
 
-/** Hourly segments where hours hold enough events, long ones where they do not. `counts` is by hour. */
+/** Plans hourly segments where hours have enough events, and long ones elsewhere. `counts` is by hour. */
 export function planFlush(counts: readonly PartitionZone[]): SegmentPlan[] {
   const hours = new Set(counts.map(({ partition }) => partition)).size;
   const rows = counts.reduce((sum, { events }) => sum + events, 0);
@@ -51,7 +42,7 @@ export function planFlush(counts: readonly PartitionZone[]): SegmentPlan[] {
   return [...partitions].flatMap(([partition, partitionCounts]) => planPartition(partition, hoursPerPartition * HOUR_MS, partitionCounts));
 }
 
-/** The segments of one time partition: one, or several by zone where one would be too large. */
+/** Plans the segments of one time partition: one, or several by zone where one would be too large. */
 export function planPartition(partition: number, partitionMs: number, counts: readonly PartitionZone[]): SegmentPlan[] {
   return splitByZone(counts).map((part) => ({
     slice: {
@@ -65,7 +56,7 @@ export function planPartition(partition: number, partitionMs: number, counts: re
   }));
 }
 
-/** Runs of neighbouring zones that hold no more than a segment should; a zone is never split, however many events it has. */
+/** Splits zones into runs of neighbours with no more rows than a segment may have. A zone is never split, however many events it has. */
 function splitByZone(counts: readonly PartitionZone[]): PartitionZone[][] {
   const byZone = [...Map.groupBy(counts, ({ zone }) => zone)].sort(([a], [b]) => a - b);
   const parts: PartitionZone[][] = [];
@@ -82,9 +73,7 @@ function splitByZone(counts: readonly PartitionZone[]): PartitionZone[][] {
   return parts;
 }
 
-/** Zones of which a segment holds this many events on average are large. */
-const LARGE_ZONE_ROWS = 4_000;
-
+/** Whether the zones of a segment are large on average. */
 function hasLargeZones(counts: readonly PartitionZone[]): boolean {
   const rows = counts.reduce((sum, { events }) => sum + events, 0);
   return rows / new Set(counts.map(({ zone }) => zone)).size >= LARGE_ZONE_ROWS;

@@ -1,10 +1,34 @@
-import type { TimeWindow } from '../../../query/search-plan.ts';
-import type { Extent } from './extent.ts';
+import type { TimeWindow, ZoneSelection } from '../../../query/search-plan.ts';
 
-/** A published Parquet file: it never changes; it is replaced or dropped as a whole. */
+/** The times and the sequences of the first and the last event of a part, all inclusive. */
+export interface Extent {
+  readonly minTimestamp: number;
+  readonly maxTimestamp: number;
+  readonly minSequence: bigint;
+  readonly maxSequence: bigint;
+}
+
+/** The extent of at least one part. The parts can be too many for the arguments of one `Math.min`. */
+export function extentOf(parts: readonly Extent[]): Extent {
+  let [minTimestamp, maxTimestamp] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [minSequence, maxSequence] = [parts[0]?.minSequence ?? 0n, parts[0]?.maxSequence ?? 0n];
+  for (const part of parts) {
+    minTimestamp = Math.min(minTimestamp, part.minTimestamp);
+    maxTimestamp = Math.max(maxTimestamp, part.maxTimestamp);
+    if (part.minSequence < minSequence) {
+      minSequence = part.minSequence;
+    }
+    if (part.maxSequence > maxSequence) {
+      maxSequence = part.maxSequence;
+    }
+  }
+  return { minTimestamp, maxTimestamp, minSequence, maxSequence };
+}
+
+/** A published Parquet file with the fields of events. It never changes; it is replaced or dropped as a whole. */
 export interface Segment extends Extent {
   readonly id: number;
-  /** File name within the segments folder. */
+  /** The file name within the segments folder. */
   readonly file: string;
   readonly rows: number;
   readonly bytes: number;
@@ -18,7 +42,21 @@ export function overlaps(part: Pick<Extent, 'minTimestamp' | 'maxTimestamp'>, fr
   return part.maxTimestamp >= fromMs && part.minTimestamp < toMs;
 }
 
-/** Whether all of its events lie in the half-open range. */
+/** Whether all events of the part lie in the half-open range. */
 export function liesWithin(part: Pick<Extent, 'minTimestamp' | 'maxTimestamp'>, { fromMs, toMs }: TimeWindow): boolean {
   return part.minTimestamp >= fromMs && part.maxTimestamp < toMs;
+}
+
+/** The number of events of the zones in a segment. */
+export function rowsOfZones({ rows, zoneRows }: Pick<Segment, 'rows' | 'zoneRows'>, zones: ZoneSelection): number {
+  return zones === 'all' ? rows : zones.reduce((sum, zone) => sum + (zoneRows.get(zone) ?? 0), 0);
+}
+
+/** The number of events of each zone in all the parts. */
+export function zoneRowsOf(parts: Iterable<readonly [zone: number, events: number]>): Map<number, number> {
+  const rows = new Map<number, number>();
+  for (const [zone, events] of parts) {
+    rows.set(zone, (rows.get(zone) ?? 0) + events);
+  }
+  return rows;
 }

@@ -1,33 +1,33 @@
 import type { GrowingSource } from '../../../sql/events-relation.ts';
-import { StoreError } from '../../store-error.ts';
+import { StoreError } from '../../event-store.ts';
 import type { MemtableLogs } from '../blob/memtable-logs.ts';
-import type { IngestTime } from './feed-ingest-times.ts';
+import type { IngestTime } from './ingest-times.ts';
 
 /**
- * Searchable events that are not in a segment yet: those of a journal whose file is searched by an alias, or those of small journals that
- * were copied into a table in memory.
+ * Searchable events that are in no segment yet: those of a journal whose file is searched by an alias, or those of small journals, copied
+ * into a table in memory.
  */
 export interface GrowingSegment {
   readonly source: GrowingSource;
   readonly events: number;
-  /** Those of its events, and maybe others. */
+  /** The zones of its events, and maybe others. */
   readonly zones: ReadonlySet<number>;
-  /** Of its events. */
+  /** Unix milliseconds of its first event. */
   readonly minTimestamp: number;
   readonly maxTimestamp: number;
   readonly journalBytes: number;
-  /** Of its journals; 0 before the first. */
+  /** The last sequence of its journals; 0 before the first. */
   readonly lastSequence: bigint;
-  /** Those that are in it, in their order. */
+  /** The journals of its events, in their order. */
   readonly journals: readonly UnflushedJournal[];
-  /** Those of its events, and of others. */
+  /** The logs of its events, and of others. */
   readonly logs: MemtableLogs;
 }
 
 /** A journal whose events are in no segment yet. */
 export interface UnflushedJournal extends IngestTime {
   readonly number: number;
-  /** No less than the texts and logs of its events. */
+  /** At least the bytes of its events' texts and logs. */
   readonly sizeBytes: number;
 }
 
@@ -35,11 +35,13 @@ export function sourcesOf(parts: readonly Pick<GrowingSegment, 'source'>[]): Gro
   return parts.map(({ source }) => source);
 }
 
-/** The packed log of an event of these parts. Throws `corrupt` where there is none. */
+/** The packed log of an unflushed event. Throws `corrupt` where these parts have none. */
 export function logOfGrowing(parts: readonly Pick<GrowingSegment, 'logs'>[], sequence: bigint): Buffer {
-  const part = parts.find(({ logs }) => logs.has(sequence));
-  if (part === undefined) {
-    throw new StoreError('corrupt', `there is no log of the event ${sequence} in memory`);
+  for (const { logs } of parts) {
+    const log = logs.at(sequence);
+    if (log !== undefined) {
+      return log;
+    }
   }
-  return part.logs.at(sequence);
+  throw new StoreError('corrupt', `there is no log of the event ${sequence} in memory`);
 }

@@ -1,28 +1,22 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
-import { dropTableStatement } from '../../../sql/journal-statements.ts';
+import { dropTableStatement } from '../../../sql/memtable-statements.ts';
+import type { StoreLogger } from '../../event-store.ts';
 import { SerialQueue } from '../../serial-queue.ts';
-import type { StoreLogger } from '../../store-logger.ts';
-import { runStatement } from '../duckdb/duckdb-engine.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
-import { removeFiles } from '../runtime/published-file.ts';
+import { removeFiles } from '../runtime/file-output.ts';
 import type { Retired } from './version-set.ts';
 
-/** Frees the memory and the files of what left the version set and is read by nobody: the journals of unflushed events, too. */
+/** Frees the memory and the files of parts that left the version set and are read by nobody, with the journals of unflushed events. */
 export class PartRemover {
   readonly #queue = new SerialQueue();
-  readonly #connection: DuckDBConnection;
+  readonly #runner: StatementRunner;
   readonly #aliases: PathAliases;
   readonly #journals: Pick<JournalFolder, 'retire' | 'eventsPath'>;
   readonly #logger: StoreLogger;
 
-  constructor(
-    connection: DuckDBConnection,
-    aliases: PathAliases,
-    journals: Pick<JournalFolder, 'retire' | 'eventsPath'>,
-    logger: StoreLogger,
-  ) {
-    this.#connection = connection;
+  constructor(runner: StatementRunner, aliases: PathAliases, journals: Pick<JournalFolder, 'retire' | 'eventsPath'>, logger: StoreLogger) {
+    this.#runner = runner;
     this.#aliases = aliases;
     this.#journals = journals;
     this.#logger = logger;
@@ -31,13 +25,13 @@ export class PartRemover {
   remove({ growingSegments, files }: Retired): void {
     this.#run(async () => {
       for (const { source, logs, journals } of growingSegments) {
-        logs.release();
+        logs.references.release();
         if ('table' in source) {
-          await runStatement(this.#connection, dropTableStatement(source.table));
+          await this.#runner.run(dropTableStatement(source.table));
         }
         const numbers = journals.map(({ number }) => number);
         await this.#aliases.release(numbers.map((number) => this.#journals.eventsPath(number)));
-        // Those that were copied into a table are not read any more either.
+        // The journals of the events that were copied into a table are not read any more either.
         await this.#journals.retire(numbers);
       }
       await this.#aliases.release(files.map(({ file }) => this.#aliases.segmentPath(file)));
@@ -47,13 +41,13 @@ export class PartRemover {
 
   dropTable(name: string): void {
     this.#run(async () => {
-      await runStatement(this.#connection, dropTableStatement(name));
+      await this.#runner.run(dropTableStatement(name));
     });
   }
 
   #run(work: () => Promise<void>): void {
     this.#queue.run(work).catch((error: unknown) => {
-      this.#logger.error({ err: error }, 'what is not needed any more could not be removed; a restart removes it');
+      this.#logger.error({ err: error }, 'files or tables that are not needed any more could not be removed; a restart removes them');
     });
   }
 

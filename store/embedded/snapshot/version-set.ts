@@ -1,14 +1,15 @@
+import type { ZoneSelection } from '../../../query/search-plan.ts';
+import { RefCounted } from '../runtime/ref-counted.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment } from '../segment/segment.ts';
-import { ZoneEnds } from './feed-zone-ends.ts';
 import type { GrowingSegment } from './growing-segment.ts';
 
-/** What a search reads: it stays readable until released, whatever is flushed, compacted or dropped meanwhile. */
+/** The parts that one search reads. They stay readable until released, even where they are flushed, merged or expire meanwhile. */
 export interface Snapshot {
   readonly growingSegments: readonly GrowingSegment[];
   readonly segments: readonly Segment[];
   readonly blobFiles: readonly BlobFile[];
-  /** Unflushed events with this sequence or a higher one came after the snapshot. */
+  /** Unflushed events from this sequence on came after the snapshot. */
   readonly endSequence: bigint;
   release(): void;
 }
@@ -23,15 +24,14 @@ type Part = GrowingSegment | Segment | BlobFile;
 
 /**
  * The growing segments and segments that hold the events right now, each event in exactly one of them, and the blob files with the logs of
- * the flushed ones. Parts are exchanged in one step; a part that was taken out is handed to `onRetired` once no snapshot holds it any more.
+ * flushed events. Parts are exchanged in one step. A part that was taken out is handed to `onRetired` once no snapshot holds it.
  */
 export class VersionSet {
   #growingSegments: readonly GrowingSegment[] = [];
   #segments: readonly Segment[];
   #blobFiles: readonly BlobFile[];
   #endSequence: bigint;
-  readonly #readers = new Map<Part, number>();
-  readonly #leaving = new Set<Part>();
+  readonly #references = new Map<Part, RefCounted>();
   readonly #onRetired: (part: Retired) => void;
   readonly #listeners = new Set<() => void>();
   /** How far the events of each zone reach. */
@@ -70,7 +70,7 @@ export class VersionSet {
     this.zoneEnds.reach(zones, endSequence - 1n);
     this.#endSequence = endSequence;
     for (const listener of this.#listeners) {
-      // On its own: what goes wrong in a listener is no failure of the batch that it is told of.
+      // A microtask of its own: an error of a listener is no failure of the batch that it is told of.
       queueMicrotask(listener);
     }
   }
@@ -96,8 +96,7 @@ export class VersionSet {
     this.#segments = [...this.#segments, ...addSegments].filter((segment) => !gone.has(segment));
     this.#blobFiles = [...this.#blobFiles, ...(addBlobFile ? [addBlobFile] : [])].filter((blobFile) => !gone.has(blobFile));
     for (const part of gone) {
-      this.#leaving.add(part);
-      this.#retireIfUnread(part);
+      this.#referencesOf(part).release();
     }
   }
 
@@ -107,37 +106,62 @@ export class VersionSet {
     return { growingSegments, segments, blobFiles, endSequence, release };
   }
 
-  /** Keeps these readable until what is returned is called. All of them are live. */
+  /** Keeps these live parts readable until the returned function is called, for the first time. */
   acquire(parts: readonly Part[]): () => void {
-    for (const part of parts) {
-      this.#readers.set(part, (this.#readers.get(part) ?? 0) + 1);
+    const references = parts.map((part) => this.#referencesOf(part));
+    for (const reference of references) {
+      reference.acquire();
     }
-    let released = false;
+    let isReleased = false;
     return () => {
-      if (released) {
-        return;
-      }
-      released = true;
-      for (const part of parts) {
-        this.#leave(part);
+      if (!isReleased) {
+        isReleased = true;
+        for (const reference of references) {
+          reference.release();
+        }
       }
     };
   }
 
-  #leave(part: Part): void {
-    const readers = (this.#readers.get(part) ?? 1) - 1;
-    if (readers > 0) {
-      this.#readers.set(part, readers);
-      return;
+  /** The users of a live part: the version set itself, and the snapshots that hold it. */
+  #referencesOf(part: Part): RefCounted {
+    let references = this.#references.get(part);
+    if (references === undefined) {
+      references = new RefCounted(() => {
+        this.#references.delete(part);
+        this.#onRetired('file' in part ? { growingSegments: [], files: [part] } : { growingSegments: [part], files: [] });
+      });
+      this.#references.set(part, references);
     }
-    this.#readers.delete(part);
-    this.#retireIfUnread(part);
+    return references;
+  }
+}
+
+/** The last sequence at which each zone may have events. A reader that has come as far needs to read nothing to know it. */
+export class ZoneEnds {
+  readonly #ends = new Map<number, bigint>();
+
+  constructor(segments: readonly Pick<Segment, 'zoneRows' | 'maxSequence'>[]) {
+    for (const { zoneRows, maxSequence } of segments) {
+      this.reach(zoneRows.keys(), maxSequence);
+    }
   }
 
-  #retireIfUnread(part: Part): void {
-    if (this.#readers.has(part) || !this.#leaving.delete(part)) {
-      return;
+  reach(zones: Iterable<number>, sequence: bigint): void {
+    for (const zone of zones) {
+      if ((this.#ends.get(zone) ?? 0n) < sequence) {
+        this.#ends.set(zone, sequence);
+      }
     }
-    this.#onRetired('file' in part ? { growingSegments: [], files: [part] } : { growingSegments: [part], files: [] });
+  }
+
+  /** The highest of the zones' ends; 0 where they have no events at all. */
+  of(zones: ZoneSelection): bigint {
+    let highest = 0n;
+    for (const zone of zones === 'all' ? this.#ends.keys() : zones) {
+      const end = this.#ends.get(zone) ?? 0n;
+      highest = end > highest ? end : highest;
+    }
+    return highest;
   }
 }

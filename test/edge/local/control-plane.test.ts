@@ -61,7 +61,7 @@ describe('the local control plane', () => {
   test('two of them side by side have nothing to do with each other: the proxy differs by its upstream only', async () => {
     await using one = await startFacade([scriptVariables]);
     await using other = await startFacade([scriptVariables]);
-    const set = (value: string): { id: number; method: string; path: string; body: object } => ({
+    const set = (value: string): { number: number; method: string; path: string; body: object } => ({
       ...exampleOf(2),
       body: { Name: 'WHO', DefaultValue: value },
     });

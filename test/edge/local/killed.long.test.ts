@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openState } from '../../../edge/local/state.ts';
+import { openState } from '../../../edge/local/control-plane-state.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { addressOf, killAll, startCli } from '../../src/cli/cli-process.ts';
 import { EXAMPLE_REQUESTS, send } from '../example-requests.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const serve = () => startCli(['serve', '--data-dir', dataDir, '--port', '0']);
 
-/** What a writer has done so far, over all rounds. */
+/** The work of a writer so far, over all rounds. */
 interface Progress {
   readonly writer: StateWriter;
   /** The next change. */
@@ -38,7 +38,7 @@ async function writeUntilKilled(url: string, progress: Progress): Promise<void> 
       let status: number;
       let text: string;
       try {
-        const answer = await send(url, { id: 0, method, path, body });
+        const answer = await send(url, { number: 0, method, path, body });
         [status, text] = [answer.status, await answer.text()];
       } catch {
         // Killed: whether this change was made nobody knows.
@@ -73,7 +73,8 @@ function expectKept({ writer, acknowledged, next }: Progress): void {
   const db = openState(dataDir);
   try {
     const kept = writer.kept(db);
-    const told = `${writer.resource}: kept ${kept.slice(-3)} (${kept.length}) of ${next}, the last acknowledged is ${Math.max(...acknowledged)}`;
+    const last = Math.max(...acknowledged);
+    const told = `${writer.resource}: kept ${kept.slice(-3)} (${kept.length}) of ${next}, the last acknowledged is ${last}`;
     // The one that was under way when the program was killed, if any, may be there too.
     if (writer.keeps === 'counted') expect(kept.length >= acknowledged.size && kept.length <= next, told).toBe(true);
     else if (writer.keeps === 'last')
@@ -111,7 +112,7 @@ test('a program that is killed while it writes keeps every change it had answere
 test('and serves every operation again afterwards', async () => {
   const program = serve();
   const url = await addressOf(program);
-  for (const example of EXAMPLE_REQUESTS) expect((await send(url, example)).status, `operation ${example.id}`).toBeLessThan(500);
+  for (const example of EXAMPLE_REQUESTS) expect((await send(url, example)).status, `operation ${example.number}`).toBeLessThan(500);
   program.child.kill('SIGTERM');
   expect(await program.ended).toBe(0);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { nodes } from '../../../edge/local/nodes.ts';
+import { nodes } from '../../../edge/local/containers/nodes.ts';
+import { openState } from '../../../edge/local/control-plane-state.ts';
 import { pullZoneHostnames, pullZones } from '../../../edge/local/pull-zones.ts';
 import { scriptVariables } from '../../../edge/local/script-variables.ts';
-import { openState } from '../../../edge/local/state.ts';
 import { exampleOf } from '../example-requests.ts';
 import { type Answer, type Facade, startFacade } from './resource-calls.ts';
 

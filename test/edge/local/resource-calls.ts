@@ -1,6 +1,6 @@
 import type { LocalResource } from '../../../edge/local/local-resource.ts';
 import { type ExampleRequest, send } from '../example-requests.ts';
-import { type ProxyApp, startProxy } from '../proxy-app.ts';
+import { type ProxyApp, startProxy } from '../proxy/proxy-app.ts';
 import { expectAnswer } from '../schema-check.ts';
 import { type RunningPlane, startPlane } from './running-plane.ts';
 
@@ -32,7 +32,7 @@ export async function startFacade(
       const response = await send(proxy.url, request, headers);
       const text = await response.text();
       const body = text === '' ? '' : JSON.parse(text);
-      expectAnswer(request.id, response.status, body);
+      expectAnswer(request.number, response.status, body);
       return { status: response.status, contentType: response.headers.get('content-type'), body };
     },
     [Symbol.asyncDispose]: async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../../../edge/local/control-plane.ts';
-import type { ProgramMinute, ProgramView } from '../../../edge/local/program-view.ts';
+import type { ProgramMinute, ProgramView } from '../../../edge/local/local-resource.ts';
 
 export const NOW_MS = Date.UTC(2026, 0, 31, 12, 30, 20);
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { accessLists, checksumOf, entryCount } from '../../../edge/local/access-lists.ts';
-import { apiGuardianMetrics } from '../../../edge/local/api-guardian-metrics.ts';
+import { apiGuardianMetrics } from '../../../edge/local/api-guardian/guardian-metrics.ts';
 import { botCategorization } from '../../../edge/local/bot-categorization.ts';
-import type { GuardianCounts } from '../../../edge/local/guardian-counts.ts';
-import { openState } from '../../../edge/local/state.ts';
+import { openState } from '../../../edge/local/control-plane-state.ts';
+import type { GuardianCounts } from '../../../edge/local/local-resource.ts';
 import { exampleOf } from '../example-requests.ts';
 import { type Answer, type Facade, startFacade } from './resource-calls.ts';
 

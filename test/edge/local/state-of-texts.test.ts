@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { localResources } from '../../../edge/local/resources.ts';
-import { openState } from '../../../edge/local/state.ts';
+import { localResources } from '../../../edge/local/control-plane.ts';
+import { openState } from '../../../edge/local/control-plane-state.ts';
 import { exampleOf } from '../example-requests.ts';
 import { type Answer, type Facade, startFacade } from './resource-calls.ts';
 

@@ -13,11 +13,9 @@ export interface StateWriter {
   /** Puts there what the calls need, before the program starts. */
   prepare?(db: DatabaseSync): void;
   calls(n: number): readonly WriterCall[];
-  /**
-   * Which of the changes are in the state, every one whole. Throws (by an expectation or otherwise) where there is half of one.
-   */
+  /** Returns the numbers of the changes that are in the state as a whole. Throws if there is half of one. */
   kept(db: DatabaseSync): readonly number[];
-  /** `each` change is there by its number; the `last` has taken the place of those before it; or they have no numbers and are `counted`. */
+  /** `each`: every change is there by its number. `last`: only the last change is there. `counted`: changes have no numbers. */
   readonly keeps: 'each' | 'last' | 'counted';
 }
 
@@ -98,7 +96,8 @@ export const STATE_WRITERS: readonly StateWriter[] = [
       requireNone(
         db,
         'half a zone',
-        `SELECT z.domain, count(r.id) FROM dns_zone AS z LEFT JOIN dns_record AS r ON r.zone_id = z.id GROUP BY z.id HAVING count(r.id) <> ${RECORDS}`,
+        `SELECT z.domain, count(r.id) FROM dns_zone AS z LEFT JOIN dns_record AS r ON r.zone_id = z.id
+         GROUP BY z.id HAVING count(r.id) <> ${RECORDS}`,
       );
       return numbers(db, "SELECT CAST(substr(domain, 2) AS INTEGER) AS n FROM dns_zone WHERE domain LIKE 'z%.example'");
     },

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEMO_EVENTS_PER_DAY, DEMO_SEED, eventsOfSecond } from '../../../ingest/demo/demo-feed.ts';
 import { DemoDensity } from '../../../ingest/demo/demo-schedule.ts';
+import { SELECTED } from '../../../src/routes/page.ts';
 import { type OracleEvent, oracleEvents } from '../../oracle/raw-event.ts';
 import { searchOracle } from '../../oracle/search-oracle.ts';
 import { HOUR, NOW } from '../event/raw-events.ts';
 
-/** What the page shows before anybody chooses: read from it, so that this test goes along with it. */
+/** The default choice of the page, read from the page so that the test follows it. */
 const PAGE = ((html: string, script: string) => ({
   hours: Number(/<option value="(\d+)" selected>/.exec(html)?.[1]),
-  groupBy: /<select name="groupBy">\s*<option selected>(\w+)</.exec(html)?.[1] ?? '',
+  groupBy: SELECTED,
   groups: Number(/buckets: BUCKETS, pageSize: (\d+)/.exec(script)?.[1]),
 }))(read('web/index.html'), read('web/explorer.js'));
 
@@ -24,7 +25,7 @@ const PROMISED = [
   [2, 'bot net'],
 ] as const;
 
-/** Hours after NOW at which somebody starts the demonstration for the first time; campaigns come round every eight hours. */
+/** Hours after NOW at which somebody starts the demonstration for the first time; attacks come round every eight hours. */
 const STARTS = [0, 5];
 
 function read(path: string): string {

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { demoEvent } from '../../../ingest/demo/demo-event.ts';
 import { DEMO_TOPIC, startDemoFeed } from '../../../ingest/demo/demo-feed.ts';
-import { seededRandom } from '../../../ingest/demo/demo-random.ts';
-import { campaignAt, DemoDensity } from '../../../ingest/demo/demo-schedule.ts';
-import { DEMO_SITES } from '../../../ingest/demo/demo-sites.ts';
+import { attackAt, DEMO_ATTACKS, DemoDensity } from '../../../ingest/demo/demo-schedule.ts';
+import { DEMO_SITES } from '../../../ingest/demo/demo-traffic.ts';
+import { seededRandom } from '../../../ingest/demo/seeded-random.ts';
 import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
 import type { GroupsOutput } from '../../../query/search-plan.ts';
 import type { EventGroup } from '../../../query/search-result.ts';
-import type { EventStore } from '../../../store/event-store.ts';
-import { silentLogger } from '../../../store/store-logger.ts';
+import { type EventStore, silentLogger } from '../../../store/event-store.ts';
 import { alteredStore } from '../../broker/altered-store.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { HOUR, NOW } from '../event/raw-events.ts';
@@ -31,7 +30,7 @@ const feedInto = (store: EventStore, now: () => number, more = {}) =>
 async function groups(store: EventStore, zoneId: number, by: GroupsOutput['by']): Promise<readonly EventGroup[]> {
   const window = { fromMs: NOW - RETENTION_MS, toMs: NOW + HOUR };
   const plan = {
-    zoneId,
+    zones: [zoneId],
     window,
     where: { kind: 'everything' },
     page: { index: 0, size: 500 },
@@ -47,14 +46,14 @@ test('the past 72 hours are filled, and a second start does not fill them again'
   const feed = feedInto(store, () => NOW);
   await feed.filled;
   await feed.stop();
-  expect(store.stats()).toMatchObject({ events: EVENTS, deadLetters: 0, expiredEvents: 0, duplicateEvents: 0 });
+  expect(await store.stats()).toMatchObject({ events: EVENTS, deadLetters: 0, expiredEvents: 0, duplicateEvents: 0 });
   await store.close();
 
   const reopened = await storeIn(dataDir, { now: () => NOW });
   const again = feedInto(reopened, () => NOW);
   await again.filled;
   await again.stop();
-  expect(reopened.stats()).toMatchObject({ events: EVENTS, duplicateEvents: 0 });
+  expect(await reopened.stats()).toMatchObject({ events: EVENTS, duplicateEvents: 0 });
 });
 
 test('a feed that was stopped goes on where it was, and live events follow as the clock goes on', async () => {
@@ -62,17 +61,17 @@ test('a feed that was stopped goes on where it was, and live events follow as th
   const first = feedInto(store, () => NOW - HOUR);
   await first.filled;
   await first.stop();
-  const before = store.stats().events;
+  const before = (await store.stats()).events;
   let now = NOW;
   const second = feedInto(store, () => now);
   await second.filled;
-  expect(store.stats().events - before).toBe(eventsBetween(NOW - HOUR, NOW));
+  expect((await store.stats()).events - before).toBe(eventsBetween(NOW - HOUR, NOW));
   now += HOUR;
   const live = eventsBetween(NOW, NOW + HOUR);
-  await expect.poll(() => store.stats().events - before).toBe(eventsBetween(NOW - HOUR, NOW) + live);
+  await expect.poll(async () => (await store.stats()).events - before).toBe(eventsBetween(NOW - HOUR, NOW) + live);
   await second.stop();
   expect(live).toBeGreaterThan(EVENTS / 72 / 4);
-  expect(store.stats().duplicateEvents).toBe(0);
+  expect((await store.stats()).duplicateEvents).toBe(0);
 });
 
 /** Every event of the window, by zone: its name, and what the search shows of it. */
@@ -80,7 +79,7 @@ async function eventsIn(store: EventStore, fromMs: number, toMs: number): Promis
   const found = new Map<number, readonly string[]>();
   for (const { zoneId } of DEMO_SITES) {
     const plan = {
-      zoneId,
+      zones: [zoneId],
       window: { fromMs, toMs },
       where: { kind: 'everything' },
       page: { index: 0, size: 1 },
@@ -98,11 +97,11 @@ test('a time has the same events whether the feed filled it afterwards or was li
   const live = await storeIn(temporaryFolder(), { now: () => NOW + 24 * HOUR });
   const feed = feedInto(live, () => now, { eventsPerDay: 20_000 });
   await feed.filled;
-  const before = live.stats().events;
+  const before = (await live.stats()).events;
   const expected = eventsBetween(NOW, NOW + 24 * HOUR, 20_000);
   for (const hours of [1, 7, 24]) {
     now = NOW + hours * HOUR;
-    await expect.poll(() => live.stats().events - before).toBe(eventsBetween(NOW, now, 20_000));
+    await expect.poll(async () => (await live.stats()).events - before).toBe(eventsBetween(NOW, now, 20_000));
   }
   await feed.stop();
   const past = await storeIn(temporaryFolder(), { now: () => NOW + 24 * HOUR });
@@ -121,7 +120,7 @@ test('a time has the same events whether the feed filled it afterwards or was li
   }
 });
 
-test("the feed's place is none that a topic of Kafka can have", async () => {
+test("the feed's topic is none that Kafka can have", async () => {
   expect(DEMO_TOPIC).not.toMatch(/^[A-Za-z0-9._-]+$/);
   const store = await storeIn(temporaryFolder(), { now: () => NOW });
   const builder = new BatchBuilder({ now: () => NOW, retentionMs: RETENTION_MS });
@@ -131,15 +130,15 @@ test("the feed's place is none that a topic of Kafka can have", async () => {
   const feed = feedInto(store, () => NOW);
   await feed.filled;
   await feed.stop();
-  expect(store.stats().events).toBe(EVENTS);
-  expect(store.sourceOffset('demo', 0)).toBe(BigInt(NOW));
+  expect((await store.stats()).events).toBe(EVENTS);
+  expect(await store.sourceOffset('demo', 0)).toBe(BigInt(NOW));
 });
 
 test('a feed that is stopped while it fills ends at once and keeps what it has', async () => {
   const store = await storeIn(temporaryFolder(), { now: () => NOW });
   const feed = feedInto(store, () => NOW, { eventsPerDay: 70_000 });
   await feed.stop();
-  expect(store.stats().events).toBeLessThan(100_000);
+  expect((await store.stats()).events).toBeLessThan(100_000);
 });
 
 describe('in the search one sees', () => {
@@ -172,15 +171,15 @@ test('the same seed makes the same event, another one another', () => {
   expect(made(1)).not.toBe(made(2));
 });
 
-test('every day has exactly the events asked for, in a shape that is the same each day, and each campaign runs in eight hours', () => {
+test('every day has exactly the events asked for, in a shape that is the same each day, and each attack runs in eight hours', () => {
   for (const eventsPerDay of [2000, 10_007, 100_000]) {
     for (const start of [0, NOW, NOW + 12_345_000]) expect(eventsBetween(start, start + 24 * HOUR, eventsPerDay)).toBe(eventsPerDay);
   }
   const density = new DemoDensity(100_000);
   const day = Math.floor(NOW / 86_400_000) * 86_400;
   for (let second = day; second < day + 86_400; second += 7) expect(density.eventsAt(second)).toBe(density.eventsAt(second + 86_400));
-  const seconds = Array.from({ length: 8 * 3600 }, (_, place) => NOW / 1000 + 12_345 + place);
-  expect(new Set(seconds.map(campaignAt))).toEqual(new Set(['scan', 'stuffing', 'bot net', null]));
+  const seconds = Array.from({ length: 8 * 3600 }, (_, index) => NOW / 1000 + 12_345 + index);
+  expect(new Set(seconds.map(attackAt))).toEqual(new Set([...DEMO_ATTACKS, null]));
 });
 
 test.each([0, 1, 250, 999])('no event of the past expires or is left out at %i ms past a second, while the clock goes on', async (ms) => {
@@ -195,9 +194,9 @@ test.each([0, 1, 250, 999])('no event of the past expires or is left out at %i m
   const first = NOW - HOUR + (ms === 0 ? 1000 : 2000);
   const filled = eventsBetween(first, NOW, 24 * 15_000);
   // A second that the clock has reached meanwhile may have been live already.
-  const { events } = store.stats();
+  const { events } = await store.stats();
   expect([filled, filled + eventsBetween(NOW, NOW + 1000, 24 * 15_000)]).toContain(events);
-  expect(store.stats()).toMatchObject({ expiredEvents: 0, deadLetters: 0 });
+  expect(await store.stats()).toMatchObject({ expiredEvents: 0, deadLetters: 0 });
 });
 
 test('live events use the memory of those before them again', async () => {
@@ -240,7 +239,7 @@ test('live events that came to lie far behind the clock are stored in several ba
   const feed = feedInto(watched, () => now, { eventsPerDay: 24_000 });
   await feed.filled;
   now += 24 * HOUR;
-  await expect.poll(() => store.stats().events).toBe(24_000);
+  await expect.poll(async () => (await store.stats()).events).toBe(24_000);
   await feed.stop();
   expect(Math.max(...sizes)).toBeLessThan(6000);
 });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { WIRE_FIELDS } from '../../../ingest/event/scan/wire-fields.ts';
+import { EVENT_FIELDS } from '../../../query/event-fields.ts';
 import { HOUR, NOW } from './raw-events.ts';
 
 /** JSON as text, not as a value: blanks, escapes, repeated names and numbers of every form are what the intake must cope with. */
 const blank = fc.constantFrom('', '', '', '', ' ', '\n', '\r\n', '\t  ');
 
 const escapedFully = (text: string) =>
-  `"${[...Array(text.length).keys()].map((place) => `\\u${text.charCodeAt(place).toString(16).padStart(4, '0')}`).join('')}"`;
+  `"${[...Array(text.length).keys()].map((index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`).join('')}"`;
 
 const plainText = fc.oneof(
   fc.string({ maxLength: 12 }),
@@ -17,8 +17,8 @@ const written = (text: fc.Arbitrary<string>) =>
   fc.oneof({ weight: 6, arbitrary: text.map((value) => JSON.stringify(value)) }, { weight: 1, arbitrary: text.map(escapedFully) });
 
 /**
- * Names hold no backslash: once V8 (Node 24.21) has seen a member named `\\`, `JSON.parse` of a name written with an escape in the same
- * place of an object may return that one, and the oracle relies on `JSON.parse`.
+ * Names hold no backslash: once V8 (Node 24.21) has seen a member named `\\`, `JSON.parse` of a name written with an escape at the same
+ * index of an object may return that one, and the oracle relies on `JSON.parse`.
  */
 const nameText = plainText.filter((text) => !text.includes('\\'));
 
@@ -91,7 +91,7 @@ const required = ['logId', 'shieldZoneId', 'timestamp', 'log'];
 export const arbitraryRawEvent: fc.Arbitrary<string> = fc
   .tuple(
     fc.tuple(...required.map((name) => fc.option(fieldMember(name), { freq: 12 }))),
-    fc.array(fc.constantFrom(...WIRE_FIELDS).chain(fieldMember), { maxLength: 6 }),
+    fc.array(fc.constantFrom(...EVENT_FIELDS.map(({ name }) => name)).chain(fieldMember), { maxLength: 6 }),
     fc.array(member(written(nameText), anyValue), { maxLength: 2 }),
     fc.tuple(blank, blank, fc.constantFrom('', '', '', '\ufeff')),
   )

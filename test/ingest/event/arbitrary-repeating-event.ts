@@ -32,7 +32,7 @@ const texts: fc.Arbitrary<Texts> = fc
     url: (how & 4) === 0 ? url : `${url}${ip}${ruleName}`,
   }));
 
-/** What a log may be made of: values whole, without an end, twice in a row. */
+/** Draws parts of a log: whole values, values without an end, and values twice in a row. */
 function partsOf(values: Texts): fc.Arbitrary<string> {
   const value = fc.constantFrom(...PACKED_FIELDS.map((name) => values[name]));
   return fc.oneof(

@@ -58,10 +58,10 @@ test('a dead letter of 1 MiB is kept whole, of a longer one the start, and both 
 
 test('a rejected event between good ones leaves no trace in the columns and the logs', () => {
   const builder = new BatchBuilder(RULES);
-  const ids = Array.from({ length: 500 }, (_, place) => `e${place}`);
-  const logs = ids.map((_id, place) => ({ filling: 'x'.repeat(place * 10) }));
-  for (const [place, logId] of ids.entries()) {
-    const event = rawEvent({ logId, log: logs[place] });
+  const ids = Array.from({ length: 500 }, (_, index) => `e${index}`);
+  const logs = ids.map((_id, index) => ({ filling: 'x'.repeat(index * 10) }));
+  for (const [index, logId] of ids.entries()) {
+    const event = rawEvent({ logId, log: logs[index] });
     builder.addEvent('file', Buffer.from(event));
     builder.addEvent('file', Buffer.from(event.slice(0, -2)));
     builder.addEvent('file', Buffer.from(event.replace('"shieldZoneId":7', '"shieldZoneId":7.5')));

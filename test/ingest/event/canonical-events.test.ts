@@ -91,7 +91,7 @@ describe('an event without an id gets', () => {
     expect(loadedEvents(builder.take())).toEqual([{ ...basic, logId: digest }]);
   });
 
-  test('its place in Kafka, whatever way it is written', () => {
+  test('its topic, partition and offset in Kafka, whatever way it is written', () => {
     const builder = new BatchBuilder(RULES);
     builder.addKafkaMessage('events', 3, 41n, Buffer.from(event));
     builder.addKafkaMessage('events', 3, 42n, Buffer.from(rawEvent({ logId: null, asn: 5 })));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ColumnWriter } from '../../../ingest/event/column-writer.ts';
-import { columnIndex } from '../../../query/batch-columns.ts';
+import { BATCH_COLUMNS, columnIndex, HAS_UPPERCASE_OR_NON_ASCII_BIT } from '../../../query/batch-columns.ts';
 import { decodedEvents } from './decoded-fields.ts';
 
 const FEATURE = columnIndex('feature');
@@ -51,7 +51,7 @@ describe('an id is written', () => {
     ['as a text if it has a digit in upper case', DIGITS.replace('f', 'F'), '', text(DIGITS.replace('f', 'F'))],
     ['as a text if it is a UUID in upper case', UUID.toUpperCase(), '', text(UUID.toUpperCase())],
     ['as a text if its last digit is none', DIGITS.replace(/.$/, 'g'), '', text(DIGITS.replace(/.$/, 'g'))],
-    ['as a text if a dash is in another place', '0123456-789ab-cdef-0f1e-2d3c4b5a69780', '', text('0123456-789ab-cdef-0f1e-2d3c4b5a69780')],
+    ['as a text if a dash is elsewhere', '0123456-789ab-cdef-0f1e-2d3c4b5a69780', '', text('0123456-789ab-cdef-0f1e-2d3c4b5a69780')],
     ...[8, 13, 18, 23].map((dash): [string, string, string, string] => {
       const logId = `${UUID.slice(0, dash)}0${UUID.slice(dash + 1)}`;
       return [`as a text if it has a digit for the dash at ${dash}`, logId, '', text(logId)];
@@ -97,7 +97,10 @@ test.each<[event: Written, hasUppercaseOrNonAscii: boolean]>([
   add(writer, { ip: 'Ü' });
   add(writer, event);
   const masks = Buffer.concat(writer.take().masks);
-  expect([masks.readUInt32LE(0), masks.readUInt32LE(4)].map((mask) => mask >>> 17)).toEqual([1, hasUppercaseOrNonAscii ? 1 : 0]);
+  expect([masks.readUInt32LE(0), masks.readUInt32LE(4)].map((mask) => mask >>> HAS_UPPERCASE_OR_NON_ASCII_BIT)).toEqual([
+    1,
+    hasUppercaseOrNonAscii ? 1 : 0,
+  ]);
 });
 
 test.each([0, 1, -1, 2 ** 31 - 1, -(2 ** 31)])('zone %i is written as it is', (zone) => {
@@ -133,7 +136,7 @@ test('both halves of an address are written with all their bits', () => {
   expect(decoded.map(({ ipLow }) => (ipLow as bigint) ^ 0x1234n)).toEqual(decoded.map(({ ipHigh }) => ipHigh));
 });
 
-test('texts of every length lie in their column one behind the other, whatever chunks they fall into, and the size is that of all chunks', () => {
+test('texts of every length follow one another in their column across chunks, and the size is that of all chunks', () => {
   const writer = new ColumnWriter();
   const lengths = [...Array(300).keys(), 5_000, 20_000, 3_000_000, 0, 1];
   for (const length of lengths) {
@@ -172,7 +175,16 @@ test('one event takes little memory', () => {
   const writer = new ColumnWriter();
   add(writer, { url: '/?a', ip: 'x', feature: 'x' });
   const { values, masks } = writer.take();
-  expect(values.map((chunks) => chunks.length).join('')).toBe('11011001001100000');
+  expect(BATCH_COLUMNS.filter((_, index) => values[index]?.length === 1).map(({ name }) => name)).toEqual([
+    'shieldZoneId',
+    'timestamp',
+    'logIdText',
+    'feature',
+    'ip',
+    'urlHead',
+    'urlTail',
+  ]);
+  expect(values.flat().length).toBe(7);
   const memory = new Set([...values.flat(), ...masks].map(({ buffer }) => buffer));
-  expect([...memory].map(({ byteLength }) => byteLength)).toEqual([20 * 1024]);
+  expect([...memory].map(({ byteLength }) => byteLength)).toEqual([(BATCH_COLUMNS.length + 3) * 1024]);
 });

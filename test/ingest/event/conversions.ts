@@ -1,6 +1,6 @@
 import { ConvertedEvents } from '../../../ingest/event/converted-events.ts';
 import { EventKernel } from '../../../ingest/event/event-kernel.ts';
-import { CLOCK_TOLERANCE_MS } from '../../../ingest/event/event-rules.ts';
+import { CLOCK_TOLERANCE_MS } from '../../../ingest/event/event-verdict.ts';
 import { ScannedEvents } from '../../../ingest/event/scanned-events.ts';
 import type { FieldColumns } from '../../../query/batch-columns.ts';
 import { NOW, RULES } from './raw-events.ts';
@@ -9,7 +9,7 @@ const TIMES = { earliestMs: NOW - RULES.retentionMs, latestMs: NOW + CLOCK_TOLER
 const kernel = new EventKernel();
 const scanned = new ScannedEvents(RULES);
 
-/** What an event was made into: the bytes of its columns, of its mask and of its packed log without the newline, each in Latin-1. */
+/** A converted event: the bytes of its columns, its mask and its packed log without the newline, each in Latin-1. */
 export interface Conversion {
   readonly columns: readonly string[];
   readonly mask: string;
@@ -30,7 +30,7 @@ export function kernelConversion(bytes: Uint8Array): Conversion | null {
   return isTaken ? conversionOf(events) : null;
 }
 
-/** What the scanner makes of it, or null where it accepts none. */
+/** Returns the conversion by the scanner, or null if it does not accept the event. */
 export function scannedConversion(bytes: Uint8Array): Conversion | null {
   const events = new ConvertedEvents();
   const { kind } = scanned.convert(bytes, null, events);

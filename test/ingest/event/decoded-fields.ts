@@ -1,27 +1,6 @@
-import type { FieldColumns } from '../../../query/batch-columns.ts';
+import { BATCH_COLUMNS, type BatchColumn, type FieldColumns } from '../../../query/batch-columns.ts';
 
-/** The columns by the words of their definition, sharing no code with the intake. */
-const COLUMNS = [
-  ['shieldZoneId', 'int32'],
-  ['timestamp', 'int64'],
-  ['logIdBytes', 'bytes'],
-  ['logIdText', 'text'],
-  ['feature', 'text'],
-  ['ruleId', 'text'],
-  ['ruleName', 'text'],
-  ['ip', 'text'],
-  ['ja4', 'text'],
-  ['ua', 'text'],
-  ['urlHead', 'text'],
-  ['urlTail', 'text'],
-  ['asn', 'text'],
-  ['country', 'text'],
-  ['action', 'text'],
-  ['ipHigh', 'uint64'],
-  ['ipLow', 'uint64'],
-] as const;
-
-type Values = Partial<Record<(typeof COLUMNS)[number][0], unknown>>;
+type Values = Partial<Record<BatchColumn, unknown>>;
 
 /** An event without its log: `logId`, `shieldZoneId`, `timestamp`, the texts that it has, `ipHigh` and `ipLow`; 64 bits are bigints. */
 export type DecodedEvent = Readonly<Record<string, unknown>>;
@@ -31,21 +10,21 @@ export type DecodedEvent = Readonly<Record<string, unknown>>;
  * definition of the columns says.
  */
 export function decodedEvents({ values, masks }: FieldColumns): DecodedEvent[] {
-  if (values.length !== COLUMNS.length) {
-    throw new Error(`${values.length} columns instead of ${COLUMNS.length}`);
+  if (values.length !== BATCH_COLUMNS.length) {
+    throw new Error(`${values.length} columns instead of ${BATCH_COLUMNS.length}`);
   }
-  const readers = COLUMNS.map(([, type], index) => new ColumnReader(Buffer.concat(values[index] ?? []), type));
+  const readers = BATCH_COLUMNS.map(({ type }, index) => new ColumnReader(Buffer.concat(values[index] ?? []), type));
   const all = Buffer.concat(masks);
   const events = Array.from({ length: all.length / 4 }, (_, event) => {
     const mask = all.readUInt32LE(4 * event);
-    const own = COLUMNS.flatMap(([name], index) => ((mask & (1 << index)) === 0 ? [] : [[name, readers[index]?.next()]]));
-    const flags = mask >>> COLUMNS.length;
+    const own = BATCH_COLUMNS.flatMap(({ name }, index) => ((mask & (1 << index)) === 0 ? [] : [[name, readers[index]?.next()]]));
+    const flags = mask >>> BATCH_COLUMNS.length;
     if (flags > 1) {
       throw new Error(`an event has bits in its mask that mean nothing: ${mask.toString(2)}`);
     }
     return wholeEvent(Object.fromEntries(own), flags === 1);
   });
-  for (const [index, [name]] of COLUMNS.entries()) {
+  for (const [index, { name }] of BATCH_COLUMNS.entries()) {
     if (readers[index]?.isAtEnd !== true) {
       throw new Error(`${name} has more values than events that have one`);
     }
@@ -56,10 +35,10 @@ export function decodedEvents({ values, masks }: FieldColumns): DecodedEvent[] {
 /** The values of a column, one after the other. */
 class ColumnReader {
   readonly #bytes: Buffer;
-  readonly #type: (typeof COLUMNS)[number][1];
+  readonly #type: (typeof BATCH_COLUMNS)[number]['type'];
   #at = 0;
 
-  constructor(bytes: Buffer, type: (typeof COLUMNS)[number][1]) {
+  constructor(bytes: Buffer, type: (typeof BATCH_COLUMNS)[number]['type']) {
     this.#bytes = bytes;
     this.#type = type;
   }
@@ -100,7 +79,8 @@ function wholeEvent({ logIdBytes, logIdText, urlHead, urlTail, ...others }: Valu
   }
   if (hasUppercaseOrNonAscii !== /[A-Z]|[^\0-\x7f]/.test(`${event.ip ?? ''}${urlTail ?? ''}`)) {
     throw new Error(
-      `of ip ${String(event.ip)} and urlTail ${String(urlTail)} it is said that lower case ${hasUppercaseOrNonAscii ? 'changes one' : 'changes none'}`,
+      `of ip ${String(event.ip)} and urlTail ${String(urlTail)} it is said that ` +
+        `lower case ${hasUppercaseOrNonAscii ? 'changes one' : 'changes none'}`,
     );
   }
   return event;

@@ -7,25 +7,24 @@ import { ConvertedEvents } from '../../../ingest/event/converted-events.ts';
 import { EventConverter } from '../../../ingest/event/event-converter.ts';
 import type { EventVerdict } from '../../../ingest/event/event-verdict.ts';
 import { ScannedEvents } from '../../../ingest/event/scanned-events.ts';
-import type { EventReceiver } from '../../../ingest/upload/event-splitter.ts';
-import { NdjsonSplitter } from '../../../ingest/upload/ndjson-splitter.ts';
+import { type EventReceiver, NdjsonSplitter } from '../../../ingest/upload/event-splitters.ts';
 import { decodedEvents } from './decoded-fields.ts';
 import { LONGEST_KERNEL_EVENT, ofBytes } from './kernel-events.ts';
 import { HOUR, NOW, RULES, rawEvent } from './raw-events.ts';
 
 /** Some usual ones, then ones of every other kind among them. */
 function* mixedEvents(count: number): Iterable<Buffer> {
-  let place = 0;
+  let index = 0;
   for (const line of generateEvents({ seed: 5, count, zones: 9, nowMs: NOW, spanMs: HOUR })) {
     yield line.subarray(0, -1);
-    if (place++ % 7 === 0) {
+    if (index++ % 7 === 0) {
       yield Buffer.from(rawEvent({ logId: undefined, ip: 'nowhere' }));
       yield Buffer.from(rawEvent({ logId: undefined, ip: '::1' }));
-      yield Buffer.from(rawEvent({ asn: 5, more: place }));
+      yield Buffer.from(rawEvent({ asn: 5, more: index }));
       yield Buffer.from(rawEvent({ timestamp: 0 }));
       yield Buffer.from(rawEvent({ shieldZoneId: 'no zone' }));
     }
-    if (place % 100 === 0) {
+    if (index % 100 === 0) {
       yield Buffer.from(rawEvent({ url: 'x'.repeat(300_000) }));
     }
   }
@@ -36,15 +35,15 @@ const textsOf = ({ fields, logs }: ReturnType<ConvertedEvents['take']>) =>
 
 test.each([
   ['from Kafka', () => 'topic-"0-1'],
-  ['from a place with a long name', () => `ü${'x'.repeat(2000)}`],
-  ['from a place that is a UUID', () => '01234567-89ab-cdef-0f1e-2d3c4b5a6978'],
-  ['without a place', null],
-])('events of all kinds together, %s, give the columns, the logs and the verdicts that scanning every one gives', (_from, place) => {
+  ['from a topic with a long name', () => `ü${'x'.repeat(2000)}`],
+  ['from a source id that is a UUID', () => '01234567-89ab-cdef-0f1e-2d3c4b5a6978'],
+  ['not from Kafka', null],
+])('events of all kinds together, %s, give the columns, the logs and the verdicts that scanning every one gives', (_from, sourceId) => {
   const [converter, scanned] = [new EventConverter(RULES), new ScannedEvents(RULES)];
   const expected = new ConvertedEvents();
   for (let batch = 0; batch < 2; batch++) {
     for (const event of mixedEvents(720)) {
-      expect(converter.convert(event, place)).toEqual(scanned.convert(event, place, expected));
+      expect(converter.convert(event, sourceId)).toEqual(scanned.convert(event, sourceId, expected));
     }
     expect(converter.byteLength).toBe(expected.byteLength);
     const [converted, wanted] = [converter.take(), expected.take()];
@@ -63,7 +62,7 @@ test.each([64 * 1024 * 1024, 1_000_000, 65_537, 65_536, 4_099, 700])(
     const expected = new ConvertedEvents();
     const wanted = events.map((event) => scanned.convert(event, null, expected));
     const endings = ['\n', '\r\n', '\n \n', '\n\r\n\n'];
-    const input = Buffer.concat(events.flatMap((event, place) => [event, Buffer.from(endings[place % endings.length] ?? '')]));
+    const input = Buffer.concat(events.flatMap((event, index) => [event, Buffer.from(endings[index % endings.length] ?? '')]));
     const verdicts: EventVerdict[] = [];
     const receiver: EventReceiver = {
       event: (bytes) => verdicts.push(converter.convert(bytes, null)),
@@ -77,7 +76,7 @@ test.each([64 * 1024 * 1024, 1_000_000, 65_537, 65_536, 4_099, 700])(
     for (let start = 0; start < input.length; start += chunkBytes) {
       const chunk = Buffer.from(input.subarray(start, start + chunkBytes));
       splitter.push(chunk, receiver);
-      // Whoever made the chunk may use its memory again.
+      // The memory of a chunk may be used again after the call.
       chunk.fill(0);
     }
     splitter.end(receiver);
@@ -117,17 +116,17 @@ test('ids that are longer than their events are written whole', () => {
   const converter = new EventConverter(RULES);
   // Those of the first thousand are just not too long for the kernel.
   const lengths = [1, 300, 336, 337, 338, 1000, 1024, 1025, 100_000];
-  const places = Array.from(
+  const sourceIds = Array.from(
     { length: 1500 },
-    (_, place) => `${place}-${'x'.repeat(lengths[place % (place < 1000 ? 3 : lengths.length)] ?? 0)}`,
+    (_, index) => `${index}-${'x'.repeat(lengths[index % (index < 1000 ? 3 : lengths.length)] ?? 0)}`,
   );
   const event = Buffer.from(rawEvent({ logId: undefined, feature: 'waf', url: '/?a', ip: '::1' }));
-  for (const place of places) {
-    expect(converter.convert(event, () => place)).toEqual({ kind: 'accepted' });
+  for (const sourceId of sourceIds) {
+    expect(converter.convert(event, () => sourceId)).toEqual({ kind: 'accepted' });
   }
   const { fields } = converter.take();
   const rest = { shieldZoneId: 7, timestamp: BigInt(NOW), feature: 'waf', url: '/?a', ip: '::1', ipHigh: 0n, ipLow: 1n };
-  expect(decodedEvents(fields)).toEqual(places.map((logId) => ({ logId, ...rest })));
+  expect(decodedEvents(fields)).toEqual(sourceIds.map((logId) => ({ logId, ...rest })));
 });
 
 test('no log of an event is spread over two chunks', () => {
@@ -143,14 +142,14 @@ test('no log of an event is spread over two chunks', () => {
   }
 });
 
-test('an event whose place cannot be told leaves nothing behind', () => {
+test('an event whose source id cannot be told leaves nothing behind', () => {
   const converter = new EventConverter(RULES);
   const withoutId = Buffer.from(rawEvent({ logId: undefined, ip: '::1', url: '/?x' }));
   const fails = () => {
-    throw new Error('no place');
+    throw new Error('no source id');
   };
   for (let event = 0; event < 100; event++) {
-    expect(() => converter.convert(withoutId, fails)).toThrow('no place');
+    expect(() => converter.convert(withoutId, fails)).toThrow('no source id');
     expect(converter.convert(withoutId, () => `p${event}`)).toEqual({ kind: 'accepted' });
   }
   const ids = decodedEvents(converter.take().fields).map(({ logId }) => logId);
@@ -167,7 +166,7 @@ test('where there is no address space for a kernel, events are converted all the
     while (hasRoom) try { kernels.push(new EventKernel()); } catch { hasRoom = false; }
     const converter = new EventConverter({ now: () => ${NOW}, retentionMs: ${HOUR} });
     const event = Buffer.from(${JSON.stringify(rawEvent())});
-    for (let place = 0; place < 200; place++) converter.convert(event, null);
+    for (let index = 0; index < 200; index++) converter.convert(event, null);
     console.log(hasRoom, Buffer.concat(converter.take().fields.masks).length / 4);`;
   const limited = ['-c', 'ulimit -v 30000000 && exec "$0" --input-type=module -e "$1"', process.execPath, program];
   const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });

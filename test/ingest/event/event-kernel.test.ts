@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { generateEvents } from '../../../bench/events/event-generator.ts';
 import { demoEvent } from '../../../ingest/demo/demo-event.ts';
-import { seededRandom } from '../../../ingest/demo/demo-random.ts';
-import { WIRE_FIELDS } from '../../../ingest/event/scan/wire-fields.ts';
+import { DEMO_ATTACKS } from '../../../ingest/demo/demo-schedule.ts';
+import { seededRandom } from '../../../ingest/demo/seeded-random.ts';
 import { columnIndex } from '../../../query/batch-columns.ts';
+import { EVENT_FIELDS } from '../../../query/event-fields.ts';
 import { kernelConversion, scannedConversion } from './conversions.ts';
 import { LONGEST_KERNEL_EVENT, nested, ofBytes, withIp, withLog } from './kernel-events.ts';
 import { HOUR, NOW, RULES, rawEvent, rawEventWith } from './raw-events.ts';
 
 const everyField = rawEvent({
-  ...Object.fromEntries(WIRE_FIELDS.map((name) => [name, `of ${name}`])),
+  ...Object.fromEntries(EVENT_FIELDS.map(({ name }) => [name, `of ${name}`])),
   shieldZoneId: 7,
   timestamp: NOW,
   ip: '203.0.113.9',
@@ -18,9 +19,9 @@ const everyField = rawEvent({
 });
 const ADDRESS = [columnIndex('ipHigh'), columnIndex('ipLow')];
 /** The log first, in the middle, last. */
-const withLogAt = (place: number) => {
+const withLogAt = (index: number) => {
   const members = ['"logId":"a"', '"shieldZoneId":7', `"timestamp":${NOW}`, '"ip":"1.2.3.4"'];
-  return `{${members.toSpliced(place, 0, '"log":{"a":["",{}]}').join(',')}}`;
+  return `{${members.toSpliced(index, 0, '"log":{"a":["",{}]}').join(',')}}`;
 };
 
 describe('the kernel writes the same columns and log as the scanner of an event', () => {
@@ -113,7 +114,7 @@ describe('the kernel writes the same columns and log as the scanner of an event'
     '::ffff:102:304',
   ])('from %s', (ip) => {
     const converted = kernelConversion(Buffer.from(withIp(ip)));
-    expect(converted?.columns.filter((_bytes, place) => ADDRESS.includes(place)).map(({ length }) => length)).toEqual([8, 8]);
+    expect(converted?.columns.filter((_bytes, index) => ADDRESS.includes(index)).map(({ length }) => length)).toEqual([8, 8]);
     expect(converted).toEqual(scannedConversion(Buffer.from(withIp(ip))));
   });
 
@@ -154,9 +155,9 @@ test('the kernel takes every event of the benchmarks', () => {
 
 test('the kernel takes every event of the demo', () => {
   const random = seededRandom(1, 2);
-  for (const campaign of [null, 'scan', 'stuffing', 'bot net'] as const) {
-    for (let place = 0; place < 200; place++) {
-      const event = Buffer.from(demoEvent(`demo-${place}`, NOW - place, campaign, random));
+  for (const attack of [null, ...DEMO_ATTACKS]) {
+    for (let index = 0; index < 200; index++) {
+      const event = Buffer.from(demoEvent(`demo-${index}`, NOW - index, attack, random));
       expect(kernelConversion(event)).toEqual(scannedConversion(event) ?? 'nothing');
     }
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DEEPEST_NESTING } from '../../../ingest/event/scan/json-skipper.ts';
+import { MAX_NESTING } from '../../../ingest/event/json-skipper.ts';
 import { kernelConversion, scannedConversion } from './conversions.ts';
 import { rawEvent } from './raw-events.ts';
 
@@ -83,7 +83,7 @@ describe.each(EVENTS)('an event is refused that has %s', (_where, event) => {
     ['the last of the control characters in a text', withText('\x1f')],
     ['a control character in a name', '{"\x02":1}'],
     ['the mark of a value between tokens', '{\x01"a":1}'],
-    ['a mark in the place of a text', '{"a":\x01}'],
+    ['a mark instead of a text', '{"a":\x01}'],
     ['a NUL between tokens', '{\0"a":1}'],
     ['a form feed between tokens', '{\f"a":1}'],
     ['a vertical tab between tokens', '{\v"a":1}'],
@@ -111,7 +111,7 @@ describe.each(EVENTS)('an event is refused that has %s', (_where, event) => {
     ['the byte FE', withText('\xfe')],
     ['the byte FF', withText('\xff')],
     ['bytes that are no UTF-8 in a name', '{"\xff":1}'],
-    ['more levels than are allowed', `{"a":${'['.repeat(DEEPEST_NESTING)}${']'.repeat(DEEPEST_NESTING)}}`],
+    ['more levels than are allowed', `{"a":${'['.repeat(MAX_NESTING)}${']'.repeat(MAX_NESTING)}}`],
   ])('%s', (_what, log) => {
     expect(kernelConversion(event(log))).toBeNull();
     expect(scannedConversion(event(log))).toBeNull();
@@ -129,7 +129,7 @@ describe('a log is written as it is that has', () => {
     ['line ends of Unicode', withText('\xc2\x85\xe2\x80\xa8\xe2\x80\xa9')],
     ['the same name twice', '{"a":1,"a":2,"":3}'],
     ['tabs and blanks between tokens', '{\t"a" :\t[ ]\t}'],
-    ['as many levels as are allowed', `{"a":${'['.repeat(DEEPEST_NESTING - 2)}${']'.repeat(DEEPEST_NESTING - 2)}}`],
+    ['as many levels as are allowed', `{"a":${'['.repeat(MAX_NESTING - 2)}${']'.repeat(MAX_NESTING - 2)}}`],
   ])('%s', (_what, log) => {
     const scanned = scannedConversion(eventWith(log));
     expect(scanned?.log).toBe(log);

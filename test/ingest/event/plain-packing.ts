@@ -3,7 +3,7 @@ import { markOf, PACKED_FIELDS, SHORTEST_PACKED_BYTES } from '../../../query/pac
 /** The values of an event that its log may repeat, as texts. */
 export type PackedTexts = Readonly<Record<string, unknown>>;
 
-/** A packed log by the words of its definition, one place after the other: slow, and sharing no code with the intake. */
+/** A packed log by the words of its definition, one index after the other: slow, and sharing no code with the intake. */
 export function plainlyPacked(log: string, event: PackedTexts): string {
   const values = PACKED_FIELDS.map((name) => event[name]).map((value) => (typeof value === 'string' && counts(value) ? value : null));
   let packed = '';

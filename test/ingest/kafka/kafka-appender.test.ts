@@ -25,7 +25,12 @@ it('stores messages and their offsets together', async () => {
   appender.add('t', 0, 41n, message('a'));
   appender.add('t', 3, 7n, message('b'));
   await appender.drain();
-  expect([store.stats().events, store.sourceOffset('t', 0), store.sourceOffset('t', 3), failures]).toEqual([2, 42n, 8n, []]);
+  expect([(await store.stats()).events, await store.sourceOffset('t', 0), await store.sourceOffset('t', 3), failures]).toEqual([
+    2,
+    42n,
+    8n,
+    [],
+  ]);
 });
 
 it('appends by itself, a moment after the first message', async () => {
@@ -33,7 +38,7 @@ it('appends by itself, a moment after the first message', async () => {
   const { appender } = appenderTo(store);
   appender.add('t', 0, 0n, message('a'));
   appender.flushWhenDue();
-  await expect.poll(() => store.stats().events).toBe(1);
+  await expect.poll(async () => (await store.stats()).events).toBe(1);
 });
 
 it('forgets what is discarded before it was appended', async () => {
@@ -42,7 +47,7 @@ it('forgets what is discarded before it was appended', async () => {
   appender.add('t', 0, 0n, message('a'));
   appender.discard();
   await appender.drain();
-  expect([store.stats().events, store.sourceOffset('t', 0)]).toEqual([0, undefined]);
+  expect([(await store.stats()).events, await store.sourceOffset('t', 0)]).toEqual([0, undefined]);
 });
 
 it('tells of a failed append once and drops what was collected behind it', async () => {
@@ -64,5 +69,5 @@ it('stores the source offset behind messages that hold no event', async () => {
   appender.add('t', 0, 0n, null);
   appender.moveTo('t', 0, 5n);
   await appender.drain();
-  expect([store.sourceOffset('t', 0), store.stats().deadLetters]).toEqual([5n, 1]);
+  expect([await store.sourceOffset('t', 0), (await store.stats()).deadLetters]).toEqual([5n, 1]);
 });

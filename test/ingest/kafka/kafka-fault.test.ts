@@ -23,13 +23,15 @@ const FAULTS: readonly (readonly [what: string, fault: object, sasl: KafkaCreden
     'a sign-in that is refused',
     { name: 'KafkaJSSASLAuthenticationError', message: 'SASL PLAIN authentication failed: WORDS' },
     PLAIN,
-    'the broker refuses the sign-in of KAFKA_SASL_USERNAME="alice" (WORDS): check that name, KAFKA_SASL_PASSWORD and KAFKA_SASL_MECHANISM=plain',
+    'the broker refuses the sign-in of KAFKA_SASL_USERNAME="alice" (WORDS): ' +
+      'check that name, KAFKA_SASL_PASSWORD and KAFKA_SASL_MECHANISM=plain',
   ],
   [
     'an access token that is refused',
     { name: 'KafkaTokenRefused', message: 'WORDS' },
     OAUTH,
-    "the broker refuses the access token of KAFKA_SASL_OAUTH_TOKEN_URL (WORDS): check its issuer, audience and scope against the broker's settings",
+    'the broker refuses the access token of KAFKA_SASL_OAUTH_TOKEN_URL (WORDS): ' +
+      "check its issuer, audience and scope against the broker's settings",
   ],
   [
     'a sign-in that is wanted',
@@ -41,7 +43,8 @@ const FAULTS: readonly (readonly [what: string, fault: object, sasl: KafkaCreden
     'a certificate for another name',
     { code: 'ERR_TLS_CERT_ALTNAME_INVALID', message: "Hostname/IP does not match certificate's altnames: WORDS" },
     PLAIN,
-    "the broker's certificate is for another name: WORDS; use a name of the certificate in KAFKA_BROKERS and in the broker's advertised.listeners",
+    "the broker's certificate is for another name: WORDS; " +
+      "use a name of the certificate in KAFKA_BROKERS and in the broker's advertised.listeners",
   ],
   ['anything else', { name: 'KafkaJSError', broker: 'b:1', message: 'WORDS' }, PLAIN, 'b:1: WORDS'],
 ];

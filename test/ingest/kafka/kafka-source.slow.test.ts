@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { type KafkaLogger, silentKafkaLogger } from '../../../ingest/kafka/kafka-log.ts';
+import { type KafkaLogger, silentKafkaLogger } from '../../../ingest/kafka/kafka-connection.ts';
 import { startKafkaSource } from '../../../ingest/kafka/kafka-source.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 
@@ -20,8 +20,8 @@ async function sourceOf(brokers: readonly string[], logger: KafkaLogger = silent
 it('a broker that refuses connections is tried again and again, and health says so', async () => {
   // Port 1 of the loopback address: nobody listens there.
   const source = await sourceOf(['127.0.0.1:1']);
-  expect(source.health()).toEqual({ ready: false, reasons: ['connecting to the Kafka brokers at 127.0.0.1:1'] });
-  await expect.poll(() => source.health().reasons.join()).toContain('cannot be read from');
+  expect(source.reasonsNotReady()).toEqual(['connecting to the Kafka brokers at 127.0.0.1:1']);
+  await expect.poll(() => source.reasonsNotReady().join()).toContain('cannot be read from');
   await expect.poll(() => source.counters().reconnects).toBeGreaterThan(1);
   await source.stop();
 });

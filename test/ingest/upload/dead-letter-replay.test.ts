@@ -23,7 +23,7 @@ async function storeWithDeadLetters(): Promise<EventStore> {
 
 async function storedIds(store: EventStore): Promise<string[]> {
   const window = { fromMs: NOW - HOUR, toMs: NOW + 3 * HOUR };
-  const plan = { zoneId: 7, window, where: { kind: 'everything' }, page: { index: 0, size: 50 }, output: { kind: 'rows' } } as const;
+  const plan = { zones: [7], window, where: { kind: 'everything' }, page: { index: 0, size: 50 }, output: { kind: 'rows' } } as const;
   const result = await store.search(plan);
   return result.kind === 'rows' ? result.rows.map(({ logId }) => logId) : [];
 }
@@ -34,7 +34,7 @@ test('dead letters that keep the rules by now become events under the ids they w
   expect(await replayDeadLetters(store, LATER)).toEqual({ replayed: 2, stillRejected: 1, notReplayable: 0 });
   expect(await storedIds(store)).toEqual(['late', 'events-0-5', 'good']);
   expect((await store.listDeadLetters({ zones: 'all', limit: 10 })).map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['broken']);
-  expect(store.sourceOffset('events', 0)).toBe(10n);
+  expect(await store.sourceOffset('events', 0)).toBe(10n);
 });
 
 test('only the dead letters that were asked for are tried', async () => {
@@ -52,25 +52,25 @@ test('only the dead letters that were asked for are tried', async () => {
 test('more dead letters than are looked at in one go are all replayed', async () => {
   const store = await storeIn(temporaryFolder(), { now: () => NOW });
   const builder = new BatchBuilder(RULES);
-  for (let place = 0; place < 450; place++) {
+  for (let index = 0; index < 450; index++) {
     builder.addKafkaMessage(
       'events',
       0,
-      BigInt(place),
-      Buffer.from(place % 3 === 0 ? `${place}` : rawEvent({ logId: `e${place}`, timestamp: NOW + HOUR })),
+      BigInt(index),
+      Buffer.from(index % 3 === 0 ? `${index}` : rawEvent({ logId: `e${index}`, timestamp: NOW + HOUR })),
     );
   }
   await store.append(builder.take());
   expect(await replayDeadLetters(store, LATER)).toEqual({ replayed: 300, stillRejected: 150, notReplayable: 0 });
-  expect(store.stats()).toMatchObject({ events: 300, deadLetters: 150 });
+  expect(await store.stats()).toMatchObject({ events: 300, deadLetters: 150 });
 });
 
 test('long dead letters are read a few at a time and stored in batches of bounded size', async () => {
   const store = await storeIn(temporaryFolder(), { now: () => NOW });
   const builder = new BatchBuilder(RULES);
-  for (let place = 0; place < 40; place++) {
+  for (let index = 0; index < 40; index++) {
     const log = { filling: 'x'.repeat(1_000_000) };
-    builder.addEvent('http', Buffer.from(rawEvent({ logId: `e${place}`, timestamp: NOW + HOUR, log })));
+    builder.addEvent('http', Buffer.from(rawEvent({ logId: `e${index}`, timestamp: NOW + HOUR, log })));
   }
   await store.append(builder.take());
   const bytesRead: number[] = [];
@@ -89,7 +89,7 @@ test('long dead letters are read a few at a time and stored in batches of bounde
   expect(await replayDeadLetters(watched, LATER)).toEqual({ replayed: 40, stillRejected: 0, notReplayable: 0 });
   expect(Math.max(...bytesRead)).toBeLessThan(6_000_000);
   expect(Math.max(...batches.map(({ eventCount }) => eventCount))).toBeLessThan(20);
-  expect(store.stats()).toMatchObject({ events: 40, deadLetters: 0 });
+  expect(await store.stats()).toMatchObject({ events: 40, deadLetters: 0 });
 });
 
 test('a replay that nobody waits for any more ends, and what it has not stored stays as it is', async () => {
@@ -102,7 +102,7 @@ test('a replay that nobody waits for any more ends, and what it has not stored s
     },
   });
   await expect(replayDeadLetters(watched, { ...LATER, signal: gone.signal })).rejects.toThrow('gone');
-  expect(store.stats()).toMatchObject({ events: 1, deadLetters: 3 });
+  expect(await store.stats()).toMatchObject({ events: 1, deadLetters: 3 });
 });
 
 test('others get their turn while dead letters are tried', async () => {

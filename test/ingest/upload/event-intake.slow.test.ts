@@ -4,7 +4,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { decompressed } from '../../../ingest/upload/decompress.ts';
 import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
-import { IntakeError } from '../../../ingest/upload/intake-error.ts';
+import { IntakeError } from '../../../ingest/upload/intake-report.ts';
 import type { EventStore } from '../../../store/event-store.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { HOUR, inChunks, NOW, RULES, rawEvent } from '../event/raw-events.ts';
@@ -17,7 +17,7 @@ const takeIn = (store: EventStore, text: string | Buffer, chunkBytes = 64 * 1024
 
 async function storedIds(store: EventStore): Promise<string[]> {
   const window = { fromMs: NOW - 72 * HOUR, toMs: NOW + HOUR };
-  const plan = { zoneId: 7, window, where: { kind: 'everything' }, page: { index: 0, size: 500 }, output: { kind: 'rows' } } as const;
+  const plan = { zones: [7], window, where: { kind: 'everything' }, page: { index: 0, size: 500 }, output: { kind: 'rows' } } as const;
   const result = await store.search(plan);
   return result.kind === 'rows' ? result.rows.map(({ logId }) => logId) : [];
 }
@@ -67,7 +67,7 @@ test.each([
   }
 });
 
-test('rejected events are listed with their places and kept, the ones beside them are stored', async () => {
+test('rejected events are listed with their indexes and kept, the ones beside them are stored', async () => {
   const store = await newStore();
   const lines = [
     event('a'),
@@ -103,14 +103,14 @@ test('the elements of an array that are no events are rejected one by one', asyn
 
 test('an input sent twice is stored once, also where the events have no ids', async () => {
   const store = await newStore();
-  const text = Array.from({ length: 50 }, (_, place) => rawEvent({ logId: undefined, url: `/${place}` })).join('\n');
+  const text = Array.from({ length: 50 }, (_, index) => rawEvent({ logId: undefined, url: `/${index}` })).join('\n');
   await takeIn(store, text);
   await takeIn(store, text);
   await takeIn(store, `[${text.replaceAll('\n', ' , ')}]`);
   expect(await storedIds(store)).toHaveLength(50);
 });
 
-test('an event of 3 MB and one that is far longer than the memory may hold keep their start, length and hash, alike however they are cut', async () => {
+test('an event of 3 MB and one too long for the memory keep their start, length and hash, however they are cut', async () => {
   const store = await newStore();
   const large = event('large', { log: { filling: 'é'.repeat(1_500_000) } });
   for (const chunkBytes of [64 * 1024, 5_000_000, 999_983]) {
@@ -204,16 +204,16 @@ test('only the first 1000 rejections are listed, all are counted and kept', asyn
     'x'
       .repeat(1500)
       .split('')
-      .map((x, place) => `${x}${place}`)
+      .map((x, index) => `${x}${index}`)
       .join('\n'),
   );
   expect(report.rejectedCount).toBe(1500);
   expect(report.rejected).toHaveLength(1000);
-  expect(store.stats().deadLetters).toBe(1500);
+  expect((await store.stats()).deadLetters).toBe(1500);
 });
 
 describe('an input that breaks off keeps what came before and says so:', () => {
-  const lines = Buffer.from(Array.from({ length: 4000 }, (_, place) => `${event(`e${place}`, { url: `/${place * 7919}` })}\n`).join(''));
+  const lines = Buffer.from(Array.from({ length: 4000 }, (_, index) => `${event(`e${index}`, { url: `/${index * 7919}` })}\n`).join(''));
   const half = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2);
 
   test.each([
@@ -238,7 +238,7 @@ describe('an input that breaks off keeps what came before and says so:', () => {
     expect(error).toBeInstanceOf(IntakeError);
     expect(error.message).toMatch(message);
     expect(error.report.accepted).toBeGreaterThan(0);
-    expect(store.stats()).toMatchObject({ events: error.report.accepted, deadLetters: 0 });
+    expect(await store.stats()).toMatchObject({ events: error.report.accepted, deadLetters: 0 });
   });
 
   test('a source that fails is the cause', async () => {

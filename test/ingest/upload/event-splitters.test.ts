@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EventReceiver, EventSplitter } from '../../../ingest/upload/event-splitter.ts';
-import { JsonArraySplitter } from '../../../ingest/upload/json-array-splitter.ts';
-import { NdjsonSplitter } from '../../../ingest/upload/ndjson-splitter.ts';
+import { type EventReceiver, type EventSplitter, JsonArraySplitter, NdjsonSplitter } from '../../../ingest/upload/event-splitters.ts';
 
 describe('however an input is cut into chunks, the same events come out:', () => {
   const piecesOf = (splitter: EventSplitter, bytes: Buffer, cuts: readonly number[]) => {
@@ -21,11 +19,11 @@ describe('however an input is cut into chunks, the same events come out:', () =>
       tooLong: ({ sizeBytes }) => pieces.push(`${sizeBytes} bytes`),
       newlines: () => {},
     };
-    const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
-    for (const [index, place] of places.slice(1).entries()) {
-      const chunk = Buffer.from(bytes.subarray(places[index], place));
+    const ends = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+    for (const [index, end] of ends.slice(1).entries()) {
+      const chunk = Buffer.from(bytes.subarray(ends[index], end));
       splitter.push(chunk, receiver);
-      // Whoever made the chunk may use its memory again.
+      // The memory of a chunk may be used again after the call.
       chunk.fill(0);
     }
     splitter.end(receiver);

@@ -11,7 +11,7 @@ const TEXTS = ['feature', 'ruleId', 'ruleName', 'ip', 'ja4', 'ua', 'url', 'count
 const KNOWN = [...TEXTS, 'logId', 'shieldZoneId', 'timestamp', 'asn', 'log'];
 const INTEGER = /^-?[0-9]+$/;
 
-/** What the rules for events say of one, by `JSON.parse` and plain words: slow, and sharing no code with the intake. */
+/** Judges an event by the rules with `JSON.parse`: slow, and without code of the intake. */
 export function expectedOf(text: string, derivedLogId: string): Expected {
   const sources = new Map<string, string>();
   const json = text.replace(/^\ufeff/, '');

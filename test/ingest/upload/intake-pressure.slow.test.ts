@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PENDING_LIMIT_BYTES, takeInEvents } from '../../../ingest/upload/event-intake.ts';
+import { MAX_PENDING_BYTES, takeInEvents } from '../../../ingest/upload/event-intake.ts';
 import { alteredStore } from '../../broker/altered-store.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { inChunks, NOW, RULES, rawEvent } from '../event/raw-events.ts';
@@ -9,7 +9,7 @@ const large = (logId: string) => Buffer.from(`${rawEvent({ logId, log: { filling
 /** A real store that says it has more to do than it has, and how often it was asked. */
 async function storeThatLags() {
   const store = await storeIn(temporaryFolder(), { now: () => NOW });
-  const lag = { bytes: PENDING_LIMIT_BYTES + 1, asked: 0 };
+  const lag = { bytes: MAX_PENDING_BYTES + 1, asked: 0 };
   const pendingBytes = () => {
     lag.asked++;
     return store.pendingBytes() + lag.bytes;
@@ -28,10 +28,10 @@ test('while the store is behind an input is not read on, and to its end afterwar
   const report = takeInEvents(input(), { store, source: 'http', ...RULES });
   await expect.poll(() => lag.asked).toBeGreaterThan(20);
   expect(read).toBe(0);
-  expect(store.stats().events).toBe(0);
+  expect((await store.stats()).events).toBe(0);
   lag.bytes = 0;
   expect(await report).toMatchObject({ accepted: 5 });
-  expect(store.stats().events).toBe(5);
+  expect((await store.stats()).events).toBe(5);
 });
 
 test('while the store is behind an input can be aborted', async () => {
@@ -72,10 +72,10 @@ test('many inputs at the same time hand over no more than the limit together', a
     }
   }
   const intakes = Array.from({ length: 25 }, (_, index) => takeInEvents(input(index), { store: slow, source: 'http', ...RULES }));
-  await expect.poll(() => held).toBeGreaterThan(PENDING_LIMIT_BYTES);
+  await expect.poll(() => held).toBeGreaterThan(MAX_PENDING_BYTES);
   expect(heldEvents).toBeLessThan(100);
   gate.resolve();
   await Promise.all(intakes);
-  expect(Math.max(...pendingThen)).toBeLessThanOrEqual(PENDING_LIMIT_BYTES);
-  expect(store.stats().events).toBe(100);
+  expect(Math.max(...pendingThen)).toBeLessThanOrEqual(MAX_PENDING_BYTES);
+  expect((await store.stats()).events).toBe(100);
 });

@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
-import { parseDottedQuad } from '../../../ingest/event/ip-numbers.ts';
-import { parseAddress } from '../../../query/parse-address.ts';
 import { arbitraryRawEvent } from '../event/arbitrary-raw-event.ts';
 import { loadedEvents } from '../event/loaded-events.ts';
 import { RULES } from '../event/raw-events.ts';
@@ -58,22 +56,5 @@ test('what JSON.parse refuses is refused, and the other way round', () => {
       expect(other || notJson === !parses, `${JSON.stringify(text)} ${JSON.stringify(verdict)}`).toBe(true);
     }),
     { numRuns: 4000 },
-  );
-});
-
-test('a dotted quad read from bytes is the address that the search reads from text', () => {
-  const octet = fc.oneof(fc.nat(300).map(String), fc.constantFrom('00', '01', '', '1e1', '0x1', ' 1', '1 ', '٣'));
-  const quads = fc.oneof(
-    fc.ipV4(),
-    fc.array(octet, { minLength: 1, maxLength: 5 }).map((octets) => octets.join('.')),
-  );
-  fc.assert(
-    fc.property(quads, (text) => {
-      const bytes = Buffer.from(text);
-      const fromBytes = parseDottedQuad(bytes, 0, bytes.length);
-      const fromText = parseAddress(text);
-      expect(fromBytes < 0 ? null : 0xffff_0000_0000n + BigInt(fromBytes)).toBe(fromText);
-    }),
-    { numRuns: 5000 },
   );
 });

@@ -3,7 +3,8 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type IntakeReport, takeInEvents } from '../../../ingest/upload/event-intake.ts';
+import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
+import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import type { OpenStore } from '../../../store/embedded/open-store.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { propertyRuns } from '../../property/property-runs.ts';
@@ -18,7 +19,7 @@ import { NOW, storedIds } from '../../store/embedded/stored-events.ts';
  * - whether the store remembers what it has, or has to look.
  */
 
-/** As many events make a journal a part of its own. */
+/** A journal with so many events becomes a part of its own. */
 const LARGE = 4_200;
 const NAMES = 12;
 
@@ -95,7 +96,7 @@ class Life {
         await this.#store.close();
         return this.#openAgain();
       case 'crash': {
-        // What a killed process leaves: the files as they are.
+        // A killed process leaves the files as they are.
         const copy = temporaryFolder();
         await cp(this.#folder, copy, { recursive: true });
         await this.#store.close();
@@ -107,7 +108,7 @@ class Life {
 
   async expectRight(): Promise<void> {
     expect(new Set(await storedIds(this.#store))).toEqual(this.#stored);
-    expect(this.#store.stats()).toMatchObject({
+    expect(await this.#store.stats()).toMatchObject({
       events: this.#stored.size,
       expiredEvents: this.#expired,
       duplicateEvents: this.#duplicates,
@@ -119,38 +120,38 @@ class Life {
   }
 
   async #openAgain(): Promise<void> {
-    const last = this.#store.lastSequence();
+    const last = (await this.#store.stats()).nextSequence;
     this.#store = await storeIn(this.#folder, { maxDedupEvents: this.#maxDedupEvents });
     // A reader of the feed may have got as far as that: no later event may stand before it.
-    expect(this.#store.lastSequence()).toBe(last);
+    expect((await this.#store.stats()).nextSequence).toBe(last);
   }
 
   async #upload(uploads: readonly Upload[]): Promise<void> {
     const journals = this.#journals();
-    const { journalBytes } = this.#store.stats();
+    const { journalBytes } = await this.#store.stats();
     const reports = await Promise.all(uploads.map((upload) => this.#send(upload)));
     const sent = uploads.flatMap(idsOf);
     const fresh = new Set(sent.filter((id) => !this.#stored.has(id)));
-    for (const [place, upload] of uploads.entries()) {
-      expect(reports[place]).toMatchObject({
+    for (const [index, upload] of uploads.entries()) {
+      expect(reports[index]).toMatchObject({
         accepted: idsOf(upload).length,
         expired: upload.expired,
         rejectedCount: upload.rejected,
       });
     }
     const duplicates = reports.map((report) => report.duplicates ?? Number.NaN);
-    // Of requests at the same time, exactly one counts an event as new.
+    // Exactly one of several requests at the same time counts an event as new.
     expect(duplicates.reduce((sum, count) => sum + count, 0)).toBe(sent.length - fresh.size);
-    for (const [place, upload] of uploads.entries()) {
+    for (const [index, upload] of uploads.entries()) {
       const ids = idsOf(upload);
-      expect(duplicates[place]).toBeGreaterThanOrEqual(ids.length - new Set(ids.filter((id) => fresh.has(id))).size);
+      expect(duplicates[index]).toBeGreaterThanOrEqual(ids.length - new Set(ids.filter((id) => fresh.has(id))).size);
     }
     for (const id of fresh) this.#stored.add(id);
     this.#expired += uploads.reduce((sum, { expired }) => sum + expired, 0);
     this.#duplicates += sent.length - fresh.size;
     if (fresh.size === 0) {
       expect(this.#journals()).toEqual(journals);
-      expect(this.#store.stats().journalBytes).toBe(journalBytes);
+      expect((await this.#store.stats()).journalBytes).toBe(journalBytes);
     }
   }
 
@@ -188,7 +189,7 @@ test.each([
   },
 );
 
-const PLACES = [
+const STATES = [
   ['earlier in the request', [], ['a', 'a']],
   ['in the journal', ['upload'], ['a']],
   ['flushed', ['upload', 'flush'], ['a']],
@@ -198,7 +199,7 @@ const PLACES = [
   ['in a journal without files', ['upload', 'upload', 'restart'], ['a']],
 ] as const;
 
-test.each(PLACES)('an event that is %s counts as a duplicate', async (_, before, names) => {
+test.each(STATES)('an event that is %s counts as a duplicate', async (_, before, names) => {
   const life = await Life.begin(1_000_000);
   const upload = (sent: readonly ('a' | 'b')[]): Step => ({
     kind: 'uploads',
@@ -222,7 +223,7 @@ test('uploads of duplicates alone are flushed by what their logs take in memory,
   expect((await upload()).duplicates).toBe(0);
   // More than the 128 MiB at which a memtable is flushed.
   for (let sent = 0; sent < 155; sent += 1) expect((await upload()).duplicates).toBe(1);
-  await expect.poll(() => store.stats().segments).toBe(1);
+  await expect.poll(async () => (await store.stats()).segments).toBe(1);
   expect(await storedIds(store)).toEqual(['large']);
 });
 
@@ -233,11 +234,11 @@ test('a store with hundreds of journals without files opens again, and each is l
   const upload = (): Promise<IntakeReport> =>
     takeInEvents(inParts(text), { store, source: 'http', now: () => NOW, retentionMs: RETENTION_MS });
   for (let sent = 0; sent < 400; sent += 1) await upload();
-  const last = store.lastSequence();
+  const last = (await store.stats()).nextSequence;
   const copy = temporaryFolder();
   await cp(folder, copy, { recursive: true });
   await store.close();
   const again = await storeIn(copy);
-  expect(again.lastSequence()).toBe(last);
-  expect(again.stats()).toMatchObject({ events: 1, duplicateEvents: 399 });
+  expect((await again.stats()).nextSequence).toBe(last);
+  expect(await again.stats()).toMatchObject({ events: 1, duplicateEvents: 399 });
 });

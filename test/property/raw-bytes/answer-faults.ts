@@ -3,7 +3,7 @@ import { DESCRIBED_OPERATIONS, undescribed } from '../../src/openapi/document-ch
 import type { Case } from './arbitrary-wire-request.ts';
 import type { WireAnswer } from './wire-answers.ts';
 
-/** What the program answers before it knows of an operation. */
+/** Error keys that the program answers before it knows the operation. */
 const BEFORE_ROUTES: readonly string[] = [
   'request.malformed',
   'route.not_found',
@@ -29,7 +29,7 @@ function isOfThePage({ status, headers }: WireAnswer): boolean {
   return status === 200 && /^(text\/(html|css|javascript)|image\/)/.test(headers.get('content-type') ?? '');
 }
 
-/** What is wrong with an answer to a case; empty: nothing. `isFirst`: others are to what follows the request in its bytes. */
+/** Returns the faults of an answer to a case. `isFirst` is false for answers to the bytes that follow the request. */
 export function answerFaults(
   { operationId, isForDoor }: Pick<Case, 'operationId' | 'isForDoor'>,
   answer: WireAnswer,
@@ -44,7 +44,7 @@ export function answerFaults(
   );
   if (own.length === 0 || isRefusalBeforeRoutes(answer)) return [];
   if (isForDoor && isFirst) return own;
-  // What the framework refuses for its framing is in the shape of the operation too, whose errors are alike.
+  // The framework refuses wrong framing in the error shape of the operation.
   const statuses = BEFORE_BODIES.includes(answer.status) ? [answer.status, 400] : [answer.status];
   const isDescribed = DESCRIBED_OPERATIONS.some((operation) =>
     statuses.some((status) => undescribed(operation, { ...answer, status }).length === 0),

@@ -82,8 +82,8 @@ const JUNK_IN_QUERIES = [
 ];
 
 function inserted(text: string, at: number, what: string): string {
-  const place = at % (text.length + 1);
-  return text.slice(0, place) + what + text.slice(place);
+  const offset = at % (text.length + 1);
+  return text.slice(0, offset) + what + text.slice(offset);
 }
 
 const inQuery: fc.Arbitrary<Step> = fc.tuple(fc.nat(), fc.constantFrom(...JUNK_IN_QUERIES)).map(([at, junk]) => (message) => {
@@ -292,7 +292,7 @@ function bytesOf({ method, target, version, fields, body }: Message, lineEnd: st
   return Buffer.concat([Buffer.from(lines.join(lineEnd), 'latin1'), body ?? NOTHING]);
 }
 
-/** What the program lets a request of each operation in with. */
+/** The credentials that the program accepts for each operation. */
 export interface Credentials {
   readonly accessKeyFor: (operationId: string) => string;
   readonly databaseToken: string;
@@ -311,10 +311,10 @@ function messageOf({ operationId, method, path, query, headers, body }: Draft, {
   };
 }
 
-/** In pieces, as they arrive; the places at which the bytes are cut. */
+/** Cuts the bytes at these offsets into the pieces in which they arrive. */
 function inPieces(bytes: Buffer, cuts: readonly number[]): readonly Buffer[] {
-  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
-  return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+  const offsets = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
+  return offsets.slice(1).map((end, index) => bytes.subarray(offsets[index], end));
 }
 
 /**
@@ -347,13 +347,13 @@ export function arbitraryCase(nowMs: number, credentials: () => Credentials): fc
   );
   return fc
     .tuple(drafts(nowMs), steps, ends, fc.oneof({ weight: 25, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: damage }), cuts)
-    .map(([draft, taken, lineEnd, broken, places]) => {
+    .map(([draft, taken, lineEnd, broken, cuts]) => {
       const message = taken.reduce((before, step) => step(before), messageOf(draft, credentials()));
       const isPlain = lineEnd === '\r\n' && broken === null;
       const bytes = bytesOf(message, lineEnd);
       return {
         operationId: draft.operationId,
-        pieces: inPieces(broken === null ? bytes : damaged(bytes, broken), places),
+        pieces: inPieces(broken === null ? bytes : damaged(bytes, broken), cuts),
         isForDoor: message.isForDoor && isPlain,
         mayBeIncomplete: message.mayBeIncomplete || !isPlain,
       };

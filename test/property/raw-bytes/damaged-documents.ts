@@ -6,7 +6,7 @@ type Change = (bytes: Buffer) => Buffer;
 
 const text = (value: string): Buffer => Buffer.from(value, 'latin1');
 
-/** What a JSON text is made of. */
+/** Matches one token of a JSON text. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
 
 /** JSON that readers have stumbled over, and what is nearly JSON. */
@@ -69,7 +69,7 @@ function tokensIn(json: string): readonly { readonly start: number; readonly end
   return [...json.matchAll(TOKEN)].map(({ index, 0: token }) => ({ start: index, end: index + token.length }));
 }
 
-/** Puts `by` in the place of so many tokens of a JSON text; `by` gets what stood there. */
+/** Replaces so many tokens of a JSON text by the result of `by`, which gets the old tokens. */
 function replacedTokens(bytes: Buffer, at: number, count: number, by: (before: string) => string): Buffer {
   const json = bytes.toString('latin1');
   const tokens = tokensIn(json);
@@ -158,14 +158,14 @@ const ofBytes: fc.Arbitrary<Change> = fc.oneof(
         (bytes) => {
           const start = from % (bytes.length + 1);
           const piece = bytes.subarray(start, start + (length % 2_000));
-          const place = to % (bytes.length + 1);
-          return Buffer.concat([bytes.subarray(0, place), piece, bytes.subarray(place)]);
+          const offset = to % (bytes.length + 1);
+          return Buffer.concat([bytes.subarray(0, offset), piece, bytes.subarray(offset)]);
         },
     ),
   },
 );
 
-/** What may happen to a document: mostly one thing to one of its tokens or bytes. */
+/** Changes of a document, mostly one change of one token or byte. */
 export const changes: fc.Arbitrary<Change> = fc
   .oneof(
     { weight: 5, arbitrary: fc.array(ofTokens, { minLength: 1, maxLength: 2 }) },

@@ -24,7 +24,7 @@ export class DefectLog {
     return taken;
   }
 
-  /** What a program that has ended left behind: also the line that it did not end. */
+  /** Returns the rest of the log of an ended program, including a last line without an end. */
   takeAll(): readonly string[] {
     const rest = this.#rest;
     this.#rest = '';

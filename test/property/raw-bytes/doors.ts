@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { FEED_FORMAT_NAMES } from '../../../src/formats/feed-formats.ts';
 import { oracleEvents } from '../../oracle/raw-event.ts';
 import { DESCRIBED_OPERATIONS, type DescribedOperation } from '../../src/openapi/document-check.ts';
 import { documentedCall } from '../../src/openapi/documented-call.ts';
@@ -72,14 +73,25 @@ function searchBodies(nowMs: number): fc.Arbitrary<Readonly<Record<string, unkno
   );
 }
 
+/** The filters of another search, half of the time. */
+function excludedClauses(bodies: fc.Arbitrary<Readonly<Record<string, unknown>>>): fc.Arbitrary<unknown> {
+  return fc.option(
+    bodies.map(({ filters }) => filters),
+    { freq: 1, nil: undefined },
+  );
+}
+
 function queryDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
-  const conditions = searchBodies(nowMs).map(({ query: words, filters }) => JSON.stringify({ query: words, filters }));
+  const bodies = searchBodies(nowMs);
+  const conditions = fc
+    .tuple(bodies, excludedClauses(bodies))
+    .map(([{ query: words, filters }, exclude]) => JSON.stringify({ query: words, filters, exclude }));
   const cursor = fc.constantFrom(undefined, undefined, undefined, undefined, 'now', 'now', 'AQAAAAAAAAAAAAAAAAAAAAAAAAAA', 'x'.repeat(28));
   const zones = fc.constantFrom('1', '1', '1', 'all', '1,2', '-1', '1,1', Array.from({ length: 3_000 }, (_, zone) => zone).join(','));
   const feed = fc.record({
     cursor,
     limit: fc.constantFrom('1', '7', '500', '100001'),
-    format: fc.constantFrom(undefined, 'native', 'ecs', 'ocsf', 'cef', 'ecs', 'ocsf', 'cef', 'xml'),
+    format: fc.constantFrom(undefined, 'xml', ...FEED_FORMAT_NAMES, ...FEED_FORMAT_NAMES),
     wait: fc.constantFrom(undefined, undefined, undefined, undefined, '0', '0', '1', '31'),
   });
   return [
@@ -99,16 +111,22 @@ function bodyDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
   const bodies = searchBodies(nowMs);
   return [
     bodies.map((body) => draft('searchEventLogs', { headers: JSON_TYPE, body: json(body) })),
-    bodies.map(({ from, to, query: words, filters }) =>
-      draft('exportEventLogs', { headers: JSON_TYPE, body: json({ from, to, query: words, filters }) }),
-    ),
+    fc
+      .tuple(bodies, excludedClauses(bodies), fc.constantFrom('1', '1', 'all', '1,1', '1,2'))
+      .map(([{ from, to, query: words, filters }, exclude, zones]) =>
+        draft('exportEventLogs', {
+          path: `/shield/event-logs/${zones}/export`,
+          headers: JSON_TYPE,
+          body: json({ from, to, query: words, filters, exclude }),
+        }),
+      ),
     fc
       .constantFrom({}, { ids: [] }, { ids: [1, 2, 3] }, { ids: Array.from({ length: 10_000 }, (_, id) => id) })
       .map((body) => draft('replayDeadLetters', { headers: JSON_TYPE, body: json(body) })),
   ];
 }
 
-/** What the document gives as an example of each other operation, with larger bodies where they may be large. */
+/** Draws the documented example of each other operation, with a larger body if the operation allows one. */
 function managementDoor(): fc.Arbitrary<Draft> {
   const own = [
     'ingestEvents',

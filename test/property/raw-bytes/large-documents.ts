@@ -1,9 +1,8 @@
 import fc from 'fast-check';
+import { DIMENSIONS } from '../../../query/event-fields.ts';
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
-
-const DIMENSIONS = ['feature', 'ruleId', 'ip', 'ja4', 'ua', 'url', 'asn', 'country', 'action'] as const;
 
 const list = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
 

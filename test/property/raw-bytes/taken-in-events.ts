@@ -20,7 +20,7 @@ export function newEvents(
   if (gaveUp || answer === undefined || answers.length > 1 || !isForDoor) return null;
   if (operationId === 'replayDeadLetters') return answer.status === 200 && JSON.parse(answer.text).replayed === 0 ? 0 : null;
   if (operationId !== 'ingestEvents') return 0;
-  // What had come before the break may have been there already, and what came before an event of another's zone may be stored.
+  // The events before the break may be duplicates, and those before an event of a foreign zone may be stored.
   if (answer.status !== 202) return /events were stored|access\.zone_denied/.test(answer.text) ? null : 0;
   const { accepted, duplicates } = JSON.parse(answer.text) as { readonly accepted: number; readonly duplicates: number | null };
   return duplicates === null ? null : accepted - duplicates;
@@ -73,7 +73,7 @@ export class TakenInEvents {
     expect(total).toBe([...this.#times.values()].filter((time) => time >= from && time < to).length);
   }
 
-  /** What is under way for clients that have gone is stored before an event that comes later. Returns how many events that takes: one. */
+  /** Sends an event, before which the events of clients that have gone are stored. Returns the number of events sent: one. */
   async #awaitStored(): Promise<number> {
     const event = { shieldZoneId: 1, timestamp: this.#nowMs, logId: `later-${this.#times.size}` };
     const answer = await fetch(new URL('/ingest/events', this.#url), {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openTokenStore } from '../../../edge/local/database/token-store.ts';
+import { openTokenStore } from '../../../edge/local/database/access-tokens.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { DefectLog } from './defect-log.ts';
 

@@ -61,7 +61,7 @@ function decoded(bytes: Buffer, encoding: string | null): string {
 }
 
 interface Connection {
-  /** What the server sent. */
+  /** The bytes that the server sent. */
   readonly bytes: Buffer;
   /** Whether it has ended its half. */
   readonly hasEnded: boolean;

@@ -77,7 +77,7 @@ export function exchange(port: number, { pieces, mayBeIncomplete }: WireRequest)
       look();
       socket.end();
     });
-    // Whoever was answered may find the connection closed under what it still sends.
+    // After an answer the server may close the connection while the client still sends.
     socket.on('error', (error) => isAnswered || gaveUp || fail(`the connection broke before an answer: ${error.message}`));
     socket.on('close', () => {
       clearTimeout(waiting);

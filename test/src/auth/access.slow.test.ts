@@ -70,7 +70,7 @@ describe('with access keys', () => {
       ]);
       expect(answer.text).not.toContain(ALL);
     }
-    expect(app.store.stats().events).toBe(0);
+    expect((await app.store.stats()).events).toBe(0);
   });
 
   test('a key searches its zones and no other', async () => {
@@ -109,7 +109,7 @@ describe('with access keys', () => {
     const { status, body } = await ingest(app, eventLine() + line, { accesskey: SOME });
     expect([status, body.errorKey]).toEqual([403, 'access.zone_denied']);
     expect(body.detail).toContain('shield zone 9');
-    expect([app.store.stats().events, app.store.stats().deadLetters]).toEqual([0, 0]);
+    expect([(await app.store.stats()).events, (await app.store.stats()).deadLetters]).toEqual([0, 0]);
   });
 
   const ahead = (): string => eventLine({ shieldZoneId: 9, timestamp: Date.now() + 608_000 }).trim();
@@ -122,7 +122,7 @@ describe('with access keys', () => {
     app = await startApp({ env: { ACCESS_KEYS } });
     const answer = await ingest(app, body(), { accesskey: SOME });
     expect([answer.status, answer.body.errorKey]).toEqual([403, 'access.zone_denied']);
-    expect([app.store.stats().events, app.store.stats().deadLetters]).toEqual([0, 0]);
+    expect([(await app.store.stats()).events, (await app.store.stats()).deadLetters]).toEqual([0, 0]);
   });
 
   test.each([
@@ -142,7 +142,7 @@ describe('with access keys', () => {
     const message = `The event ${index} (counted from 0) is of shield zone 9, which the access key does not open`;
     expect([status, body.errors]).toEqual([403, [{ field: `$[${index}].shieldZoneId`, message }]]);
     expect(body.detail).toBe(`${message}; nothing from that event's batch on was stored`);
-    expect([app.store.stats().events, app.store.stats().deadLetters]).toEqual([0, 0]);
+    expect([(await app.store.stats()).events, (await app.store.stats()).deadLetters]).toEqual([0, 0]);
   });
 
   test('and an event of another zone in a later batch is counted from the start of the upload', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES, type Scope } from '../../../src/config/access-key.ts';
-import { type RunningProgram, startWhole } from '../management/edge-program.ts';
+import { type RunningProgram, startWhole } from '../management/running-program.ts';
 import { DESCRIBED_OPERATIONS } from '../openapi/document-check.ts';
 import { documentedCall } from '../openapi/documented-call.ts';
 import { send } from '../openapi/driven-answer.ts';
@@ -33,7 +33,7 @@ const NEEDED: Readonly<Record<string, readonly Scope[]>> = {
 const GENERAL: readonly Scope[] = ['read', 'ingest', 'manage'];
 const FORMS: readonly (readonly Scope[])[] = [[], ...SCOPES.map((scope) => [scope]), ['read', 'personal'], ['ingest', 'metrics']];
 
-/** What a key with these in its fourth part has, as the documentation says. */
+/** Returns the scopes that the documentation gives a key with these names in its fourth part. */
 function grantedTo(named: readonly Scope[], zones: string): ReadonlySet<Scope> {
   const general = named.some((scope) => GENERAL.includes(scope)) ? [] : GENERAL;
   return new Set<Scope>([...general, ...named, ...(zones === '*' ? (['metrics', 'admin'] as const) : [])]);

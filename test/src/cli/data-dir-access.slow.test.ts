@@ -83,7 +83,7 @@ describe('DATA_DIR', () => {
     'control-plane.sqlite-wal',
   ];
 
-  test.each(entries)('with a link in the place of %s is refused by name, and the target stays as it is', async (name) => {
+  test.each(entries)('with a link instead of %s is refused by name, and the target stays as it is', async (name) => {
     const target = join(folder, 'elsewhere');
     const isFile = name.includes('.');
     if (!isFile) mkdirSync(target);

@@ -85,7 +85,9 @@ describe('shieldlog ingest', () => {
   });
 
   /** Lines 3, 6 and 7 are rejected; line 2 is blank, line 5 too long a text to be in one chunk. */
-  const FAULTY = `${eventLine()}\n{"nonsense":1}\n${eventLine({ timestamp: 1 })}${eventLine({ log: { text: 'x'.repeat(200_000) } })}x\r\n{"shieldZoneId":"a"}`;
+  const FAULTY =
+    `${eventLine()}\n{"nonsense":1}\n${eventLine({ timestamp: 1 })}` +
+    `${eventLine({ log: { text: 'x'.repeat(200_000) } })}x\r\n{"shieldZoneId":"a"}`;
   /** Where an array has them depends on where its elements begin. */
   const FAULTY_ARRAY = `\n[${eventLine()},\n\n {"nonsense":1}, ${eventLine()},{"a":\n\n1},1\n,]`;
 
@@ -134,7 +136,7 @@ describe('shieldlog ingest', () => {
     expect(await total()).toBe(0);
   });
 
-  test('to a place that does not speak HTTP: one line, status 1', async () => {
+  test('to a server that does not speak HTTP: one line, status 1', async () => {
     const greeter = createServer((socket) => socket.on('error', () => {}).end('220 mail\r\n')).listen(0, '127.0.0.1');
     await once(greeter, 'listening');
     const { port } = greeter.address() as AddressInfo;

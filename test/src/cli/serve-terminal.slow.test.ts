@@ -58,7 +58,7 @@ test('on a terminal, npm start prints lines for people, and last what to open', 
   expect(lines().join('\n')).toContain('the demo feed has filled the past with events');
   expect(shown).toContain('\u001b[');
 
-  // What a person presses, Ctrl-C, goes to the program as a signal.
+  // Ctrl-C of a person reaches the program as a signal.
   terminal?.stdin?.write('\u0003');
   expect(await ended).toBe(0);
   expect(lines().at(-1)).toMatch(/INFO: stopped$/);

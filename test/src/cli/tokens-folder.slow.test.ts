@@ -21,7 +21,8 @@ describe('shieldlog tokens, where there is no folder of a program', () => {
     async (action) => {
       const missing = join(folder, 'missing', 'data');
       for (const run of [runCli(['tokens', action, '--data-dir', missing]), runCli(['tokens', action], { DATA_DIR: missing })]) {
-        const line = `shieldlog: DATA_DIR: "${missing}" does not exist; allowed: the folder of a program that was started with shieldlog serve\n`;
+        const allowed = 'the folder of a program that was started with shieldlog serve';
+        const line = `shieldlog: DATA_DIR: "${missing}" does not exist; allowed: ${allowed}\n`;
         expect(await run).toEqual({ status: 1, stdout: '', stderr: line });
       }
       expect(readdirSync(folder)).toEqual([]);

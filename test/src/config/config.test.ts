@@ -183,7 +183,8 @@ describe('the configuration', () => {
   }
 
   for (const [name, text, besides = {}] of BAD) {
-    test(`refuses ${name}=${JSON.stringify(text)}${Object.keys(besides).length > 0 ? ` beside ${Object.keys(besides)}` : ''} in one line that names variable, value and what is allowed`, () => {
+    const others = Object.keys(besides).length > 0 ? ` beside ${Object.keys(besides)}` : '';
+    test(`refuses ${name}=${JSON.stringify(text)}${others} in one line that names variable, value and what is allowed`, () => {
       const variable = CONFIG_VARIABLES.find((candidate) => candidate.name === name);
       const message = refusal({ ...besides, [name]: text });
       expect(message.startsWith(name)).toBe(true);
@@ -256,6 +257,6 @@ describe('the configuration', () => {
 });
 
 function byTableOrder(a: string, b: string): number {
-  const place = (key: string): number => CONFIG_VARIABLES.findIndex((variable) => variable.key === key);
-  return place(a) - place(b);
+  const index = (key: string): number => CONFIG_VARIABLES.findIndex((variable) => variable.key === key);
+  return index(a) - index(b);
 }

@@ -124,7 +124,8 @@ export const KAFKA_FAULTS: readonly (readonly [what: string, env: Texts, line: s
   [
     'the key of another certificate',
     { ...MUTUAL, KAFKA_TLS_KEY_FILE: otherKey },
-    `KAFKA_TLS_KEY_FILE="${otherKey}" is not the key of KAFKA_TLS_CERT_FILE="${cert}"; allowed: the key of the first certificate in that file`,
+    `KAFKA_TLS_KEY_FILE="${otherKey}" is not the key of KAFKA_TLS_CERT_FILE="${cert}"; ` +
+      'allowed: the key of the first certificate in that file',
   ],
   [
     'a password without a mechanism',
@@ -139,7 +140,8 @@ export const KAFKA_FAULTS: readonly (readonly [what: string, env: Texts, line: s
   [
     'a password beside a token',
     { ...OAUTH, KAFKA_SASL_PASSWORD: 'x' },
-    'KAFKA_SASL_PASSWORD is set, but KAFKA_SASL_MECHANISM=oauthbearer has no use for it; allowed: KAFKA_SASL_OAUTH_TOKEN_URL, KAFKA_SASL_OAUTH_CLIENT_ID, KAFKA_SASL_OAUTH_CLIENT_SECRET',
+    'KAFKA_SASL_PASSWORD is set, but KAFKA_SASL_MECHANISM=oauthbearer has no use for it; ' +
+      'allowed: KAFKA_SASL_OAUTH_TOKEN_URL, KAFKA_SASL_OAUTH_CLIENT_ID, KAFKA_SASL_OAUTH_CLIENT_SECRET',
   ],
   [
     'a scope beside a password',

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../../src/cli/command-line.ts';
+import { UsageError } from '../../../src/cli/command.ts';
 import { parseFeedOptions } from '../../../src/cli/feed/feed-options.ts';
 import { ConfigError, loadConfig } from '../../../src/config/config.ts';
 import { CONFIG_VARIABLES, flagOf } from '../../../src/config/config-table.ts';

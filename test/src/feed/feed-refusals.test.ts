@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cursorText } from '../../../src/feed/feed-cursor.ts';
+import { cursorText, feedPosition } from '../../../store/embedded/feed/feed-positions.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../running-app.ts';
 
 const [ALL, SOME] = ['key-of-all-zones-1', 'key-of-some-zones-1'];
@@ -17,10 +17,9 @@ afterAll(() => app.stop());
 const feed = (zones: string, query = '', headers: Readonly<Record<string, string>> = {}) =>
   ask(app, `/shield/event-logs/${zones}/feed${query}`, { headers: { accesskey: ALL, ...headers } });
 
-const cursorOf = (sequence: bigint, afterRuns: number, id = app.store.storeId()) =>
-  cursorText({ sequence, afterRuns }, { storeId: () => id });
+const cursorOf = (sequence: bigint, afterRuns: number) => app.store.positions.encode(feedPosition(sequence, afterRuns));
 
-const changed = (text: string, place: number) => `${text.slice(0, place)}${text[place] === 'A' ? 'B' : 'A'}${text.slice(place + 1)}`;
+const changed = (text: string, index: number) => `${text.slice(0, index)}${text[index] === 'A' ? 'B' : 'A'}${text.slice(index + 1)}`;
 
 describe('refused with what is wrong and what is allowed:', () => {
   test.each([
@@ -34,7 +33,7 @@ describe('refused with what is wrong and what is allowed:', () => {
     ['an empty cursor', () => '?cursor=', 'cursor', '"" is not a cursor as the feed gives them: it was cut or changed'],
     ['a cut cursor', () => `?cursor=${cursorOf(1n, 0).slice(0, 27)}`, 'cursor', 'it was cut or changed'],
     ['a cursor of another version', () => `?cursor=${'Ag'.padEnd(28, 'A')}`, 'cursor', 'it was cut or changed'],
-    ['a cursor of another store', () => `?cursor=${cursorOf(1n, 0, 1)}`, 'cursor', 'is a cursor of another store'],
+    ['a cursor of another store', () => `?cursor=${cursorText(feedPosition(1n), 1)}`, 'cursor', 'is a cursor of another store'],
     ['a cursor ahead of the store', () => `?cursor=${cursorOf(4n, 0)}`, 'cursor', 'is ahead of this store'],
     ['a cursor ahead of its retention', () => `?cursor=${cursorOf(1n, 1)}`, 'cursor', 'is ahead of this store'],
     ['an unknown parameter', () => '?from=1', 'from', 'is not a query parameter of this path; allowed are cursor, limit, format, wait'],
@@ -47,8 +46,8 @@ describe('refused with what is wrong and what is allowed:', () => {
   test('a cursor with any one character changed', async () => {
     const cursor = cursorOf(2n, 0);
     expect((await feed('7', `?cursor=${cursor}`)).status).toBe(200);
-    for (let place = 0; place < cursor.length; place += 1) {
-      expect((await feed('7', `?cursor=${changed(cursor, place)}`)).status, `place ${place}`).toBe(400);
+    for (let index = 0; index < cursor.length; index += 1) {
+      expect((await feed('7', `?cursor=${changed(cursor, index)}`)).status, `index ${index}`).toBe(400);
     }
   });
 

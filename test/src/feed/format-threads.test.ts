@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { FormatThreads } from '../../../src/feed/format-threads.ts';
-import { feedFormat } from '../../../src/formats/feed-format.ts';
+import { FEED_FORMAT_NAMES, FEED_FORMATS, type FeedFormatName } from '../../../src/formats/feed-formats.ts';
 import type { FeedLine } from '../../../store/event-store.ts';
 import { readEvent } from '../../../store/feed-event.ts';
 import { CORPUS } from '../formats/feed-events.ts';
@@ -11,7 +11,7 @@ afterEach(async () => {
   threads = new FormatThreads();
 });
 
-/** Every kind of event there is, many times over: some pieces go to a thread, and those it has no time for do not. */
+/** The whole corpus eight times: threads write some of the pieces, and the main thread writes those for which no thread is free. */
 const CORPUS_LINES = CORPUS.map(({ event: { sequence, ingestedAtMs, json } }): FeedLine => {
   const bytes = Buffer.from(`before ${json} behind`);
   return { sequence, ingestedAtMs, bytes, start: 7, end: bytes.length - 7 };
@@ -22,7 +22,7 @@ async function* inPages(lines: readonly FeedLine[], size: number): AsyncGenerato
   for (let from = 0; from < lines.length; from += size) yield lines.slice(from, from + size);
 }
 
-async function written(pages: AsyncIterable<readonly FeedLine[]>, name: 'native' | 'ecs' | 'ocsf' | 'cef'): Promise<string> {
+async function written(pages: AsyncIterable<readonly FeedLine[]>, name: FeedFormatName): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const lines of pages) {
     let events = 0;
@@ -37,14 +37,14 @@ async function written(pages: AsyncIterable<readonly FeedLine[]>, name: 'native'
   return Buffer.concat(chunks).toString('utf8');
 }
 
-test.each(['native', 'ecs', 'ocsf', 'cef'] as const)('%s: whoever writes an event, it is the same, and in its place', async (name) => {
-  const { writeEvent } = feedFormat(name);
+test.each(FEED_FORMAT_NAMES)('%s: the main thread and the others write the same lines, in the order of the events', async (name) => {
+  const writeEvent = FEED_FORMATS[name].createWriter();
   const expected = LINES.map((line) => `${writeEvent(readEvent(line))}\n`).join('');
   for (const size of [7, 1_000, LINES.length]) expect((await written(inPages(LINES, size), name)) === expected).toBe(true);
   expect(await written(inPages([], 1), name)).toBe('');
 });
 
-test('an answer that is cut short leaves nothing behind, and an end while threads write is told to whoever reads', async () => {
+test('an answer that is cut short leaves nothing behind, and its reader is told when the threads end meanwhile', async () => {
   for await (const { chunk } of threads.write(LINES, 'ocsf')) {
     expect(chunk.length).toBeGreaterThan(0);
     break;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PageMemory, pageMemoryBytes } from '../../../src/feed/page-memory.ts';
 
-/** Whoever waits in vain is told so, instead of the test standing still. */
+/** A wait that never ends fails, so that the test does not hang. */
 const page = (memory: PageMemory, bytes: number, signal = AbortSignal.timeout(20_000)) =>
   memory.hold(
     bytes,

@@ -42,14 +42,14 @@ function unescapeValue(text: string, line: string): string {
   throw new Error(`a value is not escaped, ${JSON.stringify(text)}, in ${JSON.stringify(line)}`);
 }
 
-/** What is wrong with a line by the rules of the Common Event Format; nothing if it keeps them. */
+/** Returns the faults of a line by the rules of the Common Event Format. */
 export function cefFaults(line: string): readonly string[] {
   const { header, extension } = parseCef(line);
   const names = Object.entries(HEADER);
   const severity = header[5] ?? '';
   return [
     ...names
-      .filter(([, length], place) => tooLong(header[place] ?? '', length) || header[place] === '')
+      .filter(([, length], index) => tooLong(header[index] ?? '', length) || header[index] === '')
       .map(([name]) => `${name} is empty or too long`),
     ...(rules.severities.includes(severity) ? [] : [`the severity is ${JSON.stringify(severity)}`]),
     ...(/[^\P{Cc}\t]|[\u2028\u2029]/u.test(line) ? ['the line has a control character or a line end'] : []),

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseAddress } from '../../../query/parse-address.ts';
-import { cached } from '../../../src/formats/bounded-cache.ts';
-import { countryCode } from '../../../src/formats/country-code.ts';
-import { expandedAddress } from '../../../src/formats/expanded-address.ts';
-import { instantWriter } from '../../../src/formats/iso-instant.ts';
-import { quoteJson } from '../../../src/formats/json-text.ts';
+import { parseAddress } from '../../../query/address.ts';
+import { countryCode, expandedAddress } from '../../../src/formats/checked-values.ts';
+import { instantWriter } from '../../../src/formats/ecs-format.ts';
+import { quoteJson } from '../../../src/formats/json-members.ts';
+import { memoizeByText } from '../../../src/formats/memoize.ts';
 
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 
@@ -60,7 +59,7 @@ test('an expanded address is the same address in 39 characters', () => {
 
 test('a cache asks once for what it has, forgets all when it is full, and keeps no long texts', () => {
   const asked: string[] = [];
-  const lengthOf = cached(2, (text) => {
+  const lengthOf = memoizeByText(2, (text) => {
     asked.push(text);
     return text.length;
   });

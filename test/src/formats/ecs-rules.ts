@@ -6,7 +6,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = rules.allowed;
 const EXPECTED_TYPES: Readonly<Record<string, readonly string[]>> = rules.expectedEventTypes;
 const ISO_INSTANT = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** What is wrong with a document by the rules of the Elastic Common Schema, naming the field and its value; nothing if it keeps them. */
+/** Returns the faults of a document by the rules of the Elastic Common Schema, with field and value. */
 export function ecsFaults(document: object): readonly string[] {
   const flat = new Map(flatten(document, ''));
   const missing = Object.entries(FIELDS).filter(([name, rule]) => rule.endsWith(' required') && !flat.has(name));

@@ -1,13 +1,13 @@
 import { generateEvents } from '../../../bench/events/event-generator.ts';
 import { demoEvent } from '../../../ingest/demo/demo-event.ts';
-import { seededRandom } from '../../../ingest/demo/demo-random.ts';
-import type { DemoCampaign } from '../../../ingest/demo/demo-schedule.ts';
+import { DEMO_ATTACKS } from '../../../ingest/demo/demo-schedule.ts';
+import { seededRandom } from '../../../ingest/demo/seeded-random.ts';
 import { TEXT_FIELDS, type TextField } from '../../../query/event-fields.ts';
 import { type FeedEvent, readEvent } from '../../../store/feed-event.ts';
 import { HOSTILE_STRINGS } from '../../corpus/hostile-strings.ts';
 import { NOW } from '../../fixtures/present.ts';
 
-/** What a test says about an event; the log may be given as what it says, or as its text. */
+/** The parts of an event that a test gives. The log is a value or its JSON text. */
 export interface EventPart extends Partial<Pick<FeedEvent, 'sequence' | 'zoneId' | 'timestamp' | 'ingestedAtMs' | 'logId' | 'fields'>> {
   readonly log?: unknown;
   readonly logJson?: string;
@@ -104,7 +104,7 @@ export const STRANGE_VALUES: Readonly<Partial<Record<TextField, readonly string[
 };
 
 const generator = { seed: 5, count: 120, zones: 40, nowMs: NOW, spanMs: 60_000 };
-const campaigns: readonly (DemoCampaign | null)[] = [null, 'scan', 'stuffing', 'bot net'];
+const attacks = [null, ...DEMO_ATTACKS];
 const random = seededRandom(11);
 
 /** Events as they are, as they should not be, and as somebody who means harm would like them. */
@@ -117,7 +117,7 @@ export const CORPUS: readonly NamedEvent[] = [
   { name: 'an event with a log id of 512 bytes', event: feedEvent({ logId: `${'é='.repeat(170)}ab` }) },
   { name: 'a log that is damaged', event: feedEvent({ fields: { action: 'blocked' }, logJson: '{"Message":' }) },
   { name: 'a log with long numbers', event: feedEvent({ logJson: '{"n":123456789012345678901234567890.10,"e":1e400}' }) },
-  ...STRANGE_LOGS.map((log, place) => ({ name: `strange log ${place}`, event: feedEvent({ log }) })),
+  ...STRANGE_LOGS.map((log, index) => ({ name: `strange log ${index}`, event: feedEvent({ log }) })),
   ...Object.entries(STRANGE_VALUES).flatMap(([field, values]) =>
     values.map((value) => ({ name: `${field} ${value.slice(0, 60)}`, event: feedEvent({ fields: { [field]: value } }) })),
   ),
@@ -126,9 +126,9 @@ export const CORPUS: readonly NamedEvent[] = [
     { name: `${name} in a url`, event: feedEvent({ fields: { url: `https://shop.example.com/${text}?${text}#${text}`, ip: '1.2.3.4' } }) },
     { name: `${name} as a host`, event: feedEvent({ fields: { url: `https://${text}/`, ruleId: text } }) },
   ]),
-  ...Array.from(generateEvents(generator), (line, place) => ({ name: `generated event ${place}`, event: fromWire(line.toString('utf8')) })),
-  ...Array.from({ length: 80 }, (_, place) => ({
-    name: `demo event ${place}`,
-    event: fromWire(demoEvent(`d-${place}`, NOW - place, campaigns[place % campaigns.length] ?? null, random)),
+  ...Array.from(generateEvents(generator), (line, index) => ({ name: `generated event ${index}`, event: fromWire(line.toString('utf8')) })),
+  ...Array.from({ length: 80 }, (_, index) => ({
+    name: `demo event ${index}`,
+    event: fromWire(demoEvent(`d-${index}`, NOW - index, attacks[index % attacks.length] ?? null, random)),
   })),
 ];

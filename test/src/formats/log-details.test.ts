@@ -3,7 +3,7 @@ import { headerValue, logDetails } from '../../../src/formats/log-details.ts';
 
 const NOTHING = { message: undefined, remoteIp: undefined, headers: [], matchKey: undefined, matchValue: undefined };
 
-describe('of a log only texts in the places of the platform are read:', () => {
+describe('of a log only texts in the members of the platform are read:', () => {
   test.each<[what: string, log: unknown, found: object]>([
     [
       'a log of the platform',

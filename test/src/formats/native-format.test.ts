@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { generateEvents } from '../../../bench/events/event-generator.ts';
 import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
-import { feedFormat } from '../../../src/formats/feed-format.ts';
+import { FEED_FORMATS } from '../../../src/formats/feed-formats.ts';
 import { PRODUCT } from '../../../src/formats/product.ts';
 import type { EventStore } from '../../../store/event-store.ts';
 import { type FeedEvent, readEvent } from '../../../store/feed-event.ts';
@@ -20,13 +20,13 @@ async function fill(store: EventStore, lines: readonly string[]): Promise<void> 
 }
 
 async function fed(store: EventStore): Promise<readonly FeedEvent[]> {
-  const { lines } = await store.readFeed({ zones: 'all', afterSequence: 0n, limit: 100_000 });
+  const { lines } = await store.readFeed({ zones: 'all', after: await store.positions.oldest(), limit: 100_000 });
   return lines.map(readEvent);
 }
 
-const hostileWire = HOSTILE_STRINGS.map(({ text }, place) =>
+const hostileWire = HOSTILE_STRINGS.map(({ text }, index) =>
   JSON.stringify({
-    logId: `h-${place}`,
+    logId: `h-${index}`,
     shieldZoneId: 3,
     timestamp: NOW,
     ua: text,
@@ -49,18 +49,18 @@ test('what the feed writes can be taken in again and is the same events', async 
   await fill(first, WIRE_EVENTS);
   const events = await fed(first);
   expect(events).toHaveLength(WIRE_EVENTS.length);
-  const format = feedFormat('native');
+  const writeEvent = FEED_FORMATS.native.createWriter();
   const second = await storeIn(temporaryFolder());
   await fill(
     second,
-    events.map((event) => format.writeEvent(event)),
+    events.map((event) => writeEvent(event)),
   );
   expect(await fed(second)).toEqual(events);
-  expect(second.stats()).toMatchObject({ deadLetters: 0, duplicateEvents: 0 });
+  expect(await second.stats()).toMatchObject({ deadLetters: 0, duplicateEvents: 0 });
 });
 
 test.each(['ecs', 'ocsf'] as const)('the original in %s is the native line', (name) => {
-  const { writeEvent } = feedFormat(name);
+  const writeEvent = FEED_FORMATS[name].createWriter();
   for (const { name: what, event } of CORPUS) {
     const { event: ecsEvent, raw_data: rawData } = JSON.parse(writeEvent(event));
     expect([what, name === 'ecs' ? ecsEvent.original : rawData]).toEqual([what, event.json]);

@@ -15,7 +15,7 @@ interface TypeRules {
 const OBJECTS: Readonly<Record<string, ObjectRules>> = schema.objects;
 const TYPES: Readonly<Record<string, TypeRules>> = schema.types;
 
-/** What is wrong with an event by the rules of OCSF for HTTP Activity, naming the attribute and its value; nothing if it keeps them. */
+/** Returns the faults of an event by the rules of OCSF for HTTP Activity, with attribute and value. */
 export function ocsfFaults(event: Readonly<Record<string, unknown>>): readonly string[] {
   const groups = schema.event.atLeastOneOfEach.filter((names) => !names.some((name) => event[name] !== undefined));
   const { class_uid: classUid, activity_id: activityId, type_uid: typeUid } = event;
@@ -42,20 +42,20 @@ function attributeFaults(
   value: unknown,
   siblings: Readonly<Record<string, unknown>>,
 ): readonly string[] {
-  const place = `${path}${name}`;
+  const attribute = `${path}${name}`;
   const rule = rules.attributes[name];
   if (rule === undefined) {
-    return [`${place} is not an attribute of OCSF`];
+    return [`${attribute} is not an attribute of OCSF`];
   }
   const type = rule.split(' ')[0] ?? '';
   const isList = type.endsWith('[]');
   if (isList !== Array.isArray(value) || (isList && (value as unknown[]).length === 0)) {
-    return [`${place} is ${JSON.stringify(value)}, and ${isList ? 'a list' : 'one value'} is due`];
+    return [`${attribute} is ${JSON.stringify(value)}, and ${isList ? 'a list' : 'one value'} is due`];
   }
   const values: readonly unknown[] = isList ? (value as unknown[]) : [value];
   return [
-    ...values.flatMap((one) => valueFaults(place, type.replace('[]', ''), one)),
-    ...enumFaults(place, rules.enums?.[name], value, siblings[siblingOf(name)]),
+    ...values.flatMap((one) => valueFaults(attribute, type.replace('[]', ''), one)),
+    ...enumFaults(attribute, rules.enums?.[name], value, siblings[siblingOf(name)]),
   ];
 }
 
@@ -72,7 +72,7 @@ function siblingOf(name: string): string {
 
 /** The caption of a known number is the published one; of 99 it is the source's own. */
 function enumFaults(
-  place: string,
+  attribute: string,
   captions: Readonly<Record<string, string>> | undefined,
   value: unknown,
   sibling: unknown,
@@ -82,28 +82,28 @@ function enumFaults(
   }
   const caption = captions[String(value)];
   if (caption === undefined) {
-    return [`${place} is ${JSON.stringify(value)}, which the enumeration does not have`];
+    return [`${attribute} is ${JSON.stringify(value)}, which the enumeration does not have`];
   }
   return sibling === undefined || sibling === caption || value === 99
     ? []
-    : [`${place} is ${value}, whose caption is ${caption}, not ${sibling}`];
+    : [`${attribute} is ${value}, whose caption is ${caption}, not ${sibling}`];
 }
 
-function valueFaults(place: string, type: string, value: unknown): readonly string[] {
+function valueFaults(attribute: string, type: string, value: unknown): readonly string[] {
   const inner = OBJECTS[type];
   if (inner !== undefined || type === 'object') {
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject
       ? inner === undefined
         ? []
-        : objectFaults(`${place}.`, inner, value)
-      : [`${place} is ${JSON.stringify(value)}: an object is due`];
+        : objectFaults(`${attribute}.`, inner, value)
+      : [`${attribute} is ${JSON.stringify(value)}: an object is due`];
   }
   const rules = TYPES[type];
   if (rules === undefined) {
     throw new Error(`the rules have a type ${type} that this does not know`);
   }
-  return isScalar(rules, value) ? [] : [`${place} is ${JSON.stringify(value)}: no ${type}`];
+  return isScalar(rules, value) ? [] : [`${attribute} is ${JSON.stringify(value)}: no ${type}`];
 }
 
 function isScalar({ base, maxLength, range, regex }: TypeRules, value: unknown): boolean {

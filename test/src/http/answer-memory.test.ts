@@ -40,7 +40,7 @@ async function unread(port: number, bytes: number): Promise<Socket> {
   return socket;
 }
 
-test('an answer that has no room beside those that nobody takes is refused, a smaller one is given, and room comes back with the connection', async () => {
+test('an answer without room beside untaken ones is refused, a smaller one is given, and room comes back with the connection', async () => {
   const { url, port, open } = await serverOfAnswers();
   const reader = await unread(port, LARGE);
   const refused = await fetch(`${url}/${LARGE}`);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { refuseTunnel } from '../../../src/http/connection-answers.ts';
+import { refuseTunnel } from '../../../src/http/http-server.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { lastHour, type RunningApp, search, startApp } from '../running-app.ts';
 import { answerOn, openConnection, type RawAnswer } from './raw-connection.ts';

@@ -67,8 +67,9 @@ test.each([
   const before = gzipSync(`{"logId":"a","shieldZoneId":7,"timestamp":${Date.now() - 60_000}}\n`);
   const { status, body } = await sendTo(url, Buffer.concat([before, await compressed('x\n'.repeat(1_000_000), millions)]));
   expect([status, body.errorKey]).toEqual([400, 'request.malformed']);
-  expect(body.detail).toMatch(
-    /^line 10002: more than 10000 events would be rejected, which are allowed in one request \(.*\); before that 1 events were stored, 0 had expired, 10000 were rejected; sending everything again stores nothing twice$/,
+  expect(body.detail.replace(/(?<= request )\(.*\)(?=; before )/, '(…)')).toBe(
+    'line 10002: more than 10000 events would be rejected, which are allowed in one request (…); ' +
+      'before that 1 events were stored, 0 had expired, 10000 were rejected; sending everything again stores nothing twice',
   );
   expect((await ask({ url }, '/metrics')).text).toMatch(/^shieldlog_dead_letters 1$/m);
   expect(bytesIn(dataDir)).toBeLessThan(10 * 1024 * 1024);

@@ -83,7 +83,7 @@ describe.each(CASES)('of the dead letters from %s%s', (source, _, restarts) => {
     await start(source, restarts);
     const ids = await everyId();
     now = () => Date.now() + 2 * HOUR_MS;
-    expect(await change('nine', 'replay', { ids: ids.filter((__, place) => place !== 2) })).toEqual({
+    expect(await change('nine', 'replay', { ids: ids.filter((__, index) => index !== 2) })).toEqual({
       replayed: 0,
       stillRejected: 0,
       notReplayable: 0,
@@ -91,17 +91,17 @@ describe.each(CASES)('of the dead letters from %s%s', (source, _, restarts) => {
     expect(await change('some', 'replay', { ids })).toEqual({ replayed: 2, stillRejected: 1, notReplayable: 0 });
     expect(await zonesListed('all')).toEqual([9, 7, null, null]);
     expect(await change('all', 'replay', {})).toEqual({ replayed: 1, stillRejected: 2, notReplayable: 1 });
-    expect(app.store.stats()).toMatchObject({ events: 3, deadLetters: 3 });
+    expect(await app.store.stats()).toMatchObject({ events: 3, deadLetters: 3 });
   });
 
   test('a key discards those of its zones, also where it names others', async () => {
     await start(source, restarts);
     const ids = await everyId();
-    expect(await change('nine', 'discard', { ids: ids.filter((__, place) => place !== 2) })).toEqual({ discarded: 0 });
+    expect(await change('nine', 'discard', { ids: ids.filter((__, index) => index !== 2) })).toEqual({ discarded: 0 });
     expect(await change('some', 'discard', { ids: ids.slice(0, 3) })).toEqual({ discarded: 2 });
     expect(await change('nine', 'discard', { all: true })).toEqual({ discarded: 1 });
     expect(await zonesListed('all')).toEqual([7, null, null]);
     expect(await change('all', 'discard', { all: true })).toEqual({ discarded: 3 });
-    expect(app.store.stats().deadLetters).toBe(0);
+    expect((await app.store.stats()).deadLetters).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { type ErrorKey, PROBLEMS, problemBody, RequestProblem } from '../../../src/http/problem.ts';
-import { parseZoneId } from '../../../src/http/zone-of-path.ts';
+import { parseZoneId } from '../../../src/http/request-parameters.ts';
 
 describe('problems', () => {
   test.each(Object.keys(PROBLEMS) as ErrorKey[])('%s has a status that HTTP knows, a title, and a type that explains it', (key) => {

@@ -17,7 +17,7 @@ export interface RawAnswer {
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
-/** What the app sends until it closes the connection, cut at the first blank line. */
+/** Returns the bytes that the app sends until it closes the connection, cut at the first blank line. */
 export async function answerOn(socket: Socket): Promise<RawAnswer> {
   let text = '';
   for await (const chunk of socket) text += String(chunk);

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LARGE_BODY_BYTES } from '../../../edge/operation-defaults.ts';
+import { LARGE_BODY_BYTES } from '../../../edge/operations/operation.ts';
 import { KEY_OF_ALL_ZONES, startWatchedProgram, type WatchedProgram } from '../../property/raw-bytes/watched-program.ts';
 
 /** CPU time of a turn of the main thread in milliseconds, generous for slower machines: the same bodies read there took 270 to 400. */
 const MOST_MS = 250;
 const AT_ONCE = 8;
 const MIB = 1024 * 1024;
-/** Of all of the program, in MiB: eight bodies at both listeners, what is read in two of them, and eight answers. */
+/** Memory of the whole program in MiB: eight bodies at both listeners, two of them parsed, and eight answers. */
 const MOST_MIB = 1_600;
 
 let program: WatchedProgram;

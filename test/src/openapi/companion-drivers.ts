@@ -1,4 +1,4 @@
-import { operation } from '../../../edge/operations.ts';
+import { operation } from '../../../edge/operations/operations.ts';
 import { type Call, send } from './driven-answer.ts';
 import { answered, type Driver, type Drivers, fromForeignPage, whileBroken, whileDeaf, whileStopping, whileUnreachable } from './driver.ts';
 import { exampleCall } from './operation-drivers.ts';
@@ -13,7 +13,7 @@ const pendingFile: Driver = async ({ open }) => {
   return send(open, { method: 'GET', path: FilePath });
 };
 
-/** What clients ask beside the operations. */
+/** Calls of clients beside the operations. */
 export const COMPANION_DRIVERS: Drivers = {
   getHttpChallenge: {
     200: pendingFile,

@@ -57,7 +57,7 @@ function validatorOf(schema: object): ValidateFunction {
   return validator;
 }
 
-/** What is wrong with a value by a schema that stands anywhere in the document. */
+/** Returns the faults of a value by a schema anywhere in the document. */
 export function faultsOf(schema: object, value: unknown): unknown {
   const validate = validatorOf(schema);
   return validate(value) ? [] : validate.errors;

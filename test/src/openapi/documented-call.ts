@@ -5,8 +5,8 @@ import type { Call } from './driven-answer.ts';
 export function documentedCall({ method, path, parameters = [], requestBody }: DescribedOperation, type: string): Call {
   const query = new URLSearchParams();
   let filled = path;
-  for (const { name, in: place, example } of parameters) {
-    if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(String(example)));
+  for (const { name, in: location, example } of parameters) {
+    if (location === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(String(example)));
     else if (example !== undefined) query.set(name, String(example));
   }
   const [example] = Object.values(requestBody?.content[type]?.examples ?? {});

@@ -10,7 +10,7 @@ export interface Call {
   readonly body?: string;
 }
 
-/** What came back. */
+/** The answer to a call. */
 export interface DrivenAnswer {
   readonly status: number;
   readonly headers: Headers;

@@ -17,7 +17,9 @@ export async function startForgetfulSite(): Promise<ForgetfulSite> {
   const { cursor } = JSON.parse(text) as { readonly cursor: string };
   await ingest(site, eventLine({ timestamp: Date.now() - 71 * HOUR_MS }));
   await site.store.flushNow();
+  const { positions } = site.store;
+  const before = await positions.oldest();
   aheadMs = 2 * HOUR_MS;
-  await eventually('the retention drops the event', () => site.store.retentionRuns() > 0);
+  await eventually('the retention drops the event', async () => (await positions.afterExpiry('all', before)) !== undefined);
   return { ...site, expiredCursor: cursor };
 }

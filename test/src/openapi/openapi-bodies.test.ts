@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DIMENSIONS } from '../../../query/dimensions.ts';
+import { DIMENSIONS } from '../../../query/event-fields.ts';
 import { OPENAPI_DOCUMENT } from '../../../src/openapi/openapi-document.ts';
 import { ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
 import { isDescribed } from './described.ts';
@@ -60,7 +60,7 @@ describe('the document and the program agree on whether a search may hold', () =
     ]);
   });
 
-  // What JSON Schema has no words for is in the descriptions.
+  // Descriptions say what JSON Schema cannot.
   const { query, filters } = OPENAPI_DOCUMENT.components.schemas.EventLogsSearchRequest.properties;
   const { op } = OPENAPI_DOCUMENT.components.schemas.EventLogsFilter.properties;
   test.each([

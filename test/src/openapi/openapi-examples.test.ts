@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
-import { OPERATIONS } from '../../../edge/operations.ts';
+import { OPERATIONS } from '../../../edge/operations/operations.ts';
 import { OPENAPI_DOCUMENT } from '../../../src/openapi/openapi-document.ts';
 import { DESCRIBED_OPERATIONS, faultsOf, type MediaType, valuesIn } from './document-check.ts';
 
@@ -44,7 +44,7 @@ describe('the document', () => {
     const numbers = DESCRIBED_OPERATIONS.map(({ description = '' }) => Number(/^Operation (\d+)\./.exec(description)?.[1])).filter(
       Number.isFinite,
     );
-    expect(numbers.toSorted((one, other) => one - other)).toEqual([1, ...OPERATIONS.map(({ id }) => id)]);
+    expect(numbers.toSorted((one, other) => one - other)).toEqual([1, ...OPERATIONS.map(({ number }) => number)]);
   });
 
   test('says what the credentials of every operation are', () => {

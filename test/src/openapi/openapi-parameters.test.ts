@@ -79,7 +79,7 @@ describe('a body of another type is refused, with the types of the document', ()
     '%s: one without a type, unless it may be left out',
     async (_id, operation) => {
       const call = documentedCall(operation, Object.keys(operation.requestBody?.content ?? {})[0] ?? '');
-      // As bytes: to a text, fetch would add a type.
+      // The body is bytes, because fetch adds a type to a text.
       const { status } = await fetch(`${site.url}${call.path}`, { method: call.method, body: new TextEncoder().encode(call.body) });
       expect(status).toBe(operation.operationId === 'ingestEvents' ? 202 : 415);
     },

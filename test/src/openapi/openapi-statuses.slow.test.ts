@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COMPANIONS, OPERATIONS } from '../../../edge/operations/operations.ts';
 import { COMPANION_DRIVERS } from './companion-drivers.ts';
 import { DESCRIBED_OPERATIONS, undescribed } from './document-check.ts';
 import type { Drivers } from './driver.ts';
@@ -33,6 +34,9 @@ describe.concurrent('the program answers as the document says', () => {
     if (drive === undefined) throw new Error(`nothing drives ${name} to ${status}`);
     const answer = await drive(sites);
     expect([answer.status, undescribed(operation, answer)], answer.text.slice(0, 500)).toEqual([status, []]);
+    // The program answers the error that the table has for such a request.
+    const own = [...OPERATIONS, ...COMPANIONS].find((row) => row.name === name)?.errors[status];
+    if (own?.request !== undefined) expect(answer.text).toContain(JSON.stringify(own.message).slice(1, -1));
     const { headers } = answer;
     expect([headers.get('x-content-type-options'), headers.get('content-security-policy')]).toEqual([
       'nosniff',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FEED_FORMATS } from '../../../src/formats/feed-format.ts';
+import { FEED_FORMAT_NAMES } from '../../../src/formats/feed-formats.ts';
 import { eventLine, ingest } from '../running-app.ts';
 import { DESCRIBED_OPERATIONS, undescribed } from './document-check.ts';
 import { documentedCall } from './documented-call.ts';
@@ -55,7 +55,7 @@ describe('an answer comes in every type that is described', () => {
 });
 
 describe('the feed is as described', () => {
-  test.each(FEED_FORMATS)('in the format %s', async (format) => {
+  test.each(FEED_FORMAT_NAMES)('in the format %s', async (format) => {
     const operation = DESCRIBED_OPERATIONS.find(({ operationId }) => operationId === 'readFeed');
     const answer = await send(site, { ...FEED, path: `${FEED.path}?format=${format}` });
     expect(answer.text.trimEnd().split('\n')).toHaveLength(2);

@@ -1,6 +1,6 @@
-import type { Operation } from '../../../edge/operation.ts';
-import { OPERATIONS, operation } from '../../../edge/operations.ts';
-import { fillPath, queryText } from '../../../edge/proxy-upstream.ts';
+import type { Operation } from '../../../edge/operations/operation.ts';
+import { OPERATIONS } from '../../../edge/operations/operations.ts';
+import { requestOf } from '../../edge/example-requests.ts';
 import { type Call, send } from './driven-answer.ts';
 import {
   answered,
@@ -20,44 +20,32 @@ import {
 } from './driver.ts';
 
 /** The call that the operation's description shows. */
-export function exampleCall({ method, path, key, example }: Operation): Call {
-  const query = queryText(example.query);
+export function exampleCall(row: Operation): Call {
+  const { method, path, body } = requestOf(row);
   return {
     method,
-    path: `${fillPath(path, example.params)}${query === '' ? '' : `?${query}`}`,
-    headers: { ...(example.body === null ? {} : JSON_TYPE), ...(key === 'bearer' ? { authorization: `Bearer ${FULL_TOKEN}` } : {}) },
-    ...(example.body === null ? {} : { body: JSON.stringify(example.body) }),
+    path,
+    headers: { ...(body === undefined ? {} : JSON_TYPE), ...(row.key === 'bearer' ? { authorization: `Bearer ${FULL_TOKEN}` } : {}) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   };
 }
 
+/** The call of the example, after the one that it needs. */
 function succeed(row: Operation): Driver {
-  const call = exampleCall(row);
-  switch (row.name) {
-    case 'completeExternalHttpCertificate':
-      return async ({ open }) => {
-        await send(open, exampleCall(operation(6)));
-        return send(open, call);
-      };
-    default:
-      return answered(call);
-  }
+  const before = OPERATIONS.find(({ name }) => name === row.example.after);
+  if (before === undefined) return answered(exampleCall(row));
+  return async ({ open }) => {
+    await send(open, exampleCall(before));
+    return send(open, exampleCall(row));
+  };
 }
 
-/** What asks for something that there is not, by operation. */
-const NOWHERE: Readonly<Record<string, Pick<Operation['example'], 'params'> & { readonly body?: unknown }>> = {
-  upsertScriptVariable: { params: { id: 9999 } },
-  requestExternalHttpCertificate: { params: {}, body: { Hostname: 'nobody.example.com' } },
-  completeExternalHttpCertificate: { params: {}, body: { Hostname: 'nobody.example.com' } },
-  removeHostname: { params: { id: 9999 } },
-  setBotAction: { params: { shieldZoneId: 7, botId: 9999 } },
-  getAccessList: { params: { shieldZoneId: 7, id: 9999 } },
-  getApplicationStatistics: { params: { appId: 'nobody' } },
-  getApplicationOverview: { params: { appId: 'nobody' } },
-};
-
-function notFound(row: Operation): Readonly<Record<number, Driver>> {
-  const nowhere = NOWHERE[row.name];
-  return nowhere === undefined ? {} : { 404: answered(exampleCall({ ...row, example: { ...row.example, ...nowhere } })) };
+/** The calls that end in the errors of the row that say how. */
+function ownErrors(row: Operation): Readonly<Record<number, Driver>> {
+  const asked = Object.entries(row.errors).flatMap(([status, { request }]) => (request === undefined ? [] : [[status, request] as const]));
+  return Object.fromEntries(
+    asked.map(([status, request]) => [status, answered(exampleCall({ ...row, example: { ...row.example, ...request } }))]),
+  );
 }
 
 function defect(row: Operation): Driver {
@@ -71,11 +59,11 @@ function driversOf(row: Operation): Readonly<Record<number, Driver>> {
   const withNonsense = { ...call, path: `${call.path}${call.path.includes('?') ? '&' : '?'}nonsense=1` };
   const ofBody = { 408: bodyTooLate(call), 413: bodyTooLarge(call), 415: ofWrongType(call) };
   return {
-    [row.example.status]: succeed(row),
+    [row.status]: succeed(row),
     400: answered(withNonsense),
     401: withoutKey({ ...call, headers: JSON_TYPE }),
     403: fromForeignPage(call),
-    ...notFound(row),
+    ...ownErrors(row),
     ...(row.body === null ? {} : ofBody),
     500: defect(row),
     502: whileUnreachable(call),
@@ -84,5 +72,5 @@ function driversOf(row: Operation): Readonly<Record<number, Driver>> {
   };
 }
 
-/** Operations 2 to 14. */
+/** The operations of the table. */
 export const OPERATION_DRIVERS: Drivers = Object.fromEntries(OPERATIONS.map((row) => [row.name, driversOf(row)]));

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { openTokenStore } from '../../../edge/local/database/token-store.ts';
+import { openTokenStore } from '../../../edge/local/database/access-tokens.ts';
 import { buildApp } from '../../../src/app.ts';
 import { loadConfig } from '../../../src/config/config.ts';
-import { type Edge, startEdge } from '../../../src/management/edge-start.ts';
+import { type Edge, startEdge } from '../../../src/management/local-plane.ts';
 import { type OpenStore, openStore } from '../../../store/embedded/open-store.ts';
 import { type Addressed, type Call, type DrivenAnswer, send } from './driven-answer.ts';
 
@@ -16,7 +16,7 @@ export interface Site extends Addressed {
   readonly store: OpenStore;
   readonly edge: Edge;
   readonly dataDir: string;
-  /** Of its database. */
+  /** Tokens of its database. */
   readonly tokens: { readonly full: string; readonly readOnly: string };
   stop(): Promise<void>;
 }

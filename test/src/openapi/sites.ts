@@ -22,16 +22,16 @@ export interface Sites {
   stop(): Promise<void>;
 }
 
-/** Of the keyed site: one that opens zone 8 alone. */
+/** A key of the keyed site that opens zone 8 only. */
 export const KEY_OF_ZONE_8 = 'key-of-zone-8-alone';
-/** Of the keyed site: one that may neither read nor send events. */
+/** A key of the keyed site that may neither read nor send events. */
 export const KEY_WITHOUT_SCOPE = 'key-without-a-scope';
 
 function upstreamsAt(url: string): Readonly<Record<string, string>> {
   return { UPSTREAM_URL: url, SERVICE_DATABASE_URL: url };
 }
 
-/** As after a disk that lost its files: every table is gone, every call of the store fails. */
+/** Simulates a disk that lost its files: every table is gone, and every call of the store fails. */
 function breakDown({ store, edge, dataDir }: Site): void {
   const fail = (): never => {
     throw new Error('a defect');
@@ -39,7 +39,8 @@ function breakDown({ store, edge, dataDir }: Site): void {
   store.search = async () => fail();
   store.append = async () => fail();
   store.readFeed = async () => fail();
-  Object.assign(store, { readAll: fail, listDeadLetters: fail, removeDeadLetters: fail, stats: fail, expiredWatermark: fail });
+  Object.assign(store, { readAll: fail, listDeadLetters: fail, removeDeadLetters: fail, stats: fail });
+  Object.assign(store.positions, { afterExpiry: fail });
   Object.assign(edge.history.view, { minutes: fail });
   const db = new DatabaseSync(join(dataDir, 'control-plane.sqlite'), { enableForeignKeyConstraints: false });
   for (const { name } of db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all())

@@ -1,12 +1,11 @@
-import type { Call, DrivenAnswer } from './driven-answer.ts';
-import { send } from './driven-answer.ts';
+import { type Call, type DrivenAnswer, send } from './driven-answer.ts';
 import { answered, type Driver, type Drivers, fromForeignPage, unacceptable, whileBroken, whileStopping, withoutKey } from './driver.ts';
 
-/** Of two zones. */
+/** Reads the feed of two zones. */
 export const FEED: Call = { method: 'GET', path: '/shield/event-logs/7,8/feed' };
 const TAIL: Call = { method: 'GET', path: '/shield/event-logs/7/tail', headers: { accept: 'text/event-stream' } };
 
-/** What a stream begins with; it is ended then. */
+/** Returns the beginning of a stream, and ends it. */
 const beginningOf =
   ({ path, headers = {} }: Call): Driver =>
   async ({ open }): Promise<DrivenAnswer> => {

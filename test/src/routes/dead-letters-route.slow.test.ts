@@ -82,7 +82,7 @@ describe('dead letters', () => {
     const one = await replay(JSON.stringify({ ids: [body.deadLetters[0].id] }), JSON_TYPE);
     expect([one.status, one.body]).toEqual([200, { replayed: 0, stillRejected: 1, notReplayable: 0 }]);
     expect((await replay('{"ids":[]}', JSON_TYPE)).body).toEqual({ replayed: 0, stillRejected: 0, notReplayable: 0 });
-    expect(app.store.stats().deadLetters).toBe(2);
+    expect((await app.store.stats()).deadLetters).toBe(2);
   });
 
   test.each([
@@ -178,7 +178,7 @@ describe('dead letters', () => {
     expect(long.sha256).toBe(createHash('sha256').update('x'.repeat(2_000_000)).digest('hex'));
     expect([short.replayable, short.sizeBytes, short.text]).toEqual([true, 7, 'bad one']);
     expect((await replay('{}', JSON_TYPE)).body).toEqual({ replayed: 0, stillRejected: 1, notReplayable: 1 });
-    expect(app.store.stats().deadLetters).toBe(2);
+    expect((await app.store.stats()).deadLetters).toBe(2);
   });
 
   test('are discarded, those named or all; nothing is by mistake', async () => {
@@ -203,7 +203,7 @@ describe('dead letters', () => {
     expect((await discard('{"ids":[]}')).body).toEqual({ discarded: 0 });
     expect((await discard(JSON.stringify({ ids: [first.id, second.id, second.id, 99_999] }))).body).toEqual({ discarded: 2 });
     expect((await discard('{"all":true}')).body).toEqual({ discarded: 448 });
-    expect(app.store.stats().deadLetters).toBe(0);
+    expect((await app.store.stats()).deadLetters).toBe(0);
   });
 
   test('past the quota are not kept, and the sender is told which', async () => {
@@ -214,7 +214,7 @@ describe('dead letters', () => {
     expect([status, body.accepted, body.rejectedCount]).toEqual([202, 1, 1_500]);
     expect(body.rejected.slice(0, 1_000).every(({ kept }: { kept?: boolean }) => kept === undefined)).toBe(true);
     const lost = body.rejected.slice(1_000);
-    const kept = app.store.stats().deadLetters;
+    const kept = (await app.store.stats()).deadLetters;
     expect([lost.length, lost[0], lost.at(-1).index]).toEqual([
       200 - (kept - 1),
       { index: 1_301 + kept - 1, line: 1_302 + kept - 1, reason: expect.any(String), kept: false },
@@ -222,7 +222,7 @@ describe('dead letters', () => {
     ]);
     // A second time, those that are kept are known, and the others are not kept again.
     expect((await ingest(app, `${lines.join('\n')}\n`)).body.rejected.slice(1_000)).toHaveLength(lost.length);
-    expect(app.store.stats().deadLetters).toBe(kept);
+    expect((await app.store.stats()).deadLetters).toBe(kept);
   });
   test('past the quota are named where the upload breaks off, too', async () => {
     await app.stop();

@@ -40,7 +40,8 @@ describe('an export under way', () => {
     const socket = await openConnection(app);
     const body = lastHour();
     socket.write(
-      `POST ${PATH} HTTP/${version}\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `POST ${PATH} HTTP/${version}\r\nHost: localhost\r\nConnection: close\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
     let error: string | null = null;
     socket.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
@@ -203,7 +204,8 @@ test('a client that goes away while its first row is read is nothing to log', as
   };
   const body = lastHour();
   socket.write(
-    `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   await eventually('it is counted', async () => (await metric('shieldlog_exports_total{format="csv",outcome="hung_up"}')) === 1);
   expect(app.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);

@@ -56,7 +56,13 @@ describe('an export', () => {
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8; header=present']);
     const [header, row, rest] = text.split('\r\n');
     expect([header, rest]).toEqual([COLUMNS.join(','), '']);
-    expect(row).toMatch(/^20\d\d-\d\d-\d\dT[\d:.]+Z,\d{13},a,,,"One, ""two""",192\.0\.2\.1,,"",,,,,"\{""n"":1\}"$/);
+    const cells = new Map([
+      ['ruleName', '"One, ""two"""'],
+      ['ip', '192.0.2.1'],
+      ['ua', '""'],
+    ]);
+    const texts = TEXT_FIELDS.map((name) => cells.get(name) ?? '').join(',');
+    expect(row?.replace(/^20\d\d-\d\d-\d\dT[\d:.]+Z,\d{13},/, '')).toBe(`a,${texts},"{""n"":1}"`);
     const [time, timestamp] = (row ?? '').split(',');
     expect(new Date(time ?? '').getTime()).toBe(Number(timestamp));
     expect(from < to).toBe(true);
@@ -135,7 +141,8 @@ describe('an export', () => {
     const plain = (await exported(body, { 'accept-encoding': 'identity' })).text;
     const socket = await openConnection(app);
     socket.write(
-      `POST ${PATH} HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept-Encoding: ${encoding}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `POST ${PATH} HTTP/1.0\r\nHost: localhost\r\n` +
+        `Content-Type: application/json\r\nAccept-Encoding: ${encoding}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
     const chunks: Buffer[] = [];
     for await (const chunk of socket) chunks.push(chunk);
@@ -149,6 +156,43 @@ describe('an export', () => {
     let text = '';
     for await (const chunk of decompressor.setEncoding('utf8')) text += chunk;
     expect(text).toBe(plain);
+  });
+
+  test('leaves out what a clause of exclude matches, and keeps what lacks its field', async () => {
+    const events = [
+      { logId: 'a', country: 'DE' },
+      { logId: 'b', country: 'CH' },
+      { logId: 'c' },
+      { logId: 'd', country: 'FR', ua: 'curl' },
+    ];
+    await ingest(app, events.slice(0, 2).map(eventLine).join(''));
+    await app.store.flushNow();
+    await ingest(app, events.slice(2).map(eventLine).join(''));
+    const exclude = [
+      { field: 'country', op: 'in', value: ['de', 'it'] },
+      { field: 'ua', op: 'wildcard', value: ['c*l'] },
+    ];
+    const rows = csvRows((await exported(lastHour({ exclude }))).text);
+    expect(rows.map(({ logId }) => logId).toSorted()).toEqual(['b', 'c']);
+  });
+
+  test.each([
+    ['7,-3', [-3, 7]],
+    ['-3%2C7%2C7', [-3, 7]],
+    ['all', [-3, 7, 8]],
+    ['8,8', [8]],
+  ])('of the zones %s says the zone of each row', async (zones, expected) => {
+    await ingest(app, [7, -3, 8].map((zone) => eventLine({ logId: `of-${zone}`, shieldZoneId: zone, ip: '::1' })).join(''));
+    const path = `/shield/event-logs/${zones}/export`;
+    const { headers, text } = await exported(lastHour(), {}, path);
+    expect(headers.get('content-disposition')).toMatch(expected.length > 1 ? /="shieldlog-zones-/ : /="shieldlog-zone-8-/);
+    expect(text.split('\r\n', 1)).toEqual([['time', 'timestamp', 'logId', 'shieldZoneId', ...TEXT_FIELDS, 'log'].join(',')]);
+    const rows = csvRows(text).map(({ logId, shieldZoneId, ip }) => [logId, shieldZoneId, ip]);
+    // A cell that begins with a minus could be a formula.
+    expect(rows.toSorted()).toEqual(expected.map((zone) => [`of-${zone}`, zone < 0 ? `'${zone}` : `${zone}`, '::1']).toSorted());
+    const ndjson = lines((await exported(lastHour(), { accept: 'application/x-ndjson' }, path)).text).map((line) => JSON.parse(line));
+    expect(ndjson.map((row) => Object.keys(row))).toEqual(expected.map(() => ['logId', 'timestamp', 'log', 'fields', 'shieldZoneId']));
+    expect(ndjson.map(({ shieldZoneId }) => shieldZoneId).toSorted((a, b) => a - b)).toEqual(expected);
   });
 
   test('is counted', async () => {
@@ -179,7 +223,7 @@ describe('an export is refused with ProblemDetails', () => {
   ])('for %s: they are no property of it', async (_what, rest, field) => {
     const { status, body } = await exported(lastHour(rest), {}, PATH, refusing);
     expect([status, body.errorKey]).toEqual([400, 'request.invalid']);
-    expect(body.errors).toEqual([{ field, message: 'is not a property of this object; allowed are from, to, query, filters' }]);
+    expect(body.errors).toEqual([{ field, message: 'is not a property of this object; allowed are from, to, query, filters, exclude' }]);
   });
 
   test.each([
@@ -196,6 +240,15 @@ describe('an export is refused with ProblemDetails', () => {
     ['a body that is an array', 400, 'request.invalid', PATH, {}, '[]'],
     ['a filter that is wrong', 400, 'request.invalid', PATH, {}, lastHour({ filters: [{ field: 'ua', op: 'cidr', value: ['x'] }] })],
     ['a zone that is no number', 400, 'request.invalid', '/shield/event-logs/x/export', {}, lastHour()],
+    ['a list with an empty zone', 400, 'request.invalid', '/shield/event-logs/7,/export', {}, lastHour()],
+    [
+      'an excluded clause that is wrong',
+      400,
+      'request.invalid',
+      PATH,
+      {},
+      lastHour({ exclude: [{ field: 'ua', op: 'cidr', value: ['x'] }] }),
+    ],
     ['a type that is not JSON', 415, 'body.unsupported_type', PATH, { 'content-type': 'text/csv' }, lastHour()],
     ['JSON, which it is not written as', 406, 'accept.none', PATH, { accept: 'application/json' }, lastHour()],
     ['no encoding', 406, 'accept.none', PATH, { 'accept-encoding': 'br, identity;q=0' }, lastHour()],
@@ -225,4 +278,18 @@ test('a key opens the exports of its own zones only', async () => {
   expect((await exported(lastHour(), headers)).status).toBe(200);
   expect((await exported(lastHour(), headers, '/shield/event-logs/8/export')).body.errorKey).toBe('access.zone_denied');
   expect((await exported(lastHour())).body.errorKey).toBe('access.key_missing');
+});
+
+test('a key opens all of its own zones, and no list with another one', async () => {
+  const [own, every] = ['k'.repeat(20), 'e'.repeat(20)];
+  app = await startApp({ env: { ACCESS_KEYS: `two:${own}:7+8,every:${every}:*` } });
+  await ingest(app, [7, 8, 9].map((zone) => eventLine({ logId: `of-${zone}`, shieldZoneId: zone })).join(''), { accesskey: every });
+  const idsIn = async (zones: string, accesskey: string) =>
+    csvRows((await exported(lastHour(), { accesskey }, `/shield/event-logs/${zones}/export`)).text)
+      .map(({ logId }) => logId)
+      .toSorted();
+  expect(await idsIn('all', own)).toEqual(['of-7', 'of-8']);
+  expect(await idsIn('all', every)).toEqual(['of-7', 'of-8', 'of-9']);
+  const { status, body } = await exported(lastHour(), { accesskey: own }, '/shield/event-logs/7,9,8/export');
+  expect([status, body.errorKey, body.detail]).toEqual([403, 'access.zone_denied', 'The access key does not open shield zone 9']);
 });

@@ -44,7 +44,8 @@ describe('POST /ingest/events', () => {
   });
 
   test('tells by index what it rejected and why, counts what is too old, and keeps the rest', async () => {
-    const body = `${eventLine({ logId: 'x' })}{"shieldZoneId":"seven"}\n${eventLine({ timestamp: 1 })}not json\n${eventLine({ logId: 'y' })}`;
+    const tooOld = eventLine({ timestamp: 1 });
+    const body = `${eventLine({ logId: 'x' })}{"shieldZoneId":"seven"}\n${tooOld}not json\n${eventLine({ logId: 'y' })}`;
     const { body: report } = await ingest(app, body);
     expect(report).toMatchObject({ accepted: 2, expired: 1, rejectedCount: 2 });
     expect(report.rejected.map(({ index }: { index: number }) => index)).toEqual([1, 3]);

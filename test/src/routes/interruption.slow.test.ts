@@ -78,7 +78,8 @@ describe('a search', () => {
     for (const socket of sockets) {
       await once(socket, 'connect');
       socket.write(
-        `POST /shield/event-logs/7/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+        'POST /shield/event-logs/7/search HTTP/1.1\r\nHost: localhost\r\n' +
+          `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
       );
     }
     await eventually('the searches have begun', () => begun() === 6);

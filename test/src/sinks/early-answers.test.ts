@@ -4,9 +4,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { trustIn } from '../../../src/sinks/connections.ts';
 import { createHttpClient } from '../../../src/sinks/http-exchange.ts';
 import { httpSink } from '../../../src/sinks/http-sink.ts';
-import { trustIn } from '../../../src/sinks/trust.ts';
 import { expectedIds, idsIn, sampleBatch } from './sample-events.ts';
 import { testCertificate } from './test-certificate.ts';
 
@@ -14,6 +14,8 @@ const FOREVER = new AbortController().signal;
 const CERTIFICATE = await testCertificate();
 /** More than the buffers of a connection hold. */
 const LONG_BATCH = sampleBatch(20_000);
+/** One that is sent in one request, of more than the buffers of both sides can grow to. */
+const LONG_LINE = { bytes: Buffer.from(`${'x'.repeat(64 * 1024 * 1024)}\n`), count: 1 };
 
 const answerText = (status: string, body: string): string =>
   `HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`;
@@ -93,14 +95,17 @@ describe.each(WAYS)('over %s, where a request is answered before it is sent whol
     });
   });
 
+  test('an answer that takes the batch does not count, and the batch comes again', async () => {
+    const { sink, bodies } = await earlyListener(tls, [answerText('200 OK', 'done')], ending);
+    const words = ending === 'cut in the middle of the answer' ? 'the connection to' : 'answered 200 before the request was sent whole';
+    await expect(sink.deliver(LONG_LINE, FOREVER)).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining(words) });
+    await sink.deliver(LONG_LINE, FOREVER);
+    expect(bodies.map((body) => body.length)).toEqual([LONG_LINE.bytes.length]);
+  });
+
   test('what is too large is sent in halves', async () => {
     const { sink, bodies } = await earlyListener(tls, [answerText('413 Content Too Large', 'why')], ending);
     await sink.deliver(LONG_BATCH, FOREVER);
     expect(bodies.flatMap(idsIn)).toEqual(expectedIds(20_000));
   });
-});
-
-test('an answer that takes a batch and is cut short does not count', async () => {
-  const { sink } = await earlyListener(false, [answerText('200 OK', 'done')], 'cut in the middle of the answer');
-  await expect(sink.deliver(LONG_BATCH, FOREVER)).rejects.toMatchObject({ code: 'unavailable' });
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_PATTERN, type FileRotation, patternFault } from '../../../src/sinks/file-rotation.ts';
@@ -85,6 +85,15 @@ describe('a file', () => {
     const sink = await open();
     await sink.deliver(sampleBatch(2), FOREVER);
     await sink.close();
+    await deliver(await open(), 2, 0);
+    expect(idsOf('events.ndjson')).toEqual(expectedIds(2));
+  });
+
+  test('whose start cannot be recorded is opened by a later start', async () => {
+    const failing = open({}, () => {
+      throw new Error('no space left on device');
+    });
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('no space left on device') });
     await deliver(await open(), 2, 0);
     expect(idsOf('events.ndjson')).toEqual(expectedIds(2));
   });
@@ -218,13 +227,14 @@ describe('a rotation', () => {
     const first = await open();
     await deliver(first, 2, 0);
     await first.close();
-    recorded = { ...recorded, rotatingTo: 'aside.ndjson' };
+    const rotating = { ...recorded, rotatingTo: 'aside.ndjson' };
+    recorded = rotating;
     await (await open()).close();
     expect([idsOf('aside.ndjson'), idsOf('events.ndjson')]).toEqual([['e0', 'e1'], []]);
-    recorded = { ...recorded, rotatingTo: 'aside.ndjson' };
+    recorded = rotating;
     await deliver(await open(), 1, 2);
     expect([idsOf('aside.ndjson'), idsOf('events.ndjson')]).toEqual([['e0', 'e1'], ['e2']]);
-    expect(existsSync(join(folder, 'aside.ndjson'))).toBe(true);
+    expect(readdirSync(folder).sort()).toEqual(['aside.ndjson', 'events.ndjson']);
   });
 
   test('that fails is tried again by the same sink', async () => {

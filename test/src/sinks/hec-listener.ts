@@ -7,7 +7,7 @@ export interface HecOptions {
   readonly acks?: boolean;
   /** Whether an acknowledgement is given in the answer to the question of that number, counted from 1. */
   readonly acknowledges?: (question: number) => boolean;
-  /** A reaction in place of the usual one, or null. */
+  /** Returns a reaction instead of the usual one, or null. */
   readonly fault?: (request: Received, number: number) => Reaction | null;
   readonly certificate?: TestCertificate;
   readonly port?: number;

@@ -1,13 +1,15 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { trustIn } from '../../../src/sinks/connections.ts';
 import { hecSink } from '../../../src/sinks/hec-sink.ts';
 import { createHttpClient } from '../../../src/sinks/http-exchange.ts';
-import { trustIn } from '../../../src/sinks/trust.ts';
 import { type HecListener, type HecOptions, hecListener } from './hec-listener.ts';
 import { expectedIds, SAMPLE_TIME, sampleBatch } from './sample-events.ts';
 import { testCertificate } from './test-certificate.ts';
 
 const FOREVER = new AbortController().signal;
 const CHANNEL = '9f0cd5a5-6e3b-4c3a-9d8e-1f6f2b7c8d9e';
+
+const TOO_LARGE = { status: 413, body: 'Content-Length of too many bytes' };
 
 let told: string[];
 
@@ -63,6 +65,26 @@ describe("Splunk's event collector", () => {
     await sinkTo(listener).deliver(sampleBatch(5_000), FOREVER);
     expect(listener.received.length).toBeGreaterThan(2);
     expect(idsOf(listener)).toEqual(expectedIds(5_000));
+  });
+
+  test.each([[false], [true]])('that finds a request too large gets it in halves, and acknowledges each (gzip: %j)', async (gzip) => {
+    // The limit of Splunk Cloud, which the members that are added to short lines exceed.
+    const listener = await listen({ fault: ({ body }) => (Buffer.byteLength(body) > 1024 * 1024 ? TOO_LARGE : null) });
+    await sinkTo(listener, { gzip }).deliver(sampleBatch(5_000), FOREVER);
+    expect(idsOf(listener)).toEqual(expectedIds(5_000));
+    const taken = listener.received.filter(({ url, body }) => url.endsWith('/event') && Buffer.byteLength(body) <= 1024 * 1024);
+    const questions = listener.received.filter(({ url }) => url.includes('/ack'));
+    expect(listener.received.length).toBeGreaterThan(taken.length + questions.length);
+    expect(questions.map(({ body }) => JSON.parse(body))).toEqual([{ acks: taken.map((_, id) => id) }]);
+  });
+
+  test('that finds a single event too large has refused the batch', async () => {
+    const listener = await listen({ fault: () => TOO_LARGE });
+    await expect(sinkTo(listener).deliver(sampleBatch(3), FOREVER)).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('413: Content-Length of too many bytes'),
+    });
+    expect(listener.received.map(({ body }) => body.split('\n').length)).toEqual([3, 1]);
   });
 
   test('that acknowledges late is asked until it does', async () => {

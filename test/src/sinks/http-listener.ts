@@ -15,7 +15,7 @@ export interface Received {
   readonly body: string;
 }
 
-/** What the listener does with one request; `reset` cuts the connection after the body was read. */
+/** The reaction of the listener to a request; `reset` cuts the connection after the body was read. */
 export type Reaction = 'reset' | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
 
 export interface HttpListener {
@@ -43,7 +43,7 @@ export async function httpListener(
     response.writeHead(reaction.status, reaction.headers).end(reaction.body ?? '');
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    // What the client breaks off is its own affair.
+    // A client may break off its connection.
     handle(request, response).catch(() => response.destroy());
   };
   const server =

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { trustIn } from '../../../src/sinks/connections.ts';
 import { createHttpClient } from '../../../src/sinks/http-exchange.ts';
 import { httpSink } from '../../../src/sinks/http-sink.ts';
-import { trustIn } from '../../../src/sinks/trust.ts';
 import { type HttpListener, httpListener, type Reaction } from './http-listener.ts';
 import { expectedIds, idsIn, sampleBatch } from './sample-events.ts';
 import { testCertificate } from './test-certificate.ts';

@@ -1,4 +1,4 @@
-import { type FeedFormatName, feedFormat } from '../../../src/formats/feed-format.ts';
+import { FEED_FORMATS, type FeedFormatName } from '../../../src/formats/feed-formats.ts';
 import type { FeedBatch } from '../../../src/sinks/sink.ts';
 import type { FeedEvent } from '../../../store/feed-event.ts';
 import { feedEvent } from '../formats/feed-events.ts';
@@ -22,7 +22,7 @@ function sampleEvents(count: number, first = 0): FeedEvent[] {
 }
 
 export function sampleBatch(count: number, format: FeedFormatName = 'native', first = 0): FeedBatch {
-  const { writeEvent } = feedFormat(format);
+  const writeEvent = FEED_FORMATS[format].createWriter();
   const lines = sampleEvents(count, first).map((event) => `${writeEvent(event)}\n`);
   return { bytes: Buffer.from(lines.join('')), count };
 }

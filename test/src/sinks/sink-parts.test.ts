@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { FEED_FORMATS } from '../../../src/formats/feed-format.ts';
-import { eventTimeMs } from '../../../src/sinks/event-time.ts';
-import { hecEvent } from '../../../src/sinks/hec-event.ts';
-import { lineChunks, linesOf } from '../../../src/sinks/line-chunks.ts';
-import { retryAfterMs } from '../../../src/sinks/retry-after.ts';
-import { syslogFrame } from '../../../src/sinks/syslog-message.ts';
-import { SAMPLE_TIME, sampleBatch } from './sample-events.ts';
+import { hecEvent } from '../../../src/sinks/hec-sink.ts';
+import { retryAfterMs } from '../../../src/sinks/http-exchange.ts';
+import { lineChunks, linesOf } from '../../../src/sinks/sink.ts';
+import { syslogFrame } from '../../../src/sinks/syslog-sink.ts';
+import { SAMPLE_TIME } from './sample-events.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 14, 0, 0);
 
@@ -37,23 +35,6 @@ describe('lines', () => {
 
   test('come without their ends', () => {
     expect(Array.from(linesOf(Buffer.from('a\n\nbb\n')), String)).toEqual(['a', '', 'bb']);
-  });
-});
-
-describe('the time of an event', () => {
-  test.each(FEED_FORMATS)('is read from a line in the format %s as the feed writes it', (format) => {
-    const [line = ''] = sampleBatch(1, format).bytes.toString('utf8').split('\n');
-    expect(eventTimeMs(format, line)).toBe(SAMPLE_TIME);
-  });
-
-  test.each([
-    ['native', '{"timestamp":"never"}'],
-    ['native', '{"timestamp":1e300}'],
-    ['native', 'no JSON'],
-    ['native', 'null'],
-    ['cef', 'CEF:0|a|b|1|x|rule rt=5 |6|src=192.0.2.7'],
-  ] as const)('is not known of the %s line %s', (format, line) => {
-    expect(eventTimeMs(format, line)).toBeNull();
   });
 });
 

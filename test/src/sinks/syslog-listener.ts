@@ -45,7 +45,7 @@ export async function syslogListener(
     connections += 1;
     const how = manner(connections);
     const chunks: Buffer[] = [];
-    // What the client breaks off is its own affair.
+    // A client may break off its connection.
     socket.on('error', () => {});
     socket.on('data', (chunk) => {
       chunks.push(chunk);

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { trustIn } from '../../../src/sinks/connections.ts';
 import { syslogSink } from '../../../src/sinks/syslog-sink.ts';
-import { trustIn } from '../../../src/sinks/trust.ts';
 import { sampleBatch } from './sample-events.ts';
 import { type SyslogListener, type SyslogManner, syslogListener } from './syslog-listener.ts';
 import { testCertificate } from './test-certificate.ts';
@@ -18,7 +18,7 @@ function sinkTo(port: number, options: Partial<Parameters<typeof syslogSink>[0]>
   return syslogSink({ host: '127.0.0.1', port, tls: false, trust: null, header, format: 'native', silenceMs: 30_000, ...options });
 }
 
-/** What a receiver has after a batch of so many. */
+/** Returns the content of a receiver after a batch of so many events. */
 const messagesOf = (count: number): string[] =>
   sampleBatch(count)
     .bytes.toString()

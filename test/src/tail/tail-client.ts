@@ -73,7 +73,7 @@ export async function openTail({ url }: { readonly url: string }, options: TailO
 /** A stream on a socket of its own, which reads only while it is told to. */
 export interface RawTail {
   readonly socket: Socket;
-  /** What came so far, headers included, byte for byte. */
+  /** Returns the bytes that came so far, headers included. */
   raw(): string;
   /** The same without the sizes between the chunks of the body. */
   text(): string;
@@ -97,7 +97,7 @@ export async function take(app: RunningApp, ...events: readonly Readonly<Record<
   expect((await ingest(app, events.map(eventLine).join(''))).body.accepted).toBe(events.length);
 }
 
-/** What `/metrics` says, by the beginning of the line as a regular expression. */
+/** Returns a value of `/metrics`; a regular expression matches the beginning of its line. */
 export async function metric(app: RunningApp, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await ask(app, '/metrics')).text)?.[1]);
 }

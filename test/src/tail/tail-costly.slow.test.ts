@@ -10,8 +10,8 @@ afterEach(killAll);
 const MAX_TAILS = 64;
 
 /**
- * V8's own search compares each of these almost whole at every place of the urls below: the letter that does not fit is before the last
- * 250, of which alone it keeps tables.
+ * V8's own search compares each of these almost whole at every offset of the urls below: the letter that differs is before the last
+ * 250, and V8 has tables of those only.
  */
 const COSTLY = {
   filters: [
@@ -56,7 +56,7 @@ test('tails with costly conditions hold up neither other tails nor anybody else'
   expect(await health.stop()).toBeLessThan(1_000);
 });
 
-test('a tail whose conditions cost more than its share is told how many events were left out, has later ones, and has all when it comes back', async () => {
+test('a tail that costs more than its share is told how many events it missed, gets later ones, and all when it comes back', async () => {
   const app = await startApp({ tailLimits: { workPerSecond: 100_000 } });
   onTestFinished(() => app.stop());
   const search = { filters: [{ field: 'url', op: 'contains', value: ['wanted text'] }] };

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { EventStore, FeedPosition } from '../../../store/event-store.ts';
 import { eventually } from '../../fixtures/eventually.ts';
+import { openConnection } from '../http/raw-connection.ts';
 import { type RunningApp, startApp } from '../running-app.ts';
 import { metric, openRaw, openTail, tailPath, take, watchers } from './tail-client.ts';
 
@@ -49,7 +51,7 @@ describe('a client that does not read', () => {
     expect(resumed.rows.length).toBeGreaterThan(lost);
   });
 
-  test('for long is cut off, and its place is free', async () => {
+  test('for long is cut off, and its slot is free', async () => {
     app = await startApp({ tailLimits: { heartbeatMs: 50, maxBufferedBytes: 64 * 1024 } });
     const slow = await openRaw(app);
     slow.socket.pause();
@@ -60,7 +62,7 @@ describe('a client that does not read', () => {
     const closed = once(slow.socket, 'close');
     slow.socket.resume();
     await closed;
-    // What it had not read is not kept for it.
+    // The program does not keep the bytes that the client had not read.
     expect(slow.raw().endsWith('0\r\n\r\n')).toBe(false);
   });
 
@@ -105,6 +107,27 @@ describe('a stream ends', () => {
     expect(app.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   });
 
+  test('before it begins when the client goes away while the store is asked for its position', async () => {
+    app = await startApp();
+    const { positions } = app.store;
+    const afterExpiry = positions.afterExpiry.bind(positions);
+    const [asking, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    app.app.server.once('request', (_request, response) => response.once('close', gone.resolve));
+    Object.assign(positions, {
+      afterExpiry: async (...asked: Parameters<typeof afterExpiry>) => {
+        asking.resolve();
+        await gone.promise;
+        return afterExpiry(...asked);
+      },
+    });
+    const client = await openConnection(app);
+    client.write(`GET ${tailPath()} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await asking.promise;
+    client.destroy();
+    await gone.promise;
+    await expect.poll(() => watchers(app)).toBe(0);
+  });
+
   test('properly when the program stops, which does not wait for clients that do not read', async () => {
     app = await startApp({ tailLimits: { maxBufferedBytes: 64 * 1024 } });
     const { socket, raw } = await openRaw(app);
@@ -139,9 +162,18 @@ describe('when the store', () => {
   });
 
   test.each([
-    ['cannot be read while a client is brought up to date', 'readFeed', () => Promise.reject(new Error('a defect'))],
-    ['has dropped what a client was about to get', 'expiredWatermark', () => (asked++ === 0 ? 0n : 1_000n)],
-  ] as const)('%s, its stream ends properly, so that it comes back and is told', async (_what, method, instead) => {
+    [
+      'cannot be read while a client is brought up to date',
+      (store: EventStore) => Object.assign(store, { readFeed: () => Promise.reject(new Error('a defect')) }),
+    ],
+    [
+      'has dropped what a client was about to get',
+      ({ positions }: EventStore) =>
+        Object.assign(positions, {
+          afterExpiry: async (_zones: unknown, position: FeedPosition) => (asked++ === 0 ? undefined : position),
+        }),
+    ],
+  ] as const)('%s, its stream ends properly, so that it comes back and is told', async (_what, alter) => {
     app = await startApp();
     const before = await openTail(app);
     await take(app, { logId: 'a' }, { logId: 'b' });
@@ -149,7 +181,7 @@ describe('when the store', () => {
     before.close();
     await eventually('nobody is left', async () => (await watchers(app)) === 0);
     asked = 0;
-    Object.assign(app.store, { [method]: instead });
+    alter(app.store);
     const { raw } = await openRaw(app, tailPath({ lastEventId: before.ids[0] ?? '' }));
     await eventually('the end', () => raw().endsWith('0\r\n\r\n'));
     expect(raw()).not.toContain('event: event');

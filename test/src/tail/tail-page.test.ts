@@ -13,7 +13,8 @@ const { liveList, liveWords } = await import(join(web, 'live.js'));
 
 describe('the stream is read', () => {
   const STREAM =
-    'retry: 250\nid: 1\nevent: ready\ndata: {}\n\n: alive\nid: 2\n\nid: 3\nevent: event\ndata: {"a":"ä🦆:"}\n\nevent: dropped\ndata: {"count":4}\n\nid: 5\nevent: event\ndata: cut';
+    'retry: 250\nid: 1\nevent: ready\ndata: {}\n\n: alive\nid: 2\n\n' +
+    'id: 3\nevent: event\ndata: {"a":"ä🦆:"}\n\nevent: dropped\ndata: {"count":4}\n\nid: 5\nevent: event\ndata: cut';
 
   test.each([1, 2, 7, 1_000])('in pieces of %i characters, and a message that is cut off counts for nothing', (size) => {
     const said: unknown[] = [];

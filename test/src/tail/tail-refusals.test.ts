@@ -15,6 +15,7 @@ describe('a request for a live tail', () => {
     ['{"from":1}', 'from'],
     ['{"filters":[{"field":"ip","op":"cidr","value":["10.0.0.0/33"]}]}', 'filters[0].value[0]'],
     ['{"query":7}', 'query'],
+    ['{"exclude":[{"field":"ip","op":"cidr","value":["10.0.0.0/33"]}]}', 'exclude[0].value[0]'],
     ['', '$'],
     ['{', '$'],
   ])('for what the search refuses is refused in the same way: %s', async (conditions, field) => {
@@ -26,7 +27,7 @@ describe('a request for a live tail', () => {
       'request.invalid',
     ]);
     expect(body.errors[0].field).toBe(field);
-    if (conditions.startsWith('{"f') && field !== 'from') {
+    if (conditions.startsWith('{"filters')) {
       expect(body.errors).toEqual((await search(app, lastHour(JSON.parse(conditions)))).body.errors);
     }
   });
@@ -66,6 +67,24 @@ describe('a request for a live tail', () => {
     const leaving = new AbortController();
     expect((await fetch(`${app.url}${asked(100)}`, { signal: leaving.signal })).status).toBe(200);
     leaving.abort();
+  });
+
+  test('that looks through a field too often with what it excludes is refused', async () => {
+    app = await startApp();
+    const wildcards = (count: number) => [
+      { field: 'ua', op: 'wildcard', value: Array.from({ length: count }, (_, index) => `*${index}*`) },
+    ];
+    const path = tailPath({ search: { filters: wildcards(50), exclude: wildcards(51) } });
+    const { status, body } = await ask(app, path, { headers: stream });
+    expect([status, body.errors?.[0].message]).toEqual([400, expect.stringMatching(/ ua of an event at most 100 times, not 101: /)]);
+  });
+
+  test('that excludes events gets the others', async () => {
+    app = await startApp();
+    const tail = await openTail(app, { search: { exclude: [{ field: 'country', op: 'eq', value: ['de'] }] } });
+    await ingest(app, ['DE', 'CH'].map((country) => eventLine({ logId: country, country })).join('') + eventLine({ logId: 'none' }));
+    await eventually('the others', () => tail.rows.length > 1);
+    expect(tail.logIds()).toEqual(['CH', 'none']);
   });
 
   test('beyond the number that is served is told when to try again', async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { compileMatcher } from '../../../query/match-event.ts';
 import { TailWatcher } from '../../../src/tail/tail-watcher.ts';
+import { feedPosition } from '../../../store/embedded/feed/feed-positions.ts';
 
 /** A watcher, and the answer that its client reads only where the test says so. */
 async function watcherAndClient(): Promise<{
@@ -21,7 +22,7 @@ async function watcherAndClient(): Promise<{
   const [, outlet] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
   outlet.flushHeaders();
   const [client] = (await once(request, 'response')) as [IncomingMessage];
-  const position = { sequence: 0n, afterRuns: 0 };
+  const position = feedPosition(0n);
   const watcher = new TailWatcher({
     zones: 'all',
     matcher: compileMatcher({ kind: 'everything' }),

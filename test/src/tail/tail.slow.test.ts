@@ -72,7 +72,7 @@ describe('a live tail', () => {
     await eventually('twenty signs of life', () => ids().length >= 20);
     const [before] = ids();
     await take(app, { logId: 'a' });
-    await eventually('the place moves, although nothing matched', () => ids().at(-1) !== before);
+    await eventually('the id moves, although nothing matched', () => ids().at(-1) !== before);
     const resumed = await openTail(app, { lastEventId: ids().at(-1) ?? '' });
     await take(app, { logId: 'b' });
     await eventually('the next event', () => resumed.rows.length > 0);
@@ -117,6 +117,29 @@ describe('a live tail', () => {
     expect(new Set(all.logIds()).size).toBe(600);
     const missed = all.logIds().slice(all.logIds().indexOf(got[0] ?? ''));
     expect(got).toEqual(missed.slice(0, got.length));
+  });
+
+  test('has an event that came while the store was asked how far it is', async () => {
+    app = await startApp();
+    const tail = await openTail(app);
+    const { positions } = app.store;
+    const newest = positions.newest.bind(positions);
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    const asked: unknown[] = [];
+    Object.assign(positions, {
+      newest: async () => {
+        const answer = await newest();
+        asked.push(answer);
+        // The first call finds the first event, the second one that nothing is new.
+        if (asked.length > 1) await held;
+        return answer;
+      },
+    });
+    await take(app, { logId: 'a' });
+    await eventually('the hub asks whether there is more', () => asked.length === 2);
+    await take(app, { logId: 'b' });
+    letGo();
+    await eventually('both', () => tail.rows.length === 2);
   });
 
   test('has what came between its last look at the store and its joining the others', async () => {

@@ -19,7 +19,7 @@ const letter = (batch: number): DeadLetter => ({
 // Appends batch after batch of 100 events and a dead letter, tells its parent of each, flushes every third and merges every fifth, until it
 // is killed.
 const store = await openStore({ dataDir: process.argv[2] ?? '', memoryLimitMb: 256, retentionMs: 72 * HOUR, now: () => NOW });
-for (let batch = Number(store.sourceOffset('writer', 0) ?? 0n); ; batch += 1) {
+for (let batch = Number((await store.sourceOffset('writer', 0)) ?? 0n); ; batch += 1) {
   const events = eventSeries('e', (batch + 1) * 100, NOW - 20 * HOUR, 60_000).slice(batch * 100);
   await store.append(
     canonicalBatch(events, {

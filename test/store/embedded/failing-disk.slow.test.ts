@@ -26,7 +26,7 @@ test('flushed events are there once when their journals cannot be removed', asyn
   await store.append(canonicalBatch([event('c', NOW + 2)]));
   await store.flushNow();
   expect(await storedIds(store)).toEqual(['c', 'b', 'a']);
-  expect(store.stats()).toMatchObject({ events: 3, segments: 2 });
+  expect(await store.stats()).toMatchObject({ events: 3, segments: 2 });
   rmSync(journal, { recursive: true });
 });
 
@@ -39,15 +39,15 @@ test('while nothing can be flushed events stay searchable, the store says why, a
     await store.append(canonicalBatch([event(id, NOW)]));
     flushes.push(store.flushNow());
   }
-  await expect.poll(() => store.problems()).toEqual([expect.stringContaining('events cannot be moved to disk and stay in memory')]);
+  await expect.poll(() => store.reasonsNotReady()).toEqual([expect.stringContaining('events cannot be moved to disk and stay in memory')]);
   await store.append(canonicalBatch([event('d', NOW)]));
   await expect(store.flushNow()).rejects.toMatchObject({ code: 'append_failed', message: expect.stringContaining('memory is full') });
   expect(await storedIds(store)).toEqual(['a', 'b', 'c', 'd']);
   giveBack();
   await Promise.all(flushes);
   await store.flushNow();
-  expect(await store.problems()).toEqual([]);
-  expect(store.stats()).toMatchObject({ events: 4, unflushedEvents: 0 });
+  expect(await store.reasonsNotReady()).toEqual([]);
+  expect(await store.stats()).toMatchObject({ events: 4, unflushedEvents: 0 });
   expect(await storedIds(store)).toEqual(['a', 'b', 'c', 'd']);
 });
 
@@ -62,12 +62,12 @@ test('while the logs of a flush cannot be written, the flush behind it is not pu
     await store.append(canonicalBatch([event(id, NOW, { log: { of: id } })]));
     flushes.push(store.flushNow());
   }
-  await expect.poll(() => store.problems()).toHaveLength(1);
-  expect(store.stats()).toMatchObject({ events: 2, unflushedEvents: 2, segments: 0 });
+  await expect.poll(() => store.reasonsNotReady()).toHaveLength(1);
+  expect(await store.stats()).toMatchObject({ events: 2, unflushedEvents: 2, segments: 0 });
   expect(readdirSync(segments)).toHaveLength(1);
   rmdirSync(inTheWay);
   await Promise.all(flushes);
-  expect(store.stats()).toMatchObject({ events: 2, unflushedEvents: 0, segments: 2 });
+  expect(await store.stats()).toMatchObject({ events: 2, unflushedEvents: 0, segments: 2 });
   expect(readdirSync(segments)).toHaveLength(4);
   const result = await store.search(rowsPlan());
   expect(result.kind === 'rows' && result.rows.map(({ logJson }) => logJson)).toEqual(['{"of":"a"}', '{"of":"b"}']);
@@ -81,7 +81,7 @@ test('a store that cannot flush can be closed, and has everything again at the n
     await store.append(canonicalBatch([event(id, NOW)]));
     void store.flushNow();
   }
-  await expect.poll(() => store.problems()).toHaveLength(1);
+  await expect.poll(() => store.reasonsNotReady()).toHaveLength(1);
   await store.close();
   giveBack();
   expect(await storedIds(await storeIn(dataDir))).toEqual(['a', 'b']);
@@ -94,7 +94,7 @@ test('large batches count their duplicates, and are the same after a restart and
   await store.append(canonicalBatch(events.slice(0, 6_000)));
   await store.append(canonicalBatch(events.slice(3_000, 9_000)));
   await store.append(canonicalBatch([...events.slice(9_000), ...events.slice(9_000, 9_100)]));
-  expect(store.stats()).toMatchObject({ events: 15_000, duplicateEvents: 3_100 });
+  expect(await store.stats()).toMatchObject({ events: 15_000, duplicateEvents: 3_100 });
   const expected = inAnswerOrder(events);
   expect(await storedIds(store)).toEqual(expected);
   await store.close();
@@ -102,5 +102,5 @@ test('large batches count their duplicates, and are the same after a restart and
   expect(await storedIds(again)).toEqual(expected);
   await again.flushNow();
   expect(await storedIds(again)).toEqual(expected);
-  expect(again.stats()).toMatchObject({ events: 15_000, unflushedEvents: 0, duplicateEvents: 3_100 });
+  expect(await again.stats()).toMatchObject({ events: 15_000, unflushedEvents: 0, duplicateEvents: 3_100 });
 });

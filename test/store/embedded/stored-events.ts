@@ -18,7 +18,7 @@ export function eventSeries(prefix: string, count: number, startMs: number, ever
 
 export function rowsPlan(more: Partial<SearchPlan> = {}): SearchPlan {
   return {
-    zoneId: ZONE,
+    zones: [ZONE],
     window: { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER },
     where: { kind: 'everything' },
     page: { index: 0, size: 500 },

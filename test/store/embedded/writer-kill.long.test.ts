@@ -9,7 +9,7 @@ test('a process killed while it appends, flushes and merges loses nothing that i
   for (const afterBatches of [3, 1, 8, 5, 12]) {
     acknowledged = await killedWhile(dataDir, acknowledged + afterBatches);
     const store = await storeIn(dataDir);
-    const sourceOffset = Number(store.sourceOffset('writer', 0));
+    const sourceOffset = Number(await store.sourceOffset('writer', 0));
     expect(sourceOffset).toBeGreaterThanOrEqual(acknowledged);
     const ids = await storedIds(store);
     expect(new Set(ids).size).toBe(ids.length);

@@ -1,37 +1,102 @@
+import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
-import { makeStatementGuard, type StatementGuard } from './statement-guard.ts';
-import { makeWriteAheadLog, type WriteAheadLog } from './write-ahead-log.ts';
+import { StatementError } from '../stream-plan.ts';
+import { makeStatementGuard, type StatementEffects, type StatementGuard } from './statement-guard.ts';
 
-export interface ConnectionOptions {
+interface WriteAheadLogOptions {
+  readonly db: DatabaseSync;
+  /** The database's file. */
+  readonly path: string;
+  readonly maxBytes: number;
+  readonly lockWaitMs: number;
+  /** Runs statements that callers may not run. */
+  readonly unguarded: <T>(work: () => T) => T;
+}
+
+/** The write-ahead log. It grows with every write while any transaction reads from it (https://sqlite.org/wal.html#bigwal). */
+interface WriteAheadLog {
+  /**
+   * Empties a full log before a statement writes. Throws StatementError `SQLITE_FULL` where open transactions keep it from being emptied.
+   */
+  makeRoom(effects: StatementEffects): void;
+  /** Whether transactions of other streams did so since the last call. */
+  wasHeld(): boolean;
+}
+
+/** SQLite cuts the file to this share of the limit when it starts anew, so that its size tells what it holds. */
+const KEPT_SHARE = 4;
+
+function makeWriteAheadLog({ db, path, maxBytes, lockWaitMs, unguarded }: WriteAheadLogOptions): WriteAheadLog {
+  let isHeld = false;
+  db.exec(`PRAGMA journal_size_limit = ${Math.floor(maxBytes / KEPT_SHARE)}`);
+
+  const sizeBytes = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+
+  function full(size: number, why: string): StatementError {
+    return new StatementError('SQLITE_FULL', `the write-ahead log has ${size} bytes; allowed: up to ${maxBytes}; ${why}`);
+  }
+
+  /** Waits for transactions of other streams as for any lock. Throws the engine's error where another stream is writing. */
+  function empty(): void {
+    const [isBusy] = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as unknown as readonly bigint[];
+    if (isBusy === 0n) return;
+    db.exec('PRAGMA busy_timeout = 0');
+    try {
+      db.exec('BEGIN IMMEDIATE');
+      db.exec('ROLLBACK');
+    } finally {
+      db.exec(`PRAGMA busy_timeout = ${lockWaitMs}`);
+    }
+    isHeld = true;
+  }
+
+  return {
+    makeRoom({ writes, ofTransaction }) {
+      if (!(writes || ofTransaction)) return;
+      const size = sizeBytes();
+      if (size < maxBytes) return;
+      if (!db.isTransaction) unguarded(empty);
+      if (!writes || sizeBytes() < maxBytes) return;
+      throw full(size, db.isTransaction ? 'commit or roll back, then go on' : 'transactions that still read from it are ended; try again');
+    },
+    wasHeld() {
+      const held = isHeld;
+      isHeld = false;
+      return held;
+    },
+  };
+}
+
+interface ConnectionOptions {
   readonly path: string;
   readonly readOnly: boolean;
   readonly lockWaitMs: number;
   readonly valueBytes: number;
-  /** Of the file, and of the temporary tables of this connection. */
+  /** The limit of the file, and of the temporary tables of this connection. */
   readonly fileBytes: number;
   readonly logBytes: number;
   readonly sqlBytes: number;
-  /** Called when a transaction was begun (`true`), and when it ended. */
+  /** Called with `true` when a transaction begins, and with `false` when it ends. */
   readonly onTransaction: (isOpen: boolean) => void;
 }
 
 /** A row as node:sqlite gives it with `returnArrays`. */
 export type Row = readonly SQLOutputValue[];
 
-/** One connection to the database, held to what its token allows by the engine itself. */
+/** A connection to the database. The engine itself enforces the rights of its token. */
 export interface Connection {
   readonly db: DatabaseSync;
   readonly guard: StatementGuard;
   readonly log: WriteAheadLog;
   readonly readOnly: boolean;
   readonly sqlBytes: number;
-  /** Called after every statement, so that `transactionMs` is true. */
+  /** Call it after every statement, so that `transactionMs` is right. */
   followTransaction(): void;
   /** How long the open transaction has been; null where none is. */
   transactionMs(): number | null;
-  /** All changes of rows since the connection was opened, those of the last statement, the last rowid. */
+  /** The changed rows since the connection was opened, those of the last statement, and the last rowid. */
   counters(): { readonly total: bigint; readonly last: bigint; readonly rowid: bigint };
-  /** Runs `work` so that all it changes is kept, or, when it throws, none, inside or outside of a transaction. */
+  /** Runs `work` so that all of its changes are kept or, when it throws, none, inside or outside of a transaction. */
   atomically<T>(work: () => T): T;
 }
 
@@ -39,7 +104,7 @@ function asBigInts(statement: StatementSync): readonly bigint[] {
   return statement.get() as unknown as readonly bigint[];
 }
 
-/** A limit of the connection, not of the file: every connection has to set it. */
+/** The limit belongs to the connection and not to the file, so every connection sets it. */
 function limitPages(db: DatabaseSync, fileBytes: number): void {
   for (const schema of ['main', 'temp']) {
     const [pageBytes = 4_096n] = asBigInts(db.prepare(`PRAGMA ${schema}.page_size`));
@@ -47,7 +112,7 @@ function limitPages(db: DatabaseSync, fileBytes: number): void {
   }
 }
 
-/** Opens the database's file, which exists. */
+/** Opens the database's file, which must exist. */
 export function openConnection(options: ConnectionOptions): Connection {
   const { path, readOnly, lockWaitMs, valueBytes, fileBytes, logBytes, sqlBytes, onTransaction } = options;
   const db = new DatabaseSync(path, {

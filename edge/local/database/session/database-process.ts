@@ -2,25 +2,24 @@ import process from 'node:process';
 import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { ProcessAnswer, ProcessRequest, RunOutcome } from '../process-message.ts';
-import { errorJson, StatementError } from '../statement-error.ts';
-import { type GivenSql, type StreamPlan, withSqls } from '../stream-plan.ts';
+import { errorJson, type GivenSql, StatementError, type StreamPlan, withSqls } from '../stream-plan.ts';
 import { type Connection, openConnection } from './connection.ts';
-import { ForbiddenWrite } from './forbidden-write.ts';
 import { runPlan } from './run-plan.ts';
+import { ForbiddenWrite } from './statement-guard.ts';
 
-/** Between two notes that a statement has begun; the deadline of one is that much too early at worst. */
+/** How often the beginning of a statement is reported, in milliseconds. A deadline is that much too early at worst. */
 const NOTE_EVERY_MS = 100;
 
 let connection: Connection | null = null;
 let notedAt = 0;
-/** Shared with the thread that watches; 1 while a request is worked on. */
+/** Shared with the watching thread; 1 while a request runs. */
 const busy = new Int32Array(new SharedArrayBuffer(4));
-/** Shared likewise: when the open transaction has been open for too long, in nanoseconds of `process.hrtime`; 0 where none is open. */
+/** Shared, too: the end of the open transaction's time, in nanoseconds of `process.hrtime`; 0 where none is open. */
 const transactionEnd = new BigInt64Array(new SharedArrayBuffer(8));
 const [program, memoryBytes, transactionMs = 0] = process.argv.slice(2).map(Number);
 
 function tell(answer: ProcessAnswer): void {
-  // A program that is gone is noticed by 'disconnect'.
+  // The end of the program is noticed by 'disconnect'.
   process.send?.(answer, () => {});
 }
 
@@ -96,10 +95,10 @@ process.on('message', (request: ProcessRequest) => {
   }
 });
 process.on('disconnect', () => process.exit(0));
-// A terminal sends its signals to every process of the group; the program ends its own processes when it is done with them.
+// A terminal sends its signals to all processes of the group. The program ends its own processes itself.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
-// A thread needs the main one to start: a statement that never ends must not come before.
+// A thread needs the main thread to start, so it starts before a statement that may never end.
 const watch = new Worker(new URL('./process-watch.ts', import.meta.url), { workerData: { program, memoryBytes, busy, transactionEnd } });
 watch.once('message', () => tell({ kind: 'ready' }));
 watch.unref();

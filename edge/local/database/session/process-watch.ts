@@ -1,32 +1,31 @@
 import process from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
-import { MEMORY_SIGNAL, TRANSACTION_SIGNAL } from '../end-signals.ts';
+import { MEMORY_SIGNAL, TRANSACTION_SIGNAL } from '../process-message.ts';
 
-/** Between two looks while a statement runs: in so long, one can take some 50 MiB. */
+/** The time between two checks while a statement runs. In so long it can take some 50 MiB. */
 const BUSY_EVERY_MS = 15;
 const IDLE_EVERY_MS = 500;
 
 interface WatchData {
-  /** The program's process id; when it is no longer the parent's, the program is gone. */
+  /** The program's process id. The program has ended when its parent's id is another one. */
   readonly program: number;
-  /** Resident memory beyond which the process ends. */
+  /** The process ends when its resident memory is larger. */
   readonly memoryBytes: number;
-  /** Its one element is 1 while a request is worked on. */
+  /** Its one element is 1 while a request runs. */
   readonly busy: Int32Array;
-  /** Its one element is when the open transaction is ended, in nanoseconds of `process.hrtime`; 0 where none is open. */
+  /** Its one element is the end of the open transaction's time, in nanoseconds of `process.hrtime`; 0 where none is open. */
   readonly transactionEnd: BigInt64Array;
 }
 
-/** Between two requests the program ends a transaction by itself, and keeps the process. */
+/** Between two requests the program ends a transaction itself and keeps the process. */
 function isOverdue(endsAt: bigint, isBusy: number): boolean {
   return isBusy === 1 && endsAt !== 0n && process.hrtime.bigint() >= endsAt;
 }
 
 /**
- * A thread beside the one that may be inside a statement for hours: when the program has been killed, nobody would end that one, and its
- * locks would outlive the program. SQLite inside of Node counts no memory, so this thread limits it, too; and the
- * program learns of a transaction only when the request that began it is done, so this thread ends one that is open for too long until
- * then.
+ * Watches the main thread, which may be inside a statement for hours. When the program has been killed, this thread ends the process, whose
+ * locks would outlive the program. SQLite inside of Node has no memory limit, so this thread enforces one. The program learns of a
+ * transaction only after the request that began it, so this thread ends one that is open for too long before.
  */
 const { program, memoryBytes, busy, transactionEnd } = workerData as WatchData;
 // 'online' comes before this module is read: a program killed in between would not be noticed.

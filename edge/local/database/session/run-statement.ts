@@ -1,18 +1,101 @@
 import type { StatementColumnMetadata } from 'node:sqlite';
-import { valueJson } from '../sql-value.ts';
-import { StatementError } from '../statement-error.ts';
-import type { StatementPlan } from '../stream-plan.ts';
-import { type BoundArguments, bindArguments } from './bind-arguments.ts';
+import { shown } from '../../../shown-value.ts';
+import { type SqlValue, StatementError, type StatementPlan, valueJson } from '../stream-plan.ts';
 import type { Connection, Row } from './connection.ts';
 import { type PreparedStatement, prepareOnly, thrownFor } from './prepare-statement.ts';
 
-/** What is left of the limits of an answer; `bytes` shrinks as results are written. */
+/**
+ * The parameters of one statement, numbered by SQLite's rules (https://sqlite.org/lang_expr.html#varparam): element n is the name of
+ * parameter n+1 as written (`:a`, `@a`, `$a`, `?7`), null for `?` and for unused numbers. node:sqlite does not tell them.
+ */
+export function sqlParameters(sql: string): readonly (string | null)[] {
+  const names: (string | null)[] = [];
+  const add = (index: number, name: string | null): void => {
+    while (names.length < index) names.push(null);
+    names[index - 1] ??= name;
+  };
+  for (const [token] of sql.matchAll(TOKEN)) {
+    if (token === '?') add(names.length + 1, null);
+    else if (token.startsWith('?')) add(Number(token.slice(1)), token);
+    else if (/^[:@$]/.test(token) && !names.includes(token)) add(names.length + 1, token);
+  }
+  return names;
+}
+
+/**
+ * Tokens that could hide the first character of a parameter, then the parameters. Words are matched whole, because `$` may be inside one.
+ */
+const TOKEN = new RegExp(
+  [
+    /--[^\n]*/,
+    /\/\*[\s\S]*?(?:\*\/|$)/,
+    /'(?:[^']|'')*'/,
+    /"(?:[^"]|"")*"/,
+    /`(?:[^`]|``)*`/,
+    /\[[^\]]*\]/,
+    /[A-Za-z_0-9\u0080-\uffff][A-Za-z_0-9$\u0080-\uffff]*/,
+    /\?\d*/,
+    /[:@][A-Za-z_0-9$\u0080-\uffff]+/,
+    /\$[A-Za-z_0-9$\u0080-\uffff]+(?:::[A-Za-z_0-9$\u0080-\uffff]+)*(?:\([^\s)]*\))?/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
+
+/** Arguments for node:sqlite: named ones by their whole name, the others by number, unused numbers included. */
+interface BoundArguments {
+  readonly named: Readonly<Record<string, SqlValue>>;
+  readonly positional: readonly SqlValue[];
+}
+
+type Names = readonly (string | null)[];
+
+const isNamed = (name: string | null): name is string => name !== null && !name.startsWith('?');
+
+function parametersOf(names: Names): string {
+  return names.length === 0 ? 'the statement has no parameters' : `the statement has ${names.map((name) => name ?? '?').join(', ')}`;
+}
+
+function byPosition(names: Names, args: readonly SqlValue[]): readonly SqlValue[] {
+  if (args.length === names.length) return args;
+  throw new StatementError('ARGS_INVALID', `${args.length} arguments are given; ${parametersOf(names)}`);
+}
+
+function byName(names: Names, given: StatementPlan['namedArgs']): readonly SqlValue[] {
+  const values: (SqlValue | undefined)[] = names.map(() => undefined);
+  for (const { name, value } of given) {
+    const found = names.flatMap((own, index) => (own !== null && (own === name || own.slice(1) === name) ? [index] : []));
+    if (found.length === 0) throw new StatementError('ARGS_INVALID', `no parameter is named ${shown(name)}; ${parametersOf(names)}`);
+    for (const index of found) values[index] = value;
+  }
+  return values.map((value, index) => {
+    // An unused number, which exists only because of a higher `?7`.
+    if (value === undefined) throw new StatementError('ARGS_INVALID', `parameter ${names[index] ?? index + 1} has no argument`);
+    return value;
+  });
+}
+
+/** The arguments for the parameters of `sql`. Each parameter needs one. Throws StatementError `ARGS_…`. */
+function bindArguments(sql: string, { args, namedArgs }: Pick<StatementPlan, 'args' | 'namedArgs'>): BoundArguments {
+  if (args.length > 0 && namedArgs.length > 0) {
+    throw new StatementError('ARGS_BOTH_POSITIONAL_AND_NAMED', 'a statement takes either args or named_args, not both');
+  }
+  const names = sqlParameters(sql);
+  const values = namedArgs.length > 0 ? byName(names, namedArgs) : byPosition(names, args);
+  return {
+    named: Object.fromEntries(names.flatMap((name, index) => (isNamed(name) ? [[name, values[index] ?? null]] : []))),
+    positional: values.filter((_value, index) => !isNamed(names[index] ?? null)),
+  };
+}
+
+/** The rest of the limits of an answer. `bytes` shrinks with each result. */
 export interface AnswerBudget {
   readonly rows: number;
   bytes: number;
 }
 
-/** What stands in every result beside its columns and rows. */
+/** Bytes of a result beside its columns and rows. */
 const RESULT_BYTES = 256;
 
 /** Takes bytes off the budget. Throws StatementError `RESPONSE_TOO_LARGE` with `otherwise` where it has fewer. */
@@ -21,17 +104,17 @@ export function charge(budget: AnswerBudget, bytes: number, otherwise: string): 
   budget.bytes -= bytes;
 }
 
-/** libsql's own way to begin a transaction that only reads; to SQLite, READONLY is the transaction's name. */
+/** libsql's way to begin a reading transaction. SQLite takes READONLY for the transaction's name. */
 const BEGIN_READ_ONLY = /^[\s;]*BEGIN\s+TRANSACTION\s+READONLY[\s;]*$/i;
 
-/** The columns of a prepared statement, in JSON text. */
+/** The columns of a prepared statement as JSON text. */
 export function columnsJson(columns: readonly StatementColumnMetadata[]): string {
   return JSON.stringify(columns.map(({ name, type }) => ({ name, decltype: type })));
 }
 
 const ROWS_TOO_LARGE = 'the statement changed nothing: its rows would make the answer larger than is allowed; ask for fewer with LIMIT';
 
-/** No more than its JSON text has. */
+/** A lower bound of the bytes of its JSON text. */
 function minBytes(row: Row): number {
   let bytes = 0;
   for (const value of row) if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length;
@@ -39,14 +122,14 @@ function minBytes(row: Row): number {
 }
 
 function rowJson(row: Row, budget: AnswerBudget): string {
-  // A row of hundreds of large values is not copied into a text first.
+  // A row of hundreds of large values is refused before it is written as text.
   if (minBytes(row) > budget.bytes) throw new StatementError('RESPONSE_TOO_LARGE', ROWS_TOO_LARGE);
   const json = `[${row.map(valueJson).join(',')}]`;
   charge(budget, Buffer.byteLength(json) + 1, ROWS_TOO_LARGE);
   return json;
 }
 
-/** Runs to the end; the rows as JSON texts, or none where they are not wanted. Closes the statement in every case. */
+/** Runs a statement to its end. Returns the rows as JSON texts, or none where they are not wanted. Always closes the statement. */
 function step({ statement }: PreparedStatement, bound: BoundArguments, wantRows: boolean, budget: AnswerBudget): readonly string[] {
   const rows: string[] = [];
   for (const row of statement.iterate(bound.named, ...bound.positional)) {
@@ -62,7 +145,7 @@ function step({ statement }: PreparedStatement, bound: BoundArguments, wantRows:
   return rows;
 }
 
-/** Runs what was prepared. Throws StatementError, or ForbiddenWrite; a statement that throws has changed nothing. */
+/** Runs a prepared statement. Throws StatementError or ForbiddenWrite; nothing is changed then. */
 export function runPrepared(
   connection: Connection,
   prepared: PreparedStatement,
@@ -75,7 +158,7 @@ export function runPrepared(
   const run = (): readonly string[] => step(prepared, bound, wantRows, budget);
   try {
     if (!onlyReads) log.makeRoom(prepared.effects);
-    // RETURNING: the engine has changed everything before the first row, which may turn out to be too large to answer.
+    // With RETURNING the engine has made all changes before the first row, which may be too large to answer.
     const returning = prepared.effects.changesRows && prepared.statement.columns().length > 0;
     const rows = returning ? connection.atomically(run) : run();
     if (onlyReads) guard.setReadOnlyTransaction(true);
@@ -88,7 +171,7 @@ export function runPrepared(
   }
 }
 
-/** Runs one statement; its result as the protocol's JSON text. Throws StatementError, or ForbiddenWrite. */
+/** Runs one statement and returns its result as the protocol's JSON text. Throws StatementError or ForbiddenWrite. */
 export function executeStatement(connection: Connection, plan: StatementPlan, budget: AnswerBudget): string {
   const startedAt = performance.now();
   const prepared = prepareOnly(connection, plan.sql);

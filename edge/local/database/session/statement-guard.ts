@@ -1,13 +1,114 @@
 import { constants } from 'node:sqlite';
-import { pragmaEffect } from './allowed-pragmas.ts';
+import type { StatementError } from '../stream-plan.ts';
 
-/** What a statement wanted and may not: `write` is for Full Access only, `outside` is for nobody. */
+/** White space, a semicolon, or a comment. One at a time, so that the time is linear in the text. */
+const SKIPPED = /[\s;]+|--[^\n]*\n|\/\*[\s\S]*?\*\//y;
+const KEYWORD = /[A-Z]*/iy;
+
+/** The first word of a statement in capitals; empty where there is none. */
+export function firstKeyword(sql: string): string {
+  let at = 0;
+  for (SKIPPED.lastIndex = 0; SKIPPED.test(sql); ) at = SKIPPED.lastIndex;
+  KEYWORD.lastIndex = at;
+  return KEYWORD.exec(sql)?.[0].toUpperCase() ?? '';
+}
+
+/** A Read Only connection was to do more than read. The whole request is refused. */
+export class ForbiddenWrite extends Error {
+  override readonly name = 'ForbiddenWrite';
+  readonly code: string;
+
+  constructor(error: StatementError) {
+    super(`a Read Only token may only read: ${error.message}`, { cause: error });
+    this.code = error.code;
+  }
+}
+
+/** Pragmas that only read, with their argument. */
+const TELL_OF_ARGUMENT: ReadonlySet<string> = new Set([
+  'foreign_key_check',
+  'foreign_key_list',
+  'index_info',
+  'index_list',
+  'index_xinfo',
+  'integrity_check',
+  'quick_check',
+  'table_info',
+  'table_list',
+  'table_xinfo',
+]);
+
+/** Pragmas that only read, without an argument. `database_list` is missing because it tells where DATA_DIR is. */
+const TELL: ReadonlySet<string> = new Set([
+  ...TELL_OF_ARGUMENT,
+  'analysis_limit',
+  'application_id',
+  'auto_vacuum',
+  'automatic_index',
+  'busy_timeout',
+  'cache_size',
+  'collation_list',
+  'compile_options',
+  'data_version',
+  'defer_foreign_keys',
+  'encoding',
+  'foreign_keys',
+  'freelist_count',
+  'function_list',
+  'ignore_check_constraints',
+  'journal_mode',
+  'legacy_alter_table',
+  'max_page_count',
+  'module_list',
+  'page_count',
+  'page_size',
+  'pragma_list',
+  'query_only',
+  'recursive_triggers',
+  'reverse_unordered_selects',
+  'schema_version',
+  'secure_delete',
+  'synchronous',
+  'user_version',
+]);
+
+/** Pragmas that only change the database or the stream's own connection. */
+const CHANGE: ReadonlySet<string> = new Set([
+  'analysis_limit',
+  'application_id',
+  'auto_vacuum',
+  'automatic_index',
+  'case_sensitive_like',
+  'defer_foreign_keys',
+  'foreign_keys',
+  'ignore_check_constraints',
+  'incremental_vacuum',
+  'legacy_alter_table',
+  'optimize',
+  'query_only',
+  'recursive_triggers',
+  'reverse_unordered_selects',
+  'secure_delete',
+  'user_version',
+]);
+
+/**
+ * The effect of a pragma: it reads, or it changes the database or its connection. All others are forbidden, because they reach files,
+ * memory or locks of the whole program, or make commits less durable.
+ */
+function pragmaEffect(name: string, argument: string | null): 'tells' | 'changes' | 'outside' {
+  const pragma = name.toLowerCase();
+  if (argument === null ? TELL.has(pragma) : TELL_OF_ARGUMENT.has(pragma)) return 'tells';
+  return CHANGE.has(pragma) ? 'changes' : 'outside';
+}
+
+/** A refused action: `write` needs Full Access, `outside` is forbidden to everyone. */
 export interface Denial {
   readonly kind: 'write' | 'outside';
   readonly what: string;
 }
 
-/** What a prepared statement does by itself, not through triggers. */
+/** The effects of a prepared statement itself, not of triggers. */
 export interface StatementEffects {
   readonly inserts: boolean;
   /** It inserts, updates or deletes rows of tables. */
@@ -18,19 +119,22 @@ export interface StatementEffects {
   readonly ofTransaction: boolean;
 }
 
-/** What the engine asks for while it prepares or runs a statement, answered. One a connection. */
+/** Answers the engine's questions while it prepares or runs a statement. There is one for each connection. */
 export interface StatementGuard {
   /** The authorizer of https://sqlite.org/c3ref/set_authorizer.html. */
   readonly authorize: (code: number, first: string | null, second: string | null, database: string | null, by: string | null) => number;
-  /** `prepare` a caller's own text; `describe` one that will not run; `run` what was prepared, with what SQLite asks inside of it. */
+  /**
+   * `prepare` is for a caller's text, `describe` for one that will not run, `run` for a prepared statement and what SQLite asks for inside
+   * it.
+   */
   enter(phase: 'prepare' | 'describe' | 'run'): void;
-  /** A transaction that was begun as a reading one. */
+  /** Whether the transaction was begun as a reading one. */
   setReadOnlyTransaction(readOnly: boolean): void;
-  /** The first since `prepare` or `describe` was entered. */
+  /** The first denial since `prepare` or `describe` was entered. */
   denial(): Denial | null;
-  /** Of what was prepared last. */
+  /** The effects of the statement that was prepared last. */
   effects(): StatementEffects;
-  /** Something was made or set that lives as long as the connection. */
+  /** Whether a setting was made that lasts as long as the connection. */
   keepsState(): boolean;
 }
 
@@ -81,7 +185,7 @@ function isOfConnection(code: number, first: string | null, database: string | n
   return database === 'temp' || (code === constants.SQLITE_PRAGMA && first?.toLowerCase() !== 'optimize');
 }
 
-/** A guard for a Read Only connection, or for a Full Access one. */
+/** Makes the guard of a Read Only or a Full Access connection. */
 export function makeStatementGuard({ readOnly }: { readonly readOnly: boolean }): StatementGuard {
   let phase: 'prepare' | 'describe' | 'run' = 'run';
   let [readOnlyTransaction, keeps] = [false, false];
@@ -98,7 +202,7 @@ export function makeStatementGuard({ readOnly }: { readonly readOnly: boolean })
 
   function allows(kind: Denial['kind'], code: number, first: string | null): boolean {
     if (kind === 'write') return phase === 'describe' || !(readOnly || readOnlyTransaction);
-    // VACUUM fills an attached file without a name; VACUUM INTO names one. A caller's own ATTACH is asked for while it is prepared.
+    // VACUUM attaches a file without a name; VACUUM INTO names one. A caller's ATTACH is asked for while it is prepared.
     const ofVacuum = code === constants.SQLITE_DETACH || (code === constants.SQLITE_ATTACH && first === '');
     return phase === 'run' && ofVacuum && !readOnly;
   }

@@ -1,5 +1,4 @@
-import { hexValue } from './escapes';
-import { COLON, DIGIT_0, DOT, digitOf } from './json-bytes';
+import { COLON, DIGIT_0, DOT, digitOf, hexValue } from './json-text';
 
 /** The halves of the address that was read last, IPv4 as `::ffff:a.b.c.d`. */
 let high: u64 = 0;
@@ -15,7 +14,7 @@ export function lastLow(): u64 {
 
 /**
  * True where the bytes up to `end`, a quote, are an address: a dotted quad without leading zeros, or IPv6 as hexadecimal groups alone.
- * Other ways of writing one, and what is none, are not decided here.
+ * The scanner decides on everything else.
  */
 export function readAddress(at: usize, end: usize): bool {
   return readDottedQuad(at, end) || readGroups(at, end);
@@ -53,7 +52,7 @@ function readDottedQuad(at: usize, end: usize): bool {
 }
 
 const GROUPS: i32 = 8;
-/** The groups as they are written, 16 bits each. */
+/** The groups that are written out, 16 bits each. */
 const WRITTEN: usize = memory.data(2 * 8, 2);
 
 /** Two colons, as they lie in memory. */
@@ -93,8 +92,8 @@ function readGroups(at: usize, end: usize): bool {
   return true;
 }
 
-/** Reads the group that begins at `at` into its place in `WRITTEN`; the place behind it, or 0 where there is none. */
-function readGroup(at: usize, place: i32): usize {
+/** Reads the group that begins at `at` into `WRITTEN`; returns the address after it, or 0 where there is none. */
+function readGroup(at: usize, index: i32): usize {
   const start = at;
   let group: u32 = 0;
   let digit = hexValue(load<u8>(at));
@@ -103,16 +102,16 @@ function readGroup(at: usize, place: i32): usize {
     at++;
     digit = hexValue(load<u8>(at));
   }
-  store<u16>(WRITTEN + 2 * place, <u16>group);
+  store<u16>(WRITTEN + 2 * index, <u16>group);
   return at === start ? 0 : at;
 }
 
-/** The groups from `first` on, where `zeros` groups stand in the place of the gap. */
+/** Four groups from `first` on; the gap stands for `zeros` groups. */
 function fourGroups(first: i32, gapAt: i32, zeros: i32): u64 {
   let word: u64 = 0;
-  for (let place = first; place < first + 4; place++) {
-    const isWritten = zeros === 0 || place < gapAt || place >= gapAt + zeros;
-    const written = zeros === 0 || place < gapAt ? place : place - zeros;
+  for (let group = first; group < first + 4; group++) {
+    const isWritten = zeros === 0 || group < gapAt || group >= gapAt + zeros;
+    const written = zeros === 0 || group < gapAt ? group : group - zeros;
     word = (word << 16) | (isWritten ? u64(load<u16>(WRITTEN + 2 * written)) : 0);
   }
   return word;

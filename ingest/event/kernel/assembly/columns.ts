@@ -1,44 +1,35 @@
-import { BLOCK, LONGEST_EVENT, LONGEST_GIVEN_ID } from './event-memory';
+import { COLUMN_COUNT } from './field-table';
 
-/** The columns, by their places in `BATCH_COLUMNS`. Behind them come the masks of the events and their logs. */
-export const ZONE_ID: u32 = 0;
-export const TIMESTAMP: u32 = 1;
-export const ID_BYTES: u32 = 2;
-export const ID_TEXT: u32 = 3;
-export const FEATURE: u32 = 4;
-export const RULE_ID: u32 = 5;
-export const RULE_NAME: u32 = 6;
-export const IP: u32 = 7;
-export const JA4: u32 = 8;
-export const UA: u32 = 9;
-export const URL_HEAD: u32 = 10;
-export const URL_TAIL: u32 = 11;
-export const ASN: u32 = 12;
-export const COUNTRY: u32 = 13;
-export const ACTION: u32 = 14;
-export const IP_HIGH: u32 = 15;
-export const IP_LOW: u32 = 16;
-export const MASKS: u32 = 17;
-export const LOGS: u32 = 18;
-const COLUMNS: u32 = 19;
+/** The memory of the kernel: the input, and the columns that events are written to. */
 
-/** The bit of a mask behind those of the columns: whether lower case may change the event's `ip` or the tail of its `url`. */
-export const UNFOLDED_BIT: u32 = 17;
+/** A longer event is left to the scanner. */
+export const LONGEST_EVENT: usize = 64 * 1024;
+/** So is an event for which an id of more bytes was worked out. */
+export const LONGEST_GIVEN_ID: usize = 1024;
+
+/** So many bytes are looked at together. */
+export const BLOCK: usize = 64;
+
+/** Address for the bytes of an event. A block may reach past their end. */
+export const input: usize = heap.alloc(LONGEST_EVENT + BLOCK);
+
+/** Address for the id of an event that has none. */
+export const givenId: usize = heap.alloc(LONGEST_GIVEN_ID);
 
 /**
- * What a column has room for: an event puts into each no more bytes than it has itself, with the id that was given for it. More room, emptied less often, made nothing faster but a kernel longer
- * to make.
+ * Room in a column: an event puts into each no more bytes than it has itself, with the id that was given for it. More room, emptied less
+ * often, made nothing faster and the kernel slower to make.
  */
 export const COLUMN_BYTES: usize = LONGEST_EVENT + LONGEST_GIVEN_ID;
 
-/** Blocks are written past the end. An odd number of them, lest all columns begin in the same lines of the processor's cache. */
+/** Blocks are written past the end. An odd number of them keeps the columns from beginning in the same lines of the processor's cache. */
 const SLACK: usize = 5 * BLOCK;
-const memoryOfColumns: usize = heap.alloc((COLUMN_BYTES + SLACK) * COLUMNS);
+const memoryOfColumns: usize = heap.alloc((COLUMN_BYTES + SLACK) * COLUMN_COUNT);
 
-/** Where each column ends, four bytes for each; at first, where it begins. */
-export const ends: usize = memory.data(4 * 19, 4);
+/** Addresses of the ends of the columns, four bytes each, in the order of `field-table.ts`; at first, where each begins. */
+export const ends: usize = heap.alloc(4 * COLUMN_COUNT);
 
-for (let column: u32 = 0; column < COLUMNS; column++) {
+for (let column: u32 = 0; column < COLUMN_COUNT; column++) {
   setEnd(column, memoryOfColumns + (COLUMN_BYTES + SLACK) * column);
 }
 

@@ -1,11 +1,31 @@
-import { appendEvent } from './append-event';
-import { COLUMN_BYTES, ends } from './columns';
-import { lines } from './event-lines';
-import { members } from './event-members';
-import { givenId, input, LONGEST_EVENT, LONGEST_GIVEN_ID } from './event-memory';
+import { BLOCK, COLUMN_BYTES, endOf, ends, givenId, input, LONGEST_EVENT, LONGEST_GIVEN_ID } from './columns';
+import { members, readMembers } from './event-members';
+import { LOG_ID, LOGS } from './field-table';
+import { CARRIAGE_RETURN, sixteen } from './json-text';
+import { packLog } from './pack-log';
+import { findStrings } from './strings';
+import { appendWithGivenId, appendWithOwnId } from './write-fields';
 
-export { appendLastWithId as appendWithId } from './append-event';
-export { appendedLines as convertedLines, appendLines as convertLines, stoppedAtLine as linesStoppedAt } from './event-lines';
+/** The exports of the kernel, which `event-kernel.ts` calls. */
+
+/** Verdicts on an event. */
+const NOT_TAKEN: i32 = 0;
+const APPENDED: i32 = 1;
+const NEEDS_ID: i32 = 2;
+/** No line ends in the rest. */
+const NO_LINE: i32 = 3;
+
+const NEWLINES: usize = sixteen(0x0a);
+
+/** A block may reach past the end of the lines. */
+const lines: usize = heap.alloc(LONGEST_EVENT + BLOCK);
+
+/** Address of the end of the last event's log, after those that were appended. */
+let logEnd: usize = 0;
+
+/** Events that the last call of `convertLines` has appended, and the address where it stopped. */
+let appended: u32 = 0;
+let stoppedAt: usize = 0;
 
 export function longestEvent(): usize {
   return LONGEST_EVENT;
@@ -15,27 +35,35 @@ export function longestGivenId(): usize {
   return LONGEST_GIVEN_ID;
 }
 
-/** Where the bytes of an event are expected. */
+/** Address for the bytes of an event. */
 export function inputAt(): usize {
   return input;
 }
 
-/** Where the id of an event that has none is expected. */
+/** Address for the bytes of lines. There is room for as many as for an event. */
+export function linesAt(): usize {
+  return lines;
+}
+
+/** Address for the id of an event that has none. */
 export function givenIdAt(): usize {
   return givenId;
 }
 
-/** How many bytes of events, with the ids that were given for them, there is room for until the columns are emptied. */
+/** Bytes of events, with the ids that were given for them, that fit in until the columns are emptied. */
 export function roomForEvents(): usize {
   return COLUMN_BYTES;
 }
 
-/** Where the ends of the columns are, four bytes for each: those of `BATCH_COLUMNS`, then the masks, then the logs. Whoever puts them back to what they were at first empties the columns. */
+/**
+ * Address of the ends of the columns, four bytes each: those of `BATCH_COLUMNS`, then the masks, then the logs. Setting them back to their
+ * first values empties the columns.
+ */
 export function endsAt(): usize {
   return ends;
 }
 
-/** Where the last event begins and ends, without the blanks around it. */
+/** Addresses of the last event's first byte and after its last, without the blanks around it. */
 export function eventStart(): usize {
   return members.openAt;
 }
@@ -44,12 +72,97 @@ export function eventEnd(): usize {
   return members.closeAt + 1;
 }
 
-/** Appends the event that lies in the input with `length` bytes, as `appendEvent` does. */
+export function convertedLines(): u32 {
+  return appended;
+}
+
+export function linesStoppedAt(): usize {
+  return stoppedAt;
+}
+
+/** Appends the event of `length` bytes in the input. The verdict is that of {@link appendEvent}. */
 export function convert(length: usize, earliestMs: f64, latestMs: f64): i32 {
   return appendEvent(input, input + length, earliestMs, latestMs);
 }
 
-/** Where the bytes of lines are expected. There is room for as many as for an event. */
-export function linesAt(): usize {
-  return lines;
+/** Appends the event of which the last verdict was that it needs an id, with the one of `length` bytes at `givenIdAt`. */
+export function appendWithId(length: usize): void {
+  appendWithGivenId(logEnd, length);
+}
+
+/**
+ * Appends the events between `at` and `end`, each on a line that ends with LF or CRLF. Stops before one that is not taken, after one that
+ * needs an id, and where no line ends any more.
+ */
+export function convertLines(at: usize, end: usize, earliestMs: f64, latestMs: f64): i32 {
+  appended = 0;
+  while (true) {
+    stoppedAt = at;
+    const newline = newlineFrom(at, end);
+    if (newline === end) {
+      return NO_LINE;
+    }
+    const verdict = appendLine(at, withoutReturn(at, newline), earliestMs, latestMs);
+    if (verdict === NOT_TAKEN) {
+      return verdict;
+    }
+    at = newline + 1;
+    stoppedAt = at;
+    if (verdict === NEEDS_ID) {
+      return verdict;
+    }
+    appended++;
+  }
+}
+
+/**
+ * Appends the event between `at` and `end` to the columns; `earliestMs` and `latestMs` bound its time, Unix milliseconds, both included.
+ * One that is not taken, and one that needs an id, leave the columns alone. Writes over the block after `end`.
+ */
+function appendEvent(at: usize, end: usize, earliestMs: f64, latestMs: f64): i32 {
+  if (!findStrings(at, end) || !readMembers(at, end)) {
+    return NOT_TAKEN;
+  }
+  if (members.timestampMs < earliestMs || members.timestampMs > latestMs) {
+    return NOT_TAKEN;
+  }
+  logEnd = packLog(members.logStart, members.logEnd, endOf(LOGS));
+  if (logEnd === 0) {
+    return NOT_TAKEN;
+  }
+  if (!members.has(LOG_ID)) {
+    return NEEDS_ID;
+  }
+  appendWithOwnId(logEnd);
+  return APPENDED;
+}
+
+/** Appends one event, and restores the block after it, which belongs to the next line. */
+function appendLine(at: usize, end: usize, earliestMs: f64, latestMs: f64): i32 {
+  const a = v128.load(end);
+  const b = v128.load(end, 16);
+  const c = v128.load(end, 32);
+  const d = v128.load(end, 48);
+  const verdict = appendEvent(at, end, earliestMs, latestMs);
+  v128.store(end, a);
+  v128.store(end, b, 16);
+  v128.store(end, c, 32);
+  v128.store(end, d, 48);
+  return verdict;
+}
+
+function withoutReturn(at: usize, newline: usize): usize {
+  return newline > at && load<u8>(newline - 1) === CARRIAGE_RETURN ? newline - 1 : newline;
+}
+
+/** Address of the first newline from `at` on, or `end` where there is none. */
+function newlineFrom(at: usize, end: usize): usize {
+  const newline = v128.load(NEWLINES);
+  for (; at < end; at += 16) {
+    const found = i8x16.eq(v128.load(at), newline);
+    if (v128.any_true(found)) {
+      return min<usize>(at + <usize>ctz(i8x16.bitmask(found)), end);
+    }
+  }
+  return end;
 }

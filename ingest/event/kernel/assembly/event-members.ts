@@ -1,46 +1,91 @@
 import { readAddress } from './addresses';
-import { skipBlanks } from './blanks';
-import { IP, TIMESTAMP, ZONE_ID } from './columns';
-import { FREE_TEXTS, fieldAt, LOG, LOG_ID, NO_FIELD } from './fields';
-import { CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE } from './json-bytes';
-import { lastInteger, readInteger } from './numbers';
-import { skipColon, skipObject } from './objects';
+import {
+  ASN,
+  enterNames,
+  FIELD_COUNT,
+  FIRST_FACTOR,
+  FREE_TEXTS,
+  IP,
+  LENGTH_FACTOR,
+  LOG,
+  LOG_ID,
+  NAME_SLOTS,
+  NO_FIELD,
+  SHIELD_ZONE_ID,
+  TIMESTAMP,
+} from './field-table';
+import { CLOSE_BRACE, COMMA, OPEN_BRACE, QUOTE, skipBlanks } from './json-text';
+import { lastInteger, readInteger, skipColon, skipObject } from './json-values';
 import { skipString } from './strings';
+
+/** Finds the fields of an event and checks their values. */
 
 const LONGEST_LOG_ID_BYTES: usize = 512;
 const LARGEST_INT32: u64 = 0x7fff_ffff;
-/** As many digits as every number has that a double holds exactly. */
-const MOST_TIMESTAMP_DIGITS: usize = 15;
-const MOST_ASN_DIGITS: usize = 9;
+/** So many digits fit into every number that a double holds exactly. */
+const MAX_TIMESTAMP_DIGITS: usize = 15;
+const MAX_ASN_DIGITS: usize = 9;
 
-const REQUIRED: u32 = (1 << ZONE_ID) | (1 << TIMESTAMP) | (1 << LOG);
+const REQUIRED: u32 = (1 << SHIELD_ZONE_ID) | (1 << TIMESTAMP) | (1 << LOG);
 
-/** Where the value of each field begins and ends, four bytes for each. */
-const VALUES: usize = memory.data(8 * 18, 8);
+/** Addresses of the start and the end of each field's value, four bytes each. */
+const VALUES: usize = heap.alloc(8 * FIELD_COUNT);
 
-/** What was found in an event. Ranges end before their `end`. */
+/** A slot has a name in 16 bytes, its length, its field. */
+const SLOT_BYTES: usize = 32;
+const LENGTH_AT: usize = 16;
+const FIELD_AT: usize = 20;
+
+const SLOTS: usize = heap.alloc(<usize>NAME_SLOTS * SLOT_BYTES);
+memory.fill(SLOTS, 0, <usize>NAME_SLOTS * SLOT_BYTES);
+enterNames(enter);
+
+function enter(name: string, field: u32): void {
+  const slot = slotOf(name.length, name.charCodeAt(0), name.charCodeAt(name.length - 1));
+  for (let index = 0; index < name.length; index++) {
+    store<u8>(slot + index, <u8>name.charCodeAt(index));
+  }
+  store<usize>(slot, name.length, LENGTH_AT);
+  store<u32>(slot, field, FIELD_AT);
+}
+
+/** `name-hash.ts` chooses the factors so that each name has a slot of its own. */
+function slotOf(length: usize, first: u32, last: u32): usize {
+  return SLOTS + ((length * LENGTH_FACTOR + first * FIRST_FACTOR + last) & (NAME_SLOTS - 1)) * SLOT_BYTES;
+}
+
+/** The field whose name is the `length` bytes from `at` on, after a quote; `NO_FIELD` where it is none. */
+function fieldAt(at: usize, length: usize): u32 {
+  const slot = slotOf(length, load<u8>(at), load<u8>(at + length - 1));
+  if (load<usize>(slot, LENGTH_AT) !== length) {
+    return NO_FIELD;
+  }
+  const differing = ~i8x16.bitmask(i8x16.eq(v128.load(at), v128.load(slot)));
+  return ctz(differing) < <i32>length ? NO_FIELD : load<u32>(slot, FIELD_AT);
+}
+
+/** The members of an event. Ranges end before their `end`. */
 class EventMembers {
   /** The event's braces. */
   openAt: usize = 0;
   closeAt: usize = 0;
-  /** The log. */
   logStart: usize = 0;
   logEnd: usize = 0;
   zoneId: u32 = 0;
   timestampMs: f64 = 0;
-  /** A bit for each field that was there. */
+  /** A bit for each field that the event has. */
   seen: u32 = 0;
 
   has(field: u32): bool {
     return (this.seen & (1 << field)) !== 0;
   }
 
-  /** Where the text of a field that was there begins, behind the quote. */
+  /** Address of the text of a field that the event has, after the quote. */
   valueStart(field: u32): usize {
     return load<usize>(VALUES + 8 * field) + 1;
   }
 
-  /** Where it ends, at the quote. */
+  /** Address of its closing quote. */
   valueEnd(field: u32): usize {
     return load<usize>(VALUES + 8 * field, 4) - 1;
   }
@@ -48,7 +93,7 @@ class EventMembers {
 
 export const members = new EventMembers();
 
-/** True where the bytes from `at` on are an event that the kernel takes, up to the NUL at `end`; `members` then tells what it has. */
+/** True where the bytes from `at` up to `end` are an event that the kernel takes; `members` then has what is in it. */
 export function readMembers(at: usize, end: usize): bool {
   at = skipBlanks(at);
   members.openAt = at;
@@ -67,7 +112,7 @@ export function readMembers(at: usize, end: usize): bool {
   return load<u8>(at) === CLOSE_BRACE && (members.seen & REQUIRED) === REQUIRED && skipBlanks(at + 1) === end;
 }
 
-/** The place behind the member that begins at `at`, or 0 where it is none that the kernel takes. */
+/** Address after the member that begins at `at`, or 0 where the kernel does not take it. */
 function readMember(at: usize): usize {
   if (load<u8>(at) !== QUOTE) {
     return 0;
@@ -94,19 +139,22 @@ function readMember(at: usize): usize {
   return end;
 }
 
-/** The place behind the value of the field, or 0 where it is none that the kernel takes. */
+/** Address after the value of a field with a rule of its own, or 0 where the kernel does not take it. */
 function readValue(field: u32, at: usize): usize {
   switch (field) {
     case LOG_ID:
       return readLogId(at);
-    case ZONE_ID:
+    case SHIELD_ZONE_ID:
       return readZoneId(at);
     case TIMESTAMP:
       return readTimestamp(at);
     case IP:
       return readIp(at);
-    default:
+    case ASN:
       return readAsn(at);
+    default:
+      // A rule that the kernel does not have: the scanner reads the event.
+      return 0;
   }
 }
 
@@ -116,7 +164,7 @@ function readText(at: usize): usize {
 
 function readLogId(at: usize): usize {
   const end = readText(at);
-  // Where there is none, this is far more than allowed.
+  // Without a text this is far more than allowed.
   const bytes = end - at - 2;
   return bytes >= 1 && bytes <= LONGEST_LOG_ID_BYTES ? end : 0;
 }
@@ -128,7 +176,7 @@ function readZoneId(at: usize): usize {
 }
 
 function readTimestamp(at: usize): usize {
-  const end = readInteger(at, MOST_TIMESTAMP_DIGITS);
+  const end = readInteger(at, MAX_TIMESTAMP_DIGITS);
   members.timestampMs = <f64>lastInteger();
   return end;
 }
@@ -141,5 +189,5 @@ function readIp(at: usize): usize {
 
 function readAsn(at: usize): usize {
   const end = readText(at);
-  return end !== 0 && readInteger(at + 1, MOST_ASN_DIGITS) === end - 1 ? end : 0;
+  return end !== 0 && readInteger(at + 1, MAX_ASN_DIGITS) === end - 1 ? end : 0;
 }

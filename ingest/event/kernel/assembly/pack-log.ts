@@ -1,31 +1,79 @@
-import { IP, RULE_ID, RULE_NAME } from './columns';
-import { URL } from './fields';
-import { NEWLINE } from './json-bytes';
-import { allowEffort, isTooMuchEffort, PackedValue, SHORTEST } from './packed-value';
+import { members } from './event-members';
+import { IP, IP_MARK, RULE_ID, RULE_ID_MARK, RULE_NAME, RULE_NAME_MARK, SHORTEST_PACKED, URL, URL_MARK } from './field-table';
+import { BACKSLASH, NEWLINE } from './json-text';
 
-/** The values that a log is packed by, in the order of `PACKED_FIELDS`. */
+/** Packs a log: a mark replaces each value of the event's fields that it repeats; see `query/packed-log.ts`. */
+
+/** NULs, which no log has. */
+const NOWHERE: usize = memory.data(16, 16);
+
+/** How many bytes may still be compared in vain in this log. */
+let effort: i32 = 0;
+
+/** A value that a log may repeat. */
+@final
+class PackedValue {
+  start: usize = NOWHERE;
+  length: usize = SHORTEST_PACKED;
+
+  /** Takes over the field's value from `members`; where it is missing or too short, something that no log has. */
+  read(field: u32): void {
+    const start = members.valueStart(field);
+    const length = members.valueEnd(field) - start;
+    const counts = members.has(field) && length >= SHORTEST_PACKED;
+    this.start = counts ? start : NOWHERE;
+    this.length = counts ? length : SHORTEST_PACKED;
+  }
+
+  /** Sixteen times the first byte. */
+  @inline
+  get first(): v128 {
+    return v128.load8_splat(this.start);
+  }
+
+  /** Sixteen times the last of the bytes that every value has. */
+  @inline
+  get sixth(): v128 {
+    return v128.load8_splat(this.start + SHORTEST_PACKED - 1);
+  }
+
+  /** Whether the bytes from `at` on, before `end`, are the value. A value with escapes is nowhere: its backslashes are taken to differ. */
+  isAt(at: usize, end: usize): bool {
+    if (at + this.length > end) {
+      return false;
+    }
+    const backslash = i8x16.splat(<i8>BACKSLASH);
+    for (let offset: usize = 0; offset < this.length; offset += 16) {
+      const here = v128.load(this.start + offset);
+      const differing = i8x16.bitmask(v128.or(i8x16.ne(v128.load(at + offset), here), i8x16.eq(here, backslash)));
+      if (differing !== 0 && offset + <usize>ctz(differing) < this.length) {
+        effort -= <i32>offset;
+        return false;
+      }
+    }
+    return true;
+  }
+}
+
 const url = new PackedValue();
 const ip = new PackedValue();
 const ruleName = new PackedValue();
 const ruleId = new PackedValue();
 
-/** The marks for them. */
-const URL_MARK: u32 = 1;
-const IP_MARK: u32 = 2;
-const RULE_NAME_MARK: u32 = 3;
-const RULE_ID_MARK: u32 = 4;
-
-/** What was found last. */
+/** Mark and length of the value that was found last. */
 let mark: u32 = 0;
 let length: usize = 0;
 
-/** Writes the log from `at` up to `end` to `out`, packed, with a newline. The place behind it, or 0 where the kernel does not take it. */
+/**
+ * Writes the log from `at` up to `end` to `out`, packed, with a newline. Returns the address after it, or 0 where values and log repeat
+ * themselves so much that finding one in the other would take the square of their length: the scanner has another way to search.
+ */
 export function packLog(at: usize, end: usize, out: usize): usize {
   url.read(URL);
   ip.read(IP);
   ruleName.read(RULE_NAME);
   ruleId.read(RULE_ID);
-  allowEffort(end - at);
+  effort = 16 * <i32>(end - at);
   const urlFirst = url.first;
   const urlSixth = url.sixth;
   const ipFirst = ip.first;
@@ -36,7 +84,7 @@ export function packLog(at: usize, end: usize, out: usize): usize {
   const idSixth = ruleId.sixth;
   while (at < end) {
     const block = v128.load(at);
-    const behind = v128.load(at, SHORTEST - 1);
+    const behind = v128.load(at, SHORTEST_PACKED - 1);
     // Where two of a value's bytes are as far apart as they have to be.
     const urls = v128.and(i8x16.eq(block, urlFirst), i8x16.eq(behind, urlSixth));
     const ips = v128.and(i8x16.eq(block, ipFirst), i8x16.eq(behind, ipSixth));
@@ -47,7 +95,7 @@ export function packLog(at: usize, end: usize, out: usize): usize {
     let step: usize = 16;
     if (v128.any_true(any)) {
       step = findValue(at, end, i8x16.bitmask(any));
-      if (isTooMuchEffort()) {
+      if (effort < 0) {
         return 0;
       }
     }
@@ -65,24 +113,24 @@ export function packLog(at: usize, end: usize, out: usize): usize {
   return out + 1;
 }
 
-/** How many bytes before the first value in a block begin, of which `candidates` has a bit for each that one may begin with; 16 where none does. */
+/** Index in a block of the first value that begins in it, or 16; `candidates` has a bit for each byte that one may begin with. */
 function findValue(block: usize, end: usize, candidates: i32): usize {
   for (; candidates !== 0; candidates &= candidates - 1) {
-    const place = <usize>ctz(candidates);
+    const index = <usize>ctz(candidates);
     if (
-      isValue(url, URL_MARK, block + place, end) ||
-      isValue(ip, IP_MARK, block + place, end) ||
-      isValue(ruleName, RULE_NAME_MARK, block + place, end) ||
-      isValue(ruleId, RULE_ID_MARK, block + place, end)
+      isValue(url, URL_MARK, block + index, end) ||
+      isValue(ip, IP_MARK, block + index, end) ||
+      isValue(ruleName, RULE_NAME_MARK, block + index, end) ||
+      isValue(ruleId, RULE_ID_MARK, block + index, end)
     ) {
-      return place;
+      return index;
     }
   }
   return 16;
 }
 
 function isValue(value: PackedValue, itsMark: u32, at: usize, end: usize): bool {
-  if (!value.standsAt(at, end)) {
+  if (!value.isAt(at, end)) {
     return false;
   }
   mark = itsMark;

@@ -7,7 +7,7 @@ const SECTIONS = ['circumstances', 'verdict', 'searches', 'intake', 'growth', 'm
 
 const sectionsOf = (page: string) => [...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id);
 
-/** What a reader sees of one section. */
+/** Returns the text of one section as a reader sees it. */
 function textOf(page: string, id: string): string {
   const [, section = ''] = page.match(new RegExp(`<section id="${id}".*?>(.*?)</section>`, 's')) ?? [];
   return section
@@ -169,7 +169,7 @@ test('a search in which we are slower is set off, in the bars and in the table',
   expect(marked.toSorted()).toEqual(['0.26×', '0.26×', '0.35×', '0.35×', '0.50×', '3']);
 });
 
-test('lines that end at the same place have labels below one another', () => {
+test('lines that end at the same point have labels below one another', () => {
   const { workloads, ...size } = full.sizes[0] as SizeFigures;
   const same = { hotMs: [50], coldMs: [], rememberedMs: [] };
   const alike = workloads.slice(0, 1).map((workload) => ({ ...workload, engines: { shieldlog: same, clickhouse: same } }));

@@ -9,7 +9,7 @@ const PAGES = Object.entries({ full, nothing, hotOnly, coldOnly, alone, differen
 
 const VOID = new Set(['meta', '!doctype']);
 
-/** What is wrong with the nesting of a page's elements. */
+/** Returns the errors in the nesting of a page's elements. */
 function nestingErrors(page: string): string[] {
   const open: string[] = [];
   const errors: string[] = [];

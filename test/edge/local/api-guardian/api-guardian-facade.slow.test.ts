@@ -18,7 +18,7 @@ test('a specification comes as nothing else', async () => {
   expect(answer.status).toBe(415);
 });
 
-test('a specification that is refused is answered with ProblemDetails that name the place', async () => {
+test('a specification that is refused is answered with ProblemDetails that name the path', async () => {
   await using facade = await startFacade([apiGuardian]);
   const specification = { ...petSpecification(), openapi: '3.1.0' };
   const answer = await facade.call({ ...exampleOf(3), body: { content: JSON.stringify(specification) } });

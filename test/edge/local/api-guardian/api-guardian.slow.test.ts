@@ -17,7 +17,7 @@ const upload = (specification: Specification, enforceAuthorizationValidation?: b
 
 const NO_NAMES = { Path: [], Query: [], Header: [], Cookie: [] };
 
-/** What a path's endpoint says, by method and path, in the order of the answer. */
+/** Returns the endpoints by method and path, in the order of the answer. */
 // biome-ignore lint/suspicious/noExplicitAny: the operation's schema has been held against it
 const endpointsOf = (body: any): ReadonlyMap<string, any> =>
   new Map(body.data.endpoints.map((endpoint: Specification) => [`${endpoint['requestMethod']} ${endpoint['requestPath']}`, endpoint]));
@@ -68,7 +68,7 @@ describe('an uploaded specification', () => {
     });
   });
 
-  test('takes the place of the one before: endpoints that stay keep their id, those that go are gone', async () => {
+  test('replaces the one before: endpoints that stay keep their id, those that go are gone', async () => {
     await upload(petSpecification());
     plane.nowMs += 60_000;
     const changed = petSpecification();
@@ -134,14 +134,14 @@ describe('the authorization of endpoints', () => {
 });
 
 describe('a specification that is refused', () => {
-  test('is answered with the place, and changes nothing', async () => {
+  test('is answered with the path, and changes nothing', async () => {
     await upload(petSpecification(), true);
     const broken = petSpecification();
     broken['components'].schemas.Pet.properties.owner.$ref = 'https://elsewhere.example/o.yaml';
     const { status, body } = await upload(broken, false);
-    const place = 'content#/components/schemas/Pet/properties/owner/$ref';
-    expect([status, body.errorKey, body.errors[0].field]).toEqual([400, 'apiGuardian.specification_invalid', place]);
-    expect(body.detail).toContain(place);
+    const path = 'content#/components/schemas/Pet/properties/owner/$ref';
+    expect([status, body.errorKey, body.errors[0].field]).toEqual([400, 'apiGuardian.specification_invalid', path]);
+    expect(body.detail).toContain(path);
     expect(plane.db.prepare('SELECT sum(validate_authorization) AS n FROM guardian_endpoint').get()?.['n']).toBe(3);
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readSpec } from '../../../../edge/local/api-guardian/read-spec.ts';
 import { petSpecification, type Specification } from './specification.ts';
 
-/** How the valid specification is broken, and the place that is named. */
+/** Each row breaks the valid specification and has the path that the error names. */
 const BROKEN: readonly {
   readonly what: string;
   readonly change: (spec: Specification) => void;

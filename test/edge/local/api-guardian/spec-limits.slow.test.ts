@@ -23,13 +23,13 @@ const withPatterns = (length: number): Specification =>
     properties: { a: { type: 'string', pattern: 'a'.repeat(1_000) }, b: { type: 'string', pattern: 'b'.repeat(length - 1_000) } },
   });
 
-/** As many schemas, the outermost included, in groups small enough for the other limits. */
+/** Returns a schema with so many nodes, itself included, in groups small enough for the other limits. */
 function withNodes(count: number): unknown {
   const groups = Array.from({ length: Math.ceil((count - 1) / 129) }, (_, index) => Math.min(128, count - 2 - index * 129));
   return { oneOf: groups.map((fields) => ({ type: 'object', properties: many(fields, () => TEXT) })) };
 }
 
-/** Two references to the next, and so on: 2^levels places. */
+/** Each schema has two references to the next one, so the last one is used 2^levels times. */
 const doubling = (levels: number): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Array.from({ length: levels }, (_, level) => {
@@ -63,7 +63,8 @@ describe('a specification with', () => {
       '16,384 characters of patterns',
       withPatterns(16_384),
       withPatterns(16_385),
-      'content#/paths/~1a/get/responses/200/content/application~1json/schema/properties/b/pattern: with this the patterns have more than 16384 characters',
+      'content#/paths/~1a/get/responses/200/content/application~1json/schema/properties/b/pattern: ' +
+        'with this the patterns have more than 16384 characters',
     ],
     [
       '128 fields in a schema that nothing uses',
@@ -98,7 +99,7 @@ describe('a bomb', () => {
     );
   });
 
-  test('of a long enumeration at many places is refused once too much is written', async () => {
+  test('of a long enumeration that is used many times is refused once too much is written', async () => {
     const long = { type: 'string', enum: Array.from({ length: 2_000 }, (_, index) => `value ${index}`) };
     const schema = { type: 'object', properties: many(100, () => ({ $ref: '#/components/schemas/Long' })) };
     await expect(readSpec(JSON.stringify(answering(schema, { Long: long })))).rejects.toThrow('have more than 2000000 characters');

@@ -1,6 +1,6 @@
 /** An OpenAPI 3.0 specification that is valid, as an object to be changed. */
 export interface Specification {
-  // biome-ignore lint/suspicious/noExplicitAny: tests put anything in any place
+  // biome-ignore lint/suspicious/noExplicitAny: tests put any value anywhere
   [key: string]: any;
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { httpChallengeResolver } from '../../../../edge/local/certificates/challenge-resolver.ts';
+import { httpChallengeResolver } from '../../../../edge/local/certificates/http-challenge.ts';
 
 let server: Server | undefined;
 

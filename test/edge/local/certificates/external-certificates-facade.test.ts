@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { externalCertificates } from '../../../../edge/local/certificates/external-certificates.ts';
+import { openState } from '../../../../edge/local/control-plane-state.ts';
 import { pullZoneHostnames, pullZones } from '../../../../edge/local/pull-zones.ts';
-import { openState } from '../../../../edge/local/state.ts';
 import { exampleOf } from '../../example-requests.ts';
 import { startFacade } from '../resource-calls.ts';
 import { NOW_MS } from '../running-plane.ts';
@@ -24,7 +24,7 @@ test('a hostname of a pull zone gets its certificate through the facade, and the
 test('a hostname that was removed gets none, whatever was pending', async () => {
   await using facade = await startFacade(RESOURCES);
   await facade.call({ ...exampleOf(6), body: BODY });
-  expect((await facade.call(exampleOf(8))).status).toBe(204);
+  expect((await facade.call({ ...exampleOf(8), body: BODY })).status).toBe(204);
   for (const id of [6, 7]) {
     const answer = await facade.call({ ...exampleOf(id), body: BODY });
     expect([answer.status, answer.body.ErrorKey, answer.body.Field]).toEqual([404, 'hostname.not_found', 'Hostname']);

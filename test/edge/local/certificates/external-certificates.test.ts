@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type ConnectionOptions, connect, createServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ChallengeResolver } from '../../../../edge/local/certificates/challenge-resolver.ts';
 import { externalCertificates } from '../../../../edge/local/certificates/external-certificates.ts';
-import type { FoundHostname } from '../../../../edge/local/certificates/hostname-directory.ts';
+import type { ChallengeResolver, FoundHostname } from '../../../../edge/local/certificates/http-challenge.ts';
 import { type ResourcePlane, startPlane } from '../dns/resource-plane.ts';
 
 const DAY_MS = 86_400_000;

@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, type Config, createClient } from '@libsql/client';
 import fastify from 'fastify';
+import { openTokenStore, type TokenStore } from '../../../../edge/local/database/access-tokens.ts';
 import type { DatabaseLimits } from '../../../../edge/local/database/database-limits.ts';
 import { makeDatabaseResource } from '../../../../edge/local/database/database-resource.ts';
-import { openTokenStore, type TokenStore } from '../../../../edge/local/database/token-store.ts';
-import { startProxy } from '../../proxy-app.ts';
+import { startProxy } from '../../proxy/proxy-app.ts';
 
 export interface DatabaseApp {
   readonly url: string;
   readonly dataDir: string;
-  /** As `shieldlog tokens` has it: a connection of its own. */
+  /** Has a connection of its own, like `shieldlog tokens`. */
   readonly tokens: TokenStore;
   readonly full: string;
   readonly read: string;
   client(token: string, config?: Partial<Config>): Client;
-  /** What `POST /v2/pipeline` answers; without a token where it is null. */
+  /** Returns the answer of `POST /v2/pipeline`. A null token is not sent. */
   pipeline(token: string | null, body: unknown): Promise<PipelineAnswer>;
   /** One statement in a stream of its own, closed at once. */
   run(token: string, sql: string, args?: readonly unknown[]): Promise<PipelineAnswer>;

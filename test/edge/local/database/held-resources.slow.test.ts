@@ -1,13 +1,12 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { KeptToken } from '../../../../edge/local/database/access-tokens.ts';
 import { DATABASE_LIMITS } from '../../../../edge/local/database/database-limits.ts';
-import { startDatabaseProcess } from '../../../../edge/local/database/database-process-handle.ts';
+import { runPipeline } from '../../../../edge/local/database/database-resource.ts';
 import { makeOpenStreams, type OpenStreams } from '../../../../edge/local/database/open-streams.ts';
-import { makeProcessPool } from '../../../../edge/local/database/process-pool.ts';
+import { makeProcessPool, startDatabaseProcess } from '../../../../edge/local/database/process-pool.ts';
 import { type ReadPipeline, readPipeline } from '../../../../edge/local/database/read-pipeline.ts';
-import { runPipeline } from '../../../../edge/local/database/run-pipeline.ts';
-import type { KeptToken } from '../../../../edge/local/database/token-store.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { type DatabaseApp, startDatabaseApp } from './database-app.ts';
 import { codes, execute } from './pipeline-results.ts';
@@ -97,7 +96,7 @@ describe('a transaction that is ended between two requests of its pipeline', () 
     const limits = { ...DATABASE_LIMITS, transactionMs: 100, queueMs: 5_000 };
     const { memoryBytes, transactionMs } = limits;
     const start = () => startDatabaseProcess({ tempDir: app.dataDir, memoryBytes, transactionMs });
-    const pool = makeProcessPool({ most: 1, queueMs: limits.queueMs, start, reclaim: () => streams.reclaim() });
+    const pool = makeProcessPool({ maxProcesses: 1, queueMs: limits.queueMs, start, reclaim: () => streams.reclaim() });
     const streams: OpenStreams = makeOpenStreams({ path: join(app.dataDir, 'database.sqlite'), limits, pool });
     const waits: OpenStreams = {
       ...streams,
@@ -134,7 +133,7 @@ describe('the write-ahead log', () => {
   const write = async (): Promise<string | undefined> =>
     codes((await app.pipeline(app.full, { requests: [WRITE, { type: 'close' }] })).body.results)[0];
 
-  test('that a reader holds is limited: a write is told that it is full, the reader is ended, and the next write is done', async () => {
+  test('that a reader holds is limited: a write is told it is full, the reader is ended, and the next write is done', async () => {
     const reader = await app.pipeline(app.read, { requests: ['BEGIN', 'SELECT count(*) FROM item'].map((sql) => execute(sql)) });
     let written = 0;
     let last = await write();

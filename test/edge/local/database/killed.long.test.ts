@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openTokenStore } from '../../../../edge/local/database/token-store.ts';
+import { openTokenStore } from '../../../../edge/local/database/access-tokens.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 
 const HOST = fileURLToPath(new URL('./database-host.ts', import.meta.url));

@@ -114,7 +114,7 @@ describe('a limit', () => {
     expect(again.body.results.map(({ type }: { type: string }) => type)).toEqual(['ok', 'ok', 'ok', 'ok']);
   });
 
-  test('of the items of a list names the place, how many there are and what is allowed', async () => {
+  test('of the items of a list names the path, how many there are and what is allowed', async () => {
     const [steps, args] = await results([
       { type: 'batch', batch: { steps: Array.from({ length: 10_001 }, () => ({})) } },
       { type: 'execute', stmt: { sql: 'SELECT 1', args: Array.from({ length: 32_767 }, () => 0) } },

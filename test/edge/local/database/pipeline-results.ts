@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
-import { PIPELINE, PIPELINE_INPUT } from '../../../../edge/schemas/pipeline.ts';
+import { PIPELINE, PIPELINE_INPUT } from '../../../../edge/operations/database.ts';
 import type { DatabaseApp } from './database-app.ts';
 
 const ajv = new Ajv2020({ strict: false });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dnsZones } from '../../../../edge/local/dns/dns-zones.ts';
-import { RECORD_INPUT } from '../../../../edge/schemas/dns-zone.ts';
+import { RECORD_INPUT } from '../../../../edge/operations/dns-zones.ts';
 import { exampleOf } from '../../example-requests.ts';
 import { startFacade } from '../resource-calls.ts';
 

@@ -5,11 +5,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fastify, { type FastifyInstance } from 'fastify';
 import { EdgeError } from '../../../../edge/edge-error.ts';
+import type { ErrorShape } from '../../../../edge/error-shapes.ts';
 import { errorBody } from '../../../../edge/error-shapes.ts';
+import { migrate, openState } from '../../../../edge/local/control-plane-state.ts';
 import type { LocalContext, LocalResource } from '../../../../edge/local/local-resource.ts';
-import { migrate, openState } from '../../../../edge/local/state.ts';
-import type { ErrorShape } from '../../../../edge/operation.ts';
-import { operation } from '../../../../edge/operations.ts';
+import { operation } from '../../../../edge/operations/operations.ts';
 
 export interface Answer {
   readonly status: number;
@@ -25,21 +25,21 @@ export interface ResourcePlane {
   /** Unix ms; to be moved by tests. */
   nowMs: number;
   /** Calls an operation; its answer has been validated against the operation's response schema. */
-  call(id: number, params: Readonly<Record<string, string | number>>, body: unknown): Promise<Answer>;
+  call(number: number, params: Readonly<Record<string, string | number>>, body: unknown): Promise<Answer>;
   stop(): Promise<void>;
 }
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
 
-function checkAnswer(id: number, status: number, body: string): unknown {
-  const schema = operation(id).responses[status];
-  if (schema === undefined) throw new Error(`operation ${id} does not have the status ${status}: ${body}`);
+function checkAnswer(number: number, status: number, body: string): unknown {
+  const schema = operation(number).responses[status];
+  if (schema === undefined) throw new Error(`operation ${number} does not have the status ${status}: ${body}`);
   if (schema === null) {
-    if (body !== '') throw new Error(`operation ${id} has no body with ${status}: ${body}`);
+    if (body !== '') throw new Error(`operation ${number} has no body with ${status}: ${body}`);
     return null;
   }
   const value: unknown = JSON.parse(body);
-  if (!ajv.validate(schema, value)) throw new Error(`operation ${id}, ${status}: ${ajv.errorsText()} in ${body.slice(0, 500)}`);
+  if (!ajv.validate(schema, value)) throw new Error(`operation ${number}, ${status}: ${ajv.errorsText()} in ${body.slice(0, 500)}`);
   return value;
 }
 
@@ -52,11 +52,11 @@ export async function startPlane(shape: ErrorShape, resources: readonly LocalRes
     db,
     dataDir: folder,
     nowMs: Date.UTC(2026, 0, 31, 12),
-    async call(id, params, body) {
-      const { method, path } = operation(id);
+    async call(number, params, body) {
+      const { method, path } = operation(number);
       const url = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
       const response = await app.inject({ method, url, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
-      return { status: response.statusCode, body: checkAnswer(id, response.statusCode, response.body) };
+      return { status: response.statusCode, body: checkAnswer(number, response.statusCode, response.body) };
     },
     async stop() {
       await app.close();

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { runFeed } from '../../../../src/cli/feed/feed-loop.ts';
-import { feedPatience } from '../../../../src/cli/feed/feed-patience.ts';
+import { feedPatience } from '../../../../src/cli/feed/feed-retry.ts';
 import type { FeedState } from '../../../../src/cli/feed/feed-state.ts';
 import { createHttpClient } from '../../../../src/sinks/http-exchange.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
@@ -14,7 +14,7 @@ function startFromNow(app: RunningApp) {
   const [stop, offered, saved] = [new AbortController(), [] as string[], [] as FeedState[]];
   const ended = runFeed(
     {
-      reader: { client, url: new URL(app.url), zone: '7', accessKey: null, format: 'native', largestBytes: 1_000_000, now: Date.now },
+      reader: { client, url: new URL(app.url), zone: '7', accessKey: null, format: 'native', maxAnswerBytes: 1_000_000, now: Date.now },
       sink: {
         name: 'one that accepts nothing',
         deliver: ({ bytes }, signal) => {
@@ -43,7 +43,7 @@ test('a feed that begins with what is to come knows from where on before anythin
   const app = await startApp();
   onTestFinished(() => app.stop());
   const feed = startFromNow(app);
-  await eventually('the place is kept', () => feed.saved.length > 0);
+  await eventually('the cursor is kept', () => feed.saved.length > 0);
   await ingest(app, eventLine({ logId: 'to-come' }));
   await eventually('the event is offered', () => feed.offered.length > 0);
   feed.stop();

@@ -50,7 +50,7 @@ async function grown(what: string, count: () => number, until: number): Promise<
   }
 }
 
-/** What is in the files, in the order in which they were written. */
+/** Returns the content of the files, in the order in which they were written. */
 function idsInFiles(): string[] {
   const names = readdirSync(folder).filter((name) => name.startsWith('out'));
   const number = (name: string): number => Number(/-(\d+)\.ndjson$/.exec(name)?.[1] ?? Number.MAX_SAFE_INTEGER);

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../../../src/cli/command-line.ts';
+import { UsageError } from '../../../../src/cli/command.ts';
 import { parseFeedOptions } from '../../../../src/cli/feed/feed-options.ts';
 import { defaultStateFile } from '../../../../src/cli/feed/feed-state.ts';
 import { targetText } from '../../../../src/cli/feed/feed-target.ts';
@@ -131,7 +131,7 @@ describe('the token of a sink', () => {
   });
 });
 
-describe('the default place of the state', () => {
+describe('the default path of the state', () => {
   const identity = { url: 'http://127.0.0.1:8080/', zone: '7', format: 'native', to: '/out' };
 
   test('follows XDG_STATE_HOME, and is another for another program, zone, format and target', () => {
@@ -143,9 +143,9 @@ describe('the default place of the state', () => {
       { ...identity, format: 'ecs' },
       { ...identity, to: '-' },
     ];
-    const places = new Set(others.map((other) => defaultStateFile(other, env)));
-    expect(places.size).toBe(5);
-    for (const place of places) expect(place).toMatch(/^\/state\/shieldlog\/feed-[0-9a-f]{16}\.json$/);
+    const paths = new Set(others.map((other) => defaultStateFile(other, env)));
+    expect(paths.size).toBe(5);
+    for (const path of paths) expect(path).toMatch(/^\/state\/shieldlog\/feed-[0-9a-f]{16}\.json$/);
     expect(defaultStateFile(identity, {})).toMatch(/\/\.local\/state\/shieldlog\/feed-/);
   });
 });

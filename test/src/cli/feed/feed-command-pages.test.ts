@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runFeed } from '../../../../src/cli/feed/feed-loop.ts';
-import { feedPatience } from '../../../../src/cli/feed/feed-patience.ts';
+import { feedPatience } from '../../../../src/cli/feed/feed-retry.ts';
 import type { FeedState } from '../../../../src/cli/feed/feed-state.ts';
 import { createHttpClient } from '../../../../src/sinks/http-exchange.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
@@ -17,13 +17,13 @@ afterEach(() => app.stop());
 const NEVER = new AbortController().signal;
 
 /** Runs the loop to its end over pages of at most so many bytes; the sizes of the batches and what was told. */
-async function readAll(largestBytes: number, limit: number) {
+async function readAll(maxAnswerBytes: number, limit: number) {
   const client = createHttpClient(null);
   const [batches, told, saved] = [[] as string[][], [] as string[], [] as FeedState[]];
   const tell = (message: string): void => void told.push(message);
   const ended = runFeed(
     {
-      reader: { client, url: new URL(app.url), zone: '7', accessKey: null, format: 'native', largestBytes, now: Date.now },
+      reader: { client, url: new URL(app.url), zone: '7', accessKey: null, format: 'native', maxAnswerBytes, now: Date.now },
       sink: {
         name: 'a list',
         deliver: async ({ bytes }) => {

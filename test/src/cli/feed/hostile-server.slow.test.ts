@@ -83,7 +83,7 @@ describe('shieldlog ingest', () => {
     ['a rejection without a reason', intakeAnswer({ rejected: [{ index: 0, line: 1 }], rejectedCount: 1 })],
     ['a rejection without a line', intakeAnswer({ rejected: [{ index: 0, reason: 'no' }], rejectedCount: 1 })],
     ['duplicates that are no number', intakeAnswer({ duplicates: '1' })],
-    ['a rejection whose place is a text', intakeAnswer({ rejected: [{ index: ACTING, reason: 'x' }], rejectedCount: 1 })],
+    ['a rejection whose index is a text', intakeAnswer({ rejected: [{ index: ACTING, reason: 'x' }], rejectedCount: 1 })],
   ])('does not believe an answer that is %s', async (_what, body) => {
     const told = await runCli(['ingest', '--url', await answering(202, body), events]);
     expect(told).toMatchObject({ status: 1, stdout: '' });
@@ -105,7 +105,8 @@ describe('shieldlog ingest', () => {
     const told = await runCli(['ingest', '--url', url, events]);
     expect(told).toMatchObject({ status: 1, stdout: '' });
     expect(told.stderr).toBe(
-      `shieldlog: what answered ${status} is no shieldlog: its answer has more than 16777216 bytes; sending the same events again stores nothing twice\n`,
+      `shieldlog: what answered ${status} is no shieldlog: its answer has more than 16777216 bytes; ` +
+        'sending the same events again stores nothing twice\n',
     );
   });
 });

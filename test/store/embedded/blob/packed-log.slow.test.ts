@@ -11,7 +11,7 @@ import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { wholeFeed } from '../feed/whole-feed.ts';
 import { event, idsOf, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
-/** Values that are marks, that look like marks once others were taken out, and that mean something where texts are exchanged. */
+/** Values that are marks, values that look like marks once others were taken out, and replacement patterns. */
 const VALUES = [
   '',
   '\u0001',
@@ -35,7 +35,7 @@ const VALUES = [
 ];
 const value = fc.oneof(fc.constantFrom(...VALUES), fc.string({ maxLength: 8 }));
 const fields = fc.record({ url: value, ip: value, ruleName: value, ruleId: value }, { requiredKeys: [] });
-/** Made of the fields' own values, so that they are found in it again and again. */
+/** Logs made of the values of the fields, so that they contain them again and again. */
 const log = fc.dictionary(
   value,
   fc.oneof(
@@ -45,7 +45,7 @@ const log = fc.dictionary(
   { maxKeys: 5 },
 );
 
-/** Every id and log, byte for byte, by each way out. */
+/** Reads every id and log, byte for byte, in each way. */
 async function readEveryWay(store: EventStore): Promise<Readonly<Record<string, readonly string[]>>> {
   const page = await store.search(rowsPlan());
   const searched = page.kind === 'rows' ? page.rows : [];
@@ -58,10 +58,7 @@ async function readEveryWay(store: EventStore): Promise<Readonly<Record<string, 
   return { searched: searched.map(textOf), exported: exported.map(textOf), fed: fed.map(textOf) };
 }
 
-/**
- * What is read is the same before and after the events are flushed, and after segments are merged; a store that was just opened remembers
- * nothing of what it read.
- */
+/** Reads before and after a flush, after a merge, and from a store that was just opened and has no caches. */
 async function expectSameFlushed(events: readonly CanonicalEvent[]): Promise<void> {
   const dataDir = temporaryFolder();
   const half = Math.ceil(events.length / 2);
@@ -93,7 +90,7 @@ test('a log that repeats the values of its event comes out as it went in, whatev
     fc.asyncProperty(events, async (given) => {
       await expectSameFlushed(given.map((one, index) => event(`e${index}`, NOW - index, { ...one.fields, log: one.log })));
     }),
-    // Only undone in the order opposite to that in which it was packed.
+    // Only unpacking in the opposite order restores it.
     {
       ...KNOWN_IN_TIME,
       numRuns: 25,
@@ -126,7 +123,7 @@ test('what a log repeats of its event takes no room in the file of logs', async 
     sizes.push(statSync(join(segments, file)).size);
   }
   const [repeated = 0, without = 0] = sizes;
-  // A digest has 32 bytes that no compression finds.
+  // A digest has 32 bytes that cannot be compressed.
   expect(repeated - without).toBeLessThan(2_000);
 });
 

@@ -1,20 +1,19 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Dimension } from '../../../../query/dimensions.ts';
+import type { Dimension } from '../../../../query/event-fields.ts';
 import type { SearchPlan } from '../../../../query/search-plan.ts';
-import type { OpenStore, StoreOptions } from '../../../../store/embedded/open-store.ts';
+import type { OpenStore } from '../../../../store/embedded/open-store.ts';
+import type { StoreOptions, StoreTuning } from '../../../../store/embedded/store-options.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, HOUR, NOW, rowsPlan } from '../stored-events.ts';
 
 const ACTIONS = ['blocked', 'logged', 'challenged'];
 const FIRST = NOW - 60 * HOUR;
-/** What is read is read from files. */
-const FILES_ONLY: Partial<StoreOptions> = { zoneRowCache: { maxRows: 0 } };
 const LIMITS = { budgetBytes: 1_000_000, maxGroups: 100 };
 
-/** So many events, one a minute, the first of them in the minute `from`. */
+/** `count` events, one a minute, the first of them in minute `from`. */
 function minutes(from: number, count: number) {
   return Array.from({ length: count }, (_, index) => {
     const minute = from + index;
@@ -43,14 +42,14 @@ function groupsPlan(
   return rowsPlan({ output: { kind: 'groups', by, buckets }, window, page: { index: 0, size: 5 }, ...more });
 }
 
-async function flushedStore(dataDir: string, events: number, options: Partial<StoreOptions> = {}): Promise<OpenStore> {
-  const store = await storeIn(dataDir, { ...FILES_ONLY, ...options });
+async function flushedStore(dataDir: string, events: number, options: Partial<StoreOptions> & StoreTuning = {}): Promise<OpenStore> {
+  const store = await storeIn(dataDir, options);
   await store.append(canonicalBatch(minutes(0, events)));
   await store.flushNow();
   return store;
 }
 
-/** What a store answers that has the same events and reads all of them. */
+/** The answer of a store with the same events that caches nothing. */
 async function readAnew(events: number, plan: SearchPlan) {
   const store = await flushedStore(temporaryFolder(), events, { cachesCounts: false });
   return await store.search(plan);
@@ -173,7 +172,7 @@ test('what a segment has behind the next step of a window that cuts it is read n
   await expect(store.search(plans[0] as SearchPlan)).rejects.toThrow('No files found');
 });
 
-test('windows of several lengths and places in turn are answered from the segments that lie in each', async () => {
+test('windows of several lengths and positions in turn are answered from the segments that lie in each', async () => {
   const [store, other] = await Promise.all([
     flushedStore(temporaryFolder(), 3_000),
     flushedStore(temporaryFolder(), 3_000, { cachesCounts: false }),
@@ -209,7 +208,7 @@ test('searches at the same time, of more than finds room, see every event once w
     }),
   );
   await Promise.all([merging, ...searching]);
-  expect(store.stats().segments).toBeLessThan(10);
+  expect((await store.stats()).segments).toBeLessThan(10);
 });
 
 test('what was in a segment that has expired is in no answer any more', async () => {
@@ -223,6 +222,6 @@ test('what was in a segment that has expired is in no answer any more', async ()
   }
   now = FIRST + RETENTION_MS + 3 * HOUR;
   await store.dropExpiredNow();
-  expect(store.stats()).toMatchObject({ events: 1 });
+  expect(await store.stats()).toMatchObject({ events: 1 });
   expect(await store.search(plan)).toMatchObject({ total: 1, groups: [{ key: { ip: '192.0.2.1' }, count: 1 }] });
 });

@@ -1,12 +1,14 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Dimension } from '../../../../query/dimensions.ts';
+import type { Dimension } from '../../../../query/event-fields.ts';
 import type { GroupsOutput } from '../../../../query/search-plan.ts';
 import { GroupByCache } from '../../../../store/embedded/cache/group-by-cache.ts';
 import type { GroupByCacheEntry } from '../../../../store/embedded/cache/group-by-cache-entry.ts';
 import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
 import { rememberFooters, startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
+import { retryWithLess } from '../../../../store/embedded/duckdb/memory-ladder.ts';
+import { type RunnerConnection, StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
 import { SearchScope } from '../../../../store/embedded/search/search-scope.ts';
 import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
@@ -17,7 +19,7 @@ import { eventSeries, HOUR, NOW, rowsPlan } from '../stored-events.ts';
 const EVENTS = 2_000;
 const by = (...dimensions: Dimension[]): GroupsOutput => ({ kind: 'groups', by: dimensions, buckets: 0 });
 
-/** The segments of a store, an engine to read them, and a memory whose tables are dropped when somebody waits for that. */
+/** The segments of a store, an engine to read them, and a cache whose tables are dropped when a test waits for that. */
 async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly maxGroups: number }) {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
@@ -45,7 +47,7 @@ async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly m
       await dropping.run(`DROP TABLE IF EXISTS ${name}`);
     }
   };
-  const cache = new GroupByCache({ ...limits, dropTable, dropped });
+  const cache = new GroupByCache({ ...limits, versions, dropTable, dropped });
   onTestFinished(() => {
     connection.closeSync();
     dropping.closeSync();
@@ -53,7 +55,20 @@ async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly m
     catalog.close();
   });
   const aliases = pathAliases(join(dataDir, 'segments'));
-  const scopeOf = (signal?: AbortSignal) => new SearchScope(rowsPlan(), versions.snapshot(), aliases, connection, signal);
+  const following: (() => void)[] = [];
+  /** `then` happens after the next statement. */
+  const afterStatement = (then: () => void) => following.push(then);
+  const watched: RunnerConnection = {
+    run: async (...statement) => {
+      const result = await connection.run(...statement);
+      following.shift()?.();
+      return result;
+    },
+    stream: (...statement) => connection.stream(...statement),
+    interrupt: () => connection.interrupt(),
+  };
+  const scopeOf = (signal?: AbortSignal) =>
+    new SearchScope(rowsPlan(), versions.snapshot(), aliases, new StatementRunner(watched, aliases, signal), signal);
   const use = (output: GroupsOutput, work: (entry: GroupByCacheEntry) => Promise<string> = ({ table }) => Promise.resolve(table)) =>
     cache.use(scopeOf(), output, work);
   const tables = async () => {
@@ -65,7 +80,7 @@ async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly m
     return rows.map(([name]) => String(name));
   };
   const limitMemory = (limit: string) => dropping.run(`SET GLOBAL memory_limit = '${limit}'`);
-  return { cache, versions, aliases, use, tables, tablesNow, scopeOf, limitMemory };
+  return { cache, versions, aliases, use, tables, tablesNow, scopeOf, limitMemory, afterStatement };
 }
 
 const ROOM = { budgetBytes: 1_000_000, maxGroups: 1_000 };
@@ -97,7 +112,7 @@ test('too many groups are counted once, and not at all where the answer said how
   cache.answered(scopeOf(), by('ip', 'url'), EVENTS);
   expect(await use(by('ip', 'url'))).toBeUndefined();
   await use(by('ip'));
-  // The second table there ever was: one for the urls, none for the addresses with their urls.
+  // The second table of all: the first was for the urls, and the addresses with their urls got none.
   expect(await use(by('ip'))).toBe('groups_2');
 });
 
@@ -120,8 +135,13 @@ test('a table that is being read goes when it has been read', async () => {
   const { versions, use, tables } = await cacheUnderTest(ROOM);
   await use(by('ip'));
   const { promise: reading, resolve: read } = Promise.withResolvers<string>();
-  const reader = use(by('ip'), () => reading);
-  await expect.poll(tables).toEqual(['groups_1']);
+  const begun = Promise.withResolvers<void>();
+  const reader = use(by('ip'), () => {
+    begun.resolve();
+    return reading;
+  });
+  await begun.promise;
+  expect(await tables()).toEqual(['groups_1']);
   versions.exchange({ removeSegments: versions.segments.slice(0, 1) });
   expect(await use(by('ip'))).toBeUndefined();
   expect(await tables()).toEqual(['groups_1']);
@@ -130,12 +150,21 @@ test('a table that is being read goes when it has been read', async () => {
   expect(await tables()).toEqual([]);
 });
 
-test('a search for whose groups the engine has no memory is made without', async () => {
+test('an entry of segments that were removed while it was filled is not kept', async () => {
+  const { versions, use, tables, afterStatement } = await cacheUnderTest(ROOM);
+  await use(by('ip'));
+  afterStatement(() => versions.exchange({ removeSegments: versions.segments.slice(0, 1) }));
+  expect(await use(by('ip'))).toBeUndefined();
+  expect(await tables()).toEqual([]);
+});
+
+test('a search for whose groups the engine has no memory leaves no table, and the next one is made without the cache', async () => {
   const { use, tables, limitMemory } = await cacheUnderTest(ROOM);
   await use(by('ip'));
   await limitMemory('100KiB');
-  expect(await use(by('ip'))).toBeUndefined();
+  await expect(use(by('ip'))).rejects.toThrow('Out of Memory Error');
   await limitMemory('256MiB');
+  expect(await use(by('ip'))).toBeUndefined();
   expect(await tables()).toEqual([]);
 });
 
@@ -148,14 +177,13 @@ test('where the engine has no memory left for a search, what is cached is evicte
     times += 1;
     expect(await tablesNow()).toEqual(times === 1 ? ['groups_1'] : []);
     await limitMemory(times === 1 ? '100KiB' : '256MiB');
-    const rows = await scopeOf().run({ text: 'SELECT count(*) FROM (SELECT DISTINCT range FROM range(1000000))', params: [] });
+    const rows = await scopeOf().runner.run({ text: 'SELECT count(*) FROM (SELECT DISTINCT range FROM range(1000000))', params: [] });
     return Number(rows[0]?.[0]);
   };
-  expect(await cache.retryAfterEviction(search)).toBe(1_000_000);
+  const evictCaches = () => cache.evictAll();
+  expect(await retryWithLess(search, evictCaches, 'no memory')).toBe(1_000_000);
   expect(times).toBe(2);
   expect(await tables()).toEqual([]);
-  const outOfMemory = new Error('Out of Memory Error: nothing is cached that could make way');
-  await expect(cache.retryAfterEviction(() => Promise.reject(outOfMemory))).rejects.toBe(outOfMemory);
 });
 
 test('a search that was interrupted while its groups were to be cached is made without from then on', async () => {

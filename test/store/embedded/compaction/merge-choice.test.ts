@@ -70,7 +70,7 @@ describe('hours that get old are put together step by step', () => {
   });
 });
 
-/** What came in one after the other, this many rows each, `zones` zones having as many of them as one another. */
+/** Segments of this many rows each that came in one after the other; all of the `zones` zones have as many events. */
 function runs(rows: readonly number[], { zones = 10, hourStart = hour } = {}): Segment[] {
   let sequence = 0n;
   return rows.map((count, index) => {
@@ -122,7 +122,7 @@ describe('of an hour that receives more than is merged at once', () => {
   });
 });
 
-test('of half a day with more than is merged at once, flushes with late events of several hours are merged beside what was merged before', () => {
+test('in half a day with more than one merge may have, flushes with late events of several hours are merged beside merged segments', () => {
   const halfDay = Math.floor((NOW - 24 * HOUR) / (12 * HOUR)) * 12 * HOUR;
   const late = runs([90 * FLUSH, ...many(20, FLUSH)], { hourStart: halfDay }).map((segment, index) =>
     index === 0 ? { ...segment, maxTimestamp: halfDay + 12 * HOUR - 1 } : { ...segment, maxTimestamp: halfDay + 5 * HOUR },

@@ -1,20 +1,19 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
+import { HOUR_MS } from '../../../../sql/segment-layout.ts';
 import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
-import { MergeWriter } from '../../../../store/embedded/compaction/merge-writer.ts';
-import type { MergeOrder } from '../../../../store/embedded/compaction/merged-segments.ts';
-import type { StatementRunner } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
-import { HOUR_MS } from '../../../../store/embedded/segment/segment-plan.ts';
+import { type MergeOrder, MergeWriter } from '../../../../store/embedded/compaction/merge.ts';
+import type { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
-import { nicenessOfThreads, threadsHavePriorities } from '../runtime/niceness-of-threads.ts';
+import { nicenessOfThreads, threadsHavePriorities } from '../../niceness-of-threads.ts';
+import { countingRunner } from '../counting-runner.ts';
 import { eventSeries, NOW } from '../stored-events.ts';
 
 const EVENTS = 24_000;
 
-/** Three segments of one hour that are to become one. */
+/** Three segments of one hour to merge into one. */
 async function threeSegments(): Promise<MergeOrder> {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
@@ -32,26 +31,6 @@ async function threeSegments(): Promise<MergeOrder> {
   return { segmentsFolder, stem: 'merged', paths, events: EVENTS, partition: Math.floor(NOW / HOUR_MS), partitionMs: HOUR_MS };
 }
 
-/** DuckDB in this thread, and how many statements it was asked to run. */
-async function runnerHere() {
-  const engine = await DuckDBInstance.create(':memory:');
-  const connection = await engine.connect();
-  onTestFinished(() => {
-    connection.closeSync();
-    engine.closeSync();
-  });
-  let count = 0;
-  const runner: StatementRunner = {
-    run: (...statement) => {
-      count += 1;
-      return connection.run(...statement);
-    },
-    interrupt: () => connection.interrupt(),
-  };
-  const readRows = async (path: string) => (await connection.runAndReadAll(`SELECT * FROM '${path}'`)).getRows();
-  return { runner, asked: () => count, readRows };
-}
-
 function writerWith(runner: StatementRunner, memoryLimitMb = 128): MergeWriter {
   const writer = new MergeWriter({ runner, memoryLimitMb, spillFolder: join(temporaryFolder(), 'spill') });
   onTestFinished(() => writer.close());
@@ -60,7 +39,7 @@ function writerWith(runner: StatementRunner, memoryLimitMb = 128): MergeWriter {
 
 test('in the background many events are written by a thread of its own, just as they would be at once', async () => {
   const order = await threeSegments();
-  const { runner, asked, readRows } = await runnerHere();
+  const { runner, asked, readRows } = await countingRunner();
   const writer = writerWith(runner);
   const written = await writer.writeInBackground(order);
   expect(asked()).toBe(0);
@@ -77,7 +56,7 @@ test('in the background many events are written by a thread of its own, just as 
 test('that thread stands back behind the others where threads can', async () => {
   const order = await threeSegments();
   const before = nicenessOfThreads();
-  const { runner } = await runnerHere();
+  const { runner } = await countingRunner();
   await writerWith(runner).writeInBackground(order);
   const started = [...nicenessOfThreads()].filter(([thread]) => !before.has(thread)).map(([, niceness]) => niceness);
   expect([...before.values()]).not.toContain(10);
@@ -86,7 +65,7 @@ test('that thread stands back behind the others where threads can', async () => 
 
 test('few events are written where they are', async () => {
   const order = await threeSegments();
-  const { runner, asked } = await runnerHere();
+  const { runner, asked } = await countingRunner();
   const [segment] = await writerWith(runner).writeInBackground({ ...order, paths: order.paths.slice(0, 2), events: (2 * EVENTS) / 3 });
   expect(segment?.rows).toBe((2 * EVENTS) / 3);
   expect(asked()).toBeGreaterThan(0);
@@ -94,7 +73,7 @@ test('few events are written where they are', async () => {
 
 test('what the thread has too little memory for is written where there is more', async () => {
   const order = await threeSegments();
-  const { runner, asked } = await runnerHere();
+  const { runner, asked } = await countingRunner();
   const before = readdirSync(order.segmentsFolder);
   expect(await writerWith(runner, 8).writeInBackground(order)).toMatchObject([{ rows: EVENTS }]);
   expect(asked()).toBeGreaterThan(0);
@@ -103,7 +82,7 @@ test('what the thread has too little memory for is written where there is more',
 
 test('a segment that cannot be read is named; nothing is left, and the next order is carried out', async () => {
   const order = await threeSegments();
-  const { runner } = await runnerHere();
+  const { runner } = await countingRunner();
   const writer = writerWith(runner);
   const missing = join(temporaryFolder(), 'gone.parquet');
   const before = readdirSync(order.segmentsFolder);
@@ -112,9 +91,23 @@ test('a segment that cannot be read is named; nothing is left, and the next orde
   expect(await writer.writeInBackground(order)).toMatchObject([{ rows: EVENTS }]);
 });
 
+test('a merge at once is given up, too, and leaves nothing behind; later ones do not begin', async () => {
+  const order = await threeSegments();
+  const { runner, asked } = await countingRunner();
+  const writer = writerWith(runner);
+  const before = readdirSync(order.segmentsFolder);
+  const written = writer.writeAtOnce(order);
+  writer.giveUp();
+  await expect(written).rejects.toThrow('aborted');
+  expect(readdirSync(order.segmentsFolder)).toEqual(before);
+  const statements = asked();
+  await expect(writer.writeInBackground({ ...order, events: 1 })).rejects.toThrow('aborted');
+  expect(asked()).toBe(statements);
+});
+
 test('what is given up leaves nothing behind', async () => {
   const order = await threeSegments();
-  const { runner } = await runnerHere();
+  const { runner } = await countingRunner();
   const writer = writerWith(runner);
   await writer.writeInBackground(order);
   rmSync(join(order.segmentsFolder, 'merged-0.parquet'));

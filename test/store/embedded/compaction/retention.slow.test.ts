@@ -30,7 +30,7 @@ function blobFileOf(number: number, minSequence: bigint, maxSequence: bigint): B
   };
 }
 
-/** The segments of these tests have no files to look into. */
+/** The segments of these tests have no files, so the sequences are given. */
 function retentionOf(catalog: Catalog, versions: VersionSet): RetentionOptions {
   const lastSequences = () => Promise.resolve(new Map([[7, 1n]]));
   return { catalog, versions, expiredWatermarks: new ExpiredWatermarks(), lastSequences, retentionMs: RETENTION_MS };
@@ -75,18 +75,41 @@ test('a blob file goes with the last segment that can need it, and its file when
   catalog.close();
 });
 
+test('a segment that is merged while its sequences are read expires with the merged one', async () => {
+  const catalog = new Catalog(join(temporaryFolder(), 'catalog.sqlite'));
+  const old = NOW - RETENTION_MS - 3 * HOUR;
+  const segments = catalog.apply({ add: [segmentUpTo(old, 1n), segmentUpTo(old, 2n)], remove: [] });
+  const versions = new VersionSet({ segments, blobFiles: [] }, 3n, () => undefined);
+  const read: number[] = [];
+  const lastSequences = async (asked: readonly { readonly id: number }[]) => {
+    read.push(asked.length);
+    if (read.length === 1) {
+      const merged = catalog.apply({ add: [segmentUpTo(old + 1, 1n)], remove: segments });
+      versions.exchange({ addSegments: merged, removeSegments: segments });
+    }
+    return new Map([[7, 2n]]);
+  };
+  const retention = { ...retentionOf(catalog, versions), lastSequences };
+  expect(await dropExpiredSegments(retention, NOW)).toBe(1);
+  expect(read).toEqual([2, 1]);
+  expect(versions.segments).toEqual([]);
+  expect(catalog.segments()).toEqual([]);
+  expect(retention.expiredWatermarks.runs).toBe(1);
+  catalog.close();
+});
+
 test('the store drops expired segments by itself', async () => {
   const dataDir = temporaryFolder();
   let now = NOW;
   const store = await storeIn(dataDir, { now: () => now, backgroundJobsEveryMs: 50 });
   await store.append(canonicalBatch([...eventSeries('old', 10, NOW - 70 * HOUR, 1), event('young', NOW)]));
   await store.flushNow();
-  expect(store.stats()).toMatchObject({ events: 11, segments: 2 });
+  expect(await store.stats()).toMatchObject({ events: 11, segments: 2 });
   now = NOW + 3 * HOUR;
   await expect.poll(() => store.stats()).toMatchObject({ events: 1, segments: 1 });
   // The logs of all of them are in one blob file.
   await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toHaveLength(2);
   now = NOW + 76 * HOUR;
   await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toEqual([]);
-  expect(store.stats()).toMatchObject({ events: 0, segments: 0, segmentBytes: 0 });
+  expect(await store.stats()).toMatchObject({ events: 0, segments: 0, segmentBytes: 0 });
 });

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ConnectionPool } from '../../../../store/embedded/duckdb/connection-pool.ts';
-import { runStatement, startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
+import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 
 async function poolOf(size: number, maxWaiting: number): Promise<ConnectionPool> {
@@ -13,7 +13,7 @@ async function poolOf(size: number, maxWaiting: number): Promise<ConnectionPool>
   return pool;
 }
 
-/** Takes a connection and keeps it until told; `order` gets the name when it has it. */
+/** Takes a connection, adds `name` to `order`, and keeps the connection until `letGo` is called. */
 function hold(pool: ConnectionPool, name: string, order: string[], signal?: AbortSignal) {
   const { promise, resolve: letGo } = Promise.withResolvers<void>();
   const held = pool.use(async () => {
@@ -60,8 +60,8 @@ test('past the number that may wait a caller is refused, and who gives up waitin
 
 test('a connection whose work has failed is used again', async () => {
   const pool = await poolOf(1, 1);
-  await expect(pool.use((connection) => runStatement(connection, { text: 'SELECT nothing', params: [] }))).rejects.toThrow('nothing');
-  expect(await pool.use((connection) => runStatement(connection, { text: 'SELECT 1', params: [] }))).toEqual([[1]]);
+  await expect(pool.use((runner) => runner.run({ text: 'SELECT nothing', params: [] }))).rejects.toThrow('nothing');
+  expect(await pool.use((runner) => runner.run({ text: 'SELECT 1', params: [] }))).toEqual([[1]]);
 });
 
 test('a search that was interrupted keeps its connection until the engine has let go of it, and the next one runs then', async () => {
@@ -70,15 +70,15 @@ test('a search that was interrupted keeps its connection until the engine has le
   const reason = new Error('the deadline has passed');
   const ends: string[] = [];
   const begun = Promise.withResolvers<void>();
-  const slow = pool.use(async (connection) => {
+  const slow = pool.use(async (runner) => {
     const endless = { text: 'SELECT count(*) FROM range(1000000000000) AS a (n) WHERE hash(n) = 1', params: [] };
-    const running = runStatement(connection, endless, interrupting.signal);
+    const running = runner.run(endless);
     begun.resolve();
     await running.finally(() => ends.push('interrupted'));
   }, interrupting.signal);
-  const next = pool.use(async (connection) => {
+  const next = pool.use(async (runner) => {
     ends.push('next');
-    return await runStatement(connection, { text: 'SELECT 2', params: [] });
+    return await runner.run({ text: 'SELECT 2', params: [] });
   });
   await begun.promise;
   interrupting.abort(reason);

@@ -1,8 +1,8 @@
 import { PathAliases } from '../../../../store/embedded/duckdb/path-aliases.ts';
-import { silentLogger } from '../../../../store/store-logger.ts';
+import { silentLogger } from '../../../../store/event-store.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 
-/** To the files of a folder of segments. */
+/** Aliases to the files of a folder of segments. */
 export function pathAliases(segmentsFolder: string): PathAliases {
   return new PathAliases({ segmentsFolder, linksFolder: temporaryFolder(), logger: silentLogger });
 }

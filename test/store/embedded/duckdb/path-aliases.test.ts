@@ -4,7 +4,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
 import { rememberFooters } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
 import { PathAliases } from '../../../../store/embedded/duckdb/path-aliases.ts';
-import { silentLogger } from '../../../../store/store-logger.ts';
+import { silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
@@ -78,9 +78,9 @@ test('an error names files, not their aliases', () => {
   const paths = Array.from({ length: 12 }, (_, number) => write(`s${number}`, ''));
   const aliases = paths.map((path) => files.aliasFor(path));
   const error = new Error(`cannot read ${aliases[11]} and ${aliases[1]}`);
-  expect(files.withOriginalPath(error)).toHaveProperty('message', `cannot read ${paths[11]} and ${paths[1]}`);
+  expect(files.withOriginalPaths(error)).toHaveProperty('message', `cannot read ${paths[11]} and ${paths[1]}`);
   const other = new Error('something else');
-  expect(files.withOriginalPath(other)).toBe(other);
+  expect(files.withOriginalPaths(other)).toBe(other);
 });
 
 test.each([
@@ -94,7 +94,7 @@ test.each([
   const link = files.aliasFor(old);
   await files.release([old]);
   const fresh = files.segmentPath('fresh');
-  // As recycled journal files are: the inode stays for certain.
+  // Written over, as recycled journal files are, so that the inode stays.
   renameSync(old, fresh);
   writeFileSync(fresh, 'fresh!', { flag: 'r+' });
   const later = new Date(NOW + laterSeconds * 1_000);
@@ -122,7 +122,7 @@ test('no file is read by a link that has been one to its like, whatever came in 
     await files.release([inode]);
   }
   expect(new Set(used)).toHaveLength(used.length);
-  // Those of the last second go on with the aliases there are.
+  // The files of the last second need no further alias.
   expect(new Set(used.map((one) => one.split(' ')[0]))).toHaveLength(3);
 });
 
@@ -136,7 +136,7 @@ test('DuckDB takes nothing of a file that is gone for a part of one with its ino
   });
   const [old, fresh] = ['old', 'fresh'].map((name) => files.segmentPath(name)) as [string, string];
   const changed = new Date(NOW);
-  /** One column's texts are longer, the other's shorter, by as much. */
+  /** Two files have the same size: one column's texts are longer by as much as the other's are shorter. */
   const write = async (path: string, lengths: readonly [number, number]) => {
     const [a, b] = lengths.map((length) => `repeat(chr(65 + i::INTEGER), ${length})`);
     await connection.run(
@@ -201,8 +201,8 @@ test('a store has aliases for what was searched and is still there, and none aft
   await store.append(canonicalBatch(events.slice(42_000)));
   await store.flushNow();
   await store.compactNow();
-  expect(store.stats().segments).toBe(1);
-  // Links go before the files that were merged.
+  expect((await store.stats()).segments).toBe(1);
+  // The links to merged files are removed before the files.
   await expect.poll(() => [inodesIn('links'), inodesIn('segments').length]).toEqual([[], 1]);
   expect(await storedIds(store, rowsPlan({ page: { index: 0, size: 5_000 } }))).toEqual(inAnswerOrder(events));
   expect(inodesIn('links')).toEqual(inodesIn('segments'));
@@ -219,7 +219,7 @@ test('the link to a small journal, whose events are copied, is gone when it is l
     await store.append(canonicalBatch([event]));
   }
   await store.append(canonicalBatch(events.slice(5, 20)));
-  expect(store.stats()).toMatchObject({ events: 30, duplicateEvents: 15 });
+  expect(await store.stats()).toMatchObject({ events: 30, duplicateEvents: 15 });
   expect(readdirSync(join(dataDir, 'links'))).toEqual([]);
 });
 

@@ -17,7 +17,7 @@ async function exported(store: EventStore, plan: SearchPlan = rowsPlan()): Promi
   return rows;
 }
 
-/** Every page of the same search, one after the other. */
+/** All pages of the same search, in order. */
 async function searched(store: EventStore, plan: SearchPlan = rowsPlan()): Promise<EventRow[]> {
   const rows: EventRow[] = [];
   for (let index = 0; ; index += 1) {
@@ -45,7 +45,7 @@ const PLANS: readonly (readonly [what: string, plan: SearchPlan])[] = [
   ['nothing', rowsPlan({ where: { kind: 'contains', column: 'url', needle: 'nowhere' } })],
   ['part of the time', rowsPlan({ window: { fromMs: NOW - 20 * HOUR, toMs: NOW - 3 * HOUR } })],
   ['the crowd alone', rowsPlan({ window: { fromMs: NOW - 3 * HOUR, toMs: NOW - 3 * HOUR + 1 } })],
-  ['a zone without events', rowsPlan({ zoneId: 999 })],
+  ['a zone without events', rowsPlan({ zones: [999] })],
 ];
 
 test('an export has the pages of the search put together, from memtables, from segments, and from both', async () => {
@@ -129,9 +129,9 @@ test('digits of a log are not lost', async () => {
   const store = await storeIn(temporaryFolder());
   const log = '{"n":12345678901234567890123,"s":"\\u0000"}';
   await store.append({ ...canonicalBatch([{ logId: 'a', shieldZoneId: 7, timestamp: NOW }]), logs: [Buffer.from(`${log}\n`)] });
-  expect(await exported(store)).toEqual([{ logId: 'a', timestamp: NOW, logJson: log, fields: {} }]);
+  expect(await exported(store)).toEqual([{ zoneId: 7, logId: 'a', timestamp: NOW, logJson: log, fields: {} }]);
   await store.flushNow();
-  expect(await exported(store)).toEqual([{ logId: 'a', timestamp: NOW, logJson: log, fields: {} }]);
+  expect(await exported(store)).toEqual([{ zoneId: 7, logId: 'a', timestamp: NOW, logJson: log, fields: {} }]);
 });
 
 test('what is flushed, merged, dropped or taken in meanwhile changes nothing of an export under way', async () => {
@@ -161,17 +161,14 @@ test('what is flushed, merged, dropped or taken in meanwhile changes nothing of 
   await store.compactNow();
   now = NOW + 80 * HOUR;
   await store.dropExpiredNow();
-  expect(store.stats()).toMatchObject({ events: 0, segments: 0 });
+  expect(await store.stats()).toMatchObject({ events: 0, segments: 0 });
   expect(readdirSync(join(dataDir, 'segments'))).toEqual(expect.arrayContaining(held));
   while (await take());
   expect(rows).toEqual(expected);
   await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toEqual([]);
 });
 
-/**
- * An export of which the first rows were read, and how many files there still are of segments that were merged since: only the export holds
- * them.
- */
+/** An export whose first rows were read, and a count of the files of segments that were merged since, which only the export holds. */
 async function holdingExport(signal?: AbortSignal) {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
@@ -184,8 +181,8 @@ async function holdingExport(signal?: AbortSignal) {
   const iterator = store.readAll(rowsPlan(), signal === undefined ? {} : { signal })[Symbol.asyncIterator]();
   expect((await iterator.next()).done).toBe(false);
   await store.compactNow();
-  const stale = () => files().length - store.stats().segments;
-  expect(stale()).toBeGreaterThan(0);
+  const stale = async () => files().length - (await store.stats()).segments;
+  expect(await stale()).toBeGreaterThan(0);
   return { store, iterator, stale };
 }
 
@@ -236,7 +233,7 @@ test('an export under way waits for its turn where a search would be refused', a
   const iterator = store.readAll(rowsPlan())[Symbol.asyncIterator]();
   const rows: EventRow[] = [];
   let next = await iterator.next();
-  // By then the second piece is there as well, so that the third is asked for while as many searches wait as may.
+  // The second piece is there as well then, so the third one is asked for while as many searches wait as are allowed.
   for (let turn = 0; turn < 20; turn += 1) {
     await store.search(rowsPlan({ page: { index: 0, size: 1 } }));
   }

@@ -4,13 +4,13 @@ import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { eventSeries, HOUR, NOW } from '../stored-events.ts';
 import { fedEvent } from './whole-feed.ts';
 
-// Appends batches, each with the last events of the one before once more, flushes and merges them, and at the same time reads its own feed
-// from the sequence it is started with and tells its parent of every page, until it is killed.
-const [, , dataDir = '', behind = '0'] = process.argv;
+// Appends batches, each of which repeats the last events of the one before, and flushes and merges them. At the same time it reads its own
+// feed from the cursor in its arguments, and tells its parent of every page, until it is killed.
+const [, , dataDir = '', cursor = ''] = process.argv;
 const store = await openStore({ dataDir, memoryLimitMb: 256, retentionMs: 72 * HOUR, now: () => NOW });
 
 async function write(): Promise<never> {
-  for (let batch = Number(store.sourceOffset('writer', 0) ?? 0n); ; batch += 1) {
+  for (let batch = Number((await store.sourceOffset('writer', 0)) ?? 0n); ; batch += 1) {
     const events = eventSeries('e', (batch + 1) * 100, NOW - 20 * HOUR, 60_000).slice(Math.max(0, batch * 100 - 7));
     await store.append(canonicalBatch(events, { sourceOffsets: [{ topic: 'writer', partition: 0, nextOffset: BigInt(batch + 1) }] }));
     if (batch % 3 === 0) void store.flushNow();
@@ -20,18 +20,21 @@ async function write(): Promise<never> {
 }
 
 async function read(): Promise<never> {
-  for (let after = BigInt(behind); ; ) {
-    const page = await store.readFeed({ zones: 'all', afterSequence: after, limit: 37 });
-    after = page.lastSequence;
-    process.send?.({ ids: page.lines.map((line) => fedEvent(line).logId), lastSequence: String(after) } satisfies FeederPage);
+  const { positions } = store;
+  const start = cursor === '' ? await positions.oldest() : await positions.decode(cursor);
+  if (typeof start === 'string') throw new Error(`the cursor ${start}`);
+  for (let after = start; ; ) {
+    const page = await store.readFeed({ zones: 'all', after, limit: 37 });
+    after = page.end;
+    process.send?.({ ids: page.lines.map((line) => fedEvent(line).logId), cursor: positions.encode(after) } satisfies FeederPage);
     if (!page.more) await delay(1);
   }
 }
 
-/** What the parent is told. */
+/** The message to the parent. */
 export interface FeederPage {
   readonly ids: readonly string[];
-  readonly lastSequence: string;
+  readonly cursor: string;
 }
 
 await Promise.all([write(), read()]);

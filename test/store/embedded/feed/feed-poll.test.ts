@@ -1,24 +1,25 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ConnectionPool } from '../../../../store/embedded/duckdb/connection-pool.ts';
 import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
-import { FeedReader } from '../../../../store/embedded/feed/feed-reader.ts';
+import { FeedPages } from '../../../../store/embedded/feed/feed-pages.ts';
+import { feedPosition } from '../../../../store/embedded/feed/feed-positions.ts';
 import { VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { pathAliases } from '../duckdb/path-aliases-under-test.ts';
 import { event, NOW } from '../stored-events.ts';
 
-/** A reader that has no connection to read with. */
-async function readerWithoutDuckdb(versions: VersionSet): Promise<FeedReader> {
+/** A reader without a connection. */
+async function readerWithoutDuckdb(versions: VersionSet): Promise<FeedPages> {
   const engine = await startEngine({ memoryLimitMb: 64, spillFolder: temporaryFolder() });
   onTestFinished(() => engine.closeSync());
   const connections = await ConnectionPool.open(engine, 0, 0);
-  return new FeedReader({
+  return new FeedPages({
     versions,
     aliases: pathAliases('/nowhere'),
     connections,
     windowBudget: { events: 10, bytes: 1_000 },
-    evictAll: () => undefined,
+    evictCaches: () => Promise.resolve(),
   });
 }
 
@@ -41,7 +42,7 @@ test('a poll with nothing new for its zones needs no DuckDB, and moves on behind
 test('who listens is told soon after events are visible, until it stops', async () => {
   const store = await storeIn(temporaryFolder());
   const heard: bigint[] = [];
-  const stop = store.onEvents(() => heard.push(store.lastSequence()));
+  const stop = store.onEvents(() => void store.stats().then(({ nextSequence }) => heard.push(nextSequence - 1n)));
   await store.append(canonicalBatch([event('a', NOW), event('b', NOW)]));
   await expect.poll(() => heard).toEqual([2n]);
   await store.append(canonicalBatch([event('c', NOW)]));
@@ -55,8 +56,9 @@ test('who listens is told soon after events are visible, until it stops', async 
 test('a store says who it is, for as long as its folder lives', async () => {
   const [dataDir, other] = [temporaryFolder(), temporaryFolder()];
   const store = await storeIn(dataDir);
-  const id = store.storeId();
+  await store.append(canonicalBatch([event('a', NOW)]));
+  const cursor = store.positions.encode(await store.positions.newest());
   await store.close();
-  expect((await storeIn(dataDir)).storeId()).toBe(id);
-  expect((await storeIn(other)).storeId()).not.toBe(id);
+  expect(await (await storeIn(dataDir)).positions.decode(cursor)).toEqual(feedPosition(1n));
+  expect(await (await storeIn(other)).positions.decode(cursor)).toBe('is a cursor of another store: it means nothing here');
 });

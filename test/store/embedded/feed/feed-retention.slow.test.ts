@@ -1,10 +1,19 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { FeedPosition, FeedRequest } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { KNOWN_IN_TIME } from '../../../fixtures/known-in-time.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, HOUR, NOW } from '../stored-events.ts';
 import { wholeFeed } from './whole-feed.ts';
+
+/** A reader that has all events up to a sequence, and began before the retention run of a round. */
+interface Reader {
+  readonly zones: FeedRequest['zones'];
+  readonly sequence: bigint;
+  readonly position: FeedPosition;
+  readonly round: number;
+}
 
 const STEP = 12 * HOUR;
 const anyEvents = fc.array(fc.record({ zone: fc.integer({ min: 1, max: 3 }), age: fc.integer({ min: 0, max: 5 }) }), {
@@ -19,32 +28,33 @@ test('a store tells exactly those readers that have missed events, and whoever s
       const dataDir = temporaryFolder();
       let now = NOW;
       let store = await storeIn(dataDir, { now: () => now });
-      const everKept = new Map<bigint, { readonly zone: number; readonly droppedAfter: number }>();
-      const readers: { readonly zones: readonly number[] | 'all'; readonly sequence: bigint; readonly afterRuns: number }[] = [];
+      const everKept = new Map<bigint, { readonly zone: number; readonly droppedIn: number }>();
+      const readers: Reader[] = [];
       for (const [round, { events, steps }] of life.entries()) {
         const batch = events.map(({ zone, age }, index) => event(`${round}-${index}`, now - age * STEP, { shieldZoneId: zone }));
         await store.append(canonicalBatch(batch));
         await store.flushNow();
         for (const zones of [[1], [2, 3], 'all'] as const) {
-          for (const sequence of [0n, store.lastSequence() / 2n, store.lastSequence()]) {
-            readers.push({ zones, sequence, afterRuns: store.retentionRuns() });
+          const last = (await store.stats()).nextSequence - 1n;
+          for (const sequence of [0n, last / 2n, last]) {
+            const position = store.positions.advance(await store.positions.oldest(), { sequence });
+            readers.push({ zones, sequence, position, round });
           }
         }
         const before = await wholeFeed(store, { limit: 100 });
-        const runs = store.retentionRuns();
         await store.close();
         now += steps * STEP;
         store = await storeIn(dataDir, { now: () => now });
         const kept = new Set((await wholeFeed(store, { limit: 100 })).map(({ sequence }) => sequence));
         for (const { sequence, zoneId } of before) {
-          if (!kept.has(sequence)) everKept.set(sequence, { zone: zoneId, droppedAfter: runs });
+          if (!kept.has(sequence)) everKept.set(sequence, { zone: zoneId, droppedIn: round });
         }
-        for (const { zones, sequence, afterRuns } of readers) {
+        for (const { zones, sequence, position, round: began } of readers) {
           const missed = [...everKept].some(
-            ([dropped, { zone, droppedAfter }]) =>
-              dropped > sequence && droppedAfter >= afterRuns && (zones === 'all' || zones.some((wanted) => wanted === zone)),
+            ([dropped, { zone, droppedIn }]) =>
+              dropped > sequence && droppedIn >= began && (zones === 'all' || zones.some((wanted) => wanted === zone)),
           );
-          expect(store.expiredWatermark(zones, afterRuns) > sequence).toBe(missed);
+          expect((await store.positions.afterExpiry(zones, position)) !== undefined).toBe(missed);
         }
       }
       await store.close();

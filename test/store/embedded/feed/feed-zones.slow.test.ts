@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { feedPosition } from '../../../../store/embedded/feed/feed-positions.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import type { FeedRequest } from '../../../../store/event-store.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
@@ -7,8 +8,8 @@ import { event, eventSeries, HOUR, NOW } from '../stored-events.ts';
 import { wholeFeed } from './whole-feed.ts';
 
 /**
- * What a feed of several zones depends on: how many zones, and which; over how many half days, and in how many flushes and merges their
- * events were written; from where it is read on, and in pages of which size.
+ * The facts that a feed of several zones depends on: the zones, the half days, flushes and merges that their events were written in, the
+ * sequence it is read from, and the size of its pages.
  */
 
 const ZONES = 9;
@@ -26,7 +27,7 @@ const ZONE_LISTS: readonly FeedRequest['zones'][] = [
   'all',
 ];
 
-/** Of all zones, over two and a half days, in an order that has nothing to do with their times. */
+/** Events of all zones over two and a half days, in an order that is not that of their times. */
 function spread(first: number): CanonicalEvent[] {
   return Array.from({ length: PER_FLUSH }, (_, index) => {
     const logId = `e${first + index}`;
@@ -45,8 +46,8 @@ async function expectEachOnce(
 ): Promise<void> {
   for (const zones of of) {
     const wanted = events.slice(from).filter((candidate) => isOf(zones, candidate));
-    const read = await wholeFeed(store, { zones, limit, afterSequence: BigInt(from) });
-    // Lists that differ would be printed line by line.
+    const read = await wholeFeed(store, { zones, limit, after: feedPosition(BigInt(from)) });
+    // Comparing whole lists would print each difference line by line.
     expect(read.map(({ logId }) => logId).join(), `zones ${zones} behind ${from}, pages of ${limit}`).toBe(
       wanted.map(({ logId }) => logId).join(),
     );
@@ -54,7 +55,7 @@ async function expectEachOnce(
   }
 }
 
-test('a feed of any zones has each of their events once, in order, however many half days a flush holds, and also after merges', async () => {
+test('a feed of any zones has each event once, in order, however many half days a flush holds, and also after merges', async () => {
   const store = await storeIn(temporaryFolder());
   const events: CanonicalEvent[] = [];
   const flush = async (): Promise<void> => {

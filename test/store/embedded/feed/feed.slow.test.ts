@@ -5,7 +5,7 @@ import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, idsOf, NOW } from '../stored-events.ts';
 import { fedEvent, wholeFeed } from './whole-feed.ts';
 
-/** Events of many zones whose times have nothing to do with their order. */
+/** Events of many zones in an order that is not that of their times. */
 function shuffled(prefix: string, count: number): CanonicalEvent[] {
   return Array.from({ length: count }, (_, index) =>
     event(`${prefix}${index}`, NOW - 30 * HOUR + ((index * 7919) % 10_007) * 10_000, { shieldZoneId: (index * 31) % 13, log: { index } }),
@@ -60,10 +60,10 @@ test('an event that comes late, and one that comes twice, are where they were fi
     '17 z',
   ]);
   expect(events.at(-1)).toMatchObject({ zoneId: 9, timestamp: NOW, fields: { url: 'https://x/?y=1' }, logJson: '{}' });
-  expect(store.lastSequence()).toBe(17n);
+  expect((await store.stats()).nextSequence).toBe(18n);
 });
 
-test('hostile texts come out as they went in, unflushed and flushed; none is taken for what stands between events or their parts', async () => {
+test('hostile texts come out as they went in, unflushed and flushed; none is taken for what separates events', async () => {
   const store = await storeIn(temporaryFolder());
   const texts = [...HOSTILE_STRINGS.map(({ text }) => text), '\x1e', 'a\x1fb', '\x1f\x1f\x1e', ''];
   const events = texts.map((text, index) =>
@@ -89,7 +89,7 @@ test('pages of large events end early, so that they take little memory; a single
   const store = await storeIn(temporaryFolder());
   const large = Array.from({ length: 60 }, (_, index) => event(`l${index}`, NOW - index, { log: { body: 'x'.repeat(900_000), index } }));
   const wide = Array.from({ length: 20 }, (_, index) => event(`w${index}`, NOW - index, { url: `${'u'.repeat(900_000)}${index}` }));
-  // Of their logs next to nothing is stored.
+  // Nearly nothing of their logs is stored, because the fields repeat it.
   const repeating = Array.from({ length: 40 }, (_, index) => {
     const url = `${'r'.repeat(8_000)}${index}`;
     return event(`r${index}`, NOW - index, { url, log: { body: url.repeat(100) } });
@@ -104,12 +104,12 @@ test('pages of large events end early, so that they take little memory; a single
   const sizes = async (): Promise<number[]> => {
     const pages: number[] = [];
     const ids: string[] = [];
-    for (let afterSequence = 0n, more = true; more; ) {
-      const page = await store.readFeed({ zones: 'all', afterSequence, limit: 100_000 });
+    for (let after = await store.positions.oldest(), more = true; more; ) {
+      const page = await store.readFeed({ zones: 'all', after, limit: 100_000 });
       const events = page.lines.map(fedEvent);
       ids.push(...events.map(({ logId }) => logId));
       pages.push(events.reduce((sum, { logJson, fields }) => sum + logJson.length + (fields.url?.length ?? 0), 0));
-      ({ lastSequence: afterSequence, more } = page);
+      ({ end: after, more } = page);
     }
     expect(ids).toEqual(idsOf(all));
     return pages;
@@ -130,7 +130,7 @@ test('an event says when its batch was taken in, unflushed, flushed, and after a
     [3, 0],
     [1, 17],
     [5_000, 86_400_000 / 24],
-    // A clock that was set back.
+    // The clock was set back.
     [2, -5_000],
     [1, 123_456],
   ] as const) {

@@ -7,21 +7,21 @@ const anyLength = fc.oneof(
   { weight: 20, arbitrary: fc.nat({ max: 300 }) },
   { weight: 1, arbitrary: fc.integer({ min: 60_000, max: 200_000 }) },
 );
-const anyEvents = fc.array(fc.record({ head: anyLength, log: anyLength, place: fc.double({ min: 0, max: 1, noNaN: true }) }), {
+const anyEvents = fc.array(fc.record({ head: anyLength, log: anyLength, sortKey: fc.double({ min: 0, max: 1, noNaN: true }) }), {
   minLength: 1,
   maxLength: 300,
 });
 
-/** Sequences begin far behind 0. */
+/** Sequences begin far above 0. */
 const AFTER = 2n ** 60n;
 const UP_TO = AFTER + 1_000_000n;
 
-/** What is kept of each event, in order. */
+/** The kept bytes of each event, in order. */
 function eventsIn({ count, after, sequences, bytes, spans }: PackedEvents) {
-  return Array.from({ length: count }, (_, place) => {
-    const [headStart, headEnd, logStart, logEnd] = spans.subarray(place * SPAN_NUMBERS);
+  return Array.from({ length: count }, (_, index) => {
+    const [headStart, headEnd, logStart, logEnd] = spans.subarray(index * SPAN_NUMBERS);
     return {
-      sequence: after + BigInt(sequences[place] as number),
+      sequence: after + BigInt(sequences[index] as number),
       head: bytes.subarray(headStart, headEnd),
       log: bytes.subarray(logStart, logEnd),
     };
@@ -31,13 +31,13 @@ function eventsIn({ count, after, sequences, bytes, spans }: PackedEvents) {
 test('the lowest events are kept whole, as many as fit, whatever the order in which they and their logs come', () => {
   fc.assert(
     fc.property(anyEvents, fc.integer({ min: 1, max: 300_000 }), (lengths, maxBytes) => {
-      const events = lengths.map(({ head, log, place }, index) => {
+      const events = lengths.map(({ head, log, sortKey }, index) => {
         const text = String(index);
         const sequence = AFTER + BigInt(index + 1);
-        return { sequence, head: Buffer.alloc(head + 1, `h${text}`), log: Buffer.alloc(log, `l${text}`), place };
+        return { sequence, head: Buffer.alloc(head + 1, `h${text}`), log: Buffer.alloc(log, `l${text}`), sortKey };
       });
       const lowest = new LowestEvents({ after: AFTER, upTo: UP_TO, maxBytes });
-      for (const { sequence, head } of events.toSorted((a, b) => a.place - b.place)) lowest.add(sequence, -sequence, head);
+      for (const { sequence, head } of events.toSorted((a, b) => a.sortKey - b.sortKey)) lowest.add(sequence, -sequence, head);
       const added = [...lowest.blobPointers].map((pointer, index) => ({ index, sequence: lowest.sequenceOf(index), pointer }));
       expect(added.every(({ sequence, pointer }) => pointer === -sequence)).toBe(true);
       for (const { index, sequence } of added.toSorted((a, b) => (a.sequence > b.sequence ? -1 : 1)))
@@ -50,7 +50,7 @@ test('the lowest events are kept whole, as many as fit, whatever the order in wh
       expect(lowest.upTo).toBe(kept.length === events.length ? UP_TO : kept.at(-1)?.sequence);
       const bytes = kept.reduce((sum, { head, log }) => sum + head.length + log.length, 0);
       expect(kept.length === 1 || bytes <= maxBytes).toBe(true);
-      // None is dropped without need.
+      // No event is dropped without need.
       const whole = events.reduce((sum, { head, log }) => sum + head.length + log.length + 64, 0);
       expect(kept.length === events.length || whole > maxBytes).toBe(true);
     }),

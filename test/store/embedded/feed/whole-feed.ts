@@ -1,7 +1,7 @@
 import { TEXT_FIELDS, type TextField } from '../../../../query/event-fields.ts';
 import type { EventStore, FeedLine, FeedRequest } from '../../../../store/event-store.ts';
 
-/** What a line of the feed says, read without any code of the program. */
+/** The content of a line of the feed, read without any code of the program. */
 export interface FedEvent {
   readonly sequence: bigint;
   readonly zoneId: number;
@@ -23,19 +23,19 @@ export function fedEvent({ sequence, ingestedAtMs, bytes, start, end }: FeedLine
   return { sequence, zoneId: shieldZoneId, timestamp, ingestedAtMs, logId, fields, logJson };
 }
 
-/** All events of the zones behind a sequence, page by page. */
+/** Reads all events of the zones behind a position, page by page; from the oldest one where no position is given. */
 export async function wholeFeed(
-  store: Pick<EventStore, 'readFeed'>,
-  { zones = 'all', limit = 7, afterSequence = 0n }: Partial<FeedRequest> = {},
+  store: Pick<EventStore, 'readFeed' | 'positions'>,
+  { zones = 'all', limit = 7, after }: Partial<FeedRequest> = {},
 ): Promise<FedEvent[]> {
   const events: FedEvent[] = [];
-  for (let after = afterSequence; ; ) {
-    const page = await store.readFeed({ zones, afterSequence: after, limit });
+  for (let position = after ?? (await store.positions.oldest()); ; ) {
+    const page = await store.readFeed({ zones, after: position, limit });
     if (page.lines.length > limit) {
       throw new Error(`${page.lines.length} events on a page of ${limit}`);
     }
     events.push(...page.lines.map(fedEvent));
-    after = page.lastSequence;
+    position = page.end;
     if (!page.more) {
       return events;
     }

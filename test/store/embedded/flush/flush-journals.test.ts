@@ -1,13 +1,16 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { parquetMetadata } from 'hyparquet';
 import { expect, test } from 'vitest';
+import { SEGMENT_COLUMNS } from '../../../../sql/columns.ts';
+import { ROW_GROUP_ROWS, SEGMENT_ORDER } from '../../../../sql/segment-layout.ts';
 import { flushJournals } from '../../../../store/embedded/flush/flush-journals.ts';
 import { SegmentKernel } from '../../../../store/embedded/parquet/segment-kernel.ts';
 import type { CanonicalEvent } from '../../../fixtures/canonical-batch.ts';
 import { HOUR, NOW } from '../stored-events.ts';
 import { expectFlushedAlike, journalsOf } from './flushed-both-ways.ts';
 
-/** An event of a zone whose fields are now shared with many, now with none, now missing. */
+/** An event whose fields are shared with many events, unique or missing, depending on its index. */
 function eventAt(index: number, shieldZoneId: number, timestamp: number): CanonicalEvent {
   return {
     logId: index % 3 === 0 ? `id ${index}` : `${index}`.padStart(32, '0'),
@@ -23,6 +26,18 @@ function eventAt(index: number, shieldZoneId: number, timestamp: number): Canoni
 }
 
 const kernel = new SegmentKernel();
+
+/** Counts the rows of a segment that belong before the row ahead of them by `SEGMENT_ORDER`. */
+async function rowsOutOfOrder(path: string): Promise<unknown> {
+  const engine = await DuckDBInstance.create(':memory:');
+  const connection = await engine.connect();
+  const key = `row(${SEGMENT_ORDER.map((name) => `"${name}"`).join(', ')})`;
+  const keys = `SELECT ${key} AS key, lag(${key}) OVER (ORDER BY file_row_number) AS before FROM read_parquet('${path}')`;
+  const reader = await connection.runAndReadAll(`SELECT count(*) FROM (${keys}) WHERE key < before`);
+  connection.closeSync();
+  engine.closeSync();
+  return reader.getRows()[0]?.[0];
+}
 
 test('a kernel flushes journals into the rows that DuckDB makes of them, whatever it flushed before', async () => {
   const events = Array.from({ length: 30_000 }, (_, index) => eventAt(index, (index * 7_919) % 13, NOW - ((index * 104_729) % HOUR)));
@@ -50,6 +65,23 @@ test('a large zone has row groups of its own; the others share theirs', async ()
   ]);
 });
 
+test.each([
+  ['large', 2],
+  ['small', 20_000],
+] as const)('the kernel and DuckDB both write the layout of segments with %s zones', async (size, zones) => {
+  const events = Array.from({ length: 90_000 }, (_, index) => eventAt(index, (index * 7_919) % zones, NOW - index));
+  const order = await journalsOf([events]);
+  await expectFlushedAlike(order, kernel);
+  const files = readdirSync(order.segmentsFolder);
+  expect(files).toHaveLength(2);
+  for (const file of files) {
+    const { row_groups: groups, schema } = parquetMetadata(readFileSync(`${order.segmentsFolder}/${file}`));
+    expect(schema.slice(1).map(({ name }) => name)).toEqual(SEGMENT_COLUMNS.map(({ name }) => name));
+    expect(Math.max(...groups.map(({ num_rows }) => Number(num_rows)))).toBe(ROW_GROUP_ROWS[size]);
+    expect(await rowsOutOfOrder(`${order.segmentsFolder}/${file}`)).toBe(0n);
+  }
+});
+
 test('every hour that holds many events gets a segment, whose logs follow upon those of the one before', async () => {
   const events = Array.from({ length: 50_000 }, (_, index) => eventAt(index, index % 3, NOW - (index % 2) * HOUR));
   const { segments } = await expectFlushedAlike(await journalsOf([events]), kernel);
@@ -65,7 +97,7 @@ test('zones and times of every size are in order', async () => {
 
 test('a journal that is not as journals are is named, and nothing is written', async () => {
   const order = await journalsOf([[eventAt(0, 1, NOW)], [eventAt(1, 1, NOW), eventAt(2, 1, NOW)]]);
-  const [, path = ''] = order.paths;
+  const [, path = ''] = order.sources.flatMap((source) => ('path' in source ? [source.path] : []));
   const whole = readFileSync(path);
   const action = whole.indexOf(Buffer.from('agent'));
   const overlong = Buffer.from(whole);

@@ -7,7 +7,7 @@ import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
-/** Some columns of the rows of a file, all of them BIGINT, as they follow each other in it. */
+/** Reads BIGINT columns of a file, in the order of its rows. */
 async function readParquet(path: string, columns: string): Promise<bigint[][]> {
   const engine = await DuckDBInstance.create(':memory:');
   const connection = await engine.connect();
@@ -32,10 +32,10 @@ test('flushing moves the events into segments by time and removes their journals
   await store.flushNow();
   expect(await storedIds(store)).toEqual(inAnswerOrder(events));
   // 24 hours from 15:30 touch three time partitions of twelve hours.
-  expect(store.stats()).toMatchObject({ events: 48, unflushedEvents: 0, segments: 3, journalBytes: 0 });
+  expect(await store.stats()).toMatchObject({ events: 48, unflushedEvents: 0, segments: 3, journalBytes: 0 });
   expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
   expect(segmentFiles(dataDir)).toHaveLength(3);
-  // With all the logs.
+  // It has all the logs.
   expect(blobFilesIn(dataDir)).toHaveLength(1);
 });
 
@@ -50,7 +50,7 @@ test('segment files are named by the clock of the store, which may stand still',
   }
   expect(names.at(-1)).toHaveLength(8);
   await store.compactNow();
-  expect(store.stats().segments).toBe(1);
+  expect((await store.stats()).segments).toBe(1);
   names.push(segmentFiles(dataDir), blobFilesIn(dataDir));
   expect(names.flat().filter((name) => !name.includes(`-${NOW.toString(36)}-`))).toEqual([]);
   expect(await storedIds(store)).toHaveLength(8);
@@ -60,7 +60,7 @@ test('an hour with many events gets a segment of its own', async () => {
   const store = await storeIn(temporaryFolder());
   await store.append(canonicalBatch(eventSeries('e', 60_000, NOW - 2 * HOUR, 120)));
   await store.flushNow();
-  expect(store.stats()).toMatchObject({ events: 60_000, segments: 3 });
+  expect(await store.stats()).toMatchObject({ events: 60_000, segments: 3 });
 });
 
 test('a search sees every event exactly once while tables are flushed and segments merged', async () => {
@@ -78,7 +78,7 @@ test('a search sees every event exactly once while tables are flushed and segmen
       expect(result.total).toBe(ids.length);
       expect(ids.length).toBeGreaterThanOrEqual(atLeast);
       counts.push(ids.length);
-      // A search of nothing takes no time at all, and would let nobody else have any.
+      // A search of nothing never waits, and would not let other work run.
       await yieldToOthers();
     }
   };
@@ -104,9 +104,9 @@ test('merging makes few segments of many and keeps every event', async () => {
     await store.append(canonicalBatch(events.filter((_, index) => index % 10 === part)));
     await store.flushNow();
   }
-  expect(store.stats().segments).toBe(40);
+  expect((await store.stats()).segments).toBe(40);
   await store.compactNow();
-  expect(store.stats()).toMatchObject({ events: 300, segments: 4 });
+  expect(await store.stats()).toMatchObject({ events: 300, segments: 4 });
   expect(await storedIds(store)).toEqual(inAnswerOrder(events));
   await store.close();
   expect(segmentFiles(dataDir)).toHaveLength(4);
@@ -136,24 +136,24 @@ test.each([
     [() => store.compactNow(), segments],
   ] as const) {
     await change();
-    expect(store.stats()).toMatchObject({ events: count, segments: expected });
-    // Those that were merged go a little later.
+    expect(await store.stats()).toMatchObject({ events: count, segments: expected });
+    // The merged segments are removed a little later.
     await expect.poll(() => segmentFiles(dataDir)).toHaveLength(expected);
     for (const file of segmentFiles(dataDir)) {
       const rows = await readParquet(join(dataDir, 'segments', file), '"shieldZoneId"::BIGINT, "timestamp", "seq"');
-      expect(rows.filter((row, place) => place > 0 && isBefore(row, rows[place - 1] as bigint[]))).toEqual([]);
+      expect(rows.filter((row, index) => index > 0 && isBefore(row, rows[index - 1] as bigint[]))).toEqual([]);
     }
-    const page = await store.search(rowsPlan({ zoneId: 3, page: { index: 0, size: 2_000 } }));
+    const page = await store.search(rowsPlan({ zones: [3], page: { index: 0, size: 2_000 } }));
     const rows = page.kind === 'rows' ? page.rows : [];
     expect(rows).toHaveLength(2_000);
     expect(rows.filter(({ logId, logJson }) => logJson !== `{"of":"${logId}"}`)).toEqual([]);
   }
 });
 
-/** By the first number that is not the same. */
+/** Compares rows by the first number that differs. */
 function isBefore(row: readonly bigint[], other: readonly bigint[]): boolean {
-  const place = row.findIndex((value, index) => value !== other[index]);
-  return place >= 0 && (row[place] as bigint) < (other[place] as bigint);
+  const column = row.findIndex((value, index) => value !== other[index]);
+  return column >= 0 && (row[column] as bigint) < (other[column] as bigint);
 }
 
 test('what is known of a zone by its segments alone agrees with what is in them', async () => {
@@ -162,6 +162,6 @@ test('what is known of a zone by its segments alone agrees with what is in them'
   await store.append(canonicalBatch(zones));
   await store.flushNow();
   for (const zoneId of [0, 1, 2, 3]) {
-    expect(await storedIds(store, rowsPlan({ zoneId }))).toHaveLength(zoneId < 3 ? 10 : 0);
+    expect(await storedIds(store, rowsPlan({ zones: [zoneId] }))).toHaveLength(zoneId < 3 ? 10 : 0);
   }
 });

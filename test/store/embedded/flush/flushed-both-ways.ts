@@ -4,45 +4,45 @@ import { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { expect } from 'vitest';
 import { logRow } from '../../../../sql/segment-statements.ts';
-import { flushJournals, type JournalsOrder } from '../../../../store/embedded/flush/flush-journals.ts';
-import { type FlushedFields, writeFlushedFields } from '../../../../store/embedded/flush/flushed-fields.ts';
+import { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
+import { type FieldsOrder, type FlushedFields, writeFlushedFields } from '../../../../store/embedded/flush/flush-fields.ts';
+import { flushJournals } from '../../../../store/embedded/flush/flush-journals.ts';
 import { EmptyJournalTable } from '../../../../store/embedded/journal/empty-journal-table.ts';
 import { JournalFolder } from '../../../../store/embedded/journal/journal-folder.ts';
 import type { SegmentKernel } from '../../../../store/embedded/parquet/segment-kernel.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 
-/** Of more than 32 bits, and of more than 16. */
+/** Numbers of more than 32 bits and of more than 16 bits. */
 const FIRST_SEQUENCE = 2n ** 40n + 17n;
 const BLOB_FILE = 70_000;
 
 /** Writes the events of each batch as a journal. */
-export async function journalsOf(batches: readonly (readonly CanonicalEvent[])[]): Promise<JournalsOrder> {
+export async function journalsOf(batches: readonly (readonly CanonicalEvent[])[]): Promise<FieldsOrder> {
   const [journalFolder, segmentsFolder] = ['journal', 'segments'].map((name) => join(temporaryFolder(), name)) as [string, string];
   mkdirSync(journalFolder);
   mkdirSync(segmentsFolder);
   const folder = new JournalFolder(journalFolder, new EmptyJournalTable(new DatabaseSync(':memory:')));
-  const paths: string[] = [];
+  const sources: { readonly path: string }[] = [];
   let sequence = FIRST_SEQUENCE;
   for (const [index, events] of batches.entries()) {
     const { path } = await folder.write({ journal: index + 1, sequence }, canonicalBatch(events), 0);
-    paths.push(path);
+    sources.push({ path });
     sequence += BigInt(events.length);
   }
   const events = Number(sequence - FIRST_SEQUENCE);
-  return { segmentsFolder, stem: 'kernel', paths, events, blobFile: BLOB_FILE, firstSequence: FIRST_SEQUENCE };
+  return { segmentsFolder, stem: 'kernel', sources, events, blobFile: BLOB_FILE, firstSequence: FIRST_SEQUENCE, endSequence: sequence };
 }
 
 /**
- * Has the journals flushed by the kernel and by DuckDB, and expects the same rows in the same order, each with the place of its log, and
- * the same to be said of them.
+ * Flushes the journals with the kernel and with DuckDB. Expects the same rows in the same order, the same entries of the catalog, and the
+ * blob pointer of each row at its own log.
  */
-export async function expectFlushedAlike(order: JournalsOrder, kernel: SegmentKernel): Promise<FlushedFields> {
+export async function expectFlushedAlike(order: FieldsOrder, kernel: SegmentKernel): Promise<FlushedFields> {
   const engine = await DuckDBInstance.create(':memory:', { threads: '1' });
   const connection = await engine.connect();
   try {
-    const sources = order.paths.map((path) => ({ path }));
-    const expected = await writeFlushedFields({ ...order, stem: 'duckdb', sources, endSequence: 2n ** 62n }, connection);
+    const expected = await writeFlushedFields({ ...order, stem: 'duckdb' }, new StatementRunner(connection));
     const flushed = await flushJournals(order, kernel);
     expect(contentOf(flushed)).toEqual(contentOf(expected));
     for (const [index, { file }] of flushed.segments.entries()) {
@@ -53,8 +53,8 @@ export async function expectFlushedAlike(order: JournalsOrder, kernel: SegmentKe
       };
       const fields = '* EXCLUDE ("logPlace")';
       expect(await readRows(fields, file)).toEqual(await readRows(fields, expected.segments[index]?.file ?? ''));
-      const [, , ...places] = await readRows('seq, "logPlace"', file);
-      for (const [sequence, blobPointer] of places) {
+      const [, , ...pointers] = await readRows('seq, "logPlace"', file);
+      for (const [sequence, blobPointer] of pointers) {
         const { blobFile, row } = logRow(blobPointer as bigint);
         expect([blobFile, flushed.rows[row]]).toEqual([order.blobFile, Number((sequence as bigint) - order.firstSequence)]);
       }

@@ -8,16 +8,17 @@ import {
   type FieldColumns,
   HAS_UPPERCASE_OR_NON_ASCII_BIT,
 } from '../../../../query/batch-columns.ts';
-import { runStatement, startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
+import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
+import { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';
 import { journalFileOf } from '../../../../store/embedded/journal/journal-file.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 
-/** Whether the event at this place has a value in the column. */
+/** Whether the event at this index has a value in the column. */
 type Has = (index: number, column: BatchColumn) => boolean;
 
 const isRequired = (column: BatchColumn) => column === 'shieldZoneId' || column === 'timestamp';
 
-/** What the event at a place has in a column, if anything. */
+/** The value of the event at an index in a column, or null. */
 function valueAt(index: number, column: BatchColumn): number | bigint | string {
   switch (BATCH_COLUMNS[columnIndex(column)]?.type) {
     case 'int32':
@@ -33,7 +34,7 @@ function valueAt(index: number, column: BatchColumn): number | bigint | string {
   }
 }
 
-/** A value in the encoding PLAIN. */
+/** Encodes a value as PLAIN. */
 function plain(value: number | bigint | string, type: (typeof BATCH_COLUMNS)[number]['type']): Buffer {
   const bytes = Buffer.alloc(type === 'int64' || type === 'uint64' ? 8 : 4);
   switch (type) {
@@ -62,12 +63,12 @@ function maskAt(index: number, has: Has): Buffer {
 }
 
 function fieldsOf(count: number, has: Has): FieldColumns {
-  const places = Array.from({ length: count }, (_, index) => index);
+  const indices = Array.from({ length: count }, (_, index) => index);
   return {
     values: BATCH_COLUMNS.map(({ name, type }) =>
-      places.filter((index) => has(index, name)).map((index) => plain(valueAt(index, name), type)),
+      indices.filter((index) => has(index, name)).map((index) => plain(valueAt(index, name), type)),
     ),
-    masks: places.map((index) => maskAt(index, has)),
+    masks: indices.map((index) => maskAt(index, has)),
   };
 }
 
@@ -81,12 +82,13 @@ test.each<[string, Has]>([
   const folder = temporaryFolder();
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: folder, threads: 1 });
   const connection = await engine.connect();
+  const runner = new StatementRunner(connection);
   onTestFinished(() => connection.closeSync());
   const path = join(folder, 'journal.parquet');
   const columns = BATCH_COLUMNS.map(({ name, type }) => (type === 'bytes' ? `lower(hex("${name}"))` : `"${name}"`)).join(', ');
   for (const count of [1, 7, 8, 9, 2_050]) {
     writeFileSync(path, Buffer.concat(journalFileOf(fieldsOf(count, has), count, 2n ** 40n)));
-    const rows = await runStatement(connection, { text: `SELECT seq, unfolded, ${columns} FROM read_parquet('${path}')`, params: [] });
+    const rows = await runner.run({ text: `SELECT seq, unfolded, ${columns} FROM read_parquet('${path}')`, params: [] });
     const expected = Array.from({ length: count }, (__, index) => [
       2n ** 40n + BigInt(index),
       index % 3 === 0,

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { columnIndex } from '../../../../query/batch-columns.ts';
-import { memoryOfLetter } from '../../../../store/dead-letter-memory.ts';
 import { EmptyJournalTable } from '../../../../store/embedded/journal/empty-journal-table.ts';
 import { JournalFolder } from '../../../../store/embedded/journal/journal-folder.ts';
 import { AppendPipeline } from '../../../../store/embedded/memtable/append-pipeline.ts';
+import { memoryOfLetter } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, idsOf, inAnswerOrder, NOW, storedIds, ZONE } from '../stored-events.ts';
@@ -30,7 +30,7 @@ test('appends under way at the same time are applied in the order of the calls',
   expect(store.pendingBytes()).toBe(0);
 });
 
-test('batches that come together are one journal, up to ten thousand events, and their source offsets move as if they were apart', async () => {
+test('batches that come together are one journal of up to 10,000 events, and their source offsets move as if they were apart', async () => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const at = (partition: number, nextOffset: bigint) => ({ sourceOffsets: [{ topic: 'shield', partition, nextOffset }] });
@@ -48,7 +48,7 @@ test('batches that come together are one journal, up to ten thousand events, and
     canonicalBatch(eventSeries('a', 3_000, NOW, 1), at(0, 1n)),
     canonicalBatch(eventSeries('A', 3_000, NOW, 1)),
     canonicalBatch(eventSeries('b', 4_000, NOW, 1), at(1, 7n)),
-    // One event too many for the first journal.
+    // One event more than fits into the first journal.
     canonicalBatch([...eventSeries('b', 1, NOW, 1)], at(0, 2n)),
     canonicalBatch([], { ...at(0, 4n), deadLetters: [letter], expiredCount: 5 }),
     canonicalBatch(eventSeries('c', 20_000, NOW, 1), at(2, 1n)),
@@ -63,13 +63,13 @@ test('batches that come together are one journal, up to ten thousand events, and
     [10_002n, 20_000],
   ]);
   expect(readdirSync(join(dataDir, 'journal'))).toHaveLength(2 * 3);
-  const expectWhole = (whole: typeof store) => {
-    expect([0, 1, 2].map((partition) => whole.sourceOffset('shield', partition))).toEqual([4n, 7n, 1n]);
-    expect(whole.stats()).toMatchObject({ events: 30_000, duplicateEvents: 1, expiredEvents: 5, deadLetters: 1 });
+  const expectWhole = async (whole: typeof store): Promise<void> => {
+    expect(await Promise.all([0, 1, 2].map((partition) => whole.sourceOffset('shield', partition)))).toEqual([4n, 7n, 1n]);
+    expect(await whole.stats()).toMatchObject({ events: 30_000, duplicateEvents: 1, expiredEvents: 5, deadLetters: 1 });
   };
-  expectWhole(store);
+  await expectWhole(store);
   await store.close();
-  expectWhole(await storeIn(dataDir));
+  await expectWhole(await storeIn(dataDir));
 });
 
 test('the same log id for the same zone and time counts once, within a batch, across batches and across segments', async () => {
@@ -80,7 +80,7 @@ test('the same log id for the same zone and time counts once, within a batch, ac
   await store.flushNow();
   await store.append(canonicalBatch([...first, event('new', NOW)]));
   expect(await storedIds(store)).toEqual(inAnswerOrder([...first, event('new', NOW)]));
-  expect(store.stats()).toMatchObject({ events: 11, duplicateEvents: 30 });
+  expect(await store.stats()).toMatchObject({ events: 11, duplicateEvents: 30 });
 });
 
 test('the same log id in another zone or at another time is another event', async () => {
@@ -88,18 +88,18 @@ test('the same log id in another zone or at another time is another event', asyn
   await store.append(canonicalBatch([event('x', NOW), event('x', NOW + 1), event('x', NOW, { shieldZoneId: ZONE + 1 })]));
   await store.append(canonicalBatch([event('x', NOW + 2)]));
   expect(await storedIds(store)).toEqual(['x', 'x', 'x']);
-  expect(store.stats().events).toBe(4);
+  expect((await store.stats()).events).toBe(4);
 });
 
 test('source offsets move with the batch, also when it holds nothing to store', async () => {
   const store = await storeIn(temporaryFolder());
-  expect(store.sourceOffset('shield', 3)).toBeUndefined();
+  expect(await store.sourceOffset('shield', 3)).toBeUndefined();
   await store.append(canonicalBatch([event('a', NOW)], { sourceOffsets: [{ topic: 'shield', partition: 3, nextOffset: 5n }] }));
   await store.append(
     canonicalBatch([], { sourceOffsets: [{ topic: 'shield', partition: 3, nextOffset: 9_007_199_254_740_993n }], expiredCount: 4 }),
   );
-  expect(store.sourceOffset('shield', 3)).toBe(9_007_199_254_740_993n);
-  expect(store.stats().expiredEvents).toBe(4);
+  expect(await store.sourceOffset('shield', 3)).toBe(9_007_199_254_740_993n);
+  expect((await store.stats()).expiredEvents).toBe(4);
 });
 
 test('a dead letter is kept once with its bytes, however often it is delivered', async () => {
@@ -150,7 +150,7 @@ test('a batch with fewer values than events cannot be read: it is refused, nothi
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   const good = canonicalBatch([event('a', NOW), event('b', NOW + 1)]);
-  const values = good.fields.values.map((chunks, place) => (place === columnIndex('timestamp') ? [Buffer.alloc(8)] : chunks));
+  const values = good.fields.values.map((chunks, index) => (index === columnIndex('timestamp') ? [Buffer.alloc(8)] : chunks));
   await expect(store.append({ ...good, fields: { ...good.fields, values } })).rejects.toMatchObject({ code: 'append_failed' });
   await expect.poll(() => store.append(good)).toEqual({ firstSequence: 1n, eventCount: 2, duplicates: 0, deadLettersNotKept: [] });
   expect(await storedIds(store)).toEqual(['b', 'a']);
@@ -168,8 +168,8 @@ test('a batch that cannot be written takes those behind it along, stores nothing
     store.append(canonicalBatch([event('c', NOW + 2)], sourceOffset(3n))),
   ]);
   expect(failed.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(['append_failed', 'append_failed']);
-  expect(store.sourceOffset('t', 0)).toBe(1n);
-  expect(await store.problems()).toEqual([
+  expect(await store.sourceOffset('t', 0)).toBe(1n);
+  expect(await store.reasonsNotReady()).toEqual([
     expect.stringMatching(/^the data folder .* is not the one that was opened: ENOENT/),
     expect.stringContaining('a batch of 1 events could not be stored: ENOENT'),
   ]);
@@ -178,8 +178,8 @@ test('a batch that cannot be written takes those behind it along, stores nothing
     .poll(() => store.append(canonicalBatch([event('b', NOW + 1), event('c', NOW + 2)], sourceOffset(3n))))
     .toMatchObject({ firstSequence: 2n });
   expect(await storedIds(store)).toEqual(['c', 'b', 'a']);
-  expect(store.sourceOffset('t', 0)).toBe(3n);
-  expect(await store.problems()).toEqual([]);
+  expect(await store.sourceOffset('t', 0)).toBe(3n);
+  expect(await store.reasonsNotReady()).toEqual([]);
 });
 
 test('a store closes while what a failed batch left cannot be removed, whichever of the two is told first', async () => {

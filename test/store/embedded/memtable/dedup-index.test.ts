@@ -3,17 +3,17 @@ import { DedupIndex, type EventDedupKeys } from '../../../../store/embedded/memt
 
 const MINUTE = 60_000;
 
-/** Events by pairs of a minute and a dedup key. */
+/** Makes events of pairs of a minute and a dedup key. */
 function events(...pairs: readonly (readonly [minute: number, dedupKey: number])[]): EventDedupKeys {
   return {
     dedupKeys: Float64Array.from(pairs, ([, dedupKey]) => dedupKey),
-    times: Float64Array.from(pairs, ([minute], place) => minute * MINUTE + place),
+    times: Float64Array.from(pairs, ([minute], index) => minute * MINUTE + index),
   };
 }
 
 const ROOM = { maxEvents: 100, maxInUse: 100 };
 
-/** So many loads of other minutes that those before them count as used no more. */
+/** Loads events of other minutes until the minutes before no longer count as used. */
 function loadOthers(index: DedupIndex): void {
   for (let load = 0; load < 64; load += 1) {
     index.missing(events());
@@ -39,7 +39,7 @@ test('an event is there that was stored before its minute was indexed, or came l
   expect(index.add(events([6, 4], [6, 4]))).toBe(false);
   expect(index.add(events([5, 1]))).toBe(false);
   expect(index.add(events([6, 2]))).toBe(false);
-  // What came beside one that was there has come, too.
+  // The new events beside a known one are added, too.
   expect(index.add(events([5, 3]))).toBe(false);
 });
 
@@ -58,7 +58,7 @@ test('minutes go once there are too many events in them and no load used them fo
   index.missing(events([1, 10], [3, 30]));
   index.add(events([1, 10], [3, 30]));
   loadOthers(index);
-  // Four: none too many. Minute 2 is the one used longest ago.
+  // The index has four events, which is the limit. Minute 2 was used longest ago.
   index.missing(events([3, 31]));
   index.add(events([3, 31]));
   expect(index.missing(events([1, 10], [2, 20], [3, 30]))).toEqual([2]);
@@ -74,7 +74,7 @@ test('minutes that events keep coming from stay, however many events are in them
   expect(index.missing(events([1, 10]))).toEqual([]);
   index.missing(events([2, 26]));
   index.add(events([2, 26]));
-  // Ten: minute 1 goes, and of the last load none, however many it has.
+  // The index has ten events. Minute 1 is evicted; the minutes of the last load stay, however many events they have.
   index.add(events(...Array.from({ length: 20 }, (_, n) => [2, 100 + n] as const)));
   expect(index.missing(events([2, 20]))).toEqual([]);
   expect(index.missing(events([1, 10]))).toEqual([1]);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { DedupKeySet } from '../../../../store/embedded/memtable/dedup-key-set.ts';
+import { DedupKeySet } from '../../../../store/embedded/memtable/dedup-index.ts';
 
 const LARGEST = 2 ** 53 - 1;
 
-/** Whole numbers of up to 53 bits, many of which have their lowest bits in common. */
+/** Whole numbers of up to 53 bits, many of which share their lowest bits. */
 function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, n) => (n % 3 === 0 ? n * 2 ** 32 + 7 : LARGEST - n * 1_000_003));
 }

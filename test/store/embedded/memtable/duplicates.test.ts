@@ -4,7 +4,7 @@ import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, storedIds } from '../stored-events.ts';
 
 const MINUTE = 60_000;
-/** As many as are searched in a file of their own, and fewer. */
+/** Sizes of journals: one that is searched as a file, and a smaller one. */
 const [LARGE, SMALL] = [5_000, 50];
 
 describe.each([
@@ -30,11 +30,11 @@ describe.each([
     await store.flushNow();
     await store.compactNow();
     await store.append(canonicalBatch([...others, ...events]));
-    expect(store.stats()).toMatchObject({ events: count + 1, duplicateEvents: 4 * count });
+    expect(await store.stats()).toMatchObject({ events: count + 1, duplicateEvents: 4 * count });
     await store.close();
     store = await storeIn(dataDir, { maxDedupEvents });
     await store.append(canonicalBatch(events));
-    expect(store.stats()).toMatchObject({ events: count + 1 });
+    expect(await store.stats()).toMatchObject({ events: count + 1 });
     expect(await storedIds(store)).toEqual(inAnswerOrder([...events, ...others]));
   });
 });
@@ -53,13 +53,13 @@ test('events of one id are different ones at different times, in different zones
   ];
   await store.append(canonicalBatch(different));
   await store.append(canonicalBatch(different));
-  expect(store.stats()).toMatchObject({ events: 6, duplicateEvents: 6 });
+  expect(await store.stats()).toMatchObject({ events: 6, duplicateEvents: 6 });
 });
 
 test('a minute with more events than are read at once is known after a restart, wherever in it they are', async () => {
   const dataDir = temporaryFolder();
   const minute = Math.floor(NOW / MINUTE - 2) * MINUTE;
-  // Two in every millisecond.
+  // Two events in every millisecond.
   const halves = ['a', 'b'].map((id) => eventSeries(id, 60_000, minute, 1));
   let store = await storeIn(dataDir);
   for (const half of halves) {
@@ -72,5 +72,5 @@ test('a minute with more events than are read at once is known after a restart, 
     const again = halves.flatMap((half) => half.slice(from, from + 5));
     await store.append(canonicalBatch([...again, ...eventSeries(`new-${index}`, LARGE, minute, 10)]));
   }
-  expect(store.stats()).toMatchObject({ events: 120_000 + 3 * LARGE, duplicateEvents: 30 });
+  expect(await store.stats()).toMatchObject({ events: 120_000 + 3 * LARGE, duplicateEvents: 30 });
 });

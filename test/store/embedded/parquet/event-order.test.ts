@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { orderBy } from '../../../../store/embedded/parquet/event-order.ts';
-import { rowGroupsOf } from '../../../../store/embedded/parquet/row-groups.ts';
+import { rowGroupsOf } from '../../../../store/embedded/parquet/segment-file.ts';
 
 test('events are sorted by the first key, then by the next; what is the same stays in its order', () => {
   const first = Uint32Array.of(5, 2, 5, 4_000_000_000, 2, 5);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Dimension } from '../../../../query/dimensions.ts';
+import type { Dimension } from '../../../../query/event-fields.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import type { MaxKept } from '../../../../store/embedded/search/group-search.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
@@ -22,7 +22,7 @@ async function groupsOf(store: OpenStore, by: readonly Dimension[], page: { read
   return { total: result.total, groups: result.groups.map(({ key, count }) => [...by.map((dimension) => key[dimension]), count]) };
 }
 
-/** Six of the first url, three of one without a query string, two that are missing or empty, and `single` that are there once. */
+/** Six events of one url, three of a url without a query string, two whose url is missing or empty, and `single` urls of one event. */
 function events(single: number): CanonicalEvent[] {
   const urls = [
     ...Array.from({ length: 6 }, () => 'https://a.example/?q=1'),
@@ -43,7 +43,7 @@ const LARGEST = [
 ];
 const single = (index: number) => [`https://b.example/path?id=${String(index).padStart(5, '0')}`, 1];
 
-/** Groups are looked for in the ways that are made for many events. */
+/** Has groups found in the ways that are meant for many events. */
 describe.each<[string, MaxKept]>([
   ['by their texts', { filtered: 0, otherwise: 0, singletons: { events: 0, share: 2 } }],
   ['by fingerprints', { filtered: 0, otherwise: 0, singletons: { events: 0, share: 0 } }],

@@ -45,6 +45,7 @@ test('a row has the log as it was and the fields the event has', async () => {
   await store.append({ ...canonicalBatch([one]), logs: [Buffer.from(`${log}\n`)] });
   const result = await store.search(rowsPlan());
   expect(result.kind === 'rows' && result.rows[0]).toEqual({
+    zoneId: 7,
     logId: 'a',
     timestamp: NOW,
     logJson: log,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Predicate } from '../../../../query/predicate.ts';
+import type { Predicate } from '../../../../query/search-plan.ts';
 import { SegmentCounts } from '../../../../store/embedded/search/segment-counts.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
@@ -19,8 +19,8 @@ test('searches that remember counts answer what others do, while windows move an
   const steps = {
     append: async () => {
       const batch = Array.from({ length: 40 }, (_, index) => {
-        const place = stored + index;
-        return event(`e${place}`, FIRST + ((place * 7_919) % 2_400) * 60_000, { country: COUNTRIES[place % 3] });
+        const number = stored + index;
+        return event(`e${number}`, FIRST + ((number * 7_919) % 2_400) * 60_000, { country: COUNTRIES[number % 3] });
       });
       stored += batch.length;
       await Promise.all(both.map((store) => store.append(canonicalBatch(batch))));
@@ -54,17 +54,17 @@ test('searches that remember counts answer what others do, while windows move an
 
 test('what is remembered is told apart by zone and predicate, and the searches made last are kept', () => {
   const counts = new SegmentCounts();
-  counts.of({ zoneId: 7, where: from('DE') }).set(1, 10);
-  expect(counts.of({ zoneId: 7, where: from('DE') }).get(1)).toBe(10);
-  expect(counts.of({ zoneId: 8, where: from('DE') }).size).toBe(0);
-  expect(counts.of({ zoneId: 7, where: from('FR') }).size).toBe(0);
-  expect(counts.of({ zoneId: 7, where: { kind: 'addressIn', ranges: [{ first: 1n, last: 2n }] } }).size).toBe(0);
+  counts.of({ zones: [7], where: from('DE') }).set(1, 10);
+  expect(counts.of({ zones: [7], where: from('DE') }).get(1)).toBe(10);
+  expect(counts.of({ zones: [8], where: from('DE') }).size).toBe(0);
+  expect(counts.of({ zones: [7], where: from('FR') }).size).toBe(0);
+  expect(counts.of({ zones: [7], where: { kind: 'addressIn', ranges: [{ first: 1n, last: 2n }] } }).size).toBe(0);
   for (let other = 0; other < 996; other += 1) {
-    counts.of({ zoneId: 100 + other, where: from('DE') });
+    counts.of({ zones: [100 + other], where: from('DE') });
   }
-  expect(counts.of({ zoneId: 7, where: from('DE') }).get(1)).toBe(10);
+  expect(counts.of({ zones: [7], where: from('DE') }).get(1)).toBe(10);
   for (let other = 0; other < 1_000; other += 1) {
-    counts.of({ zoneId: 5_000 + other, where: from('DE') });
+    counts.of({ zones: [5_000 + other], where: from('DE') });
   }
-  expect(counts.of({ zoneId: 7, where: from('DE') }).size).toBe(0);
+  expect(counts.of({ zones: [7], where: from('DE') }).size).toBe(0);
 });

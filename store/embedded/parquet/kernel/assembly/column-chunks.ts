@@ -1,56 +1,57 @@
-import { beginBits, endBits, widthOf, writeBits, writeVarint } from './bit-writer';
-import { hasBit } from './bits';
+import { beginBits, endBits, hasBit, widthOf, writeBits, writeVarint } from './bits';
 import { writeDeltaPacked } from './delta-binary-packed';
 
+export { internValues, locateNumbers, locateTexts } from './column-values';
 export { writeDeltaPacked } from './delta-binary-packed';
-export { internValues } from './interning';
-export { placeNumbers, placeTexts } from './places';
 
-/** Writes the values of some events of a column as pages of Parquet. `order` has the number of each event, four bytes, in the order of the rows. */
+/**
+ * Writes the values of events of a column as pages of Parquet. `order` has the number of each event, four bytes, in the order of the rows.
+ * Functions that write return the address after what they wrote.
+ */
 
-/** Where memory begins that the kernel does not use itself. */
+/** Address of the memory that the kernel does not use itself. */
 export function roomAt(): usize {
   return __heap_base;
 }
 
-/** The numbers of eight bytes at `values` of these events go to `out`. */
+/** Copies the numbers of eight bytes of these events from `values` to `out`. */
 export function gatherNumbers(values: usize, order: usize, count: u32, out: usize): void {
   for (let row: u32 = 0; row < count; row++) {
     store<u64>(out + 8 * row, load<u64>(values + 8 * load<u32>(order + 4 * row)));
   }
 }
 
-/** Numbers that count up from `first`, eight bytes each. */
+/** Writes numbers that count up from `first`, eight bytes each. */
 export function countUp(first: i64, count: u32, out: usize): void {
   for (let row: u32 = 0; row < count; row++) {
     store<i64>(out + 8 * row, first + row);
   }
 }
 
-let least: i64 = 0;
-let most: i64 = 0;
+let minNumber: i64 = 0;
+let maxNumber: i64 = 0;
 
-/** Looks for the least and the most of numbers of eight bytes, of which there is one at least. */
+/** Finds the minimum and the maximum of at least one number of eight bytes. */
 export function findBounds(numbers: usize, count: u32): void {
-  least = load<i64>(numbers);
-  most = least;
+  minNumber = load<i64>(numbers);
+  maxNumber = minNumber;
   for (let row: u32 = 1; row < count; row++) {
     const number = load<i64>(numbers + 8 * row);
-    least = min(least, number);
-    most = max(most, number);
+    minNumber = min(minNumber, number);
+    maxNumber = max(maxNumber, number);
   }
 }
 
-/** What `findBounds` found. */
-export function leastNumber(): i64 {
-  return least;
+/** The bounds that `findBounds` found. */
+export function minimum(): i64 {
+  return minNumber;
 }
 
-export function mostNumber(): i64 {
-  return most;
+export function maximum(): i64 {
+  return maxNumber;
 }
 
-/** Bits of these events, eight to a byte. Returns where they end. */
+/** Writes the bits of these events, eight to a byte. */
 export function gatherBits(bits: usize, order: usize, count: u32, out: usize): usize {
   beginBits(out);
   for (let row: u32 = 0; row < count; row++) {
@@ -59,18 +60,18 @@ export function gatherBits(bits: usize, order: usize, count: u32, out: usize): u
   return endBits();
 }
 
-/** Copies bits behind others. */
+/** Copies bits after others: the first becomes bit `first` of `to`. */
 export function appendBits(from: usize, count: u32, to: usize, first: u32): void {
-  for (let place: u32 = 0; place < count; place++) {
-    const at = to + ((first + place) >> 3);
-    const bit = <u8>((<u32>hasBit(from, place)) << ((first + place) & 7));
+  for (let index: u32 = 0; index < count; index++) {
+    const at = to + ((first + index) >> 3);
+    const bit = <u8>((<u32>hasBit(from, index)) << ((first + index) & 7));
     store<u8>(at, load<u8>(at) | bit);
   }
 }
 
 /**
- * Which of the rows have a value: those whose entry of four bytes (a place, or a number of a value) is not 0. Definition levels behind their length. Returns where they end. The entries of the rows that have a value go
- * to `entries`.
+ * Writes which of the rows have a value, as definition levels after their length. A row has one where its entry in `ofEvents`, four bytes,
+ * is not 0; the entries of those rows go to `entries`.
  */
 export function writeLevels(ofEvents: usize, order: usize, count: u32, entries: usize, out: usize): usize {
   const run = out + 4;
@@ -101,35 +102,36 @@ export function writeLevels(ofEvents: usize, order: usize, count: u32, entries: 
 
 let lastPresent: u32 = 0;
 
-/** How many rows had a value. */
+/** Number of rows that had a value in the last {@link writeLevels}. */
 export function presentRows(): u32 {
   return lastPresent;
 }
 
 /**
- * Numbers the values of some rows anew: `ids` has numbers among all values, four bytes each, and gets those among the values here, from 0 on. `numbers` has four bytes for each of all values, all of them 0 before
- * and after. The old numbers go to `used`. Returns how many there are.
+ * Numbers the values of some rows anew. `ids` has their numbers among all values, four bytes each, and gets those among the values here,
+ * from 0 on. `numbers` has four bytes for each of all values, all 0 before and after. The old numbers go to `used`. Returns how many there
+ * are.
  */
 export function renumber(ids: usize, count: u32, numbers: usize, used: usize): u32 {
-  let known: u32 = 0;
+  let usedCount: u32 = 0;
   for (let row: u32 = 0; row < count; row++) {
     const id = load<u32>(ids + 4 * row);
     let number = load<u32>(numbers + 4 * id);
     if (number === 0) {
-      store<u32>(used + 4 * known, id);
-      known++;
-      number = known;
+      store<u32>(used + 4 * usedCount, id);
+      usedCount++;
+      number = usedCount;
       store<u32>(numbers + 4 * id, number);
     }
     store<u32>(ids + 4 * row, number - 1);
   }
-  for (let number: u32 = 0; number < known; number++) {
+  for (let number: u32 = 0; number < usedCount; number++) {
     store<u32>(numbers + 4 * load<u32>(used + 4 * number), 0);
   }
-  return known;
+  return usedCount;
 }
 
-/** The numbers of values in a dictionary of so many. Returns where they end. */
+/** Writes numbers of values in a dictionary of so many. */
 export function writeIndices(numbers: usize, count: u32, dictionarySize: u32, out: usize): usize {
   const width = max<u32>(1, widthOf(dictionarySize - 1));
   store<u8>(out, <u8>width);
@@ -148,50 +150,50 @@ export function writeIndices(numbers: usize, count: u32, dictionarySize: u32, ou
   return endBits();
 }
 
-/** In the place of each number what it stands for among the entries of four bytes at `table`. */
+/** Replaces each number by its entry of four bytes in `table`. */
 export function resolve(numbers: usize, count: u32, table: usize): void {
-  for (let place: u32 = 0; place < count; place++) {
-    store<u32>(numbers + 4 * place, load<u32>(table + 4 * load<u32>(numbers + 4 * place)));
+  for (let index: u32 = 0; index < count; index++) {
+    store<u32>(numbers + 4 * index, load<u32>(table + 4 * load<u32>(numbers + 4 * index)));
   }
 }
 
-/** Past its end up to seven more bytes are written. */
+/** Writes up to seven more bytes past the end. */
 function copy(from: usize, bytes: usize, to: usize): void {
   for (let done: usize = 0; done < bytes; done += 8) {
     store<u64>(to + done, load<u64>(from + done));
   }
 }
 
-/** The texts at these places, each behind its length. Returns where they end. */
-export function writeTexts(places: usize, count: u32, out: usize): usize {
+/** Writes the texts at these addresses, each after its length. */
+export function writeTexts(addresses: usize, count: u32, out: usize): usize {
   for (let row: u32 = 0; row < count; row++) {
-    const place = <usize>load<u32>(places + 4 * row);
-    const bytes = <usize>(4 + load<u32>(place));
-    copy(place, bytes, out);
+    const address = <usize>load<u32>(addresses + 4 * row);
+    const bytes = <usize>(4 + load<u32>(address));
+    copy(address, bytes, out);
     out += bytes;
   }
   return out;
 }
 
-/** The numbers of `size` bytes at these places. Returns where they end. */
-export function writeNumbers(places: usize, count: u32, size: usize, out: usize): usize {
+/** Writes the numbers of `size` bytes at these addresses. */
+export function writeNumbers(addresses: usize, count: u32, size: usize, out: usize): usize {
   for (let row: u32 = 0; row < count; row++) {
-    copy(<usize>load<u32>(places + 4 * row), size, out);
+    copy(<usize>load<u32>(addresses + 4 * row), size, out);
     out += size;
   }
   return out;
 }
 
-/** The texts at these places: their lengths (DELTA_BINARY_PACKED), then their bytes. `lengths` is room for eight bytes each. Returns where they end. */
-export function writeDeltaLengthTexts(places: usize, count: u32, lengths: usize, out: usize): usize {
+/** Writes the texts at these addresses: their lengths (DELTA_BINARY_PACKED), then their bytes. `lengths` is room for eight bytes each. */
+export function writeDeltaLengthTexts(addresses: usize, count: u32, lengths: usize, out: usize): usize {
   for (let row: u32 = 0; row < count; row++) {
-    store<u64>(lengths + 8 * row, <u64>load<u32>(<usize>load<u32>(places + 4 * row)));
+    store<u64>(lengths + 8 * row, <u64>load<u32>(<usize>load<u32>(addresses + 4 * row)));
   }
   out = writeDeltaPacked(lengths, count, out);
   for (let row: u32 = 0; row < count; row++) {
-    const place = <usize>load<u32>(places + 4 * row);
-    const bytes = <usize>load<u32>(place);
-    copy(place + 4, bytes, out);
+    const address = <usize>load<u32>(addresses + 4 * row);
+    const bytes = <usize>load<u32>(address);
+    copy(address + 4, bytes, out);
     out += bytes;
   }
   return out;

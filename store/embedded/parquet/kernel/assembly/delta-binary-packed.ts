@@ -1,19 +1,22 @@
-import { beginBits, endBits, widthOf, writeBits, writeVarint } from './bit-writer';
+import { beginBits, endBits, widthOf, writeBits, writeVarint } from './bits';
 
-/** The format's encoding of numbers that lie close together: what each is more than the one before, in blocks, with as many bits as the largest of a miniblock takes. */
+/**
+ * Parquet's encoding DELTA_BINARY_PACKED for numbers that lie close together: the difference of each to the one before, in blocks of
+ * miniblocks, with as many bits as the largest difference of a miniblock takes.
+ */
 
 const BLOCK: u32 = 128;
 const MINIBLOCKS: u32 = 4;
 const MINIBLOCK: u32 = BLOCK / MINIBLOCKS;
 
-/** Of a block under way. */
+/** The differences of the block under way. */
 const deltas: usize = memory.data(8 * 128, 8);
 
 function zigzag(value: i64): u64 {
   return <u64>(value << 1) ^ <u64>(value >> 63);
 }
 
-/** Of numbers of eight bytes each; returns where they end. */
+/** Writes numbers of eight bytes each; returns the address after them. */
 export function writeDeltaPacked(numbers: usize, count: u32, out: usize): usize {
   out = writeVarint(out, BLOCK);
   out = writeVarint(out, MINIBLOCKS);
@@ -22,35 +25,35 @@ export function writeDeltaPacked(numbers: usize, count: u32, out: usize): usize 
   out = writeVarint(out, zigzag(previous));
   for (let first: u32 = 1; first < count; first += BLOCK) {
     const inBlock = min(BLOCK, count - first);
-    let least = i64.MAX_VALUE;
-    for (let place: u32 = 0; place < inBlock; place++) {
-      const number = load<i64>(numbers + 8 * (first + place));
+    let lowest = i64.MAX_VALUE;
+    for (let index: u32 = 0; index < inBlock; index++) {
+      const number = load<i64>(numbers + 8 * (first + index));
       const delta = number - previous;
-      store<i64>(deltas + 8 * place, delta);
-      least = min(least, delta);
+      store<i64>(deltas + 8 * index, delta);
+      lowest = min(lowest, delta);
       previous = number;
     }
-    out = writeVarint(out, zigzag(least));
-    out = writeMiniblocks(inBlock, least, out);
+    out = writeVarint(out, zigzag(lowest));
+    out = writeMiniblocks(inBlock, lowest, out);
   }
   return out;
 }
 
-function writeMiniblocks(inBlock: u32, least: i64, out: usize): usize {
+function writeMiniblocks(inBlock: u32, lowest: i64, out: usize): usize {
   const widths = out;
   memory.fill(widths, 0, MINIBLOCKS);
   out += MINIBLOCKS;
   for (let first: u32 = 0; first < inBlock; first += MINIBLOCK) {
     const end = min(first + MINIBLOCK, inBlock);
     let all: u64 = 0;
-    for (let place = first; place < end; place++) {
-      all |= <u64>(load<i64>(deltas + 8 * place) - least);
+    for (let index = first; index < end; index++) {
+      all |= <u64>(load<i64>(deltas + 8 * index) - lowest);
     }
     const width = widthOf(all);
     store<u8>(widths + first / MINIBLOCK, <u8>width);
     beginBits(out);
-    for (let place = first; place < first + MINIBLOCK; place++) {
-      const more = place < end ? <u64>(load<i64>(deltas + 8 * place) - least) : 0;
+    for (let index = first; index < first + MINIBLOCK; index++) {
+      const more = index < end ? <u64>(load<i64>(deltas + 8 * index) - lowest) : 0;
       if (width > 32) {
         writeBits(more & 0xffff_ffff, 32);
         writeBits(more >> 32, width - 32);

@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { compileSearch } from '../../query/compile-search.ts';
+import type { SearchPlan } from '../../query/search-plan.ts';
+import type { SearchResult } from '../../query/search-result.ts';
+import { searchResponseJson } from '../../src/http/search-response.ts';
+import { BENCH_NOW_MS } from '../events/event-file.ts';
+
+export interface TimedAnswer {
+  readonly elapsedMs: number;
+  /** The text of the response. */
+  readonly answer: string;
+}
+
+/** Runs a search and measures the time from the bytes of the request to the text of the response. */
+export async function timeSearch(
+  store: { search(plan: SearchPlan): Promise<SearchResult> },
+  { zone, body }: { readonly zone: number; readonly body: object },
+): Promise<TimedAnswer> {
+  const request = Buffer.from(JSON.stringify(body));
+  const start = performance.now();
+  const plan = compileSearch(request, { zoneId: zone, nowMs: BENCH_NOW_MS });
+  const answer = searchResponseJson(await store.search(plan), plan.page);
+  return { elapsedMs: performance.now() - start, answer };
+}
+
+const WINDOW = { from: BENCH_NOW_MS - 72 * 3_600_000, to: BENCH_NOW_MS + 1 };
+
+/** The zone with an eighth of all events. */
+const BIG_ZONE = 1;
+
+/** The searches that an open dashboard repeats while events are taken in. */
+export const DASHBOARD = [{}, { groupBy: ['action'], buckets: 60 }, { groupBy: ['ip'], buckets: 60, pageSize: 10 }, { query: 'admin' }].map(
+  (body) => ({ zone: BIG_ZONE, body: { ...WINDOW, ...body } }),
+);
+
+export type DashboardSearch = (typeof DASHBOARD)[number];
+
+export interface BackgroundSearches {
+  /** Waits for the running search. Resolves with the milliseconds of each search. */
+  stop(): Promise<readonly number[]>;
+}
+
+/** Starts a search every `periodMs`, or when the one before ends if that is later, until it is stopped. */
+export function startBackgroundSearches(
+  search: (search: DashboardSearch) => Promise<{ readonly elapsedMs: number }>,
+  periodMs = 100,
+): BackgroundSearches {
+  const stopping = new AbortController();
+  const times: number[] = [];
+  const run = async () => {
+    for (let turn = 0; !stopping.signal.aborted; turn += 1) {
+      const { elapsedMs } = await search(DASHBOARD[turn % DASHBOARD.length] as DashboardSearch);
+      times.push(elapsedMs);
+      await delay(Math.max(0, periodMs - elapsedMs));
+    }
+  };
+  const done = run();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await done;
+      return times;
+    },
+  };
+}

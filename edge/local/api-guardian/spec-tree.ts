@@ -1,0 +1,238 @@
+import { cut, shown } from '../../shown-value.ts';
+
+/** Limits of a specification. The configuration of a zone reports them. */
+export const GUARDIAN_LIMITS = {
+  maxEndpoints: 50,
+  /** Properties of one object schema. */
+  maxFieldsPerType: 128,
+  /** Schemas inside one another. A `$ref` counts as its target. */
+  maxNestingDepth: 16,
+  /** Schemas of all endpoints, with every `$ref` written out. */
+  maxTotalSchemaNodes: 8_192,
+  /** Characters of all `pattern`s. */
+  maxTotalRegexLength: 16_384,
+} as const;
+
+/** Bytes of the specification as UTF-8 text. */
+export const MAX_CONTENT_BYTES = 2_000_000;
+
+/** A fault of a specification. `field` is `content` and the JSON pointer inside it. */
+export interface SpecFieldError {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** More faults are not reported. */
+const MAX_SHOWN = 20;
+/** A key may be as long as the whole specification. */
+const MAX_POINTER_LENGTH = 500;
+
+/** A refused specification. */
+export class SpecFault extends Error {
+  override readonly name = 'SpecFault';
+  readonly errors: readonly SpecFieldError[];
+
+  constructor(errors: readonly SpecFieldError[]) {
+    super(errors.map(({ field, message }) => `${field}: ${message}`).join('; '));
+    this.errors = errors.slice(0, MAX_SHOWN);
+  }
+}
+
+/** The fault at a JSON pointer; `''` is the whole specification. */
+export function faultAt(pointer: string, message: string): SpecFault {
+  return new SpecFault([{ field: placeOf(pointer), message }]);
+}
+
+export function placeOf(pointer: string): string {
+  return pointer === '' ? 'content' : `content#${cut(pointer, MAX_POINTER_LENGTH)}`;
+}
+
+/** The pointer of a member of the value at `pointer` (RFC 6901). */
+export function memberOf(pointer: string, key: string | number): string {
+  return `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+export type JsonTree = string | number | boolean | null | readonly JsonTree[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: JsonTree;
+}
+
+/** A specification of 2 MB has about a tenth of these values. */
+export const MAX_VALUES = 500_000;
+export const MAX_DEPTH = 100;
+
+export function isJsonObject(value: JsonTree | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The member of that name. Names that all objects inherit are no members. */
+export function member(tree: JsonTree | undefined, key: string): JsonTree | undefined {
+  return isJsonObject(tree) && Object.hasOwn(tree, key) ? tree[key] : undefined;
+}
+
+/** The member of that name where it is an object; otherwise an empty one. */
+export function objectMember(tree: JsonTree | undefined, key: string): JsonObject {
+  const found = member(tree, key);
+  return isJsonObject(found) ? found : {};
+}
+
+export function listMember(tree: JsonTree | undefined, key: string): readonly JsonTree[] {
+  const found = member(tree, key);
+  return Array.isArray(found) ? (found as readonly JsonTree[]) : [];
+}
+
+/**
+ * Writes out all aliases of a parsed document, so that it is a tree. Throws SpecFault where aliases make it endless or too large, and for
+ * values that JSON does not have.
+ */
+export function toJsonTree(document: unknown): JsonTree {
+  let values = 0;
+  const above = new Set<object>();
+  const copy = (value: unknown, pointer: string): JsonTree => {
+    values += 1;
+    if (values > MAX_VALUES)
+      throw faultAt('', `it has more than ${MAX_VALUES} values once its aliases are written out; allowed: at most that many`);
+    if (typeof value !== 'object' || value === null) return copyScalar(value, pointer);
+    if (above.has(value)) throw faultAt(pointer, 'an alias stands for something that it is part of; allowed: aliases of other places');
+    if (above.size >= MAX_DEPTH) throw faultAt(pointer, `it is nested more than ${MAX_DEPTH} deep; allowed: at most that deep`);
+    above.add(value);
+    const copied = copyMembers(value, pointer);
+    above.delete(value);
+    return copied;
+  };
+  const copyMembers = (value: object, pointer: string): JsonTree => {
+    if (Array.isArray(value)) return value.map((item, index) => copy(item, memberOf(pointer, index)));
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype !== Object.prototype && prototype !== null)
+      throw faultAt(pointer, 'it is tagged as something that JSON does not have; allowed: maps, lists, text, numbers, true, false, null');
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(item, memberOf(pointer, key))]));
+  };
+  return copy(document, '');
+}
+
+function copyScalar(value: unknown, pointer: string): JsonTree {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  throw faultAt(pointer, `${String(value)} is not a JSON value; allowed: maps, lists, text, finite numbers, true, false, null`);
+}
+
+/** Longer chains of references are refused. */
+export const MAX_HOPS = 32;
+
+/** A value and its JSON pointer. */
+export interface Located {
+  readonly value: JsonTree;
+  readonly pointer: string;
+}
+
+function decodeFragment(fragment: string): string | undefined {
+  try {
+    return decodeURIComponent(fragment);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}
+
+function step(value: JsonTree | undefined, key: string): JsonTree | undefined {
+  if (Array.isArray(value)) return /^(?:0|[1-9]\d*)$/.test(key) ? (value as readonly JsonTree[])[Number(key)] : undefined;
+  return member(value, key);
+}
+
+/** The target of the `$ref` at `pointer` in the same document. Throws SpecFault for a target outside, and for none. */
+export function resolveReference(root: JsonObject, reference: JsonTree | undefined, pointer: string): Located {
+  const refPointer = `${pointer}/$ref`;
+  if (typeof reference !== 'string' || !reference.startsWith('#')) {
+    throw faultAt(
+      refPointer,
+      `${shown(reference)} is outside of this document; allowed: references within it, such as "#/components/schemas/Pet"`,
+    );
+  }
+  const target = decodeFragment(reference.slice(1));
+  if (target === undefined || !/^(?:\/|$)/.test(target))
+    throw faultAt(refPointer, `${shown(reference)} is not a JSON pointer; allowed: such as "#/components/schemas/Pet"`);
+  let value: JsonTree | undefined = root;
+  for (const key of target.split('/').slice(1)) value = step(value, key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (value === undefined) throw faultAt(refPointer, `${shown(reference)} points at nothing in this document`);
+  return { value, pointer: target };
+}
+
+/** The value itself, or the end of a chain of references. Throws SpecFault where the chain ends at nothing, outside, or never. */
+export function follow(root: JsonObject, start: Located): Located {
+  let at = start;
+  for (let hops = 0; isJsonObject(at.value) && typeof member(at.value, '$ref') === 'string'; hops += 1) {
+    if (hops === MAX_HOPS) throw faultAt(start.pointer, `its $ref goes on to others more than ${MAX_HOPS} times, or in a circle`);
+    at = resolveReference(root, member(at.value, '$ref'), at.pointer);
+  }
+  return at;
+}
+
+/** Below these keys the author chooses the names: `default` is a response there. */
+const NAME_MAPS = new Set([
+  'callbacks',
+  'content',
+  'encoding',
+  'examples',
+  'headers',
+  'links',
+  'mapping',
+  'parameters',
+  'paths',
+  'properties',
+  'requestBodies',
+  'responses',
+  'schemas',
+  'scopes',
+  'securitySchemes',
+  'variables',
+]);
+
+/** Below these keys everything is data: `$ref` is an ordinary name there. */
+const DATA = new Set(['default', 'enum', 'example', 'value']);
+
+/** Members that the validating package takes for references and anchors everywhere. */
+const POINTER_WORDS = new Set(['$ref', '$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$schema']);
+
+type Mode = 'keywords' | 'names' | 'data';
+
+function modeBelow(key: string, mode: Mode): Mode {
+  if (mode !== 'keywords') return mode === 'data' ? 'data' : 'keywords';
+  if (DATA.has(key) || key.startsWith('x-')) return 'data';
+  return NAME_MAPS.has(key) ? 'names' : 'keywords';
+}
+
+/**
+ * Follows every `$ref` of a specification. Returns a copy for the validating package: references are to the root, and members that only
+ * look like references are renamed, because the package also looks for them in data. Throws SpecFault with all references to targets
+ * outside of the document, to nothing, or in a circle.
+ */
+export function checkReferences(root: JsonObject): JsonObject {
+  const errors: SpecFieldError[] = [];
+  const check = (object: JsonObject, pointer: string): void => {
+    try {
+      follow(root, { value: { $ref: object['$ref'] ?? null }, pointer });
+    } catch (error) {
+      if (!(error instanceof SpecFault)) throw error;
+      errors.push(...error.errors);
+    }
+  };
+  const copyMember = (object: JsonObject, key: string, value: JsonTree, mode: Mode, pointer: string): [string, JsonTree] => {
+    if (key === '$ref' && mode === 'keywords') {
+      check(object, pointer);
+      return [key, typeof value === 'string' ? '#' : value];
+    }
+    const name = POINTER_WORDS.has(key) ? `x-${key}` : key;
+    return [name, copy(value, modeBelow(key, mode), memberOf(pointer, key))];
+  };
+  const copy = (value: JsonTree, mode: Mode, pointer: string): JsonTree => {
+    if (Array.isArray(value)) {
+      const items = value as readonly JsonTree[];
+      return items.map((item, index) => copy(item, mode === 'names' ? 'keywords' : mode, memberOf(pointer, index)));
+    }
+    if (!isJsonObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => copyMember(value, key, item, mode, pointer)));
+  };
+  const copied = copy(root, 'keywords', '');
+  if (errors.length > 0) throw new SpecFault(errors);
+  return copied as JsonObject;
+}

@@ -1,0 +1,56 @@
+/** A JSON schema (draft 2020-12, within what draft-07 validators understand too). */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export type Properties = Readonly<Record<string, JsonSchema>>;
+
+/** An object with exactly these properties. All are required. */
+export function exactly(properties: Properties): JsonSchema {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+/** The body of a request. These properties are checked; others are passed on to the upstream. */
+export function input(properties: Properties, required: readonly string[]): JsonSchema {
+  return { type: 'object', properties, required };
+}
+
+/** Query parameters. Others are refused. */
+export function queryOf(properties: Properties, required: readonly string[] = []): JsonSchema {
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+export function listOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', items };
+}
+
+/** An object with any names and values of one schema. */
+export function mapOf(values: JsonSchema): JsonSchema {
+  return { type: 'object', additionalProperties: values };
+}
+
+/** Names of numbers for a description: `0 None, 1 Block`. */
+export function namesOf(numbers: Readonly<Record<string, number>>): string {
+  return Object.entries(numbers)
+    .map(([name, number]) => `${number} ${name}`)
+    .join(', ');
+}
+
+/** One of some numbers that have names. */
+export function numbered(numbers: Readonly<Record<string, number>>): JsonSchema {
+  return { type: 'integer', enum: Object.values(numbers), description: namesOf(numbers) };
+}
+
+export const TEXT: JsonSchema = { type: 'string' };
+export const NULLABLE_TEXT: JsonSchema = { type: ['string', 'null'] };
+export const YES_OR_NO: JsonSchema = { type: 'boolean' };
+export const NUMBER: JsonSchema = { type: 'number' };
+export const COUNT: JsonSchema = { type: 'integer', minimum: 0 };
+/** An ISO 8601 UTC time. */
+export const TIME: JsonSchema = { type: 'string', format: 'date-time' };
+export const INT32: JsonSchema = { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 };
+/** An identifier that the platform gives out. */
+export const ID: JsonSchema = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
+
+/** The answer of the shield operations: the outcome and the data. */
+export function shieldEnvelope(data: JsonSchema): JsonSchema {
+  return exactly({ error: exactly({ success: YES_OR_NO, message: NULLABLE_TEXT, errorKey: NULLABLE_TEXT }), data });
+}

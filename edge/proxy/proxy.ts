@@ -1,0 +1,161 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import replyFrom from '@fastify/reply-from';
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CALLER_IDLE_MS, cutOffIdle } from '../idle-caller.ts';
+import { requireBodyType } from '../input-validation.ts';
+import { type BodyReader, type ErrorTranslation, operationInput } from '../operation-input.ts';
+import { KEY_KINDS, type Operation } from '../operations/operation.ts';
+import { type AnswerRoom, dropAnswer, gatherAnswer, makeAnswerRoom } from './upstream-answer.ts';
+import { errorCodes, isBrokenConnection, UpstreamUnusable, upstreamFailure } from './upstream-failure.ts';
+import { beginCall, fillPath, makeUpstreamAgent, type ProxyCall, queryText, type UpstreamTarget, upstreamUrl } from './upstream-request.ts';
+
+export interface ProxyOptions {
+  readonly operations: readonly Operation[];
+  /** Called for every request, so that the upstream may change. */
+  readonly upstreamOf: (operation: Operation) => UpstreamTarget;
+  /** Throws where the caller may not use the operation. Runs before the body is read. */
+  readonly authorize: (request: FastifyRequest, operation: Operation) => void;
+  readonly translateError: ErrorTranslation;
+  readonly readBody?: BodyReader;
+  /** Further settings of the operation's route. */
+  readonly routeConfig?: (operation: Operation) => FastifyContextConfig;
+  readonly connectMs?: number;
+  readonly maxAnswerBytes?: number;
+  /** For all answers on their way together. Beyond it the answer is 503. */
+  readonly maxAnswersBytes?: number;
+  /** A caller that takes nothing of its answer for so long is cut off. */
+  readonly callerIdleMs?: number;
+  /** Connections to one upstream. Further requests wait until one is free. */
+  readonly connections?: number;
+}
+
+export const CONNECT_MS = 5_000;
+export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+export const MAX_ANSWERS_BYTES = 256 * 1024 * 1024;
+export const CONNECTIONS = 64;
+const RETRY_AFTER_MS = 10;
+const BODY_WORKER = new URL('./checked-body-worker.ts', import.meta.url);
+
+/** The headers of an answer that are passed on: how to read its body, and when to come again. */
+const ANSWER_HEADERS = ['content-type', 'content-encoding', 'retry-after'] as const;
+
+interface UpstreamAnswer {
+  readonly statusCode?: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly stream: Readable;
+}
+
+/** `accept`, type and length of a body, the credentials that `target` passes on, and its own; nothing else of the caller. */
+function requestHeaders(request: FastifyRequest, prepared: IncomingHttpHeaders, target: UpstreamTarget): IncomingHttpHeaders {
+  const { host, 'content-type': contentType, 'content-length': contentLength } = prepared;
+  const passed = target.passes.flatMap((name) => (request.headers[name] === undefined ? [] : [[name, request.headers[name]] as const]));
+  const body = request.sentBody === null ? {} : { 'content-type': contentType, 'content-length': contentLength };
+  return { host, ...body, accept: request.headers.accept ?? 'application/json', ...Object.fromEntries(passed), ...target.headers };
+}
+
+interface AnswerHandling {
+  readonly room: AnswerRoom;
+  readonly maxBytes: number;
+  readonly callerIdleMs: number;
+}
+
+function logFailure({ request }: FastifyReply, { name }: Operation, error: unknown): void {
+  const codes = errorCodes(error);
+  if (!codes.includes('CALLER_GONE')) request.log.warn({ operation: name, codes }, 'an answer of an upstream was not handed on');
+}
+
+/** Passes an answer on, whole. A redirect is refused, because it would tell the caller where the upstream is. */
+async function passOn(
+  operation: Operation,
+  reply: FastifyReply,
+  { headers, stream, statusCode = 0 }: UpstreamAnswer,
+  call: ProxyCall,
+  { room, maxBytes, callerIdleMs }: AnswerHandling,
+): Promise<void> {
+  if (reply.sent) return dropAnswer(stream);
+  try {
+    if (statusCode >= 300 && statusCode < 400) {
+      dropAnswer(stream);
+      throw new UpstreamUnusable('The upstream answered with a redirect');
+    }
+    const { body, release } = await gatherAnswer(stream, { bodyMs: operation.deadlines.bodyMs, maxBytes, room, hungUp: call.signal });
+    if (reply.raw.closed) return release();
+    reply.raw.once('close', release);
+    cutOffIdle(reply.raw, callerIdleMs);
+    for (const name of ANSWER_HEADERS) if (headers[name] !== undefined) reply.header(name, headers[name]);
+    // A 401 must name a scheme (RFC 9110, 15.5.2). The upstream's own header could tell who it is.
+    if (statusCode === 401) reply.header('www-authenticate', KEY_KINDS[operation.key].challenge);
+    // Fastify would add a content type to an empty body.
+    reply.code(statusCode).send(body.length === 0 ? undefined : body);
+  } catch (error) {
+    logFailure(reply, operation, error);
+    reply.send(upstreamFailure(error));
+  }
+}
+
+/**
+ * Makes a route for each operation, which an upstream answers. Input is checked here, only the headers that the operation needs go on, and
+ * status, body and content type come back unchanged. Every failure is answered in the operation's error shape, by `operation-input.ts`.
+ */
+export async function proxy(app: FastifyInstance, options: ProxyOptions): Promise<void> {
+  const { operations, upstreamOf, authorize, translateError, readBody } = options;
+  const agent = makeUpstreamAgent({ connections: options.connections ?? CONNECTIONS, connectMs: options.connectMs ?? CONNECT_MS });
+  const handling: AnswerHandling = {
+    room: makeAnswerRoom(options.maxAnswersBytes ?? MAX_ANSWERS_BYTES),
+    maxBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+    callerIdleMs: options.callerIdleMs ?? CALLER_IDLE_MS,
+  };
+  await app.register(operationInput, {
+    operations,
+    bodyWorker: BODY_WORKER,
+    translateError,
+    ...(readBody === undefined ? {} : { readBody }),
+  });
+  await app.register(replyFrom, {
+    disableCache: true,
+    disableRequestLogging: true,
+    destroyAgent: true,
+    undici: agent.requester,
+  });
+
+  app.addHook('onRequest', async (request) => {
+    const { operation } = request.routeOptions.config;
+    if (operation !== undefined) authorize(request, operation);
+  });
+
+  function forward(operation: Operation, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const target = upstreamOf(operation);
+    const body =
+      request.sentBody === null ? {} : { body: request.sentBody, contentType: requireBodyType(request.headers, operation.bodyTypes) };
+    const url = upstreamUrl(target, fillPath(operation.path, request.params as Record<string, unknown>));
+    const call = beginCall(reply.raw, operation.deadlines.headersMs);
+    const send = (): FastifyReply =>
+      reply.from(url, {
+        ...body,
+        method: operation.method,
+        timeout: operation.deadlines.headersMs,
+        queryString: () => queryText(request.query as Record<string, unknown>),
+        rewriteRequestHeaders: (_request, prepared) => requestHeaders(request, prepared as IncomingHttpHeaders, target),
+        rewriteHeaders: () => ({}),
+        // Replaces the retries of @fastify/reply-from, which repeat a GET ten times when an upstream is busy.
+        retryDelay: ({ err, attempt }) => (operation.idempotent && attempt === 0 && isBrokenConnection(err) ? RETRY_AFTER_MS : null),
+        onError: (failed, { error }) => void failed.send(upstreamFailure(error)),
+        onResponse: (_request, answered, answer) => {
+          call.headersCame();
+          void passOn(operation, answered as FastifyReply, answer as unknown as UpstreamAnswer, call, handling);
+        },
+      });
+    return agent.sendUntil(call.signal, operation.name, send);
+  }
+
+  for (const operation of operations) {
+    app.route({
+      method: operation.method,
+      url: operation.path,
+      exposeHeadRoute: false,
+      config: options.routeConfig?.(operation) ?? {},
+      handler: (request, reply) => forward(operation, request, reply),
+    });
+  }
+}

@@ -1,0 +1,88 @@
+import { callerHungUp, EdgeError } from '../edge-error.ts';
+
+/** The upstream took longer than the operation's deadline. */
+export class UpstreamTooSlow extends Error {
+  override readonly name = 'UpstreamTooSlow';
+  readonly code = 'UPSTREAM_TOO_SLOW';
+}
+
+/** The upstream's answer must not be passed on. */
+export class UpstreamUnusable extends Error {
+  override readonly name = 'UpstreamUnusable';
+  readonly code = 'UPSTREAM_UNUSABLE';
+}
+
+/** There is no room for another answer at the moment. */
+export class NoRoomForAnswer extends Error {
+  override readonly name = 'NoRoomForAnswer';
+  readonly code = 'NO_ROOM_FOR_ANSWER';
+}
+
+/** The caller closed the connection. */
+export class CallerGone extends Error {
+  override readonly name = 'CallerGone';
+  readonly code = 'CALLER_GONE';
+}
+
+const TOO_SLOW: ReadonlySet<unknown> = new Set([
+  'UPSTREAM_TOO_SLOW',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+]);
+
+/** The connection broke while it was in use, such as a kept one that the upstream had closed. */
+const BROKEN: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** The codes of an error and of its causes, outermost first. */
+export function errorCodes(error: unknown): readonly string[] {
+  const found: string[] = [];
+  let at = error;
+  // Causes could form a circle.
+  for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
+    if (at instanceof UpstreamCallFailed) found.push(...at.codes);
+    const { code } = at as NodeJS.ErrnoException;
+    if (typeof code === 'string') found.push(code);
+    at = at.cause;
+  }
+  return found;
+}
+
+/**
+ * A request to an upstream failed. Only the codes are kept: the message and the properties of the error would tell names, addresses and
+ * bytes of the upstream to readers of the log.
+ */
+export class UpstreamCallFailed extends Error {
+  override readonly name = 'UpstreamCallFailed';
+  readonly codes: readonly string[];
+  /** The outermost code, which @fastify/reply-from reads. */
+  readonly code: string;
+
+  constructor(operation: string, error: Error) {
+    const codes = errorCodes(error);
+    super(`${operation}: ${codes.length === 0 ? error.name : codes.join(', ')}`);
+    this.codes = codes;
+    this.code = codes[0] ?? 'UPSTREAM_FAILED';
+    // The stack tells nothing, and is logged for every caller that goes away.
+    this.stack = `${this.name}: ${this.message}`;
+  }
+}
+
+export function isBrokenConnection(error: unknown): boolean {
+  return errorCodes(error).some((code) => BROKEN.has(code));
+}
+
+/** The caller's error for a failed upstream: 504 where it was too slow, 502 otherwise. It does not tell which upstream it is. */
+export function upstreamFailure(error: unknown): EdgeError {
+  const codes = errorCodes(error);
+  if (codes.includes('CALLER_GONE')) return callerHungUp();
+  if (error instanceof NoRoomForAnswer) {
+    return new EdgeError(503, 'proxy.busy', error.message, { headers: { 'retry-after': '1' }, cause: error });
+  }
+  if (codes.some((code) => TOO_SLOW.has(code))) {
+    return new EdgeError(504, 'upstream.too_slow', 'The upstream did not answer in time', { cause: error });
+  }
+  if (error instanceof UpstreamUnusable) return new EdgeError(502, 'upstream.unusable', error.message, { cause: error });
+  return new EdgeError(502, 'upstream.unreachable', 'The upstream could not be reached, or did not speak HTTP', { cause: error });
+}

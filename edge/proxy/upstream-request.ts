@@ -1,0 +1,113 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ServerResponse } from 'node:http';
+import type { FastifyReplyFromOptions } from '@fastify/reply-from';
+import { Agent } from 'undici';
+import { EdgeError } from '../edge-error.ts';
+import { shown } from '../shown-value.ts';
+import { CallerGone, UpstreamCallFailed, UpstreamTooSlow } from './upstream-failure.ts';
+
+/** An upstream of an operation, and what it is told about the caller. */
+export interface UpstreamTarget {
+  /** Scheme, host and perhaps a path before the operation's, such as `https://api.example/v1`. */
+  readonly url: string;
+  /** Headers set on every request to it, in lower case: its own key or token. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Headers of the caller that are passed on, in lower case. `headers` wins. */
+  readonly passes: readonly string[];
+}
+
+/** URLs read `.` and `..` as steps even where they are encoded, and @fastify/reply-from takes two dots beside a slash for an attack. */
+const STEPS = /^\.?$|^\.\.|\.\.\/|\/\.\./;
+
+/**
+ * Fills in the placeholders of an operation's path. Every value becomes one segment. Throws EdgeError 404 for a value that no encoding
+ * makes one.
+ */
+export function fillPath(path: string, params: Readonly<Record<string, unknown>>): string {
+  return path.replaceAll(/:([A-Za-z]+)/g, (_match, name: string) => {
+    const value = String(params[name]);
+    if (STEPS.test(value) || !value.isWellFormed()) {
+      throw new EdgeError(404, 'route.not_found', `${name}: ${shown(value)} names nothing`, { field: name });
+    }
+    return encodeURIComponent(value);
+  });
+}
+
+/** The address of a path at an upstream, without query. */
+export function upstreamUrl(target: UpstreamTarget, path: string): string {
+  return `${target.url.replace(/\/+$/, '')}${path}`;
+}
+
+/** A query of validated parameters, without question mark. */
+export function queryText(query: Readonly<Record<string, unknown>>): string {
+  return new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])).toString();
+}
+
+/** A request that is being passed to an upstream. */
+export interface ProxyCall {
+  /** Aborts when the caller goes away before its answer is sent, and when the upstream's headers are late. */
+  readonly signal: AbortSignal;
+  /** The headers have come: from now on only the caller can abort. */
+  headersCame(): void;
+}
+
+/** Begins a call. The upstream has `headersMs` for its headers, including the wait for a connection. */
+export function beginCall(response: ServerResponse, headersMs: number): ProxyCall {
+  const controller = new AbortController();
+  const late = setTimeout(() => controller.abort(new UpstreamTooSlow(`no headers within ${headersMs} ms`)), headersMs);
+  const onClose = (): void => {
+    clearTimeout(late);
+    if (!response.writableFinished) controller.abort(new CallerGone('the caller closed the connection before the answer'));
+  };
+  // The caller may have gone while its request was checked.
+  if (response.closed || response.destroyed) onClose();
+  else response.once('close', onClose);
+  return { signal: controller.signal, headersCame: () => clearTimeout(late) };
+}
+
+type Requester = Extract<NonNullable<FastifyReplyFromOptions['undici']>, { request: unknown }>;
+
+interface UpstreamAgentOptions {
+  /** Connections to one upstream. Further requests wait until one is free. */
+  readonly connections: number;
+  readonly connectMs: number;
+}
+
+/** Connections to the upstreams, kept for the next request. */
+interface UpstreamAgent {
+  /** For @fastify/reply-from, which destroys it with the app. */
+  readonly requester: Requester & { destroy(): Promise<void> };
+  /** Runs `send`. The request that it makes ends when `signal` aborts, waiting or under way. `operation` is for the log. */
+  sendUntil<T>(signal: AbortSignal, operation: string, send: () => T): T;
+}
+
+interface Call {
+  readonly signal: AbortSignal;
+  readonly operation: string;
+}
+
+/**
+ * @fastify/reply-from takes no signal, and undici's deadlines do not cover everything: the one for headers begins when the request is
+ * written, not while it waits for a connection, and begins anew with every `1xx`.
+ */
+export function makeUpstreamAgent({ connections, connectMs }: UpstreamAgentOptions): UpstreamAgent {
+  // Without other TLS options undici checks certificates; the agent of @fastify/reply-from would take any. HTTP/1.1 only: over one
+  // connection of HTTP/2 all calls would fail together.
+  const agent = new Agent({ connections, pipelining: 1, allowH2: false, connect: { timeout: connectMs } });
+  const calls = new AsyncLocalStorage<Call>();
+  // The part of undici that @fastify/reply-from, which has an older version of its own, calls; always with a callback.
+  const request = (options: object, callback: (error: Error | null, answer: unknown) => void): void => {
+    const call = calls.getStore();
+    const send = agent.request.bind(agent) as unknown as (
+      options: object,
+      callback: (error: Error | null, answer: unknown) => void,
+    ) => void;
+    send({ ...options, signal: call?.signal }, (error, answer) =>
+      callback(error === null ? null : new UpstreamCallFailed(call?.operation ?? 'unknown', error), answer),
+    );
+  };
+  return {
+    requester: { request: request as unknown as Requester['request'], destroy: () => agent.destroy() },
+    sendUntil: (signal, operation, send) => calls.run({ signal, operation }, send),
+  };
+}

@@ -1,0 +1,151 @@
+import { isUtf8 } from 'node:buffer';
+import { CARRIAGE_RETURN, NEWLINE, OPEN_BRACE, QUOTE, SPACE } from './json-bytes.ts';
+import { type JsonMember, JsonSkipper, MAX_NESTING } from './json-skipper.ts';
+
+const LONGEST_QUOTED_BYTES = 80;
+
+/**
+ * Reads one event's bytes in one pass: checks that they are one JSON object in UTF-8, and finds its members. Nothing is parsed into values.
+ * The text lies in a buffer of the scanner's own until the next scan.
+ */
+export class MemberScanner {
+  members: readonly JsonMember[] = [];
+  /** The event's bytes, raw newlines between its tokens turned to blanks. */
+  text: Buffer = Buffer.alloc(64 * 1024);
+  /** The object's braces in `text`, which have the same indices in the bytes that were given. */
+  openAt = 0;
+  closeAt = 0;
+  readonly #skipper = new JsonSkipper();
+  #length = 0;
+
+  /** False where the bytes are not a JSON object; `reason` then says what they are. */
+  scan(bytes: Uint8Array): boolean {
+    this.#load(bytes);
+    const { text } = this;
+    const skipper = this.#skipper;
+    skipper.reset();
+    const start = skipper.skipBlank(text, startsWithByteOrderMark(text, this.#length) ? 3 : 0);
+    this.openAt = start;
+    if (text[start] !== OPEN_BRACE) {
+      // A whole value of another kind is "not an object"; anything else is "not JSON".
+      const end = skipper.skipValue(text, start, 0);
+      if (end >= 0 && skipper.skipBlank(text, end) === this.#length) {
+        skipper.fail(-1, 'syntax');
+      }
+      return false;
+    }
+    const members: JsonMember[] = [];
+    const after = skipper.skipObject(text, start, 1, members);
+    if (after < 0) {
+      return false;
+    }
+    this.members = members;
+    this.closeAt = after - 1;
+    const end = skipper.skipBlank(text, after);
+    if (end !== this.#length) {
+      skipper.fail(end, 'syntax');
+      return false;
+    }
+    if (skipper.sawNonAscii && !isUtf8(text.subarray(0, this.#length))) {
+      return false;
+    }
+    if (skipper.sawNewline) {
+      this.#blankNewlines();
+    }
+    return true;
+  }
+
+  /** The members of an object within the scanned text, known to be valid. `at` is its opening brace. */
+  membersAt(at: number): readonly JsonMember[] {
+    const members: JsonMember[] = [];
+    this.#skipper.skipObject(this.text, at, 1, members);
+    return members;
+  }
+
+  /** The reason why the last scan failed. */
+  reason(): string {
+    const { fault, faultAt } = this.#skipper;
+    const text = this.text.subarray(0, this.#length);
+    if (!isUtf8(text)) {
+      return 'the event is not UTF-8';
+    }
+    if (faultAt < 0) {
+      return `the event is ${this.#quote(this.openAt, this.#length)}: a JSON object is required`;
+    }
+    if (fault === 'lone surrogate') {
+      return `half a surrogate pair at byte ${faultAt} (${this.#quote(faultAt - 1, faultAt + 5)}): \\ud800 to \\udfff must come in pairs`;
+    }
+    if (fault === 'nesting') {
+      return `the event nests deeper than ${MAX_NESTING} levels`;
+    }
+    if (faultAt >= this.#length) {
+      return `the event is not JSON: it ends in the middle, after ${this.#length} bytes`;
+    }
+    // A JSON text shows control characters and escapes the event's own quotes.
+    const unexpected = withoutCutCharacter(text.toString('utf8', faultAt, faultAt + 20));
+    return `the event is not JSON: unexpected ${JSON.stringify(unexpected)} at byte ${faultAt}`;
+  }
+
+  /** A member's name. */
+  keyOf({ keyStart, keyEnd, keyHasEscapes }: JsonMember): string {
+    const key = this.text.toString('utf8', keyStart, keyEnd);
+    return keyHasEscapes ? (JSON.parse(`"${key}"`) as string) : key;
+  }
+
+  /** The value of a member that is a string. */
+  stringOf(member: JsonMember): string {
+    const raw = this.#rawOf(member);
+    return member.valueHasEscapes ? (JSON.parse(raw) as string) : raw.slice(1, -1);
+  }
+
+  /** The digits of a member that is a number. */
+  digitsOf({ valueStart, valueEnd }: JsonMember): string {
+    return this.text.toString('latin1', valueStart, valueEnd);
+  }
+
+  /** A member's value as it is written. */
+  #rawOf({ valueStart, valueEnd }: JsonMember): string {
+    return this.text.toString('utf8', valueStart, valueEnd);
+  }
+
+  /** A member's value to be shown to people, cut short. */
+  quoteValue({ valueStart, valueEnd }: JsonMember): string {
+    return this.#quote(valueStart, valueEnd);
+  }
+
+  /** A JSON text that is cut keeps both its quotes. */
+  #quote(start: number, end: number): string {
+    if (end - start <= LONGEST_QUOTED_BYTES) {
+      return this.text.toString('utf8', start, Math.min(end, this.#length));
+    }
+    const shown = withoutCutCharacter(this.text.toString('utf8', start, start + LONGEST_QUOTED_BYTES));
+    return `${shown}…${this.text[start] === QUOTE ? '"' : ''}`;
+  }
+
+  #load(bytes: Uint8Array): void {
+    const { length } = bytes;
+    if (length + 8 > this.text.length) {
+      this.text = Buffer.alloc(2 * (length + 8));
+    }
+    this.text.set(bytes);
+    this.text[length] = 0;
+    this.#length = length;
+  }
+
+  #blankNewlines(): void {
+    for (let index = this.openAt; index < this.closeAt; index++) {
+      if (this.text[index] === NEWLINE || this.text[index] === CARRIAGE_RETURN) {
+        this.text[index] = SPACE;
+      }
+    }
+  }
+}
+
+/** Removes the U+FFFD that a character reads as which was cut in its middle. */
+function withoutCutCharacter(text: string): string {
+  return text.replace(/\uFFFD+$/, '');
+}
+
+function startsWithByteOrderMark(text: Buffer, length: number): boolean {
+  return length >= 3 && text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf;
+}

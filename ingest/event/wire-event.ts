@@ -1,0 +1,215 @@
+import { canonicalAsn } from '../../query/as-number.ts';
+import { EVENT_FIELDS, type EventField, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
+import type { JsonMember } from './json-skipper.ts';
+import { LONGEST_LOG_ID_BYTES } from './log-id.ts';
+import type { MemberScanner } from './member-scanner.ts';
+
+const SMALLEST_INT32 = -(2 ** 31);
+const LARGEST_INT32 = 2 ** 31 - 1;
+const SMALLEST_INT64 = -(2n ** 63n);
+const LARGEST_INT64 = 2n ** 63n - 1n;
+
+type FieldName = EventField['name'];
+
+const FIELDS = EVENT_FIELDS.map(({ name }) => name);
+
+/** The names of the fields by length, in bytes. */
+const NAMES_BY_LENGTH = Array.from({ length: 1 + Math.max(...FIELDS.map(({ length }) => length)) }, (_, length) =>
+  FIELDS.filter((name) => name.length === length).map((name) => ({ name, bytes: Buffer.from(name) })),
+);
+const TEXT_RULES = TEXT_FIELDS.map((name) => ({ name, isAsNumber: ruleOf(name) === 'asNumber' }));
+
+/** The fields of a scanned event, checked against the rule of each. One object is filled again and again. */
+export class WireEvent {
+  /** The members of the fields that the event has: not those that are null, nor an `asn` that is "". */
+  readonly fields = new Map<FieldName, JsonMember>();
+  /** Null where the event has no valid one, which makes `read` refuse it. */
+  zoneId: number | null = null;
+  timestampMs = 0;
+  /** The AS number in decimal digits; null where the event has none. */
+  asn: string | null = null;
+  /** The members that are no field of an event. */
+  readonly others: JsonMember[] = [];
+
+  /** Returns what is wrong with the event, naming the field, its value and what is allowed; null if nothing is. */
+  read(scanner: MemberScanner): string | null {
+    this.#findFields(scanner);
+    return (
+      this.#readZoneId(scanner) ??
+      this.#readTimestamp(scanner) ??
+      this.#readLogId(scanner) ??
+      this.#readTexts(scanner) ??
+      this.#readLog(scanner)
+    );
+  }
+
+  /** Finds the fields. The last of several members with the same name counts, as in JSON.parse. */
+  #findFields(scanner: MemberScanner): void {
+    this.fields.clear();
+    this.others.length = 0;
+    for (const member of scanner.members) {
+      const { keyStart, keyEnd, keyHasEscapes } = member;
+      const name = keyHasEscapes ? FIELDS.find((field) => field === scanner.keyOf(member)) : fieldNamed(scanner.text, keyStart, keyEnd);
+      if (name === undefined) {
+        this.others.push(member);
+      } else {
+        this.fields.set(name, member);
+      }
+    }
+  }
+
+  /** The member of an optional field; undefined where it is absent or null. */
+  #optional(name: FieldName): JsonMember | undefined {
+    const member = this.fields.get(name);
+    if (member?.kind === 'null') {
+      this.fields.delete(name);
+      return undefined;
+    }
+    return member;
+  }
+
+  #readZoneId(scanner: MemberScanner): string | null {
+    this.zoneId = null;
+    const member = this.fields.get('shieldZoneId');
+    const allowed = `an integer from ${SMALLEST_INT32} to ${LARGEST_INT32} is required`;
+    if (member === undefined) {
+      return `shieldZoneId is missing: ${allowed}`;
+    }
+    const value = member.kind === 'integer' ? Number(scanner.digitsOf(member)) : Number.NaN;
+    if (!(value >= SMALLEST_INT32 && value <= LARGEST_INT32)) {
+      return `shieldZoneId is ${scanner.quoteValue(member)}: ${allowed}`;
+    }
+    this.zoneId = value;
+    return null;
+  }
+
+  #readTimestamp(scanner: MemberScanner): string | null {
+    const member = this.fields.get('timestamp');
+    const allowed = 'Unix milliseconds as an integer of 64 bits, or an ISO 8601 text with a zone, is required';
+    if (member === undefined) {
+      return `timestamp is missing: ${allowed}`;
+    }
+    const value = timestampOf(scanner, member);
+    if (value === null) {
+      return `timestamp is ${scanner.quoteValue(member)}: ${allowed}`;
+    }
+    this.timestampMs = value;
+    return null;
+  }
+
+  #readLogId(scanner: MemberScanner): string | null {
+    const member = this.#optional('logId');
+    if (member === undefined) {
+      return null;
+    }
+    const allowed = `a text of 1 to ${LONGEST_LOG_ID_BYTES} bytes is required`;
+    if (member.kind !== 'string') {
+      return `logId is ${scanner.quoteValue(member)}: ${allowed}`;
+    }
+    let bytes = member.valueEnd - member.valueStart - 2;
+    if (member.valueHasEscapes && bytes > LONGEST_LOG_ID_BYTES) {
+      bytes = Buffer.byteLength(scanner.stringOf(member));
+    }
+    if (bytes > LONGEST_LOG_ID_BYTES) {
+      return `logId is ${scanner.quoteValue(member)}, which has ${bytes} bytes: ${allowed}`;
+    }
+    return bytes < 1 ? `logId is "": ${allowed}` : null;
+  }
+
+  #readTexts(scanner: MemberScanner): string | null {
+    this.asn = null;
+    for (const { name, isAsNumber } of TEXT_RULES) {
+      const member = this.#optional(name);
+      if (member === undefined) {
+        continue;
+      }
+      if (isAsNumber) {
+        const wrong = this.#readAsn(scanner, member, name);
+        if (wrong !== null) {
+          return wrong;
+        }
+      } else if (member.kind !== 'string') {
+        return `${name} is ${scanner.quoteValue(member)}: a string or null is required`;
+      }
+    }
+    return null;
+  }
+
+  /** A number has digits, so an empty text says that the event has none; `AS` alone is wrong. */
+  #readAsn(scanner: MemberScanner, member: JsonMember, name: FieldName): string | null {
+    const isText = member.kind === 'string';
+    const written = isText ? scanner.stringOf(member) : member.kind === 'integer' ? scanner.digitsOf(member) : '';
+    if (isText && written === '') {
+      this.fields.delete(name);
+      return null;
+    }
+    this.asn = canonicalAsn(written);
+    return this.asn === null
+      ? `${name} is ${scanner.quoteValue(member)}: decimal digits are required, as a number or a text, which may begin with AS`
+      : null;
+  }
+
+  #readLog(scanner: MemberScanner): string | null {
+    const member = this.#optional('log');
+    return member === undefined || member.kind === 'object' ? null : `log is ${scanner.quoteValue(member)}: a JSON object is required`;
+  }
+}
+
+/** The field whose name is in `text[start, end)`. */
+function fieldNamed(text: Uint8Array, start: number, end: number): FieldName | undefined {
+  for (const { name, bytes } of NAMES_BY_LENGTH[end - start] ?? []) {
+    let index = 0;
+    while (index < bytes.length && bytes[index] === text[start + index]) {
+      index++;
+    }
+    if (index === bytes.length) {
+      return name;
+    }
+  }
+  return undefined;
+}
+
+/** Unix milliseconds; null where the value is neither an integer of 64 bits nor an ISO 8601 text with a zone. */
+function timestampOf(scanner: MemberScanner, member: JsonMember): number | null {
+  if (member.kind === 'string') {
+    return parseIsoTime(scanner.stringOf(member));
+  }
+  if (member.kind !== 'integer') {
+    return null;
+  }
+  const digits = scanner.digitsOf(member);
+  return isInt64(digits) ? Number(digits) : null;
+}
+
+function isInt64(digits: string): boolean {
+  if (Number.isSafeInteger(Number(digits))) {
+    return true;
+  }
+  // Far longer ones are not worth turning into a number.
+  const value = digits.length > 20 ? LARGEST_INT64 + 1n : BigInt(digits);
+  return value <= LARGEST_INT64 && value >= SMALLEST_INT64;
+}
+
+const ISO_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)$/;
+
+/**
+ * Unix milliseconds of an ISO 8601 date and time with a zone, such as `2026-01-31T23:59:59.5+02:00`; finer than a millisecond is cut off.
+ * Null where the text is none, names a day or time that does not exist, or lacks the zone.
+ */
+function parseIsoTime(text: string): number | null {
+  const match = ISO_TIME.exec(text);
+  if (match === null) {
+    return null;
+  }
+  const [, year, month, day, hour, minute, second = '0', fraction = '', sign, zoneHour = '0', zoneMinute = '0'] = match;
+  const [y, mo, d, h, mi, s] = [year, month, day, hour, minute, second].map(Number) as [number, number, number, number, number, number];
+  const daysInMonth = new Date(Date.UTC(2000 + (y % 400), mo, 0)).getUTCDate();
+  if (mo < 1 || mo > 12 || d < 1 || d > daysInMonth || h > 23 || mi > 59 || s > 59 || Number(zoneHour) > 23 || Number(zoneMinute) > 59) {
+    return null;
+  }
+  const date = new Date(0);
+  date.setUTCFullYear(y, mo - 1, d);
+  date.setUTCHours(h, mi, s, Number(fraction.padEnd(3, '0').slice(0, 3)));
+  const offsetMinutes = Number(zoneHour) * 60 + Number(zoneMinute);
+  return date.getTime() - (sign === '-' ? -offsetMinutes : offsetMinutes) * 60_000;
+}

@@ -1,0 +1,122 @@
+import { canonicalAsn } from './as-number.ts';
+import { readAddress, readCidr } from './cidr.ts';
+import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension, FREE_TEXT_FIELDS, ruleOf } from './event-fields.ts';
+import { queryTerms } from './query-terms.ts';
+import { type ErrorList, shownValue } from './request-errors.ts';
+import { SEARCH_LIMITS } from './search-limits.ts';
+import type { AddressRange, Predicate } from './search-plan.ts';
+import { FILTER_OPS, type FilterClause, type RequestConditions, starRunsIn, wildcardParts } from './search-request.ts';
+
+/** The predicate of the conditions of a request. Adds to the errors what makes no sense for the operation of a clause. */
+export function requestPredicate({ query, filters, exclude }: RequestConditions, errors: ErrorList): Predicate {
+  const terms = queryTerms(query ?? '');
+  if (terms.length > SEARCH_LIMITS.terms) {
+    errors.add('query', `must have at most ${SEARCH_LIMITS.terms} terms, not ${terms.length}: ${shownValue(query)}`);
+  }
+  return allOf([
+    ...terms.map(termPredicate),
+    ...filters.clauses.map((clause) => filterPredicate(clause, errors)),
+    ...exclude.clauses.map((clause): Predicate => ({ kind: 'not', of: filterPredicate(clause, errors) })),
+  ]);
+}
+
+function termPredicate(needle: string): Predicate {
+  return anyOf(FREE_TEXT_FIELDS.map((column) => ({ kind: 'contains', column, needle })));
+}
+
+function filterPredicate(clause: FilterClause, errors: ErrorList): Predicate {
+  const { field: column, op } = clause;
+  const texts = [...new Set(clause.alternatives.map(({ text }) => text))];
+  applyOpRules(clause, errors);
+  switch (op) {
+    case 'eq':
+    case 'in':
+      return equalityPredicate(column, texts);
+    case 'contains':
+      return anyOf(texts.map((needle) => ({ kind: 'contains', column, needle })));
+    case 'wildcard':
+      refuseManyStars(clause, errors);
+      return anyOf(texts.map((pattern) => ({ kind: 'wildcard', column, parts: wildcardParts(pattern) })));
+    case 'cidr':
+      return cidrPredicate(clause, errors);
+    default:
+      return op satisfies never;
+  }
+}
+
+/**
+ * Addresses are compared as numbers, so that different spellings are equal. A text that is no address is compared as text, and can only
+ * equal the `ip` of an event that is no address either.
+ */
+function equalityPredicate(column: Dimension, texts: readonly string[]): Predicate {
+  const rule = ruleOf(column);
+  if (rule === 'asNumber') {
+    return equals(column, [...new Set(texts.map((text) => canonicalAsn(text) ?? text))]);
+  }
+  if (rule !== 'address') {
+    return equals(column, texts);
+  }
+  const addresses = texts.map((text) => ({ text, address: readAddress(text) }));
+  const numbers = new Set(addresses.map(({ address }) => address).filter((address) => address !== null));
+  const others = addresses.filter(({ address }) => address === null).map(({ text }) => text);
+  return anyOf([
+    ...(numbers.size > 0 ? [addressIn([...numbers].map((address) => ({ first: address, last: address })))] : []),
+    ...(others.length > 0 ? [equals(column, others)] : []),
+  ]);
+}
+
+function cidrPredicate({ alternatives }: FilterClause, errors: ErrorList): Predicate {
+  const ranges: AddressRange[] = [];
+  for (const alternative of alternatives) {
+    const parsed = readCidr(alternative.text);
+    if ('fault' in parsed) {
+      errors.add(alternative.path, `${parsed.fault}, not ${shownValue(alternative.text)}`);
+    } else {
+      ranges.push(...parsed);
+    }
+  }
+  return addressIn(ranges);
+}
+
+function applyOpRules({ path, field, op, alternatives }: FilterClause, errors: ErrorList): void {
+  const { onAddresses, refusesEmpty } = FILTER_OPS[op];
+  if (onAddresses && ruleOf(field) !== 'address') {
+    const fields = DIMENSIONS.filter((name) => ruleOf(name) === 'address').join(', ');
+    errors.add(`${path}.op`, `must not be ${op} on the field ${field}: only ${fields} has addresses`);
+  }
+  for (const alternative of refusesEmpty ? alternatives : []) {
+    if (alternative.text === '') {
+      errors.add(alternative.path, 'must not be empty: every value contains "", so it would ask for nothing');
+    }
+  }
+}
+
+function refuseManyStars({ alternatives }: FilterClause, errors: ErrorList): void {
+  for (const { text, path } of alternatives) {
+    const starRuns = starRunsIn(text);
+    if (starRuns > SEARCH_LIMITS.starRuns) {
+      errors.add(path, `must have at most ${SEARCH_LIMITS.starRuns} stars with text between them, not ${starRuns}: ${shownValue(text)}`);
+    }
+  }
+}
+
+function equals(column: Dimension, values: readonly string[]): Predicate {
+  return { kind: 'equals', column, values, folded: CASE_IGNORED_FIELDS.has(column) };
+}
+
+function addressIn(ranges: readonly AddressRange[]): Predicate {
+  return { kind: 'addressIn', ranges };
+}
+
+function allOf(predicates: readonly Predicate[]): Predicate {
+  const [only] = predicates;
+  if (only === undefined) {
+    return { kind: 'everything' };
+  }
+  return predicates.length === 1 ? only : { kind: 'all', of: predicates };
+}
+
+function anyOf(predicates: readonly Predicate[]): Predicate {
+  const [only] = predicates;
+  return predicates.length === 1 && only !== undefined ? only : { kind: 'any', of: predicates };
+}

@@ -1,0 +1,203 @@
+import type { Operation } from '../../edge/operations/operation.ts';
+import { MANAGEMENT_NUMBERS, rangesText } from '../../edge/operations/operations.ts';
+import type { UpstreamTarget } from '../../edge/proxy/upstream-request.ts';
+import { accept, type ConfigVariable, type ParsedValue, refuse } from './config-value.ts';
+
+/** The upstream of one operation: an address, or the local control plane. */
+type UpstreamChoice = { readonly kind: 'url'; readonly url: string } | { readonly kind: 'local' };
+
+/** The operations that may have an upstream of their own, as messages name them. */
+const ALLOWED_NUMBERS = rangesText(MANAGEMENT_NUMBERS, '..');
+
+/** The proxies look for steps upwards in the decoded path, and would fail on every request. */
+function isPlainPath(path: string): boolean {
+  try {
+    return !decodeURIComponent(path).includes('..');
+  } catch (error) {
+    if (error instanceof URIError) return false;
+    throw error;
+  }
+}
+
+/** An address without credentials, query or fragment, or the reason why it is refused. */
+function parseAddress(text: string, schemes: readonly string[]): ParsedValue<URL> {
+  const url = URL.parse(text);
+  if (url === null) return refuse('it is no URL');
+  const scheme = url.protocol.slice(0, -1);
+  if (!schemes.includes(scheme)) return refuse(`its scheme is ${scheme}`);
+  if (url.hostname === '') return refuse('it has no host');
+  if (url.username !== '' || url.password !== '')
+    return refuse('it holds a user name or a password; a key or token has a variable of its own');
+  if (url.search !== '' || url.hash !== '') return refuse('it has a query or a fragment');
+  if (!isPlainPath(url.pathname)) return refuse('its path has a % that begins no escape, or .. behind one');
+  return accept(url);
+}
+
+const UPSTREAM_URL_FORM = 'an http: or https: URL without credentials, query and fragment';
+
+/** Parses UPSTREAM_URL. */
+function parseUpstreamUrl(text: string): ParsedValue<string> {
+  const parsed = parseAddress(text, ['http', 'https']);
+  return parsed.kind === 'value' ? accept(parsed.value.href.replace(/\/+$/, '')) : parsed;
+}
+
+const DATABASE_URL_FORM = 'a libsql:, https: or http: URL without credentials, query and fragment; libsql: is https';
+
+/** Parses SERVICE_DATABASE_URL. `libsql:` becomes `https:`. */
+function parseDatabaseUrl(text: string): ParsedValue<string> {
+  // URL does not parse the hosts of schemes that it does not know.
+  const web = text.replace(/^libsql:/i, 'https:');
+  const parsed = parseAddress(web, ['http', 'https']);
+  return parsed.kind === 'value' ? accept(parsed.value.href.replace(/\/+$/, '')) : parsed;
+}
+
+const LOCAL_FORM = 'local instead of a URL is the local control plane';
+const UPSTREAM_OVERRIDES_FORM = `number=URL items separated by commas, number ${ALLOWED_NUMBERS} as in /openapi.json; ${LOCAL_FORM}`;
+
+/** Parses UPSTREAM_URL_OVERRIDES: `4=https://dns.example,9=local`. */
+function parseUpstreamOverrides(text: string): ParsedValue<ReadonlyMap<number, UpstreamChoice>> {
+  const choices = new Map<number, UpstreamChoice>();
+  for (const item of text.split(',').map((part) => part.trim())) {
+    const [, digits = '', target = ''] = /^(\d{1,2})=(.+)$/.exec(item) ?? [];
+    const number = Number(digits);
+    if (!MANAGEMENT_NUMBERS.includes(number)) return refuse(`an item does not begin with an operation number ${ALLOWED_NUMBERS} and =`);
+    if (choices.has(number)) return refuse(`operation ${number} is there twice`);
+    if (target === 'local') {
+      choices.set(number, { kind: 'local' });
+      continue;
+    }
+    const parsed = parseUpstreamUrl(target);
+    if (parsed.kind === 'refused') return refuse(`operation ${number}: ${parsed.why ?? UPSTREAM_URL_FORM}`);
+    choices.set(number, { kind: 'url', url: parsed.value });
+  }
+  return accept(choices);
+}
+
+const MAX_CREDENTIAL_LENGTH = 4_096;
+const CREDENTIAL = new RegExp(`^[\\x21-\\x7e]{1,${MAX_CREDENTIAL_LENGTH}}$`);
+const CREDENTIAL_FORM = `1 to ${MAX_CREDENTIAL_LENGTH} printable ASCII characters without blank`;
+
+/** Parses a key or token for a header. */
+function parseCredential(text: string): ParsedValue<string> {
+  return CREDENTIAL.test(text) ? accept(text) : refuse();
+}
+
+/** Parses CHALLENGE_RESOLVER_URL. */
+function parseResolverUrl(text: string): ParsedValue<string> {
+  const parsed = parseAddress(text, ['http']);
+  return parsed.kind === 'value' ? accept(parsed.value.href) : parsed;
+}
+
+/** The values of the settings below; null where they are not set. */
+export interface EdgeConfigValues {
+  readonly upstreamUrl: string | null;
+  /** By operation number. `upstreamUrl` answers those without an entry. */
+  readonly upstreamOverrides: ReadonlyMap<number, UpstreamChoice> | null;
+  readonly upstreamAccessKey: string | null;
+  readonly serviceDatabaseUrl: string | null;
+  readonly serviceDatabaseAuthToken: string | null;
+  readonly challengeResolverUrl: string | null;
+}
+
+type EdgeVariable = { [K in keyof EdgeConfigValues]: ConfigVariable<K, NonNullable<EdgeConfigValues[K]>> }[keyof EdgeConfigValues];
+
+/** The settings of the upstreams. URLs are secrets, too, because one may hold a secret by mistake. */
+export const EDGE_CONFIG_VARIABLES: readonly EdgeVariable[] = [
+  {
+    key: 'upstreamUrl',
+    name: 'UPSTREAM_URL',
+    default: null,
+    allowed: UPSTREAM_URL_FORM,
+    about: `Who answers the management operations ${rangesText(MANAGEMENT_NUMBERS)}; unset: the local control plane, its state in DATA_DIR`,
+    secret: true,
+    parse: parseUpstreamUrl,
+  },
+  {
+    key: 'upstreamOverrides',
+    name: 'UPSTREAM_URL_OVERRIDES',
+    default: null,
+    allowed: UPSTREAM_OVERRIDES_FORM,
+    about: 'Another answerer for some of them, such as `4=https://dns.example,9=local`',
+    secret: true,
+    parse: parseUpstreamOverrides,
+  },
+  {
+    key: 'upstreamAccessKey',
+    name: 'UPSTREAM_ACCESS_KEY',
+    default: null,
+    allowed: CREDENTIAL_FORM,
+    about: "Sent to those URLs in place of the caller's AccessKey; unset: the caller's own is sent on",
+    secret: true,
+    parse: parseCredential,
+  },
+  {
+    key: 'serviceDatabaseUrl',
+    name: 'SERVICE_DATABASE_URL',
+    default: null,
+    allowed: DATABASE_URL_FORM,
+    about: 'The database behind `/v2/pipeline`; unset: the local one',
+    secret: true,
+    parse: parseDatabaseUrl,
+  },
+  {
+    key: 'serviceDatabaseAuthToken',
+    name: 'SERVICE_DATABASE_AUTH_TOKEN',
+    default: null,
+    allowed: `${CREDENTIAL_FORM}; needs SERVICE_DATABASE_URL`,
+    about:
+      'Sent to that database; callers then present, as their bearer token, an access key with the scope database. ' +
+      "Unset: the caller's own token is sent on",
+    secret: true,
+    parse: parseCredential,
+  },
+  {
+    key: 'challengeResolverUrl',
+    name: 'CHALLENGE_RESOLVER_URL',
+    default: null,
+    allowed: 'an http: URL without credentials, query and fragment',
+    about: 'Where the local control plane looks for the files of HTTP certificate challenges; unset: at itself',
+    parse: parseResolverUrl,
+  },
+];
+
+export type UpstreamConfig = Pick<
+  EdgeConfigValues,
+  'upstreamUrl' | 'upstreamOverrides' | 'upstreamAccessKey' | 'serviceDatabaseUrl' | 'serviceDatabaseAuthToken'
+>;
+
+/** How to reach the local control plane. */
+export interface LocalPlane {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Throws EdgeError 401 unless an `Authorization` header has a token of the local database. Absent: the plane itself checks it. */
+  readonly requireDatabaseToken?: (authorization: string | undefined) => void;
+}
+
+function managementChoice({ upstreamUrl, upstreamOverrides }: UpstreamConfig, number: number): UpstreamChoice {
+  return upstreamOverrides?.get(number) ?? (upstreamUrl === null ? { kind: 'local' } : { kind: 'url', url: upstreamUrl });
+}
+
+function managementTarget(config: UpstreamConfig, number: number, local: LocalPlane): UpstreamTarget {
+  const choice = managementChoice(config, number);
+  // The plane knows its proxies by the secret. The caller's key has been checked before.
+  if (choice.kind === 'local') return { ...local, passes: [] };
+  const { upstreamAccessKey } = config;
+  return upstreamAccessKey === null
+    ? { url: choice.url, headers: {}, passes: ['accesskey'] }
+    : { url: choice.url, headers: { accesskey: upstreamAccessKey }, passes: [] };
+}
+
+function databaseTarget({ serviceDatabaseUrl, serviceDatabaseAuthToken }: UpstreamConfig, local: LocalPlane): UpstreamTarget {
+  if (serviceDatabaseUrl === null) return { ...local, passes: ['authorization'] };
+  return serviceDatabaseAuthToken === null
+    ? { url: serviceDatabaseUrl, headers: {}, passes: ['authorization'] }
+    : { url: serviceDatabaseUrl, headers: { authorization: `Bearer ${serviceDatabaseAuthToken}` }, passes: [] };
+}
+
+/** The upstream of an operation by the configuration, or the local control plane. */
+export function upstreamFor(config: UpstreamConfig, { number, key, upstream }: Operation, local: LocalPlane): UpstreamTarget {
+  if (upstream === 'local') return { ...local, passes: [] };
+  const target = upstream === 'database' ? databaseTarget(config, local) : managementTarget(config, number, local);
+  // Operations without a key send no credential of ours. The secret of the plane stays, because it only says who forwards.
+  return key === 'none' && target.url !== local.url ? { url: target.url, headers: {}, passes: [] } : target;
+}

@@ -1,0 +1,115 @@
+import type { FeedPosition } from '../../store/event-store.ts';
+import type { FeedFormatName } from '../formats/feed-formats.ts';
+import { RequestProblem } from '../http/problem.ts';
+import { type FeedReading, type HeldPage, readPage } from './feed-reading.ts';
+import type { FormatThreads, WrittenPiece } from './format-threads.ts';
+
+interface FeedAnswerOptions {
+  readonly reading: FeedReading;
+  readonly position: FeedPosition;
+  readonly limit: number;
+  readonly format: FeedFormatName;
+  readonly threads: Pick<FormatThreads, 'write'>;
+  /** The page that is read already. */
+  readonly firstPage: HeldPage;
+  /** Called with the number of events in each piece. */
+  readonly onEvents: (count: number) => void;
+  /** Called where the answer ends before its limit, because the next page could not be read. */
+  readonly onShortened: (problem: RequestProblem) => void;
+}
+
+/**
+ * The body of an answer: up to `limit` events, a line each, and a last line with the cursor. Where a page cannot be read, the answer ends
+ * after the page before, and its last line says that there are more events. An answer without its last line is incomplete, which is so
+ * when this throws.
+ *
+ * Each page is read while the one before it is sent. A page that its client does not read may be evicted (see `page-memory.ts`); the
+ * events that were not sent are then read again.
+ */
+export async function* feedAnswer(options: FeedAnswerOptions): AsyncGenerator<Buffer> {
+  const { reading, limit, format, threads, firstPage, onEvents } = options;
+  const { positions } = reading.store;
+  let { position } = options;
+  let more = firstPage.more;
+  let count = 0;
+  let held: HeldPage | null = firstPage;
+  let next: Promise<HeldPage | null> | undefined;
+  try {
+    while (held !== null) {
+      const { page, end, events, more: hasMore }: HeldPage = held;
+      let written = 0;
+      for await (const piece of piecesOf(held, format, threads)) {
+        yield piece.chunk;
+        written += piece.events;
+        count += piece.events;
+        position = positions.advance(position, { sequence: piece.lastSequence });
+        onEvents(piece.events);
+        const left = limit - count - (events - written);
+        if (hasMore && left > 0) next ??= begin(options, end, left);
+        // Awaited after this page, or never, if the answer is cut short.
+        next?.catch(() => undefined);
+      }
+      page.release();
+      const isWhole: boolean = written === events;
+      more = hasMore || !isWhole;
+      if (isWhole) position = end;
+      else await discard(next);
+      if (!isWhole) next = undefined;
+      if (more && count < limit) next ??= begin(options, position, limit - count);
+      held = (await next) ?? null;
+      next = undefined;
+    }
+  } finally {
+    held?.page.release();
+    void discard(next);
+  }
+  yield Buffer.from(`${JSON.stringify({ cursor: positions.encode(position), more, count })}\n`);
+}
+
+/** The pieces of a page, up to its eviction. */
+async function* piecesOf(
+  held: HeldPage,
+  format: FeedFormatName,
+  threads: FeedAnswerOptions['threads'],
+): AsyncGenerator<WrittenPiece, void> {
+  for (;;) {
+    const piece = await nextPiece(held, format, threads);
+    if (piece === undefined) return;
+    yield piece;
+    held.page.touch();
+  }
+}
+
+/**
+ * The next piece of a page; undefined at its end or after its eviction. A function of its own, so that no suspended frame keeps an evicted
+ * page in memory.
+ */
+async function nextPiece(
+  { page }: HeldPage,
+  format: FeedFormatName,
+  threads: FeedAnswerOptions['threads'],
+): Promise<WrittenPiece | undefined> {
+  const { value } = page;
+  if (value === undefined) return undefined;
+  value.pieces ??= threads.write(value.lines, format);
+  const { value: piece, done } = await value.pieces.next();
+  return done === true ? undefined : piece;
+}
+
+/** Reads the next page; null where the answer has to end before it. */
+async function begin({ reading, onShortened }: FeedAnswerOptions, position: FeedPosition, left: number): Promise<HeldPage | null> {
+  try {
+    return await readPage(position, left, reading);
+  } catch (error) {
+    if (!(error instanceof RequestProblem)) throw error;
+    onShortened(error);
+    return null;
+  }
+}
+
+/** Releases a page that is not needed any more. */
+async function discard(page: Promise<HeldPage | null> | undefined): Promise<void> {
+  // An error of an unneeded page does not matter.
+  const held = await page?.catch(() => null);
+  held?.page.release();
+}

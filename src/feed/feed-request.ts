@@ -1,0 +1,50 @@
+import { cutText } from '../../query/request-errors.ts';
+import type { EventStore, FeedPosition, FeedPositions } from '../../store/event-store.ts';
+import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../formats/feed-formats.ts';
+import { oneOf, type RawQuery, type Reader, readQuery, wholeNumber } from '../http/request-parameters.ts';
+
+export const MAX_EVENTS = 100_000;
+export const DEFAULT_EVENTS = 10_000;
+export const MAX_WAIT_SECONDS = 30;
+
+export interface FeedQuery {
+  readonly position: FeedPosition;
+  readonly limit: number;
+  readonly format: FeedFormatName;
+  /** Milliseconds. */
+  readonly waitMs: number;
+}
+
+/** Reads the query parameters of the feed. Throws RequestProblem `request.invalid` with all faults. */
+export async function feedQuery(query: unknown, { positions }: Pick<EventStore, 'positions'>): Promise<FeedQuery> {
+  const { cursor, limit, format, wait } = readQuery<{ cursor: FeedPosition; limit: number; format: FeedFormatName; wait: number }>(query, {
+    cursor: await cursorReader((query as RawQuery | undefined)?.['cursor'], positions),
+    limit: wholeNumber(1, MAX_EVENTS),
+    format: oneOf(...FEED_FORMAT_NAMES),
+    wait: wholeNumber(0, MAX_WAIT_SECONDS),
+  });
+  return {
+    position: cursor ?? (await positions.oldest()),
+    limit: limit ?? DEFAULT_EVENTS,
+    format: format ?? DEFAULT_FEED_FORMAT,
+    waitMs: (wait ?? 0) * 1_000,
+  };
+}
+
+/** Makes the reader of `cursor`. The store has to decode the cursor first, because that is asynchronous. */
+async function cursorReader(given: unknown, positions: FeedPositions): Promise<Reader<FeedPosition>> {
+  const position = await positionOf(given, positions);
+  return (value, name, errors) => {
+    if (typeof position !== 'string') return position;
+    const shown = typeof value === 'string' ? `${JSON.stringify(cutText(value))} ` : '';
+    errors.add(name, `${shown}${position}; allowed: the cursor of an answer, now, or none to begin with the oldest event`);
+    return undefined;
+  };
+}
+
+/** The position of a cursor, or words that say what is wrong with it; undefined without a cursor. */
+async function positionOf(cursor: unknown, positions: FeedPositions): Promise<FeedPosition | string | undefined> {
+  if (cursor === undefined) return undefined;
+  if (cursor === 'now') return positions.newest();
+  return typeof cursor === 'string' ? positions.decode(cursor) : 'is given several times';
+}

@@ -1,0 +1,62 @@
+import { BODY, cutText, ErrorList, propertyPath } from '../../query/request-errors.ts';
+import { ZONE_ID_RANGE, zoneIdIn } from '../config/zone-id.ts';
+import { invalidRequest, RequestProblem } from './problem.ts';
+
+export type RawQuery = Readonly<Record<string, unknown>>;
+
+/** Reads one parameter; undefined where it is absent. Faults are added to the errors under `name`. */
+export type Reader<Value> = (value: unknown, name: string, errors: ErrorList) => Value | undefined;
+
+/** The value as it was written, quoted and cut. */
+function shown(value: unknown): string {
+  return Array.isArray(value) ? `${value.length} values` : JSON.stringify(cutText(String(value)));
+}
+
+/** A whole number in decimal digits, both ends included, at most 2^53-1. */
+export function wholeNumber(min: number, max: number): Reader<number> {
+  return (value, name, errors) => {
+    if (value === undefined) return undefined;
+    const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    errors.add(name, `must be a whole number ${min}..${max}, not ${shown(value)}`);
+    return undefined;
+  };
+}
+
+/** One of the words, case-sensitive. */
+export function oneOf<Word extends string>(...words: readonly Word[]): Reader<Word> {
+  return (value, name, errors) => {
+    if (value === undefined) return undefined;
+    const word = words.find((candidate) => candidate === value);
+    if (word === undefined) errors.add(name, `must be one of ${words.join(', ')}, not ${shown(value)}`);
+    return word;
+  };
+}
+
+/**
+ * Reads the query parameters by their readers. Throws RequestProblem `request.invalid` with all faults: wrong values, parameters given
+ * twice, and parameters that the route does not have.
+ */
+export function readQuery<Values extends Readonly<Record<string, unknown>>>(
+  query: unknown,
+  readers: { readonly [Name in keyof Values]: Reader<Values[Name]> },
+): { readonly [Name in keyof Values]?: Values[Name] } {
+  const errors = new ErrorList();
+  const names = Object.keys(readers);
+  const given = (query ?? {}) as RawQuery;
+  const values = Object.entries<Reader<unknown>>(readers).map(([name, read]) => [name, read(given[name], name, errors)]);
+  for (const name of Object.keys(given).filter((candidate) => !names.includes(candidate))) {
+    const allowed = names.length === 0 ? 'there are none' : `allowed are ${names.join(', ')}`;
+    errors.add(propertyPath(BODY, name), `is not a query parameter of this path; ${allowed}`);
+  }
+  if (!errors.isEmpty) throw invalidRequest(errors.toArray());
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+/** Parses the `shieldZoneId` of a path. Throws RequestProblem `request.invalid` unless it is a zone id. */
+export function parseZoneId(text: string): number {
+  const zoneId = zoneIdIn(text);
+  if (zoneId !== null) return zoneId;
+  const message = `${JSON.stringify(cutText(text))} is not a whole number ${ZONE_ID_RANGE}`;
+  throw new RequestProblem('request.invalid', `shieldZoneId: ${message}`, { errors: [{ field: 'shieldZoneId', message }] });
+}

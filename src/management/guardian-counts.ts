@@ -1,0 +1,82 @@
+import { EdgeError } from '../../edge/edge-error.ts';
+import type { GuardianDay } from '../../edge/local/local-resource.ts';
+import { GUARDIAN_COUNTERS } from '../../edge/operations/shield-zones.ts';
+import type { SearchPlan } from '../../query/search-plan.ts';
+import type { EventGroup } from '../../query/search-result.ts';
+import type { EventStore } from '../../store/event-store.ts';
+import { DeadlinePassed, withDeadline } from '../http/interruption.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS = 28;
+const PAGE_SIZE = 500;
+
+type Counts = { -readonly [K in keyof GuardianDay['counts']]: number };
+
+const noCounts = (): Counts => Object.fromEntries(GUARDIAN_COUNTERS.map((counter) => [counter, 0])) as Counts;
+
+/**
+ * Events have no field for the kind of a finding, so it is read from the action and the rule: rule ids that name a rate limit, a schema or
+ * validation, or authentication count as such.
+ */
+function add(counts: Counts, { action, ruleId }: { readonly action: string; readonly ruleId: string }, events: number): void {
+  counts.requestsInspected += events;
+  if (action === 'blocked') counts.blockedRequests += events;
+  if (action === 'logged') counts.loggedRequests += events;
+  if (/rate-?_?limit/.test(ruleId) || /rate-?_?limit/.test(action)) counts.rateLimited += events;
+  else if (/schema|validation/.test(ruleId)) counts.failedRequestValidation += events;
+  else if (/auth/.test(ruleId)) counts.failedAuthenticationEnforcement += events;
+}
+
+function planOf(zoneId: number, fromMs: number, pageIndex: number): SearchPlan {
+  return {
+    zones: [zoneId],
+    window: { fromMs, toMs: fromMs + DAYS * DAY_MS },
+    where: { kind: 'equals', column: 'feature', values: ['api-guardian'], folded: true },
+    page: { index: pageIndex, size: PAGE_SIZE },
+    output: { kind: 'groups', by: ['action', 'ruleId'], buckets: DAYS },
+  };
+}
+
+interface GuardianCountsOptions {
+  readonly store: Pick<EventStore, 'search'>;
+  /** Unix ms UTC. */
+  readonly now: () => number;
+  /** A search that takes longer is given up, in milliseconds. */
+  readonly deadlineMs: number;
+}
+
+function asRefusal(error: unknown): unknown {
+  if (!(error instanceof DeadlinePassed)) return error;
+  return new EdgeError(503, 'metrics.deadline', `The events could not be counted: ${error.message}`, {
+    headers: { 'retry-after': '5' },
+    cause: error,
+  });
+}
+
+/**
+ * Counts the stored events of the feature `api-guardian` for today and each of the 27 days before. Throws EdgeError 503 past the deadline.
+ */
+export async function guardianDays({ store, now, deadlineMs }: GuardianCountsOptions, zoneId: number): Promise<readonly GuardianDay[]> {
+  const fromMs = Math.floor(now() / DAY_MS) * DAY_MS - (DAYS - 1) * DAY_MS;
+  const days = Array.from({ length: DAYS }, (_, index) => ({
+    day: new Date(fromMs + index * DAY_MS).toISOString().slice(0, 10),
+    counts: noCounts(),
+  }));
+
+  function count({ key, sparkline = [] }: EventGroup): void {
+    const named = { action: (key.action ?? '').toLowerCase(), ruleId: (key.ruleId ?? '').toLowerCase() };
+    for (const [index, { counts }] of days.entries()) add(counts, named, sparkline[index] ?? 0);
+  }
+
+  for (let pageIndex = 0, total = 1; pageIndex * PAGE_SIZE < total; pageIndex += 1) {
+    const plan = planOf(zoneId, fromMs, pageIndex);
+    const counted = withDeadline(deadlineMs, new AbortController().signal, (signal) => store.search(plan, { signal }));
+    const result = await counted.catch((error: unknown) => {
+      throw asRefusal(error);
+    });
+    if (result.kind !== 'groups') throw new Error('a search for groups was answered with rows');
+    total = result.total;
+    result.groups.forEach(count);
+  }
+  return days;
+}

@@ -1,0 +1,120 @@
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { EVENT_FIELDS_VERSION } from '../../../query/event-fields.ts';
+import { StoreError } from '../../event-store.ts';
+import { inTransaction } from '../runtime/sqlite-transaction.ts';
+import { MIGRATIONS, OLDEST_VERSION } from './migrations.ts';
+
+const SCHEMA = `
+  CREATE TABLE segments (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    min_timestamp INTEGER NOT NULL, max_timestamp INTEGER NOT NULL, min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE segment_zones (
+    segment_id INTEGER NOT NULL REFERENCES segments(id) ON DELETE CASCADE, zone_id INTEGER NOT NULL, rows INTEGER NOT NULL,
+    PRIMARY KEY (segment_id, zone_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE blob_files (
+    number INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL, text_bytes INTEGER NOT NULL, ingest_times BLOB NOT NULL
+  ) STRICT;
+  CREATE TABLE source_offsets (
+    topic TEXT NOT NULL, partition INTEGER NOT NULL, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, partition)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE expired_watermarks (
+    zone_id INTEGER NOT NULL, run INTEGER NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (zone_id, run)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE progress (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  INSERT INTO progress (name, value) VALUES ('store_id', abs(random() % 4294967296));
+`;
+
+/** The version of a new catalog: that of the last migration. */
+const VERSION = MIGRATIONS.at(-1)?.to ?? OLDEST_VERSION;
+
+/**
+ * Opens the SQLite file of a catalog under an exclusive lock, which goes with the process, however it ends. Makes its tables where it is
+ * new, and migrates it where it is older. Throws `StoreError`: `folder_in_use`, `folder_unusable`, `corrupt`.
+ */
+export function openCatalogDatabase(file: string): DatabaseSync {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file);
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+    create(database);
+    refuseUnreadable(database, file);
+    migrate(database, dirname(file));
+    return database;
+  } catch (error) {
+    database?.close();
+    throw asOpenError(file, error);
+  }
+}
+
+/** Makes the tables of a new catalog. Begins a write in any case, so that another process that has the file open is noticed. */
+function create(database: DatabaseSync): void {
+  inTransaction(database, () => {
+    if (versionOf(database) === 0) {
+      database.exec(SCHEMA);
+      database.exec(`PRAGMA user_version = ${VERSION}`);
+      writeFieldsVersion(database);
+    }
+  });
+}
+
+function refuseUnreadable(database: DatabaseSync, file: string): void {
+  const folder = JSON.stringify(dirname(file));
+  const version = versionOf(database);
+  if (version < OLDEST_VERSION || version > VERSION) {
+    const reads = `this program reads versions ${OLDEST_VERSION} to ${VERSION}`;
+    const advice = `open it with ${version > VERSION ? 'a newer' : 'an older'} program, or choose another folder`;
+    throw new StoreError('folder_unusable', `DATA_DIR: ${folder} is of version ${version}; ${reads}; ${advice}`);
+  }
+  const fields = fieldsVersionOf(database);
+  if (fields > EVENT_FIELDS_VERSION) {
+    const reads = `this program has version ${EVENT_FIELDS_VERSION}, and would lose fields of events`;
+    const advice = 'open it with a newer program, or choose another folder';
+    throw new StoreError('folder_unusable', `DATA_DIR: ${folder} has the event fields of version ${fields}; ${reads}; ${advice}`);
+  }
+}
+
+/** Brings an older catalog to the newest version. A migration that was interrupted begins again. */
+function migrate(database: DatabaseSync, folder: string): void {
+  for (const { to, prepare, change } of MIGRATIONS) {
+    if (versionOf(database) < to) {
+      prepare(database, folder);
+      inTransaction(database, () => {
+        database.exec(change);
+        database.exec(`PRAGMA user_version = ${to}`);
+      });
+    }
+  }
+  if (fieldsVersionOf(database) < EVENT_FIELDS_VERSION) {
+    // From now on segments have the new fields, which an older program would drop when it merges.
+    writeFieldsVersion(database);
+  }
+}
+
+function versionOf(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+}
+
+/** The version of the table of event fields by which segments may have been written; 1 in catalogs that do not say. */
+function fieldsVersionOf(database: DatabaseSync): number {
+  return Number(database.prepare("SELECT value FROM progress WHERE name = 'event_fields_version'").get()?.['value'] ?? 1);
+}
+
+function writeFieldsVersion(database: DatabaseSync): void {
+  database.prepare("INSERT OR REPLACE INTO progress (name, value) VALUES ('event_fields_version', ?)").run(EVENT_FIELDS_VERSION);
+}
+
+function asOpenError(file: string, error: unknown): StoreError {
+  if (error instanceof StoreError) {
+    return error;
+  }
+  const { message } = error as Error;
+  if (/locked|busy/i.test(message)) {
+    const what = `another shieldlog process is using ${JSON.stringify(file)}; stop it or choose another folder`;
+    return new StoreError('folder_in_use', `DATA_DIR: ${what}`, { cause: error });
+  }
+  return new StoreError('folder_unusable', `${file}: the catalog cannot be opened: ${message}`, { cause: error });
+}

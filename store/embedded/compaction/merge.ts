@@ -1,0 +1,146 @@
+import { segmentRows } from '../../../sql/events-relation.ts';
+import { WorkerPool } from '../../worker-pool.ts';
+import { startEngine } from '../duckdb/duckdb-engine.ts';
+import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
+import { StatementRunner, statementsOnThisThread } from '../duckdb/statement-runner.ts';
+import { type PublishOptions, publishSegments } from '../flush/publish-segments.ts';
+import { removeFiles } from '../runtime/file-output.ts';
+import type { UnpublishedSegment } from '../segment/segment.ts';
+import { type PartitionZone, planPartition } from '../segment/segment-plan.ts';
+import { FEW_EVENTS, writeAsSegments } from '../segment/segment-writer.ts';
+import type { Merge } from './merge-choice.ts';
+
+/** Segments to merge into as few as possible. */
+export interface MergeOrder {
+  readonly segmentsFolder: string;
+  /** Begins the names of the new segments. No two orders that succeed have the same. */
+  readonly stem: string;
+  /** Where the segments are read. All of them lie within one time partition. */
+  readonly paths: readonly string[];
+  /** The number of events in them. */
+  readonly events: number;
+  /** The number of the time partition since the epoch. */
+  readonly partition: number;
+  readonly partitionMs: number;
+}
+
+/** Writes the new segments of a merge. When it rejects, no file is left. */
+export type WriteMerge = (order: MergeOrder) => Promise<UnpublishedSegment[]>;
+
+/**
+ * Replaces segments by merged ones, and returns true. The logs stay where they are. Returns false, and changes nothing, where one of the
+ * segments expired meanwhile: the merged ones would have its events again. When this rejects, nothing has changed.
+ */
+export async function runMerge({ partition, partitionMs, segments }: Merge, write: WriteMerge, options: PublishOptions): Promise<boolean> {
+  const { aliases, versions, now } = options;
+  const order: MergeOrder = {
+    segmentsFolder: aliases.segmentsFolder,
+    stem: `c${segments[0]?.id ?? 0}-${now().toString(36)}`,
+    paths: segments.map(({ file }) => aliases.segmentAlias(file)),
+    events: segments.reduce((sum, { rows }) => sum + rows, 0),
+    partition,
+    partitionMs,
+  };
+  const release = versions.acquire(segments);
+  try {
+    const written = await write(order);
+    const live = new Set(versions.segments);
+    if (!segments.every((segment) => live.has(segment))) {
+      await removeFiles(aliases.segmentsFolder, written);
+      return false;
+    }
+    try {
+      publishSegments({ written, growingSegments: [], segments }, options);
+      return true;
+    } catch (error) {
+      await removeFiles(aliases.segmentsFolder, written);
+      throw error;
+    }
+  } finally {
+    release();
+  }
+}
+
+/** The DuckDB of the merge thread. */
+interface MergeEngineOptions {
+  /** It is added to the memory limit of the store's DuckDB. */
+  readonly memoryLimitMb: number;
+  readonly spillFolder: string;
+}
+
+export interface MergeWriterOptions extends MergeEngineOptions {
+  /** The store's DuckDB. One merge at a time uses it. */
+  readonly runner: StatementRunner;
+}
+
+/**
+ * Writes the segments of merges. In the background a thread of low priority with a DuckDB of its own writes them, because searches use the
+ * threads of the store's DuckDB.
+ */
+export class MergeWriter {
+  readonly #runner: StatementRunner;
+  readonly #pool: WorkerPool<MergeOrder, UnpublishedSegment[], MergeEngineOptions>;
+
+  constructor({ runner, memoryLimitMb, spillFolder }: MergeWriterOptions) {
+    this.#runner = runner;
+    this.#pool = new WorkerPool<MergeOrder, UnpublishedSegment[], MergeEngineOptions>({
+      module: new URL('./merge.ts', import.meta.url),
+      data: { memoryLimitMb, spillFolder },
+      yields: true,
+      inline: {
+        fits: ({ events }) => events < FEW_EVENTS,
+        run: (order, signal) => writeMerged(order, runner.withSignal(signal)),
+      },
+    });
+  }
+
+  /** One order at a time. When this rejects, no file is left. */
+  async writeInBackground(order: MergeOrder): Promise<UnpublishedSegment[]> {
+    try {
+      return await this.#runner.nameFiles(this.#pool.runInlineOrOnThread(order));
+    } catch (error) {
+      if (!isOutOfMemory(error)) {
+        throw error;
+      }
+      // The store's DuckDB has more memory.
+      return await this.writeAtOnce(order);
+    }
+  }
+
+  /** Writes on all cores, for a caller that waits. */
+  writeAtOnce(order: MergeOrder): Promise<UnpublishedSegment[]> {
+    return this.#pool.runInline(order);
+  }
+
+  /** The order under way rejects, and so do later ones. */
+  giveUp(): void {
+    this.#pool.stop();
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+}
+
+/** The work of the thread of `MergeWriter`. */
+export async function startWork(options: MergeEngineOptions, isStopped: () => boolean): Promise<WriteMerge> {
+  const engine = await startEngine({ ...options, threads: 1 });
+  const runner = new StatementRunner(statementsOnThisThread(await engine.connect(), isStopped));
+  return (order) => writeMerged(order, runner);
+}
+
+/** Writes the events of segments, in SQL, into segments that are not published yet. When this rejects, no file is left. */
+export async function writeMerged(
+  { segmentsFolder, stem, paths, partition, partitionMs }: MergeOrder,
+  runner: StatementRunner,
+): Promise<UnpublishedSegment[]> {
+  const events = segmentRows(paths);
+  const source = {
+    stem,
+    events,
+    rows: () => () => ({ rows: events, inOrder: false }),
+    partitionMs,
+    plan: (counts: readonly PartitionZone[]) => planPartition(partition, partitionMs, counts),
+  };
+  return await writeAsSegments(source, runner, segmentsFolder);
+}

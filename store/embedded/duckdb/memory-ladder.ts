@@ -1,0 +1,30 @@
+import { StoreError } from '../../event-store.ts';
+
+/**
+ * Runs `work`. Where DuckDB's memory is not enough for it, calls `evictCaches` and runs it once more, with `isRetry` so that it can do with
+ * less. Where that is not enough either, rejects with `StoreError` (`overloaded`) and this message.
+ */
+export async function retryWithLess<T>(
+  work: (isRetry: boolean) => Promise<T>,
+  evictCaches: () => Promise<void>,
+  message: string,
+): Promise<T> {
+  try {
+    return await work(false);
+  } catch (error) {
+    if (!isOutOfMemory(error)) {
+      throw error;
+    }
+  }
+  await evictCaches();
+  try {
+    return await work(true);
+  } catch (error) {
+    throw isOutOfMemory(error) ? new StoreError('overloaded', message, { cause: error }) : error;
+  }
+}
+
+/** DuckDB marks these errors in nothing but the message. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Out of Memory Error');
+}

@@ -1,0 +1,159 @@
+import type { FeedLine, FeedRequest } from '../../event-store.ts';
+import type { ConnectionPool } from '../duckdb/connection-pool.ts';
+import { retryWithLess } from '../duckdb/memory-ladder.ts';
+import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
+import { type FeedBudget, type FeedReading, type FlushedRange, nextFlushed, readFlushed, readGrowing } from './feed-events.ts';
+import { type FeedPiece, type FeedWindow, FeedWindows, isUnderWay, PAGE_BYTES, readWindow } from './feed-windows.ts';
+
+export interface FeedPagesOptions {
+  readonly versions: VersionSet;
+  readonly aliases: PathAliases;
+  /** Connections of the feed's own, so that its readers keep no search waiting. */
+  readonly connections: ConnectionPool;
+  readonly windowBudget: FeedBudget;
+  /** Evicts what caches hold in DuckDB's memory. */
+  readonly evictCaches: () => Promise<void>;
+}
+
+type Zones = FeedRequest['zones'];
+
+export interface PageRequest {
+  readonly zones: Zones;
+  /** Events of a higher sequence than this are read; 0 is before the first. */
+  readonly afterSequence: bigint;
+  readonly limit: number;
+}
+
+/** A page of the feed by its sequences. */
+export interface SequencePage {
+  readonly lines: readonly FeedLine[];
+  /** All events of the zones up to this sequence are in this page or before it. */
+  readonly lastSequence: bigint;
+  readonly more: boolean;
+}
+
+const OUT_OF_MEMORY = 'there is not enough memory for a page of the feed; try again later';
+
+const PAGE_EVENTS = 8_192;
+
+/** More events than a blob file has, which is best read as a whole. */
+const WINDOW_EVENTS = 120_000;
+const MEBIBYTE = 1024 * 1024;
+
+/** A window may hold an eighth of the memory limit, in addition to it, and at most 108 MiB, because more would save little reading. */
+export function feedWindowBudget(memoryLimitMb: number): FeedBudget {
+  return { events: WINDOW_EVENTS, bytes: Math.min(108, memoryLimitMb / 8) * MEBIBYTE };
+}
+
+/**
+ * Reads the events of a store page by page in the order of their sequence, the flushed ones before the unflushed ones. Flushed events come
+ * from windows, or are read for each page where there is no room for another window.
+ */
+export class FeedPages {
+  readonly #options: FeedPagesOptions;
+  readonly #windows: FeedWindows;
+  readonly #closing = new AbortController();
+
+  constructor(options: FeedPagesOptions) {
+    this.#options = options;
+    this.#windows = new FeedWindows((range) => this.#makeWindow(range));
+  }
+
+  /** Rejects with `StoreError` (`overloaded`) where DuckDB has no memory for a page, or too many readers wait. */
+  async read(request: PageRequest, signal: AbortSignal): Promise<SequencePage> {
+    const { evictCaches } = this.#options;
+    return await retryWithLess(() => this.#read(request, signal), evictCaches, OUT_OF_MEMORY);
+  }
+
+  /** Interrupts windows that are being made. */
+  async close(reason: Error): Promise<void> {
+    this.#closing.abort(reason);
+    await this.#windows.close();
+  }
+
+  async #read({ zones, afterSequence, limit }: PageRequest, signal: AbortSignal): Promise<SequencePage> {
+    signal.throwIfAborted();
+    const wanted = zones === 'all' ? zones : [...new Set(zones)].sort((a, b) => a - b);
+    let after = afterSequence;
+    for (;;) {
+      const last = this.#options.versions.endSequence - 1n;
+      if (!this.#hasMore(wanted, after)) {
+        return { lines: [], lastSequence: after > last ? after : last, more: false };
+      }
+      const { lines, lastSequence } = await this.#readPiece(wanted, after, limit, signal);
+      if (lines.length > 0) {
+        return { lines, lastSequence, more: this.#hasMore(wanted, lastSequence) };
+      }
+      after = lastSequence;
+    }
+  }
+
+  #hasMore(zones: Zones, after: bigint): boolean {
+    const { versions } = this.#options;
+    return (zones === 'all' ? versions.endSequence - 1n : versions.zoneEnds.of(zones)) > after;
+  }
+
+  async #readPiece(zones: Zones, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
+    const found = this.#windows.find(zones, after);
+    const range = found === undefined ? this.#nextFlushed(zones, after) : undefined;
+    const window = await (found ?? (range && this.#windows.open(range)));
+    if (window !== undefined) {
+      return this.#readWindow(window, zones, after, limit);
+    }
+    const budget = { events: Math.min(limit, PAGE_EVENTS), bytes: PAGE_BYTES };
+    const page = await this.#withSnapshot(signal, (snapshot, reading) => {
+      // Unflushed events may have been flushed while the connection was waited for.
+      const flushed = range ?? this.#nextFlushed(zones, after, snapshot);
+      return flushed === undefined
+        ? readGrowing(snapshot, { zones, after, upTo: snapshot.endSequence - 1n }, budget, reading)
+        : readFlushed(snapshot, flushed, budget, reading);
+    });
+    return readWindow(page, after, limit);
+  }
+
+  #readWindow(window: FeedWindow, zones: Zones, after: bigint, limit: number): FeedPiece {
+    if (window.upTo <= after) {
+      // The window has fewer events than its range. The caller looks for the next one, which may have to be made.
+      return { lines: [], lastSequence: after };
+    }
+    const piece = readWindow(window, after, limit);
+    if (piece.lastSequence >= window.upTo) {
+      this.#windows.done(zones, after);
+    } else if (isUnderWay(window, piece.lastSequence)) {
+      const next = this.#nextFlushed(zones, window.upTo);
+      if (next !== undefined) {
+        this.#windows.prepare(next);
+      }
+    }
+    return piece;
+  }
+
+  #nextFlushed(
+    zones: Zones,
+    after: bigint,
+    parts: Pick<Snapshot, 'segments' | 'blobFiles'> = this.#options.versions,
+  ): FlushedRange | undefined {
+    return nextFlushed(parts, zones, after, this.#options.windowBudget);
+  }
+
+  #makeWindow(range: FlushedRange): Promise<FeedWindow> {
+    const { events, bytes } = this.#options.windowBudget;
+    // A range that is too large for one window is read in equal parts, by its estimated size.
+    const fitting = Math.ceil(range.events / Math.ceil(range.bytes / bytes));
+    const budget = { events: Math.max(1, Math.min(events, fitting)), bytes };
+    return this.#withSnapshot(this.#closing.signal, (snapshot, reading) => readFlushed(snapshot, range, budget, reading));
+  }
+
+  async #withSnapshot<T>(signal: AbortSignal, read: (snapshot: Snapshot, reading: FeedReading) => Promise<T>): Promise<T> {
+    const { versions, connections, aliases } = this.#options;
+    return await connections.use(async (runner) => {
+      const snapshot = versions.snapshot();
+      try {
+        return await read(snapshot, { aliases, runner, signal });
+      } finally {
+        snapshot.release();
+      }
+    }, signal);
+  }
+}

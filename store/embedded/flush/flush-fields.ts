@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { type GrowingSource, journalRows } from '../../../sql/events-relation.ts';
+import { dropTableStatement } from '../../../sql/memtable-statements.ts';
+import { HOUR_MS } from '../../../sql/segment-layout.ts';
+import {
+  flushingRows,
+  flushingTableStatement,
+  logRowsInSegmentsStatement,
+  logRowsInTableStatement,
+  sliceInOrder,
+} from '../../../sql/segment-statements.ts';
+import { WorkerPool } from '../../worker-pool.ts';
+import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import { removeFiles } from '../runtime/file-output.ts';
+import type { UnpublishedSegment } from '../segment/segment.ts';
+import { planFlush } from '../segment/segment-plan.ts';
+import { FEW_EVENTS, type RowsOfSlice, writeAsSegments } from '../segment/segment-writer.ts';
+
+/**
+ * The SQL sorts the events of so few segments straight from the journals, which it reads for each segment. For more segments it makes a
+ * sorted table first.
+ */
+const FEW_SEGMENTS = 2;
+
+/** The sorted events of a flush. One flush at a time writes segments. */
+const FLUSHING_TABLE = 'flushing';
+
+/** Unflushed events whose fields a flush writes into segments. */
+export interface FieldsOrder {
+  readonly segmentsFolder: string;
+  /** Begins the names of the segments. No two orders that succeed have the same. */
+  readonly stem: string;
+  /** At least one. */
+  readonly sources: readonly GrowingSource[];
+  /** The number of events in the sources. */
+  readonly events: number;
+  /** The number of the blob file with the logs of the events. */
+  readonly blobFile: number;
+  /** The sequence of the first log. */
+  readonly firstSequence: bigint;
+  /** Exclusive. Tables may have later events. */
+  readonly endSequence: bigint;
+}
+
+export interface FlushedFields {
+  readonly segments: readonly UnpublishedSegment[];
+  /** For each row of the segments, in order, the index of its log among those from `firstSequence` on. */
+  readonly rows: Float64Array;
+}
+
+/**
+ * Writes the fields of unflushed events into segments. A WebAssembly kernel on a thread of its own writes those of many journals: DuckDB
+ * takes more than twice the CPU time. DuckDB writes the events of a growing table, which is in its memory.
+ */
+export class FieldsWriter {
+  readonly #runner: StatementRunner;
+  readonly #pool: WorkerPool<FieldsOrder, FlushedFields>;
+
+  /** `runner` is for what the thread does not write. One flush at a time uses it. */
+  constructor(runner: StatementRunner) {
+    this.#runner = runner;
+    this.#pool = new WorkerPool<FieldsOrder, FlushedFields>({
+      module: new URL('./flush-journals.ts', import.meta.url),
+      yields: true,
+      inline: {
+        fits: ({ events, sources }) => events < FEW_EVENTS || sources.some((source) => 'table' in source),
+        run: (order) => writeFlushedFields(order, runner),
+      },
+    });
+  }
+
+  /** One order at a time. When this rejects, no file is left. */
+  write(order: FieldsOrder): Promise<FlushedFields> {
+    return this.#runner.nameFiles(this.#pool.runInlineOrOnThread(order));
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+}
+
+/** Writes the fields of unflushed events, in SQL, into segments that are not published yet. When this rejects, no file is left. */
+export async function writeFlushedFields(order: FieldsOrder, runner: StatementRunner): Promise<FlushedFields> {
+  const { segmentsFolder, stem, sources, blobFile, endSequence } = order;
+  const events = journalRows(sources, [], endSequence);
+  const rows = async (segments: number): Promise<RowsOfSlice> => {
+    if (segments <= FEW_SEGMENTS) {
+      return (slice, first) => sliceInOrder(events, slice, blobFile, first);
+    }
+    await runner.run(flushingTableStatement(FLUSHING_TABLE, events));
+    return () => flushingRows(FLUSHING_TABLE, blobFile);
+  };
+  try {
+    const segments = await writeAsSegments({ stem, events, rows, partitionMs: HOUR_MS, plan: planFlush }, runner, segmentsFolder);
+    try {
+      return { segments, rows: await logRowsOf(segments, order, runner) };
+    } catch (error) {
+      await removeFiles(segmentsFolder, segments);
+      throw error;
+    }
+  } finally {
+    await runner.run(dropTableStatement(FLUSHING_TABLE));
+  }
+}
+
+async function logRowsOf(
+  written: readonly UnpublishedSegment[],
+  { segmentsFolder, firstSequence }: FieldsOrder,
+  runner: StatementRunner,
+): Promise<Float64Array> {
+  const paths = written.map(({ file }) => join(segmentsFolder, file));
+  const statement =
+    written.length <= FEW_SEGMENTS
+      ? logRowsInSegmentsStatement(paths, firstSequence)
+      : logRowsInTableStatement(FLUSHING_TABLE, firstSequence);
+  const [rows = new Float64Array()] = await runner.runForNumbers(statement);
+  return rows;
+}

@@ -1,0 +1,152 @@
+import { createMemtableStatement } from '../../../sql/memtable-statements.ts';
+import { type LogMemory, MemtableLogs } from '../blob/memtable-logs.ts';
+import type { CatalogProgress, StoreCounters } from '../catalog/catalog.ts';
+import type { SourceOffsetTable } from '../catalog/source-offset-table.ts';
+import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import { endAfter, type Journal, type JournalEnd } from '../journal/journal.ts';
+import type { VersionSet } from '../snapshot/version-set.ts';
+import { DuplicateCheck } from './duplicate-check.ts';
+import { loadJournal } from './journal-loader.ts';
+import { GrowingTable, Memtable } from './memtable.ts';
+
+/**
+ * A memtable is closed at this many events, this many received bytes, or this age. Its flush sorts the events, which must fit into small
+ * memory limits: a sort that spills costs several times as much.
+ */
+const CLOSE_AT_EVENTS = 100_000;
+const CLOSE_AT_BYTES = 128 * 1024 * 1024;
+const CLOSE_AT_AGE_MS = 5 * 60_000;
+
+/** A memtable that takes in no more journals, and the progress of the store when it was closed. */
+export interface ImmutableMemtable {
+  readonly memtable: Memtable;
+  readonly progress: CatalogProgress;
+}
+
+export interface LoaderOptions {
+  readonly runner: StatementRunner;
+  readonly aliases: PathAliases;
+  readonly logMemory: LogMemory;
+  readonly versions: VersionSet;
+  readonly sourceOffsets: SourceOffsetTable;
+  readonly counters: StoreCounters;
+  readonly maxDedupEvents: number;
+  readonly now: () => number;
+  /** Removes the files of a journal none of whose events is new. */
+  readonly dropFiles: (journal: Journal) => Promise<Journal>;
+  readonly onClosed: (closed: ImmutableMemtable) => void;
+  /** Called with the number of events before a journal is loaded. */
+  readonly onLoad: (events: number) => void;
+  /** Resolves when a memtable may be closed. Its logs stay in memory until it is flushed. */
+  readonly roomToClose: () => Promise<void>;
+}
+
+/** Makes journals searchable, one at a time, and opens a new memtable when the current one is full. */
+export class Loader {
+  readonly #options: LoaderOptions;
+  readonly #duplicates: DuplicateCheck;
+  #open: Memtable;
+  #memtables = 1;
+  #end: JournalEnd;
+
+  private constructor(options: LoaderOptions, open: Memtable, start: JournalEnd) {
+    this.#options = options;
+    this.#duplicates = new DuplicateCheck(options);
+    this.#open = open;
+    this.#end = start;
+  }
+
+  static async start(options: LoaderOptions, start: JournalEnd): Promise<Loader> {
+    const open = await openMemtable(options, 1);
+    return new Loader(options, open, start);
+  }
+
+  /** The end of the journals that are loaded. */
+  get end(): JournalEnd {
+    return this.#end;
+  }
+
+  /**
+   * Loads a journal with its newline-terminated logs. Resolves with the sequences of the events that were not stored before, or undefined
+   * where that is all of them. When this rejects, nothing of the journal is searchable and no source offset has moved.
+   */
+  async load(written: Journal, logs: readonly Uint8Array[]): Promise<Float64Array | undefined> {
+    const { runner, aliases, versions, sourceOffsets, counters, onLoad } = this.#options;
+    let journal = written;
+    onLoad(journal.eventCount);
+    if (this.#isFull()) {
+      await this.close();
+    }
+    const memtable = this.#open;
+    const { table, parts, journals } = memtable;
+    const stored = versions.snapshot();
+    let zones: readonly number[] = [];
+    let newSequences: Float64Array | undefined;
+    table.logs.append(journal.firstSequence, logs);
+    try {
+      const target = { table, stored, aliases, duplicates: this.#duplicates };
+      const { loaded, sequences, part, arrived } = await loadJournal(runner, journal, target);
+      newSequences = sequences;
+      if (loaded === 0 && journal.hasFiles && journal.sourceOffsets.length === 0) {
+        journal = await this.#options.dropFiles(journal);
+      }
+      if (part === undefined) {
+        table.add(journal, loaded, arrived);
+      } else {
+        parts.push(part);
+        part.logs.references.acquire();
+        versions.exchange({ addGrowing: part });
+      }
+      if (arrived !== undefined) {
+        zones = arrived.zones;
+      }
+      counters.duplicateEvents += journal.eventCount - loaded;
+    } catch (error) {
+      table.logs.truncate(journal.firstSequence);
+      throw error;
+    } finally {
+      stored.release();
+    }
+    journals.push(journal);
+    memtable.receivedBytes += written.sizeBytes;
+    counters.expiredEvents += journal.expiredCount;
+    sourceOffsets.move(journal.sourceOffsets);
+    this.#end = endAfter(journal);
+    versions.advance(this.#end.sequence, zones);
+    return newSequences;
+  }
+
+  async closeIfOld(): Promise<void> {
+    if (this.#options.now() - this.#open.openedAtMs >= CLOSE_AT_AGE_MS) {
+      await this.close();
+    }
+  }
+
+  /** Hands the memtable over to the flusher and opens another one. */
+  async close(): Promise<void> {
+    const { sourceOffsets, counters, onClosed, roomToClose } = this.#options;
+    if (this.#open.journals.length === 0) {
+      return;
+    }
+    await roomToClose();
+    const next = await openMemtable(this.#options, this.#memtables + 1);
+    this.#memtables += 1;
+    const memtable = this.#open;
+    this.#open = next;
+    const { journal, sequence } = this.#end;
+    const progress = { flushedJournal: journal - 1, nextSequence: sequence, sourceOffsets: sourceOffsets.list(), ...counters };
+    onClosed({ memtable, progress });
+  }
+
+  #isFull(): boolean {
+    return this.#open.events >= CLOSE_AT_EVENTS || this.#open.receivedBytes >= CLOSE_AT_BYTES;
+  }
+}
+
+async function openMemtable({ runner, versions, logMemory, now }: LoaderOptions, number: number): Promise<Memtable> {
+  const table = new GrowingTable(`memtable_${number}`, new MemtableLogs(logMemory));
+  await runner.run(createMemtableStatement(table.table));
+  versions.exchange({ addGrowing: table });
+  return new Memtable(table, now());
+}

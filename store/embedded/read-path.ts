@@ -1,0 +1,66 @@
+import { storeClosed } from '../event-store.ts';
+import { GroupByCache, groupByCacheLimitsOf } from './cache/group-by-cache.ts';
+import type { ConnectionPool } from './duckdb/connection-pool.ts';
+import type { OpenEngine } from './duckdb/duckdb-engine.ts';
+import { FeedPages, feedWindowBudget } from './feed/feed-pages.ts';
+import type { Closing } from './runtime/closing.ts';
+import { Readings } from './runtime/readings.ts';
+import { SearchRunner } from './search/search-runner.ts';
+import { SegmentCounts } from './search/segment-counts.ts';
+import type { PartRemover } from './snapshot/part-remover.ts';
+import type { VersionSet } from './snapshot/version-set.ts';
+import type { StoreOptions, StoreTuning } from './store-options.ts';
+
+/** More searches at the same time would only share the same cores. */
+export const CONCURRENT_SEARCHES = 4;
+/** Further searches that wait are refused with `overloaded`. */
+export const WAITING_SEARCHES = 256;
+/** Pages of the feed that are read at the same time, and windows that are prepared. */
+const CONCURRENT_FEEDS = 4;
+
+/** The parts of a store that answer searches and read the feed. */
+export interface ReadPath {
+  readonly readings: Readings;
+  readonly searchers: ConnectionPool;
+  readonly search: SearchRunner;
+  readonly feed: FeedPages;
+}
+
+interface ReadPathParts {
+  readonly engine: OpenEngine;
+  readonly versions: VersionSet;
+  readonly remover: PartRemover;
+}
+
+export async function openReadPath(
+  { engine, versions, remover }: ReadPathParts,
+  { memoryLimitMb }: StoreOptions,
+  { cachesCounts = true, groupByCacheLimits = groupByCacheLimitsOf(memoryLimitMb), maxKept }: StoreTuning,
+  closing: Closing,
+): Promise<ReadPath> {
+  const searchers = await engine.pool(CONCURRENT_SEARCHES, WAITING_SEARCHES, { remembersFooters: true });
+  const { aliases, threads } = engine;
+  const dropTable = (name: string) => remover.dropTable(name);
+  const groups = new GroupByCache({ ...groupByCacheLimits, versions, dropTable, dropped: () => remover.idle() });
+  const search = new SearchRunner({
+    versions,
+    aliases,
+    connections: searchers,
+    threads,
+    counts: cachesCounts ? new SegmentCounts() : undefined,
+    groups: cachesCounts ? groups : undefined,
+    maxKept,
+  });
+  const connections = await engine.pool(CONCURRENT_FEEDS, WAITING_SEARCHES);
+  const feed = new FeedPages({
+    versions,
+    aliases,
+    connections,
+    windowBudget: feedWindowBudget(memoryLimitMb),
+    evictCaches: () => groups.evictAll(),
+  });
+  const readings = new Readings();
+  closing.add('the searches under way', () => readings.settled());
+  closing.add('the feed', () => feed.close(storeClosed()));
+  return { readings, searchers, search, feed };
+}

@@ -1,0 +1,103 @@
+import type { ExplorePlan } from '../../../query/explore-plan.ts';
+import type { SearchPlan, TimeWindow, ZoneSelection } from '../../../query/search-plan.ts';
+import type { ExploreResult, SearchResult } from '../../../query/search-result.ts';
+import type { ActiveZone } from '../../event-store.ts';
+import type { ConnectionPool } from '../duckdb/connection-pool.ts';
+import { retryWithLess } from '../duckdb/memory-ladder.ts';
+import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
+import type { VersionSet } from '../snapshot/version-set.ts';
+import { findActiveZones } from './active-zones.ts';
+import { explore } from './exploration.ts';
+import { type GroupCache, MAX_KEPT, type MaxKept, searchGroups } from './group-search.ts';
+import { searchRows } from './row-search.ts';
+import { SearchScope } from './search-scope.ts';
+import type { SegmentCounts } from './segment-counts.ts';
+
+export interface SearchRunnerOptions {
+  readonly versions: VersionSet;
+  readonly aliases: PathAliases;
+  readonly connections: ConnectionPool;
+  readonly threads: ThreadPolicy;
+  /** Undefined: every search counts the segments anew. */
+  readonly counts: SegmentCounts | undefined;
+  /** Undefined: every search groups anew. */
+  readonly groups: GroupCache | undefined;
+  /** Default: {@link MAX_KEPT}. */
+  readonly maxKept?: MaxKept | undefined;
+}
+
+const OUT_OF_MEMORY = 'there is not enough memory for this search; try again later, or ask for a shorter window';
+
+/** Keeps no events in memory while they are grouped. */
+const KEPT_WITH_LESS: MaxKept = { filtered: 0, otherwise: 0 };
+
+const NO_PAGE = { page: { index: 0, size: 0 }, output: { kind: 'rows' } } as const;
+
+/**
+ * Runs searches: each waits for a connection, and the parts that it reads stay readable until it ends. A search that runs out of memory is
+ * made once more with less, after the caches have given their memory back.
+ */
+export class SearchRunner {
+  readonly #options: SearchRunnerOptions;
+
+  constructor(options: SearchRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with the signal's reason, or with `StoreError` (`overloaded`) where too many searches wait or memory is short. */
+  search(plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
+    return this.#read(plan, signal, (scope, isRetry) => this.#findPage(scope, isRetry));
+  }
+
+  /** Answers all of the plan from one snapshot. Rejects as {@link search}. */
+  explore(plan: ExplorePlan, signal: AbortSignal): Promise<ExploreResult> {
+    return this.#read(plan.search, signal, (scope, isRetry) => explore(scope, plan, () => this.#findPage(scope, isRetry)));
+  }
+
+  /** The zones that have events in the window, by number of events descending, then by zone. Rejects as {@link search}. */
+  activeZones(window: TimeWindow, zones: ZoneSelection, signal: AbortSignal): Promise<readonly ActiveZone[]> {
+    return this.#read({ zones, window, where: { kind: 'everything' }, ...NO_PAGE }, signal, findActiveZones);
+  }
+
+  #findPage(scope: SearchScope, isRetry: boolean): Promise<SearchResult> {
+    const { counts, groups, maxKept = MAX_KEPT } = this.#options;
+    const { output } = scope.plan;
+    if (output.kind === 'rows') {
+      return searchRows(scope, counts);
+    }
+    return isRetry ? searchGroups(scope, output, KEPT_WITH_LESS) : searchGroups(scope, output, maxKept, groups);
+  }
+
+  /** Works on the events of a plan in one snapshot. */
+  async #read<T>(plan: SearchPlan, signal: AbortSignal, work: (scope: SearchScope, isRetry: boolean) => Promise<T>): Promise<T> {
+    const { connections, threads } = this.#options;
+    const end = threads.beginSearch();
+    try {
+      return await connections.use((runner) => this.#readOn(runner, plan, signal, work), signal);
+    } finally {
+      end();
+    }
+  }
+
+  async #readOn<T>(
+    runner: StatementRunner,
+    plan: SearchPlan,
+    signal: AbortSignal,
+    work: (scope: SearchScope, isRetry: boolean) => Promise<T>,
+  ): Promise<T> {
+    const { versions, aliases, groups } = this.#options;
+    const snapshot = versions.snapshot();
+    try {
+      const scope = new SearchScope(plan, snapshot, aliases, runner, signal);
+      return await retryWithLess(
+        (isRetry) => work(scope, isRetry),
+        () => groups?.evictAll() ?? Promise.resolve(),
+        OUT_OF_MEMORY,
+      );
+    } finally {
+      snapshot.release();
+    }
+  }
+}

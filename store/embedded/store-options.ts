@@ -1,0 +1,32 @@
+import type { StoreLogger } from '../event-store.ts';
+import type { GroupByCacheLimits } from './cache/group-by-cache.ts';
+import type { MaxKept } from './search/group-search.ts';
+
+/** The settings of an operator. */
+export interface StoreOptions {
+  readonly dataDir: string;
+  /** DuckDB holds this much in memory before it spills to the data folder. */
+  readonly memoryLimitMb: number;
+  readonly retentionMs: number;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly logger?: StoreLogger;
+  /** The dead letters may take this much. Default: 1 GiB. */
+  readonly deadLetterQuotaBytes?: number;
+  /** Dead letters are removed after this time. Default: 7 days. */
+  readonly deadLetterRetentionMs?: number;
+}
+
+/** Changes that tests and measurements make to reach every way through the store. */
+export interface StoreTuning {
+  /** Whether what searches found in segments is cached. Default: true. */
+  readonly cachesCounts?: boolean;
+  /** Limits of the group-by cache. Default: those that suit the memory limit. */
+  readonly groupByCacheLimits?: GroupByCacheLimits;
+  /** When group searches keep the matching events in memory. */
+  readonly maxKept?: MaxKept;
+  /** The dedup index holds this many events. Default: what suits the memory limit. */
+  readonly maxDedupEvents?: number;
+  /** Time between two runs of the background jobs. Default: five seconds. */
+  readonly backgroundJobsEveryMs?: number;
+}

@@ -1,0 +1,113 @@
+import { Piscina } from 'piscina';
+
+const IDLE_MS = 60_000;
+
+/** A module whose export `startWork` a pool calls once on each of its threads. What it returns carries out the orders. */
+export interface WorkerModule<Order, Result, Data = unknown> {
+  /** `isStopped` tells whether the pool wants the order under way to be given up. */
+  readonly startWork: (data: Data, isStopped: () => boolean) => Worker<Order, Result> | Promise<Worker<Order, Result>>;
+}
+
+type Worker<Order, Result> = (order: Order) => Result | Promise<Result>;
+
+export interface WorkerPoolOptions<Order, Result, Data> {
+  /** The URL of a `WorkerModule`. */
+  readonly module: URL;
+  /** The first argument of `startWork`; the threads get a copy. */
+  readonly data?: Data;
+  /** Default: 1, so that the orders run one after the other. */
+  readonly maxThreads?: number;
+  /** Whether the threads leave the cores to other threads that want them. Default: no. */
+  readonly yields?: boolean;
+  /** Carries out orders on the calling thread. */
+  readonly inline?: {
+    /** Whether an order is so small that starting a thread takes longer. */
+    readonly fits: (order: Order) => boolean;
+    /** `signal` is aborted when the pool wants the order to be given up. */
+    readonly run: (order: Order, signal: AbortSignal) => Result | Promise<Result>;
+  };
+}
+
+/** The `workerData` of a thread. */
+export interface WorkerStart {
+  readonly module: string;
+  readonly data: unknown;
+  readonly yields: boolean;
+  /** One number: not 0 once the order under way is to be given up. */
+  readonly stop: Int32Array;
+}
+
+/** Carries out orders where they are given or on threads, which start with the first order and end after a minute without one. */
+export class WorkerPool<Order, Result, Data = unknown> {
+  readonly #options: WorkerPoolOptions<Order, Result, Data>;
+  readonly #stopFlag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #stopping = new AbortController();
+  readonly #waiting = new Set<(error: Error) => void>();
+  #pool: Piscina<Order, Result> | undefined;
+
+  constructor(options: WorkerPoolOptions<Order, Result, Data>) {
+    this.#options = options;
+  }
+
+  async runInlineOrOnThread(order: Order): Promise<Result> {
+    return this.#options.inline?.fits(order) ? await this.runInline(order) : await this.runOnThread(order);
+  }
+
+  /** Throws where the pool has no way to carry out orders inline. */
+  async runInline(order: Order): Promise<Result> {
+    const { inline, module } = this.#options;
+    if (inline === undefined) {
+      throw new Error(`orders of ${module.href} run on threads only`);
+    }
+    this.#stopping.signal.throwIfAborted();
+    return await inline.run(order, this.#stopping.signal);
+  }
+
+  /**
+   * Rejects with what the worker throws, and also where the thread ends or cannot start; the next order then starts another thread. The
+   * objects in `transferList` cannot be used here afterwards.
+   */
+  async runOnThread(order: Order, transferList: readonly ArrayBuffer[] = []): Promise<Result> {
+    this.#pool ??= this.#startPool();
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#waiting.add(reject);
+    this.#pool.run(order, { transferList: [...transferList] }).then(resolve, reject);
+    try {
+      return await promise;
+    } finally {
+      this.#waiting.delete(reject);
+    }
+  }
+
+  /** Gives up the orders under way, where their workers can do that, and all later ones. */
+  stop(): void {
+    Atomics.store(this.#stopFlag, 0, 1);
+    this.#stopping.abort();
+  }
+
+  /** Ends the threads; the orders that are left on them reject. */
+  async close(): Promise<void> {
+    await this.#pool?.destroy();
+  }
+
+  #startPool(): Piscina<Order, Result> {
+    const { module, data, maxThreads = 1, yields = false } = this.#options;
+    const start: WorkerStart = { module: module.href, data, yields, stop: this.#stopFlag };
+    const pool = new Piscina<Order, Result>({
+      filename: new URL('./worker-thread.ts', import.meta.url).href,
+      minThreads: 0,
+      maxThreads,
+      idleTimeout: IDLE_MS,
+      workerData: start,
+    });
+    // Piscina never settles the orders of a thread that fails while it starts.
+    pool.on('error', (error: Error) => {
+      this.#pool = undefined;
+      for (const reject of this.#waiting) {
+        reject(error);
+      }
+      void pool.destroy();
+    });
+    return pool;
+  }
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { eventually } from '../../fixtures/eventually.ts';
+import { exampleOf, send } from '../example-requests.ts';
+import { expectAnswer } from '../schema-check.ts';
+import { recordingUpstream, socketUpstream } from '../upstreams.ts';
+import { type ProxyApp, startProxy } from './proxy-app.ts';
+
+/** More than the sockets between proxy and caller hold. */
+const LARGE = 24 * 1024 * 1024;
+
+async function largeUpstream() {
+  return recordingUpstream((_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(Buffer.alloc(LARGE, ' ')),
+  );
+}
+
+/** A caller that reads the first bytes of its answer and no more. */
+async function stalledCaller(proxy: ProxyApp): Promise<Socket> {
+  const socket = connect(Number(new URL(proxy.url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write('GET /mc/nodes HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await once(socket, 'readable');
+  return socket;
+}
+
+test('answers have so much memory together; beyond it a caller is told to come again, and is served once there is room', async () => {
+  await using upstream = await largeUpstream();
+  await using proxy = await startProxy({ target: { url: upstream.url }, maxAnswersBytes: LARGE + 1_000 });
+  const stalled = await stalledCaller(proxy);
+  const refused = await send(proxy.url, exampleOf(11));
+  const text = await refused.text();
+  expect([refused.status, refused.headers.get('retry-after')], text.slice(0, 200)).toEqual([503, '1']);
+  expectAnswer(11, 503, JSON.parse(text));
+  stalled.destroy();
+  await eventually('there is room', async () => {
+    const answer = await send(proxy.url, exampleOf(11));
+    return answer.status === 200 && (await answer.bytes()).length === LARGE;
+  });
+});
+
+test('a caller that takes nothing of its answer is cut off', async () => {
+  await using upstream = await largeUpstream();
+  await using proxy = await startProxy({ target: { url: upstream.url }, callerIdleMs: 200 });
+  const stalled = await stalledCaller(proxy);
+  let connections = 1;
+  await eventually('the connection is gone', async () => {
+    proxy.app.server.getConnections((_error, count) => {
+      connections = count;
+    });
+    return connections === 0;
+  });
+  stalled.destroy();
+});
+
+test('a connection that is kept after an answer is not cut off by that', async () => {
+  await using upstream = await recordingUpstream((_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
+  );
+  await using proxy = await startProxy({ target: { url: upstream.url }, callerIdleMs: 50 });
+  const socket = connect(Number(new URL(proxy.url).port), '127.0.0.1');
+  let answers = '';
+  socket.on('data', (bytes: Buffer) => {
+    answers += bytes.toString();
+  });
+  const ask = 'GET /mc/nodes HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  socket.write(ask);
+  await eventually('the first answer is there', () => answers.split('HTTP/1.1 200').length === 2);
+  const askedAgainAt = performance.now() + 200;
+  await eventually('more than the idle time has passed', () => performance.now() > askedAgainAt);
+  socket.write(ask);
+  await eventually('the second answer is there', () => answers.split('HTTP/1.1 200').length === 3);
+  socket.destroy();
+});
+
+test.each([
+  ['two content types', 'Content-Type: application/json\r\nContent-Type: text/plain\r\n'],
+  ['a content type of bytes beyond ASCII', 'Content-Type: application/\xe9\r\n'],
+  ['a Retry-After twice', 'Content-Type: application/json\r\nRetry-After: 1\r\nRetry-After: 2\r\n'],
+])('%s of an upstream are handed on or refused, never a fault of our own', async (_what, headers) => {
+  await using upstream = await socketUpstream((socket) =>
+    socket.write(Buffer.from(`HTTP/1.1 200 OK\r\n${headers}Content-Length: 2\r\n\r\n{}`, 'latin1')),
+  );
+  await using proxy = await startProxy({ target: { url: upstream.url } });
+  const answer = await send(proxy.url, exampleOf(11));
+  expect([200, 502]).toContain(answer.status);
+});

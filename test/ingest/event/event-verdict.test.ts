@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
+import { BATCH_COLUMNS } from '../../../query/batch-columns.ts';
+import { HOUR, NOW, RULES, rawEvent, rawEventWith } from './raw-events.ts';
+
+const NO_FIELDS = { values: BATCH_COLUMNS.map(() => []), masks: [] };
+const MIB = 1024 * 1024;
+
+function verdictOn(event: string | Uint8Array) {
+  return new BatchBuilder(RULES).addEvent('http', typeof event === 'string' ? Buffer.from(event) : event);
+}
+
+const ofBytes = (bytes: number) => rawEvent({ ua: 'x'.repeat(bytes - rawEvent({ ua: '' }).length) });
+const notUtf8 = (inside: string) => Buffer.from(rawEvent({ log: { a: '@' } }).replace('@', inside), 'latin1');
+const nested = (levels: number) => rawEventWith(`"log":{"a":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}`);
+
+describe('an event is rejected, naming the field, its value and what is allowed:', () => {
+  test.each<[what: string, event: string | Uint8Array, reason: RegExp]>([
+    ['larger than 1 MiB', ofBytes(MIB + 1), /^the event has 1048577 bytes: at most 1048576 are allowed$/],
+    ['nothing', '', /not JSON: it ends in the middle, after 0 bytes/],
+    ['a byte that is no UTF-8', notUtf8('\xff'), /^the event is not UTF-8$/],
+    ['a UTF-8 sequence that is cut off', notUtf8('\xe2\x82'), /not UTF-8/],
+    ['a surrogate encoded as if it were a character', notUtf8('\xed\xa0\x80'), /not UTF-8/],
+    ['not UTF-8 outside of a string', Buffer.from('{\xff}', 'latin1'), /not UTF-8/],
+    ['cut off', rawEvent().slice(0, -1), /not JSON: it ends in the middle/],
+    ['cut off in a string', rawEvent().slice(0, 5), /not JSON: it ends in the middle/],
+    ['two words', 'not json', /not JSON: unexpected "not json" at byte 0$/],
+    ['a control character', '\x1b[2J\r\n', /not JSON: unexpected "\\u001b\[2J\\r\\n" at byte 0$/],
+    ['letters cut in the middle of one', `x${'é'.repeat(30)}`, /not JSON: unexpected "xé{9}" at byte 0$/],
+    ['a word', 'hello', /not JSON: unexpected "hello" at byte 0$/],
+    ['two objects', `${rawEvent()}{}`, /not JSON: unexpected "\{\}" at byte/],
+    ['a comma too many', rawEvent().replace(/}$/, ',}'), /not JSON: unexpected "}" at byte/],
+    ['a comma too many in an array', rawEvent({ log: { a: [] } }).replace('[]', '[1,]'), /not JSON: unexpected "]}}" at byte/],
+    ['no comma', rawEvent().replace(',', ' '), /not JSON: unexpected "\\"shieldZoneId\\":7/],
+    ['no colon', rawEvent().replace(':', ' '), /not JSON: unexpected "\\"a\\",/],
+    ['brackets that do not match', rawEvent({ log: { a: [] } }).replace('[]', '[}'), /not JSON/],
+    ['NaN', rawEventWith('"n":NaN'), /not JSON: unexpected "NaN}" at/],
+    ['Infinity', rawEventWith('"n":-Infinity'), /not JSON/],
+    ['a number with a leading zero', rawEventWith('"n":012'), /not JSON: unexpected "12}" at/],
+    ['a number that ends in a point', rawEventWith('"n":1.'), /not JSON/],
+    ['a number with an empty exponent', rawEventWith('"n":1e+'), /not JSON/],
+    ['a number with a plus', rawEventWith('"n":+1'), /not JSON/],
+    ['a word that begins like true', rawEventWith('"n":truth'), /not JSON: unexpected "truth}" at/],
+    ['single quotes', rawEventWith("'n':1"), /not JSON/],
+    ['a comment', rawEventWith('/* */"n":1'), /not JSON/],
+    ['a form feed between tokens', rawEventWith('\f"n":1'), /not JSON/],
+    ['a NUL between tokens', rawEventWith('\0"n":1'), /not JSON/],
+    ['a raw newline in a string', rawEventWith('"n":"a\nb"'), /not JSON/],
+    ['a raw tab in a string', rawEventWith('"n":"a\tb"'), /not JSON/],
+    ['an unknown escape', rawEventWith('"n":"\\x41"'), /not JSON/],
+    ['an escape of three digits', rawEventWith('"n":"\\u041"'), /not JSON/],
+    ['half a surrogate pair', rawEventWith('"n":"\\ud800x"'), /^half a surrogate pair at byte 71 \(\\ud800\)/],
+    ['a low surrogate alone', rawEventWith('"n":"\\udc00"'), /half a surrogate pair/],
+    ['two high surrogates', rawEventWith('"n":"\\ud83d\\ud83d"'), /half a surrogate pair/],
+    ['half a surrogate pair in a key', rawEventWith('"\\ud800":1'), /half a surrogate pair/],
+    ['too deep nesting', nested(1001), /^the event nests deeper than 1000 levels$/],
+    ['an array', '[]', /^the event is \[]: a JSON object is required$/],
+    ['null', ' null', /^the event is null: a JSON object is required$/],
+    ['a text', '"text"', /^the event is "text": a JSON object is required$/],
+    ['no zone', rawEvent({ shieldZoneId: undefined }), /^shieldZoneId is missing: an integer from -2147483648 to 2147483647 is required$/],
+    ['a zone that is null', rawEvent({ shieldZoneId: null }), /^shieldZoneId is null:/],
+    ['a zone that is a fraction', rawEvent({ shieldZoneId: 1.5 }), /^shieldZoneId is 1\.5:/],
+    ['a zone with an exponent', rawEvent().replace(':7', ':7e0'), /^shieldZoneId is 7e0:/],
+    ['a zone that is true', rawEvent({ shieldZoneId: true }), /^shieldZoneId is true:/],
+    ['a zone that is a text', rawEvent({ shieldZoneId: '7' }), /^shieldZoneId is "7":/],
+    ['a zone past int32', rawEvent({ shieldZoneId: 2 ** 31 }), /^shieldZoneId is 2147483648:/],
+    ['a zone below int32', rawEvent({ shieldZoneId: -(2 ** 31) - 1 }), /^shieldZoneId is -2147483649:/],
+    ['no timestamp', rawEvent({ timestamp: undefined }), /^timestamp is missing: Unix milliseconds .* or an ISO 8601 text with a zone/],
+    ['a timestamp that is a fraction', rawEvent({ timestamp: NOW + 0.5 }), /^timestamp is 1778599800000\.5:/],
+    ['a timestamp with an exponent', rawEventWith('"timestamp":1.7e12'), /^timestamp is 1\.7e12:/],
+    ['a timestamp that is true', rawEvent({ timestamp: true }), /^timestamp is true:/],
+    ['a timestamp of digits in a text', rawEvent({ timestamp: String(NOW) }), /^timestamp is "1778599800000":/],
+    ['a timestamp past int64', rawEventWith('"timestamp":9223372036854775808'), /^timestamp is 9223372036854775808:/],
+    ['a timestamp below int64', rawEventWith('"timestamp":-9223372036854775809'), /^timestamp is -9223372036854775809:/],
+    ['a time without a zone', rawEvent({ timestamp: '2026-05-12T15:30:00' }), /^timestamp is "2026-05-12T15:30:00":/],
+    ['a day that does not exist', rawEvent({ timestamp: '2026-02-29T00:00:00Z' }), /^timestamp is "2026-02-29/],
+    [
+      'more than 10 minutes ahead',
+      rawEvent({ timestamp: NOW + 600_001 }),
+      /^timestamp is 1778600400001: at most 10 minutes after now, .* allowed$/,
+    ],
+    ['far ahead', rawEventWith('"timestamp":9223372036854775807'), /at most 10 minutes after now/],
+    ['an empty logId', rawEvent({ logId: '' }), /^logId is "": a text of 1 to 512 bytes is required$/],
+    ['a logId that is a number', rawEvent({ logId: 5 }), /^logId is 5:/],
+    [
+      'a logId that is too long',
+      rawEvent({ logId: 'é'.repeat(257) }),
+      /^logId is "é{39}…", which has 514 bytes: a text of 1 to 512 bytes is required$/,
+    ],
+    [
+      'a logId that is too long, written with escapes',
+      rawEvent().replace('"a"', `"${'\\u00e9'.repeat(257)}"`),
+      /^logId is "(\\u00e9){13}.*…", which has 514 bytes: /,
+    ],
+    ['a long text instead of an event', JSON.stringify('x'.repeat(100)), /^the event is "x{79}…": a JSON object is required$/],
+    ['a long array instead of an event', `[${'1,'.repeat(100)}1]`, /^the event is \[(1,)+1?…: a JSON object is required$/],
+    ['a text field that is a number', rawEvent({ url: 5 }), /^url is 5: a string or null is required$/],
+    ['a text field that is an object', rawEvent({ action: { a: 1 } }), /^action is \{"a":1}: a string or null is required$/],
+    ['an asn of AS alone', rawEvent({ asn: 'AS' }), /^asn is "AS": decimal digits are required/],
+    ['an asn of letters', rawEvent({ asn: 'ASX' }), /^asn is "ASX": decimal digits are required/],
+    ['an asn that is a fraction', rawEvent({ asn: 1.5 }), /^asn is 1\.5:/],
+    ['an asn below zero', rawEvent({ asn: -5 }), /^asn is -5:/],
+    ['an asn that is true', rawEvent({ asn: true }), /^asn is true:/],
+    ['a log that is a text', rawEvent({ log: '{}' }), /^log is "\{}": a JSON object is required$/],
+    ['a log that is an array', rawEvent({ log: [] }), /^log is \[]: a JSON object is required$/],
+    ['a value that is long, cut short', rawEvent({ shieldZoneId: 'é'.repeat(100) }), /^shieldZoneId is "é{39}…": an integer/],
+  ])('%s', (_what, event, reason) => {
+    const builder = new BatchBuilder(RULES);
+    const bytes = typeof event === 'string' ? Buffer.from(event) : event;
+    const verdict = builder.addEvent('http', bytes);
+    expect(verdict).toMatchObject({ kind: 'rejected', reason: expect.stringMatching(reason) });
+    const { fields, logs, eventCount, deadLetters } = builder.take();
+    expect({ fields, logs, eventCount }).toEqual({ fields: NO_FIELDS, logs: [], eventCount: 0 });
+    expect(deadLetters).toHaveLength(1);
+    // Only the start is kept of a text that is longer than any event.
+    const kept = bytes.length > 1024 * 1024 ? bytes.subarray(0, 64 * 1024) : bytes;
+    expect(Buffer.from(deadLetters[0]?.bytes ?? []).equals(kept)).toBe(true);
+    expect(deadLetters[0]).toMatchObject({ source: 'http', topic: null, partition: null, offset: null });
+  });
+});
+
+describe('an event is accepted at the very edge of a rule:', () => {
+  test.each<[what: string, event: string]>([
+    ['1 MiB', ofBytes(MIB)],
+    ['1000 levels', nested(1000)],
+    ['the largest zone', rawEvent({ shieldZoneId: 2 ** 31 - 1 })],
+    ['the smallest zone', rawEvent({ shieldZoneId: -(2 ** 31) })],
+    ['10 minutes ahead', rawEvent({ timestamp: NOW + 600_000 })],
+    ['as old as the retention', rawEvent({ timestamp: NOW - 72 * HOUR })],
+    ['the longest logId', rawEvent({ logId: 'é'.repeat(256) })],
+    ['the longest logId, written with escapes', rawEvent().replace('"a"', `"${'\\u00e9'.repeat(256)}"`)],
+    ['a surrogate pair', rawEventWith('"n":"\\ud83d\\ude00"')],
+  ])('%s', (_what, event) => {
+    expect(verdictOn(event)).toEqual({ kind: 'accepted' });
+  });
+});
+
+test('an event older than the retention is counted and not kept', () => {
+  const builder = new BatchBuilder(RULES);
+  for (const timestamp of [NOW - 72 * HOUR - 1, 0, -5, Number.MIN_SAFE_INTEGER]) {
+    expect(builder.addEvent('file', Buffer.from(rawEvent({ timestamp })))).toEqual({ kind: 'expired' });
+  }
+  expect(builder.isEmpty).toBe(false);
+  expect(builder.take()).toEqual({ fields: NO_FIELDS, logs: [], eventCount: 0, sourceOffsets: [], deadLetters: [], expiredCount: 4 });
+  expect(builder.isEmpty).toBe(true);
+});

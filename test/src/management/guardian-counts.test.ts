@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import type { SearchResult } from '../../../query/search-result.ts';
+import { guardianDays } from '../../../src/management/guardian-counts.ts';
+import { eventLine, ingest, startApp } from '../running-app.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('the days of API Guardian', () => {
+  test('are the 28 UTC days up to today, and more rules than a page of groups has are all counted', async () => {
+    const app = await startApp({ env: { RETENTION_HOURS: '720' } });
+    try {
+      const nowMs = Date.now();
+      const oldestMs = Math.floor(nowMs / DAY_MS) * DAY_MS - 27 * DAY_MS;
+      const event = (index: number, timestamp: number): string =>
+        eventLine({ feature: 'api-guardian', action: 'blocked', ruleId: `schema-${index}`, timestamp });
+      const lines = Array.from({ length: 501 }, (_, index) => event(index, oldestMs) + event(index, nowMs));
+      await ingest(app, lines.join('') + event(0, oldestMs - 1));
+      const days = await guardianDays({ store: app.store, now: () => nowMs, deadlineMs: 20_000 }, 7);
+      expect(days.map(({ day }) => day)).toEqual(
+        Array.from({ length: 28 }, (_, index) => new Date(oldestMs + index * DAY_MS).toISOString().slice(0, 10)),
+      );
+      expect(days.map(({ counts }) => counts.requestsInspected)).toEqual([501, ...Array.from({ length: 26 }, () => 0), 501]);
+      expect(days[0]?.counts).toEqual({
+        blockedRequests: 501,
+        loggedRequests: 0,
+        rateLimited: 0,
+        requestsInspected: 501,
+        failedRequestValidation: 501,
+        failedAuthenticationEnforcement: 0,
+      });
+    } finally {
+      await app.stop();
+    }
+  });
+
+  test('are given up past the deadline, for the caller to try again', async () => {
+    const search = (): Promise<SearchResult> => new Promise(() => {});
+    const counted = guardianDays({ store: { search }, now: Date.now, deadlineMs: 5 }, 7);
+    await expect(counted).rejects.toMatchObject({ status: 503, key: 'metrics.deadline', headers: { 'retry-after': '5' } });
+  });
+});

@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { silentLogger } from '../../../store/event-store.ts';
+import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { eventSeries, HOUR, NOW, storedIds } from './stored-events.ts';
+
+/** The files below a folder that this process has open. */
+function openFilesIn(folder: string): string[] {
+  const paths = readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      // The descriptor with which the list was read is gone.
+      return '';
+    }
+  });
+  return paths.filter((path) => path.startsWith(folder));
+}
+
+interface Trouble {
+  readonly options?: Parameters<typeof storeIn>[1];
+  /** Makes the folder unusable; returns what makes it usable again. */
+  readonly damage?: (dataDir: string) => () => void;
+  readonly message: RegExp;
+}
+
+const TROUBLES: Readonly<Record<string, Trouble>> = {
+  'the catalog names a segment that is cut': {
+    damage: (dataDir) => {
+      const folder = join(dataDir, 'segments');
+      const file = join(folder, readdirSync(folder).find((name) => !name.includes('log')) ?? '');
+      const { size } = statSync(file);
+      const whole = readFileSync(file);
+      truncateSync(file, size - 1);
+      return () => writeFileSync(file, whole);
+    },
+    message: /has \d+ bytes; the catalog says \d+/,
+  },
+  'DuckDB does not start': { options: { memoryLimitMb: Number.NaN }, message: /Failed to set config/ },
+  'the dead letters are damaged': {
+    damage: (dataDir) => {
+      const file = join(dataDir, 'dead-letters.sqlite');
+      writeFileSync(file, 'x'.repeat(4_096));
+      return () => rmSync(file);
+    },
+    message: /file is not a database/,
+  },
+  'the journals are loaded, and the log cannot be written': {
+    options: {
+      logger: {
+        ...silentLogger,
+        info: () => {
+          throw new Error('no room for the log');
+        },
+      },
+    },
+    message: /no room for the log/,
+  },
+};
+
+test.each(Object.entries(TROUBLES))('an opening that fails when %s closes what is open, and the next one succeeds', async (_, trouble) => {
+  const dataDir = temporaryFolder();
+  const events = eventSeries('e', 20, NOW - HOUR, 1_000);
+  const store = await storeIn(dataDir);
+  await store.append(canonicalBatch(events.slice(0, 10)));
+  await store.flushNow();
+  await store.append(canonicalBatch(events.slice(10)));
+  await store.close();
+  const repair = trouble.damage?.(dataDir);
+  await expect(storeIn(dataDir, trouble.options)).rejects.toThrow(trouble.message);
+  expect(openFilesIn(dataDir)).toEqual([]);
+  repair?.();
+  const again = await storeIn(dataDir);
+  expect(openFilesIn(dataDir)).not.toEqual([]);
+  expect((await storedIds(again)).toSorted()).toEqual(events.map(({ logId }) => logId).toSorted());
+  await again.close();
+  expect(openFilesIn(dataDir)).toEqual([]);
+});
