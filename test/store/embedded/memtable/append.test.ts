@@ -169,10 +169,7 @@ test('a batch that cannot be written takes those behind it along, stores nothing
   ]);
   expect(failed.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(['append_failed', 'append_failed']);
   expect(await store.sourceOffset('t', 0)).toBe(1n);
-  expect(await store.reasonsNotReady()).toEqual([
-    expect.stringMatching(/^the data folder .* is not the one that was opened: ENOENT/),
-    expect.stringContaining('a batch of 1 events could not be stored: ENOENT'),
-  ]);
+  expect(await store.reasonsNotReady()).toContainEqual(expect.stringMatching(/^the data folder .* is not the one that was opened: ENOENT/));
   await mkdir(join(dataDir, 'journal'));
   await expect
     .poll(() => store.append(canonicalBatch([event('b', NOW + 1), event('c', NOW + 2)], sourceOffset(3n))))
@@ -197,6 +194,7 @@ test('a store closes while what a failed batch left cannot be removed, whichever
   const pipeline = new AppendPipeline({ journals, loader, keepDeadLetters: async () => [], now: () => NOW });
   await expect(pipeline.append(canonicalBatch([event('a', NOW)]))).rejects.toMatchObject({ code: 'append_failed' });
   await removing.promise;
+  expect(pipeline.failure?.message).toContain('a batch of 1 events could not be stored: ENOENT');
   const closed = pipeline.close();
   gate.resolve();
   await closed;
