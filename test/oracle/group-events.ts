@@ -17,9 +17,14 @@ export interface OracleGrouping {
   readonly to: number;
 }
 
+/** What an event is grouped by: the text of a field, empty where the event has none, or the digits of its zone. */
+export function dimensionOf({ zoneId, fields }: OracleEvent, name: string): string {
+  return name === 'shieldZoneId' ? String(zoneId) : (fields[name] ?? '');
+}
+
 /** All groups in the order of the answer: count descending, then the key values ascending by code point. */
 export function groupEvents(events: readonly OracleEvent[], grouping: OracleGrouping): OracleGroup[] {
-  const members = Map.groupBy(events, (event) => JSON.stringify(grouping.by.map((field) => event.fields[field] ?? '')));
+  const members = Map.groupBy(events, (event) => JSON.stringify(grouping.by.map((field) => dimensionOf(event, field))));
   const groups = Array.from(members, ([key, inside]) => describeGroup(JSON.parse(key) as string[], inside, grouping));
   return groups.sort((a, b) => b.count - a.count || compareKeys(a, b, grouping.by));
 }
@@ -71,7 +76,7 @@ function distinct(values: readonly string[]): string {
 }
 
 /** Event t is in bucket floor((t-from)*buckets/(to-from)), in integers. */
-function sparkline(times: readonly number[], { buckets, from, to }: OracleGrouping): number[] {
+export function sparkline(times: readonly number[], { buckets, from, to }: Omit<OracleGrouping, 'by'>): number[] {
   const counts = new Array<number>(buckets).fill(0);
   for (const time of times) {
     const bucket = Number((BigInt(time - from) * BigInt(buckets)) / BigInt(to - from));

@@ -22,8 +22,9 @@ export interface OracleRow {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-export interface OracleResponse {
-  readonly rows: readonly OracleRow[] | null;
+/** One page of the full result, of rows or of groups. */
+export interface OraclePage<Row> {
+  readonly rows: readonly Row[] | null;
   readonly groups: readonly OracleGroup[] | null;
   readonly total: number;
   readonly totalPages: number;
@@ -31,22 +32,35 @@ export interface OracleResponse {
   readonly errorResponse: { readonly statusCode: 200; readonly success: true; readonly message: null; readonly errorKey: null };
 }
 
+export type OracleResponse = OraclePage<OracleRow>;
+
+/** Zones as a path has them: one, several, or all. */
+export type OracleZones = number | readonly number[] | 'all';
+
 /**
  * The answer of the search operation, computed the plainest way from all events in memory. It shares no code with the program and is the
  * measure of it: slow, and obviously what the specification says.
  */
 export function searchOracle(events: readonly OracleEvent[], request: OracleRequest, zoneId: number): OracleResponse {
+  return pageOf(matchingEvents(events, request, zoneId), request, clamp(request.pageSize ?? 50, 1, 500), toRow);
+}
+
+/** The page of a request whose full result these events are, in the order of their rows. */
+export function pageOf<Row>(
+  matching: readonly OracleEvent[],
+  request: OracleRequest,
+  pageSize: number,
+  rowOf: (event: OracleEvent) => Row,
+): OraclePage<Row> {
   const { from, to, page = 0 } = request;
   const by = request.groupBy ?? [];
-  const matching = matchingEvents(events, request, zoneId);
-  const pageSize = clamp(request.pageSize ?? 50, 1, 500);
-  const pageOf = <T>(all: readonly T[]): readonly T[] => all.slice(page * pageSize, (page + 1) * pageSize);
+  const slice = <T>(all: readonly T[]): readonly T[] => all.slice(page * pageSize, (page + 1) * pageSize);
   const grouping = { by, buckets: clamp(request.buckets ?? 0, 0, 500), from, to };
   const groups = by.length === 0 ? null : groupEvents(matching, grouping);
   const total = groups?.length ?? matching.length;
   return {
-    rows: groups === null ? pageOf(matching).map(toRow) : null,
-    groups: groups === null ? null : pageOf(groups),
+    rows: groups === null ? slice(matching).map(rowOf) : null,
+    groups: groups === null ? null : slice(groups),
     total,
     totalPages: Math.ceil(total / pageSize),
     page,
@@ -55,37 +69,47 @@ export function searchOracle(events: readonly OracleEvent[], request: OracleRequ
 }
 
 /** What an export asks for. */
-export interface OracleConditions extends Pick<OracleRequest, 'from' | 'to' | 'query' | 'filters'> {
+export interface OracleConditions extends Pick<OracleRequest, 'from' | 'to'>, OracleMatch {}
+
+/** The part of a request that says which events match. */
+export interface OracleMatch {
+  readonly query?: string | null;
+  readonly filters?: readonly OracleFilter[] | null;
   readonly exclude?: readonly OracleFilter[] | null;
 }
 
 /** The events that a search finds or an export has, in the order of their rows. */
 export function matchingEvents(
   events: readonly OracleEvent[],
-  { from, to, query, filters, exclude }: OracleConditions,
-  zoneId: number,
+  { from, to, ...match }: OracleConditions,
+  zones: OracleZones,
 ): OracleEvent[] {
   return events
-    .filter(
-      (event) =>
-        event.zoneId === zoneId &&
-        event.timestamp >= from &&
-        event.timestamp < to &&
-        matchesQuery(event, query) &&
-        (filters ?? []).every((filter) => matchesFilter(event, filter)) &&
-        !(exclude ?? []).some((filter) => matchesFilter(event, filter)),
-    )
+    .filter((event) => isInZones(event, zones) && event.timestamp >= from && event.timestamp < to && matches(event, match))
     .sort(newestFirst);
 }
 
-function newestFirst(a: OracleEvent, b: OracleEvent): number {
-  return b.timestamp - a.timestamp || compareCodePoints(a.logId, b.logId);
+/** Whether every clause of `filters` and none of `exclude` matches, and every term of the query. */
+export function matches(event: OracleEvent, { query, filters, exclude }: OracleMatch): boolean {
+  return (
+    matchesQuery(event, query) &&
+    (filters ?? []).every((filter) => matchesFilter(event, filter)) &&
+    !(exclude ?? []).some((filter) => matchesFilter(event, filter))
+  );
 }
 
-function toRow({ logId, timestamp, log, fields }: OracleEvent): OracleRow {
+export function isInZones({ zoneId }: OracleEvent, zones: OracleZones): boolean {
+  return zones === 'all' || (typeof zones === 'number' ? zoneId === zones : zones.includes(zoneId));
+}
+
+function newestFirst(a: OracleEvent, b: OracleEvent): number {
+  return b.timestamp - a.timestamp || compareCodePoints(a.logId, b.logId) || a.zoneId - b.zoneId;
+}
+
+export function toRow({ logId, timestamp, log, fields }: OracleEvent): OracleRow {
   return { logId, timestamp, log, fields };
 }
 
-function clamp(value: number, least: number, most: number): number {
+export function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value));
 }

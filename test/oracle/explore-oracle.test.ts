@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { exploreOracle, type OracleExploreRequest, zonesOracle } from './explore-oracle.ts';
+import { type OracleEvent, oracleEvents } from './raw-event.ts';
+import { matchingEvents, type OracleZones } from './search-oracle.ts';
+
+const T = 1_700_000_000_000;
+
+/** The time of each event is its index. */
+function eventsOf(fields: readonly object[]): OracleEvent[] {
+  return oracleEvents(fields.map((each, index) => ({ logId: `e${index}`, shieldZoneId: 7, timestamp: T + index, log: {}, ...each })));
+}
+
+const EVENTS = eventsOf([
+  { country: 'DE', action: 'blocked' },
+  { country: 'DE', action: 'logged' },
+  { country: '', action: 'logged', shieldZoneId: 8 },
+  { action: 'logged' },
+  { country: 'FR', action: 'Blocked', shieldZoneId: 10 },
+  { country: 'FR', action: 'blocked', shieldZoneId: 10 },
+  { country: 'US' },
+  { country: 'US', shieldZoneId: 10 },
+]);
+
+const explore = (request: Partial<OracleExploreRequest>, zones: OracleZones = 'all', events = EVENTS) =>
+  exploreOracle(events, { from: T, to: T + events.length, ...request }, zones);
+
+const idsOf = (request: Partial<OracleExploreRequest>, zones?: OracleZones) => explore(request, zones).rows?.map(({ logId }) => logId);
+
+/** The first facet in texts such as `DE 2/1`: the count, and how many of them are selected. */
+const facetOf = (request: Partial<OracleExploreRequest>, zones?: OracleZones, events?: OracleEvent[]) =>
+  explore(request, zones, events).facets?.[0]?.values.map(({ value, count, selected }) => `${value} ${count}/${selected}`);
+
+describe('the result', () => {
+  const blocked = { field: 'action', op: 'eq', value: ['blocked'] };
+  const american = { field: 'country', op: 'in', value: ['US'] };
+
+  test('has no event that a clause of exclude matches, and those that lack its field', () => {
+    expect(idsOf({ exclude: [blocked] })).toEqual(['e7', 'e6', 'e3', 'e2', 'e1']);
+    expect(idsOf({ exclude: [blocked, american] })).toEqual(['e3', 'e2', 'e1']);
+    expect(idsOf({ filters: [{ field: 'country', op: 'wildcard', value: ['*'] }], exclude: [blocked] })).toEqual(['e7', 'e6', 'e2', 'e1']);
+  });
+
+  test('is of one zone, of several, or of all', () => {
+    expect(idsOf({}, 10)).toEqual(['e7', 'e5', 'e4']);
+    expect(idsOf({}, [10, 8, 99])).toEqual(['e7', 'e5', 'e4', 'e2']);
+    expect(idsOf({})).toHaveLength(8);
+  });
+
+  test('has equal times by logId, and equal ids by zone as a number; each row says its zone', () => {
+    const ties = eventsOf([
+      { logId: 'b', shieldZoneId: 10, timestamp: T },
+      { logId: 'b', shieldZoneId: 9, timestamp: T },
+      { logId: 'a', shieldZoneId: 11, timestamp: T },
+    ]);
+    expect(explore({}, 'all', ties).rows?.map(({ logId, shieldZoneId }) => [logId, shieldZoneId])).toEqual([
+      ['a', 11],
+      ['b', 9],
+      ['b', 10],
+    ]);
+    expect(matchingEvents(ties, { from: T, to: T + 1 }, [10, 11]).map(({ zoneId }) => zoneId)).toEqual([11, 10]);
+  });
+
+  test('is grouped by zone in the order of the texts of their digits', () => {
+    const { groups, total } = explore({ groupBy: ['shieldZoneId'], filters: [{ field: 'country', op: 'eq', value: ['FR', '', 'US'] }] });
+    expect(groups?.map(({ key, count }) => [key, count])).toEqual([
+      [{ shieldZoneId: '10' }, 3],
+      [{ shieldZoneId: '7' }, 1],
+      [{ shieldZoneId: '8' }, 1],
+    ]);
+    expect(total).toBe(3);
+  });
+
+  test('is counted where no page is asked for', () => {
+    const rest = { histogram: null, facets: null, selectedTotal: null, rows: null, groups: null, totalPages: 0 };
+    expect(explore({ pageSize: 0 })).toMatchObject({ ...rest, total: 8 });
+    expect(explore({ pageSize: 0, groupBy: ['country'] })).toMatchObject({ ...rest, total: 4 });
+    expect(explore({ pageSize: 3 })).toMatchObject({ total: 8, totalPages: 3 });
+  });
+});
+
+describe('a histogram', () => {
+  test('has one series where it is not divided', () => {
+    expect(explore({ histogram: { buckets: 3 } }).histogram).toEqual({
+      ...{ from: T, to: T + 8, buckets: 3 },
+      // 8/3 is 2.67: 0, 1, 2; 3, 4, 5; 6, 7.
+      series: [{ value: null, total: 8, counts: [3, 3, 2] }],
+      other: null,
+    });
+    expect(explore({ histogram: { buckets: 2 } }, 99).histogram?.series).toEqual([{ value: null, total: 0, counts: [0, 0] }]);
+  });
+
+  test('has a series for each value, and missing ones are empty', () => {
+    expect(explore({ histogram: { buckets: 2, by: 'country' } }).histogram).toMatchObject({
+      series: [
+        { value: '', total: 2, counts: [2, 0] },
+        { value: 'DE', total: 2, counts: [2, 0] },
+        { value: 'FR', total: 2, counts: [0, 2] },
+        { value: 'US', total: 2, counts: [0, 2] },
+      ],
+      other: null,
+    });
+    expect(explore({ histogram: { buckets: 2, by: 'country' } }, 99).histogram).toMatchObject({ series: [], other: null });
+  });
+
+  test('adds up what is beyond twelve values', () => {
+    const letters = [...'nmlkjihgfedcban'].map((country) => ({ country }));
+    const { series, other } = explore({ histogram: { buckets: 5, by: 'country' } }, 'all', eventsOf(letters)).histogram ?? {};
+    expect(series?.map(({ value }) => value).join('')).toBe('nabcdefghijk');
+    expect(series?.[0]?.counts).toEqual([1, 0, 0, 0, 1]);
+    // m and l, the second and the third of the first bucket.
+    expect(other).toEqual({ total: 2, counts: [2, 0, 0, 0, 0] });
+  });
+});
+
+describe('a facet', () => {
+  test('counts the values of a field, most frequent first, and says how many there are', () => {
+    expect(explore({ facets: [{ field: 'shieldZoneId', limit: 2 }, { field: 'action' }] }).facets).toEqual([
+      {
+        field: 'shieldZoneId',
+        distinct: 3,
+        values: [
+          { value: '7', count: 4, selected: null },
+          { value: '10', count: 3, selected: null },
+        ],
+      },
+      {
+        field: 'action',
+        distinct: 4,
+        values: [
+          { value: 'logged', count: 3, selected: null },
+          { value: '', count: 2, selected: null },
+          { value: 'blocked', count: 2, selected: null },
+          { value: 'Blocked', count: 1, selected: null },
+        ],
+      },
+    ]);
+  });
+
+  test('has ten values where no other number is asked for', () => {
+    const letters = [...'abcdefghijkl'].map((country) => ({ country }));
+    expect(explore({ facets: [{ field: 'country' }] }, 'all', eventsOf(letters)).facets?.[0]).toMatchObject({ distinct: 12 });
+    expect(facetOf({ facets: [{ field: 'country' }] }, 'all', eventsOf(letters))).toHaveLength(10);
+  });
+});
+
+describe('a selection', () => {
+  test.each<[string, NonNullable<OracleExploreRequest['selection']>, number]>([
+    ['from a time on, which is included', { from: T + 6 }, 2],
+    ['up to a time, which is not', { to: T + 2 }, 2],
+    ['of more than the window', { from: T - 100, to: T + 100 }, 8],
+    ['beside the window', { to: T - 100 }, 0],
+    ['with a filter', { filters: [{ field: 'country', op: 'eq', value: ['DE'] }], to: T + 1 }, 1],
+    ['without a filter', { exclude: [{ field: 'country', op: 'eq', value: ['DE'] }] }, 6],
+  ])('%s', (_sentence, selection, expected) => {
+    expect(explore({ selection }).selectedTotal).toBe(expected);
+  });
+
+  test('is a part of the result only', () => {
+    const filters = [{ field: 'country', op: 'eq', value: ['FR'] }];
+    expect(explore({ filters, selection: { to: T + 5 } }).selectedTotal).toBe(1);
+    expect(explore({ selection: { to: T + 5 } }, 10).selectedTotal).toBe(1);
+  });
+
+  test('is counted beside all of a value', () => {
+    expect(facetOf({ facets: [{ field: 'country' }], selection: { to: T + 5 } })).toEqual([' 2/2', 'DE 2/2', 'FR 2/1', 'US 2/0']);
+  });
+});
+
+describe('by difference', () => {
+  const byDifference = (selection: OracleExploreRequest['selection'], letters: string) =>
+    facetOf(
+      { facets: [{ field: 'country', order: 'difference' }], selection: selection ?? null },
+      'all',
+      eventsOf([...letters].map((country) => ({ country }))),
+    );
+
+  test.each<[string, OracleExploreRequest['selection'], string, string[]]>([
+    // c 1/2 - 1/4, a 1/2 - 2/4, b 0 - 1/4.
+    ['shares decide, not counts', { to: T + 2 }, 'acaacb', ['c 2/1', 'a 3/1', 'b 1/0']],
+    // a 1/3 - 1/6 and b 2/3 - 3/6 are equal, and are not as doubles.
+    ['equal fractions go by count', { to: T + 3 }, 'abbabbbcc', ['b 5/2', 'a 2/1', 'c 2/0']],
+    ['equal counts go by value', { to: T + 1 }, 'dcba', ['d 1/1', 'a 1/0', 'b 1/0', 'c 1/0']],
+    ['nothing beside the selection counts as 0', { from: T }, 'abb', ['b 2/2', 'a 1/1']],
+    ['nothing in the selection does, too', { from: T + 9 }, 'abb', ['a 1/0', 'b 2/0']],
+  ])('%s', (_sentence, selection, letters, expected) => {
+    expect(byDifference(selection, letters)).toEqual(expected);
+  });
+});
+
+test('the zones with events, their number and the last of them', () => {
+  expect(zonesOracle(EVENTS, { from: T, to: T + 8 }, 'all').zones).toEqual([
+    { shieldZoneId: 7, count: 4, last: T + 6 },
+    { shieldZoneId: 10, count: 3, last: T + 7 },
+    { shieldZoneId: 8, count: 1, last: T + 2 },
+  ]);
+  expect(zonesOracle(EVENTS, { from: T + 2, to: T + 5 }, [10, 8, 99]).zones).toEqual([
+    { shieldZoneId: 8, count: 1, last: T + 2 },
+    { shieldZoneId: 10, count: 1, last: T + 4 },
+  ]);
+});
