@@ -4,6 +4,12 @@ export const IPV4_MAPPED = 0xffff_0000_0000n;
 /** UTF-16 units of the longest address: six groups of four digits and a dotted IPv4. */
 export const MAX_ADDRESS_LENGTH = 45;
 
+/** A range of 128-bit addresses that includes both ends; IPv4 is in `::ffff:0:0/96`. A range need not be that of a CIDR prefix. */
+export interface AddressRange {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
 /** The 16-bit groups of an IPv6 address. */
 const GROUPS = 8;
 

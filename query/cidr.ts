@@ -1,6 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { IPV4_MAPPED, MAX_ADDRESS_LENGTH } from './address.ts';
-import type { AddressRange } from './search-plan.ts';
+import { type AddressRange, IPV4_MAPPED, MAX_ADDRESS_LENGTH } from './address.ts';
 
 const IPV4_BITS = 32;
 const IPV6_BITS = 128;

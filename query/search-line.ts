@@ -1,6 +1,6 @@
 import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension } from './event-fields.ts';
+import type { FilterOp } from './filter-ops.ts';
 import { queryOf, queryTerms, type TermFault, termFault } from './query-terms.ts';
-import type { FilterOp } from './search-request.ts';
 
 /** A clause as requests have it. */
 export interface LineClause {

@@ -1,6 +1,6 @@
 import type { GroupDimension } from '../query/event-fields.ts';
-import type { FacetRequest, Selection } from '../query/explore-plan.ts';
-import type { SearchPlan } from '../query/search-plan.ts';
+import type { FacetRequest, Selection } from '../query/plan/explore-plan.ts';
+import type { SearchPlan } from '../query/plan/search-plan.ts';
 import { column, dimensionColumn } from './columns.ts';
 import { type Dialect, duckdbDialect, duckdbStatement } from './dialect.ts';
 import { bucketOf } from './group-facts.ts';

@@ -1,5 +1,5 @@
 import { TEXT_FIELDS } from '../query/event-fields.ts';
-import type { ZoneSelection } from '../query/search-plan.ts';
+import type { ZoneSelection } from '../query/plan/search-plan.ts';
 import { column, rowsOfFiles } from './columns.ts';
 import { duckdbStatement } from './dialect.ts';
 import { inZones } from './predicate-sql.ts';

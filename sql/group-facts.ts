@@ -1,5 +1,5 @@
 import type { GroupDimension } from '../query/event-fields.ts';
-import type { GroupsOutput, SearchPlan, TimeWindow } from '../query/search-plan.ts';
+import type { GroupsOutput, SearchPlan, TimeWindow } from '../query/plan/search-plan.ts';
 import { column, dimensionColumn } from './columns.ts';
 import type { Dialect } from './dialect.ts';
 import { keyList, keyNames, markedKeys, pageOf, wantedKeys } from './group-statements.ts';

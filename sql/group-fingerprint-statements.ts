@@ -1,5 +1,5 @@
 import type { GroupDimension } from '../query/event-fields.ts';
-import type { GroupsOutput, SearchPlan } from '../query/search-plan.ts';
+import type { GroupsOutput, SearchPlan } from '../query/plan/search-plan.ts';
 import { column } from './columns.ts';
 import { duckdbDialect, duckdbStatement } from './dialect.ts';
 import { keyColumns } from './group-statements.ts';

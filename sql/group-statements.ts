@@ -1,5 +1,5 @@
 import type { GroupDimension } from '../query/event-fields.ts';
-import type { GroupsOutput, SearchPlan } from '../query/search-plan.ts';
+import type { GroupsOutput, SearchPlan } from '../query/plan/search-plan.ts';
 import { column, dimensionColumn, type EventColumnName } from './columns.ts';
 import { type Dialect, duckdbDialect, duckdbStatement } from './dialect.ts';
 import { matchSql, splitUrl } from './predicate-sql.ts';

@@ -1,5 +1,6 @@
+import type { AddressRange } from '../query/address.ts';
 import { lookCost, type SearchedField } from '../query/event-fields.ts';
-import type { AddressRange, Predicate, SearchPlan, TimeWindow } from '../query/search-plan.ts';
+import type { Predicate, SearchPlan, TimeWindow } from '../query/plan/search-plan.ts';
 import { column } from './columns.ts';
 import type { Dialect } from './dialect.ts';
 import { int32, int64, joinSql, type SqlFragment, sql, text, trusted, uint64 } from './statement.ts';

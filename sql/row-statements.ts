@@ -1,5 +1,5 @@
 import { TEXT_FIELDS } from '../query/event-fields.ts';
-import type { SearchPlan, TimeWindow } from '../query/search-plan.ts';
+import type { SearchPlan, TimeWindow } from '../query/plan/search-plan.ts';
 import { column, columnList, EVENT_COLUMNS } from './columns.ts';
 import { type Dialect, duckdbDialect, duckdbStatement } from './dialect.ts';
 import { matchSql } from './predicate-sql.ts';

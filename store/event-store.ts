@@ -1,7 +1,7 @@
 import type { FieldColumns } from '../query/batch-columns.ts';
-import type { ExplorePlan } from '../query/explore-plan.ts';
-import type { SearchPlan, TimeWindow, ZoneSelection } from '../query/search-plan.ts';
-import type { EventRow, ExploreResult, SearchResult } from '../query/search-result.ts';
+import type { ExplorePlan } from '../query/plan/explore-plan.ts';
+import type { SearchPlan, TimeWindow, ZoneSelection } from '../query/plan/search-plan.ts';
+import type { EventRow, ExploreResult, SearchResult } from '../query/plan/search-result.ts';
 
 export interface SearchOptions {
   /** Aborting interrupts the running query; the search then rejects with the signal's reason. */

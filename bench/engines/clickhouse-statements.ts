@@ -1,5 +1,6 @@
+import type { AddressRange } from '../../query/address.ts';
 import { TEXT_FIELDS, type TextField } from '../../query/event-fields.ts';
-import type { AddressRange, GroupsOutput, Predicate, SearchPlan } from '../../query/search-plan.ts';
+import type { GroupsOutput, Predicate, SearchPlan } from '../../query/plan/search-plan.ts';
 
 /**
  * The table as a ClickHouse expert would make it for these searches: sorted by zone and time, one partition a day (by which old events

@@ -1,5 +1,5 @@
-import type { SearchPlan } from '../../query/search-plan.ts';
-import type { SearchResult } from '../../query/search-result.ts';
+import type { SearchPlan } from '../../query/plan/search-plan.ts';
+import type { SearchResult } from '../../query/plan/search-result.ts';
 
 export const ENGINE_NAMES = ['shieldlog', 'clickhouse'] as const;
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { compileSearch } from '../../query/compile-search.ts';
-import type { SearchPlan } from '../../query/search-plan.ts';
-import type { SearchResult } from '../../query/search-result.ts';
+import type { SearchPlan } from '../../query/plan/search-plan.ts';
+import type { SearchResult } from '../../query/plan/search-result.ts';
+import { compileSearch } from '../../query/request/compile-search.ts';
 import { searchResponseJson } from '../../src/http/search-response.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 

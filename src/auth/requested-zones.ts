@@ -1,5 +1,5 @@
-import { cutText } from '../../query/request-errors.ts';
-import type { ZoneSelection } from '../../query/search-plan.ts';
+import type { ZoneSelection } from '../../query/plan/search-plan.ts';
+import { cutText } from '../../query/request/request-errors.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from '../config/zone-id.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { type Caller, requireZone } from './access.ts';

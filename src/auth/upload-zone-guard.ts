@@ -1,6 +1,6 @@
 import type { BatchIndices } from '../../ingest/upload/event-intake.ts';
 import { columnIndex } from '../../query/batch-columns.ts';
-import { BODY, elementPath, propertyPath } from '../../query/request-errors.ts';
+import { BODY, elementPath, propertyPath } from '../../query/request/request-errors.ts';
 import type { EventBatch } from '../../store/event-store.ts';
 import { RequestProblem } from '../http/problem.ts';
 import type { Caller } from './access.ts';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Encoding } from '../../ingest/upload/decompress.ts';
 import type { IntakeReport } from '../../ingest/upload/intake-report.ts';
-import { shownValue } from '../../query/request-errors.ts';
+import { shownValue } from '../../query/request/request-errors.ts';
 import { isWithoutTls, tlsFault } from '../sinks/connections.ts';
 import { CommandFailed } from './command.ts';
 

@@ -1,6 +1,6 @@
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
-import type { SearchPlan } from '../../query/search-plan.ts';
-import type { EventRow } from '../../query/search-result.ts';
+import type { SearchPlan } from '../../query/plan/search-plan.ts';
+import type { EventRow } from '../../query/plan/search-result.ts';
 import { rowJson, zoneRowJson } from '../http/search-response.ts';
 
 /** How the rows of an export are written. */

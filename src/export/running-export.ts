@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
-import type { EventRow } from '../../query/search-result.ts';
+import type { EventRow } from '../../query/plan/search-result.ts';
 import { ClientHungUp, DeadlinePassed, hangUpSignal } from '../http/interruption.ts';
 import type { ExportFormat } from './export-format.ts';
 import type { ExportOutcome } from './export-slots.ts';

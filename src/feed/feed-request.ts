@@ -1,4 +1,4 @@
-import { cutText } from '../../query/request-errors.ts';
+import { cutText } from '../../query/request/request-errors.ts';
 import type { EventStore, FeedPosition, FeedPositions } from '../../store/event-store.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../formats/feed-formats.ts';
 import { oneOf, type RawQuery, type Reader, readQuery, wholeNumber } from '../http/request-parameters.ts';

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { lettersOf } from '../../ingest/upload/dead-letter-replay.ts';
 import type { JsonLimits, JsonValue } from '../../query/exact-json.ts';
-import { BODY, ErrorList, elementPath, shownValue } from '../../query/request-errors.ts';
-import { readInteger, readJson, readObject } from '../../query/wire-readers.ts';
+import { BODY, ErrorList, elementPath, shownValue } from '../../query/request/request-errors.ts';
+import { readInteger, readJson, readObject } from '../../query/request/wire-readers.ts';
 import type { DeadLetterSelection, EventStore, StoredDeadLetter } from '../../store/event-store.ts';
 import { invalidRequest } from './problem.ts';
 

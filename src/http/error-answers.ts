@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { CLIENT_CLOSED } from '../../edge/edge-error.ts';
-import { cutText } from '../../query/request-errors.ts';
+import { cutText } from '../../query/request/request-errors.ts';
 import { isHangUp } from './interruption.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, problemBody, RequestProblem } from './problem.ts';
 

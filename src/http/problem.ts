@@ -1,4 +1,4 @@
-import { type FieldError, InvalidSearchError } from '../../query/request-errors.ts';
+import { type FieldError, InvalidSearchError } from '../../query/request/request-errors.ts';
 import { StoreError } from '../../store/event-store.ts';
 import { DeadlinePassed } from './interruption.ts';
 

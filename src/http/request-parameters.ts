@@ -1,4 +1,4 @@
-import { BODY, cutText, ErrorList, propertyPath } from '../../query/request-errors.ts';
+import { BODY, cutText, ErrorList, propertyPath } from '../../query/request/request-errors.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from '../config/zone-id.ts';
 import { invalidRequest, RequestProblem } from './problem.ts';
 

@@ -1,5 +1,5 @@
-import type { Page } from '../../query/search-plan.ts';
-import type { EventGroup, EventRow, SearchResult } from '../../query/search-result.ts';
+import type { Page } from '../../query/plan/search-plan.ts';
+import type { EventGroup, EventRow, SearchResult } from '../../query/plan/search-result.ts';
 
 /** The GenericRequestResponse of a search that succeeded. */
 const SUCCEEDED = JSON.stringify({ statusCode: 200, success: true, message: null, errorKey: null });

@@ -1,8 +1,8 @@
 import { EdgeError } from '../../edge/edge-error.ts';
 import type { GuardianDay } from '../../edge/local/local-resource.ts';
 import { GUARDIAN_COUNTERS } from '../../edge/operations/shield-zones.ts';
-import type { SearchPlan } from '../../query/search-plan.ts';
-import type { EventGroup } from '../../query/search-result.ts';
+import type { SearchPlan } from '../../query/plan/search-plan.ts';
+import type { EventGroup } from '../../query/plan/search-result.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { DeadlinePassed, withDeadline } from '../http/interruption.ts';
 

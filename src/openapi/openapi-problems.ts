@@ -1,4 +1,4 @@
-import type { FieldError } from '../../query/request-errors.ts';
+import type { FieldError } from '../../query/request/request-errors.ts';
 import { JSON_TYPES } from '../http/content-negotiation.ts';
 import { MAX_LISTED } from '../http/dead-letter-json.ts';
 import { type ErrorKey, PROBLEM_CONTENT_TYPE, PROBLEMS, problemBody, RequestProblem } from '../http/problem.ts';

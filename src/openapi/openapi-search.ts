@@ -1,7 +1,7 @@
 import { DIMENSIONS, FREE_TEXT_FIELDS, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
+import { FILTER_OPS, filterOpsThat } from '../../query/filter-ops.ts';
+import type { EventRow } from '../../query/plan/search-result.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS } from '../../query/search-limits.ts';
-import { FILTER_OPS, filterOpsThat } from '../../query/search-request.ts';
-import type { EventRow } from '../../query/search-result.ts';
 import { type ExportType, exportFormat } from '../export/export-format.ts';
 import { JSON_TYPES, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { compileExport } from '../../query/compile-search.ts';
-import type { SearchPlan } from '../../query/search-plan.ts';
-import type { EventRow } from '../../query/search-result.ts';
+import type { SearchPlan } from '../../query/plan/search-plan.ts';
+import type { EventRow } from '../../query/plan/search-result.ts';
+import { compileExport } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
 import { namesSeveralZones, requestedZones } from '../auth/requested-zones.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { compileSearch } from '../../query/compile-search.ts';
-import type { SearchPlan } from '../../query/search-plan.ts';
-import type { SearchResult } from '../../query/search-result.ts';
+import type { SearchPlan } from '../../query/plan/search-plan.ts';
+import type { SearchResult } from '../../query/plan/search-result.ts';
+import { compileSearch } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, requireZone } from '../auth/access.ts';
 import type { AnswerMemory } from '../http/answer-memory.ts';

@@ -1,4 +1,4 @@
-import { type MatchSubject, matchSubject } from '../../query/match-event.ts';
+import { type MatchSubject, matchSubject } from '../../query/match/match-event.ts';
 import type { FeedPage, FeedPositions, FeedRequest } from '../../store/event-store.ts';
 import { type FeedEvent, readFields } from '../../store/feed-event.ts';
 import { droppedFrame, eventData, eventFrame } from './tail-frames.ts';

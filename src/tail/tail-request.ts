@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { compileConditions } from '../../query/compile-search.ts';
-import { type CostedMatcher, compileMatcher } from '../../query/match-event.ts';
-import { cutText } from '../../query/request-errors.ts';
+import { type CostedMatcher, compileMatcher } from '../../query/match/match-event.ts';
+import { compileConditions } from '../../query/request/compile-search.ts';
+import { cutText } from '../../query/request/request-errors.ts';
 import type { EventStore, FeedPosition } from '../../store/event-store.ts';
 import { compiled, invalidRequest } from '../http/problem.ts';
 import { type Reader, readQuery } from '../http/request-parameters.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { CostedMatcher } from '../../query/match-event.ts';
+import type { CostedMatcher } from '../../query/match/match-event.ts';
 import type { FeedPosition, FeedRequest } from '../../store/event-store.ts';
 import { droppedFrame } from './tail-frames.ts';
 import { WorkAllowance } from './tail-work.ts';

@@ -1,6 +1,6 @@
-import type { ExplorePlan } from '../../query/explore-plan.ts';
-import type { SearchPlan, TimeWindow, ZoneSelection } from '../../query/search-plan.ts';
-import type { EventRow, ExploreResult, SearchResult } from '../../query/search-result.ts';
+import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
+import type { SearchPlan, TimeWindow, ZoneSelection } from '../../query/plan/search-plan.ts';
+import type { EventRow, ExploreResult, SearchResult } from '../../query/plan/search-result.ts';
 import type { FolderCheck } from '../data-folder.ts';
 import {
   type ActiveZone,

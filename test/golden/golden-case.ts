@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
-import type { GroupContext } from '../../query/search-result.ts';
+import type { GroupContext } from '../../query/plan/search-result.ts';
 
 /** The time of every golden request: 27.8 h after the first of the fixed events. */
 export const GOLDEN_NOW = 1_790_000_000_000;

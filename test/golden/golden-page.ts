@@ -1,4 +1,4 @@
-import type { SearchPlan } from '../../query/search-plan.ts';
+import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { SqlParam, SqlStatement } from '../../sql/statement.ts';
 import type { GoldenCase } from './golden-case.ts';
 

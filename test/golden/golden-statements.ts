@@ -1,5 +1,5 @@
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
-import type { SearchPlan } from '../../query/search-plan.ts';
+import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { column } from '../../sql/columns.ts';
 import { duckdbDialect } from '../../sql/dialect.ts';
 import { groupDetailStatement, groupOnceStatement } from '../../sql/group-facts.ts';

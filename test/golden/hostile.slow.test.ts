@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { InvalidSearchError } from '../../query/request-errors.ts';
+import { InvalidSearchError } from '../../query/request/request-errors.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { foldCase } from '../oracle/fold-case.ts';
 import { HostileTable } from './hostile-table.ts';

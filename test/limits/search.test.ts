@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { CALLER_IDLE_MS } from '../../edge/idle-caller.ts';
+import { INT32 } from '../../query/request/wire-readers.ts';
 import { MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS, TOLERANCE_SECONDS } from '../../query/search-limits.ts';
-import { INT32 } from '../../query/wire-readers.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { answerMemoryBytes } from '../../src/http/answer-memory.ts';
 import { asStoreProblem } from '../../src/http/problem.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileSearch } from '../../query/compile-search.ts';
+import { compileSearch } from '../../query/request/compile-search.ts';
 import { searchResponseJson } from '../../src/http/search-response.ts';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';

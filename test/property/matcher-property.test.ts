@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileConditions, compileExport } from '../../query/compile-search.ts';
-import { compileMatcher, matchSubject } from '../../query/match-event.ts';
+import { compileMatcher, matchSubject } from '../../query/match/match-event.ts';
+import { compileConditions, compileExport } from '../../query/request/compile-search.ts';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileSearch } from '../../query/compile-search.ts';
-import { InvalidSearchError } from '../../query/request-errors.ts';
+import { compileSearch } from '../../query/request/compile-search.ts';
+import { InvalidSearchError } from '../../query/request/request-errors.ts';
 import { oracleEvents } from '../oracle/raw-event.ts';
 import { isValidRequest } from '../oracle/request-check.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';

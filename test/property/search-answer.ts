@@ -1,4 +1,4 @@
-import { compileSearch } from '../../query/compile-search.ts';
+import { compileSearch } from '../../query/request/compile-search.ts';
 import { searchResponseJson } from '../../src/http/search-response.ts';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
 import type { ZoneRequest } from './arbitrary-request.ts';

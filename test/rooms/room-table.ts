@@ -27,6 +27,7 @@ export const MAY_USE: Readonly<Record<string, readonly string[]>> = {
  * A folder inside one of them belongs to it.
  */
 export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  query: ['request', 'match', 'plan', '.'],
   store: ['embedded', '.'],
   'store/embedded': [
     '.',

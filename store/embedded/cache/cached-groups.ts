@@ -1,4 +1,4 @@
-import type { GroupsOutput } from '../../../query/search-plan.ts';
+import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
 import { allEvents, eventsBefore } from '../../../sql/events-relation.ts';
 import { groupDetailStatement } from '../../../sql/group-facts.ts';

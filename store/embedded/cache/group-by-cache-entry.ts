@@ -1,4 +1,4 @@
-import type { GroupsOutput } from '../../../query/search-plan.ts';
+import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
 import { fillGroupByCacheStatement, groupByCacheSizeStatement } from '../../../sql/group-statements.ts';
 import { RefCounted } from '../runtime/ref-counted.ts';
 import type { GroupFacts } from '../search/group-facts.ts';

@@ -1,4 +1,4 @@
-import type { GroupsOutput, TimeWindow } from '../../../query/search-plan.ts';
+import type { GroupsOutput, TimeWindow } from '../../../query/plan/search-plan.ts';
 import { BudgetedCache } from '../runtime/budgeted-cache.ts';
 import type { FoundGroups } from '../search/group-facts.ts';
 import type { GroupCache } from '../search/group-search.ts';

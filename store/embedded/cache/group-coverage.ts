@@ -1,4 +1,4 @@
-import type { TimeWindow } from '../../../query/search-plan.ts';
+import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 import type { SearchScope } from '../search/search-scope.ts';
 import type { Segment } from '../segment/segment.ts';
 

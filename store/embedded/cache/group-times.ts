@@ -1,4 +1,4 @@
-import type { TimeWindow } from '../../../query/search-plan.ts';
+import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 import { TIMES_BELOW } from '../../../sql/group-statements.ts';
 import type { GroupFacts } from '../search/group-facts.ts';
 

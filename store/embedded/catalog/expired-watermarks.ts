@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ZoneSelection } from '../../../query/search-plan.ts';
+import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
 
 /** How far one run of the retention removed events of a zone. */
 export interface ExpiredWatermark {

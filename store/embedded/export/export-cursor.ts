@@ -1,4 +1,4 @@
-import type { SearchPlan, TimeWindow } from '../../../query/search-plan.ts';
+import type { SearchPlan, TimeWindow } from '../../../query/plan/search-plan.ts';
 import type { RowKey } from '../../../sql/row-statements.ts';
 import { StoreError } from '../../event-store.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';

@@ -1,8 +1,8 @@
 import type { DuckDBDataChunk, DuckDBValue } from '@duckdb/node-api';
 import { TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { unpackLog } from '../../../query/packed-log.ts';
-import type { TimeWindow } from '../../../query/search-plan.ts';
-import type { EventRow } from '../../../query/search-result.ts';
+import type { TimeWindow } from '../../../query/plan/search-plan.ts';
+import type { EventRow } from '../../../query/plan/search-result.ts';
 import { exportRowsStatement, type RowKey } from '../../../sql/row-statements.ts';
 import type { SqlStatement } from '../../../sql/statement.ts';
 import { isOutOfMemory } from '../duckdb/memory-ladder.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SearchPlan } from '../../../query/search-plan.ts';
-import type { EventRow } from '../../../query/search-result.ts';
+import type { SearchPlan } from '../../../query/plan/search-plan.ts';
+import type { EventRow } from '../../../query/plan/search-result.ts';
 import { StoreError } from '../../event-store.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';

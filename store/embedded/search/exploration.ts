@@ -1,7 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { ExplorePlan, FacetRequest, HistogramRequest, Selection } from '../../../query/explore-plan.ts';
+import type { ExplorePlan, FacetRequest, HistogramRequest, Selection } from '../../../query/plan/explore-plan.ts';
+import type { ExploreResult, Facet, Histogram, HistogramCounts, SearchResult } from '../../../query/plan/search-result.ts';
 import { MAX_HISTOGRAM_SERIES } from '../../../query/search-limits.ts';
-import type { ExploreResult, Facet, Histogram, HistogramCounts, SearchResult } from '../../../query/search-result.ts';
 import { facetStatement, histogramStatement, selectionCountStatement } from '../../../sql/explore-statements.ts';
 import { unmarkText } from '../../../sql/statement.ts';
 import type { SearchScope } from './search-scope.ts';

@@ -1,4 +1,4 @@
-import type { TimeWindow } from '../../../query/search-plan.ts';
+import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
 import { slotAt, slotCountStatement, type TimeSlots } from '../../../sql/row-statements.ts';
 import type { Segment } from '../segment/segment.ts';

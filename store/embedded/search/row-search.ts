@@ -1,8 +1,8 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { unpackLog } from '../../../query/packed-log.ts';
-import type { TimeWindow } from '../../../query/search-plan.ts';
-import type { EventRow, SearchResult } from '../../../query/search-result.ts';
+import type { TimeWindow } from '../../../query/plan/search-plan.ts';
+import type { EventRow, SearchResult } from '../../../query/plan/search-result.ts';
 import { column } from '../../../sql/columns.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
 import { fileSlotCountStatement, rowPageStatement } from '../../../sql/row-statements.ts';

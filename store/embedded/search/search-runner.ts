@@ -1,6 +1,6 @@
-import type { ExplorePlan } from '../../../query/explore-plan.ts';
-import type { SearchPlan, TimeWindow, ZoneSelection } from '../../../query/search-plan.ts';
-import type { ExploreResult, SearchResult } from '../../../query/search-result.ts';
+import type { ExplorePlan } from '../../../query/plan/explore-plan.ts';
+import type { SearchPlan, TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
+import type { ExploreResult, SearchResult } from '../../../query/plan/search-result.ts';
 import type { ActiveZone } from '../../event-store.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import { retryWithLess } from '../duckdb/memory-ladder.ts';

@@ -1,4 +1,4 @@
-import type { SearchPlan, TimeWindow } from '../../../query/search-plan.ts';
+import type { SearchPlan, TimeWindow } from '../../../query/plan/search-plan.ts';
 import { eventsByFile, eventsRelation } from '../../../sql/events-relation.ts';
 import type { SqlFragment } from '../../../sql/statement.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SearchPlan } from '../../../query/search-plan.ts';
+import type { SearchPlan } from '../../../query/plan/search-plan.ts';
 import { BudgetedCache } from '../runtime/budgeted-cache.ts';
 
 /** The counts of the searches that were made last are kept, of so many. */

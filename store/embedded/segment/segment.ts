@@ -1,4 +1,4 @@
-import type { TimeWindow, ZoneSelection } from '../../../query/search-plan.ts';
+import type { TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
 
 /** The times and the sequences of the first and the last event of a part, all inclusive. */
 export interface Extent {

@@ -1,4 +1,4 @@
-import type { ZoneSelection } from '../../../query/search-plan.ts';
+import type { ZoneSelection } from '../../../query/plan/search-plan.ts';
 import { RefCounted } from '../runtime/ref-counted.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment } from '../segment/segment.ts';

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { describe, expect, test } from 'vitest';
 import { countStatement } from '../../../bench/engines/clickhouse-statements.ts';
-import { compileSearch } from '../../../query/compile-search.ts';
+import { compileSearch } from '../../../query/request/compile-search.ts';
 
 const NOW_MS = 1_790_000_000_000;
 

@@ -5,8 +5,8 @@ import { attackAt, DEMO_ATTACKS, DemoDensity } from '../../../ingest/demo/demo-s
 import { DEMO_SITES } from '../../../ingest/demo/demo-traffic.ts';
 import { seededRandom } from '../../../ingest/demo/seeded-random.ts';
 import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
-import type { GroupsOutput } from '../../../query/search-plan.ts';
-import type { EventGroup } from '../../../query/search-result.ts';
+import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
+import type { EventGroup } from '../../../query/plan/search-result.ts';
 import { type EventStore, silentLogger } from '../../../store/event-store.ts';
 import { alteredStore } from '../../broker/altered-store.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SearchResult } from '../../../query/search-result.ts';
+import type { SearchResult } from '../../../query/plan/search-result.ts';
 import { guardianDays } from '../../../src/management/guardian-counts.ts';
 import { eventLine, ingest, startApp } from '../running-app.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { EventRow } from '../../../query/search-result.ts';
+import type { EventRow } from '../../../query/plan/search-result.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { openConnection } from '../http/raw-connection.ts';
 import { type Answer, ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from '../running-app.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { compileMatcher } from '../../../query/match-event.ts';
+import { compileMatcher } from '../../../query/match/match-event.ts';
 import { TailWatcher } from '../../../src/tail/tail-watcher.ts';
 import { feedPosition } from '../../../store/embedded/feed/feed-positions.ts';
 

@@ -1,4 +1,4 @@
-import type { SearchPlan } from '../../../query/search-plan.ts';
+import type { SearchPlan } from '../../../query/plan/search-plan.ts';
 import type { EventStore } from '../../../store/event-store.ts';
 import type { CanonicalEvent } from '../../fixtures/canonical-batch.ts';
 import { NOW } from '../../fixtures/present.ts';

@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Dimension } from '../../../../query/event-fields.ts';
-import type { SearchPlan } from '../../../../query/search-plan.ts';
+import type { SearchPlan } from '../../../../query/plan/search-plan.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import type { StoreOptions, StoreTuning } from '../../../../store/embedded/store-options.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Dimension } from '../../../../query/event-fields.ts';
-import type { GroupsOutput } from '../../../../query/search-plan.ts';
+import type { GroupsOutput } from '../../../../query/plan/search-plan.ts';
 import { GroupByCache } from '../../../../store/embedded/cache/group-by-cache.ts';
 import type { GroupByCacheEntry } from '../../../../store/embedded/cache/group-by-cache-entry.ts';
 import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { TimeWindow } from '../../../../query/search-plan.ts';
+import type { TimeWindow } from '../../../../query/plan/search-plan.ts';
 import { TIMES_BELOW } from '../../../../sql/group-statements.ts';
 import { addToSparkline, bucketStarts, type GroupTimes, mergeTimes, TimesCollector } from '../../../../store/embedded/cache/group-times.ts';
 import { GroupFacts } from '../../../../store/embedded/search/group-facts.ts';

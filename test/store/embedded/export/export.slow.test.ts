@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { SearchPlan } from '../../../../query/search-plan.ts';
-import type { EventRow } from '../../../../query/search-result.ts';
+import type { SearchPlan } from '../../../../query/plan/search-plan.ts';
+import type { EventRow } from '../../../../query/plan/search-result.ts';
 import type { EventStore } from '../../../../store/event-store.ts';
 import { HOSTILE_STRINGS } from '../../../corpus/hostile-strings.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';

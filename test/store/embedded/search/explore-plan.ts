@@ -1,5 +1,5 @@
-import type { ExplorePlan } from '../../../../query/explore-plan.ts';
-import type { Predicate, SearchPlan } from '../../../../query/search-plan.ts';
+import type { ExplorePlan } from '../../../../query/plan/explore-plan.ts';
+import type { Predicate, SearchPlan } from '../../../../query/plan/search-plan.ts';
 import { rowsPlan } from '../stored-events.ts';
 
 /** A question about the events of the search that asks for its total and whatever `more` says. */

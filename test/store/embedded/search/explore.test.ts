@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { GROUP_DIMENSIONS, type GroupDimension } from '../../../../query/event-fields.ts';
-import type { ExplorePlan, FacetOrder, FacetRequest, Selection } from '../../../../query/explore-plan.ts';
+import type { ExplorePlan, FacetOrder, FacetRequest, Selection } from '../../../../query/plan/explore-plan.ts';
+import type { ExploreResult } from '../../../../query/plan/search-result.ts';
 import { DEFAULT_FACET_VALUES, MAX_FACET_VALUES } from '../../../../query/search-limits.ts';
-import type { ExploreResult } from '../../../../query/search-result.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { SearchPlan } from '../../../../query/search-plan.ts';
+import type { SearchPlan } from '../../../../query/plan/search-plan.ts';
 import { ConnectionPool } from '../../../../store/embedded/duckdb/connection-pool.ts';
 import { startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
 import { StatementRunner } from '../../../../store/embedded/duckdb/statement-runner.ts';

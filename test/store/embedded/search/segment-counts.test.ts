@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Predicate } from '../../../../query/search-plan.ts';
+import type { Predicate } from '../../../../query/plan/search-plan.ts';
 import { SegmentCounts } from '../../../../store/embedded/search/segment-counts.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';

@@ -1,4 +1,4 @@
-import type { GroupDimension } from './event-fields.ts';
+import type { GroupDimension } from '../event-fields.ts';
 import type { Predicate, SearchPlan, TimeWindow } from './search-plan.ts';
 
 /** A validated question of the explorer about the result R, the events that `search` finds. All of it is answered from one snapshot. */

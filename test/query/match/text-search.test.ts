@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { textSearch, wildcardSearch } from '../../query/text-search.ts';
+import { textSearch, wildcardSearch } from '../../../query/match/text-search.ts';
 
 /** Looks for every needle at every offset. */
 function plainEndOfFirst(needles: readonly string[], text: string, from: number): number {

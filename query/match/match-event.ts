@@ -1,6 +1,6 @@
-import { parseAddress } from './address.ts';
-import type { TextField } from './event-fields.ts';
-import type { AddressRange, Predicate } from './search-plan.ts';
+import { type AddressRange, parseAddress } from '../address.ts';
+import type { TextField } from '../event-fields.ts';
+import type { Predicate } from '../plan/search-plan.ts';
 import { textSearch, wildcardSearch } from './text-search.ts';
 
 /** The values that an event has, empty texts included. */

@@ -1,11 +1,13 @@
-import { canonicalAsn } from './as-number.ts';
-import { readAddress, readCidr } from './cidr.ts';
-import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension, FREE_TEXT_FIELDS, ruleOf } from './event-fields.ts';
-import { queryTerms } from './query-terms.ts';
+import type { AddressRange } from '../address.ts';
+import { canonicalAsn } from '../as-number.ts';
+import { readAddress, readCidr } from '../cidr.ts';
+import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension, FREE_TEXT_FIELDS, ruleOf } from '../event-fields.ts';
+import { FILTER_OPS } from '../filter-ops.ts';
+import type { Predicate } from '../plan/search-plan.ts';
+import { queryTerms } from '../query-terms.ts';
+import { SEARCH_LIMITS } from '../search-limits.ts';
 import { type ErrorList, shownValue } from './request-errors.ts';
-import { SEARCH_LIMITS } from './search-limits.ts';
-import type { AddressRange, Predicate } from './search-plan.ts';
-import { FILTER_OPS, type FilterClause, type RequestConditions, starRunsIn, wildcardParts } from './search-request.ts';
+import { type FilterClause, type RequestConditions, starRunsIn, wildcardParts } from './search-request.ts';
 
 /** The predicate of the conditions of a request. Adds to the errors what makes no sense for the operation of a clause. */
 export function requestPredicate({ query, filters, exclude }: RequestConditions, errors: ErrorList): Predicate {

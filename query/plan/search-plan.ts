@@ -1,4 +1,5 @@
-import type { GroupDimension, SearchedField } from './event-fields.ts';
+import type { AddressRange } from '../address.ts';
+import type { GroupDimension, SearchedField } from '../event-fields.ts';
 
 /** A validated search: everything that an engine is given. */
 export interface SearchPlan {
@@ -53,9 +54,3 @@ export type Predicate =
   | { readonly kind: 'wildcard'; readonly column: SearchedField; readonly parts: readonly string[] }
   /** The `ip` column as a number is in one of the ranges. */
   | { readonly kind: 'addressIn'; readonly ranges: readonly AddressRange[] };
-
-/** A range of 128-bit addresses that includes both ends; IPv4 is in `::ffff:0:0/96`. A range need not be that of a CIDR prefix. */
-export interface AddressRange {
-  readonly first: bigint;
-  readonly last: bigint;
-}

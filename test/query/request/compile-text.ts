@@ -1,6 +1,6 @@
-import { compileSearch } from '../../query/compile-search.ts';
-import { type FieldError, InvalidSearchError } from '../../query/request-errors.ts';
-import type { SearchPlan } from '../../query/search-plan.ts';
+import type { SearchPlan } from '../../../query/plan/search-plan.ts';
+import { compileSearch } from '../../../query/request/compile-search.ts';
+import { type FieldError, InvalidSearchError } from '../../../query/request/request-errors.ts';
 
 /** The time of every request in these tests. */
 export const NOW = 1_790_000_000_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../query/event-fields.ts';
+import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { compileText, compileWith, HOUR, NOW } from './compile-text.ts';
 
 const contains = (needle: string) => ({

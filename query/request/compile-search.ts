@@ -1,8 +1,8 @@
-import type { JsonLimits } from './exact-json.ts';
+import type { JsonLimits } from '../exact-json.ts';
+import type { Predicate, SearchPlan, TimeWindow, ZoneSelection } from '../plan/search-plan.ts';
+import { MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS, TOLERANCE_SECONDS } from '../search-limits.ts';
 import { BODY, ErrorList, InvalidSearchError } from './request-errors.ts';
 import { requestPredicate } from './request-predicate.ts';
-import { MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS, TOLERANCE_SECONDS } from './search-limits.ts';
-import type { Predicate, SearchPlan, TimeWindow, ZoneSelection } from './search-plan.ts';
 import { readConditions, readSearchRequest, readTime } from './search-request.ts';
 import { readJson, readObject } from './wire-readers.ts';
 

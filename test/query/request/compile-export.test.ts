@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { compileConditions, compileExport } from '../../query/compile-search.ts';
-import { compileMatcher, matchSubject } from '../../query/match-event.ts';
-import { type FieldError, InvalidSearchError } from '../../query/request-errors.ts';
+import { compileMatcher, matchSubject } from '../../../query/match/match-event.ts';
+import { compileConditions, compileExport } from '../../../query/request/compile-search.ts';
+import { type FieldError, InvalidSearchError } from '../../../query/request/request-errors.ts';
 import { errorsWith, HOUR, NOW } from './compile-text.ts';
 
 const bodyWith = (fields: object) => new TextEncoder().encode(JSON.stringify({ from: NOW - HOUR, to: NOW, ...fields }));

@@ -1,4 +1,4 @@
-import type { GroupDimension } from './event-fields.ts';
+import type { GroupDimension } from '../event-fields.ts';
 
 export interface EventRow {
   readonly zoneId: number;

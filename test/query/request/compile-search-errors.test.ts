@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compileSearch } from '../../query/compile-search.ts';
-import { DIMENSIONS } from '../../query/event-fields.ts';
-import { InvalidSearchError } from '../../query/request-errors.ts';
+import { DIMENSIONS } from '../../../query/event-fields.ts';
+import { compileSearch } from '../../../query/request/compile-search.ts';
+import { InvalidSearchError } from '../../../query/request/request-errors.ts';
 import { errorsOf, errorsWith, HOUR, NOW } from './compile-text.ts';
 
 const PROPERTIES = 'from, to, query, filters, groupBy, buckets, page, pageSize';

@@ -1,10 +1,10 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
-import { compileConditions } from '../../query/compile-search.ts';
-import { compileMatcher, type EventTexts, foldText, matchSubject } from '../../query/match-event.ts';
-import { wildcardParts } from '../../query/search-request.ts';
-import { wildcardSearch } from '../../query/text-search.ts';
-import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
+import { compileMatcher, type EventTexts, foldText, matchSubject } from '../../../query/match/match-event.ts';
+import { wildcardSearch } from '../../../query/match/text-search.ts';
+import { compileConditions } from '../../../query/request/compile-search.ts';
+import { wildcardParts } from '../../../query/request/search-request.ts';
+import { HOSTILE_STRINGS } from '../../corpus/hostile-strings.ts';
 
 function matches(texts: EventTexts, request: object): boolean {
   return compileMatcher(compileConditions(Buffer.from(JSON.stringify(request)))).matches(matchSubject(texts));

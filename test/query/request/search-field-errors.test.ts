@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DIMENSIONS } from '../../query/event-fields.ts';
+import { DIMENSIONS } from '../../../query/event-fields.ts';
 import { errorsWith } from './compile-text.ts';
 
 const PROPERTIES = 'from, to, query, filters, groupBy, buckets, page, pageSize';

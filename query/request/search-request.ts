@@ -1,7 +1,8 @@
-import { DIMENSIONS, type Dimension } from './event-fields.ts';
-import type { JsonObject, JsonValue } from './exact-json.ts';
+import { DIMENSIONS, type Dimension } from '../event-fields.ts';
+import type { JsonObject, JsonValue } from '../exact-json.ts';
+import { FILTER_OP_NAMES, FILTER_OPS, type FilterOp, filterOpsThat } from '../filter-ops.ts';
+import { DEFAULT_PAGE_SIZE, SEARCH_LIMITS } from '../search-limits.ts';
 import { BODY, type ErrorList, elementPath, propertyPath, shownValue } from './request-errors.ts';
-import { DEFAULT_PAGE_SIZE, SEARCH_LIMITS } from './search-limits.ts';
 import { INT32, INT64, type IntegerRange, readInteger, readList, readName, readObject, readText } from './wire-readers.ts';
 
 /** EventLogsSearchRequest with each field valid by itself; undefined where it was not. */
@@ -43,35 +44,6 @@ export interface FilterClause {
 export interface Alternative {
   readonly text: string;
   readonly path: string;
-}
-
-export interface FilterOpRules {
-  /** It searches within texts, so that its alternatives count towards `SEARCH_LIMITS.searchedTexts`. */
-  readonly searchesTexts?: true;
-  /** An empty alternative is an error. */
-  readonly refusesEmpty?: true;
-  /** It is only for fields with addresses. */
-  readonly onAddresses?: true;
-}
-
-const OPS = {
-  eq: {},
-  in: {},
-  contains: { searchesTexts: true, refusesEmpty: true },
-  cidr: { onAddresses: true },
-  wildcard: { searchesTexts: true },
-} as const satisfies Readonly<Record<string, FilterOpRules>>;
-
-export type FilterOp = keyof typeof OPS;
-
-/** The operations of filters, and the rules that the compiler and the OpenAPI document apply to them. */
-export const FILTER_OPS: Readonly<Record<FilterOp, FilterOpRules>> = OPS;
-
-const FILTER_OP_NAMES = Object.keys(FILTER_OPS) as FilterOp[];
-
-/** The operations with a rule. */
-export function filterOpsThat(rule: keyof FilterOpRules): readonly FilterOp[] {
-  return FILTER_OP_NAMES.filter((op) => FILTER_OPS[op][rule] === true);
 }
 
 const PROPERTIES = ['from', 'to', 'query', 'filters', 'groupBy', 'buckets', 'page', 'pageSize'];

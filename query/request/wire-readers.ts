@@ -6,9 +6,9 @@ import {
   JsonSyntaxError,
   type JsonValue,
   parseExactJson,
-} from './exact-json.ts';
+} from '../exact-json.ts';
+import { SEARCH_LIMITS } from '../search-limits.ts';
 import { BODY, type ErrorList, propertyPath, shownValue } from './request-errors.ts';
-import { SEARCH_LIMITS } from './search-limits.ts';
 
 /**
  * Readers of the parts of a request. Each returns the value in its type, or adds an error under `path` and returns undefined, so that the

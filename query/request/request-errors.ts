@@ -1,5 +1,5 @@
-import { JsonNumber, type JsonValue } from './exact-json.ts';
-import { SEARCH_LIMITS } from './search-limits.ts';
+import { JsonNumber, type JsonValue } from '../exact-json.ts';
+import { SEARCH_LIMITS } from '../search-limits.ts';
 
 /** One thing that is wrong with a request. */
 export interface FieldError {
