@@ -1,8 +1,5 @@
-import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
-
-/** Where distributions and vendors put it. */
-const USUAL_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/opt/google/chrome/chrome'];
+import { findChromium } from './find-chromium.ts';
 
 /** The browser asks for nothing but the page, and keeps nothing. */
 const QUIET = [
@@ -15,18 +12,8 @@ const QUIET = [
   '--disable-quic',
 ];
 
-/**
- * Starts the installed Chromium, with a profile of its own: the one that CHROMIUM names, or the first of its usual paths. Throws one line
- * where there is none.
- */
+/** Starts a Chromium without a window, with a profile of its own. Throws one line where there is none. */
 export async function startChromium(): Promise<Browser> {
-  const named = process.env['CHROMIUM'];
-  const executablePath = [...(named === undefined ? USUAL_PATHS : [named])].find((path) => existsSync(path));
-  if (executablePath === undefined) {
-    const looked = named === undefined ? USUAL_PATHS.join(', ') : `CHROMIUM=${named}`;
-    throw new Error(
-      `the page is tested in a Chromium, and there is none (${looked}); apt-get install chromium, or set CHROMIUM to its path`,
-    );
-  }
-  return chromium.launch({ executablePath, headless: true, args: QUIET });
+  const { executablePath, env } = await findChromium();
+  return chromium.launch({ executablePath, headless: true, args: QUIET, env: { ...process.env, ...env } });
 }
