@@ -1,0 +1,140 @@
+import { messageReader, type StreamMessage } from './event-stream.ts';
+
+/** The pause before a lost connection is opened again, unless the program sets another. */
+const RETRY_MS = 2_000;
+
+/** The program sends something every 15 seconds. After such a silence the connection counts as lost. */
+const SILENCE_MS = 45_000;
+
+/**
+ * How a tail is: being opened, open, lost and opened again after a pause, lost for longer than the events are kept, or refused for good.
+ */
+export interface TailState {
+  readonly kind: 'connecting' | 'watching' | 'lost' | 'expired' | 'refused';
+  readonly detail: string;
+}
+
+/** Why events were left out: the page did not read fast enough, or its conditions cost too much. */
+export type DropReason = 'unread' | 'costly';
+
+export interface TailOptions {
+  /** Makes the request with these headers beside the access key. */
+  readonly fetchStream: (headers: Readonly<Record<string, string>>) => Promise<Response>;
+  /** Gets each event as the JSON text of a row. */
+  readonly onRow: (text: string) => void;
+  readonly onDropped: (count: number, reason: DropReason) => void;
+  readonly onState: (state: TailState) => void;
+  readonly signal: AbortSignal;
+  /** How long nothing may come before the connection counts as lost; 45 s unless set. */
+  readonly silenceMs?: number;
+}
+
+/** The request is wrong as it is, so the tail is not opened again. */
+class Refused extends Error {}
+
+/** The events after the last id are no longer kept. */
+class Expired extends Error {}
+
+interface Problem {
+  readonly detail: string;
+  readonly oldestCursor: string | null;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const text = await response.text();
+  const detail = `The program answered ${response.status}`;
+  try {
+    const problem: { detail?: unknown; oldestCursor?: unknown } = JSON.parse(text);
+    return {
+      detail: typeof problem.detail === 'string' ? problem.detail : detail,
+      oldestCursor: typeof problem.oldestCursor === 'string' ? problem.oldestCursor : null,
+    };
+  } catch {
+    // A proxy answers in its own words.
+    return { detail, oldestCursor: null };
+  }
+}
+
+/** Watches a tail until `signal` aborts or the program refuses it. A lost connection is opened again behind the last event. */
+export async function watchTail({ fetchStream, onRow, onDropped, onState, signal, silenceMs = SILENCE_MS }: TailOptions): Promise<void> {
+  let lastId: string | null = null;
+  let retryMs = RETRY_MS;
+
+  function onMessage({ event, data }: StreamMessage): void {
+    if (event === 'event') onRow(data);
+    if (event === 'dropped') {
+      const { count, reason } = JSON.parse(data);
+      onDropped(count, reason);
+    }
+  }
+
+  async function requireStream(response: Response): Promise<ReadableStream<Uint8Array>> {
+    if (response.ok && response.body !== null) return response.body;
+    const { detail, oldestCursor } = await problemOf(response);
+    if (response.status === 416) {
+      lastId = oldestCursor;
+      throw new Expired(detail);
+    }
+    throw response.status >= 500 ? new Error(detail) : new Refused(detail);
+  }
+
+  async function watchOnce(): Promise<void> {
+    onState({ kind: 'connecting', detail: '' });
+    const response = await fetchStream({ accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) });
+    const stream = await requireStream(response);
+    onState({ kind: 'watching', detail: '' });
+    const read = messageReader({
+      onMessage,
+      onId: (id) => {
+        lastId = id;
+      },
+      onRetry: (ms) => {
+        retryMs = ms;
+      },
+    });
+    const decoder = new TextDecoder();
+    for await (const piece of piecesOf(stream, silenceMs)) read(decoder.decode(piece, { stream: true }));
+    throw new Error('the program has ended the stream');
+  }
+
+  while (!signal.aborted) {
+    try {
+      await watchOnce();
+    } catch (error) {
+      if (signal.aborted) return;
+      const detail = error instanceof Error ? error.message : String(error);
+      onState({ kind: error instanceof Refused ? 'refused' : error instanceof Expired ? 'expired' : 'lost', detail });
+      if (error instanceof Refused) return;
+    }
+    await pause(retryMs, signal);
+  }
+}
+
+/** The pieces of a stream. Throws when none has come for `silenceMs`. */
+async function* piecesOf(stream: ReadableStream<Uint8Array>, silenceMs: number): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  const silence = new Error(`nothing has come for ${Math.round(silenceMs / 1000)} s`);
+  let isSilent = false;
+  const giveUp = (): void => {
+    isSilent = true;
+    void reader.cancel(silence);
+  };
+  let timer = setTimeout(giveUp, silenceMs);
+  try {
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+      clearTimeout(timer);
+      yield piece.value;
+      timer = setTimeout(giveUp, silenceMs);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  if (isSilent) throw silence;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => resolve(clearTimeout(timer)), { once: true });
+  });
+}
