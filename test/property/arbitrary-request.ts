@@ -4,7 +4,7 @@ import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../query/event-fields.ts';
 import { toAddress } from '../oracle/match-address.ts';
 import { ORACLE_OPS, type OracleFilter } from '../oracle/match-event.ts';
 import type { OracleEvent } from '../oracle/raw-event.ts';
-import type { OracleRequest } from '../oracle/search-oracle.ts';
+import type { OracleMatch, OracleRequest } from '../oracle/search-oracle.ts';
 import { ZONES } from './arbitrary-event.ts';
 import { anyText, hostileText } from './value-pools.ts';
 
@@ -34,17 +34,34 @@ export function arbitraryRequest(
   return fc.record({ zoneId, body });
 }
 
-function bodies(events: readonly OracleEvent[], window: fc.Arbitrary<Window>): fc.Arbitrary<OracleRequest> {
-  const clauses = fc.oneof(
+/** Conditions of which most leave a part of the events: what is excluded is drawn from another event than what is found. */
+export function arbitraryMatch(events: readonly OracleEvent[]): fc.Arbitrary<OracleMatch> {
+  const ofOne = <T>(drawn: (events: readonly OracleEvent[]) => fc.Arbitrary<T>) =>
+    fc.constantFrom(...events).chain((event) => drawn([event]));
+  return fc.record({
+    query: fc.oneof({ arbitrary: fc.constantFrom(null, ''), weight: 3 }, { arbitrary: ofOne(queries), weight: 1 }),
+    filters: fc.oneof({ arbitrary: fc.constantFrom(null, []), weight: 2 }, { arbitrary: ofOne(clauseLists), weight: 1 }),
+    exclude: fc.oneof(
+      { arbitrary: fc.constantFrom(null, []), weight: 1 },
+      { arbitrary: ofOne((event) => fc.array(filters(event), { minLength: 1, maxLength: 3 })), weight: 6 },
+    ),
+  });
+}
+
+function clauseLists(events: readonly OracleEvent[]): fc.Arbitrary<OracleFilter[]> {
+  return fc.oneof(
     { arbitrary: fc.array(filters(events), { maxLength: 1 }), weight: 3 },
     { arbitrary: fc.array(filters(events), { maxLength: 3 }), weight: 1 },
   );
+}
+
+function bodies(events: readonly OracleEvent[], window: fc.Arbitrary<Window>): fc.Arbitrary<OracleRequest> {
   return fc
     .record(
       {
         window,
         query: fc.oneof({ arbitrary: fc.constantFrom(null, '', ' \t'), weight: 1 }, { arbitrary: queries(events), weight: 1 }),
-        filters: fc.option(clauses, { freq: 8 }),
+        filters: fc.option(clauseLists(events), { freq: 8 }),
         groupBy: fc.option(fc.shuffledSubarray([...DIMENSIONS], { maxLength: 3 }), { freq: 3 }),
         buckets: fc.option(fc.constantFrom(-3, 0, 1, 7, 60, 499, 500, 501, 10_000), { freq: 4 }),
         page: fc.oneof({ arbitrary: fc.constant(0), weight: 5 }, { arbitrary: fc.constantFrom(1, 2, 3, 40, 2_147_483_647), weight: 1 }),

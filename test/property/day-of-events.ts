@@ -13,6 +13,8 @@ export const UNKNOWN_ZONES: readonly number[] = [99, -1, 123_456];
 const TEMPLATES = 500;
 /** One event in so many lies on a whole minute, where it shares its time with others. */
 const ON_THE_MINUTE = 3;
+/** One event in so many has the id and the time of the one before it, in another zone. */
+const IN_ANOTHER_ZONE = 97;
 
 export interface DayOptions {
   readonly seed: number;
@@ -27,14 +29,17 @@ export interface DayOptions {
 /** Events of all zones in turn whose times have nothing to do with the order in which they come. */
 export function dayOfEvents({ seed, count, hours = 24, zones = DAY_ZONES, first = 0 }: DayOptions): RawEvent[] {
   const templates = generateRawEvents(seed, TEMPLATES);
+  const zoneOf = (number: number) => (number % 4 === 0 ? zones[0] : zones[number % zones.length]);
   return Array.from({ length: count }, (_, index) => {
     const number = first + index;
-    const at = NOW_MS - (scattered(seed, number) % (hours * HOUR_MS));
+    const isTwin = number % IN_ANOTHER_ZONE === 1 && zoneOf(number - 1) !== zoneOf(number);
+    const own = isTwin ? number - 1 : number;
+    const at = NOW_MS - (scattered(seed, own) % (hours * HOUR_MS));
     return {
       ...templates[scattered(seed + 1, number) % templates.length],
-      logId: `e${number}`,
-      shieldZoneId: number % 4 === 0 ? zones[0] : zones[number % zones.length],
-      timestamp: number % ON_THE_MINUTE === 0 ? Math.max(at - (at % MINUTE_MS), NOW_MS - hours * HOUR_MS) : at,
+      logId: `e${own}`,
+      shieldZoneId: zoneOf(number),
+      timestamp: own % ON_THE_MINUTE === 0 ? Math.max(at - (at % MINUTE_MS), NOW_MS - hours * HOUR_MS) : at,
     };
   });
 }
@@ -82,8 +87,10 @@ export class AcceptedEvents {
     return this.#all.filter(({ sequence, event }) => sequence > after && (zones === 'all' || zones.includes(event.zoneId)));
   }
 
-  ofZone(zoneId: number): readonly OracleEvent[] {
-    return (this.#byZone.get(zoneId) ?? []).map(({ event }) => event);
+  /** Returns the events of zones, each once. */
+  of(zones: readonly number[] | 'all'): readonly OracleEvent[] {
+    const wanted = zones === 'all' ? this.#byZone.keys() : new Set(zones);
+    return Array.from(wanted, (zone) => this.#byZone.get(zone) ?? []).flatMap((events) => events.map(({ event }) => event));
   }
 
   /** Every so manieth event: enough to draw values for requests from. */

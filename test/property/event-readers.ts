@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import type { FeedFormatName } from '../../src/formats/feed-formats.ts';
 import { feedPosition } from '../../store/embedded/feed/feed-positions.ts';
-import type { OracleRequest } from '../oracle/search-oracle.ts';
+import type { OracleConditions, OracleMatch } from '../oracle/search-oracle.ts';
 import { runCli } from '../src/cli/cli-process.ts';
 import type { RunningApp } from '../src/running-app.ts';
 
@@ -63,13 +63,23 @@ export async function readFeedPages({ url }: Site, { zones, format, limit, curso
   return { events, cursor: at, isWhole: false };
 }
 
+export interface TailReadOptions {
+  readonly zones: string;
+  readonly cursor: string;
+  /** So many events at most. */
+  readonly most?: number;
+  /** Only events that match. */
+  readonly search?: OracleMatch;
+}
+
 /** The stream of a client that comes back with `Last-Event-ID`, up to its end, or to so many events, whichever comes first. */
 export async function readTail(
   site: Site,
-  { zones, cursor, most = Number.POSITIVE_INFINITY }: { readonly zones: string; readonly cursor: string; readonly most?: number },
+  { zones, cursor, most = Number.POSITIVE_INFINITY, search = {} }: TailReadOptions,
 ): Promise<SeenPart> {
   const hangUp = new AbortController();
-  const response = await fetch(`${site.url}/shield/event-logs/${zones}/tail`, {
+  const parameters = new URLSearchParams({ search: JSON.stringify(search) });
+  const response = await fetch(`${site.url}/shield/event-logs/${zones}/tail?${parameters}`, {
     headers: { accept: 'text/event-stream', 'last-event-id': cursor },
     signal: hangUp.signal,
   });
@@ -146,20 +156,36 @@ function zoneKey(zones: string): string {
 
 export type ExportType = 'text/csv' | 'application/x-ndjson';
 
-type ExportBody = Pick<OracleRequest, 'from' | 'to' | 'query' | 'filters'>;
-
-/** Begins `POST …/export`; the events come when the answer is read. */
-export function beginExport({ url }: Site, zoneId: number, { from, to, query, filters }: ExportBody, type: ExportType): Promise<Response> {
+/** Begins `POST …/export` of the zones as the path has them; the events come when the answer is read. */
+export function beginExport({ url }: Site, zones: string, body: OracleConditions, type: ExportType): Promise<Response> {
   const headers = { 'content-type': 'application/json', accept: type };
-  const body = JSON.stringify({ from, to, query, filters });
-  return fetch(`${url}/shield/event-logs/${zoneId}/export`, { method: 'POST', headers, body });
+  return fetch(`${url}/shield/event-logs/${zones}/export`, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-export async function exportedEvents(response: Response, type: ExportType): Promise<SeenEvent[]> {
+/** The events of an export. Throws where one of several zones does not say its zone, or one of a single zone does. */
+export async function exportedEvents(response: Response, zones: string, type: ExportType): Promise<SeenEvent[]> {
   const text = await textOf(response);
-  if (type === 'application/x-ndjson') return linesOf(text).map((line) => JSON.parse(line) as SeenEvent);
+  const events = type === 'text/csv' ? seenInCsv(text) : linesOf(text).map(seenInNdjson);
+  const isOfSeveral = zones === 'all' || zones.includes(',');
+  const odd = events.find(({ zoneId }) => isOfSeveral !== (zoneId !== undefined));
+  if (odd !== undefined) throw new Error(`an event of an export of ${zones} is ${JSON.stringify(odd)}`);
+  return events;
+}
+
+function seenInNdjson(json: string): SeenEvent {
+  const { shieldZoneId: zoneId, ...event } = JSON.parse(json);
+  return { ...event, ...(zoneId === undefined ? {} : { zoneId }) };
+}
+
+function seenInCsv(text: string): SeenEvent[] {
   const records: Readonly<Record<string, string>>[] = parse(text, { columns: true, record_delimiter: '\r\n' });
-  return records.map(({ logId = '', timestamp, log = '' }) => ({ logId, timestamp: Number(timestamp), log: JSON.parse(log) as unknown }));
+  return records.map(({ logId = '', timestamp, shieldZoneId: zone, log = '' }) => ({
+    logId,
+    timestamp: Number(timestamp),
+    log: JSON.parse(log) as unknown,
+    // A negative number looks like a formula.
+    ...(zone === undefined ? {} : { zoneId: Number(zone.replace(/^'/, '')) }),
+  }));
 }
 
 async function textOf(response: Response): Promise<string> {

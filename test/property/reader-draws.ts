@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { FEED_FORMAT_NAMES, type FeedFormatName } from '../../src/formats/feed-formats.ts';
 import type { OracleEvent } from '../oracle/raw-event.ts';
-import { arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
+import type { OracleConditions, OracleMatch } from '../oracle/search-oracle.ts';
+import { arbitraryMatch, arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
 import { DAY_ZONES, UNKNOWN_ZONES } from './day-of-events.ts';
 import type { ExportType } from './event-readers.ts';
 import { NOW_MS } from './filled-store.ts';
@@ -72,23 +73,40 @@ export const feedDraw: fc.Arbitrary<FeedDraw> = fc.record({
   behind,
 });
 
+/** The request of a tail: its conditions may leave out whatever they like. */
+export interface TailDraw {
+  readonly zones: ZoneList;
+  readonly behind: number;
+  readonly search: OracleMatch;
+}
+
+/** A tail of everything, and one with conditions. */
+export function tailDraws(events: readonly OracleEvent[]): fc.Arbitrary<readonly TailDraw[]> {
+  return fc.tuple(
+    fc.record({ zones: zoneLists, behind, search: fc.constant({}) }),
+    fc.record({ zones: zoneLists, behind, search: arbitraryMatch(events) }),
+  );
+}
+
 export interface ExportDraw {
-  readonly request: ZoneRequest;
+  readonly zones: ZoneList;
+  readonly body: OracleConditions;
   readonly type: ExportType;
 }
 
 const isText = ({ body }: ZoneRequest) => (body.query ?? '').trim() !== '';
 const isCidr = ({ body }: ZoneRequest) => (body.filters ?? []).some(({ op }) => op === 'cidr');
 
-/** One with its conditions, and one of a whole zone, which may have no events. */
+/** One with its conditions of whatever zones, and one of all events of a zone or two, which may have none. */
 export function exportDraws(events: readonly OracleEvent[]): fc.Arbitrary<readonly ExportDraw[]> {
   const type = fc.constantFrom<ExportType>('text/csv', 'application/x-ndjson');
-  const request = arbitraryRequest(events, NOW_MS, DAY_ZONES);
-  const whole = fc.tuple(request, fc.oneof({ arbitrary: known, weight: 4 }, { arbitrary: unknown, weight: 1 }));
+  const window = arbitraryRequest(events, NOW_MS, DAY_ZONES).map(({ body: { from, to } }) => ({ from, to }));
+  const matching = fc.tuple(window, arbitraryMatch(events)).map(([{ from, to }, match]) => ({ from, to, ...match }));
   return fc.tuple(
-    fc.record({ request, type }),
+    fc.record({ zones: zoneLists, body: matching, type }),
     fc.record({
-      request: whole.map(([{ body }, zoneId]) => ({ zoneId, body: { from: NOW_MS - 72 * 3_600_000, to: body.to } })),
+      zones: fc.oneof({ arbitrary: fc.tuple(known), weight: 3 }, several(2), fc.tuple(unknown)),
+      body: window.map(({ to }) => ({ from: NOW_MS - 72 * 3_600_000, to })),
       type,
     }),
   );
