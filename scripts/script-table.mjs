@@ -22,7 +22,7 @@ export const SCRIPTS = {
   'test:long': tests('long'),
   'test:e2e': tests('readme', 'browser'),
   'test:property': tests('property'),
-  check: { commands: [['tsc', '-p', '.'], ['biome', 'ci', '.'], ['knip']] },
+  check: { commands: [['tsc', '-p', '.'], ['tsc', '-p', 'web'], ['biome', 'ci', '.'], ['knip']] },
   bench: { commands: [['node', 'bench/main.ts']], packages: ['bench'] },
   'bench:smoke': { commands: [['node', 'bench/main.ts', '--smoke']], packages: ['bench'] },
 };

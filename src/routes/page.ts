@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { DIMENSIONS } from '../../query/event-fields.ts';
+import { RequestProblem } from '../http/problem.ts';
+import { readPage, type ServedPage } from '../page/served-page.ts';
 
 const FOLDER = join(import.meta.dirname, '../../web');
 
@@ -38,4 +40,30 @@ export async function pageRoutes(app: FastifyInstance): Promise<void> {
     const content = (await readFile(join(FOLDER, file), 'utf8')).replace(OPTIONS_MARK, OPTIONS);
     app.get(path, { config: { needsKey: 'never' } }, async (_request, reply) => reply.headers(HEADERS).type(type).send(content));
   }
+  await app.register(explorerRoutes);
+}
+
+const PREFIX = '/page';
+
+/** The new explorer page at `/next` and its files, read when somebody first asks for one. */
+async function explorerRoutes(app: FastifyInstance): Promise<void> {
+  let reading: Promise<ServedPage> | undefined;
+  const page = (): Promise<ServedPage> => {
+    reading ??= readPage(PREFIX);
+    return reading;
+  };
+  const config = { needsKey: 'never' } as const;
+
+  app.get('/next', { config }, async (_request, reply) => {
+    const { html, policy } = await page();
+    const headers = { 'content-security-policy': policy, 'referrer-policy': 'no-referrer', 'cache-control': 'no-cache' };
+    return reply.headers(headers).type('text/html; charset=utf-8').send(html);
+  });
+
+  app.get(`${PREFIX}/*`, { config }, async (request, reply) => {
+    const path = request.url.replace(/\?.*/, '');
+    const file = (await page()).files.get(path);
+    if (file === undefined) throw new RequestProblem('route.not_found', `There is nothing at ${path}; / names the files of the page`);
+    return reply.header('cache-control', 'public, max-age=31536000, immutable').type(file.type).send(file.text);
+  });
 }

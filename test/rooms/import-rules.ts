@@ -25,7 +25,7 @@ const WAYS_OUT = [1, 2, 3, 4].map((levels) => '../'.repeat(levels));
 const WITHOUT_PACKAGES: Readonly<Record<string, string>> = {
   query: 'is pure: no packages but ipaddr.js, no I/O, no drivers',
   sql: 'is pure: no packages, no I/O, no drivers',
-  web: 'runs in the browser as it is: no packages',
+  web: 'runs in the browser: no packages but those that the page serves',
 };
 
 /** Rooms in which everything may be imported. */
@@ -55,7 +55,7 @@ function roomRestrictions(room: string): readonly Restriction[] {
   ];
 }
 
-const DRIVERS = 'DuckDB belongs to store/, kafkajs to ingest/, Fastify to src/ and edge/';
+const DRIVERS = 'DuckDB belongs to store/, kafkajs to ingest/, Fastify to src/ and edge/, Preact and uPlot to web/';
 
 function packageRestrictions(room: string): readonly Restriction[] {
   const purity = WITHOUT_PACKAGES[room];

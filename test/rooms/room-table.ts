@@ -6,16 +6,21 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ingest: ['query', 'store'],
   edge: [],
   src: ['query', 'sql', 'store', 'ingest', 'edge'],
-  web: [],
+  web: ['query'],
   bench: ['query', 'sql', 'store', 'ingest', 'edge', 'src', 'web', 'test', 'scripts'],
   test: ['query', 'sql', 'store', 'ingest', 'edge', 'src', 'web', 'bench', 'scripts'],
 };
 
-/** The rooms that may use a package: those that tie the program to an engine, a broker or a server, and the one that `query` uses. */
+/** The rooms that may use a package: those that tie the program to an engine, a broker or a server, and those of `query` and of the page. */
 export const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   '@duckdb/node-api': ['store', 'bench', 'test'],
   kafkajs: ['ingest', 'bench', 'test'],
   'ipaddr.js': ['query', 'store', 'ingest', 'edge', 'src', 'bench', 'test'],
+  preact: ['web', 'bench', 'test'],
+  'preact/hooks': ['web', 'bench', 'test'],
+  '@preact/signals': ['web', 'bench', 'test'],
+  htm: ['web', 'bench', 'test'],
+  uplot: ['web', 'bench', 'test'],
   fastify: ['src', 'edge', 'bench', 'test'],
   'fastify-plugin': ['src', 'edge', 'bench', 'test'],
   'node:fs': ['store', 'ingest', 'edge', 'src', 'bench', 'test'],
@@ -48,7 +53,8 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'runtime',
   ],
   ingest: ['demo', 'kafka', 'upload', 'event'],
-  src: ['cli', '.', 'routes', 'openapi', 'management', 'sinks', 'tail', 'feed', 'export', 'formats', 'auth', 'http', 'config'],
+  src: ['cli', '.', 'routes', 'page', 'openapi', 'management', 'sinks', 'tail', 'feed', 'export', 'formats', 'auth', 'http', 'config'],
+  web: ['.', 'overview', 'groups', 'live', 'saved', 'events', 'files', 'table', 'search', 'widgets', 'state', 'api'],
   bench: ['.', 'modes', 'subjects', 'report', 'engines', 'events'],
 };
 

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { LIBRARY_NAMES, readLibrary, readLibraryStyle } from './page-libraries.ts';
+import { readModules } from './page-modules.ts';
+
+const FOLDER = join(import.meta.dirname, '../../web');
+const ENTRY = 'web/main.ts';
+
+interface PageFile {
+  readonly type: string;
+  readonly text: string;
+}
+
+/** The explorer page as it is served. */
+export interface ServedPage {
+  readonly html: string;
+  /** The header `content-security-policy` of the page. */
+  readonly policy: string;
+  /** The files by their paths, which have a hash of all of them, so that browsers may keep them for good. */
+  readonly files: ReadonlyMap<string, PageFile>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml; charset=utf-8',
+};
+
+const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
+
+/** Where `web/index.html` gets its styles and scripts. */
+const HEAD_MARK = '<!-- styles and scripts -->';
+
+/** Reads the page from `web/`, `query/` and its libraries. Its files are below `prefix`, such as `/page`. */
+export async function readPage(prefix: string): Promise<ServedPage> {
+  const files = [...(await scripts()), ...(await styles())];
+  const base = `${prefix}/${hashOf(JSON.stringify(files), 'base64url').slice(0, 12)}`;
+  const template = await readFile(join(FOLDER, 'page.html'), 'utf8');
+  const importMap = JSON.stringify({ imports: Object.fromEntries(LIBRARY_NAMES.map((name) => [name, `${base}/${libraryPath(name)}`])) });
+  const paths = files.map(([path]) => `${base}/${path}`);
+  const head = [
+    ...paths.filter((path) => path.endsWith('.svg')).map((path) => `<link rel="icon" href="${path}">`),
+    ...paths.filter((path) => path.endsWith('.css')).map((path) => `<link rel="stylesheet" href="${path}">`),
+    `<script type="importmap">${importMap}</script>`,
+    // All at once: a browser would otherwise find them one after the other.
+    ...paths.filter((path) => /\.[jt]s$/.test(path)).map((path) => `<link rel="modulepreload" href="${path}">`),
+    `<script type="module" src="${base}/${ENTRY}"></script>`,
+  ];
+  return {
+    html: template.replace(HEAD_MARK, () => head.join('\n    ')),
+    policy: policyFor(importMap),
+    files: new Map(files.map(([path, file]) => [`${base}/${path}`, file])),
+  };
+}
+
+type NamedFile = readonly [path: string, file: PageFile];
+
+async function scripts(): Promise<readonly NamedFile[]> {
+  const modules = [...(await readModules(ENTRY))].map(([path, text]): NamedFile => [path, { type: SCRIPT_TYPE, text }]);
+  const libraries = LIBRARY_NAMES.map(async (name): Promise<NamedFile> => {
+    return [libraryPath(name), { type: SCRIPT_TYPE, text: await readLibrary(name) }];
+  });
+  return [...modules, ...(await Promise.all(libraries))];
+}
+
+/** Those of the libraries first, so that the page's own win. */
+async function styles(): Promise<readonly NamedFile[]> {
+  const names = (await readdir(join(FOLDER, 'style'))).toSorted();
+  const own = names.map(async (name): Promise<NamedFile> => {
+    const type = TYPES[extname(name)];
+    if (type === undefined) throw new Error(`web/style/${name} is neither of ${Object.keys(TYPES).join(', ')}`);
+    return [`web/style/${name}`, { type, text: await readFile(join(FOLDER, 'style', name), 'utf8') }];
+  });
+  return [['lib/uplot.css', { type: 'text/css; charset=utf-8', text: await readLibraryStyle() }], ...(await Promise.all(own))];
+}
+
+function libraryPath(name: string): string {
+  return `lib/${name.replaceAll('/', '-')}.js`;
+}
+
+/**
+ * Only scripts from here run, and they may only talk to this server. The import map is the one script in the page itself. Nothing may turn
+ * a text into markup or a script.
+ */
+function policyFor(importMap: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hashOf(importMap, 'base64')}'`,
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
+
+function hashOf(text: string, encoding: 'base64' | 'base64url'): string {
+  return createHash('sha256').update(text).digest(encoding);
+}

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DIMENSIONS, GROUP_DIMENSIONS } from '../../query/event-fields.ts';
+import { queryOf, termFault } from '../../query/query-terms.ts';
+import { DEFAULT_STATE, type ExplorerState } from '../../web/state/explorer-state.ts';
+import { linkOf, readLink } from '../../web/state/link.ts';
+
+const time = fc.integer({ min: 0, max: 4e12 });
+const text = fc.string({ unit: fc.constantFrom(...'ab,:*~-/"\\ %&=#+ä\n0') });
+
+const stretch = fc
+  .tuple(time, time)
+  .filter(([a, b]) => a !== b)
+  .map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) }));
+
+const clause = fc.record({
+  field: fc.constantFrom(...DIMENSIONS),
+  op: fc.constantFrom('eq', 'contains', 'wildcard', 'cidr', 'in'),
+  value: fc.array(text, { minLength: 1, maxLength: 3 }),
+});
+
+const terms = fc
+  .array(
+    text.filter((one) => one !== ''),
+    { maxLength: 3 },
+  )
+  .filter((all) => all.every((one, index) => termFault(one, all.slice(0, index)) === null));
+
+/** Every state that the page can be in. */
+const state: fc.Arbitrary<ExplorerState> = fc.record({
+  zones: fc.oneof(
+    fc.constant('all' as const),
+    fc.uniqueArray(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), { minLength: 1 }).map((zones) => zones.toSorted((a, b) => a - b)),
+  ),
+  range: fc.oneof(
+    fc.integer({ min: 1, max: 72 * 60 }).map((minutes) => ({ kind: 'last' as const, minutes })),
+    stretch.map((between) => ({ kind: 'between' as const, ...between })),
+  ),
+  search: fc.record({
+    query: terms.map(queryOf),
+    filters: fc.array(clause, { maxLength: 3 }),
+    exclude: fc.array(clause, { maxLength: 2 }),
+  }),
+  by: fc.option(fc.constantFrom(...GROUP_DIMENSIONS)),
+  groupBy: fc.uniqueArray(fc.constantFrom(...GROUP_DIMENSIONS), { maxLength: 4 }),
+  comparison: fc.option(
+    fc.oneof(
+      stretch.map((between) => ({ kind: 'time' as const, ...between })),
+      fc.record({ kind: fc.constant('value' as const), field: fc.constantFrom(...DIMENSIONS), value: text }),
+    ),
+  ),
+  event: fc.option(fc.record({ zone: fc.integer(), timestamp: time, logId: text.filter((one) => one !== '') })),
+  isLive: fc.boolean(),
+  clock: fc.constantFrom('local', 'utc'),
+});
+
+describe('a link', () => {
+  test('and the state that it is of say the same, whatever is in it', () => {
+    fc.assert(
+      fc.property(state, (one) => {
+        const link = linkOf(one).toString();
+        const read = readLink(new URLSearchParams(link));
+        expect(read.ignored).toEqual([]);
+        expect(linkOf(read.state).toString()).toBe(link);
+        const { search: _read, ...rest } = read.state;
+        const { search: _written, ...others } = one;
+        expect(rest).toEqual(others);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('of the state at first is empty', () => {
+    expect(linkOf(DEFAULT_STATE).toString()).toBe('');
+    expect(readLink(new URLSearchParams())).toEqual({ state: DEFAULT_STATE, ignored: [] });
+  });
+
+  test.each([
+    ['zone=1,7&last=90m&q=country:NL+-action:allowed', { zones: [1, 7], range: { kind: 'last', minutes: 90 } }],
+    ['zone=7,1,7', { zones: [1, 7] }],
+    ['from=2026-11-24T10:00Z&to=2026-11-24T11:00Z', { range: { kind: 'between', from: 1795514400000, to: 1795518000000 } }],
+    ['by=none&group=ip,asn&clock=utc', { by: null, groupBy: ['ip', 'asn'], clock: 'utc' }],
+    ['compare=asn:64510', { comparison: { kind: 'value', field: 'asn', value: '64510' } }],
+    ['event=7/1795514400000/a/b', { event: { zone: 7, timestamp: 1795514400000, logId: 'a/b' } }],
+  ])('%s is read', (link, expected) => {
+    const { state: read, ignored } = readLink(new URLSearchParams(link));
+    expect(ignored).toEqual([]);
+    expect(read).toMatchObject(expected);
+  });
+
+  test.each([
+    ['zone=seven', ['zone=seven']],
+    ['zone=2147483648', ['zone=2147483648']],
+    ['last=73h', ['last=73h']],
+    ['from=2026-11-24T10:00Z', ['from=2026-11-24T10:00Z']],
+    ['from=b&to=a', ['from=b', 'to=a']],
+    ['q="', ['q="']],
+    ['search={', ['search={']],
+    ['group=ip,ip', ['group=ip,ip']],
+    ['compare=1/2/3', ['compare=1/2/3']],
+    ['event=7', ['event=7']],
+    ['accessKey=secret', ['accessKey']],
+    ['__proto__=1&constructor=2', ['__proto__=1', 'constructor=2']],
+  ])('says nothing by %s, which is told, and a key is not shown', (link, ignored) => {
+    expect(readLink(new URLSearchParams(link))).toEqual({ state: DEFAULT_STATE, ignored });
+  });
+});

@@ -1,0 +1,107 @@
+import { accessKey } from './access-key.ts';
+
+/** One thing that is wrong with a request. */
+export interface FieldFault {
+  /** The path in the request's body, such as `filters[0].value[2]`. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What the page knows of a request that failed. */
+export interface Failure {
+  /** The status of the answer; 0 where none came. */
+  readonly status: number;
+  /** The program's `errorKey`, or `connection.lost`. */
+  readonly key: string;
+  readonly message: string;
+  readonly faults: readonly FieldFault[];
+}
+
+/** A request that was not answered with a success. */
+export class RequestFailed extends Error {
+  override readonly name = 'RequestFailed';
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+interface Call {
+  readonly signal: AbortSignal;
+  /** Sent as JSON by POST; absent: GET. */
+  readonly body?: unknown;
+  readonly accept?: string;
+}
+
+/** Sends a request with the access key. Throws {@link RequestFailed}, or the signal's reason where it aborts. */
+export async function send(path: string, { signal, body, accept = 'application/json' }: Call): Promise<Response> {
+  const headers: Record<string, string> = { accept };
+  if (accessKey.peek() !== '') headers['AccessKey'] = accessKey.peek();
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const init = body === undefined ? { headers, signal } : { method: 'POST', headers, body: JSON.stringify(body), signal };
+  let response: Response;
+  try {
+    response = await fetch(path, init);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new RequestFailed({
+      status: 0,
+      key: 'connection.lost',
+      message: `The program cannot be reached: ${messageOf(error)}`,
+      faults: [],
+    });
+  }
+  if (!response.ok) throw new RequestFailed(await failureOf(response));
+  return response;
+}
+
+/** The whole text of an answer. Throws like {@link send}. */
+export async function askText(path: string, call: Call): Promise<string> {
+  const response = await send(path, call);
+  try {
+    return await response.text();
+  } catch (error) {
+    call.signal.throwIfAborted();
+    throw new RequestFailed({ status: 0, key: 'connection.lost', message: `The answer broke off: ${messageOf(error)}`, faults: [] });
+  }
+}
+
+/** An answer of JSON. Throws like {@link send}. */
+export async function ask<Answer>(path: string, call: Call): Promise<Answer> {
+  return JSON.parse(await askText(path, call)) as Answer;
+}
+
+async function failureOf(response: Response): Promise<Failure> {
+  const { status } = response;
+  const text = await response.text().catch(() => '');
+  const problem = problemIn(text);
+  return {
+    status,
+    key: problem.errorKey ?? `status.${status}`,
+    message: problem.detail ?? problem.title ?? `The program answered ${status}`,
+    faults: problem.errors ?? [],
+  };
+}
+
+interface Problem {
+  readonly errorKey?: string;
+  readonly title?: string;
+  readonly detail?: string;
+  readonly errors?: readonly FieldFault[];
+}
+
+/** A proxy in between may answer anything. */
+function problemIn(text: string): Problem {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,69 @@
+import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
+import { accessKey } from '../api/access-key.ts';
+import { type Failure, RequestFailed } from '../api/client.ts';
+import { type ExploreAnswer, explore } from '../api/explore.ts';
+import { explorer } from './explorer.ts';
+import { type Question, questionKey, questionOf } from './question.ts';
+
+/** An answer with its question, whose window further pages have to ask for. */
+export interface Answered {
+  readonly question: Question;
+  readonly answer: ExploreAnswer;
+  /** How long it took, in milliseconds. */
+  readonly ms: number;
+}
+
+/** `since` is of the page's clock, `performance.now()`. */
+export type Progress = { readonly kind: 'idle' } | { readonly kind: 'asking'; readonly since: number } | { readonly kind: 'cancelled' };
+
+const last = signal<Answered | null>(null);
+const failed = signal<Failure | null>(null);
+const state = signal<Progress>({ kind: 'idle' });
+const turn = signal(0);
+let underWay = new AbortController();
+
+/** The last answer; it stays while the next question is under way, and after one has failed. */
+export const answered: ReadonlySignal<Answered | null> = last;
+/** Why the last question failed; null after an answer. */
+export const failure: ReadonlySignal<Failure | null> = failed;
+export const progress: ReadonlySignal<Progress> = state;
+
+/** Asks the same again, up to now. */
+export function askAgain(): void {
+  turn.value += 1;
+}
+
+/** Gives the question under way up. The program stops its query then. */
+export function cancel(): void {
+  underWay.abort();
+  if (state.peek().kind === 'asking') state.value = { kind: 'cancelled' };
+}
+
+async function askNow(): Promise<void> {
+  underWay.abort();
+  const mine = new AbortController();
+  underWay = mine;
+  const since = performance.now();
+  state.value = { kind: 'asking', since };
+  const question = questionOf(explorer.peek(), Date.now());
+  try {
+    const answer = await explore(question.zones, question.body, mine.signal);
+    if (mine.signal.aborted) return;
+    last.value = { question, answer, ms: performance.now() - since };
+    failed.value = null;
+  } catch (error) {
+    if (mine.signal.aborted) return;
+    if (!(error instanceof RequestFailed)) throw error;
+    failed.value = error.failure;
+  }
+  state.value = { kind: 'idle' };
+}
+
+/** Asks at once, and again whenever the question changes, the key does, or {@link askAgain} is called. */
+export function startAsking(): void {
+  const key = computed(() => questionKey(explorer.value));
+  effect(() => {
+    void [key.value, turn.value, accessKey.value];
+    untracked(() => void askNow());
+  });
+}

@@ -1,0 +1,52 @@
+import type { Dimension, GroupDimension } from '../../query/event-fields.ts';
+import type { LineSearch } from '../../query/search-line.ts';
+import type { TimeRange } from './time-range.ts';
+
+/** What is searched: every zone that the key opens, or these, ascending. */
+export type Zones = 'all' | readonly number[];
+
+/** The part of the events that is held against the rest of them. */
+export type Comparison =
+  | { readonly kind: 'time'; readonly from: number; readonly to: number }
+  | { readonly kind: 'value'; readonly field: Dimension; readonly value: string };
+
+/** The event that is shown whole. */
+export interface EventKey {
+  readonly zone: number;
+  readonly timestamp: number;
+  readonly logId: string;
+}
+
+/** Everything that a person has chosen, as it stands in the link. */
+export interface ExplorerState {
+  readonly zones: Zones;
+  readonly range: TimeRange;
+  readonly search: LineSearch;
+  /** The field that colours the histogram; null: one colour. */
+  readonly by: GroupDimension | null;
+  /** Empty: the table has events, otherwise groups. */
+  readonly groupBy: readonly GroupDimension[];
+  readonly comparison: Comparison | null;
+  readonly event: EventKey | null;
+  readonly isLive: boolean;
+  readonly clock: 'local' | 'utc';
+}
+
+export const NO_SEARCH: LineSearch = { query: '', filters: [], exclude: [] };
+
+export const DEFAULT_STATE: ExplorerState = {
+  zones: 'all',
+  range: { kind: 'last', minutes: 24 * 60 },
+  search: NO_SEARCH,
+  by: 'action',
+  groupBy: [],
+  comparison: null,
+  event: null,
+  isLive: false,
+  clock: 'local',
+};
+
+/** The zones as paths have them. */
+export function zonesText(zones: Zones): string {
+  return zones === 'all' ? 'all' : zones.join(',');
+}

@@ -1,0 +1,62 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { ExplorerState } from './explorer-state.ts';
+import { linkOf, readLink } from './link.ts';
+
+const initial = readLink(new URLSearchParams(location.search));
+
+const current = signal(initial.state);
+
+/** What a person has chosen. Change it by {@link apply} alone. */
+export const explorer: ReadonlySignal<ExplorerState> = current;
+
+/** What the link said that the page did not understand. */
+export const ignoredOfLink = signal<readonly string[]>(initial.ignored);
+
+/** A change that can be taken back from the message about it. */
+export interface Change {
+  /** What was done, in words, such as `Filtered in`. */
+  readonly words: string;
+}
+
+/** The last change that says what it did; null when it is taken back or stale. */
+export const lastChange = signal<Change | null>(null);
+
+interface ApplyOptions {
+  /** The link is exchanged, and Back does not come here again. */
+  readonly replace?: boolean;
+  /** Shown with a button that takes the change back. */
+  readonly words?: string;
+}
+
+/**
+ * Changes the state and the link; Back takes the change back. Everything on the page follows from it: nothing else asks the program. A
+ * change of nothing does nothing.
+ */
+export function apply(change: Partial<ExplorerState>, { replace = false, words }: ApplyOptions = {}): void {
+  const next = { ...current.peek(), ...change };
+  const [before, after] = [linkOf(current.peek()).toString(), linkOf(next).toString()];
+  if (before === after) return;
+  const link = `${location.pathname}${after === '' ? '' : `?${after}`}`;
+  if (replace) history.replaceState(null, '', link);
+  else history.pushState(null, '', link);
+  current.value = next;
+  lastChange.value = words === undefined ? null : { words };
+}
+
+/** The link of the page as it would be after a change. */
+export function linkAfter(change: Partial<ExplorerState>): string {
+  return `${location.origin}${location.pathname}?${linkOf({ ...current.peek(), ...change })}`;
+}
+
+/** Takes the last change back. */
+export function undo(): void {
+  lastChange.value = null;
+  history.back();
+}
+
+addEventListener('popstate', () => {
+  const { state, ignored } = readLink(new URLSearchParams(location.search));
+  lastChange.value = null;
+  ignoredOfLink.value = ignored;
+  current.value = state;
+});

@@ -1,0 +1,55 @@
+import type { GroupDimension } from '../../query/event-fields.ts';
+import type { ExploreRequest, Window } from '../api/explore.ts';
+import { type Comparison, type ExplorerState, zonesText } from './explorer-state.ts';
+import { windowOf } from './time-range.ts';
+
+/** One question, which answers everything that the page shows. */
+export interface Question {
+  readonly zones: string;
+  readonly body: ExploreRequest;
+}
+
+/** The fields of the facets, in the order in which they stand. */
+export const FACET_FIELDS: readonly GroupDimension[] = ['asn', 'country', 'ip', 'ua', 'url', 'ruleId', 'feature', 'action', 'ja4'];
+
+const FACET_VALUES = 8;
+/** Of each field, for the one list of what differs most. */
+const COMPARED_VALUES = 12;
+
+export const PAGE_SIZE = 100;
+const SPARKLINE_BUCKETS = 40;
+const HISTOGRAM_BUCKETS = 120;
+
+/** The question of a state at the time `now`. */
+export function questionOf(state: ExplorerState, now: number): Question {
+  const window = windowOf(state.range, now);
+  const { groupBy, comparison, by, zones } = state;
+  const fields: readonly GroupDimension[] = zones === 'all' || zones.length > 1 ? [...FACET_FIELDS, 'shieldZoneId'] : FACET_FIELDS;
+  const order = comparison === null ? 'count' : 'difference';
+  const limit = comparison === null ? FACET_VALUES : COMPARED_VALUES;
+  return {
+    zones: zonesText(zones),
+    body: {
+      ...window,
+      ...state.search,
+      ...(groupBy.length === 0 ? {} : { groupBy, buckets: SPARKLINE_BUCKETS }),
+      page: 0,
+      pageSize: PAGE_SIZE,
+      histogram: { buckets: HISTOGRAM_BUCKETS, by },
+      facets: fields.map((field) => ({ field, limit, order })),
+      ...(comparison === null ? {} : { selection: selectionOf(comparison, window) }),
+    },
+  };
+}
+
+/** Changes exactly when the program has to be asked anew. */
+export function questionKey({ event: _event, isLive: _isLive, clock: _clock, ...asked }: ExplorerState): string {
+  return JSON.stringify(asked);
+}
+
+function selectionOf(comparison: Comparison, window: Window): NonNullable<ExploreRequest['selection']> {
+  if (comparison.kind === 'value') return { filters: [{ field: comparison.field, op: 'eq', value: [comparison.value] }] };
+  // A link may keep a stretch that has left the window.
+  const from = Math.min(Math.max(comparison.from, window.from), window.to);
+  return { from, to: Math.min(Math.max(comparison.to, from), window.to) };
+}

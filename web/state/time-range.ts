@@ -1,0 +1,36 @@
+import type { Window } from '../api/explore.ts';
+
+/** The time that is searched: up to now, or between two times in Unix milliseconds. */
+export type TimeRange =
+  | { readonly kind: 'last'; readonly minutes: number }
+  | { readonly kind: 'between'; readonly from: number; readonly to: number };
+
+const MINUTE_MS = 60_000;
+
+/** How far back a window may reach. */
+const REACH_MINUTES = 72 * 60;
+
+export const PRESET_MINUTES: readonly number[] = [15, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 48 * 60, REACH_MINUTES];
+
+/** The window of a range, at the time `now`. */
+export function windowOf(range: TimeRange, now: number): Window {
+  return range.kind === 'last' ? { from: now - range.minutes * MINUTE_MS, to: now } : { from: range.from, to: range.to };
+}
+
+/** `90m` or `24h`, as links have it. */
+export function minutesText(minutes: number): string {
+  return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
+}
+
+/** The minutes of such a text; null where it is none, or reaches back too far. */
+export function readMinutes(text: string): number | null {
+  const [, digits = '', unit] = /^(\d{1,4})([mh])$/.exec(text) ?? [];
+  const minutes = Number(digits) * (unit === 'h' ? 60 : 1);
+  return minutes > 0 && minutes <= REACH_MINUTES ? minutes : null;
+}
+
+/** `last 15 minutes`, `last 24 hours`. */
+export function lastWords(minutes: number): string {
+  if (minutes % 60 !== 0) return `last ${minutes} minutes`;
+  return minutes === 60 ? 'last hour' : `last ${minutes / 60} hours`;
+}

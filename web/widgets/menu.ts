@@ -1,0 +1,88 @@
+import { signal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { html } from './html.ts';
+
+/** A line of a menu. */
+export interface MenuItem {
+  readonly label: string;
+  readonly run: () => void;
+  readonly isDisabled?: boolean;
+}
+
+interface OpenMenu {
+  readonly anchor: HTMLElement;
+  /** What the menu is about. */
+  readonly title: string;
+  readonly items: readonly MenuItem[];
+}
+
+const open = signal<OpenMenu | null>(null);
+
+/** Opens a menu below an element, which gets the focus back when it closes. */
+export function openMenu(anchor: HTMLElement, title: string, items: readonly MenuItem[]): void {
+  open.value = { anchor, title, items };
+}
+
+/** The one menu of the page, above everything else. */
+export function MenuHost() {
+  const menu = open.value;
+  const popover = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = popover.current;
+    if (menu === null || element === null) return;
+    element.showPopover();
+    place(element, menu.anchor);
+    element.querySelector<HTMLElement>('button:enabled')?.focus();
+  }, [menu]);
+  if (menu === null) return null;
+  const { anchor, title, items } = menu;
+  const close = (): void => popover.current?.hidePopover();
+  const closed = ({ newState }: ToggleEvent): void => {
+    if (newState !== 'closed') return;
+    const hadFocus = popover.current?.contains(document.activeElement) ?? false;
+    open.value = null;
+    if (hadFocus || document.activeElement === document.body) anchor.focus({ preventScroll: true });
+  };
+  return html`<div class="menu" popover="auto" role="menu" aria-label=${title} ref=${popover} onToggle=${closed} onKeyDown=${moveFocus}>
+    <p class="menu-title">${title}</p>
+    ${items.map(
+      ({ label, run, isDisabled = false }) => html`<button
+        type="button"
+        role="menuitem"
+        disabled=${isDisabled}
+        onClick=${() => {
+          close();
+          run();
+        }}
+      >
+        ${label}
+      </button>`,
+    )}
+  </div>`;
+}
+
+/** Below the anchor, or above where there is no room; always inside of the window. */
+function place(menu: HTMLElement, anchor: HTMLElement): void {
+  const { left, bottom, top } = anchor.getBoundingClientRect();
+  const { width, height } = menu.getBoundingClientRect();
+  const below = bottom + height <= innerHeight;
+  menu.style.left = `${Math.max(4, Math.min(left, innerWidth - width - 4))}px`;
+  menu.style.top = `${Math.max(4, below ? bottom : top - height)}px`;
+}
+
+const STEPS: Readonly<Record<string, (index: number, length: number) => number>> = {
+  ArrowDown: (index, length) => (index + 1) % length,
+  ArrowUp: (index, length) => (index - 1 + length) % length,
+  Home: () => 0,
+  End: (_index, length) => length - 1,
+};
+
+function moveFocus(event: KeyboardEvent): void {
+  const menu = event.currentTarget as HTMLElement;
+  if (event.key === 'Tab') menu.hidePopover();
+  const step = STEPS[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const buttons = [...menu.querySelectorAll<HTMLElement>('button:enabled')];
+  buttons[step(buttons.indexOf(document.activeElement as HTMLElement), buttons.length)]?.focus();
+}

@@ -1,0 +1,64 @@
+import type { GroupDimension } from '../../query/event-fields.ts';
+import { filterChange, isDimension, type Side } from '../state/conditions.ts';
+import { apply, explorer } from '../state/explorer.ts';
+import { valueText } from './format.ts';
+import { type Children, html } from './html.ts';
+import { openMenu } from './menu.ts';
+import { say } from './toast.ts';
+
+/** Keeps the events with a value, or those without it. */
+export function filterBy(side: Side, field: GroupDimension, value: string): void {
+  const change = filterChange(explorer.peek(), side, field, value);
+  const words = `${side === 'filters' ? 'Filtered in' : 'Filtered out'}: ${field} ${valueText(value)}`;
+  if (change !== null) apply(change, { words });
+}
+
+/** Writes a text to the clipboard. */
+export async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    say('Copied');
+  } catch (error) {
+    say(`The browser did not let it be copied: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** What can be done with a value, wherever it stands. */
+export function openValueMenu(anchor: HTMLElement, field: GroupDimension, value: string): void {
+  const { groupBy } = explorer.peek();
+  const isGrouped = groupBy.includes(field);
+  openMenu(anchor, `${field}: ${valueText(value)}`, [
+    { label: 'Filter in', run: () => filterBy('filters', field, value) },
+    { label: 'Filter out', run: () => filterBy('exclude', field, value), isDisabled: !isDimension(field) },
+    {
+      label: 'What is different about it?',
+      run: () => isDimension(field) && apply({ comparison: { kind: 'value', field, value } }),
+      isDisabled: !isDimension(field) || value === '',
+    },
+    {
+      label: isGrouped ? `Ungroup ${field}` : `Group by ${field}`,
+      run: () => apply({ groupBy: isGrouped ? groupBy.filter((one) => one !== field) : [...groupBy, field] }),
+    },
+    { label: 'Copy', run: () => void copy(value), isDisabled: value === '' },
+  ]);
+}
+
+interface ValueProps {
+  readonly field: GroupDimension;
+  readonly value: string;
+  /** Absent: the value itself. */
+  readonly children?: Children;
+}
+
+/** A value that opens its menu. */
+export function Value({ field, value, children }: ValueProps) {
+  return html`<button
+    type="button"
+    class="value"
+    aria-haspopup="menu"
+    title=${value}
+    onClick=${(event: MouseEvent) => openValueMenu(event.currentTarget as HTMLElement, field, value)}
+  >
+    ${children ?? valueText(value)}
+  </button>`;
+}
