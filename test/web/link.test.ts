@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DIMENSIONS, GROUP_DIMENSIONS } from '../../query/event-fields.ts';
 import { queryOf, termFault } from '../../query/query-terms.ts';
+import { EVENT_COLUMNS } from '../../web/state/event-columns.ts';
 import { DEFAULT_STATE, type ExplorerState } from '../../web/state/explorer-state.ts';
 import { linkOf, readLink } from '../../web/state/link.ts';
 
@@ -43,6 +44,7 @@ const state: fc.Arbitrary<ExplorerState> = fc.record({
   }),
   by: fc.option(fc.constantFrom(...GROUP_DIMENSIONS)),
   groupBy: fc.uniqueArray(fc.constantFrom(...GROUP_DIMENSIONS), { maxLength: 4 }),
+  columns: fc.option(fc.uniqueArray(fc.constantFrom(...EVENT_COLUMNS), { minLength: 1 })),
   comparison: fc.option(
     fc.oneof(
       stretch.map((between) => ({ kind: 'time' as const, ...between })),
@@ -80,6 +82,7 @@ describe('a link', () => {
     ['zone=7,1,7', { zones: [1, 7] }],
     ['from=2026-11-24T10:00Z&to=2026-11-24T11:00Z', { range: { kind: 'between', from: 1795514400000, to: 1795518000000 } }],
     ['by=none&group=ip,asn&clock=utc', { by: null, groupBy: ['ip', 'asn'], clock: 'utc' }],
+    ['columns=url,time', { columns: ['url', 'time'] }],
     ['compare=asn:64510', { comparison: { kind: 'value', field: 'asn', value: '64510' } }],
     ['event=7/1795514400000/a/b', { event: { zone: 7, timestamp: 1795514400000, logId: 'a/b' } }],
   ])('%s is read', (link, expected) => {
@@ -97,6 +100,7 @@ describe('a link', () => {
     ['q="', ['q="']],
     ['search={', ['search={']],
     ['group=ip,ip', ['group=ip,ip']],
+    ['columns=ip,size', ['columns=ip,size']],
     ['compare=1/2/3', ['compare=1/2/3']],
     ['event=7', ['event=7']],
     ['accessKey=secret', ['accessKey']],

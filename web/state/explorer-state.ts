@@ -1,5 +1,6 @@
 import type { Dimension, GroupDimension } from '../../query/event-fields.ts';
 import type { LineSearch } from '../../query/search-line.ts';
+import type { EventColumn } from './event-columns.ts';
 import type { TimeRange } from './time-range.ts';
 
 /** What is searched: every zone that the key opens, or these, ascending. */
@@ -26,6 +27,8 @@ export interface ExplorerState {
   readonly by: GroupDimension | null;
   /** Empty: the table has events, otherwise groups. */
   readonly groupBy: readonly GroupDimension[];
+  /** Of the table of events, in its order; null: the usual ones. */
+  readonly columns: readonly EventColumn[] | null;
   readonly comparison: Comparison | null;
   readonly event: EventKey | null;
   readonly isLive: boolean;
@@ -40,6 +43,7 @@ export const DEFAULT_STATE: ExplorerState = {
   search: NO_SEARCH,
   by: 'action',
   groupBy: [],
+  columns: null,
   comparison: null,
   event: null,
   isLive: false,

@@ -1,5 +1,6 @@
 import { DIMENSIONS, GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
 import { type LineClause, type LineSearch, parseSearchLine, searchLineOf } from '../../query/search-line.ts';
+import { readColumns } from './event-columns.ts';
 import { type Comparison, DEFAULT_STATE, type EventKey, type ExplorerState, NO_SEARCH, type Zones, zonesText } from './explorer-state.ts';
 import { minutesText, readMinutes, type TimeRange } from './time-range.ts';
 
@@ -13,12 +14,13 @@ export interface FromLink {
 /** The parameters of a state, without what is as it always is. */
 export function linkOf(state: ExplorerState): URLSearchParams {
   const parameters = new URLSearchParams();
-  const { zones, range, search, by, groupBy, comparison, event, isLive, clock } = state;
+  const { zones, range, search, by, groupBy, columns, comparison, event, isLive, clock } = state;
   if (zones !== 'all') parameters.set('zone', zonesText(zones));
   setRange(range, parameters);
   setSearch(search, parameters);
   if (by !== DEFAULT_STATE.by) parameters.set('by', by ?? NONE);
   if (groupBy.length > 0) parameters.set('group', groupBy.join(','));
+  if (columns !== null) parameters.set('columns', columns.join(','));
   if (comparison !== null) parameters.set('compare', comparisonText(comparison));
   if (event !== null) parameters.set('event', `${event.zone}/${event.timestamp}/${event.logId}`);
   if (isLive) parameters.set('live', 'on');
@@ -67,6 +69,7 @@ const READERS: Readonly<Record<string, (text: string, parameters: URLSearchParam
   search: (text) => part('search', readSearch(text)),
   by: (text) => (text === NONE ? { by: null } : part('by', readGroupDimension(text))),
   group: (text) => part('groupBy', readGroupBy(text)),
+  columns: (text) => part('columns', readColumns(text)),
   compare: (text) => part('comparison', readComparison(text)),
   event: (text) => part('event', readEvent(text)),
   live: (text) => (text === 'on' ? { isLive: true } : null),

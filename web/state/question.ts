@@ -43,7 +43,7 @@ export function questionOf(state: ExplorerState, now: number): Question {
 }
 
 /** Changes exactly when the program has to be asked anew. */
-export function questionKey({ event: _event, isLive: _isLive, clock: _clock, ...asked }: ExplorerState): string {
+export function questionKey({ event: _event, columns: _columns, isLive: _isLive, clock: _clock, ...asked }: ExplorerState): string {
   return JSON.stringify(asked);
 }
 
