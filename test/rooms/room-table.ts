@@ -11,7 +11,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   test: ['query', 'sql', 'store', 'ingest', 'edge', 'src', 'web', 'bench', 'scripts'],
 };
 
-/** The rooms that may use a package: those that tie the program to an engine, a broker or a server, and those of `query` and of the page. */
+/** The rooms that may use a package: those that tie the program to an engine, a broker or a server, and those of `query` and the page. */
 export const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   '@duckdb/node-api': ['store', 'bench', 'test'],
   kafkajs: ['ingest', 'bench', 'test'],

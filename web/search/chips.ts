@@ -10,7 +10,9 @@ export function Chips() {
     search[side].map(
       ({ field, op, value }, index) => html`<li class=${`chip ${side}`}>
         ${side === 'exclude' ? 'not ' : ''}${field} ${op} ${value.join(', ')}
-        <button type="button" aria-label=${`Remove ${field}`} onClick=${() => apply({ search: withoutClause(search, side, index) })}>✕</button>
+        <button type="button" aria-label=${`Remove ${field}`} onClick=${() => apply({ search: withoutClause(search, side, index) })}>
+          ✕
+        </button>
       </li>`,
     );
   const terms = queryTerms(search.query).map(
