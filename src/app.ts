@@ -12,10 +12,12 @@ import { answerBrokenConnection, createHttpServer } from './http/http-server.ts'
 import { everyLocalhost } from './http/listen.ts';
 import { createMetrics } from './http/metrics.ts';
 import { BODY_DEADLINE_MS } from './http/request-body.ts';
+import { SearchAnswers } from './http/search-answers.ts';
 import type { Edge } from './management/local-plane.ts';
 import { edgeRoutes } from './management/operation-routes.ts';
 import { requestHistory } from './management/program-history.ts';
 import { deadLetterRoutes } from './routes/dead-letters.ts';
+import { exploreRoutes } from './routes/explore.ts';
 import { exportRoutes } from './routes/export.ts';
 import { feedRoutes } from './routes/feed.ts';
 import { healthRoutes, metricsRoutes } from './routes/health.ts';
@@ -78,6 +80,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   const metrics = createMetrics({ store, kafka });
   const answers = new AnswerMemory(answerMemoryBytes(config.memoryLimitMb));
+  const searches = new SearchAnswers({ metrics, queryDeadlineMs: config.queryDeadlineMs, answers });
   const { retentionMs, ingestMaxMb } = config;
   if (edge !== undefined) await app.register(requestHistory, { history: edge.history });
   await app.register(errorAnswers);
@@ -87,7 +90,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(everyLocalhost, { host: config.host, connections });
   await app.register(healthRoutes, { store, kafka, isStopping: () => app.isStopping() });
   await app.register(metricsRoutes, { metrics });
-  await app.register(searchRoutes, { store, metrics, now, queryDeadlineMs: config.queryDeadlineMs, bodyDeadlineMs, answers });
+  await app.register(searchRoutes, { store, searches, now, bodyDeadlineMs });
+  await app.register(exploreRoutes, { store, searches, now, bodyDeadlineMs });
   const { exportDeadlineMs, exportIdleMs } = config;
   await app.register(exportRoutes, { store, metrics, now, bodyDeadlineMs, exportDeadlineMs, exportIdleMs });
   await app.register(tailRoutes, { store, metrics, limits: tailLimits });

@@ -6,8 +6,8 @@ import { FILTER_OPS } from '../filter-ops.ts';
 import type { Predicate } from '../plan/search-plan.ts';
 import { queryTerms } from '../query-terms.ts';
 import { SEARCH_LIMITS } from '../search-limits.ts';
+import { type FilterClause, type RequestConditions, starRunsIn, wildcardParts } from './request-conditions.ts';
 import { type ErrorList, shownValue } from './request-errors.ts';
-import { type FilterClause, type RequestConditions, starRunsIn, wildcardParts } from './search-request.ts';
 
 /** The predicate of the conditions of a request. Adds to the errors what makes no sense for the operation of a clause. */
 export function requestPredicate({ query, filters, exclude }: RequestConditions, errors: ErrorList): Predicate {

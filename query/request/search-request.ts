@@ -1,49 +1,22 @@
-import { DIMENSIONS, type Dimension } from '../event-fields.ts';
+import { DIMENSIONS, type GroupDimension } from '../event-fields.ts';
 import type { JsonObject, JsonValue } from '../exact-json.ts';
-import { FILTER_OP_NAMES, FILTER_OPS, type FilterOp, filterOpsThat } from '../filter-ops.ts';
-import { DEFAULT_PAGE_SIZE, SEARCH_LIMITS } from '../search-limits.ts';
-import { BODY, type ErrorList, elementPath, propertyPath, shownValue } from './request-errors.ts';
-import { INT32, INT64, type IntegerRange, readInteger, readList, readName, readObject, readText } from './wire-readers.ts';
+import { DEFAULT_PAGE_SIZE } from '../search-limits.ts';
+import { type RequestConditions, readClauses, readQueryText, refuseCostly } from './request-conditions.ts';
+import { BODY, type ErrorList, elementPath, shownValue } from './request-errors.ts';
+import { type RequestWindow, readWindow } from './request-window.ts';
+import { INT32, type IntegerRange, readInteger, readList, readName, readObject } from './wire-readers.ts';
 
 /** EventLogsSearchRequest with each field valid by itself; undefined where it was not. */
-export interface SearchRequest extends RequestConditions {
-  readonly from: bigint | undefined;
-  readonly to: bigint | undefined;
-  readonly groupBy: readonly Dimension[];
+export interface SearchRequest extends RequestWindow, RequestConditions, RequestOutput {}
+
+/** The part of a request that says what is wanted of the matching events. */
+export interface RequestOutput {
+  readonly groupBy: readonly GroupDimension[];
   /** int32, not clamped yet. */
   readonly buckets: number;
   readonly page: number;
   /** int32, not clamped yet. */
   readonly pageSize: number;
-}
-
-/** The part of a request that says which events match. */
-export interface RequestConditions {
-  readonly query: string | undefined;
-  /** Each must match. */
-  readonly filters: ClauseList;
-  /** None may match. */
-  readonly exclude: ClauseList;
-}
-
-/** The clauses of one list that could be read. */
-export interface ClauseList {
-  readonly path: string;
-  readonly clauses: readonly FilterClause[];
-}
-
-/** EventLogsFilter. Nothing says yet that `op` fits the field and the alternatives. */
-export interface FilterClause {
-  readonly path: string;
-  readonly field: Dimension;
-  readonly op: FilterOp;
-  readonly alternatives: readonly Alternative[];
-}
-
-/** A text of a clause. An event needs to match only one of them. */
-export interface Alternative {
-  readonly text: string;
-  readonly path: string;
 }
 
 const PROPERTIES = ['from', 'to', 'query', 'filters', 'groupBy', 'buckets', 'page', 'pageSize'];
@@ -56,44 +29,21 @@ export function readSearchRequest(body: JsonValue, errors: ErrorList): SearchReq
   if (fields === undefined) {
     return undefined;
   }
-  const window = { from: readTime(fields, 'from', errors), to: readTime(fields, 'to', errors) };
+  const window = readWindow(fields, errors);
   const query = readQueryText(fields, errors);
   const filters = readClauses(fields, BODY, 'filters', errors);
   refuseCostly([filters], errors);
+  return { ...window, query, filters, exclude: { path: 'exclude', clauses: [] }, ...readOutput(fields, DIMENSIONS, errors) };
+}
+
+/** Reads what is wanted of the events, which may be grouped by the given dimensions. */
+export function readOutput(fields: JsonObject, dimensions: readonly GroupDimension[], errors: ErrorList): RequestOutput {
   return {
-    ...window,
-    query,
-    filters,
-    exclude: { path: 'exclude', clauses: [] },
-    groupBy: readGroupBy(fields.get('groupBy') ?? null, 'groupBy', errors),
+    groupBy: readGroupBy(fields.get('groupBy') ?? null, 'groupBy', dimensions, errors),
     buckets: readCount(fields, 'buckets', INT32, 0, errors),
     page: readCount(fields, 'page', PAGE_INDEX, 0, errors),
     pageSize: readCount(fields, 'pageSize', INT32, DEFAULT_PAGE_SIZE, errors),
   };
-}
-
-/** Reads `query`, `filters` and `exclude` of a body. */
-export function readConditions(fields: JsonObject, errors: ErrorList): RequestConditions {
-  const query = readQueryText(fields, errors);
-  const filters = readClauses(fields, BODY, 'filters', errors);
-  const exclude = readClauses(fields, BODY, 'exclude', errors);
-  refuseCostly([filters, exclude], errors);
-  return { query, filters, exclude };
-}
-
-function readQueryText(fields: JsonObject, errors: ErrorList): string | undefined {
-  const query = fields.get('query') ?? null;
-  return query === null ? '' : readText(query, 'query', errors);
-}
-
-/** Reads a required time, Unix milliseconds UTC. */
-export function readTime(fields: JsonObject, name: 'from' | 'to', errors: ErrorList): bigint | undefined {
-  const value = fields.get(name);
-  if (value === undefined) {
-    errors.add(name, 'is required: Unix milliseconds, UTC');
-    return undefined;
-  }
-  return readInteger(value, name, INT64, errors);
 }
 
 function readCount(fields: JsonObject, name: string, range: IntegerRange, unset: number, errors: ErrorList): number {
@@ -102,14 +52,14 @@ function readCount(fields: JsonObject, name: string, range: IntegerRange, unset:
 }
 
 /** The dimensions in their order. */
-function readGroupBy(value: JsonValue, path: string, errors: ErrorList): readonly Dimension[] {
+function readGroupBy(value: JsonValue, path: string, allowed: readonly GroupDimension[], errors: ErrorList): readonly GroupDimension[] {
   if (value === null) {
     return [];
   }
-  const names = readList(value, path, { of: 'dimensions', max: DIMENSIONS.length }, errors) ?? [];
-  const dimensions = new Set<Dimension>();
+  const names = readList(value, path, { of: 'dimensions', max: allowed.length }, errors) ?? [];
+  const dimensions = new Set<GroupDimension>();
   for (const [index, name] of names.entries()) {
-    const dimension = readName(name, elementPath(path, index), DIMENSIONS, errors);
+    const dimension = readName(name, elementPath(path, index), allowed, errors);
     if (dimension !== undefined && dimensions.has(dimension)) {
       errors.add(elementPath(path, index), `must not repeat a dimension, as ${shownValue(name)} does`);
     }
@@ -118,86 +68,4 @@ function readGroupBy(value: JsonValue, path: string, errors: ErrorList): readonl
     }
   }
   return [...dimensions];
-}
-
-/** Reads a list of clauses, which may be null. */
-function readClauses(fields: JsonObject, parent: string, name: 'filters' | 'exclude', errors: ErrorList): ClauseList {
-  const path = propertyPath(parent, name);
-  const value = fields.get(name) ?? null;
-  const elements = value === null ? [] : (readList(value, path, { of: 'filter clauses', max: SEARCH_LIMITS.clauses }, errors) ?? []);
-  const clauses = elements
-    .map((element, index) => readClause(element, elementPath(path, index), errors))
-    .filter((clause) => clause !== undefined);
-  return { path, clauses };
-}
-
-/** A limit of all clauses of a request together, and what a clause takes of it. */
-interface SharedLimit {
-  readonly most: number;
-  readonly what: string;
-  readonly taken: (clause: FilterClause) => number;
-}
-
-const SHARED_LIMITS: readonly SharedLimit[] = [
-  { most: SEARCH_LIMITS.clauses, what: 'clauses', taken: () => 1 },
-  { most: SEARCH_LIMITS.allAlternatives, what: 'values in all its clauses', taken: ({ alternatives }) => alternatives.length },
-  {
-    most: SEARCH_LIMITS.searchedTexts,
-    what: `values in all its ${filterOpsThat('searchesTexts').join(' and ')} clauses`,
-    taken: ({ op, alternatives }) => (FILTER_OPS[op].searchesTexts ? alternatives.length : 0),
-  },
-  {
-    most: SEARCH_LIMITS.allStarRuns,
-    what: 'stars in all its wildcards',
-    taken: ({ op, alternatives }) => (op === 'wildcard' ? alternatives.reduce((sum, { text }) => sum + starRunsIn(text), 0) : 0),
-  },
-];
-
-/** Adds an error for each limit of all lists together that is passed, at the list that passes it. */
-function refuseCostly(lists: readonly ClauseList[], errors: ErrorList): void {
-  for (const { most, what, taken } of SHARED_LIMITS) {
-    let sum = 0;
-    for (const [index, { path, clauses }] of lists.entries()) {
-      sum = clauses.reduce((total, clause) => total + taken(clause), sum);
-      if (sum > most) {
-        const others = lists.slice(0, index).map((list) => list.path);
-        const also = others.length === 0 ? '' : ` with those of ${others.join(', ')}`;
-        errors.add(path, `must have at most ${most} ${what} together${also}, not ${sum}`);
-        break;
-      }
-    }
-  }
-}
-
-function readClause(value: JsonValue, path: string, errors: ErrorList): FilterClause | undefined {
-  const clause = readObject(value, path, ['field', 'op', 'value'], errors);
-  if (clause === undefined) {
-    return undefined;
-  }
-  const field = readName(clause.get('field'), propertyPath(path, 'field'), DIMENSIONS, errors);
-  const op = readName(clause.get('op'), propertyPath(path, 'op'), FILTER_OP_NAMES, errors);
-  const alternatives = readAlternatives(clause.get('value') ?? null, propertyPath(path, 'value'), errors);
-  return field === undefined || op === undefined ? undefined : { path, field, op, alternatives };
-}
-
-function readAlternatives(value: JsonValue, path: string, errors: ErrorList): readonly Alternative[] {
-  const elements = readList(value, path, { of: 'strings, at least one', max: SEARCH_LIMITS.alternatives }, errors);
-  if (elements?.length === 0) {
-    errors.add(path, 'must have at least one string');
-  }
-  const texts = (elements ?? []).map((element, index) => {
-    const elementAt = elementPath(path, index);
-    return { text: readText(element, elementAt, errors), path: elementAt };
-  });
-  return texts.filter((alternative): alternative is Alternative => alternative.text !== undefined);
-}
-
-/** The literal runs between the stars; stars in a row are one, so that `a**b` is `['a','b']` and `***` is `['','']`. */
-export function wildcardParts(pattern: string): readonly string[] {
-  return pattern.split(/\*+/);
-}
-
-/** Runs of stars in a wildcard. */
-export function starRunsIn(pattern: string): number {
-  return wildcardParts(pattern).length - 1;
 }

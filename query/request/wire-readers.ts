@@ -56,7 +56,7 @@ export interface IntegerRange {
 export const INT32: IntegerRange = { min: -(2n ** 31n), max: 2n ** 31n - 1n };
 export const INT64: IntegerRange = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
-export function readInteger(value: JsonValue, path: string, { min, max }: IntegerRange, errors: ErrorList): bigint | undefined {
+export function readInteger(value: JsonValue | undefined, path: string, { min, max }: IntegerRange, errors: ErrorList): bigint | undefined {
   const integer = value instanceof JsonNumber ? exactInteger(value.source) : null;
   if (integer === null || integer < min || integer > max) {
     errors.add(path, `must be an integer from ${min} to ${max}, not ${shownValue(value)}`);

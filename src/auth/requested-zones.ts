@@ -27,7 +27,7 @@ export function namesSeveralZones(text: string): boolean {
 }
 
 /** The zones that the caller's key opens. */
-function openedZones({ zones }: Pick<Caller, 'zones'>): ZoneSelection {
+export function openedZones({ zones }: Pick<Caller, 'zones'>): ZoneSelection {
   return zones === 'all' ? 'all' : ascending(zones);
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { constants, createGzip, createZstdCompress } from 'node:zlib';
 import * as contentType from 'content-type';
@@ -64,6 +65,12 @@ export function requirePlainBody(header: string | undefined): void {
   throw new RequestProblem('body.unsupported_type', `Content-Encoding: ${header} is not supported here; allowed: identity`, {
     headers: { 'accept-encoding': 'identity' },
   });
+}
+
+/** Throws RequestProblem `body.unsupported_type` unless the headers are those of JSON in UTF-8, without a content encoding. */
+export function requireJsonBody(headers: IncomingHttpHeaders): void {
+  requireBodyType(headers['content-type'], isJsonType, JSON_TYPES.join(', '));
+  requirePlainBody(headers['content-encoding']);
 }
 
 const ENCODINGS = ['zstd', 'gzip', 'identity'] as const;

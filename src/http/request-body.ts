@@ -46,6 +46,11 @@ export function steadyChunks(body: Readable, idleMs: number): AsyncGenerator<Buf
   return chunksOf(body, () => idleMs, `no byte of the request body came for ${idleMs} ms`);
 }
 
+/** The bytes of a body that was read whole; none where the request had no body. */
+export function bytesOf({ body }: Pick<FastifyRequest, 'body'>): Uint8Array {
+  return body instanceof Uint8Array ? body : new Uint8Array();
+}
+
 /** Throws RequestProblem `body.too_large` for a length that the route does not take. */
 export function requireBodyLength(lengthBytes: number, request: FastifyRequest): void {
   const { bodyLimit } = request.routeOptions;

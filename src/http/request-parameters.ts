@@ -1,4 +1,6 @@
+import type { TimeWindow } from '../../query/plan/search-plan.ts';
 import { BODY, cutText, ErrorList, propertyPath } from '../../query/request/request-errors.ts';
+import { checkWindow, TIME_REQUIRED } from '../../query/request/request-window.ts';
 import { ZONE_ID_RANGE, zoneIdIn } from '../config/zone-id.ts';
 import { invalidRequest, RequestProblem } from './problem.ts';
 
@@ -51,6 +53,23 @@ export function readQuery<Values extends Readonly<Record<string, unknown>>>(
   }
   if (!errors.isEmpty) throw invalidRequest(errors.toArray());
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+/**
+ * The window of the query parameters `from` and `to`, both required, by the rules of a search. Throws RequestProblem `request.invalid` with
+ * all faults.
+ */
+export function queryWindow(query: unknown, nowMs: number): TimeWindow {
+  const time: Reader<bigint> = (value, name, errors) => {
+    if (value === undefined) errors.add(name, TIME_REQUIRED);
+    const number = wholeNumber(0, Number.MAX_SAFE_INTEGER)(value, name, errors);
+    return number === undefined ? undefined : BigInt(number);
+  };
+  const { from, to } = readQuery<{ from: bigint; to: bigint }>(query, { from: time, to: time });
+  const errors = new ErrorList();
+  const window = checkWindow({ from, to }, nowMs, errors);
+  if (window === undefined) throw invalidRequest(errors.toArray());
+  return window;
 }
 
 /** Parses the `shieldZoneId` of a path. Throws RequestProblem `request.invalid` unless it is a zone id. */

@@ -2,7 +2,7 @@ import type { Page } from '../../query/plan/search-plan.ts';
 import type { EventGroup, EventRow, SearchResult } from '../../query/plan/search-result.ts';
 
 /** The GenericRequestResponse of a search that succeeded. */
-const SUCCEEDED = JSON.stringify({ statusCode: 200, success: true, message: null, errorKey: null });
+export const SUCCEEDED = JSON.stringify({ statusCode: 200, success: true, message: null, errorKey: null });
 
 /** The log's text is copied: parsing it would lose digits of integers past 2^53, and time. */
 function rowMembers({ logId, timestamp, logJson, fields }: EventRow): string {
@@ -18,7 +18,7 @@ export function zoneRowJson(row: EventRow): string {
   return `{${rowMembers(row)},"shieldZoneId":${row.zoneId}}`;
 }
 
-function groupJson({ key, count, firstSeen, lastSeen, context, sparkline }: EventGroup): string {
+export function groupJson({ key, count, firstSeen, lastSeen, context, sparkline }: EventGroup): string {
   const { country, asn, blocked, challenged, logged, features, ruleIds } = context;
   return JSON.stringify({
     key,

@@ -1,4 +1,5 @@
 import { NAMED_SCHEMAS } from '../../edge/operations/operations.ts';
+import { EXPLORE_GROUP } from './openapi-explore.ts';
 import { FEED_GROUP } from './openapi-feed.ts';
 import { INGEST_GROUP } from './openapi-ingest.ts';
 import { ALL_OPERATIONS, OPERATION_PATHS, OPERATION_TAGS } from './openapi-operations.ts';
@@ -30,6 +31,7 @@ export const OPENAPI_DOCUMENT = {
   tags: [SEARCH_GROUP.tag, FEED_GROUP.tag, INGEST_GROUP.tag, ...OPERATION_TAGS, PROGRAM_GROUP.tag],
   paths: {
     ...SEARCH_GROUP.paths,
+    ...EXPLORE_GROUP.paths,
     ...EXPORT_GROUP.paths,
     ...FEED_GROUP.paths,
     ...INGEST_GROUP.paths,
@@ -60,6 +62,7 @@ export const OPENAPI_DOCUMENT = {
     },
     schemas: {
       ...SEARCH_GROUP.schemas,
+      ...EXPLORE_GROUP.schemas,
       ...EXPORT_GROUP.schemas,
       ...FEED_GROUP.schemas,
       ...INGEST_GROUP.schemas,

@@ -129,8 +129,9 @@ const SEARCH_SCHEMAS = {
 const SEARCH_PATH = '/shield/event-logs/{shieldZoneId}/search';
 
 /** A window of an hour. The served document moves it to the present. */
-const WINDOW = { from: 1_767_225_600_000, to: 1_767_229_200_000 };
-const SUCCEEDED = { statusCode: 200, success: true, message: null, errorKey: null };
+export const WINDOW = { from: 1_767_225_600_000, to: 1_767_229_200_000 };
+
+export const SUCCEEDED = { statusCode: 200, success: true, message: null, errorKey: null };
 
 const REQUESTS = {
   rows: {
@@ -207,8 +208,8 @@ const ANSWERS = {
   },
 };
 
-/** The problems of a search and of an export. */
-const SEARCH_PROBLEMS = [
+/** The problems of all kinds of searches with a body. */
+export const SEARCH_PROBLEMS = [
   'request.malformed',
   'request.invalid',
   ...KEY_PROBLEMS,
@@ -250,7 +251,7 @@ const EXPORT_PATH = '/shield/event-logs/{shieldZoneId}/export';
 const { from, to, query, filters } = SEARCH_SCHEMAS.EventLogsSearchRequest.properties;
 
 /** The clauses that keep events out, in requests that take them. */
-const EXCLUDE = {
+export const EXCLUDE = {
   ...nullable({ ...list(ref('EventLogsFilter')), maxItems: SEARCH_LIMITS.clauses }),
   description: `None may match. All limits of filters hold for both together, also ${SEARCH_LIMITS.clauses} clauses`,
 };

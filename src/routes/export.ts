@@ -8,18 +8,10 @@ import { namesSeveralZones, requestedZones } from '../auth/requested-zones.ts';
 import { EXPORT_TYPES, exportDisposition, exportFormat } from '../export/export-format.ts';
 import { createExportMetrics, type ExportOutcome, ExportSlots } from '../export/export-slots.ts';
 import { beginExport } from '../export/running-export.ts';
-import {
-  encodeStream,
-  isJsonType,
-  JSON_TYPES,
-  negotiateAnswer,
-  negotiateEncoding,
-  requireBodyType,
-  requirePlainBody,
-} from '../http/content-negotiation.ts';
+import { encodeStream, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { asReadProblem, compiled } from '../http/problem.ts';
-import { SEARCH_BODY_BYTES, wholeBodyWithin } from '../http/request-body.ts';
+import { bytesOf, SEARCH_BODY_BYTES, wholeBodyWithin } from '../http/request-body.ts';
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
@@ -67,8 +59,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
   /** Refuses what the headers alone make wrong, before the body is read. */
   const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {
     requestedZones(request.params.shieldZoneId, callerOf(request));
-    requireBodyType(request.headers['content-type'], isJsonType, JSON_TYPES.join(', '));
-    requirePlainBody(request.headers['content-encoding']);
+    requireJsonBody(request.headers);
     negotiateAnswer(request.headers.accept, EXPORT_TYPES);
     negotiateEncoding(request.headers['accept-encoding']);
   };
@@ -77,10 +68,9 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
     '/shield/event-logs/:shieldZoneId/export',
     { bodyLimit: SEARCH_BODY_BYTES, onRequest: validateHeaders },
     async (request, reply) => {
-      const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
       const { shieldZoneId } = request.params;
       const zones = requestedZones(shieldZoneId, callerOf(request));
-      const plan = compiled(() => compileExport(body, { zones, nowMs: now() }));
+      const plan = compiled(() => compileExport(bytesOf(request), { zones, nowMs: now() }));
       const format = exportFormat(negotiateAnswer(request.headers.accept, EXPORT_TYPES), namesSeveralZones(shieldZoneId));
       const encoding = negotiateEncoding(request.headers['accept-encoding']);
       const giveBack = slots.take();

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compileMatcher, type EventTexts, foldText, matchSubject } from '../../../query/match/match-event.ts';
 import { wildcardSearch } from '../../../query/match/text-search.ts';
 import { compileConditions } from '../../../query/request/compile-search.ts';
-import { wildcardParts } from '../../../query/request/search-request.ts';
+import { wildcardParts } from '../../../query/request/request-conditions.ts';
 import { HOSTILE_STRINGS } from '../../corpus/hostile-strings.ts';
 
 function matches(texts: EventTexts, request: object): boolean {

@@ -8,6 +8,8 @@ import { send } from '../openapi/driven-answer.ts';
 /** What the key of each operation needs. Off loopback; the operations that are not here need no access key. */
 const NEEDED: Readonly<Record<string, readonly Scope[]>> = {
   searchEventLogs: ['read'],
+  exploreEventLogs: ['read'],
+  listActiveZones: ['read'],
   exportEventLogs: ['read'],
   readFeed: ['read'],
   tailEvents: ['read'],

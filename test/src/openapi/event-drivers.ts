@@ -19,13 +19,17 @@ import { KEY_OF_ZONE_8, KEY_WITHOUT_SCOPE } from './sites.ts';
 export const SEARCH: Call = { method: 'POST', path: '/shield/event-logs/7/search', headers: JSON_TYPE, body: lastHour() };
 /** The same, exported. */
 export const EXPORT: Call = { ...SEARCH, path: '/shield/event-logs/7/export' };
+/** What an explorer asks of the same. */
+export const EXPLORE: Call = { ...SEARCH, path: '/shield/event-logs/7/explore' };
+const HOUR = JSON.parse(lastHour());
+export const ZONES: Call = { method: 'GET', path: `/shield/event-logs/zones?from=${HOUR.from}&to=${HOUR.to}` };
 const EVENTS: Call = { method: 'POST', path: '/ingest/events', headers: { 'content-type': 'application/x-ndjson' }, body: eventLine() };
 const LETTERS: Call = { method: 'GET', path: '/ingest/dead-letters' };
 const REPLAY: Call = { method: 'POST', path: '/ingest/dead-letters/replay', headers: JSON_TYPE, body: '{}' };
 
 const DISCARD: Call = { ...REPLAY, path: '/ingest/dead-letters/discard', body: '{"all":true}' };
 
-/** The search, the export, the intake and the dead letters. */
+/** The search, the explorer, the export, the intake and the dead letters. */
 export const EVENT_DRIVERS: Drivers = {
   exportEventLogs: {
     200: answered(EXPORT),
@@ -38,6 +42,27 @@ export const EVENT_DRIVERS: Drivers = {
     415: ofWrongType(EXPORT),
     500: whileBroken(EXPORT),
     503: whileStopping(EXPORT),
+  },
+  exploreEventLogs: {
+    200: answered(EXPLORE),
+    400: answered({ ...EXPLORE, body: '{"from":0}' }),
+    401: withoutKey(EXPLORE),
+    403: withKey(KEY_OF_ZONE_8)(EXPLORE),
+    406: unacceptable(EXPLORE),
+    408: bodyTooLate(EXPLORE),
+    413: bodyTooLarge(EXPLORE),
+    415: ofWrongType(EXPLORE),
+    500: whileBroken(EXPLORE),
+    503: whileStopping(EXPLORE),
+  },
+  listActiveZones: {
+    200: answered(ZONES),
+    400: answered({ ...ZONES, path: '/shield/event-logs/zones' }),
+    401: withoutKey(ZONES),
+    403: withKey(KEY_WITHOUT_SCOPE)(ZONES),
+    406: unacceptable(ZONES),
+    500: whileBroken(ZONES),
+    503: whileStopping(ZONES),
   },
   searchEventLogs: {
     200: answered(SEARCH),

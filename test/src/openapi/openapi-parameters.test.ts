@@ -45,16 +45,16 @@ async function isRefused(operation: DescribedOperation, name: string, value: str
   return answer.status === 400 && (operation.operationId === 'getApiGuardianMetrics' || answer.text.includes(name));
 }
 
+/** A time has no ends in the document: they move with the clock. */
+const hasEnds = ({ type, minimum, maximum }: Range): boolean => type === 'integer' && minimum !== undefined && maximum !== undefined;
+
 describe('a number ends where the document says', () => {
-  test.each(parameters(({ type }) => type === 'integer'))(
-    '%s: %s',
-    async (_id, name, operation, { minimum = Number.NaN, maximum = Number.NaN }) => {
-      const values = [minimum - 1, minimum, maximum, maximum + 1].map(String);
-      const refused: boolean[] = [];
-      for (const value of values) refused.push(await isRefused(operation, name, value));
-      expect(refused).toEqual([true, false, false, true]);
-    },
-  );
+  test.each(parameters(hasEnds))('%s: %s', async (_id, name, operation, { minimum = Number.NaN, maximum = Number.NaN }) => {
+    const values = [minimum - 1, minimum, maximum, maximum + 1].map(String);
+    const refused: boolean[] = [];
+    for (const value of values) refused.push(await isRefused(operation, name, value));
+    expect(refused).toEqual([true, false, false, true]);
+  });
 });
 
 describe('a choice has the values that the document says', () => {

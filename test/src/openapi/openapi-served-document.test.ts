@@ -63,7 +63,7 @@ describe('the examples of /openapi.json', () => {
     for (const [from = 0, to = 0] of windows) expect([to - from, to >= before, to <= Date.now()]).toEqual([HOUR_MS, true, true]);
   });
 
-  test.each(['searchEventLogs', 'exportEventLogs'])('of %s are taken as they stand', async (id) => {
+  test.each(['searchEventLogs', 'exploreEventLogs', 'exportEventLogs'])('of %s are taken as they stand', async (id) => {
     const operation = operationOf(await documentOf(open), id);
     for (const { value } of Object.values(operation.requestBody?.content['application/json']?.examples ?? {})) {
       const call: Call = { ...documentedCall(operation, 'application/json'), body: JSON.stringify(value) };

@@ -4,7 +4,7 @@ import { eventLine, ingest } from '../running-app.ts';
 import { DESCRIBED_OPERATIONS, undescribed } from './document-check.ts';
 import { documentedCall } from './documented-call.ts';
 import { type Call, send } from './driven-answer.ts';
-import { EXPORT, SEARCH } from './event-drivers.ts';
+import { EXPLORE, EXPORT, SEARCH, ZONES } from './event-drivers.ts';
 import { type Site, startSite } from './site.ts';
 import { FEED } from './stream-drivers.ts';
 
@@ -38,7 +38,13 @@ describe('a body of a type that is described is taken', () => {
 });
 
 /** Calls that succeed, of the operations whose answers come in several types. */
-const SEVERAL: Readonly<Record<string, Call>> = { searchEventLogs: SEARCH, exportEventLogs: EXPORT, readFeed: FEED };
+const SEVERAL: Readonly<Record<string, Call>> = {
+  searchEventLogs: SEARCH,
+  exploreEventLogs: EXPLORE,
+  listActiveZones: ZONES,
+  exportEventLogs: EXPORT,
+  readFeed: FEED,
+};
 
 const OFFERED = DESCRIBED_OPERATIONS.flatMap((operation) => {
   const types = Object.keys(operation.responses['200']?.content ?? {});

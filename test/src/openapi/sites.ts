@@ -37,6 +37,8 @@ function breakDown({ store, edge, dataDir }: Site): void {
     throw new Error('a defect');
   };
   store.search = async () => fail();
+  store.explore = async () => fail();
+  store.activeZones = async () => fail();
   store.append = async () => fail();
   store.readFeed = async () => fail();
   Object.assign(store, { readAll: fail, listDeadLetters: fail, removeDeadLetters: fail, stats: fail });

@@ -1,0 +1,136 @@
+import { GROUP_DIMENSIONS, type GroupDimension } from '../event-fields.ts';
+import type { JsonObject, JsonValue } from '../exact-json.ts';
+import type { FacetOrder, FacetRequest, HistogramRequest } from '../plan/explore-plan.ts';
+import { DEFAULT_FACET_VALUES, MAX_FACET_VALUES, MAX_PER_ANSWER } from '../search-limits.ts';
+import { type ClauseList, type RequestConditions, readClauses, readQueryText, refuseCostly } from './request-conditions.ts';
+import { BODY, type ErrorList, elementPath, propertyPath, shownValue } from './request-errors.ts';
+import { type RequestWindow, readWindow } from './request-window.ts';
+import { type RequestOutput, readOutput } from './search-request.ts';
+import { INT64, type IntegerRange, readInteger, readList, readName, readObject } from './wire-readers.ts';
+
+/** EventLogsExploreRequest with each field valid by itself; undefined where it was not. */
+export interface ExploreRequest extends RequestWindow, RequestConditions, RequestOutput {
+  readonly histogram: HistogramRequest | null;
+  readonly facets: readonly FacetRequest[];
+  readonly selection: SelectionRequest | null;
+}
+
+/** EventLogsSelection. A time that it does not give is undefined, too. */
+export interface SelectionRequest extends RequestWindow {
+  readonly path: string;
+  readonly filters: ClauseList;
+  readonly exclude: ClauseList;
+}
+
+const PROPERTIES = [
+  'from',
+  'to',
+  'query',
+  'filters',
+  'exclude',
+  'groupBy',
+  'buckets',
+  'page',
+  'pageSize',
+  'histogram',
+  'facets',
+  'selection',
+];
+
+const BUCKETS: IntegerRange = { min: 1n, max: BigInt(MAX_PER_ANSWER) };
+const FACET_VALUES: IntegerRange = { min: 1n, max: BigInt(MAX_FACET_VALUES) };
+
+/** The orders of the values of a facet. */
+export const FACET_ORDERS: readonly FacetOrder[] = ['count', 'difference'];
+
+const SELECTION_PROPERTIES = ['from', 'to', 'filters', 'exclude'];
+
+/** Reads the body field by field and adds everything that is wrong to the errors. A null optional field counts as absent. */
+export function readExploreRequest(body: JsonValue, errors: ErrorList): ExploreRequest | undefined {
+  const fields = readObject(body, BODY, PROPERTIES, errors);
+  if (fields === undefined) {
+    return undefined;
+  }
+  const window = readWindow(fields, errors);
+  const query = readQueryText(fields, errors);
+  const filters = readClauses(fields, BODY, 'filters', errors);
+  const exclude = readClauses(fields, BODY, 'exclude', errors);
+  const output = readOutput(fields, GROUP_DIMENSIONS, errors);
+  const histogram = readHistogram(fields.get('histogram') ?? null, 'histogram', errors);
+  const hasSelection = (fields.get('selection') ?? null) !== null;
+  const facets = readFacets(fields.get('facets') ?? null, 'facets', hasSelection, errors);
+  const selection = readSelection(fields.get('selection') ?? null, 'selection', errors);
+  refuseCostly([filters, exclude, ...(selection === null ? [] : [selection.filters, selection.exclude])], errors);
+  return { ...window, query, filters, exclude, ...output, histogram, facets, selection };
+}
+
+function readHistogram(value: JsonValue, path: string, errors: ErrorList): HistogramRequest | null {
+  const fields = value === null ? undefined : readObject(value, path, ['buckets', 'by'], errors);
+  if (fields === undefined) {
+    return null;
+  }
+  const buckets = readInteger(fields.get('buckets'), propertyPath(path, 'buckets'), BUCKETS, errors);
+  const by = fields.get('by') ?? null;
+  return {
+    buckets: Number(buckets ?? BUCKETS.min),
+    by: by === null ? null : (readName(by, propertyPath(path, 'by'), GROUP_DIMENSIONS, errors) ?? null),
+  };
+}
+
+/** The facets in their order. `difference` orders them only where there is a selection. */
+function readFacets(value: JsonValue, path: string, hasSelection: boolean, errors: ErrorList): readonly FacetRequest[] {
+  if (value === null) {
+    return [];
+  }
+  const elements = readList(value, path, { of: 'facets', max: GROUP_DIMENSIONS.length }, errors) ?? [];
+  const facets = new Map<GroupDimension, FacetRequest>();
+  for (const [index, element] of elements.entries()) {
+    const facetPath = elementPath(path, index);
+    const facet = readFacet(element, facetPath, errors);
+    if (facet?.order === 'difference' && !hasSelection) {
+      errors.add(propertyPath(facetPath, 'order'), 'must be count, not "difference": there is no selection to hold against the rest');
+    }
+    if (facet !== undefined && facets.has(facet.field)) {
+      errors.add(propertyPath(facetPath, 'field'), `must not repeat a field, as ${shownValue(facet.field)} does`);
+    }
+    if (facet !== undefined) {
+      facets.set(facet.field, facet);
+    }
+  }
+  return [...facets.values()];
+}
+
+function readFacet(value: JsonValue, path: string, errors: ErrorList): FacetRequest | undefined {
+  const fields = readObject(value, path, ['field', 'limit', 'order'], errors);
+  if (fields === undefined) {
+    return undefined;
+  }
+  const field = readName(fields.get('field'), propertyPath(path, 'field'), GROUP_DIMENSIONS, errors);
+  const limit = fields.get('limit') ?? null;
+  const order = fields.get('order') ?? null;
+  const most = limit === null ? undefined : readInteger(limit, propertyPath(path, 'limit'), FACET_VALUES, errors);
+  const first = order === null ? undefined : readName(order, propertyPath(path, 'order'), FACET_ORDERS, errors);
+  return field === undefined ? undefined : { field, limit: Number(most ?? DEFAULT_FACET_VALUES), order: first ?? 'count' };
+}
+
+function readSelection(value: JsonValue, path: string, errors: ErrorList): SelectionRequest | null {
+  const fields = value === null ? undefined : readObject(value, path, SELECTION_PROPERTIES, errors);
+  if (fields === undefined) {
+    return null;
+  }
+  if (SELECTION_PROPERTIES.every((name) => (fields.get(name) ?? null) === null)) {
+    errors.add(path, `must have at least one of ${SELECTION_PROPERTIES.join(', ')}`);
+  }
+  return {
+    path,
+    from: readOptionalTime(fields, path, 'from', errors),
+    to: readOptionalTime(fields, path, 'to', errors),
+    filters: readClauses(fields, path, 'filters', errors),
+    exclude: readClauses(fields, path, 'exclude', errors),
+  };
+}
+
+function readOptionalTime(fields: JsonObject, path: string, name: string, errors: ErrorList): bigint | undefined {
+  const value = fields.get(name) ?? null;
+  return value === null ? undefined : readInteger(value, propertyPath(path, name), INT64, errors);
+}

@@ -1,0 +1,62 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AnswerMemory } from './answer-memory.ts';
+import { negotiateAnswer, SEARCH_ANSWER_TYPES } from './content-negotiation.ts';
+import { ClientHungUp, DeadlinePassed, hangUpSignal, withDeadline } from './interruption.ts';
+import type { Metrics } from './metrics.ts';
+import { asReadProblem } from './problem.ts';
+
+export interface SearchAnswersOptions {
+  readonly metrics: Pick<Metrics, 'searchSeconds'>;
+  /** How long a search may take in the store. */
+  readonly queryDeadlineMs: number;
+  readonly answers: AnswerMemory;
+}
+
+/** What the metrics of a search call its answer. */
+export type SearchOutput = 'rows' | 'groups' | 'explore' | 'zones';
+
+type Outcome = 'answered' | 'deadline' | 'hung_up' | 'failed';
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof DeadlinePassed) return 'deadline';
+  return error instanceof ClientHungUp ? 'hung_up' : 'failed';
+}
+
+/** Runs the searches of all routes that answer them whole, by the same rules. */
+export class SearchAnswers {
+  readonly #options: SearchAnswersOptions;
+
+  constructor(options: SearchAnswersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a search of the store, and counts its time and outcome. It is interrupted when the client hangs up, or at the deadline, which is
+   * RequestProblem `search.deadline`. Errors of the store become their problems.
+   */
+  async read<T>(output: SearchOutput, response: ServerResponse, search: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { metrics, queryDeadlineMs } = this.#options;
+    const began = performance.now();
+    let outcome: Outcome = 'answered';
+    try {
+      return await withDeadline(queryDeadlineMs, hangUpSignal(response), search);
+    } catch (error) {
+      outcome = outcomeOf(error);
+      throw asReadProblem(error, 'The search was interrupted', 'ask for a smaller window or add filters');
+    } finally {
+      metrics.searchSeconds.observe({ output, outcome }, (performance.now() - began) / 1000);
+    }
+  }
+
+  /**
+   * Sends JSON as the type that the request accepts. Throws RequestProblem `store.busy` where too many large answers wait for their
+   * callers.
+   */
+  send(request: FastifyRequest, reply: FastifyReply, json: string): FastifyReply {
+    const answerType = negotiateAnswer(request.headers.accept, SEARCH_ANSWER_TYPES);
+    const answer = Buffer.from(json);
+    this.#options.answers.hold(reply.raw, answer.length);
+    return reply.type(`${answerType}; charset=utf-8`).send(answer);
+  }
+}

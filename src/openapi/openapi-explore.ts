@@ -1,0 +1,301 @@
+import { DIMENSIONS, GROUP_DIMENSIONS } from '../../query/event-fields.ts';
+import { FACET_ORDERS } from '../../query/request/explore-request.ts';
+import {
+  DEFAULT_FACET_VALUES,
+  DEFAULT_PAGE_SIZE,
+  MAX_FACET_VALUES,
+  MAX_HISTOGRAM_SERIES,
+  MAX_PER_ANSWER,
+} from '../../query/search-limits.ts';
+import { JSON_TYPES, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
+import {
+  answer,
+  content,
+  type DescribedGroup,
+  exactly,
+  INT32_RANGE,
+  int32,
+  int64,
+  list,
+  nullable,
+  nullableText,
+  ref,
+  text,
+  time,
+  ZONES_IN_PATH,
+} from './openapi-elements.ts';
+import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
+import { EXCLUDE, SEARCH_GROUP, SEARCH_PROBLEMS, SUCCEEDED, WINDOW } from './openapi-search.ts';
+
+const { EventLogsSearchRequest, EventLogsSearchResponse } = SEARCH_GROUP.schemas;
+const { filters } = EventLogsSearchRequest.properties;
+
+const nullableTime = (description: string) => ({ ...time(description), type: ['integer', 'null'] });
+
+const isGiven = (name: string) => ({ required: [name], properties: { [name]: { not: { type: 'null' } } } });
+
+const SELECTION_TIMES = {
+  from: nullableTime('Start, inclusive; by default that of the window'),
+  to: nullableTime('End, exclusive; by default that of the window'),
+};
+
+const REQUEST_SCHEMAS = {
+  EventLogsExploreRequest: {
+    type: 'object',
+    additionalProperties: false,
+    required: EventLogsSearchRequest.required,
+    properties: {
+      ...EventLogsSearchRequest.properties,
+      exclude: EXCLUDE,
+      groupBy: nullable({ ...list({ enum: GROUP_DIMENSIONS }), uniqueItems: true }),
+      pageSize: {
+        type: ['integer', 'null'],
+        ...INT32_RANGE,
+        default: DEFAULT_PAGE_SIZE,
+        description: `0 asks for no rows and no groups; any other is clamped to 1..${MAX_PER_ANSWER}`,
+      },
+      histogram: nullable(ref('EventLogsHistogramRequest')),
+      facets: {
+        ...nullable({ ...list(ref('EventLogsFacetRequest')), maxItems: GROUP_DIMENSIONS.length }),
+        description: 'Each field once; none are asked for by null or an empty list',
+      },
+      selection: nullable(ref('EventLogsSelection')),
+    },
+    anyOf: [
+      isGiven('selection'),
+      { properties: { facets: { type: ['array', 'null'], items: { properties: { order: { not: { const: 'difference' } } } } } } },
+    ],
+  },
+  EventLogsHistogramRequest: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['buckets'],
+    properties: {
+      buckets: { ...int32, minimum: 1, maximum: MAX_PER_ANSWER, description: 'Parts of equal length of the window' },
+      by: { enum: [...GROUP_DIMENSIONS, null], description: 'A series for each of its most frequent values; null: one of all events' },
+    },
+  },
+  EventLogsFacetRequest: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['field'],
+    properties: {
+      field: { enum: GROUP_DIMENSIONS },
+      limit: { type: ['integer', 'null'], format: 'int32', minimum: 1, maximum: MAX_FACET_VALUES, default: DEFAULT_FACET_VALUES },
+      order: {
+        enum: [...FACET_ORDERS, null],
+        default: 'count',
+        description:
+          'count: the most frequent values first. difference, only with a selection: first those whose share of the selection exceeds ' +
+          'their share of the rest most',
+      },
+    },
+  },
+  EventLogsSelection: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { ...SELECTION_TIMES, filters, exclude: EXCLUDE },
+    anyOf: ['from', 'to', 'filters', 'exclude'].map(isGiven),
+    description:
+      'A part of the result to hold against the rest of it. What lies outside the window is empty. Its clauses count towards the limits ' +
+      'of all filters',
+  },
+} as const;
+
+const counts = {
+  total: { ...int64, description: 'Events of all buckets' },
+  counts: { ...list(int64), description: 'Events in each bucket' },
+};
+
+const { errorResponse, ...pages } = EventLogsSearchResponse.properties;
+
+const ANSWER_SCHEMAS = {
+  EventLogsExploreResponse: {
+    ...exactly({
+      ...pages,
+      rows: { ...nullable(list(ref('ZoneEventRow'))), description: 'Without groupBy; else null' },
+      histogram: { ...nullable(ref('EventLogsHistogram')), description: 'Null where not asked for' },
+      facets: { ...nullable(list(ref('EventLogsFacet'))), description: 'In the order asked; null where not asked for' },
+      selectedTotal: { type: ['integer', 'null'], format: 'int64', description: 'Events of the selection; null without one' },
+      errorResponse,
+    }),
+    description: 'One of rows and groups is there, the other is null; both are where pageSize was 0, and totalPages is 0',
+  },
+  EventLogsHistogram: exactly({
+    from: time('Start of the first bucket'),
+    to: time('End of the last bucket, exclusive'),
+    buckets: int32,
+    series: {
+      ...list(exactly({ value: { ...nullableText, description: 'Null without by; "" where events have none' }, ...counts })),
+      maxItems: MAX_HISTOGRAM_SERIES,
+      description: `The most frequent values of by, at most ${MAX_HISTOGRAM_SERIES}`,
+    },
+    other: { ...nullable(exactly(counts)), description: 'All other values; null where there are none' },
+  }),
+  EventLogsFacet: exactly({
+    field: { enum: GROUP_DIMENSIONS },
+    distinct: { ...int64, description: 'Number of its values in the result' },
+    values: {
+      ...list(
+        exactly({
+          value: { ...text, description: '"" where events have none' },
+          count: int64,
+          selected: { type: ['integer', 'null'], format: 'int64', description: 'Events of it in the selection; null without one' },
+        }),
+      ),
+      maxItems: MAX_FACET_VALUES,
+    },
+  }),
+  EventLogsZonesResponse: exactly({
+    zones: {
+      ...list(exactly({ shieldZoneId: int32, count: int64, last: time('Last event in the window') })),
+      description: 'The one with the most events first',
+    },
+  }),
+} as const;
+
+const REQUESTS = {
+  overview: {
+    summary: 'How many of each action, when, and who and what they were',
+    value: {
+      ...WINDOW,
+      exclude: [{ field: 'country', op: 'eq', value: ['CH'] }],
+      pageSize: 0,
+      histogram: { buckets: 4, by: 'action' },
+      facets: [{ field: 'country' }, { field: 'ip', limit: 5 }],
+    },
+  },
+  difference: {
+    summary: 'What is different in the last half hour',
+    value: {
+      ...WINDOW,
+      pageSize: 1,
+      facets: [{ field: 'asn', limit: 2, order: 'difference' }],
+      selection: { from: 1_767_227_400_000 },
+    },
+  },
+};
+
+const ANSWERS = {
+  overview: {
+    summary: 'A histogram and facets alone',
+    value: {
+      rows: null,
+      groups: null,
+      total: 5,
+      totalPages: 0,
+      page: 0,
+      histogram: {
+        ...WINDOW,
+        buckets: 4,
+        series: [
+          { value: 'blocked', total: 3, counts: [0, 1, 2, 0] },
+          { value: 'logged', total: 2, counts: [1, 0, 0, 1] },
+        ],
+        other: null,
+      },
+      facets: [
+        { field: 'country', distinct: 1, values: [{ value: 'NL', count: 5, selected: null }] },
+        {
+          field: 'ip',
+          distinct: 2,
+          values: [
+            { value: '192.0.2.7', count: 3, selected: null },
+            { value: '192.0.2.8', count: 2, selected: null },
+          ],
+        },
+      ],
+      selectedTotal: null,
+      errorResponse: SUCCEEDED,
+    },
+  },
+  difference: {
+    summary: 'A row, and a selection against the rest',
+    value: {
+      rows: [
+        {
+          logId: '7f0c5a',
+          timestamp: 1_767_228_000_123,
+          log: { RemoteIp: '192.0.2.7' },
+          fields: { ip: '192.0.2.7', asn: '64500', action: 'blocked' },
+          shieldZoneId: 7,
+        },
+      ],
+      groups: null,
+      total: 5,
+      totalPages: 5,
+      page: 0,
+      histogram: null,
+      facets: [
+        {
+          field: 'asn',
+          distinct: 2,
+          values: [
+            { value: '64500', count: 3, selected: 2 },
+            { value: '64501', count: 2, selected: 0 },
+          ],
+        },
+      ],
+      selectedTotal: 2,
+      errorResponse: SUCCEEDED,
+    },
+  },
+};
+
+const ZONES = {
+  zones: { summary: 'Two zones', value: { zones: [7, 1].map((shieldZoneId) => ({ shieldZoneId, count: 42, last: 1_767_228_000_123 })) } },
+};
+
+const windowEnd = (name: 'from' | 'to') => ({
+  name,
+  in: 'query',
+  required: true,
+  description: EventLogsSearchRequest.properties[name].description,
+  schema: int64,
+  example: WINDOW[name],
+});
+
+/** What an explorer asks. */
+export const EXPLORE_GROUP = {
+  paths: {
+    '/shield/event-logs/{shieldZoneId}/explore': {
+      post: {
+        operationId: 'exploreEventLogs',
+        tags: ['Event logs'],
+        summary: 'Search, with a histogram, the values of fields, and what is special about a part of the result',
+        description:
+          'All of an answer is of one moment. In groupBy, by and facets, shieldZoneId is a field like the ' +
+          `${DIMENSIONS.length} that filters have; each row has its shieldZoneId.`,
+        parameters: [ZONES_IN_PATH],
+        requestBody: { required: true, content: content(JSON_TYPES, ref('EventLogsExploreRequest'), REQUESTS) },
+        responses: {
+          200: answer('What was asked for', 'EventLogsExploreResponse', ANSWERS, SEARCH_ANSWER_TYPES),
+          ...problemAnswers('/shield/event-logs/7/explore', ...SEARCH_PROBLEMS),
+          ...DEFECT,
+        },
+      },
+    },
+    '/shield/event-logs/zones': {
+      get: {
+        operationId: 'listActiveZones',
+        tags: ['Event logs'],
+        summary: 'The shield zones that have events, of those that the access key opens',
+        parameters: [windowEnd('from'), windowEnd('to')],
+        responses: {
+          200: answer('The zones', 'EventLogsZonesResponse', ZONES, SEARCH_ANSWER_TYPES),
+          ...problemAnswers(
+            '/shield/event-logs/zones',
+            'request.invalid',
+            ...KEY_PROBLEMS,
+            'accept.none',
+            'search.deadline',
+            'store.busy',
+            'program.stopping',
+          ),
+          ...DEFECT,
+        },
+      },
+    },
+  },
+  schemas: { ...REQUEST_SCHEMAS, ...ANSWER_SCHEMAS },
+} as const satisfies DescribedGroup;

@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { compileExplore } from '../../query/request/compile-explore.ts';
+import type { EventStore } from '../../store/event-store.ts';
+import { callerOf } from '../auth/access.ts';
+import { openedZones, requestedZones } from '../auth/requested-zones.ts';
+import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
+import { activeZonesJson, exploreResponseJson } from '../http/explore-response.ts';
+import { compiled } from '../http/problem.ts';
+import { bytesOf, SEARCH_BODY_BYTES, wholeBodyWithin } from '../http/request-body.ts';
+import { queryWindow } from '../http/request-parameters.ts';
+import type { SearchAnswers } from '../http/search-answers.ts';
+
+interface ZonePath {
+  readonly Params: { readonly shieldZoneId: string };
+}
+
+export interface ExploreRoutesOptions {
+  readonly store: Pick<EventStore, 'explore' | 'activeZones'>;
+  readonly searches: SearchAnswers;
+  readonly now: () => number;
+  /** How long the whole body may take to arrive. */
+  readonly bodyDeadlineMs: number;
+}
+
+/**
+ * What an explorer asks: `POST /shield/event-logs/{shieldZoneId}/explore` about the events of one zone, a list of zones or `all`, and `GET
+ * /shield/event-logs/zones` for the zones that have events.
+ */
+export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutesOptions): Promise<void> {
+  const { store, searches, now, bodyDeadlineMs } = options;
+
+  // The body is read byte for byte, so that no integer loses digits. `validateHeaders` checks its type.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', wholeBodyWithin(bodyDeadlineMs));
+
+  const validateAccept = async ({ headers }: FastifyRequest): Promise<void> => {
+    negotiateAnswer(headers.accept, SEARCH_ANSWER_TYPES);
+  };
+
+  /** Refuses what the headers alone make wrong, before the body is read. */
+  const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {
+    requestedZones(request.params.shieldZoneId, callerOf(request));
+    requireJsonBody(request.headers);
+    await validateAccept(request);
+  };
+
+  app.post<ZonePath>(
+    '/shield/event-logs/:shieldZoneId/explore',
+    { bodyLimit: SEARCH_BODY_BYTES, onRequest: validateHeaders },
+    async (request, reply) => {
+      const zones = requestedZones(request.params.shieldZoneId, callerOf(request));
+      const plan = compiled(() => compileExplore(bytesOf(request), { zones, nowMs: now() }));
+      const result = await searches.read('explore', reply.raw, (signal) => store.explore(plan, { signal }));
+      return searches.send(request, reply, exploreResponseJson(result, plan));
+    },
+  );
+
+  app.get('/shield/event-logs/zones', { onRequest: validateAccept }, async (request, reply) => {
+    const window = queryWindow(request.query, now());
+    const zones = openedZones(callerOf(request));
+    const active = await searches.read('zones', reply.raw, (signal) => store.activeZones(window, zones, { signal }));
+    return searches.send(request, reply, activeZonesJson(active));
+  });
+}
