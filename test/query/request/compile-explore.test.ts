@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import { GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
+import type { ExplorePlan } from '../../../query/plan/explore-plan.ts';
+import { compileExplore } from '../../../query/request/compile-explore.ts';
+import { type FieldError, InvalidSearchError } from '../../../query/request/request-errors.ts';
+import { compileWith, errorsWith, HOUR, NOW } from './compile-text.ts';
+
+const FROM = NOW - HOUR;
+const NAMES = GROUP_DIMENSIONS.join(', ');
+
+function compileBody(body: string): ExplorePlan {
+  return compileExplore(new TextEncoder().encode(body), { zones: [3, 7], nowMs: NOW });
+}
+
+/** The plan of a question about the last hour with these further fields. */
+const explored = (fields: object): ExplorePlan => compileBody(JSON.stringify({ from: FROM, to: NOW, ...fields }));
+
+function faultsOf(compile: () => ExplorePlan): readonly FieldError[] {
+  try {
+    compile();
+  } catch (error) {
+    if (error instanceof InvalidSearchError) return error.errors;
+    throw error;
+  }
+  return [];
+}
+
+const faults = (fields: object): readonly FieldError[] => faultsOf(() => explored(fields));
+
+const clause = (field: string, op: string, ...value: string[]) => ({ field, op, value });
+const times = <Item>(length: number, item: Item): Item[] => Array.from({ length }, () => item);
+
+describe('a question of the explorer that is compiled', () => {
+  test('is a search with nothing beside it where nothing more is asked', () => {
+    const fields = { query: 'shop', filters: [clause('ip', 'eq', '::1')], page: 3, pageSize: 7 };
+    const expected = { search: { ...compileWith(fields), zones: [3, 7] }, histogram: null, facets: [], selection: null };
+    expect(explored(fields)).toEqual(expected);
+    expect(explored({ ...fields, exclude: null, histogram: null, facets: null, selection: null })).toEqual(expected);
+    expect(explored({ ...fields, exclude: [], facets: [] })).toEqual(expected);
+  });
+
+  test('is about every zone', () => {
+    expect(compileExplore(Buffer.from(JSON.stringify({ from: FROM, to: NOW })), { zones: 'all', nowMs: NOW }).search.zones).toBe('all');
+  });
+
+  test.each([
+    [0, 0],
+    [-1, 1],
+    [-2_147_483_648, 1],
+    [501, 500],
+    [null, 50],
+  ])('has for the pageSize %j pages of %i', (pageSize, size) => {
+    expect(explored({ pageSize }).search.page).toEqual({ index: 0, size });
+  });
+
+  test('groups by zones, too, and by all ten at once', () => {
+    expect(explored({ groupBy: GROUP_DIMENSIONS, buckets: 3 }).search.output).toEqual({ kind: 'groups', by: GROUP_DIMENSIONS, buckets: 3 });
+  });
+
+  test('excludes', () => {
+    const equals = { kind: 'equals', column: 'ruleId', values: ['r1'], folded: false };
+    expect(explored({ exclude: [clause('ruleId', 'eq', 'r1')] }).search.where).toEqual({ kind: 'not', of: equals });
+  });
+
+  test('has the defaults of a histogram and of facets', () => {
+    expect(explored({ histogram: { buckets: 500 } }).histogram).toEqual({ buckets: 500, by: null });
+    expect(explored({ histogram: { buckets: 1, by: 'shieldZoneId' } }).histogram).toEqual({ buckets: 1, by: 'shieldZoneId' });
+    const facets = [{ field: 'shieldZoneId' }, { field: 'url', limit: 100, order: 'count' }, { field: 'ip', limit: null, order: null }];
+    expect(explored({ facets }).facets).toEqual([
+      { field: 'shieldZoneId', limit: 10, order: 'count' },
+      { field: 'url', limit: 100, order: 'count' },
+      { field: 'ip', limit: 10, order: 'count' },
+    ]);
+  });
+});
+
+describe('a selection', () => {
+  const everything = { kind: 'everything' };
+
+  test.each([
+    ['has the window that it lacks', { filters: [] }, FROM, NOW],
+    ['begins where the window does', { from: null, to: FROM + 5 }, FROM, FROM + 5],
+    ['ends where the window does', { from: FROM + 5 }, FROM + 5, NOW],
+    ['lies inside', { from: FROM + 5, to: FROM + 6 }, FROM + 5, FROM + 6],
+    ['overlaps both ends', { from: FROM - 1, to: NOW + 1 }, FROM, NOW],
+    ['is empty before the window', { from: 0, to: FROM }, FROM, FROM],
+    ['is empty behind the window', { from: NOW, to: NOW + 1 }, NOW, NOW],
+    ['is empty behind the window without an end', { from: NOW + HOUR }, NOW, NOW],
+  ])('%s', (_what, selection, fromMs, toMs) => {
+    expect(explored({ selection }).selection).toEqual({ window: { fromMs, toMs }, where: everything });
+  });
+
+  test('may begin and end with the last of all integers', () => {
+    const body = `{"from":${FROM},"to":${NOW},"selection":{"from":-9223372036854775808,"to":9223372036854775807}}`;
+    expect(compileBody(body).selection?.window).toEqual({ fromMs: FROM, toMs: NOW });
+  });
+
+  test('has conditions of its own', () => {
+    const selection = { filters: [clause('action', 'eq', 'blocked')], exclude: [clause('ip', 'cidr', '10.0.0.0/8')] };
+    expect(explored({ filters: [clause('url', 'eq', '/')], selection }).selection?.where).toEqual({
+      kind: 'all',
+      of: [
+        { kind: 'equals', column: 'action', values: ['blocked'], folded: true },
+        { kind: 'not', of: { kind: 'addressIn', ranges: [expect.anything()] } },
+      ],
+    });
+  });
+
+  test('lets facets be ordered by difference', () => {
+    const facets = [{ field: 'asn', limit: 3, order: 'difference' }];
+    expect(explored({ facets, selection: { from: FROM } }).facets).toEqual(facets);
+  });
+});
+
+describe('a question of the explorer', () => {
+  test('is refused as a search is where it is one', () => {
+    const wrong = { from: null, query: 7, filters: [clause('ip', 'cidr', '10.0.0.0/33')], buckets: 0.5, page: -1, pageSize: 2 ** 31 };
+    expect(faults(wrong)).toEqual(errorsWith(wrong));
+    expect(faultsOf(() => compileBody('{'))).toEqual([{ field: '$', message: expect.stringMatching(/^must be JSON: /) }]);
+  });
+
+  test('names the properties that there are', () => {
+    const own = 'from, to, query, filters, exclude, groupBy, buckets, page, pageSize, histogram, facets, selection';
+    expect(faults({ facet: 1 })).toEqual([{ field: 'facet', message: `is not a property of this object; allowed are ${own}` }]);
+  });
+
+  test.each([
+    [{ groupBy: ['zone'] }, 'groupBy[0]', `must be one of ${NAMES}, not "zone"`],
+    [{ groupBy: times(11, 'ip') }, 'groupBy', 'must have at most 10 elements, not 11'],
+    [{ filters: [clause('shieldZoneId', 'eq', '7')] }, 'filters[0].field', /^must be one of .*, not "shieldZoneId"$/],
+    [{ histogram: 12 }, 'histogram', 'must be an object with the properties buckets, by, not 12'],
+    [{ histogram: {} }, 'histogram.buckets', 'must be an integer from 1 to 500, not nothing'],
+    [{ histogram: { buckets: null } }, 'histogram.buckets', 'must be an integer from 1 to 500, not null'],
+    [{ histogram: { buckets: 0 } }, 'histogram.buckets', 'must be an integer from 1 to 500, not 0'],
+    [{ histogram: { buckets: 501 } }, 'histogram.buckets', 'must be an integer from 1 to 500, not 501'],
+    [{ histogram: { buckets: 1, by: 'ruleName' } }, 'histogram.by', `must be one of ${NAMES}, not "ruleName"`],
+    [{ histogram: { buckets: 1, field: 'ip' } }, 'histogram.field', 'is not a property of this object; allowed are buckets, by'],
+    [{ facets: { field: 'ip' } }, 'facets', 'must be an array of facets, not an object'],
+    [{ facets: times(11, { field: 'ip' }) }, 'facets', 'must have at most 10 elements, not 11'],
+    [{ facets: ['ip'] }, 'facets[0]', 'must be an object with the properties field, limit, order, not "ip"'],
+    [{ facets: [{ limit: 1 }] }, 'facets[0].field', `must be one of ${NAMES}, not nothing`],
+    [{ facets: [{ field: 'ip' }, { field: 'ip', limit: 1 }] }, 'facets[1].field', 'must not repeat a field, as "ip" does'],
+    [{ facets: [{ field: 'ip', limit: 0 }] }, 'facets[0].limit', 'must be an integer from 1 to 100, not 0'],
+    [{ facets: [{ field: 'ip', limit: 101 }] }, 'facets[0].limit', 'must be an integer from 1 to 100, not 101'],
+    [{ facets: [{ field: 'ip', order: 'value' }] }, 'facets[0].order', 'must be one of count, difference, not "value"'],
+    [
+      { facets: [{ field: 'ip' }, { field: 'ua', order: 'difference' }], selection: null },
+      'facets[1].order',
+      'must be count, not "difference": there is no selection to hold against the rest',
+    ],
+    [{ selection: [] }, 'selection', 'must be an object with the properties from, to, filters, exclude, not an array'],
+    [{ selection: {} }, 'selection', 'must have at least one of from, to, filters, exclude'],
+    [{ selection: { from: null, exclude: null } }, 'selection', 'must have at least one of from, to, filters, exclude'],
+    [{ selection: { from: FROM, query: 'x' } }, 'selection.query', /^is not a property of this object; allowed are from, to, filters, /],
+    [{ selection: { to: '5' } }, 'selection.to', /^must be an integer from -9223372036854775808 to 9223372036854775807, not "5"$/],
+    [{ selection: { from: FROM + 5, to: FROM + 5 } }, 'selection.to', `must be greater than from (${FROM + 5}), not ${FROM + 5}`],
+    [{ selection: { filters: [clause('ip', 'eq')] } }, 'selection.filters[0].value', 'must have at least one string'],
+    [{ selection: { exclude: [clause('ua', 'cidr', '::1')] } }, 'selection.exclude[0].op', /^must not be cidr on the field ua/],
+    [{ selection: { filters: [clause('ip', 'cidr', '::/129')] } }, 'selection.filters[0].value[0]', /, not "::\/129"$/],
+  ])('is refused for %j', (fields, field, message) => {
+    expect(faults(fields)).toEqual([{ field, message: typeof message === 'string' ? message : expect.stringMatching(message) }]);
+  });
+
+  test('shares the limits of clauses among all four of its lists', () => {
+    const [half, each] = [times(25, clause('ip', 'eq', 'x')), clause('ip', 'eq', 'x')];
+    const lists = { filters: half, exclude: half };
+    expect(faults({ ...lists, selection: lists })).toEqual([]);
+    expect(faults({ ...lists, selection: { filters: [...half, each], exclude: half } })).toEqual([
+      {
+        field: 'selection.exclude',
+        message: 'must have at most 100 clauses together with those of filters, exclude, selection.filters, not 101',
+      },
+    ]);
+    const texts = clause('ua', 'contains', ...times(300, 'x'));
+    expect(faults({ filters: [texts], selection: { filters: [texts] } })).toEqual([
+      {
+        field: 'selection.filters',
+        message: 'must have at most 500 values in all its contains and wildcard clauses together with those of filters, exclude, not 600',
+      },
+    ]);
+  });
+});
