@@ -12,6 +12,9 @@ const SLOW = 'test/**/*.slow.test.ts';
  */
 const LONG = 'test/**/*.long.test.ts';
 
+/** The page in a real Chromium, in a few seconds; `npm test` runs it, `npm run test:e2e` what the page does in full. */
+const SMOKE = 'test/browser/smoke.test.ts';
+
 const COMMON = {
   // Generous limits for what hangs, on a machine that is slow and busy with other things; no measurements.
   hookTimeout: 300_000,
@@ -74,7 +77,17 @@ export default defineConfig({
       },
       {
         // The page in a real Chromium. `npm run test:e2e` runs it.
-        test: { ...COMMON, name: 'browser', include: ['test/browser/**/*.test.ts'], testTimeout: 300_000 },
+        test: {
+          ...COMMON,
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          exclude: [SMOKE],
+          testTimeout: 300_000,
+          globalSetup: ['test/browser/demo-setup.ts'],
+        },
+      },
+      {
+        test: { ...COMMON, name: 'smoke', include: [SMOKE], testTimeout: 120_000 },
       },
       {
         // A real Apache Kafka broker, which the files share: each has topics and groups of its own.

@@ -17,7 +17,7 @@ export const SCRIPTS = {
   serve: { commands: [['node', 'src/main.ts', 'serve']] },
   // File names on the command line are relative to the folder of the caller, not to the checkout.
   shieldlog: { commands: [['node', 'src/main.ts']], callersFolder: true },
-  test: tests('unit', 'slow', 'property', 'broker'),
+  test: tests('unit', 'slow', 'property', 'broker', 'smoke'),
   'test:unit': tests('unit'),
   'test:long': tests('long'),
   'test:e2e': tests('readme', 'browser'),
