@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { demoEvent } from '../../../ingest/demo/demo-event.ts';
 import { startDemoFeed } from '../../../ingest/demo/demo-feed.ts';
-import { attackAt, DEMO_ATTACKS, type DemoAttack } from '../../../ingest/demo/demo-schedule.ts';
-import { seededRandom } from '../../../ingest/demo/seeded-random.ts';
+import { DEMO_ATTACKS } from '../../../ingest/demo/demo-schedule.ts';
 import { DIMENSIONS, type Dimension } from '../../../query/event-fields.ts';
 import type { Selection } from '../../../query/plan/explore-plan.ts';
 import type { TimeWindow, ZoneSelection } from '../../../query/plan/search-plan.ts';
@@ -11,32 +9,11 @@ import type { OpenStore } from '../../../store/embedded/open-store.ts';
 import { silentLogger } from '../../../store/event-store.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { HOUR, NOW } from '../event/raw-events.ts';
+import { stretchesOf, tracesOf } from './attack-traces.ts';
 
 const DAY: TimeWindow = { fromMs: NOW - 24 * HOUR, toMs: NOW };
 const EVENTS_PER_DAY = 20_000;
 const VALUES = 20;
-
-/** So many events of an attack show all zones and networks that it has. */
-const SAMPLE = 300;
-
-/** What the events of an attack say of themselves. */
-function tracesOf(attack: DemoAttack): { readonly zones: readonly number[]; readonly asns: readonly string[] } {
-  const events = Array.from({ length: SAMPLE }, (_, index) => JSON.parse(demoEvent(`${index}`, NOW, attack, seededRandom(1, index))));
-  const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)].sort();
-  return { zones: distinct(events.map(({ shieldZoneId }) => shieldZoneId)), asns: distinct(events.map(({ asn }) => asn)) };
-}
-
-/** The times of the day in which an attack runs, from its first second to its last. */
-function stretchesOf(attack: DemoAttack): TimeWindow[] {
-  const stretches: TimeWindow[] = [];
-  for (let ms = DAY.fromMs; ms < DAY.toMs; ms += 1000) {
-    if (attackAt(ms / 1000) !== attack) continue;
-    const last = stretches.at(-1);
-    if (last?.toMs === ms) stretches[stretches.length - 1] = { ...last, toMs: ms + 1000 };
-    else stretches.push({ fromMs: ms, toMs: ms + 1000 });
-  }
-  return stretches;
-}
 
 async function dayOfDemo(): Promise<OpenStore> {
   const store = await storeIn(temporaryFolder(), { now: () => NOW });
@@ -74,7 +51,7 @@ const CASES = DEMO_ATTACKS.flatMap((attack) => {
 test('whoever marks an attack of the demo sees its networks first, in each of its zones and in all', async () => {
   const store = await dayOfDemo();
   for (const { attack, zones, asns } of CASES) {
-    const stretches = stretchesOf(attack);
+    const stretches = stretchesOf(attack, DAY);
     expect(stretches.length, attack).toBeGreaterThanOrEqual(2);
     for (const window of stretches) {
       const place = `${attack} in ${zones} from ${new Date(window.fromMs).toISOString()}`;
