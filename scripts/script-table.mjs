@@ -22,6 +22,7 @@ export const SCRIPTS = {
   'test:long': tests('long'),
   'test:e2e': tests('readme', 'browser'),
   'test:property': tests('property'),
+  screenshots: { commands: [['node', 'test/browser/screenshots.ts']] },
   check: { commands: [['tsc', '-p', '.'], ['tsc', '-p', 'web'], ['biome', 'ci', '.'], ['knip']] },
   bench: { commands: [['node', 'bench/main.ts']], packages: ['bench'] },
   'bench:smoke': { commands: [['node', 'bench/main.ts', '--smoke']], packages: ['bench'] },

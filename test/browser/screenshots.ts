@@ -1,0 +1,69 @@
+// Takes the pictures of the page that README.md and docs/ show, of the demo at a fixed time: `npm run screenshots`.
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { eventually } from '../fixtures/eventually.ts';
+import { movedClock } from '../readme/moved-clock.ts';
+import { addressOf, killAll, startCli } from '../src/cli/cli-process.ts';
+import { startChromium } from './chromium.ts';
+import { pageClock } from './page-clock.ts';
+import { PAGE } from './watched-page.ts';
+
+const FOLDER = join(import.meta.dirname, '../../docs/images');
+/** Documents stay quick to load. */
+const MAX_BYTES = 200_000;
+
+/** The demo looks the same whenever the pictures are taken. */
+const START_MS = Date.UTC(2026, 11, 1, 18, 20);
+
+interface Picture {
+  readonly name: string;
+  /** The query of the page's link. */
+  readonly query?: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: 'light' | 'dark';
+  /** What a person does before the picture is taken. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+const PICTURES: readonly Picture[] = [
+  { name: 'overview' },
+  { name: 'dark', colorScheme: 'dark' },
+  { name: 'groups', query: 'group=asn,country' },
+  { name: 'phone', width: 390, height: 844 },
+];
+
+async function takePicture(browser: Browser, url: string, picture: Picture): Promise<void> {
+  const { name, query = '', width = 1280, height = 900, colorScheme = 'light', prepare } = picture;
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, timezoneId: 'UTC', locale: 'en-GB' });
+  const page = await context.newPage();
+  await page.addInitScript(pageClock(START_MS + 30_000));
+  await page.goto(`${url}${PAGE}?${query}`);
+  await page.getByRole('region', { name: 'Fields' }).locator('button.value').first().waitFor();
+  await prepare?.(page);
+  await page.mouse.move(0, 0);
+  const path = join(FOLDER, `${name}.png`);
+  await page.screenshot({ path, animations: 'disabled', caret: 'hide' });
+  await context.close();
+  const { size } = statSync(path);
+  if (size > MAX_BYTES) throw new Error(`docs/images/${name}.png has ${size} bytes; ${MAX_BYTES} are allowed`);
+  process.stdout.write(`docs/images/${name}.png ${Math.round(size / 1000)} KB\n`);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'shieldlog-screenshots-'));
+let browser: Browser | undefined;
+try {
+  mkdirSync(FOLDER, { recursive: true });
+  const clock = movedClock(folder, START_MS);
+  const program = startCli(['serve', '--port', '0', '--data-dir', join(folder, 'data'), '--demo', 'true'], clock.env);
+  const url = await addressOf(program);
+  await eventually('the demo has its past', () => program.stderr().includes('has filled the past'), 240_000);
+  browser = await startChromium();
+  for (const picture of PICTURES) await takePicture(browser, url, picture);
+} finally {
+  await browser?.close();
+  await killAll();
+  rmSync(folder, { recursive: true, force: true });
+}
