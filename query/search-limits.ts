@@ -22,7 +22,7 @@ export const SEARCH_LIMITS = {
   allStarRuns: 8_192,
   /** UTF-16 units of `query` and of one alternative. */
   textLength: 65_536,
-  /** Brackets and braces open at the same time; a valid search needs four. */
+  /** Brackets and braces open at the same time; a valid request needs five. */
   jsonDepth: 32,
   /** Values in the body, nested ones included; a valid search has fewer than 6,000. */
   jsonValues: 20_000,

@@ -146,7 +146,7 @@ describeLimits('Search', import.meta.filename, {
   },
   'time in the store': {
     is: milliseconds(loadConfig({}).queryDeadlineMs),
-    elsewhere: 'a search > past its deadline is interrupted and answered 503 with Retry-After',
+    elsewhere: 'a search > past its deadline is interrupted and answered 503 with Retry-After: %s',
   },
   'searches that wait while others run': { is: count(WAITING_SEARCHES), ask: waitedFor },
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DIMENSIONS } from '../../../query/event-fields.ts';
+import { DIMENSIONS, GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
 import { OPENAPI_DOCUMENT } from '../../../src/openapi/openapi-document.ts';
 import { ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
 import { isDescribed } from './described.ts';
@@ -102,6 +102,49 @@ describe('the document and the program agree on whether a search may hold', () =
     expect(description).toContain(words);
     expect((await search(app, lastHour(rest(most)))).status).toBe(200);
     expect((await search(app, lastHour(rest(most + 1)))).status).toBe(400);
+  });
+});
+
+describe('the document and the program agree on whether a question of the explorer may hold', () => {
+  const selection = { from: 0 };
+  test.each([
+    ['nothing more', {}, true],
+    ['null for everything optional', { exclude: null, pageSize: null, histogram: null, facets: null, selection: null }, true],
+    ['another property', { limit: 5 }, false],
+    ['a pageSize of 0', { pageSize: 0 }, true],
+    ['every dimension and the zone to group by', { groupBy: GROUP_DIMENSIONS }, true],
+    ['filters of the zone', { filters: [filter({ field: 'shieldZoneId' })] }, false],
+    ['500 buckets', { histogram: { buckets: 500, by: null } }, true],
+    ['501 buckets', { histogram: { buckets: 501 } }, false],
+    ['no bucket', { histogram: { buckets: 0 } }, false],
+    ['a histogram without buckets', { histogram: {} }, false],
+    ['a histogram with one more property', { histogram: { buckets: 1, field: 'ip' } }, false],
+    ['series of what is no dimension', { histogram: { buckets: 1, by: 'logId' } }, false],
+    ['no facets', { facets: [] }, true],
+    ['a facet of every dimension and the zone', { facets: GROUP_DIMENSIONS.map((field) => ({ field })) }, true],
+    ['eleven facets', { facets: times(11, { field: 'ip' }) }, false],
+    ['a facet with null for everything optional', { facets: [{ field: 'ip', limit: null, order: null }] }, true],
+    ['a facet without a field', { facets: [{ limit: 1 }] }, false],
+    ['a facet with one more property', { facets: [{ field: 'ip', by: 'ua' }] }, false],
+    ['100 values of a facet', { facets: [{ field: 'ip', limit: 100 }] }, true],
+    ['101 values of a facet', { facets: [{ field: 'ip', limit: 101 }] }, false],
+    ['no values of a facet', { facets: [{ field: 'ip', limit: 0 }] }, false],
+    ['an order that there is not', { facets: [{ field: 'ip', order: 'value' }], selection }, false],
+    ['an order by difference', { facets: [{ field: 'ip', order: 'difference' }], selection }, true],
+    ['an order by difference without a selection', { facets: [{ field: 'ip', order: 'difference' }] }, false],
+    ['an order by difference with null as selection', { facets: [{ field: 'ip', order: 'difference' }], selection: null }, false],
+    ['a selection by time', { selection: { from: 0, to: 1 } }, true],
+    ['a selection by clauses', { selection: { filters: [filter()], exclude: [filter()] } }, true],
+    ['a selection without a clause', { selection: { filters: [] } }, true],
+    ['a selection of nothing', { selection: {} }, false],
+    ['a selection of nulls', { selection: { from: null, to: null, filters: null, exclude: null } }, false],
+    ['a selection by text', { selection: { from: 0, query: 'x' } }, false],
+    ['a selection from half a millisecond', { selection: { from: 0.5 } }, false],
+  ])('%s', async (_what, rest, isAllowed) => {
+    const body = lastHour(rest);
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    const { status } = await ask(app, '/shield/event-logs/7/explore', init);
+    expect([isDescribed('EventLogsExploreRequest', JSON.parse(body)), status]).toEqual([isAllowed, isAllowed ? 200 : 400]);
   });
 });
 

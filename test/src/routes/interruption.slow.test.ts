@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { SearchOptions } from '../../../store/event-store.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { ask, eventLine, ingest, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
 
@@ -29,34 +30,46 @@ function heavySearch(): string {
   return lastHour({ filters: [{ field: 'url', op: 'wildcard', value }], groupBy: ['url', 'ua'], buckets: 500, pageSize: 500 });
 }
 
+/** The last part of the path of each route that answers searches whole. */
+const ROUTES = ['search', 'explore'] as const;
+
+type Route = (typeof ROUTES)[number];
+
 /** How the store's searches end, by the name of the error or `found`; the answer to the client may come before that. */
 function watchStore(): { readonly ends: readonly string[]; begun(): number } {
   const ends: string[] = [];
   let begun = 0;
-  const search = app.store.search.bind(app.store);
-  app.store.search = (plan, options) => {
-    begun += 1;
-    const result = search(plan, options);
-    result.then(
-      () => ends.push('found'),
-      (error: Error) => ends.push(error.name),
-    );
-    return result;
-  };
+  const watched =
+    <Plan, Result>(ask: (plan: Plan, options?: SearchOptions) => Promise<Result>) =>
+    (plan: Plan, options?: SearchOptions): Promise<Result> => {
+      begun += 1;
+      const result = ask(plan, options);
+      result.then(
+        () => ends.push('found'),
+        (error: Error) => ends.push(error.name),
+      );
+      return result;
+    };
+  app.store.search = watched(app.store.search.bind(app.store));
+  app.store.explore = watched(app.store.explore.bind(app.store));
   return { ends, begun: () => begun };
 }
 
-const outcomes = async (outcome: string): Promise<number> => {
+const outcomes = async (route: Route, outcome: string): Promise<number> => {
   const { text } = await ask(app, '/metrics');
-  return Number(new RegExp(`^shieldlog_search_seconds_count\\{output="groups",outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+  const output = { search: 'groups', explore: 'explore' }[route];
+  return Number(
+    new RegExp(`^shieldlog_search_seconds_count\\{output="${output}",outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0,
+  );
 };
 
 describe('a search', () => {
-  test('past its deadline is interrupted and answered 503 with Retry-After', async () => {
+  test.each(ROUTES)('past its deadline is interrupted and answered 503 with Retry-After: %s', async (route) => {
     app = await startApp({ env: { QUERY_DEADLINE_MS: '50' } });
     await fill();
     const { ends } = watchStore();
-    const { status, headers, body } = await search(app, heavySearch());
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: heavySearch() };
+    const { status, headers, body } = await ask(app, `/shield/event-logs/7/${route}`, init);
     expect([status, body.errorKey, headers.get('content-type')]).toEqual([
       503,
       'search.deadline',
@@ -64,12 +77,12 @@ describe('a search', () => {
     ]);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect(body.detail).toContain('within 50 ms');
-    expect(await outcomes('deadline')).toBe(1);
+    expect(await outcomes(route, 'deadline')).toBe(1);
     await eventually('the store is done with it', () => ends.length > 0);
     expect(ends).toEqual(['DeadlinePassed']);
   });
 
-  test('whose client hangs up is interrupted, and the program goes on', async () => {
+  test.each(ROUTES)('whose client hangs up is interrupted, and the program goes on: %s', async (route) => {
     app = await startApp();
     await fill();
     const { ends, begun } = watchStore();
@@ -78,13 +91,13 @@ describe('a search', () => {
     for (const socket of sockets) {
       await once(socket, 'connect');
       socket.write(
-        'POST /shield/event-logs/7/search HTTP/1.1\r\nHost: localhost\r\n' +
+        `POST /shield/event-logs/7/${route} HTTP/1.1\r\nHost: localhost\r\n` +
           `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
       );
     }
     await eventually('the searches have begun', () => begun() === 6);
     for (const socket of sockets) socket.destroy();
-    await eventually('every one of the six was interrupted', async () => (await outcomes('hung_up')) === 6);
+    await eventually('every one of the six was interrupted', async () => (await outcomes(route, 'hung_up')) === 6);
     await eventually('the store is done with them', () => ends.length === 6);
     expect(ends).toEqual(Array(6).fill('ClientHungUp'));
     expect((await search(app, lastHour({ query: 'nothing like it' }))).body.total).toBe(0);

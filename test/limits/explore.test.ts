@@ -1,0 +1,89 @@
+import { afterAll, beforeAll } from 'vitest';
+import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
+import { DEFAULT_FACET_VALUES, MAX_FACET_VALUES, MAX_HISTOGRAM_SERIES, MAX_PER_ANSWER, SEARCH_LIMITS } from '../../query/search-limits.ts';
+import { SEARCH_BODY_BYTES } from '../../src/http/request-body.ts';
+import { type Answer, ask, eventLine, ingest, lastHour, type RunningApp, startApp } from '../src/running-app.ts';
+import { bytes, count, describeLimits, outcomeOf } from './limit-table.ts';
+
+let app: RunningApp;
+
+beforeAll(async () => {
+  app = await startApp();
+  await ingest(app, Array.from({ length: MAX_PER_ANSWER + 1 }, (_, index) => eventLine({ logId: `e${index}`, asn: index })).join(''));
+});
+
+afterAll(() => app.stop());
+
+async function explored(body: string): Promise<Answer> {
+  return ask(app, '/shield/event-logs/7/explore', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+}
+
+const asked = async (rest: Readonly<Record<string, unknown>>): Promise<string> => outcomeOf(await explored(lastHour(rest)));
+
+const times = <Item>(length: number, item: Item): Item[] => Array.from({ length }, () => item);
+
+/** So many in parts of at most `most`. */
+function partsOf(all: number, most: number): number[] {
+  return Array.from({ length: Math.ceil(all / most) }, (_, part) => Math.min(most, all - part * most));
+}
+
+/** Asks with a quarter of the clauses in each list. */
+async function askedInAll(clauses: readonly { readonly op: string; readonly value: readonly string[] }[]): Promise<string> {
+  const named = clauses.map((clause) => ({ field: 'url', ...clause }));
+  const [filters = [], exclude = [], selected = [], others = []] = [0, 1, 2, 3].map((list) => named.filter((_, at) => at % 4 === list));
+  return asked({ filters, exclude, selection: { filters: selected, exclude: others } });
+}
+
+/** What the answer has where `most` are wanted, of more that there are. */
+const outOf = (found: number, most: number): string => (found === most ? 'ok' : `taken as ${found}`);
+
+describeLimits('Explorer', import.meta.filename, {
+  'bytes of the body': { is: bytes(SEARCH_BODY_BYTES), ask: async (size) => outcomeOf(await explored(lastHour().padEnd(size))) },
+  'clauses of all four lists': {
+    is: count(SEARCH_LIMITS.clauses),
+    ask: (size) => askedInAll(times(size, { op: 'eq', value: ['x'] })),
+  },
+  'values of all of them': {
+    is: count(SEARCH_LIMITS.allAlternatives),
+    ask: (size) => askedInAll(partsOf(size, 500).map((part) => ({ op: 'in', value: times(part, 'x') }))),
+  },
+  'values of all of them for `contains` and `wildcard`': {
+    is: count(SEARCH_LIMITS.searchedTexts),
+    ask: (size) =>
+      askedInAll(partsOf(size, 100).map((part, at) => ({ op: at % 2 === 0 ? 'contains' : 'wildcard', value: times(part, 'x') }))),
+  },
+  'runs of stars in all their wildcards': {
+    is: count(SEARCH_LIMITS.allStarRuns),
+    ask: (runs) =>
+      askedInAll(partsOf(runs, SEARCH_LIMITS.starRuns).map((part) => ({ op: 'wildcard', value: [times(part, '*').join('a')] }))),
+  },
+  '`pageSize`': {
+    is: count(MAX_PER_ANSWER),
+    ask: async (pageSize) => outOf((await explored(lastHour({ pageSize }))).body.rows.length, pageSize),
+  },
+  'buckets of the histogram': { is: count(MAX_PER_ANSWER), ask: (buckets) => asked({ histogram: { buckets } }) },
+  'values of `by` with a series': {
+    is: count(MAX_HISTOGRAM_SERIES),
+    ask: async (values) => {
+      const { body } = await explored(
+        lastHour({
+          filters: [{ field: 'asn', op: 'in', value: Array.from({ length: values }, (_, asn) => String(asn)) }],
+          histogram: { buckets: 1, by: 'asn' },
+        }),
+      );
+      return outOf(body.histogram.series.length, values);
+    },
+  },
+  facets: {
+    is: count(GROUP_DIMENSIONS.length),
+    ask: (size) => asked({ facets: Array.from({ length: size }, (_, at) => ({ field: GROUP_DIMENSIONS[at % GROUP_DIMENSIONS.length] })) }),
+  },
+  '`limit` of a facet': { is: count(MAX_FACET_VALUES), ask: (limit) => asked({ facets: [{ field: 'asn', limit }] }) },
+  'values of a facet without `limit`': {
+    is: count(DEFAULT_FACET_VALUES),
+    ask: async (values) => {
+      const filters = [{ field: 'asn', op: 'in', value: Array.from({ length: values }, (_, asn) => String(asn)) }];
+      return outOf((await explored(lastHour({ filters, facets: [{ field: 'asn' }] }))).body.facets[0].values.length, values);
+    },
+  },
+});
