@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
+import type { OracleExploreRequest, OracleFacetRequest, OracleHistogramRequest, OracleSelection } from '../oracle/explore-oracle.ts';
+import type { OracleEvent } from '../oracle/raw-event.ts';
+import { arbitraryMatch, arbitraryRequest } from './arbitrary-request.ts';
+
+const HOUR_MS = 3_600_000;
+/** Not the least that a request may have, but further away than any window. */
+const FAR_MS = 9e15;
+
+/** A request of the explorer, and the zones as its path has them. */
+export interface ZonesRequest {
+  readonly zones: readonly number[] | 'all';
+  readonly body: OracleExploreRequest;
+}
+
+/**
+ * Valid requests of the explorer with some of its parts. Pages and windows are those of searches; what is selected is often nothing, often
+ * all, and often goes beyond the window.
+ */
+export function arbitraryExplore(
+  events: readonly OracleEvent[],
+  nowMs: number,
+  zones: fc.Arbitrary<ZonesRequest['zones']>,
+): fc.Arbitrary<ZonesRequest> {
+  const page = arbitraryRequest(events, nowMs).map(({ body: { query: _query, filters: _filters, groupBy: _groupBy, ...rest } }) => rest);
+  const groupBy = fc.option(fc.shuffledSubarray([...GROUP_DIMENSIONS], { maxLength: 3 }), { freq: 1 });
+  const body = fc
+    .tuple(page, arbitraryMatch(events), groupBy, fc.option(histogram, { freq: 3 }), fc.option(selections(events), { freq: 3 }))
+    .chain(([paging, match, by, chart, selection]) =>
+      fc.option(facets(selection !== null), { freq: 4 }).map((wanted) => ({
+        ...{ ...paging, ...match, groupBy: by, histogram: chart, selection, facets: wanted },
+      })),
+    );
+  return fc.record({ zones, body });
+}
+
+const dimension = fc.constantFrom(...GROUP_DIMENSIONS);
+
+const histogram: fc.Arbitrary<OracleHistogramRequest> = fc.record(
+  {
+    buckets: fc.oneof(fc.constantFrom(1, 2, 7, 60, 499, 500), fc.integer({ min: 1, max: 500 })),
+    by: fc.option(dimension, { freq: 5 }),
+  },
+  { requiredKeys: ['buckets'] },
+);
+
+/** Mostly a few fields, at times all of them. Only with a selection some are ordered by difference. */
+function facets(hasSelection: boolean): fc.Arbitrary<OracleFacetRequest[]> {
+  const fields = fc.oneof(
+    { arbitrary: fc.shuffledSubarray([...GROUP_DIMENSIONS], { maxLength: 3 }), weight: 6 },
+    { arbitrary: fc.shuffledSubarray([...GROUP_DIMENSIONS], { minLength: GROUP_DIMENSIONS.length }), weight: 1 },
+  );
+  const orders = ['count', ...(hasSelection ? (['difference', 'difference', 'difference'] as const) : [])] as const;
+  const facet = fc.record(
+    { limit: fc.option(fc.constantFrom(1, 2, 3, 10, 99, 100)), order: fc.option(fc.constantFrom(...orders), { freq: 8 }) },
+    { requiredKeys: [] },
+  );
+  return fields.chain((chosen) => fc.tuple(...chosen.map((field) => facet.map((rest) => ({ field, ...rest })))));
+}
+
+/** Each has at least one part. */
+function selections(events: readonly OracleEvent[]): fc.Arbitrary<OracleSelection> {
+  const near = fc
+    .tuple(fc.constantFrom(...events.map(({ timestamp }) => timestamp)), fc.constantFrom(0, 0, 1, -1, 1_000, HOUR_MS))
+    .map(([time, shift]) => time + shift);
+  const time = fc.oneof({ arbitrary: near, weight: 6 }, { arbitrary: fc.constantFrom(-FAR_MS, 0, FAR_MS), weight: 1 });
+  const clauses = arbitraryMatch(events).map(({ filters, exclude }) => ({ filters, exclude }));
+  return fc
+    .tuple(fc.option(time, { freq: 2 }), fc.option(time, { freq: 2 }), fc.option(clauses, { freq: 1 }))
+    .map(([from, to, match]): OracleSelection => {
+      const isReversed = from !== null && to !== null && from > to;
+      return { ...match, from: isReversed ? to : from, to: isReversed ? from : to };
+    })
+    .filter(
+      ({ from, to, filters, exclude }) =>
+        [from, to, filters, exclude].some((part) => (part ?? null) !== null) && (from === null || from !== to),
+    );
+}

@@ -1,0 +1,229 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
+import { exploreOracle, type OracleExploreResponse, type OracleFacet, zonesOracle } from '../oracle/explore-oracle.ts';
+import type { OracleFilter } from '../oracle/match-event.ts';
+import type { OracleEvent } from '../oracle/raw-event.ts';
+import type { RunningApp } from '../src/running-app.ts';
+import { ZONES } from './arbitrary-event.ts';
+import { arbitraryExplore, type ZonesRequest } from './arbitrary-explore.ts';
+import { arbitraryMatch, arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
+import { expectLaws } from './explore-laws.ts';
+import { explore, searchZone, zonesWithEvents } from './explore-reader.ts';
+import { ExploredProgram, eventsOfZones, inEachState } from './explored-program.ts';
+import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
+import { NOW_MS } from './filled-store.ts';
+import { propertyRuns } from './property-runs.ts';
+
+const PROPERTY = 'explore';
+const DATA_SETS = propertyRuns(1);
+const EVENTS = 320;
+/** In each state of the data. */
+const REQUESTS = 20;
+const LAWS = 5;
+const UNKNOWN_ZONE = 99;
+const BATCH_EVENTS = 24;
+const MOST_VALUES = 100;
+
+const zones: fc.Arbitrary<ZonesRequest['zones']> = fc.oneof(
+  fc.constant([ZONES[0] ?? 1]),
+  fc.constant('all' as const),
+  fc.array(fc.constantFrom(...ZONES, UNKNOWN_ZONE), { minLength: 1, maxLength: 5 }),
+);
+
+function expectedAnswer(events: readonly OracleEvent[], request: ZonesRequest): OracleExploreResponse {
+  return JSON.parse(JSON.stringify(exploreOracle(events, request.body, request.zones)));
+}
+
+/** A question, and whether it is asked twice: the second time the caches may know it. */
+const questions = (events: readonly OracleEvent[]) => fc.record({ request: arbitraryExplore(events, NOW_MS, zones), again: fc.boolean() });
+
+type Question = ReturnType<typeof questions> extends fc.Arbitrary<infer T> ? T : never;
+
+async function checkQuestion({ app }: ExploredProgram, events: readonly OracleEvent[], { request, again }: Question): Promise<void> {
+  const expected = expectedAnswer(events, request);
+  for (let time = 0; time < (again ? 2 : 1); time += 1) {
+    const answer = await explore(app, request.zones, request.body);
+    expect(answer).toEqual(expected);
+    expectLaws(answer, request.body);
+  }
+}
+
+/** A question, a clause that divides its result, and a search of one zone, in the same window. */
+const divisions = (events: readonly OracleEvent[]) =>
+  fc.record({
+    request: arbitraryExplore(events, NOW_MS, zones),
+    clause: arbitraryMatch(events)
+      .filter(({ exclude }) => (exclude ?? []).length > 0)
+      .map(({ exclude }) => exclude?.[0] as OracleFilter),
+    search: arbitraryRequest(events, NOW_MS),
+  });
+
+type Division = ReturnType<typeof divisions> extends fc.Arbitrary<infer T> ? T : never;
+
+async function checkDivision(
+  { app }: ExploredProgram,
+  events: readonly OracleEvent[],
+  { request, clause, search }: Division,
+): Promise<void> {
+  await expectParts(app, request, clause);
+  await expectSamePage(app, search);
+  await expectSameZones(app, events, request);
+}
+
+const FACETS = GROUP_DIMENSIONS.map((field) => ({ field, limit: MOST_VALUES }));
+
+/** What a clause finds, what it excludes and what it selects: the first two are all there is, and the last is the first. */
+async function expectParts(app: RunningApp, { zones: of, body }: ZonesRequest, clause: OracleFilter): Promise<void> {
+  const { from, to, query = null, filters, exclude } = body;
+  const ask = async (more: object) =>
+    explore(app, of, {
+      from,
+      to,
+      query,
+      pageSize: 0,
+      histogram: { buckets: 60 },
+      facets: FACETS,
+      ...{ filters: filters ?? null, exclude: exclude ?? null, ...more },
+    });
+  const [whole, found, left] = await Promise.all([
+    ask({ selection: { filters: [clause] } }),
+    ask({ filters: [...(filters ?? []), clause] }),
+    ask({ exclude: [...(exclude ?? []), clause] }),
+  ]);
+  expect(found.total + left.total).toBe(whole.total);
+  expect(found.total).toBe(whole.selectedTotal);
+  expect(countsOf(found).map((count, bucket) => count + (countsOf(left)[bucket] ?? 0))).toEqual(countsOf(whole));
+  for (const [index, facet] of (whole.facets ?? []).entries()) {
+    if (facet.distinct > MOST_VALUES) continue;
+    const [inFound, inLeft] = [countsByValue(found.facets?.[index]), countsByValue(left.facets?.[index])];
+    for (const { value, count, selected } of facet.values) {
+      expect([value, (inFound.get(value) ?? 0) + (inLeft.get(value) ?? 0)]).toEqual([value, count]);
+      expect([value, inFound.get(value) ?? 0]).toEqual([value, selected]);
+    }
+  }
+}
+
+function countsOf({ histogram }: OracleExploreResponse): readonly number[] {
+  return histogram?.series[0]?.counts ?? [];
+}
+
+function countsByValue(facet: OracleFacet | undefined): ReadonlyMap<string, number> {
+  return new Map(facet?.values.map(({ value, count }) => [value, count]));
+}
+
+/** A page of one zone is that of operation 1. */
+async function expectSamePage(app: RunningApp, { zoneId, body }: ZoneRequest): Promise<void> {
+  // Here the size 0 means something else.
+  const asked = { ...body, pageSize: body.pageSize === 0 ? 1 : (body.pageSize ?? null) };
+  const [searched, { histogram, facets, selectedTotal, rows, ...rest }] = await Promise.all([
+    searchZone(app, zoneId, asked),
+    explore(app, [zoneId], asked),
+  ]);
+  expect({ histogram, facets, selectedTotal }).toEqual({ histogram: null, facets: null, selectedTotal: null });
+  const bare = rows?.map(({ shieldZoneId, ...row }) => ({ ...row, ...(shieldZoneId === zoneId ? {} : { shieldZoneId }) })) ?? null;
+  expect({ ...rest, rows: bare }).toEqual(searched);
+}
+
+/** The zones with events are those of a facet, and what the oracle says. */
+async function expectSameZones(app: RunningApp, events: readonly OracleEvent[], { body: { from, to } }: ZonesRequest): Promise<void> {
+  const answer = await zonesWithEvents(app, { from, to });
+  expect(answer).toEqual(zonesOracle(events, { from, to }, 'all'));
+  const { facets } = await explore(app, 'all', { from, to, pageSize: 0, facets: [{ field: 'shieldZoneId', limit: MOST_VALUES }] });
+  expect(new Map(answer.zones.map(({ shieldZoneId, count }) => [String(shieldZoneId), count]))).toEqual(countsByValue(facets?.[0]));
+}
+
+interface Property<Draw> {
+  readonly name: string;
+  readonly runs: number;
+  readonly draws: (events: readonly OracleEvent[]) => fc.Arbitrary<Draw>;
+  readonly check: (program: ExploredProgram, events: readonly OracleEvent[], draw: Draw) => Promise<void>;
+}
+
+const QUESTIONS: Property<Question> = { name: PROPERTY, runs: REQUESTS, draws: questions, check: checkQuestion };
+const DIVISIONS: Property<Division> = { name: `${PROPERTY}, laws`, runs: LAWS, draws: divisions, check: checkDivision };
+
+/** Checks a property at random, or where it failed before; a failure is kept for the next run. */
+async function checkInEachState<Draw>(property: Property<Draw>, dataSeed: number, known?: FailingSeed): Promise<void> {
+  const { name, runs: numRuns, draws, check } = property;
+  const parameters = known === undefined ? { numRuns } : { seed: known.seed, path: known.path, numRuns: 1, endOnFailure: true };
+  await inEachState(eventsOfZones(dataSeed, EVENTS), async (program, state) => {
+    const events = program.eventsAfter();
+    const details = await fc.check(
+      fc.asyncProperty(draws(events), (draw) => check(program, events, draw)),
+      parameters,
+    );
+    if (!details.failed) return;
+    if (details.counterexamplePath !== null) {
+      keepFailingSeed(name, { dataSeed, seed: details.seed, path: details.counterexamplePath });
+    }
+    throw new Error(`${state}: ${fc.defaultReportMessage(details)}`, { cause: details.errorInstance });
+  });
+}
+
+const dataSeeds = fc.sample(fc.noBias(fc.integer()), DATA_SETS);
+
+describe('any question of the explorer, in each state of the data', () => {
+  test.each(readFailingSeeds(QUESTIONS.name))('a run that failed before: $dataSeed $seed $path', async (failing) => {
+    await checkInEachState(QUESTIONS, failing.dataSeed, failing);
+  });
+
+  test.each(dataSeeds)('is answered as the oracle answers it, over the events of seed %i', async (dataSeed) => {
+    await checkInEachState(QUESTIONS, dataSeed);
+  });
+});
+
+describe('in each state of the data', () => {
+  test.each(readFailingSeeds(DIVISIONS.name))('a run that failed before: $dataSeed $seed $path', async (failing) => {
+    await checkInEachState(DIVISIONS, failing.dataSeed, failing);
+  });
+
+  test.each(dataSeeds)(
+    'parts add up, pages are those of searches and zones those of facets, over the events of seed %i',
+    async (dataSeed) => {
+      await checkInEachState(DIVISIONS, dataSeed);
+    },
+  );
+});
+
+describe('while events are stored, flushed and merged', () => {
+  test.each(dataSeeds)('all of an answer is of one moment, over the events of seed %i', async (dataSeed) => {
+    const raw = eventsOfZones(dataSeed, EVENTS);
+    await ExploredProgram.with(raw, async (program) => {
+      await program.append(BATCH_EVENTS);
+      const draws = arbitraryExplore(program.eventsAfter(raw.length), NOW_MS, zones);
+      let isWriting = true;
+      const writing = storeAll(program).finally(() => {
+        isWriting = false;
+      });
+      // Who waits for it is told.
+      writing.catch(() => undefined);
+      for (let seed = dataSeed; isWriting; seed += 1) {
+        const requests = fc.sample(draws, { seed, numRuns: 2 });
+        await Promise.all(requests.map((request) => expectMoment(program, request)));
+      }
+      await writing;
+    });
+  });
+});
+
+async function storeAll(program: ExploredProgram): Promise<void> {
+  for (let batch = 0; program.areLeft; batch += 1) {
+    await program.append(BATCH_EVENTS);
+    if (batch % 3 === 0) await program.app.store.flushNow();
+    if (batch % 5 === 4) await program.app.store.compactNow();
+  }
+}
+
+/** The answer has each batch that was stored before the question, all of one that came meanwhile or nothing of it, and none of later ones. */
+async function expectMoment(program: ExploredProgram, request: ZonesRequest): Promise<void> {
+  const { least } = program.stored;
+  const answer = await explore(program.app, request.zones, request.body);
+  const { most } = program.stored;
+  expectLaws(answer, request.body);
+  const moments: OracleExploreResponse[] = [];
+  for (let count = least; count < most + BATCH_EVENTS; count += BATCH_EVENTS) {
+    moments.push(expectedAnswer(program.eventsAfter(Math.min(count, most)), request));
+  }
+  expect(moments, JSON.stringify(request)).toContainEqual(answer);
+}

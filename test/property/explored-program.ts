@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { NO_BACKGROUND_JOBS_MS } from '../fixtures/temporary-store.ts';
+import { type OracleEvent, oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
+import { type RunningApp, startApp } from '../src/running-app.ts';
+import { ZONES } from './arbitrary-event.ts';
+import { appendEvents, generateRawEvents, NOW_MS, withFolder } from './filled-store.ts';
+
+/** One event in so many has a twin in another zone, with its id and its time. */
+const IN_ANOTHER_ZONE = 8;
+
+/** Random events of several zones. There are some more of them than `count`. */
+export function eventsOfZones(seed: number, count: number): RawEvent[] {
+  return generateRawEvents(seed, count).flatMap((event, index) => {
+    const zone = Number(event['shieldZoneId']);
+    const other = ZONES[(ZONES.indexOf(zone) + 1) % ZONES.length];
+    return index % IN_ANOTHER_ZONE === 0 ? [event, { ...event, shieldZoneId: other, ua: `twin of ${zone}` }] : [event];
+  });
+}
+
+/** A program over a store in a folder, and the events that it was given. */
+export class ExploredProgram {
+  readonly #folder: string;
+  readonly #raw: readonly RawEvent[];
+  #app: RunningApp;
+  #begun = 0;
+  #stored = 0;
+
+  private constructor(folder: string, raw: readonly RawEvent[], app: RunningApp) {
+    this.#folder = folder;
+    this.#raw = raw;
+    this.#app = app;
+  }
+
+  /** Runs `work` with a program that has stored none of the events yet. */
+  static async with(raw: readonly RawEvent[], work: (program: ExploredProgram) => Promise<void>): Promise<void> {
+    await withFolder(async (folder) => {
+      const program = new ExploredProgram(folder, raw, await start(folder));
+      try {
+        await work(program);
+      } finally {
+        await program.app.stop();
+      }
+    });
+  }
+
+  get app(): RunningApp {
+    return this.#app;
+  }
+
+  /** Number of the events that are stored for sure, and of those that may be. */
+  get stored(): { readonly least: number; readonly most: number } {
+    return { least: this.#stored, most: this.#begun };
+  }
+
+  get areLeft(): boolean {
+    return this.#begun < this.#raw.length;
+  }
+
+  /** What a correct program has after the first events; by default after those that are stored. */
+  eventsAfter(count = this.#stored): readonly OracleEvent[] {
+    return oracleEvents(this.#raw.slice(0, count));
+  }
+
+  /** Appends so many events more, or as many as are left, in one batch. */
+  async append(count: number): Promise<void> {
+    const batch = this.#raw.slice(this.#begun, this.#begun + count);
+    this.#begun += batch.length;
+    await appendEvents(this.#app.store, batch);
+    this.#stored = this.#begun;
+  }
+
+  async restart(): Promise<void> {
+    await this.#app.stop();
+    this.#app = await start(this.#folder);
+  }
+}
+
+function start(folder: string): Promise<RunningApp> {
+  return startApp({
+    dataDir: join(folder, 'data'),
+    now: () => NOW_MS,
+    // The oracle works in the same process, for longer than a search may take.
+    env: { QUERY_DEADLINE_MS: '3600000' },
+    storeOptions: { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS },
+  });
+}
+
+/** Takes a program through the states of its data, and hands it to `work` in each. */
+export async function inEachState(
+  raw: readonly RawEvent[],
+  work: (program: ExploredProgram, state: string) => Promise<void>,
+): Promise<void> {
+  const part = Math.ceil(raw.length / 4);
+  await ExploredProgram.with(raw, async (program) => {
+    await program.append(part);
+    await work(program, 'in the memtable');
+    await program.app.store.flushNow();
+    await program.append(part);
+    await program.app.store.flushNow();
+    await program.append(part);
+    await work(program, 'in two flushes and the memtable');
+    await program.restart();
+    await work(program, 'restarted');
+    await program.app.store.flushNow();
+    await program.app.store.compactNow();
+    await program.append(part);
+    await work(program, 'merged, and the memtable on top');
+  });
+}
