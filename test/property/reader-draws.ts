@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { FEED_FORMAT_NAMES, type FeedFormatName } from '../../src/formats/feed-formats.ts';
 import type { OracleEvent } from '../oracle/raw-event.ts';
 import type { OracleConditions, OracleMatch } from '../oracle/search-oracle.ts';
+import { arbitraryExplore, type ZonesRequest } from './arbitrary-explore.ts';
 import { arbitraryMatch, arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
 import { DAY_ZONES, UNKNOWN_ZONES } from './day-of-events.ts';
 import type { ExportType } from './event-readers.ts';
@@ -123,4 +124,9 @@ export function searchDraws(events: readonly OracleEvent[]): fc.Arbitrary<readon
     request.filter(isText),
     request.filter(isCidr),
   );
+}
+
+/** Questions of the explorer about whatever zones. */
+export function exploreDraws(events: readonly OracleEvent[]): fc.Arbitrary<ZonesRequest> {
+  return arbitraryExplore(events, NOW_MS, zoneLists);
 }

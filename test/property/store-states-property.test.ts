@@ -1,15 +1,28 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exploreOracle, zonesOracle } from '../oracle/explore-oracle.ts';
 import { matches, matchingEvents, searchOracle } from '../oracle/search-oracle.ts';
 import { killAll } from '../src/cli/cli-process.ts';
+import type { ZonesRequest } from './arbitrary-explore.ts';
 import type { ZoneRequest } from './arbitrary-request.ts';
 import { DAY_ZONES } from './day-of-events.ts';
 import { beginExport, cursorBehind, exportedEvents, readFeedPages, readTail, runConsumer } from './event-readers.ts';
 import { expectEvents } from './expect-events.ts';
+import { explore, zonesWithEvents } from './explore-reader.ts';
 import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { NOW_MS } from './filled-store.ts';
-import { type ExportDraw, exportDraws, type FeedDraw, feedDraw, feedDraws, searchDraws, type TailDraw, tailDraws } from './reader-draws.ts';
+import {
+  type ExportDraw,
+  exploreDraws,
+  exportDraws,
+  type FeedDraw,
+  feedDraw,
+  feedDraws,
+  searchDraws,
+  type TailDraw,
+  tailDraws,
+} from './reader-draws.ts';
 import { answer } from './search-answer.ts';
 import { type EventSpread, STORE_STATES, StoreStates } from './store-states.ts';
 import { type TravellingReader, travellingReaders } from './travelling-readers.ts';
@@ -50,7 +63,7 @@ const SPREADS: readonly EventSpread[] = [
     : []),
 ];
 
-const READERS = ['feed', 'tail', 'consumer', 'export', 'search'] as const;
+const READERS = ['feed', 'tail', 'consumer', 'export', 'search', 'explore'] as const;
 
 /** No reader of small pages reads more of them. */
 const PAGES = 15;
@@ -102,6 +115,12 @@ async function checkSearch({ app, accepted }: StoreStates, request: ZoneRequest)
   expect(await answer(app.store, request, NOW_MS)).toEqual(expected);
 }
 
+async function checkExplore({ app, accepted }: StoreStates, { zones, body }: ZonesRequest): Promise<void> {
+  const expected: unknown = JSON.parse(JSON.stringify(exploreOracle(accepted.of(zones), body, zones)));
+  expect(await explore(app, zones, body)).toEqual(expected);
+  expect(await zonesWithEvents(app, body)).toEqual(zonesOracle(accepted.of('all'), body, 'all'));
+}
+
 /** Every reader, by name: what it asks at random, how often, and how an answer is held against the list of accepted events. */
 function readersOf(states: StoreStates) {
   const sample = states.accepted.sample(400);
@@ -119,6 +138,7 @@ function readersOf(states: StoreStates) {
     { name: 'feed', runs: 1, property: fc.asyncProperty(feedDraws, each(checkFeed)) },
     { name: 'tail', runs: 1, property: fc.asyncProperty(tailDraws(sample), each(checkTail)) },
     { name: 'consumer', runs: 1, property: fc.asyncProperty(feedDraw, (draw) => checkConsumer(states, draw)) },
+    { name: 'explore', runs: 2, property: fc.asyncProperty(exploreDraws(sample), (draw) => checkExplore(states, draw)) },
     { name: 'export', runs: 1, property: fc.asyncProperty(exportDraws(sample), each(checkExport)) },
     { name: 'search', runs: 3, property: fc.asyncProperty(searchDraws(sample), each(checkSearch)) },
   ] as const;
