@@ -1,5 +1,6 @@
 import { EventsPanel } from './events/events-panel.ts';
 import { GroupsPanel } from './groups/groups-panel.ts';
+import { DifferencePanel } from './overview/difference-panel.ts';
 import { Facets } from './overview/facets.ts';
 import { HistogramPanel } from './overview/histogram-panel.ts';
 import { SearchBar } from './search/search-bar.ts';
@@ -18,6 +19,7 @@ export function Page() {
     </header>
     <main>
       <${HistogramPanel} />
+      <${DifferencePanel} />
       <${Facets} />
       ${groupBy.length === 0 ? html`<${EventsPanel} />` : html`<${GroupsPanel} />`}
     </main>

@@ -1,19 +1,85 @@
-import { answered } from '../state/answers.ts';
-import { shortCount } from '../widgets/format.ts';
+import type { GroupDimension } from '../../query/event-fields.ts';
+import type { Facet } from '../api/explore.ts';
+import { answered, eventsOf } from '../state/answers.ts';
+import { isDimension } from '../state/conditions.ts';
+import { apply, explorer } from '../state/explorer.ts';
+import { countText, shareText, shortCount, valueText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
-import { Value } from '../widgets/value-menu.ts';
+import { moveAmongValues } from '../widgets/value-keys.ts';
+import { filterBy, Value } from '../widgets/value-menu.ts';
 
-/** The most frequent values of every field, side by side. */
+/** The most frequent values of every field, side by side, each with its share of the events. */
 export function Facets() {
-  const facets = answered.value?.answer.facets ?? [];
-  return html`<section class="facets" aria-label="Fields">
-    ${facets.map(
-      ({ field, values }) => html`<div class="facet">
-        <h2>${field}</h2>
-        <ul>
-          ${values.map(({ value, count }) => html`<li><${Value} field=${field} value=${value} /> ${shortCount(count)}</li>`)}
-        </ul>
-      </div>`,
-    )}
+  const shown = answered.value;
+  const total = shown === null ? 0 : eventsOf(shown.answer);
+  if (shown === null || total === 0 || shown.question.body.selection !== undefined) return null;
+  return html`<section class="facets" aria-label="Fields" onKeyDown=${moveAmongValues}>
+    ${shown.answer.facets?.map((facet) => html`<${FacetCard} key=${facet.field} facet=${facet} total=${total} />`)}
   </section>`;
+}
+
+interface FacetCardProps {
+  readonly facet: Facet;
+  readonly total: number;
+}
+
+function FacetCard({ facet: { field, distinct, values }, total }: FacetCardProps) {
+  return html`<div class="panel facet">
+    <h2>
+      <span>${field}</span>
+      <${GroupButton} field=${field} distinct=${distinct} />
+    </h2>
+    <ul>
+      ${values.map(
+        ({ value, count }) => html`<li key=${value} class="facet-line">
+          <span class="share" style=${{ width: `${(100 * count) / total}%` }} />
+          <${Value} field=${field} value=${value} />
+          <${QuickFilters} field=${field} value=${value} />
+          <span class="number" title=${`${countText(count)} events, ${shareText(count, total)}`}>${shortCount(count)}</span>
+        </li>`,
+      )}
+    </ul>
+  </div>`;
+}
+
+interface GroupButtonProps {
+  readonly field: GroupDimension;
+  readonly distinct: number;
+}
+
+function GroupButton({ field, distinct }: GroupButtonProps) {
+  const { groupBy } = explorer.value;
+  const isGrouped = groupBy.includes(field);
+  const change = (): void => apply({ groupBy: isGrouped ? groupBy.filter((one) => one !== field) : [...groupBy, field] });
+  return html`<button
+    type="button"
+    class="quiet small"
+    aria-pressed=${isGrouped}
+    title=${`Group by ${field}: ${countText(distinct)} values`}
+    onClick=${change}
+  >
+    ${shortCount(distinct)}
+  </button>`;
+}
+
+interface QuickFiltersProps {
+  readonly field: GroupDimension;
+  readonly value: string;
+}
+
+/** The two most usual things of the menu, for the mouse. */
+function QuickFilters({ field, value }: QuickFiltersProps) {
+  const button = (text: string, side: 'filters' | 'exclude', words: string) => html`<button
+    type="button"
+    class="quiet small"
+    tabindex="-1"
+    aria-hidden="true"
+    title=${`${words} ${valueText(value)}`}
+    onClick=${() => filterBy(side, field, value)}
+  >
+    ${text}
+  </button>`;
+  return html`<span class="quick">
+    ${button('+', 'filters', 'Filter in')}${isDimension(field) ? button('−', 'exclude', 'Filter out') : null}
+  </span>`;
 }

@@ -1,16 +1,179 @@
-import { answered, failure, progress } from '../state/answers.ts';
-import { countText } from '../widgets/format.ts';
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
+import type { Histogram, Window } from '../api/explore.ts';
+import { answered } from '../state/answers.ts';
+import { apply, explorer } from '../state/explorer.ts';
+import { countText, preciseTime, timeText, valueText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
+import { openMenu } from '../widgets/menu.ts';
+import { Value } from '../widgets/value-menu.ts';
+import { PeakList } from './peak-list.ts';
+import { colorOf } from './series-colors.ts';
+import { bucketStart, type Layer, layersOf, totalsOf } from './stacked-bars.ts';
+import { drawTimePlot, stretchOf, type TimePlot } from './time-plot.ts';
 
-/** How many events there are, and when they were. */
+/** How many events there are, and when they were; a stretch of it can be drawn to look into. */
 export function HistogramPanel() {
-  const shown = answered.value;
-  const series = shown?.answer.histogram?.series ?? [];
-  return html`<section class="histogram" aria-label="Events over time">
-    <p role="status">
-      ${progress.value.kind === 'asking' ? 'searching…' : ''} ${failure.value?.message ?? ''}
-      ${shown === null ? '' : `${countText(shown.answer.total)} in ${Math.round(shown.ms)} ms`}
-    </p>
-    <ul>${series.map(({ value, total }) => html`<li>${value} ${countText(total)}</li>`)}</ul>
+  const shown = answered.value?.answer.histogram ?? null;
+  if (shown === null) return html`<section class="panel histogram" aria-label="Events over time"><div class="plot" /></section>`;
+  return html`<${Plot} histogram=${shown} />`;
+}
+
+/** What can be done with a stretch of time. */
+function openStretchMenu(anchor: HTMLElement, stretch: Window, closed: () => void): void {
+  const { clock } = explorer.peek();
+  const title = `${timeText(stretch.from, clock)} to ${timeText(stretch.to, clock)}`;
+  openMenu(
+    anchor,
+    title,
+    [
+      { label: 'What is different here?', run: () => apply({ comparison: { kind: 'time', ...stretch } }) },
+      { label: 'Zoom in', run: () => apply({ range: { kind: 'between', ...stretch }, comparison: null }) },
+    ],
+    closed,
+  );
+}
+
+interface PlotProps {
+  readonly histogram: Histogram;
+}
+
+function Plot({ histogram }: PlotProps) {
+  const { by, clock, comparison } = explorer.value;
+  const element = useRef<HTMLDivElement>(null);
+  const plot = useRef<TimePlot | null>(null);
+  const hovered = useSignal<number | null>(null);
+  const chosen = useSignal<Choice | null>(null);
+  const layers = useMemo(() => layersOf(histogram), [histogram]);
+  const colors = layers.map((layer, index) => colorOf(layer, index, by));
+  const marked = comparison?.kind === 'time' ? comparison : null;
+
+  const choose = (anchor: HTMLElement, stretch: Window): void =>
+    openStretchMenu(anchor, stretch, () => {
+      plot.current?.clear();
+      chosen.value = null;
+    });
+
+  useEffect(() => {
+    if (element.current === null) return;
+    const host = element.current;
+    const drawn = drawTimePlot(host, {
+      histogram,
+      layers,
+      colors,
+      isUtc: clock === 'utc',
+      marked,
+      onHover: (bucket) => {
+        hovered.value = bucket;
+      },
+      onBrush: (stretch) => choose(host, stretch),
+    });
+    plot.current = drawn;
+    return drawn.destroy;
+  }, [histogram, clock, marked]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const next = afterKey(chosen.value, event, histogram.buckets);
+    if (next === undefined) return;
+    event.preventDefault();
+    if (next === 'open') {
+      const { first, end } = stretchBuckets(chosen.value ?? { at: 0, from: 0 });
+      choose(event.currentTarget as HTMLElement, stretchOf(histogram, first, end));
+    } else if (next === null) {
+      chosen.value = null;
+      plot.current?.clear();
+    } else {
+      chosen.value = next;
+      const { first, end } = stretchBuckets(next);
+      plot.current?.select(first, end);
+      hovered.value = next.at;
+    }
+  };
+
+  const at = hovered.value;
+  return html`<section class="panel histogram" aria-label="Events over time">
+    <header>
+      <${BySelect} />
+      <${PeakList} histogram=${histogram} />
+    </header>
+    <div
+      class="plot"
+      ref=${element}
+      tabindex="0"
+      role="slider"
+      aria-label="Events over time"
+      aria-valuemin="0"
+      aria-valuemax=${histogram.buckets - 1}
+      aria-valuenow=${at ?? 0}
+      aria-valuetext=${bucketWords(histogram, at ?? 0, clock)}
+      aria-describedby="plot-keys"
+      onKeyDown=${onKeyDown}
+    />
+    <p id="plot-keys" class="spoken">Arrow keys go from bar to bar, with Shift they choose a stretch, Enter opens what can be done with it.</p>
+    <${Legend} layers=${layers} colors=${colors} by=${by} bucket=${at} words=${at === null ? null : bucketWords(histogram, at, clock)} />
   </section>`;
+}
+
+/** A stretch that the keyboard draws: from one bucket to another. */
+interface Choice {
+  readonly at: number;
+  readonly from: number;
+}
+
+function stretchBuckets({ at, from }: Choice): { readonly first: number; readonly end: number } {
+  return { first: Math.min(at, from), end: Math.max(at, from) + 1 };
+}
+
+/** The choice after a key; `open` opens the menu; undefined where the key says nothing here. */
+function afterKey(choice: Choice | null, { key, shiftKey }: KeyboardEvent, buckets: number): Choice | null | 'open' | undefined {
+  const { at, from } = choice ?? { at: -1, from: -1 };
+  const targets: Readonly<Record<string, number>> = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: buckets - 1 };
+  if (key === 'Escape') return choice === null ? undefined : null;
+  if (key === 'Enter' || key === ' ') return choice === null ? undefined : 'open';
+  const target = targets[key];
+  if (target === undefined) return undefined;
+  const next = Math.min(buckets - 1, Math.max(0, target));
+  return { at: next, from: shiftKey && from !== -1 ? from : next };
+}
+
+function bucketWords(histogram: Histogram, bucket: number, clock: 'local' | 'utc'): string {
+  const [from, to] = [bucket, bucket + 1].map((one) => bucketStart(histogram, one)) as [number, number];
+  return `${timeText(from, clock)} to ${preciseTime(to, clock).slice(0, 8)}: ${countText(totalsOf(histogram)[bucket] ?? 0)} events`;
+}
+
+function BySelect() {
+  const { by } = explorer.value;
+  const change = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }): void =>
+    apply({ by: currentTarget.value === '' ? null : (currentTarget.value as GroupDimension) });
+  return html`<label>Coloured by ${' '}
+    <select name="by" value=${by ?? ''} onChange=${change}>
+      <option value="">nothing</option>
+      ${GROUP_DIMENSIONS.map((field) => html`<option value=${field}>${field}</option>`)}
+    </select>
+  </label>`;
+}
+
+interface LegendProps {
+  readonly layers: readonly Layer[];
+  readonly colors: readonly string[];
+  readonly by: GroupDimension | null;
+  /** The one whose counts are shown; null: those of all. */
+  readonly bucket: number | null;
+  readonly words: string | null;
+}
+
+function Legend({ layers, colors, by, bucket, words }: LegendProps) {
+  return html`<div class="legend">
+    <ul>
+      ${layers.map(
+        ({ value, isOther, total, counts }, index) => html`<li key=${`${isOther} ${value}`}>
+          <span class="swatch" style=${{ background: `var(${colors[index]})` }} />
+          ${by === null || value === null ? html`<span>${isOther ? 'others' : 'events'}</span>` : html`<${Value} field=${by} value=${value} />`}
+          <span class="number">${countText(bucket === null ? total : (counts[bucket] ?? 0))}</span>
+        </li>`,
+      )}
+    </ul>
+    <p class="dim">${words ?? (by === null ? '' : `by ${valueText(by)}; draw a stretch to look into it`)}</p>
+  </div>`;
 }

@@ -20,6 +20,8 @@ const last = signal<Answered | null>(null);
 const failed = signal<Failure | null>(null);
 const state = signal<Progress>({ kind: 'idle' });
 const turn = signal(0);
+/** What "now" means to questions, in Unix milliseconds. */
+let now = 0;
 let underWay = new AbortController();
 
 /** The last answer; it stays while the next question is under way, and after one has failed. */
@@ -28,8 +30,15 @@ export const answered: ReadonlySignal<Answered | null> = last;
 export const failure: ReadonlySignal<Failure | null> = failed;
 export const progress: ReadonlySignal<Progress> = state;
 
+/**
+ * Questions that follow each other are about the same window, so that numbers change by what was chosen and not by what came in. After this
+ * time they go up to now again.
+ */
+const SAME_NOW_MS = 60_000;
+
 /** Asks the same again, up to now. */
 export function askAgain(): void {
+  now = 0;
   turn.value += 1;
 }
 
@@ -39,13 +48,20 @@ export function cancel(): void {
   if (state.peek().kind === 'asking') state.value = { kind: 'cancelled' };
 }
 
+/** The events of an answer, also where its total counts groups. */
+export function eventsOf({ histogram, total }: ExploreAnswer): number {
+  if (histogram === null) return total;
+  return histogram.series.reduce((sum, series) => sum + series.total, histogram.other?.total ?? 0);
+}
+
 async function askNow(): Promise<void> {
   underWay.abort();
   const mine = new AbortController();
   underWay = mine;
   const since = performance.now();
   state.value = { kind: 'asking', since };
-  const question = questionOf(explorer.peek(), Date.now());
+  if (Math.abs(Date.now() - now) > SAME_NOW_MS) now = Date.now();
+  const question = questionOf(explorer.peek(), now);
   try {
     const answer = await explore(question.zones, question.body, mine.signal);
     if (mine.signal.aborted) return;

@@ -18,7 +18,18 @@ const COMPARED_VALUES = 12;
 
 export const PAGE_SIZE = 100;
 const SPARKLINE_BUCKETS = 40;
-const HISTOGRAM_BUCKETS = 120;
+
+/** Widths of buckets that people read easily, in seconds. */
+const WIDTHS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600];
+const MOST_BUCKETS = 180;
+const USUAL_BUCKETS = 120;
+
+/** The buckets of a window: at most 180 of an even width, where there is one. */
+export function bucketsOf({ from, to }: Window): number {
+  const width = WIDTHS_S.find((seconds) => (to - from) / (seconds * 1000) <= MOST_BUCKETS) ?? 3_600;
+  const buckets = (to - from) / (width * 1000);
+  return Number.isInteger(buckets) && buckets > 1 ? buckets : USUAL_BUCKETS;
+}
 
 /** The question of a state at the time `now`. */
 export function questionOf(state: ExplorerState, now: number): Question {
@@ -35,7 +46,7 @@ export function questionOf(state: ExplorerState, now: number): Question {
       ...(groupBy.length === 0 ? {} : { groupBy, buckets: SPARKLINE_BUCKETS }),
       page: 0,
       pageSize: PAGE_SIZE,
-      histogram: { buckets: HISTOGRAM_BUCKETS, by },
+      histogram: { buckets: bucketsOf(window), by },
       facets: fields.map((field) => ({ field, limit, order })),
       ...(comparison === null ? {} : { selection: selectionOf(comparison, window) }),
     },

@@ -14,13 +14,14 @@ interface OpenMenu {
   /** What the menu is about. */
   readonly title: string;
   readonly items: readonly MenuItem[];
+  readonly closed: () => void;
 }
 
 const open = signal<OpenMenu | null>(null);
 
-/** Opens a menu below an element, which gets the focus back when it closes. */
-export function openMenu(anchor: HTMLElement, title: string, items: readonly MenuItem[]): void {
-  open.value = { anchor, title, items };
+/** Opens a menu below an element, which gets the focus back when it closes; `closed` is called then. */
+export function openMenu(anchor: HTMLElement, title: string, items: readonly MenuItem[], closed: () => void = () => {}): void {
+  open.value = { anchor, title, items, closed };
 }
 
 /** The one menu of the page, above everything else. */
@@ -41,6 +42,7 @@ export function MenuHost() {
     if (newState !== 'closed') return;
     const hadFocus = popover.current?.contains(document.activeElement) ?? false;
     open.value = null;
+    menu.closed();
     if (hadFocus || document.activeElement === document.body) anchor.focus({ preventScroll: true });
   };
   return html`<div class="menu" popover="auto" role="menu" aria-label=${title} ref=${popover} onToggle=${closed} onKeyDown=${moveFocus}>

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DIMENSIONS, GROUP_DIMENSIONS } from '../../query/event-fields.ts';
-import { queryOf, termFault } from '../../query/query-terms.ts';
-import { EVENT_COLUMNS } from '../../web/state/event-columns.ts';
-import { DEFAULT_STATE, type ExplorerState } from '../../web/state/explorer-state.ts';
-import { linkOf, readLink } from '../../web/state/link.ts';
+import { DIMENSIONS, GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
+import { queryOf, termFault } from '../../../query/query-terms.ts';
+import { EVENT_COLUMNS } from '../../../web/state/event-columns.ts';
+import { DEFAULT_STATE, type ExplorerState } from '../../../web/state/explorer-state.ts';
+import { linkOf, readLink } from '../../../web/state/link.ts';
 
 const time = fc.integer({ min: 0, max: 4e12 });
 const text = fc.string({ unit: fc.constantFrom(...'ab,:*~-/"\\ %&=#+ä\n0') });

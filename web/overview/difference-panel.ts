@@ -1,0 +1,108 @@
+import { useSignal } from '@preact/signals';
+import { answered, eventsOf } from '../state/answers.ts';
+import { apply, explorer } from '../state/explorer.ts';
+import type { Comparison } from '../state/explorer-state.ts';
+import { countText, shareText, timeText, valueText } from '../widgets/format.ts';
+import { html } from '../widgets/html.ts';
+import { moveAmongValues } from '../widgets/value-keys.ts';
+import { filterBy, Value } from '../widgets/value-menu.ts';
+import { type Difference, differencesOf } from './difference.ts';
+
+/** Values that are shown before somebody asks for more. */
+const SHOWN = 20;
+
+/** The values that the chosen part has more of than the rest, in one list. */
+export function DifferencePanel() {
+  const { comparison } = explorer.value;
+  const showsAll = useSignal(false);
+  const shown = answered.value;
+  if (comparison === null || shown === null || shown.answer.selectedTotal === null) return null;
+  const totals = { all: eventsOf(shown.answer), selected: shown.answer.selectedTotal };
+  const field = comparison.kind === 'value' ? comparison.field : null;
+  const facets = (shown.answer.facets ?? []).filter((facet) => facet.field !== field);
+  const differences = differencesOf(facets, totals);
+  const listed = showsAll.value ? differences : differences.slice(0, SHOWN);
+  return html`<section class="panel difference" aria-labelledby="difference-title">
+    <header>
+      <h2 id="difference-title">What is different ${wordsOf(comparison, explorer.value.clock)}</h2>
+      <p class="dim">${countText(totals.selected)} events against ${countText(totals.all - totals.selected)} others</p>
+      <span class="spacer" />
+      <${Narrow} comparison=${comparison} />
+      <button type="button" onClick=${() => apply({ comparison: null })}>Close</button>
+    </header>
+    ${listed.length === 0 ? html`<p>${whyNothing(totals)}</p>` : html`<${List} differences=${listed} />`}
+    ${
+      listed.length < differences.length
+        ? html`<button type="button" class="quiet" onClick=${() => {
+            showsAll.value = true;
+          }}>Show all ${differences.length}</button>`
+        : null
+    }
+  </section>`;
+}
+
+function wordsOf(comparison: Comparison, clock: 'local' | 'utc'): string {
+  if (comparison.kind === 'value') return `about ${comparison.field} ${valueText(comparison.value)}`;
+  return `from ${timeText(comparison.from, clock)} to ${timeText(comparison.to, clock)}`;
+}
+
+function whyNothing({ all, selected }: { readonly all: number; readonly selected: number }): string {
+  if (selected === 0) return 'No event is in the part that was chosen.';
+  if (selected === all) return 'All events are in the part that was chosen, so nothing is left to hold it against.';
+  return 'Nothing: every value has the same share in it as in the rest.';
+}
+
+interface NarrowProps {
+  readonly comparison: Comparison;
+}
+
+/** Makes the chosen part the whole. */
+function Narrow({ comparison }: NarrowProps) {
+  if (comparison.kind === 'value') {
+    const { field, value } = comparison;
+    const narrow = (): void => {
+      apply({ comparison: null }, { replace: true });
+      filterBy('filters', field, value);
+    };
+    return html`<button type="button" onClick=${narrow}>Filter in</button>`;
+  }
+  const { from, to } = comparison;
+  return html`<button type="button" onClick=${() => apply({ range: { kind: 'between', from, to }, comparison: null })}>Zoom in</button>`;
+}
+
+interface ListProps {
+  readonly differences: readonly Difference[];
+}
+
+function List({ differences }: ListProps) {
+  return html`<table class="differences" onKeyDown=${moveAmongValues}>
+    <thead>
+      <tr>
+        <th scope="col">Field</th>
+        <th scope="col">Value</th>
+        <th scope="col" class="bars">Share in it, and in the rest</th>
+        <th scope="col" class="number">Events</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${differences.map((one) => html`<${Line} key=${`${one.field} ${one.value}`} difference=${one} />`)}
+    </tbody>
+  </table>`;
+}
+
+interface LineProps {
+  readonly difference: Difference;
+}
+
+function Line({ difference: { field, value, selected, selectedShare, restShare } }: LineProps) {
+  const bar = (name: string, share: number) => html`<span class="pair-line">
+    <span class="track"><span class=${`pair-bar ${name}`} style=${{ width: `${100 * share}%` }} /></span>
+    <span class="number">${shareText(share, 1)}</span>
+  </span>`;
+  return html`<tr>
+    <th scope="row" class="dim">${field}</th>
+    <td class="code"><${Value} field=${field} value=${value} /></td>
+    <td class="bars">${bar('in', selectedShare)}${bar('out', restShare)}</td>
+    <td class="number">${countText(selected)}</td>
+  </tr>`;
+}

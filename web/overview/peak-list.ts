@@ -1,0 +1,43 @@
+import { useMemo } from 'preact/hooks';
+import type { Histogram } from '../api/explore.ts';
+import { apply, explorer } from '../state/explorer.ts';
+import { preciseTime, timeText } from '../widgets/format.ts';
+import { html } from '../widgets/html.ts';
+import { peaksIn, windowOfPeak } from './peaks.ts';
+import { totalsOf } from './stacked-bars.ts';
+
+/** Peaks that are offered. */
+const SHOWN = 9;
+
+interface PeakListProps {
+  readonly histogram: Histogram;
+}
+
+/** The stretches that stand out, the latest first; a click asks what is different in one. */
+export function PeakList({ histogram }: PeakListProps) {
+  const { clock, comparison } = explorer.value;
+  const peaks = useMemo(() => {
+    const strongest = peaksIn(totalsOf(histogram)).slice(0, SHOWN);
+    return strongest.map((peak) => ({ ...peak, ...windowOfPeak(peak, histogram) })).toSorted((a, b) => b.from - a.from);
+  }, [histogram]);
+  if (peaks.length === 0) return null;
+  return html`<div class="peaks">
+    <span id="peaks-label">Peaks</span>
+    <ul aria-labelledby="peaks-label">
+      ${peaks.map(({ from, to, times }) => {
+        const isShown = comparison?.kind === 'time' && comparison.from < to && comparison.to > from;
+        return html`<li key=${from}>
+          <button
+            type="button"
+            class="peak"
+            aria-pressed=${isShown}
+            title=${`${timeText(from, clock)} to ${timeText(to, clock)}: what is different?`}
+            onClick=${() => apply({ comparison: isShown ? null : { kind: 'time', from, to } })}
+          >
+            ${preciseTime(from, clock).slice(0, 5)} <span class="times">×${times.toFixed(times < 10 ? 1 : 0)}</span>
+          </button>
+        </li>`;
+      })}
+    </ul>
+  </div>`;
+}

@@ -1,0 +1,40 @@
+import type { Histogram } from '../api/explore.ts';
+
+/** A colour of the histogram with its counts. */
+export interface Layer {
+  /** Null: all values, or those that have no series of their own. */
+  readonly value: string | null;
+  readonly isOther: boolean;
+  readonly total: number;
+  readonly counts: readonly number[];
+}
+
+/** The layers of a histogram, the lowest first. */
+export function layersOf({ series, other }: Histogram): readonly Layer[] {
+  const named = series.map((one) => ({ ...one, isOther: false }));
+  return other === null ? named : [...named, { ...other, value: null, isOther: true }];
+}
+
+/** For each layer, how high its bars reach: its own counts and those of the layers below it. */
+export function heightsOf(layers: readonly Layer[]): readonly (readonly number[])[] {
+  let below: readonly number[] = [];
+  return layers.map(({ counts }) => {
+    below = counts.map((count, bucket) => count + (below[bucket] ?? 0));
+    return below;
+  });
+}
+
+/** The events of each bucket, of all values together. */
+export function totalsOf(histogram: Histogram): readonly number[] {
+  return heightsOf(layersOf(histogram)).at(-1) ?? Array<number>(histogram.buckets).fill(0);
+}
+
+/** When a bucket begins, in Unix milliseconds; buckets of less than a millisecond begin in between. */
+export function bucketStart({ from, to, buckets }: Omit<Histogram, 'series' | 'other'>, bucket: number): number {
+  return from + ((to - from) * bucket) / buckets;
+}
+
+/** The bucket of a time; the nearest one for a time outside. */
+export function bucketAt({ from, to, buckets }: Omit<Histogram, 'series' | 'other'>, time: number): number {
+  return Math.min(buckets - 1, Math.max(0, Math.floor(((time - from) * buckets) / (to - from))));
+}

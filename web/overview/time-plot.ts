@@ -1,0 +1,143 @@
+import uPlot from 'uplot';
+import type { Histogram, Window } from '../api/explore.ts';
+import { cssColor } from './series-colors.ts';
+import { bucketAt, bucketStart, heightsOf, type Layer } from './stacked-bars.ts';
+
+export interface TimePlotOptions {
+  readonly histogram: Histogram;
+  readonly layers: readonly Layer[];
+  /** The name of the custom property of each layer's colour. */
+  readonly colors: readonly string[];
+  readonly isUtc: boolean;
+  /** The stretch that is compared, which is marked. */
+  readonly marked: Window | null;
+  readonly onHover: (bucket: number | null) => void;
+  /** A stretch was drawn, or a bar clicked. */
+  readonly onBrush: (stretch: Window) => void;
+}
+
+/** The histogram on the screen. */
+export interface TimePlot {
+  /** Marks a stretch of buckets as if it was drawn, and returns where it is in CSS pixels from the left of the plot. */
+  readonly select: (first: number, end: number) => void;
+  readonly clear: () => void;
+  readonly destroy: () => void;
+}
+
+const HEIGHT = 160;
+
+/** Draws bars that stand on each other, the lowest layer at the bottom. */
+export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): TimePlot {
+  const { histogram, layers, colors, onHover, onBrush } = options;
+  const heights = heightsOf(layers);
+  const starts = Array.from({ length: histogram.buckets }, (_, bucket) => bucketStart(histogram, bucket) / 1000);
+  // The highest reaches are drawn first, so that the lower layers cover them.
+  const order = layers.map((_, index) => layers.length - 1 - index);
+  const timeAt = (plot: uPlot, px: number): number => plot.posToVal(px, 'x') * 1000;
+
+  const brushed = (plot: uPlot): void => {
+    const { left, width } = plot.select;
+    if (width === 0) return;
+    const [first, last] = [left, left + width - 1].map((px) => bucketAt(histogram, timeAt(plot, px)));
+    onBrush(stretchOf(histogram, first ?? 0, (last ?? 0) + 1));
+  };
+  const clicked = (plot: uPlot): void => {
+    const { left = -1 } = plot.cursor;
+    if (left < 0 || plot.select.width > 0) return;
+    const bucket = bucketAt(histogram, timeAt(plot, left));
+    onBrush(stretchOf(histogram, bucket, bucket + 1));
+  };
+
+  const plot = new uPlot(
+    {
+      width: Math.max(200, element.clientWidth),
+      height: HEIGHT,
+      padding: [8, 8, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => null } },
+      scales: {
+        x: { time: true, range: () => [histogram.from / 1000, histogram.to / 1000] },
+        y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.05)] },
+      },
+      axes: [axis({ values: timeLabels(options.isUtc), size: 44 }), axis({ values: (_plot, splits) => splits.map(countLabel), size: 48 })],
+      series: [{}, ...order.map((layer) => barSeries(colors[layer] ?? '--other'))],
+      ...(options.isUtc ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
+      hooks: {
+        setCursor: [(self) => onHover((self.cursor.left ?? -1) < 0 ? null : bucketAt(histogram, timeAt(self, self.cursor.left ?? 0)))],
+        setSelect: [brushed],
+        ready: [(self) => self.over.addEventListener('click', () => clicked(self))],
+        drawClear: [(self) => mark(self, options.marked)],
+      },
+    },
+    [starts, ...order.map((layer) => [...(heights[layer] ?? [])])],
+    element,
+  );
+  const resizing = new ResizeObserver(() => plot.setSize({ width: Math.max(200, element.clientWidth), height: HEIGHT }));
+  resizing.observe(element);
+  const schemes = matchMedia('(prefers-color-scheme: dark)');
+  const repaint = (): void => plot.redraw();
+  schemes.addEventListener('change', repaint);
+
+  return {
+    select: (first, end) => {
+      const [left = 0, right = 0] = [first, end].map((bucket) => plot.valToPos(bucketStart(histogram, bucket) / 1000, 'x'));
+      plot.setSelect({ left, width: right - left, top: 0, height: plot.over.clientHeight }, false);
+    },
+    clear: () => plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false),
+    destroy: () => {
+      resizing.disconnect();
+      schemes.removeEventListener('change', repaint);
+      plot.destroy();
+    },
+  };
+}
+
+/** Whole milliseconds, as requests have them. */
+export function stretchOf(histogram: Histogram, first: number, end: number): Window {
+  return { from: Math.round(bucketStart(histogram, first)), to: Math.round(bucketStart(histogram, end)) };
+}
+
+function barSeries(color: string): uPlot.Series {
+  const paths = uPlot.paths.bars?.({ size: [0.94, 60], align: 1 });
+  return { fill: () => cssColor(color), width: 0, points: { show: false }, ...(paths === undefined ? {} : { paths }) };
+}
+
+function axis(own: Pick<uPlot.Axis, 'values' | 'size'>): uPlot.Axis {
+  const font = '12px system-ui, sans-serif';
+  const line = { stroke: () => cssColor('--line'), width: 1 };
+  return { ...own, font, stroke: () => cssColor('--dim'), grid: line, ticks: { ...line, size: 4 } };
+}
+
+/** Shades the stretch that is compared with the rest. */
+function mark(plot: uPlot, marked: Window | null): void {
+  if (marked === null) return;
+  const { ctx, bbox } = plot;
+  const [left = 0, right = 0] = [marked.from, marked.to].map((time) => plot.valToPos(time / 1000, 'x', true));
+  ctx.save();
+  ctx.globalAlpha = 0.22;
+  ctx.fillStyle = cssColor('--bar-selected');
+  ctx.fillRect(left, bbox.top, Math.max(2, right - left), bbox.height);
+  ctx.restore();
+}
+
+function countLabel(count: number): string {
+  return new Intl.NumberFormat('en-GB', { notation: 'compact' }).format(count).toLowerCase();
+}
+
+/** `13:05`, or with seconds where labels are that close; the date where the day changes. */
+function timeLabels(isUtc: boolean) {
+  const at = (seconds: number): Date => {
+    const date = new Date(seconds * 1000);
+    return isUtc ? date : new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  };
+  return (_plot: uPlot, splits: readonly number[], _axis: number, _space: number, step: number): string[] => {
+    let day = '';
+    return splits.map((seconds) => {
+      const text = at(seconds).toISOString();
+      const [date, time] = [text.slice(5, 10), text.slice(11, step < 60 ? 19 : 16)];
+      const isNewDay = date !== day;
+      day = date;
+      return isNewDay ? `${time}\n${date}` : time;
+    });
+  };
+}
