@@ -110,7 +110,9 @@ function Plot({ histogram }: PlotProps) {
       aria-describedby="plot-keys"
       onKeyDown=${onKeyDown}
     />
-    <p id="plot-keys" class="spoken">Arrow keys go from bar to bar, with Shift they choose a stretch, Enter opens what can be done with it.</p>
+    <p id="plot-keys" class="spoken">
+      Arrow keys go from bar to bar, with Shift they choose a stretch, Enter opens what can be done with it.
+    </p>
     <${Legend} layers=${layers} colors=${colors} by=${by} bucket=${at} words=${at === null ? null : bucketWords(histogram, at, clock)} />
   </section>`;
 }
@@ -169,7 +171,7 @@ function Legend({ layers, colors, by, bucket, words }: LegendProps) {
       ${layers.map(
         ({ value, isOther, total, counts }, index) => html`<li key=${`${isOther} ${value}`}>
           <span class="swatch" style=${{ background: `var(${colors[index]})` }} />
-          ${by === null || value === null ? html`<span>${isOther ? 'others' : 'events'}</span>` : html`<${Value} field=${by} value=${value} />`}
+          ${by === null || value === null ? (isOther ? 'others' : 'events') : html`<${Value} field=${by} value=${value} />`}
           <span class="number">${countText(bucket === null ? total : (counts[bucket] ?? 0))}</span>
         </li>`,
       )}
