@@ -11,7 +11,7 @@ import { compareCodePoints } from '../oracle/fold-case.ts';
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0);
 
 /** Number of events of the result, as far as the answer says it. */
-export function resultSize({ groups, total, histogram }: OracleExploreResponse, { groupBy }: OracleExploreRequest): number | undefined {
+function resultSize({ groups, total, histogram }: OracleExploreResponse, { groupBy }: OracleExploreRequest): number | undefined {
   if (histogram !== null) return sum([...histogram.series.map((series) => series.total), histogram.other?.total ?? 0]);
   return groups === null && (groupBy ?? []).length === 0 ? total : undefined;
 }

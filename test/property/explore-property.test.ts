@@ -215,7 +215,7 @@ async function storeAll(program: ExploredProgram): Promise<void> {
   }
 }
 
-/** The answer has each batch that was stored before the question, all of one that came meanwhile or nothing of it, and none of later ones. */
+/** The answer has every batch that was stored before the question, and each that came meanwhile whole or not at all. */
 async function expectMoment(program: ExploredProgram, request: ZonesRequest): Promise<void> {
   const { least } = program.stored;
   const answer = await explore(program.app, request.zones, request.body);
