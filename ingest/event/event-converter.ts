@@ -1,6 +1,6 @@
 import { ConvertedEvents } from './converted-events.ts';
-import { type AllowedTimes, EventKernel, type LineReceiver } from './event-kernel.ts';
-import { CLOCK_TOLERANCE_MS, type EventRules, type EventVerdict } from './event-verdict.ts';
+import { EventKernel, type LineReceiver } from './event-kernel.ts';
+import { type AllowedTimes, allowedTimes, type EventRules, type EventVerdict } from './event-verdict.ts';
 import { NEWLINE } from './json-bytes.ts';
 import { ScannedEvents } from './scanned-events.ts';
 
@@ -87,8 +87,7 @@ export class EventConverter {
   }
 
   #times(): AllowedTimes {
-    const now = this.#rules.now();
-    return { earliestMs: now - this.#rules.retentionMs, latestMs: now + CLOCK_TOLERANCE_MS };
+    return allowedTimes(this.#rules, this.#rules.now());
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BATCH_COLUMNS } from '../../query/batch-columns.ts';
 import type { ConvertedEvents } from './converted-events.ts';
+import type { AllowedTimes } from './event-verdict.ts';
 import { NEWLINE } from './json-bytes.ts';
 import { digestId } from './log-id.ts';
 
@@ -41,12 +42,6 @@ const LOGS = MASKS + 1;
 
 /** UTF-8 bytes of a UTF-16 unit. */
 const MAX_CHARACTER_BYTES = 3;
-
-/** The times that an event may have, Unix milliseconds. */
-export interface AllowedTimes {
-  readonly earliestMs: number;
-  readonly latestMs: number;
-}
 
 /** Is told of the lines of a chunk, in their order. */
 export interface LineReceiver {

@@ -1,4 +1,4 @@
-/** The times that an event may have. */
+/** By what the time of an event is judged. */
 export interface EventRules {
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -6,8 +6,9 @@ export interface EventRules {
 }
 
 /**
- * The outcome of one event. A rejected event becomes a dead letter: `reason` names the member, its value and what is allowed. `zoneId` is
- * the zone that the event would have; it is null if none could be read, and then no zone can ever get the event.
+ * The outcome of one event. An expired one is only counted: it is neither stored nor kept as a dead letter. A rejected one becomes a dead
+ * letter: `reason` names the member, its value and what is allowed. `zoneId` is the zone that the event would have; it is null if none
+ * could be read, and then no zone can ever get the event.
  */
 export type EventVerdict =
   | { readonly kind: 'accepted' }
@@ -19,6 +20,16 @@ export const LARGEST_EVENT_BYTES = 1024 * 1024;
 
 /** An event may be this far ahead of the clock here. */
 export const CLOCK_TOLERANCE_MS = 10 * 60_000;
+
+/** The times that an event may have, Unix milliseconds, both included. An earlier event is expired, a later one is rejected. */
+export interface AllowedTimes {
+  readonly earliestMs: number;
+  readonly latestMs: number;
+}
+
+export function allowedTimes({ retentionMs }: Pick<EventRules, 'retentionMs'>, nowMs: number): AllowedTimes {
+  return { earliestMs: nowMs - retentionMs, latestMs: nowMs + CLOCK_TOLERANCE_MS };
+}
 
 /** The reason for which an event of so many bytes is rejected. */
 export function tooLong(sizeBytes: number): string {

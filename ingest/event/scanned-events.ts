@@ -4,7 +4,7 @@ import { ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { PACKED_FIELDS } from '../../query/packed-log.ts';
 import type { ColumnWriter } from './column-writer.ts';
 import type { ConvertedEvents } from './converted-events.ts';
-import { CLOCK_TOLERANCE_MS, type EventRules, type EventVerdict, LARGEST_EVENT_BYTES, tooLong } from './event-verdict.ts';
+import { allowedTimes, type EventRules, type EventVerdict, LARGEST_EVENT_BYTES, tooLong } from './event-verdict.ts';
 import type { JsonMember } from './json-skipper.ts';
 import { digestId } from './log-id.ts';
 import { MemberScanner } from './member-scanner.ts';
@@ -47,10 +47,11 @@ export class ScannedEvents {
       return rejected(wrong, event.zoneId);
     }
     const now = this.#rules.now();
-    if (event.timestampMs > now + CLOCK_TOLERANCE_MS) {
+    const { earliestMs, latestMs } = allowedTimes(this.#rules, now);
+    if (event.timestampMs > latestMs) {
       return rejected(`timestamp is ${event.timestampMs}: at most 10 minutes after now, which is ${now}, is allowed`, event.zoneId);
     }
-    if (event.timestampMs < now - this.#rules.retentionMs) {
+    if (event.timestampMs < earliestMs) {
       return EXPIRED;
     }
     const derivedLogId = event.fields.has('logId') ? null : (sourceId?.() ?? digestId(bytes.subarray(scanner.openAt, scanner.closeAt + 1)));

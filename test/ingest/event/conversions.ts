@@ -1,11 +1,11 @@
 import { ConvertedEvents } from '../../../ingest/event/converted-events.ts';
 import { EventKernel } from '../../../ingest/event/event-kernel.ts';
-import { CLOCK_TOLERANCE_MS } from '../../../ingest/event/event-verdict.ts';
+import { allowedTimes } from '../../../ingest/event/event-verdict.ts';
 import { ScannedEvents } from '../../../ingest/event/scanned-events.ts';
 import type { FieldColumns } from '../../../query/batch-columns.ts';
 import { NOW, RULES } from './raw-events.ts';
 
-const TIMES = { earliestMs: NOW - RULES.retentionMs, latestMs: NOW + CLOCK_TOLERANCE_MS };
+const TIMES = allowedTimes(RULES, NOW);
 const kernel = new EventKernel();
 const scanned = new ScannedEvents(RULES);
 
