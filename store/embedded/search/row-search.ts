@@ -14,10 +14,13 @@ import type { SearchScope } from './search-scope.ts';
 import type { SegmentCounts } from './segment-counts.ts';
 
 /** A range with no more events is sorted as it is; a larger one is divided again. */
-const MAX_SORTED_AT_ONCE = 20_000;
+const FEW_MATCHING = 20_000;
 
-/** A range in more segments is divided again, too: most of them hold nothing of the page, and each costs a row group. */
-const MAX_SEGMENTS_AT_ONCE = 2;
+/**
+ * A range in more segments is divided again, too: most of them hold nothing of the page, and each costs a row group. This bounds nothing: a
+ * range that cannot be divided is read from all its segments.
+ */
+const FEW_SEGMENTS = 2;
 
 /** A range is not divided for its many segments where the zone has no more rows in them: reading these costs less than counting again. */
 const FEW_ROWS = 20_000;
@@ -96,11 +99,12 @@ async function countUnfiltered(scope: SearchScope): Promise<CountedRange[]> {
   return disjointRanges([...counted, ...known]);
 }
 
+/** A shorter range with the page in it, whose events are few and lie in few segments; the same range where it cannot be divided. */
 async function narrowDown(scope: SearchScope, located: PageLocation): Promise<PageLocation> {
   const { page } = scope.plan;
   const segments = scope.segmentsIn(located);
-  const areFew = segments.length <= MAX_SEGMENTS_AT_ONCE || scope.rowsIn(segments) <= FEW_ROWS;
-  const isShort = located.events <= MAX_SORTED_AT_ONCE && areFew;
+  const areFew = segments.length <= FEW_SEGMENTS || scope.rowsIn(segments) <= FEW_ROWS;
+  const isShort = located.events <= FEW_MATCHING && areFew;
   if (isShort || located.events <= page.size || widthMs(located) === 1) {
     return located;
   }

@@ -10,7 +10,8 @@ import type { Snapshot } from '../snapshot/version-set.ts';
 
 /**
  * The parts that one search reads, and the connection that it reads them on: the segments that can hold events of its zones and window, and
- * the growing segments that can hold events of its zones.
+ * the growing segments that can hold events of its zones. A statement names all of them, however many; DuckDB reads as many at a time as it
+ * has threads.
  */
 export class SearchScope {
   readonly plan: SearchPlan;
