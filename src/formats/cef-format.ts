@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FeedEvent } from '../../store/feed-event.ts';
-import { dottedQuad } from './checked-values.ts';
+import { dottedQuad } from './address-text.ts';
 import { type EventFacts, factsReader } from './event-facts.ts';
 import { headerValue } from './log-details.ts';
 import { PRODUCT } from './product.ts';

@@ -1,5 +1,6 @@
 import type { FeedEvent } from '../../store/feed-event.ts';
-import { type AddressKind, addressKind, asNumber, countryCode } from './checked-values.ts';
+import { type AddressKind, addressKind } from './address-text.ts';
+import { asNumber, countryCode } from './checked-values.ts';
 import { type Quote, quoteOf } from './json-members.ts';
 import { headerValue, type LogDetails, logDetails } from './log-details.ts';
 import { memoizeByText } from './memoize.ts';

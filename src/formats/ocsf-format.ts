@@ -1,5 +1,5 @@
 import type { FeedEvent } from '../../store/feed-event.ts';
-import { expandedAddress } from './checked-values.ts';
+import { ocsfAddress } from './address-text.ts';
 import { type EventFacts, factsReader } from './event-facts.ts';
 import { type Quote, quoteJson, withJson, withObject, withText } from './json-members.ts';
 import { headerValue, type LogHeader } from './log-details.ts';
@@ -20,9 +20,6 @@ const PRODUCT_MEMBERS = `"vendor_name":"${PRODUCT.vendor}","name":"${PRODUCT.nam
 
 /** A JA4 fingerprint: ten characters of the handshake, and two hashes of twelve hexadecimal digits. */
 const JA4 = /^[a-z][0-9a-z]{9}_[0-9a-f]{12}_[0-9a-f]{12}$/;
-
-/** The maximum length of an address in OCSF. */
-const MAX_ADDRESS_LENGTH = 40;
 
 /** Writes events as HTTP Activity (class 4002) of the Open Cybersecurity Schema Framework, with the profile for security controls. */
 export function ocsfWriter(): (event: FeedEvent) => string {
@@ -172,8 +169,4 @@ function hostTexts(): HostTexts {
       return ip === undefined ? `{"name":"dst_endpoint.hostname","type_id":1,"type":"Hostname","value":${quoteJson(name)}}` : '';
     }),
   };
-}
-
-function ocsfAddress(text: string): string {
-  return text.length > MAX_ADDRESS_LENGTH ? expandedAddress(text) : text;
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseAddress } from '../../../query/address.ts';
-import { countryCode, expandedAddress } from '../../../src/formats/checked-values.ts';
+import { countryCode } from '../../../src/formats/checked-values.ts';
 import { instantWriter } from '../../../src/formats/ecs-format.ts';
 import { quoteJson } from '../../../src/formats/json-members.ts';
 import { memoizeByText } from '../../../src/formats/memoize.ts';
@@ -44,15 +43,6 @@ test('a text is quoted as JSON.stringify quotes it', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary-ascii', minLength: 20, maxLength: 60 })), (text) => {
       expect(quoteJson(text)).toBe(JSON.stringify(text));
-    }),
-  );
-});
-
-test('an expanded address is the same address in 39 characters', () => {
-  fc.assert(
-    fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
-      const expanded = expandedAddress(text);
-      expect([expanded.length, parseAddress(expanded)]).toEqual([39, parseAddress(text)]);
     }),
   );
 });
