@@ -24,7 +24,7 @@ function selected(computed: Readonly<Partial<Record<EventColumnName, string>>>):
 
 /**
  * The events of growing sources and segments as one relation with {@link EVENT_COLUMNS}. `endSequence` hides events that memtables received
- * later.
+ * later. DuckDB reads only those columns of the files that the statement around it names.
  */
 export function eventsRelation(growing: readonly GrowingSource[], segmentPaths: readonly string[], endSequence: bigint): SqlFragment {
   return relation(growing, segmentPaths, endSequence, { growing: '', flushed: '' });
