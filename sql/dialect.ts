@@ -5,7 +5,7 @@ export interface Dialect {
   readonly name: string;
   /** The nth parameter, from 1. */
   placeholder(param: SqlParam, index: number): string;
-  /** Lower case, code point by code point, the same for column and needle. */
+  /** Lower case, code point by code point, the same for column and needle. `foldText` of `query/match/match-event.ts` does the same. */
   fold(value: SqlFragment): SqlFragment;
   /** True if `haystack` has `needle` somewhere; nothing in the needle is special. */
   contains(haystack: SqlFragment, needle: SqlFragment): SqlFragment;
