@@ -25,7 +25,7 @@ export interface FeedState {
   readonly zones: string | null;
 }
 
-/** The state file, locked against other processes until it is closed or the process ends. */
+/** The state file, locked against other processes until it is closed or the process ends. Nothing removes a state that is not used. */
 export interface FeedStateFile {
   readonly path: string;
   /** The state when the file was opened. */
