@@ -20,7 +20,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_SHARE_OF_MEMORY = 1 / 16;
 const MAX_GROUPS = 300_000;
 
-/** `memoryLimitMb` is that of the engine. */
+/** `memoryLimitMb` is the setting MEMORY_LIMIT_MB, which bounds the engine. */
 export function groupByCacheLimitsOf(memoryLimitMb: number): GroupByCacheLimits {
   return { budgetBytes: Math.min(MAX_BYTES, memoryLimitMb * 1024 * 1024 * MAX_SHARE_OF_MEMORY), maxGroups: MAX_GROUPS };
 }
