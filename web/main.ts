@@ -1,7 +1,13 @@
 import { render } from 'preact';
 import { Page } from './page.ts';
+import { startAskingForKey } from './search/key-dialog.ts';
 import { startAsking } from './state/answers.ts';
 import { html } from './widgets/html.ts';
+import { startScheme } from './widgets/scheme-button.ts';
+import { startShortcuts } from './widgets/shortcuts.ts';
 
+startScheme();
 startAsking();
+startAskingForKey();
+startShortcuts();
 render(html`<${Page} />`, document.body);

@@ -3,7 +3,9 @@ import { GroupsPanel } from './groups/groups-panel.ts';
 import { DifferencePanel } from './overview/difference-panel.ts';
 import { Facets } from './overview/facets.ts';
 import { HistogramPanel } from './overview/histogram-panel.ts';
-import { SearchBar } from './search/search-bar.ts';
+import { Notices } from './search/notices.ts';
+import { TopBar } from './search/top-bar.ts';
+import { failure, progress } from './state/answers.ts';
 import { explorer } from './state/explorer.ts';
 import { html } from './widgets/html.ts';
 import { MenuHost } from './widgets/menu.ts';
@@ -12,12 +14,12 @@ import { Toasts } from './widgets/toast.ts';
 /** The whole page. Each panel reads what it shows from `state/` and draws itself anew when that changes. */
 export function Page() {
   const { groupBy } = explorer.value;
+  const { kind } = progress.value;
+  const isStale = failure.value !== null || kind === 'cancelled';
   return html`
-    <header class="top">
-      <h1>shieldlog</h1>
-      <${SearchBar} />
-    </header>
-    <main>
+    <${TopBar} />
+    <main class=${isStale ? 'stale' : ''} aria-busy=${kind === 'asking'}>
+      <${Notices} />
       <${HistogramPanel} />
       <${DifferencePanel} />
       <${Facets} />

@@ -28,7 +28,7 @@ export function DifferencePanel() {
       <p class="dim">${countText(totals.selected)} events against ${countText(totals.all - totals.selected)} others</p>
       <span class="spacer" />
       <${Narrow} comparison=${comparison} />
-      <button type="button" onClick=${() => apply({ comparison: null })}>Close</button>
+      <button type="button" title="Stop comparing (x)" data-shortcut="x" onClick=${() => apply({ comparison: null })}>Close</button>
     </header>
     ${listed.length === 0 ? html`<p>${whyNothing(totals)}</p>` : html`<${List} differences=${listed} />`}
     ${

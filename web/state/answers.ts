@@ -69,10 +69,22 @@ async function askNow(): Promise<void> {
     failed.value = null;
   } catch (error) {
     if (mine.signal.aborted) return;
-    if (!(error instanceof RequestFailed)) throw error;
-    failed.value = error.failure;
+    failed.value = failureOf(error);
   }
   state.value = { kind: 'idle' };
+}
+
+/** An error of the page itself is shown like one of the program, and the browser's console has it. */
+function failureOf(error: unknown): Failure {
+  if (error instanceof RequestFailed) return error.failure;
+  reportError(error);
+  return { status: 0, key: 'page.failed', message: `The page failed: ${error}`, faults: [] };
+}
+
+/** What the program says about a part of the last question, such as `filters[0]` or what is inside of it; null where nothing. */
+export function faultAt(path: string): string | null {
+  const about = failed.value?.faults.filter(({ field }) => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`));
+  return about === undefined || about.length === 0 ? null : about.map(({ field, message }) => `${field} ${message}`).join('; ');
 }
 
 /** Asks at once, and again whenever the question changes, the key does, or {@link askAgain} is called. */

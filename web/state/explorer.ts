@@ -1,6 +1,14 @@
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { ExplorerState } from './explorer-state.ts';
 import { linkOf, readLink } from './link.ts';
+
+/** How many changes Back can take back, kept with each entry of the browser's history. */
+const depthNow = (): number => Number((history.state as { readonly depth?: number } | null)?.depth ?? 0);
+
+const depth = signal(depthNow());
+
+/** Whether there is a change on this page to take back. */
+export const canUndo = computed(() => depth.value > 0);
 
 const initial = readLink(new URLSearchParams(location.search));
 
@@ -37,8 +45,10 @@ export function apply(change: Partial<ExplorerState>, { replace = false, words }
   const [before, after] = [linkOf(current.peek()).toString(), linkOf(next).toString()];
   if (before === after) return;
   const link = `${location.pathname}${after === '' ? '' : `?${after}`}`;
-  if (replace) history.replaceState(null, '', link);
-  else history.pushState(null, '', link);
+  if (!replace) depth.value += 1;
+  const entry = { depth: depth.peek() };
+  if (replace) history.replaceState(entry, '', link);
+  else history.pushState(entry, '', link);
   current.value = next;
   lastChange.value = words === undefined ? null : { words };
 }
@@ -50,12 +60,12 @@ export function linkAfter(change: Partial<ExplorerState>): string {
 
 /** Takes the last change back. */
 export function undo(): void {
-  lastChange.value = null;
-  history.back();
+  if (canUndo.peek()) history.back();
 }
 
 addEventListener('popstate', () => {
   const { state, ignored } = readLink(new URLSearchParams(location.search));
+  depth.value = depthNow();
   lastChange.value = null;
   ignoredOfLink.value = ignored;
   current.value = state;

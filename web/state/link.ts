@@ -92,7 +92,8 @@ function part<Name extends keyof ExplorerState>(name: Name, value: ExplorerState
   return value === null ? null : { [name]: value };
 }
 
-function readZones(text: string): Zones | null {
+/** The zones of a text such as `1,7`, or `all`; null where it is neither. */
+export function readZones(text: string): Zones | null {
   if (text === 'all') return text;
   const zones = text.split(',').map((digits) => (/^-?\d{1,10}$/.test(digits) ? Number(digits) : Number.NaN));
   const areZones = zones.every((zone) => Math.abs(zone + 0.5) < 2 ** 31);

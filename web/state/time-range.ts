@@ -8,7 +8,7 @@ export type TimeRange =
 const MINUTE_MS = 60_000;
 
 /** How far back a window may reach. */
-const REACH_MINUTES = 72 * 60;
+export const REACH_MINUTES = 72 * 60;
 
 export const PRESET_MINUTES: readonly number[] = [15, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 48 * 60, REACH_MINUTES];
 

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { html } from './html.ts';
+import { placeBeside } from './placement.ts';
 
 /** A line of a menu. */
 export interface MenuItem {
@@ -32,7 +33,7 @@ export function MenuHost() {
     const element = popover.current;
     if (menu === null || element === null) return;
     element.showPopover();
-    place(element, menu.anchor);
+    placeBeside(element, menu.anchor);
     element.querySelector<HTMLElement>('button:enabled')?.focus();
   }, [menu]);
   if (menu === null) return null;
@@ -61,15 +62,6 @@ export function MenuHost() {
       </button>`,
     )}
   </div>`;
-}
-
-/** Below the anchor, or above where there is no room; always inside of the window. */
-function place(menu: HTMLElement, anchor: HTMLElement): void {
-  const { left, bottom, top } = anchor.getBoundingClientRect();
-  const { width, height } = menu.getBoundingClientRect();
-  const below = bottom + height <= innerHeight;
-  menu.style.left = `${Math.max(4, Math.min(left, innerWidth - width - 4))}px`;
-  menu.style.top = `${Math.max(4, below ? bottom : top - height)}px`;
 }
 
 const STEPS: Readonly<Record<string, (index: number, length: number) => number>> = {

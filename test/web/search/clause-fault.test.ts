@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DIMENSIONS } from '../../../query/event-fields.ts';
+import { FILTER_OP_NAMES } from '../../../query/filter-ops.ts';
+import { compileSearch } from '../../../query/request/compile-search.ts';
+import { InvalidSearchError } from '../../../query/request/request-errors.ts';
+import { clauseFault } from '../../../web/search/clause-fault.ts';
+
+const NOW = 1_795_514_400_000;
+
+/** Whether the program takes the clause. */
+function isTaken(clause: unknown): boolean {
+  try {
+    const body = JSON.stringify({ from: NOW - 1000, to: NOW, filters: [clause] });
+    compileSearch(new TextEncoder().encode(body), { zoneId: 1, nowMs: NOW });
+    return true;
+  } catch (error) {
+    if (!(error instanceof InvalidSearchError)) throw error;
+    return false;
+  }
+}
+
+describe('a clause that is typed', () => {
+  test('is refused exactly where the program would refuse it', () => {
+    const part = fc.constantFrom('10.0.0.0', '/8', '/33', '::1', '2001:db8::', '/128', '/129', '', '*', 'a', ' ', '1.2.3', '%eth0');
+    const value = fc.array(part, { maxLength: 3 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...DIMENSIONS),
+        fc.constantFrom(...FILTER_OP_NAMES),
+        fc.array(value, { maxLength: 3 }),
+        (field, op, values) => {
+          expect([field, op, values, clauseFault(field, op, values) === null]).toEqual([
+            field,
+            op,
+            values,
+            isTaken({ field, op, value: values }),
+          ]);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    [['10.0.0.0/8', '10.0.0.0/40'], { index: 1, message: '"10.0.0.0/40" needs a prefix length of 0 to 32 in decimal digits' }],
+    [['10.0.0'], { index: 0, message: expect.stringContaining('is no IPv4 or IPv6 address') }],
+    [['2001:db8::/32'], null],
+  ])('of networks is checked while it is typed: %j', (values, fault) => {
+    expect(clauseFault('ip', 'cidr', values)).toEqual(fault);
+  });
+});

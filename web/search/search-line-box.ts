@@ -1,0 +1,123 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { type LineFault, type LineSearch, parseSearchLine, searchLineOf } from '../../query/search-line.ts';
+import { faultAt } from '../state/answers.ts';
+import { bothSearches } from '../state/conditions.ts';
+import { apply, explorer } from '../state/explorer.ts';
+import { html } from '../widgets/html.ts';
+import { Chips } from './chips.ts';
+import { clauseFault } from './clause-fault.ts';
+
+/** What Enter does with the line: adds it to the conditions, or takes it for all of them. */
+type Mode = 'add' | 'whole';
+
+/** The search line: what is entered becomes chips, which can be taken back into the line. */
+export function SearchLineBox() {
+  const line = useSignal('');
+  const mode = useSignal<Mode>('add');
+  const fault = useSignal<LineFault | null>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const { search } = explorer.value;
+  const whole = searchLineOf(search);
+
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const read = readLine(line.value);
+    if ('fault' in read) {
+      fault.value = read;
+      input.current?.focus();
+      input.current?.setSelectionRange(read.position, read.position + 1);
+      return;
+    }
+    apply({ search: mode.value === 'whole' ? read : bothSearches(explorer.peek().search, read) });
+    leave();
+  };
+  const leave = (): void => {
+    [line.value, mode.value, fault.value] = ['', 'add', null];
+  };
+  const edit = (): void => {
+    [line.value, mode.value, fault.value] = [whole ?? '', 'whole', null];
+    input.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape' && (line.value !== '' || mode.value === 'whole')) {
+      event.stopPropagation();
+      event.preventDefault();
+      leave();
+    }
+    if (event.key === 'Backspace' && line.value === '' && mode.value === 'add' && whole !== null && whole !== '') {
+      event.preventDefault();
+      edit();
+    }
+  };
+  const typed = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void => {
+    line.value = currentTarget.value;
+    fault.value = null;
+  };
+  return html`<form class="search" role="search" onSubmit=${submit}>
+    <div class="search-box">
+      ${mode.value === 'whole' ? null : html`<${Chips} />`}
+      <input
+        name="line"
+        class="line code"
+        ref=${input}
+        data-shortcut="/"
+        aria-label="Search line"
+        aria-invalid=${fault.value !== null || undefined}
+        aria-describedby="line-fault"
+        autocomplete="off"
+        spellcheck=${false}
+        placeholder="Search (/)   words   country:NL   -action:allowed   ip:198.51.100.0/24   url:~login"
+        value=${line.value}
+        onInput=${typed}
+        onKeyDown=${onKeyDown}
+      />
+      ${
+        whole === '' || mode.value === 'whole'
+          ? null
+          : html`<button
+              type="button"
+              class="quiet"
+              disabled=${whole === null}
+              title=${whole === null ? 'A line cannot say this search' : 'Edit the conditions as one line'}
+              onClick=${edit}
+            >
+              Edit as text
+            </button>`
+      }
+      <button type="submit">Search</button>
+    </div>
+    <${LineFaultText} line=${line.value} fault=${fault.value} />
+  </form>`;
+}
+
+/** A line as a search, with the checks that the program would make of its clauses. */
+function readLine(line: string): LineSearch | LineFault {
+  const read = parseSearchLine(line);
+  if ('fault' in read) return read;
+  for (const { field, op, value } of [...read.filters, ...read.exclude]) {
+    const fault = clauseFault(field, op, value);
+    if (fault === null) continue;
+    const position = Math.max(0, line.indexOf(value[fault.index ?? 0] ?? ''));
+    return { fault: `character ${position + 1}: ${fault.message}`, position };
+  }
+  return read;
+}
+
+interface LineFaultTextProps {
+  readonly line: string;
+  readonly fault: LineFault | null;
+}
+
+/** What is wrong, below the place where it is. */
+function LineFaultText({ line, fault }: LineFaultTextProps) {
+  const answer = faultAt('query');
+  if (fault === null) return html`<p id="line-fault" class="fault" role="alert">${answer ?? ''}</p>`;
+  const before = line.slice(Math.max(0, fault.position - 20), fault.position);
+  return html`<p id="line-fault" class="fault" role="alert">
+    ${fault.fault}
+    <span class="code fault-place" aria-hidden="true">
+      ${before}<mark>${line.slice(fault.position, fault.position + 1) || '␠'}</mark>${line.slice(fault.position + 1, fault.position + 20)}
+    </span>
+  </p>`;
+}

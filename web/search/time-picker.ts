@@ -1,0 +1,94 @@
+import { useSignal } from '@preact/signals';
+import { answered, faultAt } from '../state/answers.ts';
+import { apply, explorer } from '../state/explorer.ts';
+import { lastWords, PRESET_MINUTES, type TimeRange, windowOf } from '../state/time-range.ts';
+import { timeText } from '../widgets/format.ts';
+import { html } from '../widgets/html.ts';
+import { Popover } from '../widgets/popover.ts';
+import { readTypedWindow } from './typed-time.ts';
+
+/** The time that is searched: up to now, or between two times. */
+export function TimePicker() {
+  const { range, clock } = explorer.value;
+  const words = rangeWords(range, clock);
+  const fault = faultAt('from') ?? faultAt('to');
+  return html`<${Popover}
+    label=${`Time: ${words}`}
+    title=${fault ?? 'Time (t)'}
+    shortcut="t"
+    class="time-button"
+    isInvalid=${fault !== null}
+    content=${(close: () => void) => html`<${TimeForm} close=${close} fault=${fault} />`}
+  >
+    ${words}
+  <//>`;
+}
+
+export function rangeWords(range: TimeRange, clock: 'local' | 'utc'): string {
+  if (range.kind === 'last') return lastWords(range.minutes);
+  const [from, to] = [timeText(range.from, clock), timeText(range.to, clock)];
+  return `${from} – ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}${clock === 'utc' ? ' UTC' : ''}`;
+}
+
+interface TimeFormProps {
+  readonly close: () => void;
+  /** What the program says about the time that was asked for. */
+  readonly fault: string | null;
+}
+
+function TimeForm({ close, fault }: TimeFormProps) {
+  const { range, clock } = explorer.value;
+  const shown = answered.peek()?.question.body ?? windowOf(range, Date.now());
+  const from = useSignal(timeText(shown.from, clock));
+  const to = useSignal(timeText(shown.to, clock));
+  const read = readTypedWindow(from.value, to.value, clock, Date.now());
+  const choose = (next: TimeRange): void => {
+    apply({ range: next, comparison: null });
+    close();
+  };
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (!('end' in read)) choose({ kind: 'between', ...read });
+  };
+  const changeClock = (next: 'local' | 'utc'): void => {
+    if (!('end' in read)) [from.value, to.value] = [timeText(read.from, next), timeText(read.to, next)];
+    apply({ clock: next }, { replace: true });
+  };
+  const input = (end: 'from' | 'to', text: string, value: typeof from) => html`<label>
+    ${text}
+    <input
+      name=${end}
+      class="code"
+      autocomplete="off"
+      spellcheck=${false}
+      value=${value.value}
+      aria-invalid=${('end' in read && read.end === end) || undefined}
+      aria-describedby="time-fault"
+      onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+        value.value = currentTarget.value;
+      }}
+    />
+  </label>`;
+  return html`<form class="time-form" onSubmit=${submit}>
+    <ul class="presets" aria-label="Up to now">
+      ${PRESET_MINUTES.map((minutes) => {
+        const isChosen = range.kind === 'last' && range.minutes === minutes;
+        return html`<li>
+          <button type="button" aria-pressed=${isChosen} onClick=${() => choose({ kind: 'last', minutes })}>${lastWords(minutes)}</button>
+        </li>`;
+      })}
+    </ul>
+    ${input('from', 'From', from)} ${input('to', 'To', to)}
+    <p id="time-fault" class="fault" role="status">${'end' in read ? read.message : (fault ?? '')}</p>
+    <fieldset class="row">
+      <legend>Clock</legend>
+      ${(['local', 'utc'] as const).map(
+        (one) => html`<label class="row">
+          <input type="radio" name="clock" value=${one} checked=${clock === one} onChange=${() => changeClock(one)} />
+          ${one === 'utc' ? 'UTC' : `Local (${Intl.DateTimeFormat().resolvedOptions().timeZone})`}
+        </label>`,
+      )}
+    </fieldset>
+    <button type="submit" class="primary" disabled=${'end' in read}>Search this time</button>
+  </form>`;
+}

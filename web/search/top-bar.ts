@@ -1,0 +1,44 @@
+import { askAgain } from '../state/answers.ts';
+import { canUndo, undo } from '../state/explorer.ts';
+import { html } from '../widgets/html.ts';
+import { SchemeButton } from '../widgets/scheme-button.ts';
+import { Help } from './help-dialog.ts';
+import { KeyButton } from './key-dialog.ts';
+import { ProgressBar } from './progress-bar.ts';
+import { SearchLineBox } from './search-line-box.ts';
+import { TimePicker } from './time-picker.ts';
+import { ZonePicker } from './zone-picker.ts';
+
+interface TopBarProps {
+  /** Buttons of panels, beside those of the search. */
+  readonly children?: unknown;
+}
+
+/** Zones, time and conditions, and what concerns the whole page. */
+export function TopBar({ children }: TopBarProps) {
+  return html`<header class="top">
+    <div class="top-line">
+      <h1>shieldlog</h1>
+      <${ZonePicker} />
+      <${TimePicker} />
+      <button type="button" title="Search again, up to now (r)" data-shortcut="r" onClick=${askAgain}>Refresh</button>
+      ${children}
+      <span class="spacer" />
+      <button
+        type="button"
+        class="quiet"
+        title="Take the last change back (u)"
+        data-shortcut="u"
+        disabled=${!canUndo.value}
+        onClick=${undo}
+      >
+        Undo
+      </button>
+      <${KeyButton} />
+      <${SchemeButton} />
+      <${Help} />
+    </div>
+    <${SearchLineBox} />
+    <${ProgressBar} />
+  </header>`;
+}
