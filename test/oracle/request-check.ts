@@ -1,4 +1,5 @@
 import { Ajv } from 'ajv';
+import type { OracleExploreRequest, OracleSelection } from './explore-oracle.ts';
 import { toRange } from './match-address.ts';
 import { ORACLE_OPS, type OracleFilter } from './match-event.ts';
 import type { OracleRequest } from './search-oracle.ts';
@@ -35,16 +36,76 @@ const REQUEST = {
   },
 };
 
-const hasShape = new Ajv({ strict: false }).compile<OracleRequest>(REQUEST);
+const GROUP_DIMENSIONS = [...DIMENSIONS, 'shieldZoneId'];
+
+const CLAUSES = { type: 'array', nullable: true, items: FILTER };
+
+/** EventLogsExploreRequest as it is decided. */
+const EXPLORE_REQUEST = {
+  ...REQUEST,
+  properties: {
+    ...REQUEST.properties,
+    exclude: CLAUSES,
+    groupBy: { type: 'array', nullable: true, uniqueItems: true, items: { enum: GROUP_DIMENSIONS } },
+    histogram: {
+      type: 'object',
+      nullable: true,
+      additionalProperties: false,
+      required: ['buckets'],
+      properties: { buckets: { type: 'integer', minimum: 1, maximum: 500 }, by: { enum: [...GROUP_DIMENSIONS, null] } },
+    },
+    facets: {
+      type: 'array',
+      nullable: true,
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['field'],
+        properties: {
+          field: { enum: GROUP_DIMENSIONS },
+          limit: { type: 'integer', nullable: true, minimum: 1, maximum: 100 },
+          order: { enum: ['count', 'difference', null] },
+        },
+      },
+    },
+    selection: {
+      type: 'object',
+      nullable: true,
+      additionalProperties: false,
+      properties: { from: { ...INT64, nullable: true }, to: { ...INT64, nullable: true }, filters: CLAUSES, exclude: CLAUSES },
+    },
+  },
+};
+
+const ajv = new Ajv({ strict: false });
+const hasShape = ajv.compile<OracleRequest>(REQUEST);
+const hasExploreShape = ajv.compile<OracleExploreRequest>(EXPLORE_REQUEST);
 
 /** Whether the search has to take this body, rather than answer 400. */
 export function isValidRequest(body: unknown, nowMs: number): boolean {
-  if (!hasShape(body)) {
+  return hasShape(body) && isWindow(body, nowMs) && (body.filters ?? []).every(isSensible);
+}
+
+/** Whether the explorer has to take this body, rather than answer 400. */
+export function isValidExplore(body: unknown, nowMs: number): boolean {
+  if (!hasExploreShape(body) || !isWindow(body, nowMs)) {
     return false;
   }
-  const { from, to, filters } = body;
-  const isWindow = to > from && from >= nowMs - 72 * 3_600_000 - 60_000 && to <= nowMs + 60_000;
-  return isWindow && (filters ?? []).every(isSensible);
+  const { filters, exclude, facets, selection } = body;
+  const clauses = [filters, exclude, selection?.filters, selection?.exclude].flatMap((list) => list ?? []);
+  const fields = (facets ?? []).map(({ field }) => field);
+  const comparesWithNothing = !selection && (facets ?? []).some(({ order }) => order === 'difference');
+  return clauses.every(isSensible) && new Set(fields).size === fields.length && !comparesWithNothing && (!selection || isPart(selection));
+}
+
+function isWindow({ from, to }: OracleRequest, nowMs: number): boolean {
+  return to > from && from >= nowMs - 72 * 3_600_000 - 60_000 && to <= nowMs + 60_000;
+}
+
+/** It says something, and does not end before it begins. */
+function isPart({ from, to, filters, exclude }: OracleSelection): boolean {
+  const isGiven = [from, to, filters, exclude].some((part) => (part ?? null) !== null);
+  return isGiven && (typeof from !== 'number' || typeof to !== 'number' || to > from);
 }
 
 function isSensible({ field, op, value }: OracleFilter): boolean {

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { compileExplore } from '../../query/request/compile-explore.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
 import { InvalidSearchError } from '../../query/request/request-errors.ts';
 import { oracleEvents } from '../oracle/raw-event.ts';
-import { isValidRequest } from '../oracle/request-check.ts';
+import { isValidExplore, isValidRequest } from '../oracle/request-check.ts';
+import { arbitraryExplore } from './arbitrary-explore.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
 import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { generateRawEvents, NOW_MS } from './filled-store.ts';
@@ -51,6 +53,19 @@ const JUNK: readonly unknown[] = [
   [{}],
   {},
   { field: 'ip', op: 'cidr', value: ['::/0'] },
+  'shieldZoneId',
+  'difference',
+  100,
+  101,
+  500,
+  501,
+  { buckets: 1 },
+  { buckets: 1, by: 'shieldZoneId' },
+  [{ field: 'shieldZoneId' }],
+  [{ field: 'asn' }, { field: 'asn', limit: 2 }],
+  [{ field: 'asn', order: 'difference' }],
+  { from: NOW_MS },
+  { from: NOW_MS, to: NOW_MS },
 ];
 
 type Json = Readonly<Record<string, unknown>> | readonly unknown[];
@@ -86,9 +101,34 @@ function nearlyValid(valid: fc.Arbitrary<object>): fc.Arbitrary<unknown> {
   });
 }
 
-function isTaken(body: string): boolean {
+/** A kind of request: valid ones, what compiles it, and what the oracle says of it. The name is that of its failing seeds. */
+interface Door {
+  readonly name: string;
+  readonly valid: fc.Arbitrary<object>;
+  readonly compile: (body: Uint8Array) => unknown;
+  readonly isValid: (body: unknown, nowMs: number) => boolean;
+}
+
+const EVENTS = oracleEvents(generateRawEvents(DATA_SEED, 60));
+
+const DOORS: readonly Door[] = [
+  {
+    name: PROPERTY,
+    valid: arbitraryRequest(EVENTS, NOW_MS).map(({ body }) => body),
+    compile: (body) => compileSearch(body, { zoneId: 1, nowMs: NOW_MS }),
+    isValid: isValidRequest,
+  },
+  {
+    name: `${PROPERTY}, explorer`,
+    valid: arbitraryExplore(EVENTS, NOW_MS, fc.constant([1])).map(({ body }) => body),
+    compile: (body) => compileExplore(body, { zones: [1], nowMs: NOW_MS }),
+    isValid: isValidExplore,
+  },
+];
+
+function isTaken(compile: Door['compile'], body: string): boolean {
   try {
-    compileSearch(Buffer.from(body), { zoneId: 1, nowMs: NOW_MS });
+    compile(Buffer.from(body));
     return true;
   } catch (error) {
     if (!(error instanceof InvalidSearchError)) {
@@ -99,18 +139,17 @@ function isTaken(body: string): boolean {
   }
 }
 
-test(`${REQUESTS} requests that are valid or nearly so are taken exactly when the oracle takes them`, () => {
-  const valid = arbitraryRequest(oracleEvents(generateRawEvents(DATA_SEED, 60)), NOW_MS).map(({ body }) => body);
-  const property = fc.property(nearlyValid(valid), (body) => {
+test.each(DOORS)(`$name: ${REQUESTS} requests that are valid or nearly so are taken exactly when the oracle takes them`, (door) => {
+  const property = fc.property(nearlyValid(door.valid), (body) => {
     const text = JSON.stringify(body);
-    expect(isTaken(text)).toBe(isValidRequest(JSON.parse(text), NOW_MS));
+    expect(isTaken(door.compile, text)).toBe(door.isValid(JSON.parse(text), NOW_MS));
   });
-  const known = readFailingSeeds(PROPERTY).map(({ seed, path }) => ({ seed, path, numRuns: 1, endOnFailure: true }));
+  const known = readFailingSeeds(door.name).map(({ seed, path }) => ({ seed, path, numRuns: 1, endOnFailure: true }));
   for (const parameters of [...known, { numRuns: REQUESTS }]) {
     const details = fc.check(property, parameters);
     if (details.failed) {
       if (details.counterexamplePath !== null) {
-        keepFailingSeed(PROPERTY, { dataSeed: DATA_SEED, seed: details.seed, path: details.counterexamplePath });
+        keepFailingSeed(door.name, { dataSeed: DATA_SEED, seed: details.seed, path: details.counterexamplePath });
       }
       throw new Error(fc.defaultReportMessage(details) ?? 'the property failed', { cause: details.errorInstance });
     }

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
+import { GROUP_DIMENSIONS } from '../../../query/event-fields.ts';
 import { FEED_FORMAT_NAMES } from '../../../src/formats/feed-formats.ts';
 import { oracleEvents } from '../../oracle/raw-event.ts';
 import { DESCRIBED_OPERATIONS, type DescribedOperation } from '../../src/openapi/document-check.ts';
 import { documentedCall } from '../../src/openapi/documented-call.ts';
 import { arbitraryEvent } from '../arbitrary-event.ts';
+import { arbitraryExplore } from '../arbitrary-explore.ts';
 import { arbitraryRequest } from '../arbitrary-request.ts';
 import { generateRawEvents } from '../filled-store.ts';
 import { arbitraryPipeline } from './arbitrary-pipeline.ts';
@@ -73,6 +75,18 @@ function searchBodies(nowMs: number): fc.Arbitrary<Readonly<Record<string, unkno
   );
 }
 
+/** Questions of the explorer, now and then as much as one may ask about a large search. */
+function exploreBodies(nowMs: number): fc.Arbitrary<Readonly<Record<string, unknown>>> {
+  const valid = arbitraryExplore(oracleEvents(generateRawEvents(1, 60, nowMs)), nowMs, fc.constant('all')).map(({ body }) => ({ ...body }));
+  const everything = {
+    histogram: { buckets: 500, by: 'url' },
+    facets: GROUP_DIMENSIONS.map((field) => ({ field, limit: 100, order: 'difference' })),
+    selection: { from: nowMs - HOUR_MS, exclude: [{ field: 'ua', op: 'contains', value: ['a'] }] },
+  };
+  const large = largeSearches(nowMs).map((body) => ({ ...body, ...everything }));
+  return usuallySmall<Readonly<Record<string, unknown>>>(valid, large);
+}
+
 /** The filters of another search, half of the time. */
 function excludedClauses(bodies: fc.Arbitrary<Readonly<Record<string, unknown>>>): fc.Arbitrary<unknown> {
   return fc.option(
@@ -102,6 +116,9 @@ function queryDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
         draft('tailEvents', { path: `/shield/event-logs/${list}/tail`, query: query({ search, lastEventId }) }),
       ),
     fc
+      .tuple(fc.constantFrom(nowMs - HOUR_MS, nowMs - 70 * HOUR_MS, 0, '-1', ''), fc.constantFrom(nowMs, nowMs - 2 * HOUR_MS, 2 ** 53))
+      .map(([from, to]) => draft('listActiveZones', { query: query({ from, to }) })),
+    fc
       .record({ afterId: fc.constantFrom(undefined, '0', '5', '9007199254740991'), limit: fc.constantFrom('1', '3', '10001') })
       .map((values) => draft('listDeadLetters', { query: query(values) })),
   ];
@@ -121,6 +138,11 @@ function bodyDoors(nowMs: number): readonly fc.Arbitrary<Draft>[] {
         }),
       ),
     fc
+      .tuple(exploreBodies(nowMs), fc.constantFrom('1', '1', 'all', '1,1', '1,2'))
+      .map(([body, zones]) =>
+        draft('exploreEventLogs', { path: `/shield/event-logs/${zones}/explore`, headers: JSON_TYPE, body: json(body) }),
+      ),
+    fc
       .constantFrom({}, { ids: [] }, { ids: [1, 2, 3] }, { ids: Array.from({ length: 10_000 }, (_, id) => id) })
       .map((body) => draft('replayDeadLetters', { headers: JSON_TYPE, body: json(body) })),
   ];
@@ -135,6 +157,8 @@ function managementDoor(): fc.Arbitrary<Draft> {
     'listDeadLetters',
     'replayDeadLetters',
     'searchEventLogs',
+    'exploreEventLogs',
+    'listActiveZones',
     'exportEventLogs',
     'databasePipeline',
   ];
@@ -165,10 +189,14 @@ export function drafts(nowMs: number): fc.Arbitrary<Draft> {
   const pipeline = usuallySmall(arbitraryPipeline, largePipelines).map((body) =>
     draft('databasePipeline', { headers: JSON_TYPE, body: json(body) }),
   );
-  const [feed, tail, letters] = queryDoors(nowMs);
-  const [search, exported, replay] = bodyDoors(nowMs);
-  const doors = { ingest: ingestDoor(nowMs), pipeline, search, tail, feed, exported, letters, replay, management: managementDoor() };
-  const weights = { ingest: 5, pipeline: 5, search: 5, tail: 3, feed: 3, exported: 1, letters: 1, replay: 1, management: 4 };
+  const [feed, tail, activeZones, letters] = queryDoors(nowMs);
+  const [search, exported, explored, replay] = bodyDoors(nowMs);
+  const searches = { search, explored, activeZones, tail, feed, exported };
+  const doors = { ingest: ingestDoor(nowMs), pipeline, ...searches, letters, replay, management: managementDoor() };
+  const weights = {
+    ...{ ingest: 5, pipeline: 5, search: 5, explored: 5, activeZones: 1, tail: 3, feed: 3 },
+    ...{ exported: 1, letters: 1, replay: 1, management: 4 },
+  };
   return fc.oneof(
     ...Object.entries(doors).flatMap(([name, arbitrary]) =>
       arbitrary === undefined ? [] : [{ weight: weights[name as keyof typeof weights], arbitrary }],
