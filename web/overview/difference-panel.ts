@@ -21,7 +21,8 @@ export function DifferencePanel() {
   const field = comparison.kind === 'value' ? comparison.field : null;
   const facets = (shown.answer.facets ?? []).filter((facet) => facet.field !== field);
   const differences = differencesOf(facets, totals);
-  const listed = showsAll.value ? differences : differences.slice(0, SHOWN);
+  const isOneSided = totals.selected === 0 || totals.selected === totals.all;
+  const listed = isOneSided ? [] : differences.slice(0, showsAll.value ? differences.length : SHOWN);
   return html`<section class="panel difference" aria-labelledby="difference-title">
     <header>
       <h2 id="difference-title">What is different ${wordsOf(comparison, explorer.value.clock)}</h2>
@@ -32,7 +33,7 @@ export function DifferencePanel() {
     </header>
     ${listed.length === 0 ? html`<p>${whyNothing(totals)}</p>` : html`<${List} differences=${listed} />`}
     ${
-      listed.length < differences.length
+      listed.length > 0 && listed.length < differences.length
         ? html`<button type="button" class="quiet" onClick=${() => {
             showsAll.value = true;
           }}>Show all ${differences.length}</button>`

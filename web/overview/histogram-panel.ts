@@ -21,18 +21,14 @@ export function HistogramPanel() {
 }
 
 /** What can be done with a stretch of time. */
-function openStretchMenu(anchor: HTMLElement, stretch: Window, closed: () => void): void {
+function openStretchMenu(anchor: HTMLElement, place: DOMRect, stretch: Window, closed: () => void): void {
   const { clock } = explorer.peek();
   const title = `${timeText(stretch.from, clock)} to ${timeText(stretch.to, clock)}`;
-  openMenu(
-    anchor,
-    title,
-    [
-      { label: 'What is different here?', run: () => apply({ comparison: { kind: 'time', ...stretch } }) },
-      { label: 'Zoom in', run: () => apply({ range: { kind: 'between', ...stretch }, comparison: null }) },
-    ],
-    closed,
-  );
+  const items = [
+    { label: 'What is different here?', run: () => apply({ comparison: { kind: 'time', ...stretch } }) },
+    { label: 'Zoom in', run: () => apply({ range: { kind: 'between', ...stretch }, comparison: null }) },
+  ];
+  openMenu({ anchor, title, items, place, closed });
 }
 
 interface PlotProps {
@@ -49,8 +45,8 @@ function Plot({ histogram }: PlotProps) {
   const colors = layers.map((layer, index) => colorOf(layer, index, by));
   const marked = comparison?.kind === 'time' ? comparison : null;
 
-  const choose = (anchor: HTMLElement, stretch: Window): void =>
-    openStretchMenu(anchor, stretch, () => {
+  const choose = (anchor: HTMLElement, place: DOMRect, stretch: Window): void =>
+    openStretchMenu(anchor, place, stretch, () => {
       plot.current?.clear();
       chosen.value = null;
     });
@@ -67,7 +63,7 @@ function Plot({ histogram }: PlotProps) {
       onHover: (bucket) => {
         hovered.value = bucket;
       },
-      onBrush: (stretch) => choose(host, stretch),
+      onBrush: (stretch, place) => choose(host, place, stretch),
     });
     plot.current = drawn;
     return drawn.destroy;
@@ -79,7 +75,8 @@ function Plot({ histogram }: PlotProps) {
     event.preventDefault();
     if (next === 'open') {
       const { first, end } = stretchBuckets(chosen.value ?? { at: 0, from: 0 });
-      choose(event.currentTarget as HTMLElement, stretchOf(histogram, first, end));
+      const host = event.currentTarget as HTMLElement;
+      choose(host, plot.current?.place() ?? host.getBoundingClientRect(), stretchOf(histogram, first, end));
     } else if (next === null) {
       chosen.value = null;
       plot.current?.clear();

@@ -1,13 +1,17 @@
 import { useMemo } from 'preact/hooks';
 import type { Histogram } from '../api/explore.ts';
 import { apply, explorer } from '../state/explorer.ts';
-import { preciseTime, timeText } from '../widgets/format.ts';
+import { preciseTime, shortCount, timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { peaksIn, windowOfPeak } from './peaks.ts';
 import { totalsOf } from './stacked-bars.ts';
 
 /** Peaks that are offered. */
 const SHOWN = 9;
+
+function timesText(times: number): string {
+  return `×${times.toFixed(times < 10 ? 1 : 0)}`;
+}
 
 interface PeakListProps {
   readonly histogram: Histogram;
@@ -24,7 +28,7 @@ export function PeakList({ histogram }: PeakListProps) {
   return html`<div class="peaks">
     <span id="peaks-label">Peaks</span>
     <ul aria-labelledby="peaks-label">
-      ${peaks.map(({ from, to, times }) => {
+      ${peaks.map(({ from, to, times, events }) => {
         const isShown = comparison?.kind === 'time' && comparison.from < to && comparison.to > from;
         return html`<li key=${from}>
           <button
@@ -34,7 +38,7 @@ export function PeakList({ histogram }: PeakListProps) {
             title=${`${timeText(from, clock)} to ${timeText(to, clock)}: what is different?`}
             onClick=${() => apply({ comparison: isShown ? null : { kind: 'time', from, to } })}
           >
-            ${preciseTime(from, clock).slice(0, 5)} <span class="times">×${times.toFixed(times < 10 ? 1 : 0)}</span>
+            ${preciseTime(from, clock).slice(0, 5)} <span class="times">${times === null ? shortCount(events) : timesText(times)}</span>
           </button>
         </li>`;
       })}

@@ -5,8 +5,9 @@ export interface Peak {
   readonly first: number;
   /** Behind the last one. */
   readonly end: number;
-  /** Events of its buckets, as a multiple of the usual number. */
-  readonly times: number;
+  readonly events: number;
+  /** The mean of its buckets, as a multiple of the usual number; null where usually nothing is. */
+  readonly times: number | null;
   /** Events beyond the usual number. */
   readonly excess: number;
 }
@@ -26,7 +27,8 @@ export function peaksIn(totals: readonly number[]): readonly Peak[] {
   for (let first = 0; first < totals.length; first += 1) {
     let [end, sum] = [first, 0];
     for (; (totals[end] ?? 0) > threshold; end += 1) sum += totals[end] ?? 0;
-    if (end > first) peaks.push({ first, end, times: sum / (end - first) / Math.max(1, usual), excess: sum - usual * (end - first) });
+    const expected = usual * (end - first);
+    if (end > first) peaks.push({ first, end, events: sum, times: usual < 1 ? null : sum / expected, excess: sum - expected });
     first = end;
   }
   return peaks.toSorted((a, b) => b.excess - a.excess);

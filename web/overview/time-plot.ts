@@ -12,14 +12,16 @@ export interface TimePlotOptions {
   /** The stretch that is compared, which is marked. */
   readonly marked: Window | null;
   readonly onHover: (bucket: number | null) => void;
-  /** A stretch was drawn, or a bar clicked. */
-  readonly onBrush: (stretch: Window) => void;
+  /** A stretch was drawn, or a bar clicked, at this place on the screen. */
+  readonly onBrush: (stretch: Window, place: DOMRect) => void;
 }
 
 /** The histogram on the screen. */
 export interface TimePlot {
-  /** Marks a stretch of buckets as if it was drawn, and returns where it is in CSS pixels from the left of the plot. */
+  /** Marks a stretch of buckets as if it was drawn. */
   readonly select: (first: number, end: number) => void;
+  /** Where the marked stretch is on the screen. */
+  readonly place: () => DOMRect;
   readonly clear: () => void;
   readonly destroy: () => void;
 }
@@ -39,13 +41,19 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
     const { left, width } = plot.select;
     if (width === 0) return;
     const [first, last] = [left, left + width - 1].map((px) => bucketAt(histogram, timeAt(plot, px)));
-    onBrush(stretchOf(histogram, first ?? 0, (last ?? 0) + 1));
+    // Later, because browsers close what opens while the button of the mouse goes up.
+    setTimeout(() => onBrush(stretchOf(histogram, first ?? 0, (last ?? 0) + 1), placeOf(plot)));
   };
   const clicked = (plot: uPlot): void => {
     const { left = -1 } = plot.cursor;
     if (left < 0 || plot.select.width > 0) return;
     const bucket = bucketAt(histogram, timeAt(plot, left));
-    onBrush(stretchOf(histogram, bucket, bucket + 1));
+    select(plot, bucket, bucket + 1);
+    onBrush(stretchOf(histogram, bucket, bucket + 1), placeOf(plot));
+  };
+  const select = (plot: uPlot, first: number, end: number): void => {
+    const [left = 0, right = 0] = [first, end].map((bucket) => plot.valToPos(bucketStart(histogram, bucket) / 1000, 'x'));
+    plot.setSelect({ left, width: right - left, top: 0, height: plot.over.clientHeight }, false);
   };
 
   const plot = new uPlot(
@@ -79,10 +87,8 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
   schemes.addEventListener('change', repaint);
 
   return {
-    select: (first, end) => {
-      const [left = 0, right = 0] = [first, end].map((bucket) => plot.valToPos(bucketStart(histogram, bucket) / 1000, 'x'));
-      plot.setSelect({ left, width: right - left, top: 0, height: plot.over.clientHeight }, false);
-    },
+    select: (first, end) => select(plot, first, end),
+    place: () => placeOf(plot),
     clear: () => plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false),
     destroy: () => {
       resizing.disconnect();
@@ -90,6 +96,10 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
       plot.destroy();
     },
   };
+}
+
+function placeOf(plot: uPlot): DOMRect {
+  return plot.over.querySelector('.u-select')?.getBoundingClientRect() ?? plot.over.getBoundingClientRect();
 }
 
 /** Whole milliseconds, as requests have them. */

@@ -70,11 +70,13 @@ function TimeForm({ close, fault }: TimeFormProps) {
     />
   </label>`;
   return html`<form class="time-form" onSubmit=${submit}>
-    <ul class="presets" aria-label="Up to now">
+    <ul class="presets" aria-label="Up to now, the last">
       ${PRESET_MINUTES.map((minutes) => {
         const isChosen = range.kind === 'last' && range.minutes === minutes;
         return html`<li>
-          <button type="button" aria-pressed=${isChosen} onClick=${() => choose({ kind: 'last', minutes })}>${lastWords(minutes)}</button>
+          <button type="button" aria-pressed=${isChosen} onClick=${() => choose({ kind: 'last', minutes })}>
+            ${lastWords(minutes).replace('last ', '')}
+          </button>
         </li>`;
       })}
     </ul>

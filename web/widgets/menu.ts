@@ -11,18 +11,21 @@ export interface MenuItem {
 }
 
 interface OpenMenu {
+  /** Gets the focus back when the menu closes. */
   readonly anchor: HTMLElement;
   /** What the menu is about. */
   readonly title: string;
   readonly items: readonly MenuItem[];
-  readonly closed: () => void;
+  /** Where it opens; absent: at the anchor. */
+  readonly place?: DOMRect;
+  readonly closed?: () => void;
 }
 
 const open = signal<OpenMenu | null>(null);
 
-/** Opens a menu below an element, which gets the focus back when it closes; `closed` is called then. */
-export function openMenu(anchor: HTMLElement, title: string, items: readonly MenuItem[], closed: () => void = () => {}): void {
-  open.value = { anchor, title, items, closed };
+/** Opens a menu in place of the one that is open. */
+export function openMenu(menu: OpenMenu): void {
+  open.value = menu;
 }
 
 /** The one menu of the page, above everything else. */
@@ -33,7 +36,7 @@ export function MenuHost() {
     const element = popover.current;
     if (menu === null || element === null) return;
     element.showPopover();
-    placeBeside(element, menu.anchor);
+    placeBeside(element, menu.place ?? menu.anchor.getBoundingClientRect());
     element.querySelector<HTMLElement>('button:enabled')?.focus();
   }, [menu]);
   if (menu === null) return null;
@@ -43,7 +46,7 @@ export function MenuHost() {
     if (newState !== 'closed') return;
     const hadFocus = popover.current?.contains(document.activeElement) ?? false;
     open.value = null;
-    menu.closed();
+    menu.closed?.();
     if (hadFocus || document.activeElement === document.body) anchor.focus({ preventScroll: true });
   };
   return html`<div class="menu" popover="auto" role="menu" aria-label=${title} ref=${popover} onToggle=${closed} onKeyDown=${moveFocus}>

@@ -26,7 +26,7 @@ export function Popover({ label, title, class: className = '', shortcut, isInval
     const element = panel.current;
     if (!isOpen.value || element === null || button.current === null) return;
     element.showPopover();
-    placeBeside(element, button.current);
+    placeBeside(element, button.current.getBoundingClientRect());
     element.querySelector<HTMLElement>('[autofocus], input, select, textarea, button')?.focus();
   }, [isOpen.value]);
   const close = (): void => panel.current?.hidePopover();

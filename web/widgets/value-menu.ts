@@ -27,7 +27,7 @@ export async function copy(text: string): Promise<void> {
 export function openValueMenu(anchor: HTMLElement, field: GroupDimension, value: string): void {
   const { groupBy } = explorer.peek();
   const isGrouped = groupBy.includes(field);
-  openMenu(anchor, `${field}: ${valueText(value)}`, [
+  const items = [
     { label: 'Filter in', run: () => filterBy('filters', field, value) },
     { label: 'Filter out', run: () => filterBy('exclude', field, value), isDisabled: !isDimension(field) },
     {
@@ -40,7 +40,8 @@ export function openValueMenu(anchor: HTMLElement, field: GroupDimension, value:
       run: () => apply({ groupBy: isGrouped ? groupBy.filter((one) => one !== field) : [...groupBy, field] }),
     },
     { label: 'Copy', run: () => void copy(value), isDisabled: value === '' },
-  ]);
+  ];
+  openMenu({ anchor, title: `${field}: ${valueText(value)}`, items });
 }
 
 interface ValueProps {

@@ -17,7 +17,7 @@ describe('peaks', () => {
       [20, 23],
       [43, 44],
     ]);
-    expect(peaksIn(totals)[0]).toMatchObject({ first: 20, end: 23, excess: 1300, times: 1600 / 3 / 100 });
+    expect(peaksIn(totals)[0]).toEqual({ first: 20, end: 23, events: 1600, excess: 1300, times: 1600 / 300 });
   });
 
   test.each([
@@ -32,7 +32,9 @@ describe('peaks', () => {
   });
 
   test('a wave where nothing else is stands out', () => {
-    expect(stretches([...flat(0, 10), 500, 600, ...flat(0, 30)])).toEqual([[10, 12]]);
+    const totals = [...flat(0, 10), 500, 600, ...flat(0, 30)];
+    expect(stretches(totals)).toEqual([[10, 12]]);
+    expect(peaksIn(totals)[0]?.times).toBeNull();
   });
 
   test('are the attacks of a day of the demo, each whole, and nothing else', () => {
