@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
 import type { Histogram, Window } from '../api/explore.ts';
-import { answered } from '../state/answers.ts';
+import { answered, eventsOf } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { countText, preciseTime, timeText, valueText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
@@ -91,6 +91,7 @@ function Plot({ histogram }: PlotProps) {
   const at = hovered.value;
   return html`<section class="panel histogram" aria-label="Events over time">
     <header>
+      <${Count} />
       <${BySelect} />
       <${PeakList} histogram=${histogram} />
     </header>
@@ -139,6 +140,15 @@ function afterKey(choice: Choice | null, { key, shiftKey }: KeyboardEvent, bucke
 function bucketWords(histogram: Histogram, bucket: number, clock: 'local' | 'utc'): string {
   const [from, to] = [bucket, bucket + 1].map((one) => bucketStart(histogram, one)) as [number, number];
   return `${timeText(from, clock)} to ${preciseTime(to, clock).slice(0, 8)}: ${countText(totalsOf(histogram)[bucket] ?? 0)} events`;
+}
+
+/** How many events there are, read aloud when an answer comes. */
+function Count() {
+  const shown = answered.value;
+  if (shown === null) return null;
+  return html`<p role="status">
+    <strong>${countText(eventsOf(shown.answer))} events</strong> <span class="dim" aria-hidden="true">in ${Math.round(shown.ms)} ms</span>
+  </p>`;
 }
 
 function BySelect() {

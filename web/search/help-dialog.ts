@@ -11,6 +11,7 @@ const KEYS: readonly (readonly [keys: string, words: string])[] = [
   ['t', 'choose the time'],
   ['z', 'choose the zones'],
   ['r', 'search again, up to now'],
+  ['a', 'search again every 10 s'],
   ['l', 'live: events as they come in'],
   ['x', 'stop comparing'],
   ['u', 'take the last change back'],

@@ -1,8 +1,11 @@
 import { useEffect } from 'preact/hooks';
 import type { Failure } from '../api/client.ts';
-import { answered, askAgain, eventsOf, failure, progress } from '../state/answers.ts';
+import { answered, askAgain, eventsOf, failure as lastFailure, progress } from '../state/answers.ts';
+import { withoutClause } from '../state/conditions.ts';
 import { apply, explorer, ignoredOfLink } from '../state/explorer.ts';
+import { DEFAULT_STATE } from '../state/explorer-state.ts';
 import { html } from '../widgets/html.ts';
+import { clauseWords } from './chips.ts';
 import { EmptyNotice } from './empty-notice.ts';
 
 /** How long a lost connection is left alone before the page tries again. */
@@ -12,7 +15,8 @@ const RETRY_MS = 3_000;
 export function Notices() {
   const shown = answered.value;
   const { kind } = progress.value;
-  if (failure.value !== null && kind !== 'cancelled') return html`<${LinkNotice} /><${FailureNotice} failure=${failure.value} />`;
+  const failure = lastFailure.value;
+  if (failure !== null && kind !== 'cancelled') return html`<${LinkNotice} /><${FailureNotice} failure=${failure} />`;
   if (kind === 'cancelled') {
     return html`<div class="panel notice" role="status">
       <p>The search was given up${shown === null ? '' : '; what is shown is the answer before it'}.</p>
@@ -39,7 +43,8 @@ interface FailureNoticeProps {
   readonly failure: Failure;
 }
 
-function FailureNotice({ failure: { key, status, message, faults } }: FailureNoticeProps) {
+function FailureNotice({ failure }: FailureNoticeProps) {
+  const { key, status, message, faults } = failure;
   const isLost = key === 'connection.lost';
   useEffect(() => {
     if (!isLost) return;
@@ -57,7 +62,7 @@ function FailureNotice({ failure: { key, status, message, faults } }: FailureNot
       ${isLost ? html`<p class="dim">The page tries again every ${RETRY_MS / 1000} s.</p>` : null}
     </div>
     <button type="button" onClick=${askAgain}>Try again</button>
-    <${WayOut} failureKey=${key} />
+    <${WayOut} failure=${failure} />
   </div>`;
 }
 
@@ -72,12 +77,23 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 interface WayOutProps {
-  readonly failureKey: string;
+  readonly failure: Failure;
 }
 
 /** A step that may help, where there is one. */
-function WayOut({ failureKey }: WayOutProps) {
-  const { range, zones } = explorer.value;
+function WayOut({ failure: { key: failureKey, faults } }: WayOutProps) {
+  const { range, zones, search } = explorer.value;
+  const [, side, index] = /^(filters|exclude)\[(\d+)\]/.exec(faults[0]?.field ?? '') ?? [];
+  if (side === 'filters' || side === 'exclude') {
+    const clause = search[side][Number(index)];
+    if (clause === undefined) return null;
+    return html`<button type="button" onClick=${() => apply({ search: withoutClause(search, side, Number(index)) })}>
+      Without <span class="code">${clauseWords(side, clause)}</span>
+    </button>`;
+  }
+  if (faults.some(({ field }) => field === 'from' || field === 'to')) {
+    return html`<button type="button" onClick=${() => apply({ range: DEFAULT_STATE.range, comparison: null })}>Last 24 hours</button>`;
+  }
   if (failureKey === 'search.deadline' && !(range.kind === 'last' && range.minutes <= 60)) {
     const narrow = (): void => apply({ range: { kind: 'last', minutes: 60 }, comparison: null });
     return html`<button type="button" onClick=${narrow}>Last hour only</button>`;

@@ -1,5 +1,5 @@
 import { askAgain } from '../state/answers.ts';
-import { canUndo, undo } from '../state/explorer.ts';
+import { apply, canUndo, explorer, undo } from '../state/explorer.ts';
 import { html } from '../widgets/html.ts';
 import { SchemeButton } from '../widgets/scheme-button.ts';
 import { Help } from './help-dialog.ts';
@@ -8,6 +8,20 @@ import { ProgressBar } from './progress-bar.ts';
 import { SearchLineBox } from './search-line-box.ts';
 import { TimePicker } from './time-picker.ts';
 import { ZonePicker } from './zone-picker.ts';
+
+function AutoRefresh() {
+  const { isRefreshing, range } = explorer.value;
+  return html`<button
+    type="button"
+    title="Search again every 10 s (a)"
+    data-shortcut="a"
+    aria-pressed=${isRefreshing}
+    disabled=${range.kind !== 'last'}
+    onClick=${() => apply({ isRefreshing: !isRefreshing }, { replace: true })}
+  >
+    Auto
+  </button>`;
+}
 
 interface TopBarProps {
   /** Buttons of panels, beside those of the search. */
@@ -22,6 +36,7 @@ export function TopBar({ children }: TopBarProps) {
       <${ZonePicker} />
       <${TimePicker} />
       <button type="button" title="Search again, up to now (r)" data-shortcut="r" onClick=${askAgain}>Refresh</button>
+      <${AutoRefresh} />
       ${children}
       <span class="spacer" />
       <button

@@ -32,6 +32,8 @@ export interface ExplorerState {
   readonly comparison: Comparison | null;
   readonly event: EventKey | null;
   readonly isLive: boolean;
+  /** Whether the page asks again by itself. */
+  readonly isRefreshing: boolean;
   readonly clock: 'local' | 'utc';
 }
 
@@ -47,6 +49,7 @@ export const DEFAULT_STATE: ExplorerState = {
   comparison: null,
   event: null,
   isLive: false,
+  isRefreshing: false,
   clock: 'local',
 };
 

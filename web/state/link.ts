@@ -14,7 +14,7 @@ export interface FromLink {
 /** The parameters of a state, without what is as it always is. */
 export function linkOf(state: ExplorerState): URLSearchParams {
   const parameters = new URLSearchParams();
-  const { zones, range, search, by, groupBy, columns, comparison, event, isLive, clock } = state;
+  const { zones, range, search, by, groupBy, columns, comparison, event, isLive, isRefreshing, clock } = state;
   if (zones !== 'all') parameters.set('zone', zonesText(zones));
   setRange(range, parameters);
   setSearch(search, parameters);
@@ -24,6 +24,7 @@ export function linkOf(state: ExplorerState): URLSearchParams {
   if (comparison !== null) parameters.set('compare', comparisonText(comparison));
   if (event !== null) parameters.set('event', `${event.zone}/${event.timestamp}/${event.logId}`);
   if (isLive) parameters.set('live', 'on');
+  if (isRefreshing) parameters.set('refresh', 'on');
   if (clock !== DEFAULT_STATE.clock) parameters.set('clock', clock);
   return parameters;
 }
@@ -73,6 +74,7 @@ const READERS: Readonly<Record<string, (text: string, parameters: URLSearchParam
   compare: (text) => part('comparison', readComparison(text)),
   event: (text) => part('event', readEvent(text)),
   live: (text) => (text === 'on' ? { isLive: true } : null),
+  refresh: (text) => (text === 'on' ? { isRefreshing: true } : null),
   clock: (text) => (text === 'local' || text === 'utc' ? { clock: text } : null),
 };
 

@@ -48,19 +48,24 @@ export function questionOf(state: ExplorerState, now: number): Question {
       pageSize: PAGE_SIZE,
       histogram: { buckets: bucketsOf(window), by },
       facets: fields.map((field) => ({ field, limit, order })),
-      ...(comparison === null ? {} : { selection: selectionOf(comparison, window) }),
+      ...(comparison === null ? {} : { selection: selectionOf(comparison) }),
     },
   };
 }
 
 /** Changes exactly when the program has to be asked anew. */
-export function questionKey({ event: _event, columns: _columns, isLive: _isLive, clock: _clock, ...asked }: ExplorerState): string {
+export function questionKey({
+  event: _event,
+  columns: _columns,
+  isLive: _isLive,
+  isRefreshing: _isRefreshing,
+  clock: _clock,
+  ...asked
+}: ExplorerState): string {
   return JSON.stringify(asked);
 }
 
-function selectionOf(comparison: Comparison, window: Window): NonNullable<ExploreRequest['selection']> {
+function selectionOf(comparison: Comparison): NonNullable<ExploreRequest['selection']> {
   if (comparison.kind === 'value') return { filters: [{ field: comparison.field, op: 'eq', value: [comparison.value] }] };
-  // A link may keep a stretch that has left the window.
-  const from = Math.min(Math.max(comparison.from, window.from), window.to);
-  return { from, to: Math.min(Math.max(comparison.to, from), window.to) };
+  return { from: comparison.from, to: comparison.to };
 }

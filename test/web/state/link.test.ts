@@ -53,6 +53,7 @@ const state: fc.Arbitrary<ExplorerState> = fc.record({
   ),
   event: fc.option(fc.record({ zone: fc.integer(), timestamp: time, logId: text.filter((one) => one !== '') })),
   isLive: fc.boolean(),
+  isRefreshing: fc.boolean(),
   clock: fc.constantFrom('local', 'utc'),
 });
 

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { compileExplore } from '../../../query/request/compile-explore.ts';
+import { DEFAULT_STATE, type ExplorerState } from '../../../web/state/explorer-state.ts';
+import { bucketsOf, questionKey, questionOf } from '../../../web/state/question.ts';
+import { PRESET_MINUTES } from '../../../web/state/time-range.ts';
+
+const NOW = 1_795_514_400_000;
+const MINUTE = 60_000;
+
+describe('the question of a state', () => {
+  test.each<[string, Partial<ExplorerState>]>([
+    ['at first', {}],
+    ['with groups', { groupBy: ['asn', 'shieldZoneId'] }],
+    ['of one zone', { zones: [7] }],
+    ['that compares a stretch', { comparison: { kind: 'time', from: NOW - 30 * MINUTE, to: NOW - 20 * MINUTE } }],
+    ['that compares a stretch that has left the window', { comparison: { kind: 'time', from: NOW - 1e9, to: NOW - 9e8 } }],
+    ['that compares a value', { comparison: { kind: 'value', field: 'asn', value: '64510' } }],
+    ['of a millisecond', { range: { kind: 'between', from: NOW - 1, to: NOW } }],
+  ])('%s is one that the program takes', (_what, change) => {
+    const { body } = questionOf({ ...DEFAULT_STATE, ...change }, NOW);
+    const bytes = new TextEncoder().encode(JSON.stringify(body));
+    expect(() => compileExplore(bytes, { zones: [7, 8], nowMs: NOW })).not.toThrow();
+  });
+
+  test('changes by what is searched, and not by what is only shown', () => {
+    const key = questionKey(DEFAULT_STATE);
+    const shown: Partial<ExplorerState> = {
+      event: { zone: 7, timestamp: NOW, logId: 'a' },
+      columns: ['time'],
+      isLive: true,
+      isRefreshing: true,
+      clock: 'utc',
+    };
+    expect(questionKey({ ...DEFAULT_STATE, ...shown })).toBe(key);
+    const searched: Partial<ExplorerState> = {
+      zones: [7],
+      range: { kind: 'last', minutes: 15 },
+      search: { query: 'a', filters: [], exclude: [] },
+      by: null,
+      groupBy: ['ip'],
+      comparison: { kind: 'value', field: 'asn', value: '1' },
+    };
+    for (const [name, value] of Object.entries(searched))
+      expect([name, questionKey({ ...DEFAULT_STATE, [name]: value })]).not.toContain(key);
+    expect(Object.keys({ ...shown, ...searched }).toSorted()).toEqual(Object.keys(DEFAULT_STATE).toSorted());
+  });
+});
+
+describe('the buckets of the histogram', () => {
+  test.each(PRESET_MINUTES)('of the last %d minutes are as wide as people count', (minutes) => {
+    const buckets = bucketsOf({ from: NOW - minutes * MINUTE, to: NOW });
+    expect(buckets).toBeGreaterThanOrEqual(72);
+    expect(buckets).toBeLessThanOrEqual(180);
+    expect([5, 10, 30, 60, 120, 300, 600, 1200, 1800]).toContain((minutes * 60) / buckets);
+  });
+
+  test('of any other time are 120', () => {
+    expect(bucketsOf({ from: NOW - 1_234_567, to: NOW })).toBe(120);
+    expect(bucketsOf({ from: NOW - 1, to: NOW })).toBe(120);
+  });
+});
