@@ -1,4 +1,6 @@
 import { render } from 'preact';
+import { startOpening } from './events/opened-event.ts';
+import { startLive } from './live/live-tail.ts';
 import { Page } from './page.ts';
 import { startAskingForKey } from './search/key-dialog.ts';
 import { startAsking } from './state/answers.ts';
@@ -11,5 +13,7 @@ startScheme();
 startAsking();
 startAskingForKey();
 startAutoRefresh();
+startOpening();
+startLive();
 startShortcuts();
 render(html`<${Page} />`, document.body);

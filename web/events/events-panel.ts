@@ -1,24 +1,87 @@
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { type Failure, RequestFailed } from '../api/client.ts';
+import type { EventRow } from '../api/event-row.ts';
 import { answered } from '../state/answers.ts';
 import { explorer } from '../state/explorer.ts';
-import { timeText } from '../widgets/format.ts';
+import { hasNext, itemAt, lineCount } from '../table/loaded-pages.ts';
+import { mostLines } from '../table/virtual-scroll.ts';
+import { linePx, VirtualTable } from '../table/virtual-table.ts';
+import { countText, timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
-import { Value } from '../widgets/value-menu.ts';
+import { shownColumns } from './column-choice.ts';
+import { failure, goBack, goOn, hasEarlier, loaded, retry, startEvents, turn, want } from './event-pages.ts';
+import { eventTableColumns } from './event-table-columns.ts';
+import { enterEvent, isOpen, openEvent } from './opened-event.ts';
 
-/** The latest events. */
+/** The events that are found, newest first. */
 export function EventsPanel() {
+  const now = answered.value;
+  useLayoutEffect(() => {
+    if (now !== null && now.answer.rows !== null) startEvents(now);
+  }, [now]);
+  const pages = loaded.value;
   const { clock } = explorer.value;
-  const rows = answered.value?.answer.rows ?? [];
-  return html`<section class="events" aria-label="Events">
-    <table>
-      <tbody>
-        ${rows.map(
-          ({ timestamp, fields }) => html`<tr>
-            <td>${timeText(timestamp, clock)}</td>
-            <td><${Value} field="ip" value=${fields['ip'] ?? ''} /></td>
-            <td><${Value} field="url" value=${fields['url'] ?? ''} /></td>
-          </tr>`,
-        )}
-      </tbody>
-    </table>
-  </section>`;
+  const most = mostLines(linePx());
+  const count = pages === null ? 0 : lineCount(pages, most);
+  return html`${
+    pages !== null && pages.total === 0
+      ? html`<${NothingFound} />`
+      : html`<${VirtualTable}
+            label="Events, newest first"
+            columns=${eventTableColumns(shownColumns(), clock)}
+            count=${count}
+            itemAt=${(line: number) => (pages === null ? undefined : itemAt(pages, line))}
+            contents=${String(turn.value)}
+            isCurrent=${isOpen}
+            onView=${want}
+            onOpen=${(row: EventRow) => enterEvent(row)}
+            onMove=${(row: EventRow) => explorer.peek().event !== null && openEvent(row)}
+          />`
+  }
+    <${FailedPage} failure=${failure.value} onRetry=${retry} />
+    <${TableFoot} most=${most} count=${count} />`;
+}
+
+/** Why lines of a table did not come, with a button that asks again. */
+export function FailedPage({ failure: why, onRetry }: { readonly failure: Failure | null; readonly onRetry: () => void }) {
+  if (why === null) return null;
+  return html`<p class="failed" role="alert">
+    More lines could not be loaded: ${why.message} <button type="button" onClick=${onRetry}>Try again</button>
+  </p>`;
+}
+
+/** What a search without a result looks like. */
+export function NothingFound() {
+  return html`<p class="empty" role="status">No event matches. Take a condition away, or choose a longer time.</p>`;
+}
+
+/** Which part of the events the table has, and the way to the others. */
+function TableFoot({ most, count }: { readonly most: number; readonly count: number }) {
+  const pages = loaded.value;
+  const [failed, setFailed] = useState<string | null>(null);
+  if (pages === null || pages.total === null || count === 0) return null;
+  const last = itemAt(pages, count - 1);
+  const goes = hasNext(pages, most);
+  const { clock } = explorer.value;
+  const older = async (): Promise<void> => {
+    setFailed(null);
+    try {
+      await goOn(most, new AbortController().signal);
+    } catch (error) {
+      if (!(error instanceof RequestFailed)) throw error;
+      setFailed(error.failure.message);
+    }
+  };
+  const reaches =
+    last === undefined
+      ? ''
+      : goes
+        ? `, down to ${timeText(last.timestamp, clock)}`
+        : `; the oldest is of ${timeText(last.timestamp, clock)}`;
+  return html`<div class="table-foot">
+    <span>${countText(count)} ${count === 1 ? 'event' : 'events'}${reaches}</span>
+    ${hasEarlier.value ? html`<button type="button" onClick=${goBack}>Newer events</button>` : null}
+    ${goes ? html`<button type="button" disabled=${last === undefined} onClick=${() => void older()}>Older events</button>` : null}
+    ${failed === null ? null : html`<span class="failed" role="alert">${failed}</span>`}
+  </div>`;
 }

@@ -1,23 +1,120 @@
+import { useLayoutEffect, useState } from 'preact/hooks';
+import type { Group, Histogram, Window } from '../api/explore.ts';
+import { FailedPage, NothingFound } from '../events/events-panel.ts';
 import { answered } from '../state/answers.ts';
-import { explorer } from '../state/explorer.ts';
-import { countText } from '../widgets/format.ts';
+import { apply, explorer } from '../state/explorer.ts';
+import type { ExplorerState } from '../state/explorer-state.ts';
+import { itemAt, lineCount } from '../table/loaded-pages.ts';
+import { mostLines } from '../table/virtual-scroll.ts';
+import { linePx, type TableColumn, VirtualTable } from '../table/virtual-table.ts';
+import { countText, shareText, timeText, valueText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { Value } from '../widgets/value-menu.ts';
+import { drillDown } from './drill-down.ts';
+import { failure, loaded, retry, startGroups, turn, want } from './group-pages.ts';
+import { Sparkline, SparklineAxis } from './sparkline.ts';
 
-/** The events counted by the fields that are chosen. */
+/** The events counted by the fields that are chosen, the largest group first. */
 export function GroupsPanel() {
-  const { groupBy } = explorer.value;
-  const groups = answered.value?.answer.groups ?? [];
-  return html`<section class="groups" aria-label="Groups">
-    <table>
-      <tbody>
-        ${groups.map(
-          ({ key, count }) => html`<tr>
-            ${groupBy.map((field) => html`<td><${Value} field=${field} value=${key[field] ?? ''} /></td>`)}
-            <td>${countText(count)}</td>
-          </tr>`,
-        )}
-      </tbody>
-    </table>
-  </section>`;
+  const now = answered.value;
+  const [pointed, setPointed] = useState<string | null>(null);
+  useLayoutEffect(() => {
+    if (now !== null && now.answer.groups !== null) startGroups(now);
+  }, [now]);
+  const pages = loaded.value;
+  const { clock } = explorer.value;
+  const most = mostLines(linePx());
+  const count = pages === null ? 0 : lineCount(pages, most);
+  const window: Window = now === null ? { from: 0, to: 1 } : now.question.body;
+  const groupBy = now?.question.body.groupBy ?? [];
+  const all = eventsIn(now?.answer.histogram ?? null);
+  const facts = contextColumns(clock).filter(({ key }) => !groupBy.some((field) => field === key));
+  const columns = [...groupBy.map(dimensionColumn), ...countColumns(all), sparklineColumn(window, clock, setPointed), ...facts];
+  return html`${
+    pages !== null && pages.total === 0
+      ? html`<${NothingFound} />`
+      : html`<${VirtualTable}
+            label="Groups, the largest first"
+            columns=${columns}
+            count=${count}
+            itemAt=${(line: number) => (pages === null ? undefined : itemAt(pages, line))}
+            contents=${String(turn.value)}
+            isCurrent=${() => false}
+            onView=${want}
+            onOpen=${showEvents}
+          />`
+  }
+    <${FailedPage} failure=${failure.value} onRetry=${retry} />
+    <div class="table-foot">
+      <span>${pages === null || pages.total === null ? '' : groupsWords(count, pages.total)}</span>
+      <span class="pointed">${pointed ?? ''}</span>
+    </div>`;
+}
+
+function groupsWords(count: number, total: number): string {
+  const words = `${countText(total)} ${total === 1 ? 'group' : 'groups'}`;
+  return count === total ? words : `The first ${countText(count)} of ${words}: narrow the search for the others`;
+}
+
+function showEvents({ key }: Group): void {
+  const state = explorer.peek();
+  const words = state.groupBy.map((field) => `${field} ${valueText(key[field] ?? '')}`).join(', ');
+  apply(drillDown(state, key), { words: `Events of ${words}` });
+}
+
+/** All events of an answer. */
+function eventsIn(histogram: Histogram | null): number | null {
+  return histogram === null ? null : histogram.series.reduce((sum, { total }) => sum + total, histogram.other?.total ?? 0);
+}
+
+function dimensionColumn(field: ExplorerState['groupBy'][number]): TableColumn<Group> {
+  return {
+    key: field,
+    title: field,
+    leastRem: 11,
+    grow: 1,
+    cell: ({ key }) => html`<${Value} field=${field} value=${key[field] ?? ''} />`,
+  };
+}
+
+function textColumn(key: string, title: string, leastRem: number, textOf: (group: Group) => string): TableColumn<Group> {
+  const cell = (group: Group) => html`<bdi title=${textOf(group)}>${textOf(group)}</bdi>`;
+  return { key, title, leastRem, grow: 0, cell };
+}
+
+function numberColumn(key: string, title: string, leastRem: number, textOf: (group: Group) => string): TableColumn<Group> {
+  return { key, title, leastRem, grow: 0, isNumber: true, cell: textOf };
+}
+
+function countColumns(all: number | null): readonly TableColumn<Group>[] {
+  return [
+    numberColumn('count', 'Events', 6, ({ count }) => countText(count)),
+    numberColumn('share', 'Share', 4.5, ({ count }) => (all === null ? '' : shareText(count, all))),
+  ];
+}
+
+/** What else is known of a group. Columns that are named for a field are left out where the table is grouped by it. */
+function contextColumns(clock: ExplorerState['clock']): readonly TableColumn<Group>[] {
+  return [
+    numberColumn('blocked', 'Blocked', 6, ({ context }) => countText(context.blocked)),
+    numberColumn('challenged', 'Challenged', 6.5, ({ context }) => countText(context.challenged)),
+    numberColumn('logged', 'Logged', 6, ({ context }) => countText(context.logged)),
+    textColumn('country', 'Country', 5.5, ({ context }) => context.country),
+    textColumn('asn', 'AS', 6, ({ context }) => context.asn),
+    textColumn('feature', 'Features', 9, ({ context }) => context.features),
+    textColumn('ruleId', 'Rules', 9, ({ context }) => context.ruleIds),
+    textColumn('firstSeen', 'First', 11.5, ({ firstSeen }) => timeText(firstSeen, clock)),
+    textColumn('lastSeen', 'Last', 11.5, ({ lastSeen }) => timeText(lastSeen, clock)),
+  ];
+}
+
+function sparklineColumn(window: Window, clock: ExplorerState['clock'], onPoint: (words: string | null) => void): TableColumn<Group> {
+  return {
+    key: 'sparkline',
+    title: html`<${SparklineAxis} window=${window} clock=${clock} />`,
+    leastRem: 18,
+    grow: 2,
+    cell: ({ sparkline }) =>
+      sparkline === undefined ? '' : html`<${Sparkline} counts=${sparkline} window=${window} clock=${clock} onPoint=${onPoint} />`,
+  };
 }

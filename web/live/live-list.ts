@@ -1,11 +1,18 @@
+import type { EventRow } from '../api/event-row.ts';
 import type { DropReason } from './watch-tail.ts';
 
+interface Bounds {
+  readonly rows: number;
+  /** Of the logs together. */
+  readonly characters: number;
+}
+
 /** The newest events of a tail. All lists have the newest first and are bounded. */
-export interface LiveList<Row> {
-  readonly most: number;
-  readonly shown: readonly Row[];
+export interface LiveList {
+  readonly most: Bounds;
+  readonly shown: readonly EventRow[];
   /** Rows that came in while the list is paused; they are shown when it goes on. */
-  readonly waiting: readonly Row[];
+  readonly waiting: readonly EventRow[];
   /** Events that came in during the pause, also those that `waiting` has no room for. */
   readonly waitingCount: number;
   readonly isPaused: boolean;
@@ -13,32 +20,40 @@ export interface LiveList<Row> {
   readonly dropped: Readonly<Record<DropReason, number>>;
 }
 
-export function emptyList<Row>(most: number): LiveList<Row> {
+export function emptyList(most: Bounds): LiveList {
   return { most, shown: [], waiting: [], waitingCount: 0, isPaused: false, seen: 0, dropped: { unread: 0, costly: 0 } };
 }
 
 /** Adds rows, the newest last, as they came in since the list was drawn. */
-export function withRows<Row>(list: LiveList<Row>, rows: readonly Row[]): LiveList<Row> {
-  const newest = rows.slice(-list.most).reverse();
+export function withRows(list: LiveList, rows: readonly EventRow[]): LiveList {
+  const newest = rows.toReversed();
   const seen = list.seen + rows.length;
-  if (!list.isPaused) return { ...list, seen, shown: [...newest, ...list.shown].slice(0, list.most) };
-  const waiting = [...newest, ...list.waiting].slice(0, list.most);
-  return { ...list, seen, waiting, waitingCount: list.waitingCount + rows.length };
+  if (!list.isPaused) return { ...list, seen, shown: bounded([...newest, ...list.shown], list.most) };
+  return { ...list, seen, waiting: bounded([...newest, ...list.waiting], list.most), waitingCount: list.waitingCount + rows.length };
 }
 
-export function withDropped<Row>(list: LiveList<Row>, count: number, reason: DropReason): LiveList<Row> {
+function bounded(rows: readonly EventRow[], { rows: most, characters }: Bounds): readonly EventRow[] {
+  let length = 0;
+  const end = rows.findIndex(({ logText }, index) => {
+    length += logText.length;
+    return index >= most || (index > 0 && length > characters);
+  });
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
+export function withDropped(list: LiveList, count: number, reason: DropReason): LiveList {
   return { ...list, dropped: { ...list.dropped, [reason]: list.dropped[reason] + count } };
 }
 
 /** Pauses the list, or goes on with what came in meanwhile. */
-export function withPause<Row>(list: LiveList<Row>, isPaused: boolean): LiveList<Row> {
+export function withPause(list: LiveList, isPaused: boolean): LiveList {
   if (isPaused) return { ...list, isPaused };
-  return { ...list, isPaused, shown: [...list.waiting, ...list.shown].slice(0, list.most), waiting: [], waitingCount: 0 };
+  return { ...list, isPaused, shown: bounded([...list.waiting, ...list.shown], list.most), waiting: [], waitingCount: 0 };
 }
 
 /** What is to be said of the list beside its state. */
-export function listWords<Row>({ seen, dropped, isPaused, waitingCount }: LiveList<Row>): string {
-  const words = [`${count(seen)} events`];
+export function listWords({ seen, dropped, isPaused, waitingCount }: LiveList): string {
+  const words = [`${count(seen)} ${seen === 1 ? 'event' : 'events'}`];
   if (dropped.unread > 0) words.push(`${count(dropped.unread)} left out, because this page did not read fast enough`);
   if (dropped.costly > 0) words.push(`${count(dropped.costly)} left out, because trying the conditions on them costs too much`);
   if (isPaused) words.push(`paused, ${count(waitingCount)} new`);

@@ -32,6 +32,11 @@ export function preciseTime(ms: number, clock: Clock): string {
   return `${clockParts(ms, clock).time}.${String(((ms % 1000) + 1000) % 1000).padStart(3, '0')}`;
 }
 
+/** `2026-11-24 13:05:59.123`. */
+export function millisecondTime(ms: number, clock: Clock): string {
+  return `${clockParts(ms, clock).date} ${preciseTime(ms, clock)}`;
+}
+
 /** Date and time of day in ISO order, which sorts and which everybody reads. */
 function clockParts(ms: number, clock: Clock): { readonly date: string; readonly time: string } {
   const shifted = clock === 'utc' ? ms : ms - new Date(ms).getTimezoneOffset() * 60_000;

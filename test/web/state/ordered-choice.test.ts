@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { moved, movedTo } from '../../../web/groups/ordered-choice.ts';
+import { moved, movedTo } from '../../../web/state/ordered-choice.ts';
 
 const LIST = ['ip', 'asn', 'url'];
 

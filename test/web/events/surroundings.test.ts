@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { around, EACH_SIDE, pageSizeForEnd } from '../../../web/events/surroundings.ts';
+
+test('the last page of any number of events has as many as are wanted', () => {
+  fc.assert(
+    fc.property(fc.nat(1_000_000), (total) => {
+      const size = pageSizeForEnd(total, 20);
+      expect(size).toBeLessThanOrEqual(500);
+      const lastPage = total % size === 0 ? size : total % size;
+      expect(Math.min(lastPage, total)).toBeGreaterThanOrEqual(Math.min(20, total));
+    }),
+  );
+});
+
+const rowsOf = (...times: readonly number[]) =>
+  times.map((timestamp) => ({ logId: `e${timestamp}`, timestamp, shieldZoneId: 7, fields: {}, logText: '{}' }));
+
+const downFrom = (time: number, count: number) => rowsOf(...Array.from({ length: count }, (_, index) => time - index));
+
+describe('the events around one', () => {
+  const [row] = rowsOf(50);
+  if (row === undefined) throw new Error('there is no row');
+
+  test('are as many as fit on each side, and say that there are more', () => {
+    const found = around(row, downFrom(70, 21), downFrom(49, EACH_SIDE), { newer: 30, older: 12 });
+    expect(found.rows.map(({ timestamp }) => timestamp)).toEqual(downFrom(60, 21).map(({ timestamp }) => timestamp));
+    expect([found.moreNewer, found.moreOlder]).toEqual([true, true]);
+  });
+
+  test('are all, where there are few', () => {
+    const found = around(row, rowsOf(52, 50), rowsOf(3), { newer: 2, older: 1 });
+    expect(found).toEqual({ rows: rowsOf(52, 50, 3), moreNewer: false, moreOlder: false });
+  });
+
+  test('have the event itself where the program does not know it yet', () => {
+    expect(around(row, rowsOf(52), rowsOf(3), { newer: 1, older: 1 }).rows).toEqual(rowsOf(52, 50, 3));
+  });
+});

@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { timeTicks } from '../../../web/groups/time-axis.ts';
+
+const at = (text: string): number => Date.parse(text);
+
+describe('the marks of an axis', () => {
+  test.each([
+    ['2026-11-24T10:00Z', '2026-11-24T11:00Z', ['10:00', '10:15', '10:30', '10:45']],
+    ['2026-11-24T10:07Z', '2026-11-25T10:07Z', ['12:00', '18:00', '25 Nov', '06:00']],
+    ['2026-11-22T10:00Z', '2026-11-25T10:00Z', ['23 Nov', '24 Nov', '25 Nov']],
+    ['2026-11-24T10:00:00Z', '2026-11-24T10:00:04Z', ['10:00:00', '10:00:01', '10:00:02', '10:00:03']],
+  ])('from %s to %s are round times', (from, to, labels) => {
+    expect(timeTicks({ from: at(from), to: at(to) }, 'utc', 4).map(({ label }) => label)).toEqual(labels);
+  });
+
+  test('stand where their times are', () => {
+    const [first, second] = timeTicks({ from: at('2026-11-24T00:30Z'), to: at('2026-11-24T04:30Z') }, 'utc', 4);
+    expect([first, second]).toEqual([
+      { at: 0.125, label: '01:00' },
+      { at: 0.375, label: '02:00' },
+    ]);
+  });
+
+  test('are in the window and no more than wanted, whatever the window and the clock', () => {
+    const window = fc.tuple(fc.integer({ min: 0, max: 4e12 }), fc.integer({ min: 1, max: 72 * 3_600_000 }));
+    fc.assert(
+      fc.property(window, fc.constantFrom('utc' as const, 'local' as const), ([from, length], clock) => {
+        const ticks = timeTicks({ from, to: from + length }, clock, 4);
+        expect(ticks.length).toBeLessThanOrEqual(4);
+        for (const tick of ticks) expect(tick.at >= 0 && tick.at < 1).toBe(true);
+      }),
+    );
+  });
+});

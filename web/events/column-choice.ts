@@ -1,0 +1,72 @@
+import { EVENT_COLUMNS, type EventColumn, usualColumns, withColumn } from '../state/event-columns.ts';
+import { apply, explorer } from '../state/explorer.ts';
+import { moved } from '../state/ordered-choice.ts';
+import { html } from '../widgets/html.ts';
+import { useKeptFocus } from '../widgets/kept-focus.ts';
+import { Popover } from '../widgets/popover.ts';
+import { columnTitle } from './event-table-columns.ts';
+
+/** The columns of the table of events now. */
+export function shownColumns(): readonly EventColumn[] {
+  const { columns, zones } = explorer.value;
+  return columns ?? usualColumns(zones === 'all' || zones.length > 1);
+}
+
+/** The button whose panel chooses columns and their order. */
+export function ColumnChoice() {
+  return html`<${Popover} title="Columns of the table" content=${() => html`<${ColumnList} />`}>Columns</${Popover}>`;
+}
+
+function choose(columns: readonly EventColumn[] | null): void {
+  apply({ columns }, { replace: true });
+}
+
+function ColumnList() {
+  const shown = shownColumns();
+  const all = [...shown, ...EVENT_COLUMNS.filter((column) => !shown.includes(column))];
+  const { list, keep } = useKeptFocus<HTMLUListElement>(all);
+  const toggled = (column: EventColumn, event: Event): void => {
+    keep(column);
+    choose(withColumn(shown, column, (event.currentTarget as HTMLInputElement).checked));
+  };
+  return html`<div class="column-choice">
+    <ul ref=${list}>
+      ${all.map(
+        (column) => html`<li key=${column}>
+          <label>
+            <input
+              type="checkbox"
+              data-focus=${column}
+              checked=${shown.includes(column)}
+              disabled=${shown.length === 1 && shown.includes(column)}
+              onChange=${(event: Event) => toggled(column, event)}
+            />
+            ${columnTitle(column)}
+          </label>
+          ${shown.includes(column) ? html`<${MoveButtons} column=${column} shown=${shown} keep=${keep} />` : null}
+        </li>`,
+      )}
+    </ul>
+    <button type="button" disabled=${explorer.value.columns === null} onClick=${() => choose(null)}>The usual columns</button>
+  </div>`;
+}
+
+interface MoveButtonsProps {
+  readonly column: EventColumn;
+  readonly shown: readonly EventColumn[];
+  readonly keep: (name: string) => void;
+}
+
+function MoveButtons({ column, shown, keep }: MoveButtonsProps) {
+  const step = (by: number, mark: string, words: string) => html`<button
+    type="button"
+    class="quiet"
+    data-focus=${`${column} ${by}`}
+    aria-label=${`Move ${columnTitle(column)} ${words}`}
+    aria-disabled=${shown.at(by < 0 ? 0 : -1) === column}
+    onClick=${() => [keep(`${column} ${by}`), choose(moved(shown, column, by))]}
+  >
+    ${mark}
+  </button>`;
+  return html`<span class="moves">${step(-1, '↑', 'to the front')}${step(1, '↓', 'to the back')}</span>`;
+}

@@ -1,0 +1,131 @@
+import type { ComponentChild } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { DIMENSIONS } from '../../query/event-fields.ts';
+import { type EventRow, rowKey } from '../api/event-row.ts';
+import { EVENT_COLUMNS, type EventColumn } from '../state/event-columns.ts';
+import { explorer } from '../state/explorer.ts';
+import type { EventKey } from '../state/explorer-state.ts';
+import { millisecondTime } from '../widgets/format.ts';
+import { html } from '../widgets/html.ts';
+import { copy, Value } from '../widgets/value-menu.ts';
+import { neighboursOf } from './event-pages.ts';
+import { columnTitle } from './event-table-columns.ts';
+import { LogTree } from './log-tree.ts';
+import { closeEvent, focusWish, openEvent, opened, reloadEvent } from './opened-event.ts';
+import { SurroundingEvents } from './surrounding-events.ts';
+
+/** The open event beside the table, which can still be used. Escape closes it, and the focus goes back to where it was. */
+export function EventDrawer() {
+  const event = opened.value;
+  return event.kind === 'none' ? null : html`<${OpenDrawer} />`;
+}
+
+function OpenDrawer() {
+  const event = opened.value;
+  const drawer = useRef<HTMLElement>(null);
+  const cameFrom = useRef<Element | null>(null);
+  useEffect(() => {
+    cameFrom.current ??= document.activeElement;
+    if (focusWish.value > 0) drawer.current?.focus();
+  }, [focusWish.value]);
+  useEffect(() => {
+    const escaped = ({ key, defaultPrevented }: KeyboardEvent): void => {
+      // An open menu or dialog is closed first.
+      if (key === 'Escape' && !defaultPrevented && document.querySelector('dialog[open], [popover]:popover-open') === null) closeEvent();
+    };
+    addEventListener('keydown', escaped);
+    return () => {
+      removeEventListener('keydown', escaped);
+      const isLost = document.activeElement === document.body || drawer.current?.contains(document.activeElement) === true;
+      const origin = cameFrom.current;
+      if (isLost && origin instanceof HTMLElement) queueMicrotask(() => origin.focus({ preventScroll: true }));
+    };
+  }, []);
+  return html`<aside class="drawer" role="dialog" aria-label="Event" tabindex="-1" ref=${drawer}>
+    ${event.kind === 'shown' ? html`<${ShownEvent} key=${rowKey(event.row)} row=${event.row} />` : html`<${MissingEvent} />`}
+  </aside>`;
+}
+
+function DrawerHead({ children }: { readonly children?: ComponentChild }) {
+  return html`<header class="drawer-head">
+    <h2>Event</h2>
+    ${children}
+    <button type="button" class="quiet" aria-label="Close the event" title="Close (Esc)" onClick=${closeEvent}>✕</button>
+  </header>`;
+}
+
+/** What is said in place of an event that is not there. */
+function MissingEvent() {
+  const event = opened.value;
+  if (event.kind === 'none' || event.kind === 'shown') return null;
+  const words = ({ zone, logId }: EventKey) => html`<bdi>${logId}</bdi> of zone ${zone}`;
+  const what = words(event.key);
+  if (event.kind === 'loading') return html`<${DrawerHead} /><p role="status">Looking for ${what}…</p>`;
+  if (event.kind === 'gone') {
+    return html`<${DrawerHead} /><p role="status">There is no event ${what} any more. Searches reach 72 hours back.</p>`;
+  }
+  return html`<${DrawerHead} />
+    <p class="failed" role="alert">${event.failure.message} <button type="button" onClick=${reloadEvent}>Try again</button></p>`;
+}
+
+/** The event as a line of NDJSON, its log byte for byte. */
+function rowText({ logId, timestamp, logText, fields, shieldZoneId }: EventRow): string {
+  const text = JSON.stringify({ logId, timestamp, fields, shieldZoneId });
+  return `${text.slice(0, -1)},"log":${logText}}`;
+}
+
+function ShownEvent({ row }: { readonly row: EventRow }) {
+  const { clock } = explorer.value;
+  const { newer, older } = neighboursOf(rowKey(row));
+  const step = (to: EventRow | undefined, mark: string, label: string) => html`<button
+    type="button"
+    class="quiet"
+    aria-label=${label}
+    title=${label}
+    aria-disabled=${to === undefined}
+    onClick=${() => to !== undefined && openEvent(to)}
+  >
+    ${mark}
+  </button>`;
+  const { ip } = row.fields;
+  return html`<${DrawerHead}>
+      ${step(newer, '↑', 'Newer event')} ${step(older, '↓', 'Older event')}
+      <button type="button" onClick=${() => void copy(rowText(row))}>Copy event</button>
+    </${DrawerHead}>
+    <dl class="fields">
+      <div>
+        <dt>Time</dt>
+        <dd>
+          ${millisecondTime(row.timestamp, clock)} ${clock === 'utc' ? 'UTC' : 'local'}
+          <small>${new Date(row.timestamp).toISOString()} · ${row.timestamp}</small>
+        </dd>
+      </div>
+      <div><dt>Log id</dt><dd><bdi>${row.logId}</bdi></dd></div>
+      <div><dt>Zone</dt><dd><${Value} field="shieldZoneId" value=${String(row.shieldZoneId)} /></dd></div>
+      ${FIELDS.map((field) => html`<${FieldLine} key=${field} field=${field} value=${row.fields[field]} />`)}
+    </dl>
+    <section aria-label="Log of the event">
+      <h3>Log <button type="button" onClick=${() => void copy(row.logText)}>Copy JSON</button></h3>
+      <${LogTree} log=${row.logText} />
+    </section>
+    ${
+      ip === undefined || ip === ''
+        ? null
+        : html`<section aria-label="Around it">
+            <h3>Around it: events of <bdi>${ip}</bdi></h3>
+            <${SurroundingEvents} row=${row} ip=${ip} />
+          </section>`
+    }`;
+}
+
+type FieldColumn = Exclude<EventColumn, 'time' | 'shieldZoneId' | 'logId'>;
+
+const FIELDS = EVENT_COLUMNS.filter((column): column is FieldColumn => !['time', 'shieldZoneId', 'logId'].includes(column));
+
+function FieldLine({ field, value }: { readonly field: FieldColumn; readonly value: string | undefined }) {
+  const dimension = DIMENSIONS.find((name) => name === field);
+  return html`<div>
+    <dt>${columnTitle(field)}</dt>
+    <dd>${dimension === undefined ? html`<bdi>${value ?? '(none)'}</bdi>` : html`<${Value} field=${dimension} value=${value ?? ''} />`}</dd>
+  </div>`;
+}

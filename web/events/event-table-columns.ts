@@ -1,0 +1,52 @@
+import type { EventRow } from '../api/event-row.ts';
+import type { EventColumn } from '../state/event-columns.ts';
+import type { ExplorerState } from '../state/explorer-state.ts';
+import type { TableColumn } from '../table/virtual-table.ts';
+import { millisecondTime } from '../widgets/format.ts';
+import { html } from '../widgets/html.ts';
+
+/** What a column is called, its least width, and its share of what is left over. */
+const LAYOUT: Readonly<Record<EventColumn, readonly [title: string, leastRem: number, grow: number]>> = {
+  time: ['Time', 14, 0],
+  shieldZoneId: ['Zone', 5, 0],
+  action: ['Action', 7.5, 0],
+  feature: ['Feature', 10, 0],
+  ruleId: ['Rule', 8, 0.3],
+  ruleName: ['Rule name', 11, 1],
+  ip: ['IP', 11, 0.5],
+  country: ['Country', 5.5, 0],
+  asn: ['AS', 6, 0],
+  ja4: ['JA4', 9, 1],
+  url: ['URL', 13, 3],
+  ua: ['User agent', 13, 2],
+  logId: ['Log id', 9, 1],
+};
+
+export function columnTitle(column: EventColumn): string {
+  return LAYOUT[column][0];
+}
+
+/** The columns of a table of events. */
+export function eventTableColumns(columns: readonly EventColumn[], clock: ExplorerState['clock']): readonly TableColumn<EventRow>[] {
+  return columns.map((column) => {
+    const [title, leastRem, grow] = LAYOUT[column];
+    const head = column === 'time' ? `${title} (${clock === 'utc' ? 'UTC' : 'local'})` : title;
+    return { key: column, title: head, leastRem, grow, cell: (row) => cellOf(row, column, clock) };
+  });
+}
+
+function cellOf(row: EventRow, column: EventColumn, clock: ExplorerState['clock']) {
+  if (column === 'time')
+    return html`<time datetime=${new Date(row.timestamp).toISOString()}>${millisecondTime(row.timestamp, clock)}</time>`;
+  if (column === 'shieldZoneId') return row.shieldZoneId;
+  const text = column === 'logId' ? row.logId : row.fields[column];
+  if (text === undefined) return html`<span class="missing" title="The event has no ${column}">–</span>`;
+  return html`<bdi class=${column === 'action' ? `action action-${actionKind(text)}` : ''} title=${text}>${text}</bdi>`;
+}
+
+const ACTIONS = ['blocked', 'challenged', 'logged', 'allowed'];
+
+/** The usual actions have marks of their own. */
+function actionKind(action: string): string {
+  return ACTIONS.find((known) => known === action.toLowerCase()) ?? 'other';
+}

@@ -1,0 +1,29 @@
+import { explore, type Group } from '../api/explore.ts';
+import { conditionsOf, withinReach } from '../events/event-pages.ts';
+import type { Answered } from '../state/answers.ts';
+import type { Question } from '../state/question.ts';
+import { PAGE_ITEMS, type PageAnswer, type Stretch } from '../table/loaded-pages.ts';
+import { createPageLoader } from '../table/page-loader.ts';
+
+async function askPage(question: Question, { from, to }: Stretch, page: number, signal: AbortSignal): Promise<PageAnswer<Group>> {
+  const window = withinReach({ from, to }, Date.now());
+  if (window === null) return { page, items: [], total: 0, from: to };
+  const { groupBy = [], buckets = 0 } = question.body;
+  const body = { ...window, ...conditionsOf(question), groupBy, buckets, page, pageSize: PAGE_ITEMS };
+  const { groups, total } = await explore(question.zones, body, signal);
+  return { page, items: groups ?? [], total, from: window.from };
+}
+
+/** Names a group among those of one question. */
+export function groupKey({ key }: Group): string {
+  return JSON.stringify(key);
+}
+
+/** The groups of the table, as far as they are loaded. */
+export const { loaded, asked, turn, failure, want, retry, start } = createPageLoader<Group, Question>({ ask: askPage, keyOf: groupKey });
+
+/** Begins at the largest group of an answer. */
+export function startGroups({ question, answer }: Answered): void {
+  const { from, to } = question.body;
+  start(question, { from, to, skip: 0 }, { page: 0, items: answer.groups ?? [], total: answer.total, from });
+}

@@ -1,0 +1,68 @@
+import type { Window } from '../api/explore.ts';
+import type { ExplorerState } from '../state/explorer-state.ts';
+import { countText, timeText } from '../widgets/format.ts';
+import { html } from '../widgets/html.ts';
+import { timeTicks } from './time-axis.ts';
+
+const HEIGHT = 20;
+const MOST_TICKS = 4;
+/** Behind this place of the axis there is no room for the words of a mark. */
+const LAST_LABEL = 0.85;
+
+interface AxisProps {
+  readonly window: Window;
+  readonly clock: ExplorerState['clock'];
+}
+
+/** The axis that all sparklines of a table share, as the head of their column. */
+export function SparklineAxis({ window, clock }: AxisProps) {
+  return html`<div class="axis" title=${`From ${timeText(window.from, clock)} to ${timeText(window.to, clock)}`}>
+    <span class="spoken">Over time</span>
+    ${timeTicks(window, clock, MOST_TICKS).map(
+      ({ at, label }) => html`<span aria-hidden="true" style=${{ left: `${at * 100}%` }}>${at > LAST_LABEL ? '' : label}</span>`,
+    )}
+  </div>`;
+}
+
+interface SparklineProps extends AxisProps {
+  readonly counts: readonly number[];
+  /** Gets what is under the pointer, or null. */
+  readonly onPoint: (words: string | null) => void;
+}
+
+/** When the buckets of a window begin and end. */
+function bucketTimes(index: number, length: number, { from, to }: Window): readonly [number, number] {
+  const width = (to - from) / length;
+  return [from + index * width, from + (index + 1) * width];
+}
+
+/** The events of a group over the window, as high as its own highest bar, whose count stands beside it. */
+export function Sparkline({ counts, window, clock, onPoint }: SparklineProps) {
+  const peak = Math.max(0, ...counts);
+  const peakAt = timeText(bucketTimes(counts.indexOf(peak), counts.length, window)[0], clock);
+  const heightOf = (count: number): number => (count === 0 ? 0 : Math.max(1.5, (count / Math.max(1, peak)) * HEIGHT));
+  const path = counts.map((count, x) => (count === 0 ? '' : `M${x} ${HEIGHT}v${-heightOf(count)}h.85v${heightOf(count)}z`)).join('');
+  const pointed = (event: PointerEvent): void => {
+    const { left, width } = (event.currentTarget as Element).getBoundingClientRect();
+    const index = Math.min(counts.length - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * counts.length)));
+    const [begin, end] = bucketTimes(index, counts.length, window).map((time) => timeText(time, clock));
+    onPoint(`${begin} to ${end}: ${countText(counts[index] ?? 0)}`);
+  };
+  return html`<div class="sparkline">
+    <svg
+      viewBox=${`0 0 ${counts.length} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label=${`Highest at ${peakAt}: ${countText(peak)}`}
+      onPointerMove=${pointed}
+      onPointerLeave=${() => onPoint(null)}
+    >
+      ${timeTicks(window, clock, MOST_TICKS).map(({ at }) => {
+        const x = at * counts.length;
+        return html`<line class="tick" x1=${x} x2=${x} y1="0" y2=${HEIGHT} vector-effect="non-scaling-stroke" />`;
+      })}
+      <path d=${path} />
+    </svg>
+    <small title="The highest bar">${countText(peak)}</small>
+  </div>`;
+}

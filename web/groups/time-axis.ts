@@ -1,0 +1,50 @@
+import type { Window } from '../api/explore.ts';
+import type { ExplorerState } from '../state/explorer-state.ts';
+
+/** A mark of an axis. */
+export interface TimeTick {
+  /** From 0, the begin of the window, to 1, its end. */
+  readonly at: number;
+  /** `12:30`, or at midnight `24 Nov`. */
+  readonly label: string;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Distances between marks: those of a clock face. */
+const STEPS_MS: readonly number[] = [
+  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * 1_000),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR_MS),
+  DAY_MS,
+];
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Round times of a window, at most `most` of them and as many as that allows, by the clock that is chosen. */
+export function timeTicks({ from, to }: Window, clock: ExplorerState['clock'], most: number): readonly TimeTick[] {
+  const step = STEPS_MS.find((ms) => (to - from) / ms <= most) ?? DAY_MS * Math.ceil((to - from) / DAY_MS / most);
+  const ticks: TimeTick[] = [];
+  // A day begins at another time where the clocks change, so each mark has a shift of its own.
+  for (let time = nextRound(from, step, clock); time < to; time = nextRound(time + 1, step, clock)) {
+    ticks.push({ at: (time - from) / (to - from), label: tickLabel(time, step, clock) });
+  }
+  return ticks.slice(0, most);
+}
+
+function shiftOf(time: number, clock: ExplorerState['clock']): number {
+  return clock === 'utc' ? 0 : -new Date(time).getTimezoneOffset() * MINUTE_MS;
+}
+
+function nextRound(time: number, step: number, clock: ExplorerState['clock']): number {
+  const shift = shiftOf(time, clock);
+  return Math.ceil((time + shift) / step) * step - shift;
+}
+
+function tickLabel(time: number, step: number, clock: ExplorerState['clock']): string {
+  const shifted = new Date(time + shiftOf(time, clock));
+  const text = shifted.toISOString().slice(11, step < MINUTE_MS ? 19 : 16);
+  return /^00:00(:00)?$/.test(text) ? `${shifted.getUTCDate()} ${MONTHS[shifted.getUTCMonth()]}` : text;
+}

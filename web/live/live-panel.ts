@@ -1,0 +1,54 @@
+import type { EventRow } from '../api/event-row.ts';
+import { shownColumns } from '../events/column-choice.ts';
+import { eventTableColumns } from '../events/event-table-columns.ts';
+import { enterEvent, isOpen } from '../events/opened-event.ts';
+import { apply, explorer } from '../state/explorer.ts';
+import { VirtualTable } from '../table/virtual-table.ts';
+import { html } from '../widgets/html.ts';
+import { listWords } from './live-list.ts';
+import { liveList, pause, tailState, watchAgain } from './live-tail.ts';
+import type { TailState } from './watch-tail.ts';
+
+/** Events as they come in. */
+export function LivePanel() {
+  const list = liveList.value;
+  const { clock } = explorer.value;
+  return html`<div class="table-bar">
+      <button type="button" aria-pressed=${list.isPaused} onClick=${() => pause(!list.isPaused)}>Pause</button>
+      <${LiveStatus} />
+    </div>
+    <${VirtualTable}
+      label="Live events, newest first"
+      columns=${eventTableColumns(shownColumns(), clock)}
+      count=${list.shown.length}
+      itemAt=${(line: number) => list.shown[line]}
+      contents="live"
+      isCurrent=${isOpen}
+      onView=${() => {}}
+      onOpen=${(row: EventRow) => [pause(true), enterEvent(row)]}
+    />`;
+}
+
+/** Switches between the events of a time and those that come in. */
+export function LiveSwitch() {
+  const { isLive } = explorer.value;
+  return html`<button type="button" aria-pressed=${isLive} onClick=${() => apply({ isLive: !isLive })}>Live</button>`;
+}
+
+const WORDS: Readonly<Record<TailState['kind'], string>> = {
+  connecting: 'Connecting',
+  watching: 'Watching',
+  lost: 'The connection is lost and will be opened again',
+  expired: 'Events are missing here, because they are no longer kept',
+  refused: 'The program has refused the live tail',
+};
+
+function LiveStatus() {
+  const { kind, detail } = tailState.value;
+  const isBad = kind !== 'watching' && kind !== 'connecting';
+  const words = detail === '' ? WORDS[kind] : `${WORDS[kind]}: ${detail}`;
+  return html`<span role="status">
+    <span class=${isBad ? 'failed' : ''}>${words}</span>; ${listWords(liveList.value)}
+    ${kind === 'refused' ? html` <button type="button" onClick=${watchAgain}>Try again</button>` : null}
+  </span>`;
+}

@@ -1,0 +1,84 @@
+import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
+import { accessKey } from '../api/access-key.ts';
+import { type EventRow, readRow } from '../api/event-row.ts';
+import { explorer } from '../state/explorer.ts';
+import { zonesText } from '../state/explorer-state.ts';
+import { emptyList, type LiveList, withDropped, withPause, withRows } from './live-list.ts';
+import { type TailState, watchTail } from './watch-tail.ts';
+
+/** Newer events push out older ones beyond this many, or beyond so many characters of their logs. */
+const MOST = { rows: 500, characters: 32 * 1024 * 1024 };
+
+/** The shortest time between two drawings of the table. */
+const DRAW_MS = 200;
+
+const list = signal<LiveList>(emptyList(MOST));
+const state = signal<TailState>({ kind: 'connecting', detail: '' });
+const turn = signal(0);
+
+export const liveList: ReadonlySignal<LiveList> = list;
+export const tailState: ReadonlySignal<TailState> = state;
+
+/** Pauses the table, or goes on with what came in meanwhile. The tail is read on. */
+export function pause(isPaused: boolean): void {
+  list.value = withPause(list.peek(), isPaused);
+}
+
+/** Opens a tail anew that the program has refused. */
+export function watchAgain(): void {
+  turn.value += 1;
+}
+
+function watch(zones: string, search: string, signal: AbortSignal): void {
+  let gathered: EventRow[] = [];
+  let isDue = false;
+  const draw = (): void => {
+    isDue = false;
+    if (signal.aborted) return;
+    list.value = withRows(list.peek(), gathered);
+    gathered = [];
+  };
+  const fetchStream = (headers: Readonly<Record<string, string>>): Promise<Response> => {
+    const key = accessKey.peek();
+    return fetch(`/shield/event-logs/${zones}/tail?${new URLSearchParams({ search })}`, {
+      headers: { ...headers, ...(key === '' ? {} : { AccessKey: key }) },
+      signal,
+    });
+  };
+  void watchTail({
+    fetchStream,
+    onRow(text) {
+      gathered.push(readRow(text));
+      // A hidden page is drawn rarely; it keeps no more than it would show.
+      if (gathered.length > 2 * MOST.rows) draw();
+      if (!isDue) setTimeout(draw, DRAW_MS);
+      isDue = true;
+    },
+    onDropped(count, reason) {
+      list.value = withDropped(list.peek(), count, reason);
+    },
+    onState(next) {
+      state.value = next;
+    },
+    signal,
+  });
+}
+
+/** Watches while the page is live; other zones or conditions begin a new tail. */
+export function startLive(): void {
+  const watched = computed(() => {
+    const { isLive, zones, search } = explorer.value;
+    return isLive ? JSON.stringify([zonesText(zones), search]) : null;
+  });
+  effect(() => {
+    void [watched.value, accessKey.value, turn.value];
+    if (watched.value === null) return;
+    const abort = new AbortController();
+    untracked(() => {
+      const { zones, search } = explorer.peek();
+      list.value = emptyList(MOST);
+      watch(zonesText(zones), JSON.stringify(search), abort.signal);
+    });
+    return () => abort.abort();
+  });
+}

@@ -1,0 +1,28 @@
+import { ColumnChoice } from './events/column-choice.ts';
+import { EventDrawer } from './events/event-drawer.ts';
+import { EventsPanel } from './events/events-panel.ts';
+import { NewEvents } from './events/new-events.ts';
+import { GroupBy } from './groups/group-by.ts';
+import { GroupsPanel } from './groups/groups-panel.ts';
+import { LivePanel, LiveSwitch } from './live/live-panel.ts';
+import { explorer } from './state/explorer.ts';
+import { html } from './widgets/html.ts';
+
+/** The lower half of the page: events, groups, or events as they come in, and the event that is shown whole. */
+export function Results() {
+  const { groupBy, isLive } = explorer.value;
+  const shows = isLive ? 'live' : groupBy.length > 0 ? 'groups' : 'events';
+  const Table = { live: LivePanel, groups: GroupsPanel, events: EventsPanel }[shows];
+  return html`<section class="panel results" aria-label="Results">
+      <header class="table-bar">
+        <h2>${{ live: 'Live', groups: 'Groups', events: 'Events' }[shows]}</h2>
+        ${isLive ? null : html`<${GroupBy} />`}
+        <${LiveSwitch} />
+        ${isLive ? null : html`<${NewEvents} />`}
+        <span class="gap"></span>
+        ${shows === 'groups' ? null : html`<${ColumnChoice} />`}
+      </header>
+      <${Table} />
+    </section>
+    <${EventDrawer} />`;
+}

@@ -1,0 +1,148 @@
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type Children, html } from '../widgets/html.ts';
+import { type LineRange, lineAfterKey, linesInView, type ScrollView, scrollTopFor } from './virtual-scroll.ts';
+
+export interface TableColumn<Item> {
+  readonly key: string;
+  readonly title: Children;
+  /** The least width, in the font size of the page. */
+  readonly leastRem: number;
+  /** The share of the width that is left over; 0: none. */
+  readonly grow: number;
+  readonly isNumber?: boolean;
+  readonly cell: (item: Item) => Children;
+}
+
+export interface VirtualTableProps<Item> {
+  readonly label: string;
+  readonly columns: readonly TableColumn<Item>[];
+  readonly count: number;
+  readonly itemAt: (line: number) => Item | undefined;
+  /** When it changes, the table is another one: it begins at its top. */
+  readonly contents: string;
+  /** The line that is marked, because its item is shown elsewhere. */
+  readonly isCurrent: (item: Item) => boolean;
+  readonly onView: (range: LineRange) => void;
+  /** Enter, or a click on a line. */
+  readonly onOpen: (item: Item) => void;
+  /** The keyboard has come to another line. */
+  readonly onMove?: (item: Item) => void;
+}
+
+/** Lines above and below the view that are drawn, and loaded, in advance. */
+const BEYOND = 8;
+
+/** Height of a line, in the font size of the page. */
+const LINE_REM = 1.9;
+
+/** The height of a line in whole pixels, so that lines stay sharp and sums exact. */
+export function linePx(): number {
+  return Math.round(LINE_REM * Number.parseFloat(getComputedStyle(document.documentElement).fontSize));
+}
+
+/** The tracks of a CSS grid. */
+function tracksOf(columns: readonly TableColumn<never>[]): string {
+  return columns.map(({ leastRem, grow }) => (grow === 0 ? `${leastRem}rem` : `minmax(${leastRem}rem, ${grow}fr)`)).join(' ');
+}
+
+/** What a person clicks in a line instead of the line. */
+const CONTROLS = 'button, a, input, select';
+
+/**
+ * A table of any length, of which only the lines in view are in the document. It is one stop of the keyboard: arrows, Page up and down,
+ * Home and End go from line to line, Enter opens one.
+ */
+export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
+  const { label, columns, count, itemAt, contents, isCurrent, onView, onOpen, onMove } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const head = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const [scrollTopPx, setScrollTop] = useState(0);
+  const [viewportPx, setViewport] = useState(0);
+  const [active, setActive] = useState(0);
+  const rowPx = linePx();
+  const view: ScrollView = { scrollTopPx, viewportPx, rowPx, count };
+  const range = linesInView(view, BEYOND);
+
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const measure = (): void => setViewport(Math.max(0, element.clientHeight - (head.current?.offsetHeight ?? 0)));
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    scroller.current?.scrollTo({ top: 0 });
+    setScrollTop(0);
+    setActive(0);
+  }, [contents]);
+  useEffect(() => onView(range), [contents, range.first, range.end, count]);
+
+  const openLine = (line: number): void => {
+    const item = itemAt(line);
+    if (item !== undefined) onOpen(item);
+  };
+  const moveTo = (line: number): void => {
+    setActive(line);
+    scroller.current?.scrollTo({ top: scrollTopFor(line, view) });
+    const item = itemAt(line);
+    if (item !== undefined) onMove?.(item);
+  };
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.target !== event.currentTarget || event.altKey || event.ctrlKey || event.metaKey) return;
+    const line = lineAfterKey(event.key, active, view);
+    if (event.key === 'Enter') openLine(active);
+    else if (line !== null) moveTo(line);
+    else return;
+    event.preventDefault();
+  };
+  const clicked = (event: MouseEvent, line: number): void => {
+    // A user who selects text to copy it does not want to open the line.
+    if ((event.target as Element).closest(CONTROLS) !== null || getSelection()?.isCollapsed === false) return;
+    setActive(line);
+    openLine(line);
+  };
+
+  const lines = Array.from({ length: range.end - range.first }, (_, index) => range.first + index);
+  const isActiveDrawn = active >= range.first && active < range.end;
+  return html`<div
+    class="grid"
+    role="grid"
+    tabindex="0"
+    aria-label=${label}
+    aria-rowcount=${count + 1}
+    aria-activedescendant=${isActiveDrawn ? `${id}-${active}` : undefined}
+    ref=${scroller}
+    style=${{ '--tracks': tracksOf(columns), '--least': `${columns.reduce((sum, { leastRem }) => sum + leastRem, 0)}rem` }}
+    onScroll=${(event: Event) => setScrollTop((event.currentTarget as HTMLElement).scrollTop)}
+    onKeyDown=${pressed}
+  >
+    <div class="grid-head" role="row" aria-rowindex="1" ref=${head}>
+      ${columns.map(
+        ({ key, title, isNumber = false }) => html`<div key=${key} role="columnheader" class=${isNumber ? 'number' : ''}>${title}</div>`,
+      )}
+    </div>
+    <div class="grid-body" role="rowgroup" style=${{ height: `${count * rowPx}px` }}>
+      ${lines.map((line) => {
+        const item = itemAt(line);
+        return html`<div
+          key=${line}
+          id=${`${id}-${line}`}
+          class=${`grid-line ${line === active ? 'active' : ''}`}
+          role="row"
+          aria-rowindex=${line + 2}
+          aria-current=${item !== undefined && isCurrent(item) ? 'true' : undefined}
+          style=${{ top: `${line * rowPx}px`, height: `${rowPx}px` }}
+          onClick=${(event: MouseEvent) => clicked(event, line)}
+        >
+          ${columns.map(
+            ({ key, isNumber = false, cell }) =>
+              html`<div key=${key} role="gridcell" class=${isNumber ? 'number' : ''}>${item === undefined ? '…' : cell(item)}</div>`,
+          )}
+        </div>`;
+      })}
+    </div>
+  </div>`;
+}
