@@ -122,6 +122,28 @@ function searchOf(words: readonly Word[]): LineSearch {
   return { query: queryOf(terms), filters, exclude };
 }
 
+/** Where a filter of a line begins, and each of its values, as indexes in the line. */
+export interface LineClausePlace {
+  readonly position: number;
+  readonly values: readonly number[];
+}
+
+/** The places of the clauses of a line without faults, in the order of its search. */
+export function searchLinePlaces(line: string): {
+  readonly filters: readonly LineClausePlace[];
+  readonly exclude: readonly LineClausePlace[];
+} {
+  const places = { filters: [] as LineClausePlace[], exclude: [] as LineClausePlace[] };
+  for (const word of wordsOf(line)) {
+    const name = filterName(word);
+    if (name === null) continue;
+    const units = word.units.slice(name.length);
+    const alternatives = alternativesOf(isBare(units[0], '~') ? units.slice(1) : units, word.end);
+    places[name.excludes ? 'exclude' : 'filters'].push({ position: word.position, values: alternatives.map(({ start }) => start) });
+  }
+  return places;
+}
+
 const TERM_FAULTS: Readonly<Record<TermFault, string>> = {
   'quote and blank': 'a text with both a quote and a blank cannot be searched; leave one of them out',
   'quotes around': 'a text that begins with a quote and has another one cannot be searched; leave the first one out',

@@ -5,12 +5,12 @@ import { nearestName } from '../config/misspelled-settings.ts';
 export interface CommandIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: AsyncIterable<Uint8Array>;
-  readonly stdout: NodeJS.WritableStream;
+  readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
 }
 
-/** 0 done, 1 failed, 2 wrong usage or configuration. */
-export type ExitStatus = 0 | 1 | 2;
+/** 0 done, 1 failed, 2 wrong usage or configuration; 128 and the number of a signal that ended it before it was done. */
+export type ExitStatus = 0 | 1 | 2 | 129 | 130 | 143;
 
 export interface Command {
   readonly name: string;
@@ -30,6 +30,13 @@ export class CommandFailed extends Error {
 /** The command line is wrong; the message is one line that says how. Exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** Lines that are shown below the message, such as the place that it is about. They are safe for a terminal. */
+  readonly below: readonly string[];
+
+  constructor(message: string, options: ErrorOptions & { readonly below?: readonly string[] } = {}) {
+    super(message, options);
+    this.below = options.below ?? [];
+  }
 }
 
 /** The umask of commands that write to DATA_DIR: only the owner may read the events, keys and tokens in it. */

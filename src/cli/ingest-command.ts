@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { IntakeReport } from '../../ingest/upload/intake-report.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from './server-flags.ts';
-import { printable, startUploadProgress } from './terminal.ts';
+import { printable, startByteProgress } from './terminal.ts';
 import { detectEncoding, firstBytesOf, uploadEvents } from './upload-events.ts';
 
 /** A terminal shows at most so many rejected events, fewer than the answer of the program lists. */
@@ -63,7 +63,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   const url = serverUrlOf(flags['url']);
   const accessKey = accessKeyOf(flags, io.env);
   const input = await openInput(name, io.stdin);
-  const progress = startUploadProgress(io.stderr, input.sizeBytes);
+  const progress = startByteProgress(io.stderr, input.sizeBytes, 'sent');
   let answer: IntakeReport;
   try {
     const { first, whole } = await firstBytesOf(input.bytes);

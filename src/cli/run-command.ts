@@ -5,11 +5,23 @@ import { ListenError } from '../http/listen.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, UsageError } from './command.ts';
 import { feedCommand } from './feed/feed-command.ts';
 import { ingestCommand } from './ingest-command.ts';
+import { exportCommand } from './search/export-command.ts';
+import { groupsCommand, searchCommand } from './search/search-command.ts';
+import { tailCommand } from './search/tail-command.ts';
 import { serveCommand } from './serve-command.ts';
 import { printable } from './terminal.ts';
 import { tokensCommand } from './tokens-command.ts';
 
-const COMMANDS: readonly Command[] = [serveCommand, ingestCommand, feedCommand, tokensCommand];
+const COMMANDS: readonly Command[] = [
+  serveCommand,
+  ingestCommand,
+  searchCommand,
+  groupsCommand,
+  tailCommand,
+  exportCommand,
+  feedCommand,
+  tokensCommand,
+];
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
@@ -22,6 +34,12 @@ function overview(): string {
 function expected(error: unknown): ExitStatus | null {
   if (error instanceof UsageError || error instanceof ConfigError) return 2;
   return error instanceof StoreError || error instanceof ListenError || error instanceof CommandFailed ? 1 : null;
+}
+
+/** Behind `--` stand words, not flags. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end < 0 ? undefined : end).some((arg) => arg === '--help' || arg === '-h');
 }
 
 /** Runs the command that `args` (without node and script) name, and writes its errors to stderr. */
@@ -42,7 +60,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     io.stderr.write(`shieldlog: ${printable(wrong)}; there are: ${names}\n`);
     return 2;
   }
-  if (rest.some((arg) => arg === '--help' || arg === '-h')) {
+  if (asksForHelp(rest)) {
     io.stdout.write(command.help());
     return 0;
   }
@@ -55,6 +73,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     // ConfigError has a line for each wrong setting. A newline in another message comes from foreign text.
     const lines = error instanceof ConfigError ? message.split('\n') : [message];
     for (const line of lines) io.stderr.write(`shieldlog: ${printable(line)}\n`);
+    if (error instanceof UsageError) for (const line of error.below) io.stderr.write(`${line}\n`);
     return status;
   }
 }

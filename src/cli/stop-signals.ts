@@ -57,3 +57,15 @@ export function endProcess(status: number): void {
   if (process.execve === undefined) process.exit(status);
   process.execve(SHELL, ['sh', '-c', `exit ${status}`], {});
 }
+
+/** A signal ended a command before it was done. */
+export class StoppedBySignal extends Error {
+  override readonly name = 'StoppedBySignal';
+  /** 128 and the signal's number, as the exit status of a shell's command has it. */
+  readonly status: 129 | 130 | 143;
+
+  constructor(signal: StopSignal) {
+    super(`stopped by ${signal}`);
+    this.status = signal === 'SIGHUP' ? 129 : signal === 'SIGINT' ? 130 : 143;
+  }
+}

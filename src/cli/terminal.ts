@@ -8,21 +8,36 @@ export function printable(text: string): string {
   return text.replaceAll(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+/** The same without the ends of lines. */
+const CONTROLS_IN_LINES = /(?!\n|\r\n)[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * Returns a function that makes the next piece of a text in UTF-8 safe for a terminal; elsewhere it stays as it is. Controls become
+ * escapes, which say the same within a string of JSON.
+ */
+export function terminalSafe({ isTTY }: NodeJS.WriteStream): (bytes: Buffer) => Buffer {
+  if (!isTTY) return (bytes) => bytes;
+  const decoder = new TextDecoder();
+  return (bytes) => Buffer.from(decoder.decode(bytes, { stream: true }).replaceAll(CONTROLS_IN_LINES, printable));
+}
+
 /** A progress bar for a stream of bytes. */
-export interface UploadProgress {
+export interface ByteProgress {
   /** Counts the bytes that it passes on. */
-  watch(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
+  watch<Chunk extends Uint8Array>(bytes: AsyncIterable<Chunk>): AsyncIterable<Chunk>;
   stop(): void;
 }
 
 const MIB = 1024 * 1024;
 const inMib = (sizeBytes: number): number => Math.round((sizeBytes / MIB) * 10) / 10;
 
-/** Shows a bar if `terminal` is a terminal. With `sizeBytes` null, where the size is unknown, the bar shows only a count. */
-export function startUploadProgress(terminal: NodeJS.WriteStream, sizeBytes: number | null): UploadProgress {
-  if (!terminal.isTTY) return { watch: (bytes) => bytes, stop: () => {} };
+/**
+ * Shows a bar if `terminal` is a terminal. With `sizeBytes` null, where the size is unknown, it shows only a count, as what was `done`.
+ */
+export function startByteProgress(terminal: NodeJS.WriteStream | null, sizeBytes: number | null, done: 'sent' | 'received'): ByteProgress {
+  if (terminal?.isTTY !== true) return { watch: (bytes) => bytes, stop: () => {} };
   const format =
-    sizeBytes === null ? 'sent {value} MiB in {duration_formatted}' : '{bar} {percentage}% of {total} MiB, {eta_formatted} left';
+    sizeBytes === null ? `${done} {value} MiB in {duration_formatted}` : '{bar} {percentage}% of {total} MiB, {eta_formatted} left';
   const bar = new cliProgress.SingleBar({ format, stream: terminal, hideCursor: true, etaBuffer: 50 }, cliProgress.Presets.shades_classic);
   bar.start(inMib(sizeBytes ?? 0), 0);
   let sent = 0;

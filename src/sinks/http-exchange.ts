@@ -1,4 +1,11 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions } from 'node:http';
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -31,6 +38,14 @@ export interface HttpAnswer {
   readonly body: Buffer;
 }
 
+/** An answer that is read while it arrives. */
+export interface HttpStream {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Decompressed. Throws DeliveryError where the answer breaks off, or the signal's reason. Ending the loop closes the connection. */
+  readonly body: AsyncIterable<Buffer>;
+}
+
 /** Reuses its connections, and follows no redirects. */
 export interface HttpClient {
   /**
@@ -38,6 +53,8 @@ export interface HttpClient {
    * DeliveryError where no answer comes, it is too long, or it is a 2xx that comes that early; or the signal's reason.
    */
   exchange(request: HttpRequest): Promise<HttpAnswer>;
+  /** Resolves with the beginning of an answer of any length. Throws as `exchange`. */
+  open(request: Omit<HttpRequest, 'maxAnswerBytes'>): Promise<HttpStream>;
   close(): void;
 }
 
@@ -98,6 +115,13 @@ function withReadToEnd<Agent extends HttpAgent>(agent: Agent): Agent {
   return agent;
 }
 
+interface BegunAnswer {
+  readonly request: ClientRequest;
+  readonly response: IncomingMessage;
+  /** The reason why the response broke off, given the error of reading it. */
+  readonly faultOf: (error: Error) => Error;
+}
+
 /** `trust` null: Node's own authorities. */
 export function createHttpClient(trust: SecureContext | null): HttpClient {
   const agents = {
@@ -105,7 +129,7 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
     https: withReadToEnd(new HttpsAgent({ keepAlive: true, ...(trust === null ? {} : { secureContext: trust }) })),
   };
 
-  async function answerTo(asked: HttpRequest): Promise<HttpAnswer> {
+  async function begin(asked: Omit<HttpRequest, 'maxAnswerBytes'>): Promise<BegunAnswer> {
     const { method, url, headers, body, signal, silenceMs } = asked;
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const length = body === undefined ? {} : { 'content-length': String(body.byteLength) };
@@ -122,9 +146,19 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
         : httpRequest(url, { ...options, agent: agents.http });
     request.once('response', resolve);
     request.on('error', reject);
-    request.once('timeout', () => request.destroy(new Error(`it was silent for ${silenceMs / 1_000} s`)));
+    let silence: Error | null = null;
+    request.once('timeout', () => {
+      silence = new Error(`it was silent for ${silenceMs / 1_000} s`);
+      request.destroy(silence);
+    });
     request.end(body);
-    const response = await promise;
+    // What breaks off because of the silence would only say that it was aborted.
+    return { request, response: await promise, faultOf: (error) => silence ?? error };
+  }
+
+  async function answerTo(asked: HttpRequest): Promise<HttpAnswer> {
+    const { method, url, signal } = asked;
+    const { request, response } = await begin(asked);
     const status = response.statusCode ?? 0;
     const chunks: Buffer[] = [];
     try {
@@ -148,7 +182,27 @@ export function createHttpClient(trust: SecureContext | null): HttpClient {
     return { status, headers: response.headers, body: Buffer.concat(chunks) };
   }
 
+  async function* bodyOf({ request, response, faultOf }: BegunAnswer, { url, signal }: Pick<HttpRequest, 'url' | 'signal'>) {
+    try {
+      for await (const chunk of decompressed(response)) yield chunk as Buffer;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new DeliveryError('unavailable', connectionFault(url.origin, faultOf(error as Error)), { cause: error });
+    } finally {
+      request.destroy();
+    }
+  }
+
   return {
+    async open(asked) {
+      try {
+        const begun = await begin(asked);
+        return { status: begun.response.statusCode ?? 0, headers: begun.response.headers, body: bodyOf(begun, asked) };
+      } catch (error) {
+        asked.signal.throwIfAborted();
+        throw new DeliveryError('unavailable', connectionFault(asked.url.origin, error as Error), { cause: error });
+      }
+    },
     async exchange(request) {
       try {
         return await answerTo(request);

@@ -1,9 +1,13 @@
 import { Readable } from 'node:stream';
+import { MAX_PER_ANSWER } from '../../query/search-limits.ts';
 import { CommandFailed, UsageError } from '../../src/cli/command.ts';
 import { MAX_PAGE_BYTES, SYSLOG_SILENCE_MS } from '../../src/cli/feed/feed-command.ts';
 import { GIVE_UP_AFTER_MS, MAX_PATIENCE_DAYS, parseFeedOptions } from '../../src/cli/feed/feed-options.ts';
 import { MAX_PAUSE_MS } from '../../src/cli/feed/feed-retry.ts';
 import { MAX_LISTED } from '../../src/cli/ingest-command.ts';
+import { MAX_ANSWER_BYTES as MAX_SEARCH_BYTES } from '../../src/cli/search/program-requests.ts';
+import { parseQuestion } from '../../src/cli/search/search-command.ts';
+import { MAX_MESSAGE_LENGTH } from '../../src/cli/search/tail-stream.ts';
 import { MAX_ANSWER_BYTES, uploadEvents } from '../../src/cli/upload-events.ts';
 import { MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
 import { hecSink, MAX_CHUNK_BYTES } from '../../src/sinks/hec-sink.ts';
@@ -19,6 +23,17 @@ import { bytes, count, describeLimits, milliseconds } from './limit-table.ts';
 function feed(to: string, ...args: readonly string[]): string {
   try {
     parseFeedOptions(['--zone', '7', '--to', to, ...args], {});
+    return 'ok';
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return 'status 2';
+  }
+}
+
+/** Returns the outcome of the command `groups` with a flag. */
+function groups(...args: readonly string[]): string {
+  try {
+    parseQuestion('groups', ['--group-by', 'ip', ...args], {});
     return 'ok';
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -110,6 +125,16 @@ describeLimits('Command line', import.meta.filename, {
   'rejected events that `ingest` names': {
     is: count(MAX_LISTED),
     elsewhere: 'shieldlog ingest > lists what was rejected and ends with status 1',
+  },
+  '`--limit` of `search` and `groups`': { is: count(MAX_PER_ANSWER), ask: async (limit) => groups('--limit', String(limit)) },
+  '`--buckets` of `groups`': { is: count(MAX_PER_ANSWER), ask: async (buckets) => groups('--buckets', String(buckets)) },
+  'bytes of an answer to `search` or `groups`': {
+    is: bytes(MAX_SEARCH_BYTES),
+    elsewhere: 'an answer that is too long to be held says so',
+  },
+  'characters of a message of `tail`': {
+    is: count(MAX_MESSAGE_LENGTH),
+    elsewhere: 'a message that is too long to be held ends the tail',
   },
   'bytes of an answer to `ingest`': { is: bytes(MAX_ANSWER_BYTES), ask: uploadAnswered },
 });

@@ -1,15 +1,12 @@
-import { ZONE_ID_RANGE, zoneIdIn } from '../../config/zone-id.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, MAX_WAIT_SECONDS } from '../../feed/feed-request.ts';
 import { DEFAULT_FEED_FORMAT, FEED_FORMAT_NAMES, type FeedFormatName } from '../../formats/feed-formats.ts';
 import { DEFAULT_PATTERN, type FileRotation, patternFault } from '../../sinks/file-rotation.ts';
 import type { HecFields } from '../../sinks/hec-sink.ts';
 import { FACILITIES, type Facility, SEVERITIES, type Severity } from '../../sinks/syslog-sink.ts';
 import { type CommandIo, parseCommandLine, UsageError } from '../command.ts';
+import { choice, duration, MINUTE_MS, optional, refuseFlag, wholeNumber, zoneList } from '../flag-values.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, clientSecret, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
 import { type FeedTarget, type FeedTargetKind, isLoopback, parseFeedTarget } from './feed-target.ts';
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** The command line of `shieldlog feed`. */
 export interface FeedOptions {
@@ -68,51 +65,20 @@ export const GIVE_UP_AFTER_MS = 10 * MINUTE_MS;
 
 const ACK_TIMEOUT_SECONDS = 60;
 
-function refuse(flag: string, text: string, allowed: string): never {
-  throw new UsageError(`--${flag} "${text}" is not allowed; allowed: ${allowed}`);
-}
-
-function wholeNumber(flag: string, text: string, min: number, max: number): number {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= min && value <= max ? value : refuse(flag, text, `a whole number ${min}..${max}`);
-}
-
-function choice<Name extends string>(flag: string, text: string, names: readonly Name[]): Name {
-  return names.find((name) => name === text) ?? refuse(flag, text, names.join(', '));
-}
-
-/** `all`, or zone ids, ascending and each once. */
-function zoneList(text: string): string {
-  if (text === 'all') return text;
-  const ids = text.split(',').map((item) => zoneIdIn(item.trim()));
-  if (!ids.every((id) => id !== null)) return refuse('zone', text, `all, or zone ids ${ZONE_ID_RANGE} separated by commas`);
-  return [...new Set(ids)].sort((a, b) => a - b).join(',');
-}
-
 const BYTES: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
 /** Parses `500`, `64k`, `100M`, `2G` to bytes. */
 function byteSize(flag: string, text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,12})([kmg]?)$/i.exec(text) ?? [];
   const size = Number(digits) * (BYTES[unit.toLowerCase()] ?? 0);
-  return size >= 1 && size <= Number.MAX_SAFE_INTEGER ? size : refuse(flag, text, 'a size such as 500000, 64k, 100M, 2G');
-}
-
-const MILLISECONDS: Readonly<Record<string, number>> = { s: 1_000, m: MINUTE_MS, h: 3_600_000, d: DAY_MS };
-
-/** Parses `30s`, `15m`, `1h`, `1d` to milliseconds, up to `maxDays`. */
-function duration(flag: string, text: string, maxDays = Number.POSITIVE_INFINITY): number {
-  const [, digits = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const lengthMs = Number(digits) * (MILLISECONDS[unit] ?? 0);
-  const range = Number.isFinite(maxDays) ? `, up to ${maxDays}d` : '';
-  return lengthMs >= 1_000 && lengthMs <= maxDays * DAY_MS ? lengthMs : refuse(flag, text, `a time such as 30s, 15m, 1h, 1d${range}`);
+  return size >= 1 && size <= Number.MAX_SAFE_INTEGER ? size : refuseFlag(flag, text, 'a size such as 500000, 64k, 100M, 2G');
 }
 
 /** A name in a syslog header (RFC 5424): printable ASCII without blanks. */
 function syslogName(flag: string, text: string, maxLength: number): string {
   return /^[\x21-\x7e]+$/.test(text) && text.length <= maxLength
     ? text
-    : refuse(flag, text, `1 to ${maxLength} printable ASCII characters without blanks`);
+    : refuseFlag(flag, text, `1 to ${maxLength} printable ASCII characters without blanks`);
 }
 
 type Flags = Readonly<Record<string, string>>;
@@ -121,11 +87,6 @@ function required(flags: Flags, name: string, about: string): string {
   const value = flags[name];
   if (value === undefined) throw new UsageError(`feed needs --${name} ${about}`);
   return value;
-}
-
-function optional<Value>(flags: Flags, name: string, parse: (text: string) => Value): Value | null {
-  const text = flags[name];
-  return text === undefined ? null : parse(text);
 }
 
 function requireFitting(given: readonly string[], { kind }: FeedTarget): void {

@@ -17,7 +17,16 @@ const running = new Set<ChildProcess>();
 
 /** Starts `shieldlog` with these arguments in an environment that has nothing of this one's configuration. */
 export function startCli(args: readonly string[], env: Readonly<Record<string, string>> = {}, input?: Uint8Array | string): CliProcess {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env['PATH'], MEMORY_LIMIT_MB: '256', ...env } });
+  return started(process.execPath, [MAIN, ...args], env, input);
+}
+
+/** Starts a command line of bash in which `shieldlog` with these arguments is `"$0" "$@"`, in the same environment. */
+export function startPipeline(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): CliProcess {
+  return started('bash', ['--norc', '-c', command, process.execPath, MAIN, ...args], env);
+}
+
+function started(program: string, args: readonly string[], env: Readonly<Record<string, string>>, input?: Uint8Array | string): CliProcess {
+  const child = spawn(program, args, { env: { PATH: process.env['PATH'], MEMORY_LIMIT_MB: '256', ...env } });
   running.add(child);
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk) => {

@@ -153,8 +153,6 @@ describe('shieldlog serve', () => {
 
 describe('shieldlog', () => {
   test.each([
-    [[], 'shieldlog: no command is given; there are: serve, ingest, feed, tokens\n'],
-    [['sevre'], "shieldlog: 'sevre' is not a command; there are: serve, ingest, feed, tokens\n"],
     [['serve', '--prot', '1'], "shieldlog: Unknown option '--prot'; did you mean --port?\n"],
     [['serve', '--colour'], "shieldlog: Unknown option '--colour'\n"],
     [['serve', 'now'], "shieldlog: Unexpected argument 'now'; serve takes only flags\n"],
@@ -163,6 +161,16 @@ describe('shieldlog', () => {
     [['ingest', 'a', '--url', 'ftp://x'], 'shieldlog: --url "ftp://x" is not allowed; allowed: a URL such as http://127.0.0.1:8080\n'],
   ])('%j is wrong usage: one line, status 2', async (args, line) => {
     expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: line });
+  });
+
+  test.each([
+    [[], 'no command is given'],
+    [['sevre'], "'sevre' is not a command"],
+  ])('%j names the commands that --help lists, status 2', async (args, wrong) => {
+    const { stdout } = await runCli(['--help']);
+    const names = [...stdout.matchAll(/^ {2}(\w+) {2,}\S/gm)].map(([, name]) => name);
+    expect(names.length).toBeGreaterThan(5);
+    expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: `shieldlog: ${wrong}; there are: ${names.join(', ')}\n` });
   });
 
   test.each([['--version'], ['version'], ['-v']])('%s tells its version, which is that of the package', async (arg) => {

@@ -1,0 +1,117 @@
+import { DIMENSIONS, type Dimension, TEXT_FIELDS } from '../../../query/event-fields.ts';
+import type { RawRecord } from './raw-json.ts';
+import { type Cell, sparklineCell, textCell } from './table.ts';
+
+/** How a column shows a value. An address is a text that should not be cut. */
+type ColumnKind = 'text' | 'address' | 'number' | 'time' | 'sparkline' | 'json';
+
+/** A column of rows or groups. */
+export interface EventColumn {
+  /** As `--columns` and the table's header have it. */
+  readonly name: string;
+  /** The member of the row or group that it shows. */
+  readonly from: string;
+  readonly kind: ColumnKind;
+}
+
+const column = (name: string, from: string, kind: ColumnKind): EventColumn => ({ name, from, kind });
+
+const kindOf = (name: string): ColumnKind => (name === 'ip' ? 'address' : 'text');
+
+/** The columns that rows have. */
+export const ROW_COLUMNS: readonly EventColumn[] = [
+  column('time', 'timestamp', 'time'),
+  column('timestamp', 'timestamp', 'number'),
+  column('logId', 'logId', 'text'),
+  column('zone', 'shieldZoneId', 'number'),
+  ...TEXT_FIELDS.map((name) => column(name, `fields.${name}`, kindOf(name))),
+  column('log', 'log', 'json'),
+];
+
+/** The members of a row that are objects with columns in them. */
+export const ROW_OBJECTS = ['fields'];
+
+const USUAL_ROW_COLUMNS = ['time', 'zone', 'action', 'country', 'ip', 'ruleId', 'url'];
+
+/** The columns of rows without `--columns`; of one zone without that of the zone. */
+export function usualRowColumns(zone: string): readonly string[] {
+  return /^-?\d+$/.test(zone) ? USUAL_ROW_COLUMNS.filter((name) => name !== 'zone') : USUAL_ROW_COLUMNS;
+}
+
+/** What groups are made by: the dimensions, and the zone. */
+export const GROUP_KEYS = [...DIMENSIONS, 'zone'] as const;
+
+export type GroupKey = Dimension | 'zone';
+
+/** The name that requests and answers have for it. */
+export function wireNameOf(key: GroupKey): string {
+  return key === 'zone' ? 'shieldZoneId' : key;
+}
+
+/** The columns that groups have: their keys, and what is known of them. */
+export function groupColumns(keys: readonly GroupKey[]): readonly EventColumn[] {
+  const isKey = (name: string): boolean => keys.some((key) => key === name);
+  const context = [
+    column('blocked', 'context.blocked', 'number'),
+    column('challenged', 'context.challenged', 'number'),
+    column('logged', 'context.logged', 'number'),
+    column('country', 'context.country', 'text'),
+    column('asn', 'context.asn', 'text'),
+    column('features', 'context.features', 'text'),
+    column('ruleIds', 'context.ruleIds', 'text'),
+  ];
+  return [
+    ...keys.map((key) => column(key, `key.${wireNameOf(key)}`, kindOf(key))),
+    column('count', 'count', 'number'),
+    column('sparkline', 'sparkline', 'sparkline'),
+    column('firstSeen', 'firstSeen', 'time'),
+    column('lastSeen', 'lastSeen', 'time'),
+    ...context.filter(({ name }) => !isKey(name)),
+  ];
+}
+
+/** The members of a group that are objects with columns in them. */
+export const GROUP_OBJECTS = ['key', 'context'];
+
+/** The columns of groups without `--columns`. */
+export function usualGroupColumns(keys: readonly GroupKey[]): readonly string[] {
+  return [...keys, 'count', 'sparkline', 'blocked', 'challenged', 'logged', 'lastSeen'];
+}
+
+/** Numbers of times and counts are exact, because they are below 2^53. */
+function isoTime(json: Buffer): string {
+  const time = new Date(Number(json.toString('utf8')));
+  return Number.isNaN(time.getTime()) ? json.toString('utf8') : time.toISOString();
+}
+
+/** The cell of a record in a column; empty where the record has no such member. */
+export function cellOf({ from, kind }: EventColumn, record: RawRecord): Cell {
+  const value = record.get(from);
+  if (value === undefined) return textCell('');
+  switch (kind) {
+    case 'text':
+    case 'address':
+      return textCell(String(JSON.parse(value.toString('utf8'))));
+    case 'number':
+    case 'json':
+      return textCell(value.toString('utf8'));
+    case 'time':
+      return textCell(isoTime(value));
+    case 'sparkline':
+      return sparklineCell(JSON.parse(value.toString('utf8')) as readonly number[]);
+  }
+}
+
+/**
+ * One JSON object of these columns, in their order, with values as they came and times in ISO 8601. A member that is missing is left out.
+ */
+export function recordJson(columns: readonly EventColumn[], record: RawRecord): Buffer {
+  const parts: Buffer[] = [];
+  for (const { name, from, kind } of columns) {
+    const value = record.get(from);
+    if (value === undefined) continue;
+    parts.push(Buffer.from(`${parts.length === 0 ? '{' : ','}${JSON.stringify(name)}:`));
+    parts.push(kind === 'time' ? Buffer.from(JSON.stringify(isoTime(value))) : value);
+  }
+  return Buffer.concat([...(parts.length === 0 ? [Buffer.from('{')] : parts), Buffer.from('}')]);
+}

@@ -1,0 +1,98 @@
+import { styleText } from 'node:util';
+import { UsageError } from '../command.ts';
+import { choices } from '../flag-values.ts';
+import { terminalSafe } from '../terminal.ts';
+import { cellOf, type EventColumn, recordJson } from './event-columns.ts';
+import { rawRecord } from './raw-json.ts';
+import { type Cell, columnWidths, type TableColumn, tableLine, textCell } from './table.ts';
+
+/** How rows and groups are written: `table` for people, `ndjson` one a line, `json` the whole answer as it came. */
+export type OutputForm = 'table' | 'ndjson' | 'json';
+
+/** The form that the switches name, of which at most one may be given; without one a table on a terminal, and NDJSON elsewhere. */
+export function outputForm(switches: ReadonlySet<string>, forms: readonly OutputForm[], stdout: NodeJS.WriteStream): OutputForm {
+  const given = forms.filter((form) => switches.has(form));
+  if (given.length > 1) throw new UsageError(`${given.map((form) => `--${form}`).join(' and ')} are both given; allowed: one of them`);
+  return given[0] ?? (stdout.isTTY ? 'table' : 'ndjson');
+}
+
+/** The columns that `--columns` names, or the usual ones. Throws UsageError. */
+export function chosenColumns(text: string | undefined, usual: readonly string[], all: readonly EventColumn[]): readonly EventColumn[] {
+  const names =
+    text === undefined
+      ? usual
+      : choices(
+          'columns',
+          text,
+          all.map(({ name }) => name),
+        );
+  return names.flatMap((name) => all.filter((column) => column.name === name));
+}
+
+export interface EventWriterOptions {
+  readonly form: 'table' | 'ndjson';
+  /** The columns of a table. */
+  readonly columns: readonly EventColumn[];
+  /** Whether lines of NDJSON have these columns only, instead of the whole record. */
+  readonly isCutToColumns: boolean;
+  /** The members of a record that are objects with columns in them. */
+  readonly objects: readonly string[];
+  /** Whether more records follow the first ones, so that their columns should have room from the beginning. */
+  readonly isStream: boolean;
+  readonly stdout: NodeJS.WriteStream;
+}
+
+/** The columns of the terminal that usual values of a stream need. */
+const STREAM_WIDTHS: Readonly<Record<string, number>> = { time: 24, action: 10, ip: 15, ruleId: 14, feature: 14, url: 40 };
+
+/** Returns a function that makes lines of records, given as JSON. Tables that go on have columns as wide as what has come so far. */
+export function eventWriter(options: EventWriterOptions): (records: readonly Buffer[]) => Buffer {
+  const { form, columns, isCutToColumns, objects } = options;
+  if (form === 'table') return tableWriter(options);
+  const lineOf = isCutToColumns ? (json: Buffer): Buffer => recordJson(columns, rawRecord(json, objects)) : (json: Buffer): Buffer => json;
+  const end = Buffer.from('\n');
+  const safe = terminalSafe(options.stdout);
+  return (records) => safe(Buffer.concat(records.flatMap((json) => [lineOf(json), end])));
+}
+
+const ACTION_STYLES: readonly (readonly [action: string, style: 'red' | 'yellow' | 'green'])[] = [
+  ['blocked', 'red'],
+  ['challenged', 'yellow'],
+  ['allowed', 'green'],
+];
+
+/** A column as the table draws it. Colours are for terminals that have them, and none with NO_COLOR. */
+function tableColumn({ name, kind }: EventColumn, stdout: NodeJS.WriteStream): TableColumn {
+  const styled = (style: 'red' | 'yellow' | 'green' | 'cyan', text: string): string => styleText(style, text, { stream: stdout });
+  const style = (text: string): string => {
+    if (kind === 'sparkline') return styled('cyan', text);
+    const found = name === 'action' ? ACTION_STYLES.find(([action]) => action === text.trim().toLowerCase()) : undefined;
+    return found === undefined ? text : styled(found[1], text);
+  };
+  return { header: name, isRight: kind === 'number', isStiff: kind !== 'text' && kind !== 'json' && kind !== 'sparkline', style };
+}
+
+function tableWriter({ columns, objects, isStream, stdout }: EventWriterOptions): (records: readonly Buffer[]) => Buffer {
+  const drawn = columns.map((column) => tableColumn(column, stdout));
+  const headers = drawn.map(({ header }) => textCell(header));
+  const bold = drawn.map((column) => ({ ...column, style: (text: string) => styleText('bold', text, { stream: stdout }) }));
+  let wanted = headers.map(({ width }, index) => Math.max(width, (isStream ? STREAM_WIDTHS[columns[index]?.name ?? ''] : undefined) ?? 0));
+  let isBegun = false;
+  return (records) => {
+    const rows = records.map((json) => {
+      const record = rawRecord(json, objects);
+      return columns.map((column): Cell => cellOf(column, record));
+    });
+    wanted = wanted.map((width, index) => rows.reduce((most, cells) => Math.max(most, cells[index]?.width ?? 0), width));
+    const widths = columnWidths(drawn, wanted, terminalColumns(stdout));
+    const lines = rows.map((cells) => tableLine(drawn, widths, cells));
+    if (!isBegun && rows.length > 0) lines.unshift(tableLine(bold, widths, headers));
+    isBegun ||= rows.length > 0;
+    return Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  };
+}
+
+/** The columns of the terminal. A table that goes elsewhere is as wide as it is. */
+function terminalColumns({ isTTY, columns }: NodeJS.WriteStream): number {
+  return isTTY ? columns || 80 : Number.POSITIVE_INFINITY;
+}

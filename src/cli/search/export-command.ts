@@ -1,0 +1,157 @@
+import { newlinesIn } from '../../../ingest/event/json-bytes.ts';
+import { DeliveryError } from '../../sinks/sink.ts';
+import { stdoutSink } from '../../sinks/stdout-sink.ts';
+import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
+import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
+import { printable, startByteProgress, terminalSafe } from '../terminal.ts';
+import { writeWholeFile } from './export-file.ts';
+import { asCommandError, openAnswer, type Program } from './program-requests.ts';
+import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
+import {
+  conditionsOf,
+  flagsOfFields,
+  LINE_HELP,
+  PROGRAM_FLAGS,
+  PROGRAM_HELP,
+  programOf,
+  WINDOW_FLAGS,
+  WINDOW_HELP,
+  windowOf,
+} from './search-options.ts';
+
+const HELP = `Usage: shieldlog export [flags] [WORD…]
+
+Writes every event that a search finds, the newest first, as CSV or NDJSON to standard output or to a file.
+
+${LINE_HELP}
+
+${WINDOW_HELP}
+  --output FILE
+      Where to write; the file has its name only when it is whole. Compressed where the name ends in .gz or .zst.
+  --csv, --ndjson
+      The format (default: NDJSON where --output ends in .ndjson or .jsonl, also before .gz or .zst; else CSV).
+${PROGRAM_HELP}
+
+Exit status: 0 done, 1 the program refuses or the export broke off, 2 wrong usage, 130 ended by SIGINT.
+`;
+
+type ExportFormat = 'csv' | 'ndjson';
+
+const TYPES: Readonly<Record<ExportFormat, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
+
+/** A search of everything may need so long until its first row, and between two rows that are far from each other. */
+const SILENCE_MS = 600_000;
+
+function formatOf(switches: ReadonlySet<string>, output: string | null): ExportFormat {
+  if (switches.has('csv') && switches.has('ndjson')) throw new UsageError('--csv and --ndjson are both given; allowed: one of them');
+  if (switches.has('csv')) return 'csv';
+  return switches.has('ndjson') || /\.(ndjson|jsonl)(\.gz|\.zst)?$/i.test(output ?? '') ? 'ndjson' : 'csv';
+}
+
+/** Counts what an export brings, which may be cut anywhere. */
+interface ExportCount {
+  bytes: number;
+  events: number;
+}
+
+const QUOTE = 0x22;
+const NEWLINE = 0x0a;
+
+/** Returns a function that counts the records which end in the next piece of CSV. A line end in quotes is a part of a cell. */
+function csvRecords(): (piece: Buffer) => number {
+  let isQuoted = false;
+  return (piece) => {
+    let ends = 0;
+    for (const byte of piece) {
+      if (byte === QUOTE) isQuoted = !isQuoted;
+      else if (byte === NEWLINE && !isQuoted) ends += 1;
+    }
+    return ends;
+  };
+}
+
+/** Adds to `count` what passes. The first record of CSV is the header. */
+async function* counted(bytes: AsyncIterable<Buffer>, format: ExportFormat, count: ExportCount): AsyncGenerator<Buffer> {
+  const recordsIn = format === 'csv' ? csvRecords() : newlinesIn;
+  let records = format === 'csv' ? -1 : 0;
+  for await (const chunk of bytes) {
+    yield chunk;
+    records += recordsIn(chunk);
+    count.bytes += chunk.length;
+    count.events = Math.max(0, records);
+  }
+}
+
+interface ExportOptions {
+  readonly program: Program;
+  /** The body of the request. */
+  readonly body: string;
+  readonly format: ExportFormat;
+  /** Null: standard output. */
+  readonly output: string | null;
+  readonly line: string;
+  readonly flags: SearchArguments['flags'];
+}
+
+function parseOptions(args: readonly string[], env: CommandIo['env']): ExportOptions {
+  const { flags, switches, line } = parseSearchArguments(args, [...PROGRAM_FLAGS, ...WINDOW_FLAGS, 'output'], ['csv', 'ndjson']);
+  const output = flags['output'] ?? null;
+  const format = formatOf(switches, output);
+  const body = JSON.stringify({ ...windowOf(flags, Date.now()), ...conditionsOf(line) });
+  return { program: programOf(flags, env), body, format, output, line, flags };
+}
+
+/** Throws StoppedBySignal, the errors of `openAnswer` and of `writeWholeFile`, and DeliveryError of standard output. */
+async function transfer(options: ExportOptions, io: CommandIo, signal: AbortSignal): Promise<void> {
+  const { program, body, format, output } = options;
+  const progress = startByteProgress(output === null && io.stdout.isTTY ? null : io.stderr, null, 'received');
+  const count: ExportCount = { bytes: 0, events: 0 };
+  try {
+    const request = { method: 'POST', operation: 'export', body, accept: TYPES[format], signal, silenceMs: SILENCE_MS } as const;
+    const answer = await openAnswer(program, request);
+    const bytes = counted(progress.watch(answer.body), format, count);
+    if (output === null) await writeOut(bytes, io.stdout, signal);
+    else await writeWholeFile(output, bytes);
+  } catch (error) {
+    if (!(error instanceof DeliveryError) || error.code !== 'unavailable' || count.bytes === 0) throw error;
+    const left = output === null ? 'what was written is not whole' : `${output} is not written`;
+    throw new DeliveryError(error.code, `the export broke off after ${count.bytes} bytes, ${left}: ${error.message}`, { cause: error });
+  } finally {
+    progress.stop();
+  }
+  if (output !== null) io.stderr.write(`shieldlog export: ${count.events} events written to ${printable(output)}\n`);
+}
+
+async function writeOut(bytes: AsyncIterable<Buffer>, stdout: CommandIo['stdout'], signal: AbortSignal): Promise<void> {
+  const sink = stdoutSink(stdout);
+  const safe = terminalSafe(stdout);
+  for await (const chunk of bytes) await sink.deliver({ bytes: safe(chunk), count: 1 }, signal);
+}
+
+async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
+  const options = parseOptions(args, io.env);
+  const stopping = new AbortController();
+  // A pipe whose reader has stopped reading blocks this process, and a signal that has a listener would not end it. Without a file and a
+  // progress bar nothing has to be cleared away.
+  const signals = options.output !== null || (io.stderr.isTTY && !io.stdout.isTTY) ? stopSignals(process) : null;
+  void signals?.received.then((signal) => stopping.abort(new StoppedBySignal(signal)));
+  try {
+    await transfer(options, io, stopping.signal);
+    return 0;
+  } catch (error) {
+    if (stopping.signal.aborted) return stopping.signal.reason.status;
+    // The reader of the pipe has enough.
+    if (error instanceof DeliveryError && error.code === 'closed') return 0;
+    throw asCommandError(error, options.line, flagsOfFields(options.flags));
+  } finally {
+    signals?.dispose();
+    options.program.client.close();
+  }
+}
+
+export const exportCommand: Command = {
+  name: 'export',
+  summary: 'write every event that a search finds as CSV or NDJSON',
+  help: () => HELP,
+  run,
+};

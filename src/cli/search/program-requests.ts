@@ -1,0 +1,135 @@
+import type { FieldError } from '../../../query/request/request-errors.ts';
+import { isLoopbackHost } from '../../config/loopback.ts';
+import { type HttpClient, type HttpStream, refusedAnswer } from '../../sinks/http-exchange.ts';
+import { DeliveryError } from '../../sinks/sink.ts';
+import { CommandFailed, type UsageError } from '../command.ts';
+import { type FlagsOfFields, refusedRequest } from './search-line-errors.ts';
+
+/** A running program, as a command asks it. */
+export interface Program {
+  readonly url: URL;
+  /** The zones as paths have them: `all`, or zone ids with commas between. */
+  readonly zone: string;
+  readonly accessKey: string | null;
+  readonly client: HttpClient;
+}
+
+export interface ProgramRequest {
+  readonly method: 'GET' | 'POST';
+  /** The last part of the path, behind the zones. */
+  readonly operation: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body?: string;
+  /** The content type of the answer. */
+  readonly accept: string;
+  readonly signal: AbortSignal;
+  readonly silenceMs: number;
+}
+
+/** An answer other than 200. */
+export class ProgramRefusal extends DeliveryError {
+  readonly status: number;
+  /** What is wrong with the request, as far as the answer names it. */
+  readonly errors: readonly FieldError[];
+  /** Of a tail or feed whose cursor is too old: the cursor to go on from. */
+  readonly oldestCursor: string | null;
+
+  constructor({ code, message, retryAfterMs }: DeliveryError, status: number, body: Buffer) {
+    super(code, message, { retryAfterMs });
+    this.status = status;
+    const { errors, oldestCursor } = problemIn(body);
+    this.errors = errors;
+    this.oldestCursor = oldestCursor;
+  }
+}
+
+function problemIn(body: Buffer): Pick<ProgramRefusal, 'errors' | 'oldestCursor'> {
+  let problem: { readonly errors?: unknown; readonly oldestCursor?: unknown } | null = null;
+  try {
+    problem = JSON.parse(body.toString('utf8'));
+  } catch {
+    // The answer of a proxy in between is shown as it is.
+  }
+  const errors = Array.isArray(problem?.errors) ? problem.errors : [];
+  const oldest = problem?.oldestCursor;
+  return {
+    errors: errors.filter((error) => typeof error?.field === 'string' && typeof error?.message === 'string'),
+    oldestCursor: typeof oldest === 'string' ? oldest : null,
+  };
+}
+
+/** A refusal is short; the rest of a longer one is not read. */
+const MAX_REFUSAL_BYTES = 1024 * 1024;
+
+async function refusalOf(request: string, { status, headers, body }: HttpStream): Promise<ProgramRefusal> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_REFUSAL_BYTES) break;
+  }
+  const whole = Buffer.concat(chunks);
+  return new ProgramRefusal(refusedAnswer(request, { status, headers, body: whole }, Date.now()), status, whole);
+}
+
+/**
+ * Asks the program about its zones and resolves with the beginning of its answer. Throws ProgramRefusal for any answer but 200,
+ * DeliveryError where there is none or it is of something else, or the signal's reason.
+ */
+export async function openAnswer(program: Program, request: ProgramRequest): Promise<HttpStream> {
+  const { url, zone, accessKey, client } = program;
+  const { method, operation, query = {}, headers = {}, body, accept, signal, silenceMs } = request;
+  const target = new URL(`${url.pathname.replace(/\/$/, '')}/shield/event-logs/${zone}/${operation}`, url);
+  target.search = new URLSearchParams(query).toString();
+  const answer = await client.open({
+    method,
+    url: target,
+    headers: {
+      accept,
+      // On loopback, compression costs more than it saves.
+      'accept-encoding': isLoopbackHost(url.hostname) ? 'identity' : 'zstd, gzip',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(accessKey === null ? {} : { accesskey: accessKey }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: Buffer.from(body) }),
+    signal,
+    silenceMs,
+  });
+  if (answer.status !== 200) throw await refusalOf(target.origin, answer);
+  const type = answer.headers['content-type'] ?? 'nothing that has a type';
+  if (!type.startsWith(accept)) throw new DeliveryError('refused', `${target.origin} is no shieldlog: it answered with ${type}`);
+  return answer;
+}
+
+/** The longest answer that is held. */
+export const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+
+/** A search is answered, or refused, after its deadline. The program may set a long one. */
+const SILENCE_MS = 600_000;
+
+/** The whole answer to a question of one page. Throws as `openAnswer`, and DeliveryError where it is too long. */
+export async function wholeAnswer(program: Program, request: Omit<ProgramRequest, 'silenceMs'>): Promise<Buffer> {
+  const { body } = await openAnswer(program, { ...request, silenceMs: SILENCE_MS });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) {
+      throw new DeliveryError('oversized', `the answer is longer than ${MAX_ANSWER_BYTES} bytes; ask for fewer events with --limit`);
+    }
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Turns the error of a request into one that the command line shows; any other error comes back as it is. */
+export function asCommandError(error: unknown, line: string, flags: FlagsOfFields): CommandFailed | UsageError | unknown {
+  if (error instanceof ProgramRefusal && error.status === 400 && error.errors.length > 0) return refusedRequest(error.errors, line, flags);
+  if (!(error instanceof DeliveryError)) return error;
+  const advice = error.message.startsWith('nothing is listening') ? '; start shieldlog there, or name another program with --url' : '';
+  return new CommandFailed(`${error.message}${advice}`, { cause: error });
+}

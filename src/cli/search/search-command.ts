@@ -1,0 +1,217 @@
+import { DEFAULT_PAGE_SIZE, MAX_PER_ANSWER } from '../../../query/search-limits.ts';
+import { DeliveryError } from '../../sinks/sink.ts';
+import { stdoutSink } from '../../sinks/stdout-sink.ts';
+import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
+import { choices, wholeNumber } from '../flag-values.ts';
+import { terminalSafe } from '../terminal.ts';
+import {
+  type EventColumn,
+  GROUP_KEYS,
+  GROUP_OBJECTS,
+  groupColumns,
+  ROW_COLUMNS,
+  ROW_OBJECTS,
+  usualGroupColumns,
+  usualRowColumns,
+  wireNameOf,
+} from './event-columns.ts';
+import { chosenColumns, eventWriter, outputForm } from './event-output.ts';
+import { asCommandError, type Program, wholeAnswer } from './program-requests.ts';
+import { jsonParts, NoJson } from './raw-json.ts';
+import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
+import {
+  conditionsOf,
+  flagsOfFields,
+  LINE_HELP,
+  PROGRAM_FLAGS,
+  PROGRAM_HELP,
+  programOf,
+  type SearchWindow,
+  WINDOW_FLAGS,
+  WINDOW_HELP,
+  windowOf,
+} from './search-options.ts';
+
+/** Buckets of a sparkline without `--buckets`. */
+const DEFAULT_BUCKETS = 24;
+
+const OUTPUT_HELP = `  --limit N, --page N
+      So many on a page, 1..${MAX_PER_ANSWER} (default ${DEFAULT_PAGE_SIZE}), and which page, from 1. 'shieldlog export' has all.
+  --table, --ndjson, --json
+      A table, one a line, or the answer as the program sent it (default: a table on a terminal, else NDJSON).`;
+
+const EXIT_HELP = 'Exit status: 0 done, also where nothing is found; 1 the program cannot be reached or refuses; 2 wrong usage.';
+
+const SEARCH_HELP = `Usage: shieldlog search [flags] [WORD…]
+
+Shows the events that a search finds, the newest first.
+
+${LINE_HELP}
+
+${WINDOW_HELP}
+${OUTPUT_HELP}
+  --columns NAME[,NAME…]
+      The columns of the table; with NDJSON, what a line has. They are ${ROW_COLUMNS.map(({ name }) => name).join(', ')}.
+${PROGRAM_HELP}
+
+${EXIT_HELP}
+`;
+
+const GROUPS_HELP = `Usage: shieldlog groups --group-by NAME[,NAME…] [flags] [WORD…]
+
+Counts the events that a search finds by the values of some fields, the most frequent first.
+
+${LINE_HELP}
+
+  --group-by NAME[,NAME…]
+      What the groups are of: ${GROUP_KEYS.join(', ')}.
+  --buckets N
+      The parts of the window in the sparkline, 0..${MAX_PER_ANSWER} (default ${DEFAULT_BUCKETS}). A narrow terminal shows fewer.
+${WINDOW_HELP}
+${OUTPUT_HELP}
+  --columns NAME[,NAME…]
+      The columns of the table; with NDJSON, what a line has: those of --group-by, and ${groupColumns([])
+        .map(({ name }) => name)
+        .join(', ')}.
+${PROGRAM_HELP}
+
+${EXIT_HELP}
+`;
+
+/** A question about rows or groups, with the columns in which they are shown. */
+interface Question {
+  readonly program: Program;
+  readonly window: SearchWindow;
+  /** The other members of the body. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** From 0. */
+  readonly page: number;
+  readonly limit: number;
+  readonly columns: readonly EventColumn[];
+  readonly objects: readonly string[];
+  readonly arguments: SearchArguments;
+}
+
+const COMMON_FLAGS = [...PROGRAM_FLAGS, ...WINDOW_FLAGS, 'limit', 'page', 'columns'];
+const FORMS = ['table', 'ndjson', 'json'] as const;
+
+function commonOf(given: SearchArguments, env: CommandIo['env']): Omit<Question, 'columns' | 'objects'> {
+  const { flags, line } = given;
+  const limit = wholeNumber('limit', flags['limit'] ?? String(DEFAULT_PAGE_SIZE), 1, MAX_PER_ANSWER);
+  const page = wholeNumber('page', flags['page'] ?? '1', 1, 2 ** 31) - 1;
+  const { query, filters, exclude } = conditionsOf(line);
+  const window = windowOf(flags, Date.now());
+  return { program: programOf(flags, env), window, body: { query, filters, exclude }, page, limit, arguments: given };
+}
+
+/** Parses the command line of `search` or `groups`. Throws UsageError. */
+export function parseQuestion(name: 'search' | 'groups', args: readonly string[], env: CommandIo['env']): Question {
+  return name === 'search' ? searchQuestion(args, env) : groupsQuestion(args, env);
+}
+
+function searchQuestion(args: readonly string[], env: CommandIo['env']): Question {
+  const given = parseSearchArguments(args, COMMON_FLAGS, FORMS);
+  const common = commonOf(given, env);
+  const columns = chosenColumns(given.flags['columns'], usualRowColumns(common.program.zone), ROW_COLUMNS);
+  return { ...common, columns, objects: ROW_OBJECTS };
+}
+
+function groupsQuestion(args: readonly string[], env: CommandIo['env']): Question {
+  const given = parseSearchArguments(args, [...COMMON_FLAGS, 'group-by', 'buckets'], FORMS);
+  const { flags } = given;
+  const groupBy = flags['group-by'];
+  if (groupBy === undefined) throw new UsageError(`groups needs --group-by NAME[,NAME…]; allowed: ${GROUP_KEYS.join(', ')}`);
+  const keys = choices('group-by', groupBy, GROUP_KEYS);
+  const buckets = wholeNumber('buckets', flags['buckets'] ?? String(DEFAULT_BUCKETS), 0, MAX_PER_ANSWER);
+  const common = commonOf(given, env);
+  const usual = usualGroupColumns(keys).filter((name) => name !== 'sparkline' || buckets > 0);
+  return {
+    ...common,
+    body: { ...common.body, groupBy: keys.map(wireNameOf), buckets },
+    columns: chosenColumns(flags['columns'], usual, groupColumns(keys)),
+    objects: GROUP_OBJECTS,
+  };
+}
+
+/** A page of rows or groups, each as JSON. */
+interface AnsweredPage {
+  readonly records: readonly Buffer[];
+  readonly total: number;
+}
+
+/** Reads the answer to a search. Throws DeliveryError where it is none. */
+function answeredPage(answer: Buffer): AnsweredPage {
+  try {
+    const members = new Map(jsonParts(answer).map(({ name, value }) => [name, value]));
+    const list = [members.get('rows'), members.get('groups')].find(
+      (value) => value !== undefined && value.toString('latin1', 0, 1) === '[',
+    );
+    const total = Number(members.get('total')?.toString('latin1'));
+    if (list !== undefined && Number.isSafeInteger(total)) return { records: jsonParts(list).map(({ value }) => value), total };
+  } catch (error) {
+    if (!(error instanceof NoJson)) throw error;
+  }
+  throw new DeliveryError('refused', 'what answered is no shieldlog: its answer is not that of a search');
+}
+
+/** What of all there is is shown, and how to get at the rest. */
+function pageText(what: string, { page, limit, window }: Question, { records, total }: AnsweredPage): string {
+  const within = `${new Date(window.from).toISOString()} to ${new Date(window.to).toISOString()}`;
+  const pages = Math.ceil(total / limit);
+  if (total === 0) return `no ${what} from ${within}`;
+  if (records.length === 0) return `${total} ${what} from ${within}; page ${page + 1} is behind the last, which is ${pages}`;
+  const first = page * limit + 1;
+  const next = page + 1 < pages ? `; --page ${page + 2} has the next` : '';
+  return `${first} to ${first + records.length - 1} of ${total} ${what} from ${within}; page ${page + 1} of ${pages}${next}`;
+}
+
+async function show(name: 'search' | 'groups', args: readonly string[], { env, stdout, stderr }: CommandIo): Promise<ExitStatus> {
+  const question = parseQuestion(name, args, env);
+  const { program, window, body, page, limit, columns, objects } = question;
+  const { flags, switches, line } = question.arguments;
+  const form = outputForm(switches, FORMS, stdout);
+  const sink = stdoutSink(stdout);
+  const { signal } = new AbortController();
+  const write = (bytes: Buffer): Promise<unknown> => sink.deliver({ bytes, count: 1 }, signal);
+  try {
+    const answer = await wholeAnswer(program, {
+      method: 'POST',
+      operation: 'explore',
+      body: JSON.stringify({ ...window, ...body, page, pageSize: limit }),
+      accept: 'application/json',
+      signal,
+    });
+    const answered = answeredPage(answer);
+    if (form === 'json') {
+      await write(terminalSafe(stdout)(Buffer.concat([answer, Buffer.from('\n')])));
+      return 0;
+    }
+    const isCutToColumns = flags['columns'] !== undefined;
+    const lines = eventWriter({ form, columns, isCutToColumns, objects, isStream: false, stdout });
+    await write(lines(answered.records));
+    const isWhole = answered.records.length === answered.total;
+    if (form === 'table' || !isWhole)
+      stderr.write(`shieldlog ${name}: ${pageText(name === 'search' ? 'events' : 'groups', question, answered)}\n`);
+    return 0;
+  } catch (error) {
+    // The reader of the pipe has enough.
+    if (error instanceof DeliveryError && error.code === 'closed') return 0;
+    throw asCommandError(error, line, flagsOfFields(flags));
+  } finally {
+    program.client.close();
+  }
+}
+
+export const searchCommand: Command = {
+  name: 'search',
+  summary: 'show the events that a search finds',
+  help: () => SEARCH_HELP,
+  run: (args, io) => show('search', args, io),
+};
+
+export const groupsCommand: Command = {
+  name: 'groups',
+  summary: 'count the events that a search finds by the values of fields',
+  help: () => GROUPS_HELP,
+  run: (args, io) => show('groups', args, io),
+};

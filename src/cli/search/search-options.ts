@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { REACH_HOURS } from '../../../query/search-limits.ts';
+import { type LineSearch, parseSearchLine } from '../../../query/search-line.ts';
+import { trustIn } from '../../sinks/connections.ts';
+import { createHttpClient } from '../../sinks/http-exchange.ts';
+import { CommandFailed, type CommandIo, UsageError } from '../command.ts';
+import { duration, HOUR_MS, optional, pointInTime, zoneList } from '../flag-values.ts';
+import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
+import type { Program } from './program-requests.ts';
+import { caretLines } from './search-line-errors.ts';
+
+type Flags = Readonly<Record<string, string>>;
+
+/** The flags that `programOf` reads. */
+export const PROGRAM_FLAGS = ['url', ...ACCESS_KEY_FLAGS, 'ca', 'zone'];
+
+/** The flags that `windowOf` reads. */
+export const WINDOW_FLAGS = ['last', 'from', 'to'];
+
+/** The running program that the flags name, and its zones: without `--zone` all that the key opens. Throws UsageError. */
+export function programOf(flags: Flags, env: CommandIo['env']): Program {
+  const [url, accessKey, zone] = [serverUrlOf(flags['url']), accessKeyOf(flags, env), zoneList(flags['zone'] ?? 'all')];
+  const ca = flags['ca'] ?? null;
+  return { url, accessKey, zone, client: createHttpClient(ca === null ? null : trustFrom(ca)) };
+}
+
+function trustFrom(file: string): ReturnType<typeof trustIn> {
+  try {
+    return trustIn(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new CommandFailed(`--ca ${file} has no certificates that can be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The conditions that a search line says. Throws UsageError that shows the place of a fault. */
+export function conditionsOf(line: string): LineSearch {
+  const search = parseSearchLine(line);
+  if (!('fault' in search)) return search;
+  throw new UsageError(search.fault, { below: caretLines(line, search.position) });
+}
+
+/** A window of time, Unix ms: `from` is in it and `to` is not. */
+export interface SearchWindow {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The window of `--last`, `--from` and `--to`. `--last` reaches back from `--to`, and without `--to` from now. Throws UsageError.
+ */
+export function windowOf(flags: Flags, nowMs: number): SearchWindow {
+  const to = optional(flags, 'to', (text) => pointInTime('to', text)) ?? nowMs;
+  const from = optional(flags, 'from', (text) => pointInTime('from', text));
+  if (from !== null && flags['last'] !== undefined) throw new UsageError('--from and --last are both given; allowed: one of them');
+  const last = optional(flags, 'last', (text) => duration('last', text)) ?? REACH_HOURS * HOUR_MS;
+  return { from: from ?? to - last, to };
+}
+
+/** The flags that the fields of a request come from, for messages. */
+export function flagsOfFields(flags: Flags): Readonly<Record<string, string>> {
+  const begin = flags['from'] === undefined ? '--last' : '--from';
+  return {
+    from: begin,
+    to: flags['to'] === undefined ? 'the time of this machine' : '--to',
+    shieldZoneId: '--zone',
+    groupBy: '--group-by',
+    buckets: '--buckets',
+    page: '--page',
+    pageSize: '--limit',
+    'Last-Event-ID': '--after',
+  };
+}
+
+/** The help text of the search line. */
+export const LINE_HELP = `The words of a search are free text and filters; all of them have to match:
+  login "sql injection"     texts in ip, ruleId, url, ua or ruleName
+  action:blocked,challenged one of these values; a field is one of feature, ruleId, ip, ja4, ua, url, asn, country, action
+  url:*/wp-*.php            a wildcard: * is any run of characters
+  url:~admin                the value contains the text
+  ip:10.0.0.0/8             the addresses of a network
+  -country:DE               not this value: a - before a filter excludes
+What the shell keeps together ('sql injection') is a phrase. A whole line in one argument works, too, with quotes of its own
+('url:*.php "sql injection"'). Behind -- everything is a word, so -- -h searches for -h.`;
+
+/** The help text of the flags that `programOf` reads. */
+export const PROGRAM_HELP = `  --zone ZONE[,ZONE…]|all
+      The zones that are searched (default all: those that the key opens).
+  --url URL
+      The running program (default ${DEFAULT_URL}).
+${ACCESS_KEY_HELP}
+  --ca FILE
+      PEM certificates of authorities to trust beside the usual ones.`;
+
+/** The help text of the flags that `windowOf` reads. */
+export const WINDOW_HELP = `  --last TIME
+      How far back, such as 15m, 1h, 3d (default ${REACH_HOURS}h, which is as far as a search reaches).
+  --from TIME, --to TIME
+      The window itself: Unix milliseconds, a date (of UTC), or a time with its zone such as 2026-12-01T18:20:00Z. --from is in it, --to
+      (default: now) is not.`;

@@ -1,0 +1,136 @@
+import { setTimeout as timer } from 'node:timers/promises';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { DeliveryError } from '../../sinks/sink.ts';
+import { pauseMs } from '../feed/feed-retry.ts';
+import { openAnswer, type Program, ProgramRefusal } from './program-requests.ts';
+
+export interface TailOptions {
+  readonly program: Program;
+  /** JSON of `query`, `filters` and `exclude`. */
+  readonly search: string;
+  /** The id of a message of the stream, or a cursor of the feed, to begin behind; null: with the events to come. */
+  readonly after: string | null;
+  /** Passes the next events on, as the JSON of their messages; no further ones come until it resolves. */
+  readonly onEvents: (events: readonly Buffer[]) => Promise<void>;
+  /** Called when the stream has begun for the first time. */
+  readonly onBegin: () => void;
+  /** Shows a message to people. */
+  readonly tell: (message: string) => void;
+  /** Ends the tail, which then rejects with its reason. */
+  readonly signal: AbortSignal;
+}
+
+/** The program sends something every 15 s, even where no event comes. */
+const SILENCE_MS = 60_000;
+
+/** Characters of a message, which holds one event of at most a few MiB. */
+export const MAX_MESSAGE_LENGTH = 16 * 1024 * 1024;
+
+const WHY_DROPPED: Readonly<Record<string, string>> = {
+  unread: 'they came faster than they were read; shieldlog feed misses none',
+  costly: 'trying the conditions on them costs too much; give fewer or narrower ones',
+};
+
+/**
+ * Watches the live tail, over as many connections as it takes: one that breaks off is opened again behind the last event, so that none is
+ * missed. Where the first one cannot be opened, throws what `openAnswer` throws; later the same only for what a retry cannot heal.
+ */
+export class TailStream {
+  readonly #options: TailOptions;
+  #lastId: string | null;
+  #isBegun = false;
+  /** Whether the connection has brought anything. */
+  #isAlive = false;
+
+  constructor(options: TailOptions) {
+    this.#options = options;
+    this.#lastId = options.after;
+  }
+
+  /** The id behind which another tail misses nothing; null before the stream has begun. */
+  get lastId(): string | null {
+    return this.#lastId;
+  }
+
+  async watch(): Promise<never> {
+    const { signal, tell } = this.#options;
+    for (let failures = 0; ; ) {
+      try {
+        await this.#watchOnce();
+        throw new DeliveryError('unavailable', 'the program has ended the stream');
+      } catch (error) {
+        signal.throwIfAborted();
+        if (this.#goesOnFromOldest(error)) continue;
+        if (!this.#isBegun || !(error instanceof DeliveryError) || error.code !== 'unavailable') throw error;
+        failures = this.#isAlive ? 1 : failures + 1;
+        this.#isAlive = false;
+        const lengthMs = pauseMs(failures, error.retryAfterMs, Math.random);
+        tell(`${error.message}; trying again in ${(lengthMs / 1_000).toFixed(1)} s`);
+        await timer(lengthMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+      }
+    }
+  }
+
+  async #watchOnce(): Promise<void> {
+    const { program, search, signal, onEvents } = this.#options;
+    const query = { search };
+    const headers: Record<string, string> = this.#lastId === null ? {} : { 'last-event-id': this.#lastId };
+    const request = {
+      method: 'GET',
+      operation: 'tail',
+      query,
+      headers,
+      accept: 'text/event-stream',
+      signal,
+      silenceMs: SILENCE_MS,
+    } as const;
+    const answer = await openAnswer(program, request);
+    let events: Buffer[] = [];
+    let lastId = this.#lastId;
+    let fault: Error | null = null;
+    const parser = createParser({
+      onId: (id) => {
+        lastId = id;
+      },
+      onEvent: (message) => {
+        if (message.event === 'event') events.push(Buffer.from(message.data));
+        else this.#note(message);
+      },
+      onError: (error) => {
+        if (error.type === 'max-buffer-size-exceeded') fault = error;
+      },
+      maxBufferSize: MAX_MESSAGE_LENGTH,
+    });
+    const decoder = new TextDecoder();
+    for await (const chunk of answer.body) {
+      parser.feed(decoder.decode(chunk, { stream: true }));
+      if (fault !== null) throw new DeliveryError('refused', `a message of the stream is longer than ${MAX_MESSAGE_LENGTH} characters`);
+      this.#isAlive = true;
+      if (events.length > 0) await onEvents(events);
+      events = [];
+      // Only what has been passed on need not come again.
+      this.#lastId = lastId;
+    }
+  }
+
+  #note({ event, data }: EventSourceMessage): void {
+    const { onBegin, tell } = this.#options;
+    if (event === 'ready') {
+      if (this.#isBegun) tell('works again');
+      else onBegin();
+      this.#isBegun = true;
+    }
+    if (event !== 'dropped') return;
+    const { count, reason } = JSON.parse(data) as { readonly count: number; readonly reason: string };
+    tell(`${count} events were left out here: ${WHY_DROPPED[reason] ?? reason}`);
+  }
+
+  /** Whether the id is older than the retention, so that the stream goes on from the oldest event there is. */
+  #goesOnFromOldest(error: unknown): boolean {
+    if (!(error instanceof ProgramRefusal) || error.status !== 416) return false;
+    if (error.oldestCursor === null || error.oldestCursor === this.#lastId) return false;
+    this.#options.tell(`EVENTS WERE MISSED: they expired before they were read; going on from the oldest event there is`);
+    this.#lastId = error.oldestCursor;
+    return true;
+  }
+}
