@@ -41,7 +41,7 @@ function OpenDrawer() {
       if (isLost && origin instanceof HTMLElement) queueMicrotask(() => origin.focus({ preventScroll: true }));
     };
   }, []);
-  return html`<aside class="drawer" role="dialog" aria-label="Event" tabindex="-1" ref=${drawer}>
+  return html`<aside class="drawer" data-held role="dialog" aria-label="Event" tabindex="-1" ref=${drawer}>
     ${event.kind === 'shown' ? html`<${ShownEvent} key=${rowKey(event.row)} row=${event.row} />` : html`<${MissingEvent} />`}
   </aside>`;
 }

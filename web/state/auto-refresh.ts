@@ -21,5 +21,5 @@ export function startAutoRefresh(): void {
 }
 
 function isAway(): boolean {
-  return document.hidden || document.querySelector(':popover-open, dialog[open], main :active') !== null;
+  return document.hidden || document.querySelector(':popover-open, dialog[open], [data-held], main :active') !== null;
 }

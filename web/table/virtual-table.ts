@@ -112,6 +112,7 @@ export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
     role="grid"
     tabindex="0"
     aria-label=${label}
+    data-held=${scrollTopPx > 0 ? '' : undefined}
     aria-rowcount=${count + 1}
     aria-activedescendant=${isActiveDrawn ? `${id}-${active}` : undefined}
     ref=${scroller}
