@@ -24,7 +24,7 @@ export function arbitraryExplore(
   zones: fc.Arbitrary<ZonesRequest['zones']>,
 ): fc.Arbitrary<ZonesRequest> {
   const page = arbitraryRequest(events, nowMs).map(({ body: { query: _query, filters: _filters, groupBy: _groupBy, ...rest } }) => rest);
-  const groupBy = fc.option(fc.shuffledSubarray([...GROUP_DIMENSIONS], { maxLength: 3 }), { freq: 1 });
+  const groupBy = fc.option(fc.shuffledSubarray([...GROUP_DIMENSIONS], { maxLength: 3 }), { freq: 2 });
   const body = fc
     .tuple(page, arbitraryMatch(events), groupBy, fc.option(histogram, { freq: 3 }), fc.option(selections(events), { freq: 3 }))
     .chain(([paging, match, by, chart, selection]) =>
@@ -67,7 +67,7 @@ function selections(events: readonly OracleEvent[]): fc.Arbitrary<OracleSelectio
   const time = fc.oneof({ arbitrary: near, weight: 6 }, { arbitrary: fc.constantFrom(-FAR_MS, 0, FAR_MS), weight: 1 });
   const clauses = arbitraryMatch(events).map(({ filters, exclude }) => ({ filters, exclude }));
   return fc
-    .tuple(fc.option(time, { freq: 2 }), fc.option(time, { freq: 2 }), fc.option(clauses, { freq: 1 }))
+    .tuple(fc.option(time, { freq: 2 }), fc.option(time, { freq: 2 }), fc.option(clauses, { freq: 2 }))
     .map(([from, to, match]): OracleSelection => {
       const isReversed = from !== null && to !== null && from > to;
       return { ...match, from: isReversed ? to : from, to: isReversed ? from : to };
