@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { StoreTuning } from '../../store/embedded/store-options.ts';
 import { NO_BACKGROUND_JOBS_MS } from '../fixtures/temporary-store.ts';
 import { type OracleEvent, oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { type RunningApp, startApp } from '../src/running-app.ts';
@@ -69,21 +70,24 @@ export class ExploredProgram {
     this.#stored = this.#begun;
   }
 
-  async restart(): Promise<void> {
+  async restart(options: StoreTuning = {}): Promise<void> {
     await this.#app.stop();
-    this.#app = await start(this.#folder);
+    this.#app = await start(this.#folder, options);
   }
 }
 
-function start(folder: string): Promise<RunningApp> {
+function start(folder: string, options: StoreTuning = {}): Promise<RunningApp> {
   return startApp({
     dataDir: join(folder, 'data'),
     now: () => NOW_MS,
     // The oracle works in the same process, for longer than a search may take.
     env: { QUERY_DEADLINE_MS: '3600000' },
-    storeOptions: { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS },
+    storeOptions: { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS, ...options },
   });
 }
+
+const TWO_PHASES: StoreTuning = { maxKept: { filtered: 0, otherwise: 0 } };
+const FINGERPRINTS: StoreTuning = { maxKept: { filtered: 0, otherwise: 0, singletons: { events: 0, share: 0 } } };
 
 /** Takes a program through the states of its data, and hands it to `work` in each. */
 export async function inEachState(
@@ -99,11 +103,12 @@ export async function inEachState(
     await program.app.store.flushNow();
     await program.append(part);
     await work(program, 'in two flushes and the memtable');
-    await program.restart();
-    await work(program, 'restarted');
+    await program.restart(TWO_PHASES);
+    await work(program, 'restarted, with groups in two phases');
+    await program.restart(FINGERPRINTS);
     await program.app.store.flushNow();
     await program.app.store.compactNow();
     await program.append(part);
-    await work(program, 'merged, and the memtable on top');
+    await work(program, 'merged, with the memtable on top and groups by fingerprints');
   });
 }
