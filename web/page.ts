@@ -21,8 +21,8 @@ export function Page() {
       <${DifferencePanel} />
       <${Facets} />
       <${Results} />
+      <${MenuHost} />
     </main>
-    <${MenuHost} />
     <${Toasts} />
   `;
 }

@@ -26,10 +26,10 @@ export function Dialog({ title, onClose, class: className = '', children }: Dial
   };
   return html`<dialog class=${`dialog ${className}`} ref=${dialog} aria-labelledby=${titleId} onCancel=${cancelled} onClick=${besides}>
     <div class="dialog-body">
-      <header>
+      <div class="dialog-head">
         <h2 id=${titleId}>${title}</h2>
         <button type="button" class="quiet" aria-label="Close" onClick=${onClose}>✕</button>
-      </header>
+      </div>
       ${children}
     </div>
   </dialog>`;
