@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { Shorten } from './shortened-code.ts';
 
 interface PageLibrary {
   /** The name by which modules import it. */
@@ -25,12 +26,13 @@ const LIBRARIES: readonly PageLibrary[] = [
 export const LIBRARY_NAMES: readonly string[] = LIBRARIES.map(({ name }) => name);
 
 /** Reads a library as an ES module. Its source map is not served, so the mention of that is left out. */
-export async function readLibrary(name: string): Promise<string> {
+export async function readLibrary(name: string, shorten: Shorten): Promise<string> {
   const library = LIBRARIES.find((one) => one.name === name);
   if (library === undefined) throw new Error(`The page imports '${name}'; it has ${LIBRARY_NAMES.join(', ')}`);
   const text = (await readPackageFile(name, library.file)).replace(/\n?\/\/# sourceMappingURL=.*\s*$/, '\n');
   if (library.form === 'module') return text;
-  if (library.form === 'commonjs') return `const module = { exports: {} };\n${text}\nexport default module.exports;\n`;
+  // This one is in a form for reading.
+  if (library.form === 'commonjs') return shorten(`const module = { exports: {} };\n${text}\nexport default module.exports;\n`, 'js');
   return `${text}\nexport default ${library.form.script};\n`;
 }
 

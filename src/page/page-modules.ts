@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { transformSync } from 'amaro';
 import { init, parse } from 'es-module-lexer';
 import { LIBRARY_NAMES } from './page-libraries.ts';
+import type { Shorten } from './shortened-code.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 
@@ -10,27 +10,25 @@ const CHECKOUT = join(import.meta.dirname, '../..');
  * Reads a TypeScript module of the checkout and all that it imports, as JavaScript by its path in the checkout. Nothing else is served, so
  * a module of `query/` is public only where the page uses it. A file that is missing, or a name that is no library, fails the whole.
  */
-export async function readModules(entry: string): Promise<ReadonlyMap<string, string>> {
+export async function readModules(entry: string, shorten: Shorten): Promise<ReadonlyMap<string, string>> {
   await init;
   const modules = new Map<string, string>();
-  const waiting = [entry];
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (modules.has(path)) continue;
-    const text = withoutTypes(await readFile(join(CHECKOUT, path), 'utf8'));
-    modules.set(path, text);
-    for (const name of importedNames(text)) {
-      if (name.startsWith('.')) waiting.push(posix.join(posix.dirname(path), name));
-      else if (!LIBRARY_NAMES.includes(name)) throw new Error(`${path} imports '${name}'; the page has ${LIBRARY_NAMES.join(', ')}`);
-    }
+  let waiting: readonly string[] = [entry];
+  while (waiting.length > 0) {
+    const read = await Promise.all(waiting.map(async (path) => ({ path, text: await readModule(path, shorten) })));
+    for (const { path, text } of read) modules.set(path, text);
+    waiting = [...new Set(read.flatMap(({ path, text }) => importedFiles(path, text)))].filter((path) => !modules.has(path));
   }
   return modules;
 }
 
-/** The types become blanks, so that every line and column stays; those at the end of a line are only weight. */
-function withoutTypes(source: string): string {
-  return transformSync(source, { mode: 'strip-only' }).code.replaceAll(/[ \t]+$/gm, '');
+async function readModule(path: string, shorten: Shorten): Promise<string> {
+  return shorten(await readFile(join(CHECKOUT, path), 'utf8'), 'ts');
 }
 
-function importedNames(text: string): readonly string[] {
-  return parse(text)[0].flatMap((one) => (one.type === 'static' || one.type === 'dynamic' ? [one.specifier ?? ''] : []));
+function importedFiles(path: string, text: string): readonly string[] {
+  const names = parse(text)[0].flatMap((one) => (one.type === 'static' || one.type === 'dynamic' ? [one.specifier ?? ''] : []));
+  const unknown = names.find((name) => !name.startsWith('.') && !LIBRARY_NAMES.includes(name));
+  if (unknown !== undefined) throw new Error(`${path} imports '${unknown}'; the page has ${LIBRARY_NAMES.join(', ')}`);
+  return names.filter((name) => name.startsWith('.')).map((name) => posix.join(posix.dirname(path), name));
 }

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { LIBRARY_NAMES, readLibrary, readLibraryStyle } from './page-libraries.ts';
 import { readModules } from './page-modules.ts';
+import { type Shorten, withShortener } from './shortened-code.ts';
 
 const FOLDER = join(import.meta.dirname, '../../web');
 const ENTRY = 'web/main.ts';
@@ -33,7 +34,7 @@ const HEAD_MARK = '<!-- styles and scripts -->';
 
 /** Reads the page from `web/`, `query/` and its libraries. Its files are below `prefix`, such as `/page`. */
 export async function readPage(prefix: string): Promise<ServedPage> {
-  const files = [...(await scripts()), ...(await styles())];
+  const files = await withShortener(async (shorten) => [...(await scripts(shorten)), ...(await styles(shorten))]);
   const base = `${prefix}/${hashOf(JSON.stringify(files), 'base64url').slice(0, 12)}`;
   const template = await readFile(join(FOLDER, 'page.html'), 'utf8');
   const importMap = JSON.stringify({ imports: Object.fromEntries(LIBRARY_NAMES.map((name) => [name, `${base}/${libraryPath(name)}`])) });
@@ -55,21 +56,22 @@ export async function readPage(prefix: string): Promise<ServedPage> {
 
 type NamedFile = readonly [path: string, file: PageFile];
 
-async function scripts(): Promise<readonly NamedFile[]> {
-  const modules = [...(await readModules(ENTRY))].map(([path, text]): NamedFile => [path, { type: SCRIPT_TYPE, text }]);
+async function scripts(shorten: Shorten): Promise<readonly NamedFile[]> {
+  const modules = [...(await readModules(ENTRY, shorten))].map(([path, text]): NamedFile => [path, { type: SCRIPT_TYPE, text }]);
   const libraries = LIBRARY_NAMES.map(async (name): Promise<NamedFile> => {
-    return [libraryPath(name), { type: SCRIPT_TYPE, text: await readLibrary(name) }];
+    return [libraryPath(name), { type: SCRIPT_TYPE, text: await readLibrary(name, shorten) }];
   });
   return [...modules, ...(await Promise.all(libraries))];
 }
 
 /** Those of the libraries first, so that the page's own win. */
-async function styles(): Promise<readonly NamedFile[]> {
+async function styles(shorten: Shorten): Promise<readonly NamedFile[]> {
   const names = (await readdir(join(FOLDER, 'style'))).toSorted();
   const own = names.map(async (name): Promise<NamedFile> => {
     const type = TYPES[extname(name)];
     if (type === undefined) throw new Error(`web/style/${name} is neither of ${Object.keys(TYPES).join(', ')}`);
-    return [`web/style/${name}`, { type, text: await readFile(join(FOLDER, 'style', name), 'utf8') }];
+    const text = await readFile(join(FOLDER, 'style', name), 'utf8');
+    return [`web/style/${name}`, { type, text: name.endsWith('.css') ? await shorten(text, 'css') : text }];
   });
   return [['lib/uplot.css', { type: 'text/css; charset=utf-8', text: await readLibraryStyle() }], ...(await Promise.all(own))];
 }

@@ -49,7 +49,10 @@ const PREFIX = '/page';
 async function explorerRoutes(app: FastifyInstance): Promise<void> {
   let reading: Promise<ServedPage> | undefined;
   const page = (): Promise<ServedPage> => {
-    reading ??= readPage(PREFIX);
+    reading ??= readPage(PREFIX).catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    });
     return reading;
   };
   const config = { needsKey: 'never' } as const;

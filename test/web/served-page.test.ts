@@ -6,7 +6,7 @@ import { ask, type RunningApp, startApp } from '../src/running-app.ts';
 
 const WEB = join(import.meta.dirname, '../../web');
 /** All files together, as plain bytes. */
-const MAX_BYTES = 400_000;
+const MAX_BYTES = 300_000;
 
 let app: RunningApp;
 let html: string;
@@ -33,7 +33,7 @@ describe('the page', () => {
     }
   });
 
-  test('weighs at most 400 KB, uncompressed', async () => {
+  test('weighs at most 300 KB, uncompressed', async () => {
     const sizes = await Promise.all(paths.map(async (path) => (await ask(app, path)).text.length));
     expect(sizes.reduce((sum, size) => sum + size, html.length)).toBeLessThan(MAX_BYTES);
   });
