@@ -2,6 +2,7 @@ import { DifferencePanel } from './overview/difference-panel.ts';
 import { Facets } from './overview/facets.ts';
 import { HistogramPanel } from './overview/histogram-panel.ts';
 import { Results } from './results.ts';
+import { SavedSearches } from './saved/saved-searches-button.ts';
 import { Notices } from './search/notices.ts';
 import { TopBar } from './search/top-bar.ts';
 import { failure, progress } from './state/answers.ts';
@@ -14,7 +15,7 @@ export function Page() {
   const { kind } = progress.value;
   const isStale = failure.value !== null || kind === 'cancelled';
   return html`
-    <${TopBar} />
+    <${TopBar}><${SavedSearches} /></${TopBar}>
     <main class=${isStale ? 'stale' : ''} aria-busy=${kind === 'asking'}>
       <${Notices} />
       <${HistogramPanel} />

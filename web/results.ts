@@ -2,6 +2,7 @@ import { ColumnChoice } from './events/column-choice.ts';
 import { EventDrawer } from './events/event-drawer.ts';
 import { EventsPanel } from './events/events-panel.ts';
 import { NewEvents } from './events/new-events.ts';
+import { DownloadMenu } from './files/download-menu.ts';
 import { GroupBy } from './groups/group-by.ts';
 import { GroupsPanel } from './groups/groups-panel.ts';
 import { LivePanel, LiveSwitch } from './live/live-panel.ts';
@@ -20,6 +21,7 @@ export function Results() {
         <${LiveSwitch} />
         ${isLive ? null : html`<${NewEvents} />`}
         <span class="gap"></span>
+        <${DownloadMenu} />
         ${shows === 'groups' ? null : html`<${ColumnChoice} />`}
       </header>
       <${Table} />

@@ -60,8 +60,9 @@ export function createPageLoader<Item, Asked>({ ask, keyOf }: LoaderOptions<Item
   function stillMissing(): readonly number[] {
     const now = loaded.peek();
     if (now === null) return [];
-    const last = now.total === null ? 1 : Math.max(0, now.total - now.stretch.skip);
-    const end = Math.min(wanted.end, last);
+    // Before the first answer nobody knows how many lines there are to look at.
+    if (now.total === null) return missingPages(now, { first: 0, end: 1 });
+    const end = Math.min(wanted.end, Math.max(0, now.total - now.stretch.skip));
     return wanted.first < end ? missingPages(now, { first: wanted.first, end }) : [];
   }
 

@@ -29,6 +29,9 @@ export interface VirtualTableProps<Item> {
   readonly onMove?: (item: Item) => void;
 }
 
+/** A table with the focus was taken away; the one in its place gets it. */
+let isFocusOrphaned = false;
+
 /** Lines above and below the view that are drawn, and loaded, in advance. */
 const BEYOND = 8;
 
@@ -71,7 +74,12 @@ export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     measure();
-    return () => observer.disconnect();
+    if (isFocusOrphaned && document.activeElement === document.body) element.focus({ preventScroll: true });
+    isFocusOrphaned = false;
+    return () => {
+      isFocusOrphaned = document.activeElement === element;
+      observer.disconnect();
+    };
   }, []);
   useLayoutEffect(() => {
     scroller.current?.scrollTo({ top: 0 });

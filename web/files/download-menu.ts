@@ -1,0 +1,73 @@
+import { accessKey } from '../api/access-key.ts';
+import { type Answered, answered } from '../state/answers.ts';
+import type { Question } from '../state/question.ts';
+import { html } from '../widgets/html.ts';
+import { type MenuItem, openMenu } from '../widgets/menu.ts';
+import { copy } from '../widgets/value-menu.ts';
+import { curlCommand } from './curl-command.ts';
+import { cancelExport, EXPORT_TYPES, exportEvents, runningExport } from './event-export.ts';
+import { exportBody, exportPath } from './export-request.ts';
+import { type FileFormat, facetsFile, fileName, groupsFile } from './group-lines.ts';
+import { downloadText } from './save-file.ts';
+
+const FORMATS: readonly FileFormat[] = ['csv', 'ndjson'];
+const FORMAT_NAMES: Readonly<Record<FileFormat, string>> = { csv: 'CSV', ndjson: 'NDJSON' };
+
+/** The button whose menu stores what is shown, or copies the request for it. */
+export function DownloadMenu() {
+  const now = answered.value;
+  const opened = (event: MouseEvent): void => {
+    if (now === null) return;
+    const items = [...eventItems(now.question), ...groupItems(now), ...facetItems(now), ...curlItems(now.question)];
+    openMenu({ anchor: event.currentTarget as HTMLElement, title: 'Of what is shown', items });
+  };
+  const { value: running } = runningExport;
+  if (running !== null) {
+    return html`<span role="status">Storing ${running.name}: ${(running.bytes / 1024 / 1024).toFixed(1)} MiB</span>
+      <button type="button" onClick=${cancelExport}>Cancel the export</button>`;
+  }
+  return html`<button type="button" aria-haspopup="menu" disabled=${now === null} onClick=${opened}>Download</button>`;
+}
+
+function eventItems(question: Question): readonly MenuItem[] {
+  return FORMATS.map((format) => ({
+    label: `All events as ${FORMAT_NAMES[format]}`,
+    run: () => void exportEvents(question, format),
+  }));
+}
+
+function groupItems({ question, answer: { groups, total } }: Answered): readonly MenuItem[] {
+  if (groups === null || groups.length === 0) return [];
+  const { groupBy = [] } = question.body;
+  return FORMATS.map((format) => ({
+    label: `${groups.length < total ? 'The first' : 'All'} ${groups.length} groups as ${FORMAT_NAMES[format]}`,
+    run: () => downloadText(groupsFile(groups, groupBy, format), nameOf('groups', question, format)),
+  }));
+}
+
+function facetItems({ question, answer: { facets } }: Answered): readonly MenuItem[] {
+  if (facets === null) return [];
+  return FORMATS.map((format) => ({
+    label: `The facets as ${FORMAT_NAMES[format]}`,
+    run: () => downloadText(facetsFile(facets, format), nameOf('facets', question, format)),
+  }));
+}
+
+function nameOf(what: string, { zones, body: { from, to } }: Question, format: FileFormat): string {
+  return fileName(what, { zones, from, to }, format);
+}
+
+function curlItems(question: Question): readonly MenuItem[] {
+  const needsKey = accessKey.peek() !== '';
+  const explore = { url: `${location.origin}/shield/event-logs/${question.zones}/explore`, body: question.body, needsKey };
+  const events = {
+    url: `${location.origin}${exportPath(question)}`,
+    body: exportBody(question, Date.now()),
+    accept: EXPORT_TYPES.ndjson,
+    needsKey,
+  };
+  return [
+    { label: 'Copy the request of this page as curl', run: () => void copy(curlCommand(explore)) },
+    { label: 'Copy the export as curl', run: () => void copy(curlCommand(events)) },
+  ];
+}

@@ -1,0 +1,58 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { RequestFailed, send } from '../api/client.ts';
+import type { Question } from '../state/question.ts';
+import { say } from '../widgets/toast.ts';
+import { copyStream } from './copy-stream.ts';
+import { exportBody, exportPath } from './export-request.ts';
+import { type FileFormat, fileName } from './group-lines.ts';
+import { openTarget } from './save-file.ts';
+
+/** An export that is being written. */
+export interface RunningExport {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+const current = signal<RunningExport | null>(null);
+let underWay = new AbortController();
+
+/** One export runs at a time; null: none. */
+export const runningExport: ReadonlySignal<RunningExport | null> = current;
+
+/** Gives up the export; nothing of its file is left. */
+export function cancelExport(): void {
+  underWay.abort(new Error('The export was given up; nothing of it is stored'));
+}
+
+export const EXPORT_TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
+
+/** Writes all events of a question into a file. What goes wrong is said on the page. */
+export async function exportEvents(question: Question, format: FileFormat): Promise<void> {
+  const name = fileName('events', { zones: question.zones, from: question.body.from, to: question.body.to }, format);
+  underWay = new AbortController();
+  const { signal } = underWay;
+  try {
+    const target = await openTarget(name);
+    if (target === null) return;
+    current.value = { name, bytes: 0 };
+    const { body } = await send(exportPath(question), { signal, body: exportBody(question, Date.now()), accept: EXPORT_TYPES[format] });
+    if (body === null) throw new Error('the answer has no body');
+    await copyStream(body, target, {
+      signal,
+      onProgress: (bytes) => {
+        current.value = { name, bytes };
+      },
+    });
+    say(`Stored ${name}`);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const cause = signal.aborted ? signal.reason : error;
+    say(
+      error instanceof RequestFailed || signal.aborted
+        ? cause.message
+        : `The export broke off, and nothing of it is stored: ${cause.message}`,
+    );
+  } finally {
+    current.value = null;
+  }
+}

@@ -1,0 +1,14 @@
+import { REACH_HOURS } from '../../query/search-limits.ts';
+import type { Question } from '../state/question.ts';
+
+const REACH_MS = REACH_HOURS * 3_600_000;
+
+/** The path that exports the events of a question. */
+export function exportPath({ zones }: Question): string {
+  return `/shield/event-logs/${zones}/export`;
+}
+
+/** The body for it, at the time `now`: the window of the page, without what has left the reach of searches meanwhile. */
+export function exportBody({ body: { from, to, query, filters, exclude } }: Question, now: number): object {
+  return { from: Math.min(Math.max(from, now - REACH_MS), to - 1), to, query, filters, exclude };
+}
