@@ -1,16 +1,19 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Request } from 'playwright-core';
+import { OPENAPI_DOCUMENT } from '../../src/openapi/openapi-document.ts';
 
 interface DescribedOperation {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: object }>> };
 }
 
-interface Description {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
-}
+/** What the program serves as `/openapi.json`. */
+const PATHS: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>> = JSON.parse(JSON.stringify(OPENAPI_DOCUMENT.paths));
 
 const DOCUMENT = 'https://shieldlog.test/openapi.json';
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+ajv.addSchema({ $id: DOCUMENT, ...OPENAPI_DOCUMENT });
+const checks = new Map<object, ValidateFunction>();
 
 /** Whether a path is that of a template such as `/shield/event-logs/{shieldZoneId}/search`. */
 function isPathOf(template: string, path: string): boolean {
@@ -18,34 +21,30 @@ function isPathOf(template: string, path: string): boolean {
   return parts.length === wanted.length && wanted.every((part, at) => part === parts[at] || /^\{\w+\}$/.test(part));
 }
 
-/** What `/openapi.json` of the program does not say of these requests, a line for each; empty where it describes all of them. */
-export async function undescribedRequests(origin: string, requests: readonly Request[]): Promise<readonly string[]> {
-  if (requests.length === 0) return [];
-  const description = (await (await fetch(`${origin}/openapi.json`)).json()) as Description;
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addSchema({ $id: DOCUMENT, ...description });
-  const checks = new Map<object, ReturnType<typeof ajv.compile>>();
-
-  function bodyFault(template: string, request: Request): string | null {
-    const body = description.paths[template]?.[request.method().toLowerCase()]?.requestBody?.content['application/json'];
-    if (body === undefined) return request.postData() === null ? null : 'takes no body of JSON';
-    const check = checks.get(body) ?? ajv.compile(inDocument(body.schema));
-    checks.set(body, check);
-    return check(request.postDataJSON()) ? null : `${request.postData()}: ${ajv.errorsText(check.errors)}`;
-  }
-
+/** What `/openapi.json` does not say of these requests, a line for each; empty where it describes all of them. */
+export function undescribedRequests(requests: readonly Request[]): readonly string[] {
   return requests.flatMap((request) => {
     const { pathname, searchParams } = new URL(request.url());
+    const method = request.method().toLowerCase();
     const call = `${request.method()} ${pathname}`;
     // A fixed path comes before a template, as the program has it.
-    const template = [pathname, ...Object.keys(description.paths)].find((one) => one in description.paths && isPathOf(one, pathname));
-    const operation = description.paths[template ?? '']?.[request.method().toLowerCase()];
-    if (template === undefined || operation === undefined) return [`${call} is not in /openapi.json`];
+    const template =
+      pathname in PATHS ? pathname : Object.keys(PATHS).find((one) => isPathOf(one, pathname) && method in (PATHS[one] ?? {}));
+    const operation = PATHS[template ?? '']?.[method];
+    if (operation === undefined) return [`${call} is not in /openapi.json`];
     const named = new Set(operation.parameters?.filter((one) => one.in === 'query').map(({ name }) => name));
     const unknown = [...searchParams.keys()].filter((name) => !named.has(name)).map((name) => `${call} has no parameter ${name}`);
-    const fault = bodyFault(template, request);
+    const fault = bodyFault(operation, request);
     return fault === null ? unknown : [...unknown, `${call} ${fault}`];
   });
+}
+
+function bodyFault({ requestBody }: DescribedOperation, request: Request): string | null {
+  const body = requestBody?.content['application/json'];
+  if (body === undefined) return request.postData() === null ? null : 'takes no JSON';
+  const check = checks.get(body.schema) ?? ajv.compile(inDocument(body.schema));
+  checks.set(body.schema, check);
+  return check(request.postDataJSON()) ? null : `takes no ${request.postData()}: ${ajv.errorsText(check.errors)}`;
 }
 
 /** A schema of the document that can be compiled by itself. */

@@ -1,38 +1,74 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, inject, test } from 'vitest';
 import { violationsOf } from './accessibility.ts';
-import { startChromium } from './chromium.ts';
-import { openPage, PAGE } from './watched-page.ts';
+import { linesAround } from './event-table.ts';
+import { pagesOf } from './watched-page.ts';
 
-let browser: Browser;
+const openPage = pagesOf(() => inject('demoUrl'));
 
-beforeAll(async () => {
-  browser = await startChromium();
-});
+interface State {
+  readonly name: string;
+  /** The query of its link. */
+  readonly query: string;
+  /** What is done to come to the state, and waits until it is there. */
+  readonly arrive: (page: Page) => Promise<unknown>;
+}
 
-afterAll(() => browser?.close());
+const fields = (page: Page) => page.getByRole('region', { name: 'Fields' });
 
-/** A state by the query of its link, and what is seen when it is there. */
-const STATES: readonly (readonly [name: string, query: string, region: string])[] = [
-  ['events', '', 'Events'],
-  ['groups', 'group=asn,country', 'Groups'],
+const STATES: readonly State[] = [
+  {
+    name: 'the first view',
+    query: '',
+    arrive: (page) =>
+      fields(page)
+        .getByRole('button')
+        .first()
+        .waitFor()
+        .then(() => linesAround(page, 0)),
+  },
+  { name: 'groups', query: 'group=asn,country', arrive: (page) => linesAround(page, 0) },
+  {
+    name: 'what is different',
+    query: '',
+    arrive: async (page) => {
+      await page.getByRole('list', { name: 'Peaks' }).getByRole('button').first().click();
+      await page.getByRole('region', { name: 'What is different' }).getByRole('row').nth(1).waitFor();
+    },
+  },
+  {
+    name: 'an event',
+    query: 'zone=1',
+    arrive: async (page) => {
+      await linesAround(page, 1);
+      await page.locator('[role=grid] [aria-rowindex="3"]').click();
+      await page.getByRole('dialog', { name: 'Event', exact: true }).getByRole('treeitem').first().waitFor();
+    },
+  },
+  { name: 'live', query: 'live=on', arrive: (page) => page.getByText('Watching').waitFor() },
+  { name: 'nothing found', query: 'q=nowhere+country:NL+-action:allowed', arrive: (page) => page.locator('.notice').waitFor() },
+  { name: 'the menu of a value', query: '', arrive: (page) => fields(page).locator('.value').first().click() },
+  { name: 'the time', query: '', arrive: (page) => page.getByRole('button', { name: /^Time:/ }).click() },
+  { name: 'the zones', query: '', arrive: (page) => page.getByRole('button', { name: /^Zones:/ }).click() },
+  { name: 'a new filter', query: '', arrive: (page) => page.getByRole('button', { name: 'Add a filter' }).click() },
+  { name: 'the help', query: '', arrive: (page) => page.getByRole('button', { name: 'Help' }).click() },
 ];
 
-const WIDTHS = [
-  { width: 1280, height: 900 },
-  { width: 3840, height: 1600 },
-];
+/** A phone, a laptop and a wide screen; each state is seen in both schemes. */
+const SCREENS = [
+  { width: 360, height: 740, colorScheme: 'light' },
+  { width: 360, height: 740, colorScheme: 'dark' },
+  { width: 1280, height: 900, colorScheme: 'light' },
+  { width: 1280, height: 900, colorScheme: 'dark' },
+  { width: 3840, height: 1600, colorScheme: 'light' },
+] as const;
 
-describe.each(STATES)('%s', (_name, query, region) => {
-  for (const viewport of WIDTHS) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      test(`at ${viewport.width} px, ${colorScheme}, has nothing that axe objects to, and no scroll bar to the side`, async () => {
-        const { page, close } = await openPage(browser, `${inject('demoUrl')}${PAGE}?${query}`, { viewport, colorScheme });
-        await page.getByRole('region', { name: region, exact: true }).getByRole('button').first().waitFor();
-        expect(await violationsOf(page)).toEqual([]);
-        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-        await close();
-      });
-    }
-  }
+describe.each(STATES)('$name', ({ query, arrive }) => {
+  test.each(SCREENS)('has nothing that axe objects to and no scroll bar to the side at $width px, $colorScheme', async (screen) => {
+    const { width, height, colorScheme } = screen;
+    const { page } = await openPage(query, { viewport: { width, height }, colorScheme });
+    await arrive(page);
+    expect(await violationsOf(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBeLessThanOrEqual(0);
+  });
 });

@@ -1,19 +1,30 @@
 import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core';
-import { expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { startChromium } from './chromium.ts';
 import { undescribedRequests } from './described-requests.ts';
 
 /** The path of the page. */
 export const PAGE = '/next';
+
+/** What of a question tests look at. */
+export interface AskedQuestion {
+  readonly from: number;
+  readonly to: number;
+  readonly query: string;
+  readonly filters: readonly object[];
+  readonly exclude: readonly object[];
+  readonly selection?: { readonly from: number; readonly to: number };
+}
 
 /** What the page of a person does and asks for, seen from the outside. */
 export interface WatchedPage {
   readonly page: Page;
   /** The requests to the program's interface so far, without those for the page's own files. */
   readonly requests: readonly Request[];
+  /** The body of the last question that was asked of the explorer; throws where none was. */
+  lastQuestion(): AskedQuestion;
   /** How often a button of the mouse, a finger or a key went down since the page was loaded. */
   actions(): Promise<number>;
-  /** Fails where the page did what it must not do at any time; closes it. */
-  close(): Promise<void>;
 }
 
 /** Counts what a person does, and tells what the policy refuses. Scripts of the page cannot make trusted events. */
@@ -26,19 +37,48 @@ const WATCH = `
 `;
 
 /** What the browser writes for an answer with an error, which a test brings about on purpose. */
-const FAILED_ANSWER = /^Failed to load resource/;
+const FAILED_ANSWER = /^Failed to load resource|net::ERR_/;
 
-interface WatchOptions extends BrowserContextOptions {
+export interface PageOptions extends BrowserContextOptions {
   /** The test brings about answers with errors or connections that break, which the browser reports as errors by itself. */
   readonly expectsFailures?: boolean;
+  /** A script that runs before those of the page. */
+  readonly initScript?: string;
+}
+
+/** Opens the page with this query of its link. */
+export type OpenPage = (query?: string, options?: PageOptions) => Promise<WatchedPage>;
+
+interface OpenedPage extends WatchedPage {
+  close(): Promise<readonly string[]>;
 }
 
 /**
- * Opens the page at an address, with its path and query. When it is closed the test fails if a script threw, an error was written to the
- * console, the policy refused anything, another origin was asked, or a request is not in `/openapi.json`.
+ * For a file of tests: opens pages of the program at `url()` in one browser, and closes them after each test. The test fails if a script
+ * threw, an error was written to the console, the policy refused anything, another origin was asked, or a request is not in
+ * `/openapi.json`.
  */
-export async function openPage(browser: Browser, url: string, options: WatchOptions = {}): Promise<WatchedPage> {
-  const { expectsFailures = false, ...contextOptions } = options;
+export function pagesOf(url: () => string): OpenPage {
+  let browser: Browser;
+  let opened: OpenedPage[] = [];
+  beforeAll(async () => {
+    browser = await startChromium();
+  });
+  afterEach(async () => {
+    const closing = opened;
+    opened = [];
+    expect((await Promise.all(closing.map((one) => one.close()))).flat()).toEqual([]);
+  });
+  afterAll(() => browser?.close());
+  return async (query = '', options = {}) => {
+    const one = await openPage(browser, `${url()}${PAGE}${query === '' ? '' : `?${query}`}`, options);
+    opened.push(one);
+    return one;
+  };
+}
+
+async function openPage(browser: Browser, url: string, options: PageOptions): Promise<OpenedPage> {
+  const { expectsFailures = false, initScript, ...contextOptions } = options;
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Berlin', ...contextOptions });
   const { origin } = new URL(url);
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
@@ -57,15 +97,20 @@ export async function openPage(browser: Browser, url: string, options: WatchOpti
     else if (['fetch', 'xhr', 'eventsource', 'ping'].includes(request.resourceType())) requests.push(request);
   });
   await page.addInitScript(WATCH);
+  if (initScript !== undefined) await page.addInitScript(initScript);
   await page.goto(url);
   return {
     page,
     requests,
+    lastQuestion: () => {
+      const asked = requests.findLast((request) => request.url().endsWith('/explore'));
+      if (asked === undefined) throw new Error('nothing was asked of the explorer');
+      return asked.postDataJSON();
+    },
     actions: async () => Number(await page.evaluate('actionsOfPerson')),
     close: async () => {
-      const undescribed = await undescribedRequests(origin, requests);
       await context.close();
-      expect([...faults, ...undescribed]).toEqual([]);
+      return [...faults, ...undescribedRequests(requests)];
     },
   };
 }

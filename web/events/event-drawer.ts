@@ -22,7 +22,7 @@ export function EventDrawer() {
 
 function OpenDrawer() {
   const event = opened.value;
-  const drawer = useRef<HTMLElement>(null);
+  const drawer = useRef<HTMLDivElement>(null);
   const cameFrom = useRef<Element | null>(null);
   useEffect(() => {
     cameFrom.current ??= document.activeElement;
@@ -41,9 +41,9 @@ function OpenDrawer() {
       if (isLost && origin instanceof HTMLElement) queueMicrotask(() => origin.focus({ preventScroll: true }));
     };
   }, []);
-  return html`<aside class="drawer" data-held role="dialog" aria-label="Event" tabindex="-1" ref=${drawer}>
+  return html`<div class="drawer" data-held role="dialog" aria-label="Event" tabindex="-1" ref=${drawer}>
     ${event.kind === 'shown' ? html`<${ShownEvent} key=${rowKey(event.row)} row=${event.row} />` : html`<${MissingEvent} />`}
-  </aside>`;
+  </div>`;
 }
 
 function DrawerHead({ children }: { readonly children?: ComponentChild }) {

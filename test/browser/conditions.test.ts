@@ -1,0 +1,219 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DIMENSIONS, type Dimension } from '../../query/event-fields.ts';
+import { FILTER_OP_NAMES, FILTER_OPS, type FilterOp } from '../../query/filter-ops.ts';
+import { eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
+import { drawnLines } from './event-table.ts';
+import { pagesOf } from './watched-page.ts';
+
+let app: RunningApp;
+const openPage = pagesOf(() => app.url);
+
+beforeAll(async () => {
+  app = await startApp();
+  const events = [
+    { logId: 'a', ip: '192.0.2.1', country: 'NL', url: 'https://www.example.net/login?a=b c', action: 'blocked' },
+    { logId: 'b', ip: '192.0.2.2', country: 'DE', url: 'https://www.example.net/', action: 'allowed' },
+    { logId: 'c', ip: '2001:db8::1', country: 'NL', url: 'https://www.example.net/cart', action: 'allowed' },
+  ];
+  await ingest(app, events.map((event, index) => eventLine({ ...event, timestamp: Date.now() - 60_000 - index })).join(''));
+  await ingest(app, eventLine({ logId: 'other zone', shieldZoneId: 8, ip: '192.0.2.8' }));
+});
+
+afterAll(() => app?.stop());
+
+const chips = (page: Page) =>
+  page
+    .getByRole('list', { name: 'Conditions' })
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('button', { name: /^Remove/ }) });
+const chipTexts = async (page: Page): Promise<readonly string[]> =>
+  (await chips(page).allTextContents()).map((text) => text.replaceAll(/\s*✕\s*/g, '').trim());
+const ids = async (page: Page): Promise<readonly (string | undefined)[]> => [...(await drawnLines(page)).values()].map(([id]) => id);
+const line = (page: Page) => page.getByRole('textbox', { name: 'Search line' });
+
+async function enterLine(page: Page, text: string): Promise<void> {
+  await line(page).fill(text);
+  await page.keyboard.press('Enter');
+}
+
+/** Values for each operation, some with what is special in a search line. */
+const VALUES: Readonly<Record<FilterOp, readonly string[]>> = {
+  eq: ['a "b" \\c: d'],
+  in: ['one', 'two, three'],
+  contains: ['~x'],
+  wildcard: ['a*b', '*'],
+  cidr: ['192.0.2.0/24', '2001:db8::/32'],
+};
+
+/** What the editor calls the sides. */
+const SIDES = { filters: 'keep what', exclude: 'leave out what' } as const;
+
+const opsOf = (field: Dimension): readonly FilterOp[] =>
+  FILTER_OP_NAMES.filter((op) => FILTER_OPS[op].onAddresses !== true || field === 'ip');
+
+async function addFilter(page: Page, side: keyof typeof SIDES, field: Dimension, op: FilterOp): Promise<void> {
+  await page.getByRole('button', { name: 'Add a filter' }).click();
+  const editor = page.getByRole('dialog', { name: 'Add a filter' });
+  await editor.getByRole('combobox', { name: 'Field' }).selectOption(field);
+  await editor.getByRole('combobox', { name: 'Side' }).selectOption({ label: SIDES[side] });
+  await editor.getByRole('combobox', { name: 'Operation' }).selectOption(op);
+  await editor
+    .getByRole('textbox', { name: 'Value' })
+    .or(editor.getByRole('combobox', { name: 'Value' }))
+    .fill(VALUES[op].join('\n'));
+  await editor.getByRole('button', { name: 'Apply' }).click();
+}
+
+describe('conditions', () => {
+  describe.each(Object.keys(SIDES) as (keyof typeof SIDES)[])('%s', (side) => {
+    test('of every field with every operation are made by the editor, asked for, and kept by the link', async () => {
+      const watched = await openPage();
+      const { page } = watched;
+      const expected: object[] = [];
+      for (const field of DIMENSIONS)
+        for (const op of opsOf(field)) {
+          await addFilter(page, side, field, op);
+          expected.push({ field, op, value: VALUES[op] });
+        }
+      const other = side === 'filters' ? 'exclude' : 'filters';
+      await expect.poll(() => watched.lastQuestion()).toMatchObject({ [side]: expected, [other]: [] });
+      const texts = await chipTexts(page);
+      expect(texts.length).toBe(expected.length);
+      await page.reload();
+      await expect.poll(() => chipTexts(page)).toEqual(texts);
+      await expect.poll(() => watched.lastQuestion()).toMatchObject({ [side]: expected, [other]: [] });
+    });
+  });
+
+  test('networks are offered for addresses alone', async () => {
+    const { page } = await openPage();
+    await page.getByRole('button', { name: 'Add a filter' }).click();
+    const editor = page.getByRole('dialog', { name: 'Add a filter' });
+    const network = editor.getByRole('combobox', { name: 'Operation' }).locator('option[value=cidr]');
+    expect(await network.isEnabled()).toBe(true);
+    await editor.getByRole('combobox', { name: 'Field' }).selectOption('url');
+    expect(await network.isDisabled()).toBe(true);
+  });
+
+  test('are changed in their chip, turned over, removed, and come back by Undo', async () => {
+    const { page } = await openPage('zone=7&q=country:NL&columns=logId');
+    await expect.poll(() => ids(page)).toEqual(['a', 'c']);
+    await page.getByRole('button', { name: 'Edit country:NL' }).click();
+    const editor = page.getByRole('dialog', { name: 'Edit country:NL' });
+    await editor.getByRole('combobox', { name: 'Side' }).selectOption('exclude');
+    await editor.getByRole('button', { name: 'Apply' }).click();
+    await expect.poll(() => ids(page)).toEqual(['b']);
+    expect(await chipTexts(page)).toEqual(['-country:NL']);
+    await page.getByRole('button', { name: 'Remove -country:NL' }).click();
+    await expect.poll(() => ids(page)).toEqual(['a', 'b', 'c']);
+    await page.getByRole('banner').getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => chipTexts(page)).toEqual(['-country:NL']);
+    await page.keyboard.press('u');
+    await expect.poll(() => chipTexts(page)).toEqual(['country:NL']);
+  });
+
+  test('are checked while they are typed', async () => {
+    const { page } = await openPage();
+    await page.getByRole('button', { name: 'Add a filter' }).click();
+    const editor = page.getByRole('dialog', { name: 'Add a filter' });
+    await editor.getByRole('combobox', { name: 'Operation' }).selectOption('cidr');
+    await editor.getByRole('textbox', { name: 'Value' }).fill('192.0.2.0/24\n192.0.2.0/33');
+    await expect.poll(() => editor.getByRole('status').textContent()).toContain('192.0.2.0/33');
+    expect(await editor.getByRole('button', { name: 'Apply' }).isDisabled()).toBe(true);
+  });
+});
+
+describe('the search line', () => {
+  test('makes chips of free text and filters, adds to those that there are, and is edited as a whole', async () => {
+    const watched = await openPage('columns=logId');
+    const { page } = watched;
+    await enterLine(page, 'example "a=b c" -action:allowed');
+    await expect.poll(() => ids(page)).toEqual(['a']);
+    expect(watched.lastQuestion()).toMatchObject({
+      query: 'example "a=b c"',
+      exclude: [{ field: 'action', op: 'eq', value: ['allowed'] }],
+    });
+    await enterLine(page, 'ip:192.0.2.0/24 url:~LOGIN country:NL,DE');
+    await expect.poll(async () => (await chipTexts(page)).length).toBe(6);
+    await expect.poll(() => ids(page)).toEqual(['a']);
+    await page.getByRole('button', { name: 'Edit as text' }).click();
+    const whole = await line(page).inputValue();
+    expect(whole).toContain('ip:192.0.2.0/24');
+    await enterLine(page, 'country:DE');
+    await expect.poll(() => ids(page)).toEqual(['b']);
+    expect(await chipTexts(page)).toEqual(['country:DE']);
+    await page.goBack();
+    await expect.poll(async () => (await chipTexts(page)).length).toBe(6);
+  });
+
+  test.each([
+    ['country:', 8],
+    ['x "never closed', 2],
+    ['login ip:300.1.1.1/8', 9],
+  ])('%s: says what is wrong and where, and asks for nothing', async (text, position) => {
+    const { page, requests } = await openPage();
+    await page.getByRole('region', { name: 'Fields' }).waitFor();
+    const asked = requests.length;
+    await enterLine(page, text);
+    await expect.poll(() => page.getByRole('alert').first().textContent()).toContain(`character ${position + 1}`);
+    expect(await page.evaluate('document.activeElement.selectionStart')).toBe(position);
+    expect(requests.length).toBe(asked);
+    expect(await chipTexts(page)).toEqual([]);
+  });
+});
+
+describe('a value', () => {
+  test('is filtered in and out, grouped by and copied by its menu, and each change is taken back at once', async () => {
+    const { page } = await openPage('zone=7&columns=logId');
+    const value = page.getByRole('region', { name: 'Fields' }).getByRole('button', { name: 'NL', exact: true });
+    const choose = async (name: string): Promise<void> => {
+      await value.click();
+      await page.getByRole('menuitem', { name }).click();
+    };
+    await value.waitFor();
+    await choose('Filter out');
+    await expect.poll(() => ids(page)).toEqual(['b']);
+    const toast = page.getByRole('status').filter({ hasText: 'Filtered out: country NL' });
+    await toast.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => ids(page)).toEqual(['a', 'b', 'c']);
+    await choose('Filter in');
+    await expect.poll(() => ids(page)).toEqual(['a', 'c']);
+    await page.keyboard.press('u');
+    await expect.poll(() => ids(page)).toEqual(['a', 'b', 'c']);
+    await choose('Copy');
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('NL');
+    await choose('Group by country');
+    await expect.poll(() => new URL(page.url()).searchParams.get('group')).toBe('country');
+    await expect
+      .poll(async () => [...(await drawnLines(page)).values()].map(([key, count]) => [key, count]))
+      .toEqual([
+        ['NL', '2'],
+        ['DE', '1'],
+      ]);
+  });
+});
+
+describe('zones', () => {
+  test('are chosen from those with events, one or several, or typed', async () => {
+    const watched = await openPage('columns=logId');
+    const { page, requests } = watched;
+    await expect.poll(() => ids(page)).toEqual(['other zone', 'a', 'b', 'c']);
+    await page.getByRole('button', { name: 'Zones: All zones' }).click();
+    const picker = page.getByRole('dialog', { name: /^Zones/ });
+    await picker.getByRole('button', { name: 'Zone 8', exact: true }).click();
+    await expect.poll(() => ids(page)).toEqual(['other zone']);
+    expect(requests.at(-1)?.url()).toContain('/shield/event-logs/8/explore');
+    await page.getByRole('button', { name: 'Zones: Zone 8' }).click();
+    await picker.getByRole('checkbox', { name: 'Zone 7' }).check();
+    await picker.getByRole('button', { name: 'Search zones 7, 8' }).click();
+    await expect.poll(() => ids(page)).toEqual(['other zone', 'a', 'b', 'c']);
+    expect(new URL(page.url()).searchParams.get('zone')).toBe('7,8');
+    await page.getByRole('button', { name: 'Zones: Zones 7, 8' }).click();
+    await picker.getByRole('textbox').fill('7,eight');
+    await expect.poll(() => picker.getByRole('status').textContent()).toContain('whole numbers');
+    await picker.getByRole('textbox').fill('7');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => ids(page)).toEqual(['a', 'b', 'c']);
+  });
+});

@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { addressOf, killAll, startCli } from '../src/cli/cli-process.ts';
+import { eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
+import { drawnLines } from './event-table.ts';
+import { pagesOf } from './watched-page.ts';
+
+const KEY = 'a-key-of-sixteen-characters';
+
+let app: RunningApp;
+let url: string;
+const openPage = pagesOf(() => url);
+
+beforeAll(async () => {
+  app = await startApp({ env: { ACCESS_KEYS: `page:${KEY}:7+9` } });
+  url = app.url;
+  for (const logId of ['a', 'b']) await ingest(app, eventLine({ logId, country: 'NL' }), { AccessKey: KEY });
+});
+
+afterEach(() => {
+  url = app.url;
+});
+
+afterAll(async () => {
+  await app?.stop();
+  await killAll();
+});
+
+const ids = async (page: Page): Promise<readonly (string | undefined)[]> =>
+  [...(await drawnLines(page)).values()].map(([id]) => id).toSorted();
+const notice = (page: Page) => page.locator('.notice');
+
+/** The page with its key, as after somebody has typed it. */
+const WITH_KEY = { initScript: `sessionStorage.setItem('shieldlog access key', '${KEY}')` };
+
+describe('an access key', () => {
+  test('is asked for when the program wants one, and again when it is wrong; it is in no link, and is forgotten with the tab', async () => {
+    const { page } = await openPage('columns=logId', { expectsFailures: true });
+    const dialog = page.getByRole('dialog', { name: 'Access key' });
+    await dialog.getByLabel('Key').fill('a-wrong-key-of-some-length');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByLabel('Key').fill(KEY);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => ids(page)).toEqual(['a', 'b']);
+    expect(page.url()).not.toContain(KEY);
+    expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain(KEY);
+    await page.reload();
+    await expect.poll(() => ids(page)).toEqual(['a', 'b']);
+  });
+
+  test('that does not open a zone is said so, with a way to those that it opens', async () => {
+    const { page } = await openPage('columns=logId&zone=8', { ...WITH_KEY, expectsFailures: true });
+    await expect.poll(() => notice(page).textContent()).toContain('Not with this key');
+    await notice(page).getByRole('button', { name: 'All zones of the key' }).click();
+    await expect.poll(() => ids(page)).toEqual(['a', 'b']);
+  });
+});
+
+describe('a slow search', () => {
+  test('says so, is given up by a button, and asked again', async () => {
+    const { page } = await openPage('columns=logId', WITH_KEY);
+    await expect.poll(() => ids(page)).toEqual(['a', 'b']);
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/explore', async (route) => {
+      await released;
+      // The page has given it up meanwhile.
+      await route.continue().catch(() => {});
+    });
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expect.poll(() => notice(page).textContent()).toContain('given up');
+    expect(await ids(page)).toEqual(['a', 'b']);
+    release();
+    await page.unroute('**/explore');
+    await notice(page).getByRole('button', { name: 'Search again' }).click();
+    await expect.poll(() => notice(page).count()).toBe(0);
+  });
+});
+
+describe('what is wrong with a question', () => {
+  test('is shown at the condition that it is about', async () => {
+    const search = JSON.stringify({
+      filters: [
+        { field: 'ip', op: 'cidr', value: ['192.0.2.0/99'] },
+        { field: 'country', op: 'eq', value: ['NL'] },
+      ],
+    });
+    const { page } = await openPage(`columns=logId&${new URLSearchParams({ search })}`, { ...WITH_KEY, expectsFailures: true });
+    await expect.poll(() => notice(page).textContent()).toContain('This cannot be searched');
+    const wrong = page.getByRole('list', { name: 'Conditions' }).locator('[aria-invalid=true]');
+    expect(await wrong.count()).toBe(1);
+    expect(await wrong.textContent()).toContain('192.0.2.0/99');
+    expect(await wrong.getAttribute('title')).toContain('192.0.2.0/99');
+    await page.getByRole('button', { name: /^Remove ip/ }).click();
+    await expect.poll(() => ids(page)).toEqual(['a', 'b']);
+  });
+
+  test('in a link is left out and named', async () => {
+    const { page } = await openPage('columns=logId&group=nothing&clock=moon', WITH_KEY);
+    await expect.poll(() => notice(page).textContent()).toContain('group=nothing, clock=moon');
+    await expect.poll(() => ids(page)).toEqual(['a', 'b']);
+    await notice(page).getByRole('button', { name: 'Dismiss' }).click();
+    await expect.poll(() => notice(page).count()).toBe(0);
+  });
+});
+
+describe('nothing found', () => {
+  test('says which conditions stand in the way, and takes one away', async () => {
+    const { page } = await openPage('columns=logId&q=country:NL+nowhere', WITH_KEY);
+    await expect.poll(() => notice(page).textContent()).toContain('No event');
+    await notice(page).getByRole('button', { name: 'Without nowhere' }).click();
+    await expect.poll(() => ids(page)).toEqual(['a', 'b']);
+  });
+
+  test('in a zone without events leads to the zones that have some', async () => {
+    const { page } = await openPage('columns=logId&zone=9', WITH_KEY);
+    await expect.poll(() => notice(page).textContent()).toContain('There are no events in zone 9');
+    await notice(page).getByRole('button', { name: 'Zone 7' }).click();
+    await expect.poll(() => ids(page)).toEqual(['a', 'b']);
+  });
+});
+
+describe('a lost connection', () => {
+  test('is said, leaves what is shown, and heals by itself when the program is back', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'shieldlog-lost-'));
+    const start = (port: string) => startCli(['serve', '--port', port, '--data-dir', folder]);
+    const first = start('0');
+    url = await addressOf(first);
+    await ingest({ url }, eventLine({ logId: 'kept' }));
+    const { page } = await openPage('columns=logId', { expectsFailures: true });
+    await expect.poll(() => ids(page)).toEqual(['kept']);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await expect.poll(() => notice(page).textContent()).toContain('No connection');
+    expect(await ids(page)).toEqual(['kept']);
+    await addressOf(start(new URL(url).port));
+    await expect.poll(() => notice(page).count()).toBe(0);
+    await page.reload();
+    await expect.poll(() => ids(page)).toEqual(['kept']);
+    await killAll();
+    rmSync(folder, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,124 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, inject, test } from 'vitest';
+import { drawnLines, linesAround } from './event-table.ts';
+import { pagesOf } from './watched-page.ts';
+
+const openPage = pagesOf(() => inject('demoUrl'));
+
+const HOUR_MS = 3_600_000;
+const TO = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS;
+const WINDOW = { from: TO - 12 * HOUR_MS, to: TO };
+const ZONE = 7;
+const LINK = `zone=${ZONE}&from=${new Date(WINDOW.from).toISOString()}&to=${new Date(WINDOW.to).toISOString()}`;
+
+interface Group {
+  readonly key: Readonly<Record<string, string>>;
+  readonly count: number;
+}
+
+/** What the search of the platform answers, which knows nothing of the page. */
+async function groupsBy(
+  fields: readonly string[],
+  rest: object = {},
+): Promise<{ readonly groups: readonly Group[]; readonly total: number }> {
+  const response = await fetch(`${inject('demoUrl')}/shield/event-logs/${ZONE}/search`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...WINDOW, groupBy: fields, pageSize: 100, ...rest }),
+  });
+  return (await response.json()) as { readonly groups: readonly Group[]; readonly total: number };
+}
+
+const number = (count: number): string => count.toLocaleString('en-GB');
+
+/** The texts of the first cells of the lines that are drawn. */
+async function firstCells(page: Page, cells: number): Promise<readonly (readonly string[])[]> {
+  return [...(await drawnLines(page)).values()].map((line) => line.slice(0, cells));
+}
+
+describe('fields', () => {
+  test('have the values and counts of the search', async () => {
+    const { page } = await openPage(LINK);
+    const fields = page.getByRole('region', { name: 'Fields' });
+    for (const field of ['action', 'country', 'asn', 'feature']) {
+      const { groups } = await groupsBy([field]);
+      const card = fields.locator('.facet').filter({ has: page.getByRole('heading', { name: field }) });
+      await card.first().waitFor();
+      const shown = await card
+        .getByRole('listitem')
+        .evaluateAll((lines) =>
+          lines.map(
+            (line) => `${line.querySelector('.value')?.textContent?.trim()}: ${line.querySelector('.number')?.getAttribute('title')}`,
+          ),
+        );
+      expect(shown.length).toBeGreaterThanOrEqual(Math.min(groups.length, 4));
+      expect(shown.map((line) => line.replace(/ events,.*/, ''))).toEqual(
+        groups.slice(0, shown.length).map(({ key, count }) => `${key[field]}: ${number(count)}`),
+      );
+    }
+  });
+
+  test('colour the histogram, whose legend has their counts', async () => {
+    const { page } = await openPage(LINK);
+    const { groups } = await groupsBy(['feature']);
+    const histogram = page.getByRole('region', { name: 'Events over time' });
+    await histogram.getByRole('combobox', { name: 'Coloured by' }).selectOption('feature');
+    const legend = async (): Promise<readonly string[]> => await histogram.locator('.legend').getByRole('listitem').allTextContents();
+    await expect.poll(legend).toEqual(groups.map(({ key, count }) => `${key['feature']}${number(count)}`));
+    expect(new URL(page.url()).searchParams.get('by')).toBe('feature');
+  });
+
+  test('of an attack are told from everyday ones by a value that is compared with the rest', async () => {
+    const { page } = await openPage(LINK);
+    await page.getByRole('region', { name: 'Fields' }).getByRole('button', { name: 'NL', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'What is different' }).click();
+    const difference = page.getByRole('region', { name: 'What is different about country NL' });
+    await difference.getByRole('row').nth(1).waitFor();
+    const { groups } = await groupsBy(['asn'], { filters: [{ field: 'country', op: 'eq', value: ['NL'] }] });
+    const network = difference.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'asn' }) });
+    expect((await network.first().getByRole('button').textContent())?.trim()).toBe(groups[0]?.key['asn']);
+    expect(await network.first().textContent()).toContain('100%');
+    await difference.getByRole('button', { name: 'Close' }).click();
+    await expect.poll(() => difference.count()).toBe(0);
+  });
+});
+
+describe('groups', () => {
+  test('by several fields in an order of choice are those of the search, and lead to their events', async () => {
+    const { page } = await openPage(LINK);
+    await linesAround(page, 0);
+    await page.getByRole('combobox', { name: 'Group by' }).selectOption('country');
+    await page.getByRole('combobox', { name: 'Group also by' }).selectOption('action');
+    const expected = async (fields: readonly string[]): Promise<readonly (readonly string[])[]> =>
+      (await groupsBy(fields)).groups.slice(0, 15).map(({ key, count }) => [...fields.map((field) => key[field] ?? ''), number(count)]);
+    const first = await expected(['country', 'action']);
+    await expect.poll(async () => (await firstCells(page, 3)).slice(0, 15)).toEqual(first);
+    await page.getByRole('button', { name: 'Move action to the front' }).click();
+    const second = await expected(['action', 'country']);
+    await expect.poll(async () => (await firstCells(page, 3)).slice(0, 15)).toEqual(second);
+    expect(new URL(page.url()).searchParams.get('group')).toBe('action,country');
+    const [action = '', country = '', count] = second[0] ?? [];
+    await page.locator('[role=grid] [aria-rowindex="2"]').getByRole('gridcell').nth(2).click();
+    await expect.poll(() => page.getByRole('list', { name: 'Conditions' }).textContent()).toContain(`action:${action}`);
+    expect(await page.getByRole('list', { name: 'Conditions' }).textContent()).toContain(`country:${country}`);
+    await expect
+      .poll(() => page.getByRole('grid', { name: 'Events' }).getAttribute('aria-rowcount'))
+      .toBe(String(Number(count?.replaceAll(',', '')) + 1));
+    await page.goBack();
+    await expect.poll(async () => (await firstCells(page, 3)).slice(0, 15)).toEqual(second);
+    await page.getByRole('button', { name: 'Ungroup' }).click();
+    await expect.poll(() => page.getByRole('grid', { name: 'Events' }).count()).toBe(1);
+  });
+
+  test('are as many as the search says, and all of them are there for somebody who scrolls', async () => {
+    const { page } = await openPage(`${LINK}&group=asn,ruleId`);
+    const { groups, total } = await groupsBy(['asn', 'ruleId'], { pageSize: 500 });
+    await expect.poll(() => page.getByRole('grid').getAttribute('aria-rowcount')).toBe(String(total + 1));
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('End');
+    const lines = await linesAround(page, total - 1);
+    expect([...lines].map(([at, [asn, rule, count]]) => [at, asn, rule, count])).toEqual(
+      [...lines.keys()].map((at) => [at, groups[at]?.key['asn'], groups[at]?.key['ruleId'], number(groups[at]?.count ?? 0)]),
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
+import { drawnLines } from './event-table.ts';
+import { pagesOf } from './watched-page.ts';
+
+let app: RunningApp;
+const openPage = pagesOf(() => app.url);
+
+beforeAll(async () => {
+  app = await startApp();
+  await ingest(app, eventLine({ logId: 'before', ip: '192.0.2.1' }));
+});
+
+afterAll(() => app?.stop());
+
+const post = (logId: string, rest: object = {}) => ingest(app, eventLine({ logId, timestamp: Date.now(), ...rest }));
+
+test('live mode shows events as they are posted, newest first, those that match alone; a pause holds them back', async () => {
+  const { page } = await openPage('columns=logId,ip&q=-country:NL');
+  await page.getByRole('button', { name: 'Live', exact: true }).click();
+  const ids = async (): Promise<readonly (string | undefined)[]> => [...(await drawnLines(page)).values()].map(([id]) => id);
+  await expect.poll(() => page.getByRole('main').textContent()).toContain('Watching');
+  await post('first');
+  await expect.poll(ids).toEqual(['first']);
+  await post('other country', { country: 'NL' });
+  await post('second');
+  await expect.poll(ids).toEqual(['second', 'first']);
+  const pause = page.getByRole('button', { name: 'Pause' });
+  await pause.click();
+  await post('third');
+  await expect.poll(() => page.getByRole('main').textContent()).toContain('1 new');
+  expect(await ids()).toEqual(['second', 'first']);
+  await pause.click();
+  await expect.poll(ids).toEqual(['third', 'second', 'first']);
+  expect(new URL(page.url()).searchParams.get('live')).toBe('on');
+  await page.locator('[role=grid] [aria-rowindex="2"]').click();
+  await expect.poll(() => page.getByRole('dialog', { name: 'Event', exact: true }).textContent()).toContain('third');
+});
+
+test('events that have come meanwhile are counted on a button, which shows them', async () => {
+  const { page } = await openPage('columns=logId,ip&q=ruleId:counted');
+  await expect.poll(() => page.getByRole('status').filter({ hasText: 'No event matches' }).count()).toBe(1);
+  await post('new one', { ruleId: 'counted' });
+  await page.getByRole('button', { name: '1 new event' }).click();
+  await expect.poll(async () => [...(await drawnLines(page)).values()].map(([id]) => id)).toEqual(['new one']);
+});

@@ -1,0 +1,106 @@
+import type { Page } from 'playwright-core';
+import { expect, inject, test } from 'vitest';
+import { lastWords, PRESET_MINUTES } from '../../web/state/time-range.ts';
+import { linesAround } from './event-table.ts';
+import { pagesOf } from './watched-page.ts';
+
+const openPage = pagesOf(() => inject('demoUrl'));
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+async function openPicker(page: Page) {
+  await page.getByRole('button', { name: /^Time:/ }).click();
+  return page.getByRole('dialog', { name: /^Time:/ });
+}
+
+/** `2026-11-24 13:05:59`, by a clock so many hours ahead of UTC. */
+const written = (ms: number, hours = 0): string => new Date(ms + hours * HOUR_MS).toISOString().slice(0, 19).replace('T', ' ');
+
+test('every preset asks up to now, and stands in the link', async () => {
+  const watched = await openPage('zone=12');
+  const { page } = watched;
+  for (const minutes of PRESET_MINUTES) {
+    const picker = await openPicker(page);
+    await picker.getByRole('button', { name: lastWords(minutes).replace('last ', ''), exact: true }).click();
+    await expect.poll(() => watched.lastQuestion().to - watched.lastQuestion().from).toBe(minutes * MINUTE_MS);
+    expect(Date.now() - watched.lastQuestion().to).toBeLessThan(60_000);
+    expect(await page.getByRole('button', { name: /^Time:/ }).textContent()).toContain(lastWords(minutes));
+    const { search } = new URL(page.url());
+    await page.reload();
+    await expect.poll(() => page.getByRole('button', { name: /^Time:/ }).textContent()).toContain(lastWords(minutes));
+    expect(new URL(page.url()).search).toBe(search);
+  }
+});
+
+test('two times are typed by the clock of the place or by UTC, and shown by it everywhere', async () => {
+  const to = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS;
+  const from = to - 2 * HOUR_MS;
+  // It has no summer time, so that it is five and a half hours ahead at every time of the year.
+  const watched = await openPage('zone=1', { timezoneId: 'Asia/Kolkata' });
+  const { page } = watched;
+  let picker = await openPicker(page);
+  await picker.getByRole('textbox', { name: 'From' }).fill(written(from, 5.5));
+  await picker.getByRole('textbox', { name: 'To' }).fill(written(to, 5.5));
+  await picker.getByRole('button', { name: 'Search this time' }).click();
+  await expect.poll(() => watched.lastQuestion()).toMatchObject({ from, to });
+  expect(await page.getByRole('button', { name: /^Time:/ }).textContent()).toContain(written(from, 5.5));
+  const local = (await linesAround(page, 0)).get(0)?.[0];
+  picker = await openPicker(page);
+  await picker.getByRole('radio', { name: 'UTC' }).check();
+  expect(await picker.getByRole('textbox', { name: 'From' }).inputValue()).toBe(written(from));
+  await page.keyboard.press('Escape');
+  expect(await page.getByRole('button', { name: /^Time:/ }).textContent()).toContain(written(from));
+  const utc = (await linesAround(page, 0)).get(0)?.[0];
+  expect(Date.parse(`${local?.replace(' ', 'T')}Z`) - Date.parse(`${utc?.replace(' ', 'T')}Z`)).toBe(5.5 * HOUR_MS);
+  expect(new URL(page.url()).searchParams.get('clock')).toBe('utc');
+  picker = await openPicker(page);
+  await picker.getByRole('textbox', { name: 'From' }).fill(written(from + HOUR_MS));
+  await page.keyboard.press('Enter');
+  await expect.poll(() => watched.lastQuestion()).toMatchObject({ from: from + HOUR_MS, to });
+});
+
+test.each([
+  { what: 'no time', end: 'From', hoursAgo: null, words: 'A time such as' },
+  { what: 'too long ago', end: 'From', hoursAgo: 100, words: '72 hours back' },
+  { what: 'in the future', end: 'To', hoursAgo: -1, words: 'future' },
+])('what is $what is refused in place', async ({ end, hoursAgo, words }) => {
+  const text = hoursAgo === null ? 'yesterday' : written(Date.now() - hoursAgo * HOUR_MS);
+  const { page, requests } = await openPage('zone=12&clock=utc');
+  await page.getByRole('region', { name: 'Fields' }).waitFor();
+  const asked = requests.length;
+  const picker = await openPicker(page);
+  await picker.getByRole('textbox', { name: end }).fill(text);
+  await expect.poll(() => picker.getByRole('status').textContent()).toContain(words);
+  expect(await picker.getByRole('button', { name: 'Search this time' }).isDisabled()).toBe(true);
+  await page.keyboard.press('Enter');
+  expect(requests.length).toBe(asked);
+});
+
+test('a stretch is drawn over the histogram, looked into and zoomed into; Back goes out again', async () => {
+  const watched = await openPage('zone=1');
+  const { page } = watched;
+  await page.getByRole('region', { name: 'Fields' }).waitFor();
+  const before = watched.lastQuestion();
+  const plot = await page.locator('.u-over').boundingBox();
+  if (plot === null) throw new Error('there is no histogram');
+  const draw = async (from: number, to: number): Promise<void> => {
+    await page.mouse.move(plot.x + from * plot.width, plot.y + plot.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(plot.x + to * plot.width, plot.y + plot.height / 2, { steps: 5 });
+    await page.mouse.up();
+  };
+  await draw(0.25, 0.5);
+  await page.getByRole('menuitem', { name: 'What is different here?' }).click();
+  await page.getByRole('region', { name: 'What is different' }).waitFor();
+  const { from = 0, to = 0 } = watched.lastQuestion().selection ?? {};
+  const width = before.to - before.from;
+  const isNear = (time: number, share: number): boolean => Math.abs(time - before.from - share * width) < width / 60;
+  expect([isNear(from, 0.25), isNear(to, 0.5)]).toEqual([true, true]);
+  await draw(0.5, 0.75);
+  await page.getByRole('menuitem', { name: 'Zoom in' }).click();
+  await expect.poll(() => isNear(watched.lastQuestion().from, 0.5) && isNear(watched.lastQuestion().to, 0.75)).toBe(true);
+  await page.goBack();
+  await page.goBack();
+  await expect.poll(() => page.getByRole('button', { name: /^Time:/ }).textContent()).toContain('last 24 hours');
+});
