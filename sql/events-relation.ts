@@ -79,6 +79,11 @@ export function eventsBefore(events: SqlFragment, beforeMs: number): SqlFragment
   return sql`(SELECT * FROM ${events} WHERE ${column('timestamp')} < ${int64(beforeMs)}) AS events`;
 }
 
+/** The events from a sequence on. */
+export function eventsFrom(events: SqlFragment, sequence: bigint): SqlFragment {
+  return sql`(SELECT * FROM ${events} WHERE ${column('seq')} >= ${int64(sequence)}) AS events`;
+}
+
 /** The events of several relations. */
 export function allEvents(relations: readonly SqlFragment[]): SqlFragment {
   const parts = relations.map((events) => sql`SELECT * FROM ${events}`);

@@ -2,18 +2,13 @@ import type { GroupDimension } from '../query/event-fields.ts';
 import type { FacetRequest, Selection } from '../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../query/plan/search-plan.ts';
 import { column, dimensionColumn } from './columns.ts';
-import { type Dialect, duckdbDialect, duckdbStatement } from './dialect.ts';
+import { duckdbDialect, duckdbStatement } from './dialect.ts';
 import { bucketOf } from './group-facts.ts';
-import { wantedKeys } from './group-statements.ts';
+import { keyColumns, wantedKeys } from './group-statements.ts';
 import { matchSql } from './predicate-sql.ts';
-import { int64, markText, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
+import { int64, joinSql, markText, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
 
 /** Statements of the explorer: what values the fields of a search's events have, and when the events were. */
-
-/** The condition that an event of the search is in the selection. */
-function selectionSql(plan: SearchPlan, { window, where }: Selection, dialect: Dialect): SqlFragment {
-  return matchSql({ ...plan, zones: 'all', where }, window, dialect);
-}
 
 /**
  * How much larger a value's share of the selection is than its share of the rest, times both totals. The product is a whole number, so
@@ -24,35 +19,49 @@ const DIFFERENCE = trusted(
 );
 
 /**
- * The first values of a facet and the number of all. Columns: `distinct`, `value` (marked text), `events`, `selected` (0 without a
- * selection), in the order of the facet. Without values it is one row in which the last three are NULL.
+ * The first values of a facet by difference. Columns: `value` (marked text), `events`, `selected`, in the order of the facet. It counts all
+ * values of the field.
  */
-export function facetStatement(
+export function differenceFacetStatement(
   plan: SearchPlan,
-  { field, limit, order }: FacetRequest,
-  selection: Selection | null,
+  { field, limit }: FacetRequest,
+  { window, where }: Selection,
   events: SqlFragment,
 ): SqlStatement {
-  const isSelected = selection === null ? trusted('false') : selectionSql(plan, selection, duckdbDialect);
+  const isSelected = matchSql({ ...plan, zones: 'all', where }, window, duckdbDialect);
   const counted = sql`SELECT coalesce(${column(dimensionColumn(field))}, '') AS value, count(*) AS events,
     count(*) FILTER (WHERE ${isSelected}) AS selected
     FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)} GROUP BY value`;
-  const sums = sql`SELECT count(*) AS values, sum(events) AS total, sum(selected) AS inside FROM counted`;
-  const rank = order === 'difference' ? DIFFERENCE : trusted('0');
-  const first = sql`SELECT value, events, selected, ${rank} AS rank FROM counted, sums
-    ORDER BY rank DESC, events DESC, value LIMIT ${int64(limit)}`;
+  const sums = sql`SELECT sum(events) AS total, sum(selected) AS inside FROM counted`;
   return duckdbStatement(
-    sql`WITH counted AS MATERIALIZED (${counted}), sums AS MATERIALIZED (${sums}), first AS (${first})
-      SELECT values, ${markText(trusted('value'))}, events, selected FROM sums LEFT JOIN first ON true
-      ORDER BY rank DESC, events DESC, value`,
+    sql`WITH counted AS MATERIALIZED (${counted}), sums AS MATERIALIZED (${sums})
+      SELECT ${markText(trusted('value'))}, events, selected FROM counted, sums
+      ORDER BY ${DIFFERENCE} DESC, events DESC, value LIMIT ${int64(limit)}`,
   );
 }
 
-/** Number of the events of the selection. */
-export function selectionCountStatement(plan: SearchPlan, selection: Selection, events: SqlFragment): SqlStatement {
+/** The first values of a field that are not `among` some, a value for each event. Column: `value` (marked text), in the order of texts. */
+export function otherValuesStatement(
+  plan: SearchPlan,
+  field: GroupDimension,
+  among: readonly string[],
+  limit: number,
+  events: SqlFragment,
+): SqlStatement {
+  const parts = keyColumns(field).map((name, index) => ({ name: trusted(`part${index}`), value: sql`coalesce(${column(name)}, '')` }));
+  const keys = among.map((value) => [value]);
+  const [join, isOther] =
+    among.length === 0 ? [NO_SQL, NO_SQL] : [sql` LEFT JOIN ${wantedKeys([field], keys)}`, sql` AND position IS NULL`];
+  const names = joinSql(parts.map(({ name }) => name));
+  const selected = joinSql(parts.map(({ name, value }) => sql`${value} AS ${name}`));
   return duckdbStatement(
-    sql`SELECT count(*) FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)}
-      AND ${selectionSql(plan, selection, duckdbDialect)}`,
+    sql`SELECT ${markText(
+      joinSql(
+        parts.map(({ name }) => name),
+        ' || ',
+      ),
+    )} FROM (SELECT ${selected} FROM ${events}${join}
+      WHERE ${matchSql(plan, plan.window, duckdbDialect)}${isOther} ORDER BY ${names} LIMIT ${int64(limit)}) AS others ORDER BY ${names}`,
   );
 }
 
@@ -60,24 +69,36 @@ export function selectionCountStatement(plan: SearchPlan, selection: Selection, 
 export interface SeriesValues {
   readonly by: GroupDimension;
   readonly values: readonly string[];
+  /** Whether the field has few values, these and others. */
+  readonly hasFewValues: boolean;
 }
 
 /**
  * Counts the events by bucket and series. Columns: `bucket`, `position` (index of the value, NULL for others), `events`; only counts
- * above 0.
+ * above 0. A bucket and position may come several times.
  */
 export function histogramStatement(plan: SearchPlan, buckets: number, series: SeriesValues | null, events: SqlFragment): SqlStatement {
-  const isDivided = series !== null && series.values.length > 0;
-  const join = isDivided
-    ? sql` LEFT JOIN ${wantedKeys(
-        [series.by],
-        series.values.map((value) => [value]),
-      )}`
-    : NO_SQL;
-  return duckdbStatement(
-    sql`SELECT ${bucketOf(plan.window, buckets, duckdbDialect)} AS bucket, ${trusted(isDivided ? 'position' : 'NULL')} AS position,
-      count(*) AS events FROM ${events}${join} WHERE ${matchSql(plan, plan.window, duckdbDialect)} GROUP BY ALL`,
+  const bucket = bucketOf(plan.window, buckets, duckdbDialect);
+  const matching = sql`WHERE ${matchSql(plan, plan.window, duckdbDialect)}`;
+  if (series === null) {
+    return duckdbStatement(
+      sql`SELECT ${bucket} AS bucket, NULL AS position, count(*) AS events FROM ${events} ${matching} GROUP BY bucket`,
+    );
+  }
+  const { by, values, hasFewValues } = series;
+  const wanted = wantedKeys(
+    [by],
+    values.map((value) => [value]),
   );
+  if (!hasFewValues) {
+    return duckdbStatement(
+      sql`SELECT ${bucket} AS bucket, position, count(*) AS events FROM ${events} LEFT JOIN ${wanted} ${matching} GROUP BY bucket, position`,
+    );
+  }
+  // Joining the counts of few values takes less time than joining the events.
+  const columns = joinSql(keyColumns(by).map(column));
+  const counted = sql`SELECT ${bucket} AS bucket, ${columns}, count(*) AS events FROM ${events} ${matching} GROUP BY bucket, ${columns}`;
+  return duckdbStatement(sql`SELECT bucket, position, events FROM (${counted}) AS counted LEFT JOIN ${wanted}`);
 }
 
 /** The zones with events of the search. Columns: zone, events, last time; by events descending, then by zone. */

@@ -36,25 +36,26 @@ const matching = (plan: SearchPlan, { selected }: KeyParts, events: SqlFragment)
   sql`(SELECT ${selected} FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)}) AS matching`;
 
 /**
- * The answer of `groupPageStatement` in less time and memory if nearly all groups are singletons, and in more if many are not. It counts
- * events by a fingerprint of eight bytes, and counts those that share a fingerprint again by their texts. An event with a fingerprint of
- * its own is a singleton group, so collisions of fingerprints do not change the answer.
+ * The answer of `groupPageStatement` in less time and memory if nearly all groups are singletons, and in more if many are not. It sorts
+ * fingerprints of eight bytes, which takes less time than grouping them, and counts the events that share a fingerprint by their texts. An
+ * event with a fingerprint of its own is a singleton group, so collisions of fingerprints do not change the answer.
  */
 export function groupFingerprintStatement(plan: SearchPlan, output: GroupsOutput, events: SqlFragment): SqlStatement {
   const parts = keyParts(output.by);
   const { names, fingerprint, marked } = parts;
   const found = matching(plan, parts, events);
   const { index, size } = plan.page;
-  const counted = sql`SELECT ${fingerprint} AS fingerprint, count(*) AS events FROM ${found} GROUP BY fingerprint`;
+  const sorted = sql`SELECT fingerprint, lead(fingerprint) OVER (ORDER BY fingerprint) AS following
+    FROM (SELECT ${fingerprint} AS fingerprint FROM ${found}) AS fingerprints`;
+  const sizes = sql`SELECT count(*) AS events, list(fingerprint) FILTER (WHERE fingerprint = following) AS shared FROM (${sorted}) AS sorted`;
   const several = sql`SELECT ${names}, count(*) AS events FROM ${found} WHERE ${fingerprint} IN (FROM shared) GROUP BY ${names}`;
   const single = sql`SELECT ${names}, 1::BIGINT AS events FROM ${found}
     WHERE ${fingerprint} NOT IN (FROM shared) ORDER BY ${names} LIMIT ${int64((index + 1) * size)}`;
   const page = sql`SELECT ${names}, events FROM (FROM several UNION ALL (${single})) AS grouped
     ORDER BY events DESC, ${names} LIMIT ${int64(size)} OFFSET ${int64(index * size)}`;
-  const total = sql`(SELECT count(*) FROM counted WHERE events = 1) + (SELECT count(*) FROM several)`;
+  const total = sql`(SELECT events FROM sizes) - (SELECT coalesce(sum(events), 0)::BIGINT - count(*) FROM several)`;
   return duckdbStatement(
-    sql`WITH counted AS MATERIALIZED (${counted}),
-      shared AS MATERIALIZED (SELECT fingerprint FROM counted WHERE events > 1),
+    sql`WITH sizes AS MATERIALIZED (${sizes}), shared AS MATERIALIZED (SELECT DISTINCT unnest(shared) AS fingerprint FROM sizes),
       several AS MATERIALIZED (${several}), page AS (${page})
       SELECT ${total} AS total, ${marked}, events FROM (SELECT 1) AS one LEFT JOIN page ON true ORDER BY events DESC, ${names}`,
   );

@@ -5,6 +5,7 @@ import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { FeedPages, feedWindowBudget } from './feed/feed-pages.ts';
 import type { Closing } from './runtime/closing.ts';
 import { Readings } from './runtime/readings.ts';
+import { ExplorationCache } from './search/exploration-cache.ts';
 import { SearchRunner } from './search/search-runner.ts';
 import { SegmentCounts } from './search/segment-counts.ts';
 import type { PartRemover } from './snapshot/part-remover.ts';
@@ -35,7 +36,7 @@ interface ReadPathParts {
 export async function openReadPath(
   { engine, versions, remover }: ReadPathParts,
   { memoryLimitMb }: StoreOptions,
-  { cachesCounts = true, groupByCacheLimits = groupByCacheLimitsOf(memoryLimitMb), maxKept }: StoreTuning,
+  { cachesCounts = true, groupByCacheLimits = groupByCacheLimitsOf(memoryLimitMb), maxKept, valueCountLimits }: StoreTuning,
   closing: Closing,
 ): Promise<ReadPath> {
   const searchers = await engine.pool(CONCURRENT_SEARCHES, WAITING_SEARCHES, { remembersFooters: true });
@@ -49,6 +50,8 @@ export async function openReadPath(
     threads,
     counts: cachesCounts ? new SegmentCounts() : undefined,
     groups: cachesCounts ? groups : undefined,
+    explorations: cachesCounts ? new ExplorationCache() : undefined,
+    valueCountLimits,
     maxKept,
   });
   const connections = await engine.pool(CONCURRENT_FEEDS, WAITING_SEARCHES);

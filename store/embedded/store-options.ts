@@ -1,6 +1,7 @@
 import type { StoreLogger } from '../event-store.ts';
 import type { GroupByCacheLimits } from './cache/group-by-cache.ts';
 import type { MaxKept } from './search/group-search.ts';
+import type { ValueCountLimits } from './search/value-counts.ts';
 
 /** The settings of an operator. */
 export interface StoreOptions {
@@ -25,6 +26,8 @@ export interface StoreTuning {
   readonly groupByCacheLimits?: GroupByCacheLimits;
   /** When group searches keep the matching events in memory. */
   readonly maxKept?: MaxKept;
+  /** How many values of a field questions of the explorer keep. */
+  readonly valueCountLimits?: ValueCountLimits;
   /** The dedup index holds this many events. Default: what suits the memory limit. */
   readonly maxDedupEvents?: number;
   /** Time between two runs of the background jobs. Default: five seconds. */

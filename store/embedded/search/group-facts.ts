@@ -16,8 +16,13 @@ export interface FoundKeys {
   readonly keys: readonly (readonly string[])[];
 }
 
-/** Reads the rows of a `groupPageStatement`. `counts`: the number of events of each group. */
-export function keysIn(rows: readonly DuckDBValue[][]): FoundKeys & { readonly counts: readonly number[] } {
+export interface CountedKeys extends FoundKeys {
+  /** The number of events of each group. */
+  readonly counts: readonly number[];
+}
+
+/** Reads the rows of a `groupPageStatement`. */
+export function keysIn(rows: readonly DuckDBValue[][]): CountedKeys {
   const groups = rows.filter((row) => row.at(-1) !== null);
   return {
     total: Number(rows[0]?.[0] ?? 0),

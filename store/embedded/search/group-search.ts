@@ -7,7 +7,7 @@ import { groupFingerprintStatement, groupSampleStatement } from '../../../sql/gr
 import { groupPageStatement } from '../../../sql/group-statements.ts';
 import { unmarkText } from '../../../sql/statement.ts';
 import { rowsOfZones, type Segment } from '../segment/segment.ts';
-import { collectFacts, type FoundGroups, type GroupFacts, keysIn } from './group-facts.ts';
+import { type CountedKeys, collectFacts, type FoundGroups, type GroupFacts, keysIn } from './group-facts.ts';
 import type { SearchScope } from './search-scope.ts';
 
 /**
@@ -81,16 +81,21 @@ async function groupAtOnce(scope: SearchScope, output: GroupsOutput): Promise<Fo
 /** Finds the keys of the page, then the facts of these keys. */
 async function groupInTwoPhases(scope: SearchScope, output: GroupsOutput, { singletons }: MaxKept): Promise<FoundGroups> {
   const { plan } = scope;
-  const statement = (await areMostlySingletons(scope, output, singletons))
-    ? groupFingerprintStatement(plan, output, scope.events())
-    : groupPageStatement(plan, output, scope.events(), duckdbDialect);
-  const { total, keys } = keysIn(await scope.runner.run(statement));
+  const { total, keys } = await findFirstGroups(scope, output, singletons);
   if (keys.length === 0) {
     return { total, keys, facts: [] };
   }
   const page = { keys, isWhole: keys.length === total };
   const details = await scope.runner.run(groupDetailStatement(plan, output, page, scope.events(), duckdbDialect));
   return { total, keys, facts: collectFacts(details, page, output) };
+}
+
+/** The keys of the page with their numbers of events, and the number of all groups. */
+export async function findFirstGroups(scope: SearchScope, output: GroupsOutput, singletons?: SingletonThreshold): Promise<CountedKeys> {
+  const statement = (await areMostlySingletons(scope, output, singletons))
+    ? groupFingerprintStatement(scope.plan, output, scope.events())
+    : groupPageStatement(scope.plan, output, scope.events(), duckdbDialect);
+  return keysIn(await scope.runner.run(statement));
 }
 
 /** Returns whether nearly all groups of a sample of the zone's largest segment are singletons. */

@@ -10,10 +10,12 @@ import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 import { findActiveZones } from './active-zones.ts';
 import { explore } from './exploration.ts';
+import type { ExplorationCache } from './exploration-cache.ts';
 import { type GroupCache, MAX_KEPT, type MaxKept, searchGroups } from './group-search.ts';
 import { searchRows } from './row-search.ts';
 import { SearchScope } from './search-scope.ts';
 import type { SegmentCounts } from './segment-counts.ts';
+import { VALUE_COUNT_LIMITS, type ValueCountLimits } from './value-counts.ts';
 
 export interface SearchRunnerOptions {
   readonly versions: VersionSet;
@@ -24,6 +26,10 @@ export interface SearchRunnerOptions {
   readonly counts: SegmentCounts | undefined;
   /** Undefined: every search groups anew. */
   readonly groups: GroupCache | undefined;
+  /** Undefined: every question of the explorer counts anew. */
+  readonly explorations: ExplorationCache | undefined;
+  /** Default: {@link VALUE_COUNT_LIMITS}. */
+  readonly valueCountLimits?: ValueCountLimits | undefined;
   /** Default: {@link MAX_KEPT}. */
   readonly maxKept?: MaxKept | undefined;
 }
@@ -53,7 +59,10 @@ export class SearchRunner {
 
   /** Answers all of the plan from one snapshot. Rejects as {@link search}. */
   explore(plan: ExplorePlan, signal: AbortSignal): Promise<ExploreResult> {
-    return this.#read(plan.search, signal, (scope, isRetry) => explore(scope, plan, () => this.#findPage(scope, isRetry)));
+    const { explorations: cache, valueCountLimits: limits = VALUE_COUNT_LIMITS } = this.#options;
+    return this.#read(plan.search, signal, (scope, isRetry) =>
+      explore(scope, plan, { findPage: () => this.#findPage(scope, isRetry), cache, limits, isRetry }),
+    );
   }
 
   /** The zones that have events in the window, by number of events descending, then by zone. Rejects as {@link search}. */

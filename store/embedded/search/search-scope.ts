@@ -1,5 +1,5 @@
 import type { SearchPlan, TimeWindow } from '../../../query/plan/search-plan.ts';
-import { eventsByFile, eventsRelation } from '../../../sql/events-relation.ts';
+import { eventsByFile, eventsFrom, eventsRelation } from '../../../sql/events-relation.ts';
 import type { SqlFragment } from '../../../sql/statement.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
@@ -7,6 +7,13 @@ import { type BlobFile, blobFileWithNumber } from '../segment/blob-file.ts';
 import { overlaps, rowsOfZones, type Segment } from '../segment/segment.ts';
 import { type GrowingSegment, logOfGrowing, sourcesOf } from '../snapshot/growing-segment.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
+
+/** The events in a window that were stored before the sequence `endSequence`. While `expiries` is the same, none of them has gone. */
+export interface SearchExtent {
+  readonly window: TimeWindow;
+  readonly endSequence: bigint;
+  readonly expiries: number;
+}
 
 /**
  * The parts that one search reads, and the connection that it reads them on: the segments that can hold events of its zones and window, and
@@ -35,7 +42,34 @@ export class SearchScope {
 
   /** The same search within a part of its window. */
   during(window: TimeWindow): SearchScope {
-    return new SearchScope({ ...this.plan, window }, this.#snapshot, this.aliases, this.runner, this.signal);
+    return this.asking({ window });
+  }
+
+  /** Another search of the same snapshot. */
+  asking(change: Partial<SearchPlan>): SearchScope {
+    return new SearchScope({ ...this.plan, ...change }, this.#snapshot, this.aliases, this.runner, this.signal);
+  }
+
+  /** The events of the zones that this search has to count, apart from its predicate. */
+  get extent(): SearchExtent {
+    const { endSequence, expiries } = this.#snapshot;
+    return { window: this.plan.window, endSequence, expiries };
+  }
+
+  /**
+   * The events of the zones that only one of this search and of one with the extent `earlier` of the same zones can have, and maybe others. Undefined: there
+   * are none.
+   */
+  eventsChangedSince(earlier: SearchExtent): SqlFragment | undefined {
+    const { window } = this.plan;
+    const { window: before, endSequence } = earlier;
+    const hull = { fromMs: Math.min(before.fromMs, window.fromMs), toMs: Math.max(before.toMs, window.toMs) };
+    const isInOne = (part: Pick<Segment, 'minTimestamp' | 'maxTimestamp'>) =>
+      overlaps(part, hull.fromMs, Math.max(before.fromMs, window.fromMs)) || overlaps(part, Math.min(before.toMs, window.toMs), hull.toMs);
+    const { segments, growingSegments } = this.during(hull);
+    const paths = this.#paths(segments.filter((segment) => segment.maxSequence >= endSequence || isInOne(segment)));
+    const growing = growingSegments.filter((part) => part.lastSequence >= endSequence || isInOne(part));
+    return paths.length + growing.length === 0 ? undefined : eventsRelation(sourcesOf(growing), paths, this.#snapshot.endSequence);
   }
 
   /** The blob file with this number. Throws `corrupt` where there is none. */
@@ -59,6 +93,11 @@ export class SearchScope {
   /** Number of the zones' events in the segments. They need not all lie in the window. */
   get flushedRows(): number {
     return this.rowsIn(this.segments);
+  }
+
+  /** The most events of the zones that the window can hold. */
+  get mostEvents(): number {
+    return this.growingSegments.reduce((sum, { events }) => sum + events, this.flushedRows);
   }
 
   rowsIn(segments: readonly Segment[]): number {
@@ -89,6 +128,12 @@ export class SearchScope {
   events(window: TimeWindow = this.plan.window, segments: readonly Segment[] = this.segments): SqlFragment {
     const paths = this.#paths(this.segmentsIn(window, segments));
     return eventsRelation(sourcesOf(this.growingSegments), paths, this.#snapshot.endSequence);
+  }
+
+  /** The events from this sequence on that can lie in the window. Undefined: there are none. */
+  eventsStoredSince(sequence: bigint): SqlFragment | undefined {
+    const events = this.eventsChangedSince({ ...this.extent, endSequence: sequence });
+    return events && eventsFrom(events, sequence);
   }
 
   #paths(segments: readonly Segment[]): string[] {

@@ -11,6 +11,8 @@ export interface Snapshot {
   readonly blobFiles: readonly BlobFile[];
   /** Unflushed events from this sequence on came after the snapshot. */
   readonly endSequence: bigint;
+  /** How often events had expired since the start. Between two snapshots with the same number, events have only come. */
+  readonly expiries: number;
   release(): void;
 }
 
@@ -31,6 +33,7 @@ export class VersionSet {
   #segments: readonly Segment[];
   #blobFiles: readonly BlobFile[];
   #endSequence: bigint;
+  #expiries = 0;
   readonly #references = new Map<Part, RefCounted>();
   readonly #onRetired: (part: Retired) => void;
   readonly #listeners = new Set<() => void>();
@@ -92,6 +95,8 @@ export class VersionSet {
   }): void {
     const { addGrowing, removeGrowing = [], addSegments = [], removeSegments = [], addBlobFile, removeBlobFiles = [] } = change;
     const gone = new Set<Part>([...removeSegments, ...removeGrowing, ...removeBlobFiles]);
+    // A merge puts others in the place of the segments that it removes.
+    this.#expiries += removeSegments.length > 0 && addSegments.length === 0 ? 1 : 0;
     this.#growingSegments = [...this.#growingSegments, ...(addGrowing ? [addGrowing] : [])].filter((part) => !gone.has(part));
     this.#segments = [...this.#segments, ...addSegments].filter((segment) => !gone.has(segment));
     this.#blobFiles = [...this.#blobFiles, ...(addBlobFile ? [addBlobFile] : [])].filter((blobFile) => !gone.has(blobFile));
@@ -103,7 +108,7 @@ export class VersionSet {
   snapshot(): Snapshot {
     const [growingSegments, segments, blobFiles, endSequence] = [this.#growingSegments, this.#segments, this.#blobFiles, this.#endSequence];
     const release = this.acquire([...growingSegments, ...segments, ...blobFiles]);
-    return { growingSegments, segments, blobFiles, endSequence, release };
+    return { growingSegments, segments, blobFiles, endSequence, expiries: this.#expiries, release };
   }
 
   /** Keeps these live parts readable until the returned function is called, for the first time. */

@@ -85,7 +85,15 @@ async function runnerUnderTest(connections: number, groups?: GroupCache) {
   onTestFinished(() => threads.stop());
   const versions = new VersionSet({ segments: [], blobFiles: [] }, 1n, () => undefined);
   const pool = await ConnectionPool.open(engine, connections, 0);
-  const runner = new SearchRunner({ versions, aliases: pathAliases('/nowhere'), connections: pool, threads, counts: undefined, groups });
+  const runner = new SearchRunner({
+    versions,
+    aliases: pathAliases('/nowhere'),
+    connections: pool,
+    threads,
+    counts: undefined,
+    explorations: undefined,
+    groups,
+  });
   return { runner, threads, clock, threadsOfAQuery: async () => Number((await looking.runAndReadAll(THREADS)).getRows()[0]?.[0]) };
 }
 

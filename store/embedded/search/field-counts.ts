@@ -1,0 +1,90 @@
+import { compareCodePoints } from '../runtime/compare-code-points.ts';
+
+export interface ValueCount {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** How many events have each value of a field; missing values are the empty text. */
+export interface FieldCounts {
+  /** Number of all values. */
+  readonly distinct: number;
+  /** Those with the most events, in the order of a facet. All others come after the last of them. */
+  readonly first: readonly ValueCount[];
+}
+
+/** The order of a facet by count: the most events first, then by code point. */
+export function compareByCount(a: ValueCount, b: ValueCount): number {
+  return b.count - a.count || compareCodePoints(a.value, b.value);
+}
+
+/** Whether the first values are all of the field. */
+export function isWhole({ distinct, first }: FieldCounts): boolean {
+  return first.length === distinct;
+}
+
+/** Whether every value that is not among the first has one event. */
+export function areOthersSingle({ first }: FieldCounts): boolean {
+  return first.at(-1)?.count === 1;
+}
+
+/** Number of all events. Only where all values are known, or the others have one event each. */
+export function eventsOf({ distinct, first }: FieldCounts): number {
+  return first.reduce((sum, { count }) => sum + count, distinct - first.length);
+}
+
+/** The first `max` of the values. */
+export function atMost({ distinct, first }: FieldCounts, max: number): FieldCounts {
+  return { distinct, first: first.length > max ? first.slice(0, max) : first };
+}
+
+/** The counts of a field of which all values are known, after those of some have changed by so much. */
+export function withChanges({ first }: FieldCounts, changes: readonly ValueCount[]): FieldCounts {
+  const counts = new Map(first.map(({ value, count }) => [value, count]));
+  for (const { value, count } of changes) {
+    counts.set(value, (counts.get(value) ?? 0) + count);
+  }
+  const left = Array.from(counts, ([value, count]) => ({ value, count })).filter(({ count }) => count > 0);
+  return { distinct: left.length, first: left.sort(compareByCount) };
+}
+
+/**
+ * The counts of a field of which only the first values are known, after those of some have changed by so much. `now`: how many events have
+ * each of these now. A value that is not among the first stays unknown unless it now comes before the last one of them.
+ */
+export function withRecounted({ distinct, first }: FieldCounts, changes: readonly ValueCount[], now: readonly number[]): FieldCounts {
+  const changed = new Set(changes.map(({ value }) => value));
+  const last = first.at(-1) as ValueCount;
+  const recounted = changes.map(({ value }, index) => ({ value, count: now[index] as number }));
+  const wereThere = changes.filter(({ count }, index) => (now[index] as number) > count).length;
+  const areThere = recounted.filter(({ count }) => count > 0);
+  const known = [...first.filter(({ value }) => !changed.has(value)), ...areThere.filter((one) => compareByCount(one, last) <= 0)];
+  return { distinct: distinct - wereThere + areThere.length, first: known.sort(compareByCount) };
+}
+
+export interface SelectedCount extends ValueCount {
+  /** Number of its events in the selection. */
+  readonly selected: number;
+}
+
+/** The two sides that values are compared by: the numbers of the events in the selection and outside of it. */
+export interface Sides {
+  readonly inside: number;
+  readonly outside: number;
+}
+
+/**
+ * How much larger the share of the selection that has a value is than that of the rest, times the numbers of both sides: a whole number, so
+ * that values compare exactly. An empty side counts as 1, because all of its counts are 0.
+ */
+export function differenceOf({ count, selected }: SelectedCount, { inside, outside }: Sides): bigint {
+  return BigInt(selected) * BigInt(Math.max(outside, 1)) - BigInt(count - selected) * BigInt(Math.max(inside, 1));
+}
+
+/** The values in the order of a facet by difference. */
+export function byDifference(values: readonly SelectedCount[], sides: Sides): SelectedCount[] {
+  return values
+    .map((one) => ({ one, difference: differenceOf(one, sides) }))
+    .sort((a, b) => Number(b.difference > a.difference) - Number(b.difference < a.difference) || compareByCount(a.one, b.one))
+    .map(({ one }) => one);
+}

@@ -1,0 +1,161 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { GroupDimension } from '../../../query/event-fields.ts';
+import { MAX_FACET_VALUES } from '../../../query/search-limits.ts';
+import { changedValueCountsStatement, countsOfValuesStatement, valueCountsStatement } from '../../../sql/value-count-statements.ts';
+import { atMost, type FieldCounts, isWhole, type ValueCount, withChanges, withRecounted } from './field-counts.ts';
+import { findFirstGroups } from './group-search.ts';
+import type { SearchExtent, SearchScope } from './search-scope.ts';
+
+export interface ValueCountLimits {
+  /** Of a field with more values only the first ones are known. */
+  readonly values: number;
+  /** The same for urls that are counted apart. */
+  readonly urls: number;
+  /** Urls of more events are counted apart from the other fields, because nearly every one may be different. */
+  readonly together: number;
+}
+
+export const VALUE_COUNT_LIMITS: ValueCountLimits = { values: 4_000, urls: 1_000, together: 100_000 };
+
+export type CountsByField = ReadonlyMap<GroupDimension, FieldCounts>;
+
+/** The counts of an earlier search of the same zones and predicate. */
+export interface EarlierCounts {
+  readonly extent: SearchExtent;
+  readonly counts: FieldCounts;
+}
+
+export interface ValueCounting {
+  /** The most events that the search can find. */
+  readonly events: number;
+  readonly earlier: ReadonlyMap<GroupDimension, EarlierCounts>;
+  readonly limits: ValueCountLimits;
+  /** True where memory is short. */
+  readonly oneByOne: boolean;
+}
+
+/** How many events of the search have each value of the fields. Only what has changed since the earlier counts is read again. */
+export async function findValueCounts(
+  scope: SearchScope,
+  fields: readonly GroupDimension[],
+  { events, earlier, limits, oneByOne }: ValueCounting,
+): Promise<CountsByField> {
+  const found = new Map<GroupDimension, FieldCounts>();
+  const known = new Map([...earlier].filter(([field, { extent }]) => fields.includes(field) && isNear(extent, scope.extent)));
+  for (const [extent, some] of Map.groupBy(known, ([, one]) => one.extent)) {
+    for (const [field, counts] of await findChanged(scope, extent, new Map(some.map(([field, one]) => [field, one.counts])), limits)) {
+      found.set(field, counts);
+    }
+  }
+  const apart = fields.filter((field) => field === 'url' && events > limits.together);
+  const together = fields.filter((field) => !found.has(field) && !apart.includes(field));
+  for (const some of oneByOne ? together.map((field) => [field]) : together.length === 0 ? [] : [together]) {
+    const { counts } = await countTogether(scope, some, limits);
+    for (const [field, one] of counts) {
+      found.set(field, one);
+    }
+  }
+  for (const field of apart.filter((one) => !found.has(one))) {
+    found.set(field, await countApart(scope, field, limits));
+  }
+  return found;
+}
+
+/** Whether nothing has expired since the earlier counts, and their window is nearly the same: it may have moved with the clock. */
+function isNear(earlier: SearchExtent, { window, endSequence, expiries }: SearchExtent): boolean {
+  const movedMs = Math.abs(window.fromMs - earlier.window.fromMs) + Math.abs(window.toMs - earlier.window.toMs);
+  return earlier.expiries === expiries && earlier.endSequence <= endSequence && movedMs * 8 <= window.toMs - window.fromMs;
+}
+
+/** Counts all fields in one pass over the events. `total`: the number of the events. */
+export async function countTogether(
+  scope: SearchScope,
+  fields: readonly GroupDimension[],
+  { values }: ValueCountLimits,
+): Promise<{ readonly counts: CountsByField; readonly total: number }> {
+  const rows = await scope.runner.run(valueCountsStatement(scope.plan, fields, values, scope.events()));
+  return { counts: countsIn(rows, fields), total: rows.map(valuesIn).find(({ field }) => field === fields.length)?.first[0]?.count ?? 0 };
+}
+
+/** Counts as the first phase of a group search does, which knows fields of which nearly every event has a value of its own. */
+async function countApart(scope: SearchScope, field: GroupDimension, { urls }: ValueCountLimits): Promise<FieldCounts> {
+  const output = { kind: 'groups', by: [field], buckets: 0 } as const;
+  const { total, keys, counts } = await findFirstGroups(scope.asking({ output, page: { index: 0, size: urls } }), output);
+  return { distinct: total, first: keys.map(([value = ''], index) => ({ value, count: counts[index] as number })) };
+}
+
+/** The counts that could be brought up to date. Those of fields of which too many values have changed are left out. */
+async function findChanged(
+  scope: SearchScope,
+  extent: SearchExtent,
+  known: CountsByField,
+  limits: ValueCountLimits,
+): Promise<CountsByField> {
+  const events = scope.eventsChangedSince(extent);
+  if (events === undefined) {
+    return known;
+  }
+  const fields = [...known.keys()];
+  const changes = countsIn(await scope.runner.run(changedValueCountsStatement(scope.plan, fields, limits.values, events, extent)), fields);
+  const found = new Map<GroupDimension, FieldCounts>();
+  for (const [field, before] of known) {
+    const changed = changes.get(field) ?? NOTHING;
+    if (isWhole(changed)) {
+      const now = isWhole(before) ? withChanges(before, changed.first) : await recounted(scope, field, before, changed.first, limits);
+      if (now.first.length >= Math.min(now.distinct, MAX_FACET_VALUES)) {
+        found.set(field, atMost(now, isWhole(before) ? limits.values : before.first.length));
+      }
+    }
+  }
+  return found;
+}
+
+const NOTHING: FieldCounts = { distinct: 0, first: [] };
+const UNKNOWN: FieldCounts = { distinct: Number.POSITIVE_INFINITY, first: [] };
+
+async function recounted(
+  scope: SearchScope,
+  field: GroupDimension,
+  before: FieldCounts,
+  changes: readonly ValueCount[],
+  { urls }: ValueCountLimits,
+): Promise<FieldCounts> {
+  if (changes.length > urls) {
+    return UNKNOWN;
+  }
+  return withRecounted(
+    before,
+    changes,
+    await countsOf(
+      scope,
+      field,
+      changes.map(({ value }) => value),
+    ),
+  );
+}
+
+/** The number of events of the search with each of the values. */
+export async function countsOf(scope: SearchScope, field: GroupDimension, values: readonly string[]): Promise<number[]> {
+  const counts = new Array<number>(values.length).fill(0);
+  if (values.length > 0) {
+    for (const [position, events] of await scope.runner.run(countsOfValuesStatement(scope.plan, field, values, scope.events()))) {
+      counts[Number(position)] = Number(events);
+    }
+  }
+  return counts;
+}
+
+function countsIn(rows: readonly DuckDBValue[][], fields: readonly GroupDimension[]): CountsByField {
+  const found = new Map(rows.map(valuesIn).map(({ field, ...counts }) => [field, counts]));
+  return new Map(fields.map((field, index) => [field, found.get(index) ?? NOTHING]));
+}
+
+function valuesIn([field, distinct, values, counts]: readonly DuckDBValue[]): FieldCounts & { readonly field: number } {
+  const numbers: readonly (number | null)[] = JSON.parse(counts as string);
+  const texts: readonly string[] = JSON.parse(values as string);
+  return {
+    field: Number(field),
+    distinct: Number(distinct),
+    first: texts.map((value, index) => ({ value, count: numbers[index] ?? 0 })),
+  };
+}

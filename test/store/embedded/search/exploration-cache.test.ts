@@ -1,0 +1,143 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { actionIs } from './explore-plan.ts';
+import { blockedIn, during, minutes, question, Twins } from './twin-stores.ts';
+
+async function flushedTwins(count: number): Promise<Twins> {
+  const twins = await Twins.open();
+  await twins.append(minutes(0, count));
+  await twins.flush();
+  return twins;
+}
+
+test('a question that is asked again reads no segment', async () => {
+  const twins = await flushedTwins(400);
+  const plan = question(-60, 600);
+  const answer = await twins.caching.explore(plan);
+  twins.removeSegments();
+  expect(await twins.caching.explore(plan)).toEqual(answer);
+  await expect(twins.caching.explore(question(-60, 500))).rejects.toThrow('No files found');
+});
+
+test('a store that caches nothing reads its segments', async () => {
+  const folder = temporaryFolder();
+  const store = await storeIn(folder, { cachesCounts: false });
+  await store.append(canonicalBatch(minutes(0, 40)));
+  await store.flushNow();
+  await store.explore(question(-60, 600));
+  for (const name of ['segments', 'links']) {
+    rmSync(join(folder, name), { recursive: true });
+  }
+  await expect(store.explore(question(-60, 600))).rejects.toThrow('No files found');
+});
+
+test('other selections, fields, histograms and orders of the same search', async () => {
+  const twins = await flushedTwins(400);
+  const plan = question(-60, 600);
+  await twins.expectEqual(
+    { ...plan, facets: plan.facets.slice(2) },
+    plan,
+    question(-60, 600, blockedIn(-60, 600)),
+    question(-60, 600, during(100, 150)),
+    question(-60, 600, during(50, 50)),
+    { ...question(-60, 600, during(0, 399)), facets: plan.facets },
+    { ...plan, histogram: { buckets: 5, by: 'action' } },
+    { ...plan, histogram: { buckets: 5, by: null } },
+    { ...plan, search: { ...plan.search, where: actionIs('logged') } },
+    plan,
+  );
+});
+
+describe('after the events of a question have changed', () => {
+  const looks = (from: number, to: number) => [
+    question(from, to),
+    question(from, to, blockedIn(from, to)),
+    question(from, to, during(from + 100, from + 250)),
+  ];
+
+  test('newer events, in the memtable, flushed and merged', async () => {
+    const twins = await flushedTwins(300);
+    await twins.expectEqual(...looks(-60, 900));
+    await twins.append(minutes(300, 7));
+    await twins.expectEqual(...looks(-60, 900));
+    await twins.append(minutes(1_300, 7));
+    await twins.flush();
+    await twins.expectEqual(...looks(-60, 900));
+    await twins.append(minutes(307, 20));
+    await twins.merge();
+    await twins.expectEqual(...looks(-60, 900));
+    await twins.append(minutes(327, 250));
+    await twins.flush();
+    await twins.merge();
+    await twins.expectEqual(...looks(-60, 900));
+  });
+
+  test('a window that moves a little, and far', async () => {
+    const twins = await flushedTwins(500);
+    for (const moved of [0, 1, 40, 41, 300]) {
+      await twins.expectEqual(...looks(50 + moved, 350 + moved));
+      await twins.append(minutes(500 + 2 * moved, 1));
+    }
+  });
+
+  test('events that have expired', async () => {
+    const twins = await flushedTwins(900);
+    await twins.expectEqual(...looks(0, 900));
+    await twins.expireAfter(22);
+    const { page } = await twins.caching.explore(question(0, 900));
+    expect(page.total).toBeLessThan(900);
+    await twins.expectEqual(...looks(0, 900));
+    await twins.append(minutes(900, 5));
+    await twins.expectEqual(...looks(0, 900));
+  });
+
+  test('a histogram of all events, after some have expired', async () => {
+    const twins = await flushedTwins(900);
+    const plan = { ...question(0, 900), histogram: { buckets: 7, by: null } };
+    await twins.expectEqual(plan);
+    await twins.expireAfter(22);
+    await twins.expectEqual(plan);
+  });
+
+  test('one event more, flushed before the question is asked again', async () => {
+    const twins = await flushedTwins(200);
+    await twins.expectEqual(...looks(0, 300));
+    await twins.append(minutes(200, 1));
+    await twins.flush();
+    await twins.expectEqual(...looks(0, 300));
+  });
+
+  test('events that expire while the question is answered belong to it, and not to the next one', async () => {
+    const twins = await flushedTwins(900);
+    const plan = question(0, 900, blockedIn(0, 900));
+    const before = await twins.caching.explore(plan);
+    await twins.append(minutes(900, 1));
+    const answered = twins.caching.explore(plan);
+    await twins.expireAfter(22);
+    expect([900, (await twins.caching.explore(plan)).page.total]).toContain((await answered).page.total);
+    expect(before.page.total).toBe(900);
+    await twins.expectEqual(plan);
+  });
+});
+
+test('questions at the same time, while all is flushed and merged, count every event once', async () => {
+  const twins = await Twins.open();
+  const plan = question(-60, 900);
+  const totals = new Set<boolean>();
+  for (let part = 0; part < 6; part += 1) {
+    await twins.append(minutes(part * 40, 40));
+    const asked = Array.from({ length: 2 }, () => twins.caching.explore(plan));
+    const changing = part % 3 === 2 ? twins.flush().then(() => twins.merge()) : Promise.resolve();
+    for (const { page, facets } of await Promise.all(asked)) {
+      for (const { distinct, values } of facets ?? []) {
+        totals.add(distinct > values.length || values.reduce((sum, { count }) => sum + count, 0) === page.total);
+      }
+    }
+    await changing;
+    await twins.expectEqual(plan);
+  }
+  expect([...totals]).toEqual([true]);
+});
