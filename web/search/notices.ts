@@ -7,6 +7,7 @@ import { DEFAULT_STATE } from '../state/explorer-state.ts';
 import { html } from '../widgets/html.ts';
 import { clauseWords } from './chips.ts';
 import { EmptyNotice } from './empty-notice.ts';
+import { rangeWords } from './time-picker.ts';
 
 /** How long a lost connection is left alone before the page tries again. */
 const RETRY_MS = 3_000;
@@ -92,7 +93,9 @@ function WayOut({ failure: { key: failureKey, faults } }: WayOutProps) {
     </button>`;
   }
   if (faults.some(({ field }) => field === 'from' || field === 'to')) {
-    return html`<button type="button" onClick=${() => apply({ range: DEFAULT_STATE.range, comparison: null })}>Last 24 hours</button>`;
+    return html`<button type="button" onClick=${() => apply({ range: DEFAULT_STATE.range, comparison: null })}>
+      The ${rangeWords(DEFAULT_STATE.range, 'utc')}
+    </button>`;
   }
   if (failureKey === 'search.deadline' && !(range.kind === 'last' && range.minutes <= 60)) {
     const narrow = (): void => apply({ range: { kind: 'last', minutes: 60 }, comparison: null });
