@@ -92,7 +92,8 @@ export function histogramStatement(plan: SearchPlan, buckets: number, series: Se
   );
   if (!hasFewValues) {
     return duckdbStatement(
-      sql`SELECT ${bucket} AS bucket, position, count(*) AS events FROM ${events} LEFT JOIN ${wanted} ${matching} GROUP BY bucket, position`,
+      sql`SELECT ${bucket} AS bucket, position, count(*) AS events
+        FROM ${events} LEFT JOIN ${wanted} ${matching} GROUP BY bucket, position`,
     );
   }
   // Joining the counts of few values takes less time than joining the events.

@@ -47,7 +47,8 @@ export function groupFingerprintStatement(plan: SearchPlan, output: GroupsOutput
   const { index, size } = plan.page;
   const sorted = sql`SELECT fingerprint, lead(fingerprint) OVER (ORDER BY fingerprint) AS following
     FROM (SELECT ${fingerprint} AS fingerprint FROM ${found}) AS fingerprints`;
-  const sizes = sql`SELECT count(*) AS events, list(fingerprint) FILTER (WHERE fingerprint = following) AS shared FROM (${sorted}) AS sorted`;
+  const sizes = sql`SELECT count(*) AS events, list(fingerprint) FILTER (WHERE fingerprint = following) AS shared
+    FROM (${sorted}) AS sorted`;
   const several = sql`SELECT ${names}, count(*) AS events FROM ${found} WHERE ${fingerprint} IN (FROM shared) GROUP BY ${names}`;
   const single = sql`SELECT ${names}, 1::BIGINT AS events FROM ${found}
     WHERE ${fingerprint} NOT IN (FROM shared) ORDER BY ${names} LIMIT ${int64((index + 1) * size)}`;

@@ -53,7 +53,8 @@ function inWindow({ fromMs, toMs }: TimeWindow): SqlFragment {
  * afterwards. Each field is sorted for itself, because a window over all of them takes longer.
  */
 function valuesOf(fields: readonly GroupDimension[], max: number, { matching, weight }: Weighed): SqlStatement {
-  const grouped = sql`SELECT ${groupedField(fields)} AS field, ${groupedValue(fields)} AS value, ${weight} AS events FROM ${matching}${setsOf(fields)}`;
+  const grouped = sql`SELECT ${groupedField(fields)} AS field, ${groupedValue(fields)} AS value, ${weight} AS events
+    FROM ${matching}${setsOf(fields)}`;
   const counted = sql`SELECT field, value, events FROM grouped WHERE value <> ''
     UNION ALL SELECT field, '' AS value, sum(events)::BIGINT AS events FROM grouped WHERE value = '' GROUP BY field`;
   const first = [...fields.keys(), fields.length].map(

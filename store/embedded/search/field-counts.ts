@@ -14,7 +14,7 @@ export interface FieldCounts {
 }
 
 /** The order of a facet by count: the most events first, then by code point. */
-export function compareByCount(a: ValueCount, b: ValueCount): number {
+function compareByCount(a: ValueCount, b: ValueCount): number {
   return b.count - a.count || compareCodePoints(a.value, b.value);
 }
 

@@ -57,8 +57,8 @@ export class SearchScope {
   }
 
   /**
-   * The events of the zones that only one of this search and of one with the extent `earlier` of the same zones can have, and maybe others. Undefined: there
-   * are none.
+   * The events of the zones that an earlier search of the same zones did not have and this one can have, or the other way round, and maybe
+   * others. Undefined: there are none.
    */
   eventsChangedSince(earlier: SearchExtent): SqlFragment | undefined {
     const { window } = this.plan;

@@ -31,7 +31,7 @@ export function minutes(from: number, count: number): CanonicalEvent[] {
 /** Two of many values, one of few that are often missing, and one of a single value. */
 const FIELDS: readonly GroupDimension[] = ['ip', 'url', 'country', 'shieldZoneId'];
 
-export const windowOf = (fromMinute: number, toMinute: number) => ({
+const windowOf = (fromMinute: number, toMinute: number) => ({
   fromMs: FIRST + fromMinute * MINUTE,
   toMs: FIRST + toMinute * MINUTE,
 });
