@@ -79,7 +79,7 @@ function TableFoot({ most, count }: { readonly most: number; readonly count: num
         ? `, down to ${timeText(last.timestamp, clock)}`
         : `; the oldest is of ${timeText(last.timestamp, clock)}`;
   return html`<div class="table-foot">
-    <span>${countText(count)} ${count === 1 ? 'event' : 'events'}${reaches}</span>
+    <span>${countText(count)} ${hasEarlier.value ? 'further ' : ''}${count === 1 ? 'event' : 'events'}${reaches}</span>
     ${hasEarlier.value ? html`<button type="button" onClick=${goBack}>Newer events</button>` : null}
     ${goes ? html`<button type="button" disabled=${last === undefined} onClick=${() => void older()}>Older events</button>` : null}
     ${failed === null ? null : html`<span class="failed" role="alert">${failed}</span>`}

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
+import type { GroupDimension } from '../../query/event-fields.ts';
 import type { Group, Histogram, Window } from '../api/explore.ts';
 import { FailedPage, NothingFound } from '../events/events-panel.ts';
 import { answered } from '../state/answers.ts';
@@ -67,14 +68,23 @@ function eventsIn(histogram: Histogram | null): number | null {
   return histogram === null ? null : histogram.series.reduce((sum, { total }) => sum + total, histogram.other?.total ?? 0);
 }
 
-function dimensionColumn(field: ExplorerState['groupBy'][number]): TableColumn<Group> {
-  return {
-    key: field,
-    title: field,
-    leastRem: 11,
-    grow: 1,
-    cell: ({ key }) => html`<${Value} field=${field} value=${key[field] ?? ''} />`,
-  };
+/** The least widths, so that a telephone shows two fields and the count. */
+const FIELD_REM: Readonly<Record<GroupDimension, number>> = {
+  shieldZoneId: 8,
+  feature: 8.5,
+  ruleId: 8,
+  ip: 9.5,
+  ja4: 9.5,
+  ua: 11,
+  url: 11,
+  asn: 6,
+  country: 5.5,
+  action: 7,
+};
+
+function dimensionColumn(field: GroupDimension): TableColumn<Group> {
+  const cell = ({ key }: Group) => html`<${Value} field=${field} value=${key[field] ?? ''} />`;
+  return { key: field, title: field, leastRem: FIELD_REM[field], grow: 1, cell };
 }
 
 function textColumn(key: string, title: string, leastRem: number, textOf: (group: Group) => string): TableColumn<Group> {
@@ -97,14 +107,14 @@ function countColumns(all: number | null): readonly TableColumn<Group>[] {
 function contextColumns(clock: ExplorerState['clock']): readonly TableColumn<Group>[] {
   return [
     numberColumn('blocked', 'Blocked', 6, ({ context }) => countText(context.blocked)),
-    numberColumn('challenged', 'Challenged', 6.5, ({ context }) => countText(context.challenged)),
+    numberColumn('challenged', 'Challenged', 7.5, ({ context }) => countText(context.challenged)),
     numberColumn('logged', 'Logged', 6, ({ context }) => countText(context.logged)),
     textColumn('country', 'Country', 5.5, ({ context }) => context.country),
     textColumn('asn', 'AS', 6, ({ context }) => context.asn),
     textColumn('feature', 'Features', 9, ({ context }) => context.features),
     textColumn('ruleId', 'Rules', 9, ({ context }) => context.ruleIds),
-    textColumn('firstSeen', 'First', 11.5, ({ firstSeen }) => timeText(firstSeen, clock)),
-    textColumn('lastSeen', 'Last', 11.5, ({ lastSeen }) => timeText(lastSeen, clock)),
+    textColumn('firstSeen', 'First', 13, ({ firstSeen }) => timeText(firstSeen, clock)),
+    textColumn('lastSeen', 'Last', 13, ({ lastSeen }) => timeText(lastSeen, clock)),
   ];
 }
 
