@@ -37,6 +37,8 @@ export interface IntakeOptions {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly retentionMs: number;
+  /** Every line is an event, also where the first byte of the input is a bracket. Default: a bracket begins an array. */
+  readonly areLines?: boolean;
   /** The maximum length of the input, decompressed. Default: no limit. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
@@ -197,7 +199,8 @@ class Intake implements EventReceiver {
         this.newlines(newlinesIn(part));
         return;
       }
-      this.#splitter = first === OPEN_BRACKET ? new JsonArraySplitter() : new NdjsonSplitter();
+      const isArray = first === OPEN_BRACKET && this.#options.areLines !== true;
+      this.#splitter = isArray ? new JsonArraySplitter() : new NdjsonSplitter();
     }
     this.#splitter.push(part, this);
   }

@@ -4,7 +4,7 @@ import { PRODUCT } from '../formats/product.ts';
 import { ListenError } from '../http/listen.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, UsageError } from './command.ts';
 import { feedCommand } from './feed/feed-command.ts';
-import { ingestCommand } from './ingest-command.ts';
+import { ingestCommand } from './ingest/ingest-command.ts';
 import { exportCommand } from './search/export-command.ts';
 import { groupsCommand, searchCommand } from './search/search-command.ts';
 import { tailCommand } from './search/tail-command.ts';

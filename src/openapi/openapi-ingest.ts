@@ -229,7 +229,15 @@ export const INGEST_GROUP = {
           'Content-Encoding may be gzip or zstd. Sending the same events again stores nothing twice. A body with more than ' +
           `${shownCount(MAX_REJECTED)} events that are rejected, or longer than INGEST_MAX_MB (${INGEST_MAX}) decompressed, is refused ` +
           'there; what came before stays.',
-        parameters: [{ name: 'source', in: 'query', description: 'For the metrics', schema: { enum: ['http', 'file'], default: 'http' } }],
+        parameters: [
+          { name: 'source', in: 'query', description: 'For the metrics', schema: { enum: ['http', 'file'], default: 'http' } },
+          {
+            name: 'form',
+            in: 'query',
+            description: '`lines`: every line is an event, also one with a bracket in front, which otherwise begins an array',
+            schema: { enum: ['lines', 'any'], default: 'any' },
+          },
+        ],
         requestBody: {
           description: 'One event a line, or one JSON array: the first byte tells, whatever the type says. The type may be left out',
           content: {

@@ -44,8 +44,10 @@ function encodingOf(header: string | undefined): Encoding {
   });
 }
 
-function sourceOf(query: unknown): 'http' | 'file' {
-  return readQuery<{ source: 'http' | 'file' }>(query, { source: oneOf('http', 'file') }).source ?? 'http';
+function queryOf(query: unknown): { readonly source: 'http' | 'file'; readonly areLines: boolean } {
+  const readers = { source: oneOf('http', 'file'), form: oneOf('lines', 'any') };
+  const { source = 'http', form } = readQuery<{ source: 'http' | 'file'; form: 'lines' | 'any' }>(query, readers);
+  return { source, areLines: form === 'lines' };
 }
 
 function asIntakeProblem(error: unknown): unknown {
@@ -81,7 +83,7 @@ export async function ingestEventsRoutes(
       requireBodyType(request.headers['content-type'], (type) => isJsonType(type) || isLineType(type), BODY_TYPES);
     }
     encodingOf(request.headers['content-encoding']);
-    sourceOf(request.query);
+    queryOf(request.query);
     negotiateAnswer(request.headers.accept, ['application/json']);
   };
 
@@ -93,7 +95,7 @@ export async function ingestEventsRoutes(
 
   const config = { needsScope: 'ingest' } as const;
   app.post('/ingest/events', { config, onRequest: validateHeaders, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
-    const source = sourceOf(request.query);
+    const { source, areLines } = queryOf(request.query);
     const signal = hangUpSignal(reply.raw);
     const admit = uploadZoneGuard(callerOf(request));
     const body = steadyChunks((request.body as Readable | undefined) ?? request.raw, bodyDeadlineMs);
@@ -103,6 +105,7 @@ export async function ingestEventsRoutes(
         source,
         now,
         retentionMs,
+        areLines,
         maxBytes: maxBytes,
         signal,
         ...(admit === undefined ? {} : { admit }),

@@ -224,6 +224,11 @@ const RETRIABLE: ReadonlySet<number> = new Set([408, 425, 429]);
 
 const NOT_IMPLEMENTED = 501;
 
+/** Whether a retry may succeed where a request was answered so. */
+export function isRetriable(status: number): boolean {
+  return (status >= 500 && status !== NOT_IMPLEMENTED) || RETRIABLE.has(status);
+}
+
 const MAX_REASON_LENGTH = 500;
 
 /** The reason in an answer's body, in one line: `detail` of ProblemDetails, `text` of Splunk, `message`, or the beginning of the body. */
@@ -243,8 +248,7 @@ export function reasonIn(body: Buffer): string {
 export function refusedAnswer(request: string, answer: HttpAnswer, nowMs: number): DeliveryError {
   const reason = reasonIn(answer.body);
   const message = `${request} answered ${answer.status}${reason === '' ? '' : `: ${reason}`}`;
-  const isRetriable = (answer.status >= 500 && answer.status !== NOT_IMPLEMENTED) || RETRIABLE.has(answer.status);
-  if (!isRetriable) return new DeliveryError('refused', message);
+  if (!isRetriable(answer.status)) return new DeliveryError('refused', message);
   return new DeliveryError('unavailable', message, { retryAfterMs: retryAfterMs(answer.headers['retry-after'], nowMs) });
 }
 

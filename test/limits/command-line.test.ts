@@ -4,11 +4,12 @@ import { CommandFailed, UsageError } from '../../src/cli/command.ts';
 import { MAX_PAGE_BYTES, SYSLOG_SILENCE_MS } from '../../src/cli/feed/feed-command.ts';
 import { GIVE_UP_AFTER_MS, MAX_PATIENCE_DAYS, parseFeedOptions } from '../../src/cli/feed/feed-options.ts';
 import { MAX_PAUSE_MS } from '../../src/cli/feed/feed-retry.ts';
-import { MAX_LISTED } from '../../src/cli/ingest-command.ts';
+import { MAX_STREAMED_LINE_BYTES } from '../../src/cli/ingest/followed-stream.ts';
+import { MAX_LISTED } from '../../src/cli/ingest/intake-counts.ts';
+import { MAX_ANSWER_BYTES, uploadEvents } from '../../src/cli/ingest/upload-events.ts';
 import { MAX_ANSWER_BYTES as MAX_SEARCH_BYTES } from '../../src/cli/search/program-requests.ts';
 import { parseQuestion } from '../../src/cli/search/search-command.ts';
 import { MAX_MESSAGE_LENGTH } from '../../src/cli/search/tail-stream.ts';
-import { MAX_ANSWER_BYTES, uploadEvents } from '../../src/cli/upload-events.ts';
 import { MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
 import { hecSink, MAX_CHUNK_BYTES } from '../../src/sinks/hec-sink.ts';
 import { createHttpClient, RECEIVER_LIMITS } from '../../src/sinks/http-exchange.ts';
@@ -135,6 +136,10 @@ describeLimits('Command line', import.meta.filename, {
   'characters of a message of `tail`': {
     is: count(MAX_MESSAGE_LENGTH),
     elsewhere: 'a message that is too long to be held ends the tail',
+  },
+  'bytes of a line of standard input that `ingest --follow` waits for': {
+    is: bytes(MAX_STREAMED_LINE_BYTES),
+    elsewhere: 'standard input that is followed > with a line that never ends is refused',
   },
   'bytes of an answer to `ingest`': { is: bytes(MAX_ANSWER_BYTES), ask: uploadAnswered },
 });

@@ -1,12 +1,8 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { syncFolder } from '../../../store/data-folder.ts';
-import { DeliveryError, type SinkPosition } from '../../sinks/sink.ts';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { SinkPosition } from '../../sinks/sink.ts';
 import { CommandFailed } from '../command.ts';
+import { lockStateFile, stateFileName, stateFolder, writeStateFile } from '../state-file.ts';
 
 /** The feed and the target to which a state belongs. */
 export interface FeedIdentity {
@@ -38,31 +34,7 @@ export interface FeedStateFile {
 /** `$XDG_STATE_HOME/shieldlog/feed-….json` (unset: `~/.local/state/…`), with a hash of the identity in its name. */
 export function defaultStateFile(identity: FeedIdentity, env: Readonly<Record<string, string | undefined>>): string {
   const { url, zone, format, to } = identity;
-  const hash = createHash('sha256')
-    .update(JSON.stringify([url, zone, format, to]))
-    .digest('hex')
-    .slice(0, 16);
-  return join(env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'shieldlog', `feed-${hash}.json`);
-}
-
-/** Locks a file beside the state through SQLite: the operating system releases the lock when the process ends. */
-function lock(path: string): DatabaseSync {
-  let database: DatabaseSync;
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    database = new DatabaseSync(`${path}.lock`, { timeout: 0 });
-  } catch (error) {
-    throw new CommandFailed(`the state ${path} cannot be used: ${(error as Error).message}`, { cause: error });
-  }
-  try {
-    database.exec('BEGIN EXCLUSIVE');
-    return database;
-  } catch (error) {
-    database.close();
-    const busy = (error as { readonly errcode?: number }).errcode === 5;
-    const why = busy ? 'another shieldlog feed is using it; give each its own with --state' : (error as Error).message;
-    throw new CommandFailed(`the state ${path} cannot be used: ${why}`, { cause: error });
-  }
+  return join(stateFolder(env), stateFileName('feed', [url, zone, format, to]));
 }
 
 function parseState(path: string, text: string): Readonly<Record<string, unknown>> {
@@ -99,7 +71,7 @@ function readState(path: string, identity: FeedIdentity): FeedState {
 /** Locks and reads the state. Throws CommandFailed where it is in use, unreadable, or of another feed. */
 export function openFeedState(file: string, identity: FeedIdentity): FeedStateFile {
   const path = resolve(file);
-  const held = lock(path);
+  const held = lockStateFile(path, 'another shieldlog feed is using it; give each its own with --state');
   let state: FeedState;
   try {
     state = readState(path, identity);
@@ -107,28 +79,10 @@ export function openFeedState(file: string, identity: FeedIdentity): FeedStateFi
     held.close();
     throw error;
   }
-  async function write({ cursor, position, zones }: FeedState): Promise<void> {
-    const temporary = `${path}.tmp`;
-    const handle = await open(temporary, 'w', 0o600);
-    try {
-      await handle.writeFile(`${JSON.stringify({ ...identity, cursor, position, zones })}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, path);
-    await syncFolder(dirname(path));
-  }
   return {
     path,
     state,
-    save: async (next) => {
-      try {
-        await write(next);
-      } catch (error) {
-        throw new DeliveryError('unavailable', `the state ${path} cannot be written: ${(error as Error).message}`, { cause: error });
-      }
-    },
+    save: async ({ cursor, position, zones }) => writeStateFile(path, `${JSON.stringify({ ...identity, cursor, position, zones })}\n`),
     close: () => held.close(),
   };
 }

@@ -157,7 +157,7 @@ describe('shieldlog', () => {
     [['serve', '--colour'], "shieldlog: Unknown option '--colour'\n"],
     [['serve', 'now'], "shieldlog: Unexpected argument 'now'; serve takes only flags\n"],
     [['ingest'], 'shieldlog: ingest needs a FILE, or - for standard input\n'],
-    [['ingest', 'a', 'b'], "shieldlog: Unexpected argument 'b'; ingest takes one FILE\n"],
+    [['ingest', 'a', './a'], "shieldlog: './a' is given twice; allowed: each FILE once\n"],
     [['ingest', 'a', '--url', 'ftp://x'], 'shieldlog: --url "ftp://x" is not allowed; allowed: a URL such as http://127.0.0.1:8080\n'],
   ])('%j is wrong usage: one line, status 2', async (args, line) => {
     expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: line });

@@ -2,11 +2,12 @@ import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type In
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Encoding } from '../../ingest/upload/decompress.ts';
-import type { IntakeReport } from '../../ingest/upload/intake-report.ts';
-import { shownValue } from '../../query/request/request-errors.ts';
-import { isWithoutTls, tlsFault } from '../sinks/connections.ts';
-import { CommandFailed } from './command.ts';
+import type { Encoding } from '../../../ingest/upload/decompress.ts';
+import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import { shownValue } from '../../../query/request/request-errors.ts';
+import { isWithoutTls, tlsFault } from '../../sinks/connections.ts';
+import { isRetriable, retryAfterMs } from '../../sinks/http-exchange.ts';
+import { CommandFailed } from '../command.ts';
 
 const MAGIC: readonly (readonly [Encoding, readonly number[]])[] = [
   ['gzip', [0x1f, 0x8b]],
@@ -41,6 +42,25 @@ export async function firstBytesOf(
   return { first, whole: whole() };
 }
 
+/**
+ * Why an upload failed. `unreadable`: the events could not be read. `refused`: the program refuses these events. `unavailable`: it cannot
+ * be reached, or not take them now. `denied`: it takes none of this caller, or is something else.
+ */
+type UploadFault = 'unreadable' | 'refused' | 'unavailable' | 'denied';
+
+/** An upload failed; the message is one line that says why. Sending the events again is safe. */
+export class UploadFailed extends CommandFailed {
+  readonly fault: UploadFault;
+  /** The pause that the program asks for, in milliseconds. */
+  readonly retryAfterMs: number | null;
+
+  constructor(fault: UploadFault, message: string, options: ErrorOptions & { readonly retryAfterMs?: number | null } = {}) {
+    super(message, options);
+    this.fault = fault;
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}
+
 export interface Upload {
   /** The program's base URL. */
   readonly url: URL;
@@ -48,7 +68,13 @@ export interface Upload {
   readonly accessKey: string | null;
   readonly encoding: Encoding;
   readonly source: 'http' | 'file';
-  readonly body: AsyncIterable<Uint8Array>;
+  readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Every line is an event, also one with a bracket in front, which otherwise begins an array. */
+  readonly areLines?: boolean;
+  /** How long the program may be silent, and take nothing; absent: for any time. */
+  readonly silenceMs?: number;
+  /** Ends the upload, which then rejects with its reason. */
+  readonly signal?: AbortSignal;
 }
 
 // Without keep-alive, a server that refuses early would close and reset the connection, and its answer would be lost.
@@ -69,8 +95,9 @@ function headersOf({ accessKey, encoding }: Upload): Record<string, string> {
 }
 
 function openRequest(upload: Upload): ClientRequest {
-  const { url, source } = upload;
-  const target = new URL(`${url.pathname.replace(/\/$/, '')}/ingest/events?source=${source}`, url);
+  const { url, source, areLines } = upload;
+  const query = `source=${source}${areLines === true ? '&form=lines' : ''}`;
+  const target = new URL(`${url.pathname.replace(/\/$/, '')}/ingest/events?${query}`, url);
   return open[url.protocol === 'https:' ? 'https:' : 'http:'](target, headersOf(upload));
 }
 
@@ -86,7 +113,8 @@ async function answerText(response: IncomingMessage): Promise<string> {
   for await (const chunk of response) {
     sizeBytes += chunk.length;
     if (sizeBytes > MAX_ANSWER_BYTES) {
-      throw new CommandFailed(
+      throw new UploadFailed(
+        'denied',
         `what answered ${response.statusCode} is no shieldlog: its answer has more than ${MAX_ANSWER_BYTES} bytes; ${AGAIN}`,
       );
     }
@@ -114,10 +142,18 @@ function intakeReportIn(body: string): IntakeReport {
   } catch {
     // Thrown below, as for JSON of another shape.
   }
-  throw new CommandFailed(`what answered 202 is no shieldlog: its answer is ${shownValue(body.slice(0, 200))}; ${AGAIN}`);
+  throw new UploadFailed('denied', `what answered 202 is no shieldlog: its answer is ${shownValue(body.slice(0, 200))}; ${AGAIN}`);
 }
 
-async function refusal(response: IncomingMessage): Promise<CommandFailed> {
+/** What is wrong with the events themselves: they cannot be read to their end, or are of a type that is not taken. */
+const REFUSED: ReadonlySet<number> = new Set([400, 413]);
+
+function faultOf(status: number): UploadFault {
+  if (REFUSED.has(status)) return 'refused';
+  return isRetriable(status) ? 'unavailable' : 'denied';
+}
+
+async function refusal(response: IncomingMessage): Promise<UploadFailed> {
   const body = await answerText(response);
   let detail = body.slice(0, 500).trim();
   try {
@@ -125,7 +161,9 @@ async function refusal(response: IncomingMessage): Promise<CommandFailed> {
   } catch {
     // An answer of another program is shown as it is.
   }
-  return new CommandFailed(`the program answered ${response.statusCode}: ${detail === '' ? response.statusMessage : detail}`);
+  const message = `the program answered ${response.statusCode}: ${detail === '' ? response.statusMessage : detail}`;
+  const wait = retryAfterMs(response.headers['retry-after'], Date.now());
+  return new UploadFailed(faultOf(response.statusCode ?? 0), message, { retryAfterMs: wait });
 }
 
 function whyUnconnected({ origin, host }: URL, error: NodeJS.ErrnoException): string {
@@ -142,30 +180,45 @@ function whyUnconnected({ origin, host }: URL, error: NodeJS.ErrnoException): st
 }
 
 /**
- * Sends the body in bounded memory, and resolves when the program has stored the events durably. Throws CommandFailed if the program
- * cannot be reached or refuses, or the body cannot be read.
+ * Sends the body in bounded memory, and resolves when the program has stored the events durably. Throws UploadFailed if the program cannot
+ * be reached or refuses, or the body cannot be read.
  */
 export async function uploadEvents(upload: Upload): Promise<IntakeReport> {
-  let unreadable: CommandFailed | null = null;
+  let unreadable: UploadFailed | null = null;
   async function* body(): AsyncGenerator<Uint8Array> {
     try {
       yield* upload.body;
     } catch (error) {
-      unreadable = new CommandFailed(`the events cannot be read: ${(error as Error).message}`, { cause: error });
+      unreadable = new UploadFailed('unreadable', `the events cannot be read: ${(error as Error).message}`, { cause: error });
       throw unreadable;
     }
   }
+  const { signal } = upload;
+  signal?.throwIfAborted();
   const request = openRequest(upload);
+  const abort = (): void => void request.destroy();
+  signal?.addEventListener('abort', abort, { once: true });
+  const { silenceMs } = upload;
+  if (silenceMs !== undefined) {
+    request.setTimeout(silenceMs, () => request.destroy(new Error(`it was silent for ${silenceMs / 1_000} s`)));
+  }
   const { promise: answer, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request.once('response', resolve);
-  request.on('error', (error) => reject(unreadable ?? new CommandFailed(whyUnconnected(upload.url, error), { cause: error })));
+  request.on('error', (error) =>
+    reject(unreadable ?? new UploadFailed('unavailable', whyUnconnected(upload.url, error), { cause: error })),
+  );
   // An error here is also an error of the request. An early refusal ends the pipeline, which is not an error.
   pipeline(Readable.from(body()), request).catch(() => {});
   try {
     const response = await answer;
     if (response.statusCode !== 202) throw await refusal(response);
     return intakeReportIn(await answerText(response));
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof CommandFailed) throw error;
+    throw new UploadFailed('unavailable', whyUnconnected(upload.url, error as Error), { cause: error });
   } finally {
+    signal?.removeEventListener('abort', abort);
     request.destroy();
   }
 }

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ask, eventLine, lastHour, type RunningApp, search, startApp } from '../running-app.ts';
-import { killAll, runCli } from './cli-process.ts';
+import { ask, eventLine, lastHour, type RunningApp, search, startApp } from '../../running-app.ts';
+import { killAll, runCli } from '../cli-process.ts';
 
 const KEY = 'key-of-every-zone-1';
 
@@ -179,5 +179,51 @@ describe('shieldlog ingest', () => {
       1,
       expect.stringMatching(/^shieldlog: the program answered 400: the gzip data is damaged or cut off.*events were stored/),
     ]);
+  });
+});
+
+describe('shieldlog ingest of several files', () => {
+  const timestamp = Date.now() - 60_000;
+  const lines = (prefix: string, count: number): string =>
+    Array.from({ length: count }, (_, index) => eventLine({ logId: `${prefix}${index}`, timestamp })).join('');
+
+  test('sends them in their order, standard input among them, and sums up', async () => {
+    const [one, two] = [file('one.ndjson', lines('a', 3)), file('two.gz', gzipSync(`${lines('b', 2)}nonsense\n`))];
+    expect(await ingestCli([one, '-', two], lines('a', 4))).toEqual({
+      status: 1,
+      stdout: [
+        `${one}: accepted 3 (0 stored already), expired 0, rejected 0`,
+        'standard input: accepted 4 (3 stored already), expired 0, rejected 0',
+        `${two}: accepted 2 (0 stored already), expired 0, rejected 1`,
+        '3 files: accepted 9 (3 stored already), expired 0, rejected 1',
+        '',
+      ].join('\n'),
+      stderr: expect.stringMatching(new RegExp(`^${two}, line 3: rejected: [^\\n]*\\nRejected events are kept`)),
+    });
+    expect(await total()).toBe(6);
+  });
+
+  test('passes over those that cannot be read or are damaged, says so, and ends with status 1', async () => {
+    const damaged = file('damaged.gz', gzipSync(LINES).subarray(0, -30));
+    const good = file('good.ndjson', lines('g', 2));
+    const told = await ingestCli([join(folder, 'nowhere'), damaged, folder, good]);
+    expect(told.status).toBe(1);
+    expect(told.stdout).toBe(
+      `${good}: accepted 2 (0 stored already), expired 0, rejected 0\n` +
+        '4 files: accepted 2 (0 stored already), expired 0, rejected 0; 3 not sent whole\n',
+    );
+    expect(told.stderr.split('\n')).toEqual([
+      expect.stringMatching(/^shieldlog ingest: \S+nowhere cannot be read: ENOENT/),
+      expect.stringMatching(/^shieldlog ingest: \S+damaged\.gz: the program answered 400: the gzip data is damaged/),
+      expect.stringMatching(/^shieldlog ingest: \S+ is a folder; allowed: a file/),
+      '',
+    ]);
+  });
+
+  test('ends where the program takes nothing, and names what is left', async () => {
+    const [one, two] = [file('one.ndjson', lines('a', 1)), file('two.ndjson', lines('b', 1))];
+    const { status, stderr } = await runCli(['ingest', '--url', app.url, one, two]);
+    const line = `shieldlog: ${one}: the program answered 401: The AccessKey header is missing`;
+    expect([status, stderr]).toEqual([1, expect.stringMatching(`^${line}.*; not sent either: ${two}\n$`)]);
   });
 });

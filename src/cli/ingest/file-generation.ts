@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { NEWLINE, newlinesIn } from '../../../ingest/event/json-bytes.ts';
+import { type LineBatch, MAX_BATCH_BYTES, wholeLines } from './line-batch.ts';
+
+/** How far a file that had or has the followed name was sent, as the state keeps it. */
+export interface GenerationState {
+  /** Device and inode, in decimal digits: together they are one file of the machine, whatever its name. */
+  readonly device: string;
+  readonly inode: string;
+  /** Where the first line begins that was not sent, in bytes. */
+  readonly offset: number;
+  /** The lines before it. */
+  readonly lines: number;
+  /** The SHA-256 of the first `headBytes` bytes, by which a file is told from a later one with the same inode. */
+  readonly headBytes: number;
+  readonly headHash: string;
+}
+
+const HEAD_BYTES = 256;
+const SCAN_BYTES = 1024 * 1024;
+
+const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const NO_HEAD = { headBytes: 0, headHash: hashOf(new Uint8Array()) };
+
+/** One of the files that have the followed name one after the other. It stays open, whatever becomes of the name. */
+export class FileGeneration {
+  readonly device: string;
+  readonly inode: string;
+  readonly #handle: FileHandle;
+  #offset: number;
+  #lines: number;
+  #head: Pick<GenerationState, 'headBytes' | 'headHash'>;
+  /** The time of the last change that was looked at, and the size then. */
+  #seen = '';
+  #size = 0;
+  /** What was seen when there was no whole line behind the offset. */
+  #drained: string | null = null;
+  /** Where the search for the end of a very long line goes on. */
+  #scanned = 0;
+  /** When another file took the name, in Unix ms; null while this one has it. */
+  replacedAtMs: number | null = null;
+
+  private constructor(handle: FileHandle, state: GenerationState) {
+    this.#handle = handle;
+    ({ device: this.device, inode: this.inode, offset: this.#offset, lines: this.#lines } = state);
+    this.#head = { headBytes: state.headBytes, headHash: state.headHash };
+  }
+
+  /** Opens a file at its beginning. */
+  static async open(path: string): Promise<FileGeneration> {
+    const handle = await open(path, 'r');
+    const { dev, ino } = await handle.stat({ bigint: true });
+    const generation = new FileGeneration(handle, { device: String(dev), inode: String(ino), offset: 0, lines: 0, ...NO_HEAD });
+    await generation.#lookAtHead();
+    return generation;
+  }
+
+  /** Opens a file where a state says; null where the file is another one, or was cut or written anew. */
+  static async openAt(path: string, state: GenerationState): Promise<FileGeneration | null> {
+    const handle = await open(path, 'r');
+    const { dev, ino, size } = await handle.stat({ bigint: true });
+    const generation = new FileGeneration(handle, state);
+    const isSame = String(dev) === state.device && String(ino) === state.inode && size >= state.offset;
+    if (isSame && (await generation.#hasSameHead())) return generation;
+    await handle.close();
+    return null;
+  }
+
+  get state(): GenerationState {
+    return { device: this.device, inode: this.inode, offset: this.#offset, lines: this.#lines, ...this.#head };
+  }
+
+  isFile(device: bigint, inode: bigint): boolean {
+    return this.device === String(device) && this.inode === String(inode);
+  }
+
+  /** The first bytes of the file. */
+  async beginning(): Promise<Buffer> {
+    return this.#read(0, HEAD_BYTES);
+  }
+
+  /**
+   * Looks whether the file was cut or written anew, after which it is read from its beginning, and says so. A file whose time and size are
+   * those of the last look is not looked at.
+   */
+  async wasWrittenAnew(): Promise<boolean> {
+    const { size, mtimeNs } = await this.#handle.stat({ bigint: true });
+    const seen = `${mtimeNs} ${size}`;
+    if (seen === this.#seen) return false;
+    [this.#seen, this.#size] = [seen, Number(size)];
+    if (size >= this.#offset && (await this.#hasSameHead())) return false;
+    [this.#offset, this.#lines, this.#scanned] = [0, 0, 0];
+    await this.#lookAtHead();
+    return true;
+  }
+
+  /**
+   * The next whole lines of what was seen at the last look; null where there are none yet. With `isLast` what stands behind the last line
+   * end is a line, too.
+   */
+  async nextBatch(isLast = false): Promise<LineBatch | null> {
+    const [offset, linesBefore] = [this.#offset, this.#lines];
+    if (this.#drained === this.#seen && !isLast) return null;
+    const bytes = await this.#read(offset, Math.min(MAX_BATCH_BYTES, Math.max(0, this.#size - offset)));
+    const found = wholeLines(bytes);
+    if (found.length > 0) return this.#batch(found, offset + found.length, newlinesIn(found));
+    if (bytes.length === MAX_BATCH_BYTES) {
+      const end = await this.#endOfLongLine();
+      if (end !== null) return { bytes: this.#range(offset, end), linesBefore, end, lines: 1 };
+    } else if (isLast && bytes.length > 0) {
+      return this.#batch(bytes, offset + bytes.length, 1);
+    }
+    this.#drained = this.#seen;
+    return null;
+  }
+
+  #batch(bytes: Buffer, end: number, lines: number): LineBatch {
+    return { bytes: [bytes], linesBefore: this.#lines, end, lines };
+  }
+
+  /** Notes that a batch was accepted. */
+  async accepted({ end, lines }: LineBatch): Promise<void> {
+    this.#offset = end;
+    this.#lines += lines;
+    this.#scanned = 0;
+    if (this.#head.headBytes < HEAD_BYTES) await this.#lookAtHead();
+  }
+
+  /** The bytes behind the last whole line, as far as the file has them now. */
+  async unsentBytes(): Promise<number> {
+    return Math.max(0, (await this.#handle.stat()).size - this.#offset);
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  async #read(offset: number, maxBytes: number): Promise<Buffer> {
+    const buffer = Buffer.alloc(maxBytes);
+    let length = 0;
+    while (length < maxBytes) {
+      const { bytesRead } = await this.#handle.read(buffer, length, maxBytes - length, offset + length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return buffer.subarray(0, length);
+  }
+
+  async #lookAtHead(): Promise<void> {
+    const head = await this.beginning();
+    this.#head = { headBytes: head.length, headHash: hashOf(head) };
+  }
+
+  async #hasSameHead(): Promise<boolean> {
+    const head = await this.#read(0, this.#head.headBytes);
+    return head.length === this.#head.headBytes && hashOf(head) === this.#head.headHash;
+  }
+
+  /** The offset behind a line that is longer than a batch; null while it has no end. What was searched before is not searched again. */
+  async #endOfLongLine(): Promise<number | null> {
+    for (let at = Math.max(this.#scanned, this.#offset); ; ) {
+      const bytes = await this.#read(at, SCAN_BYTES);
+      const newline = bytes.indexOf(NEWLINE);
+      if (newline >= 0) return at + newline + 1;
+      at += bytes.length;
+      this.#scanned = at;
+      if (bytes.length < SCAN_BYTES) return null;
+    }
+  }
+
+  /** A part of the file, which is never held as a whole. */
+  async *#range(from: number, to: number): AsyncGenerator<Uint8Array> {
+    for (let at = from; at < to; ) {
+      const bytes = await this.#read(at, Math.min(SCAN_BYTES, to - at));
+      if (bytes.length === 0) throw new Error('the file was cut while it was read');
+      yield bytes;
+      at += bytes.length;
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from '../command.ts';
+import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
+import { stateFolder } from '../state-file.ts';
+import { printable, startByteProgress } from '../terminal.ts';
+import { type FollowingOptions, ingestFollowing } from './ingest-following.ts';
+import { addedCounts, countsText, type IntakeCounts, NO_EVENTS, tellRejected } from './intake-counts.ts';
+import { detectEncoding, firstBytesOf, UploadFailed, uploadEvents } from './upload-events.ts';
+
+const HELP = `Usage: shieldlog ingest FILE|-… [flags]
+
+Sends the events in each FILE (or standard input) to a running shieldlog, one after the other: NDJSON or one JSON array, plain, gzip or
+zstd. Sending the same file again stores nothing twice, and says how many events were stored already.
+A rejected event is named with its line, that of the decompressed file. A file that cannot be read or is refused keeps none of the others
+from being sent.
+
+  --follow
+      Go on with the lines that are appended, to several files at once, within a second. A file is followed by its name: where it is renamed
+      and another one takes its name, or is cut, nothing is lost. A line is sent when it has its end. What the program cannot take is
+      tried again until it can.
+  --state FOLDER
+      Where --follow keeps how far each file was sent, in a file of its own (default $XDG_STATE_HOME/shieldlog, unset:
+      ~/.local/state/shieldlog). Another start goes on from there.
+  --url URL
+      The running program (default ${DEFAULT_URL}).
+${ACCESS_KEY_HELP}
+
+With --follow, SIGINT and SIGTERM send what is complete, say where it stopped, and end with status 0.
+Exit status: 0 every event was accepted (or older than the retention), 1 some were rejected or a file was not sent whole, 2 wrong usage.
+`;
+
+interface IngestOptions extends FollowingOptions {
+  readonly follow: boolean;
+}
+
+function parseOptions(args: readonly string[], env: CommandIo['env']): IngestOptions {
+  const { flags, switches, positionals: names } = parseCommandLine(args, ['url', 'state', ...ACCESS_KEY_FLAGS], ['follow']);
+  if (names.length === 0) throw new UsageError('ingest needs a FILE, or - for standard input');
+  const again = names.find((name, index) => names.slice(0, index).some((other) => isSame(other, name)));
+  if (again !== undefined) throw new UsageError(`'${again}' is given twice; allowed: each FILE once`);
+  const follow = switches.has('follow');
+  if (!follow && flags['state'] !== undefined) throw new UsageError('--state goes only with --follow');
+  const folder = flags['state'] ?? stateFolder(env);
+  return { names, url: serverUrlOf(flags['url']), accessKey: accessKeyOf(flags, env), follow, stateFolder: folder };
+}
+
+/** `-` is standard input, and not a file of that name. */
+function isSame(one: string, other: string): boolean {
+  return one === '-' || other === '-' ? one === other : resolve(one) === resolve(other);
+}
+
+const shownName = (name: string): string => (name === '-' ? 'standard input' : name);
+
+interface Input {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly sizeBytes: number | null;
+  readonly source: 'http' | 'file';
+}
+
+async function openInput(name: string, stdin: AsyncIterable<Uint8Array>): Promise<Input> {
+  if (name === '-') return { bytes: stdin, sizeBytes: null, source: 'http' };
+  try {
+    const found = await stat(name);
+    if (found.isDirectory()) throw new UploadFailed('unreadable', `${name} is a folder; allowed: a file, or - for standard input`);
+    return { bytes: createReadStream(name), sizeBytes: found.isFile() ? found.size : null, source: 'file' };
+  } catch (error) {
+    if (error instanceof UploadFailed) throw error;
+    throw new UploadFailed('unreadable', `${name} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function uploadFile(name: string, { url, accessKey }: IngestOptions, io: CommandIo): Promise<IntakeReport> {
+  const input = await openInput(name, io.stdin);
+  const progress = startByteProgress(io.stderr, input.sizeBytes, 'sent');
+  try {
+    const { first, whole } = await firstBytesOf(input.bytes);
+    const body = progress.watch(whole);
+    return await uploadEvents({ url, accessKey, encoding: detectEncoding(first), source: input.source, body });
+  } finally {
+    progress.stop();
+  }
+}
+
+async function ingestOne(name: string, options: IngestOptions, io: CommandIo): Promise<ExitStatus> {
+  const report = await uploadFile(name, options, io);
+  io.stdout.write(`${countsText(report)}\n`);
+  tellRejected(shownName(name), report, io.stderr);
+  return report.rejectedCount === 0 ? 0 : 1;
+}
+
+/** What the next files would meet too. */
+const ENDING: readonly UploadFailed['fault'][] = ['unavailable', 'denied'];
+
+/**
+ * Sends the files in their order. A file that is at fault by itself is told and passed over; what would befall the next ones too ends the
+ * command, which names them.
+ */
+async function ingestFiles(options: IngestOptions, io: CommandIo): Promise<ExitStatus> {
+  const { names } = options;
+  let [total, failed]: [IntakeCounts, number] = [NO_EVENTS, 0];
+  for (const [index, name] of names.entries()) {
+    const shown = shownName(name);
+    try {
+      const report = await uploadFile(name, options, io);
+      total = addedCounts(total, report);
+      io.stdout.write(`${printable(shown)}: ${countsText(report)}\n`);
+      tellRejected(shown, report, io.stderr);
+    } catch (error) {
+      if (!(error instanceof UploadFailed)) throw error;
+      const left = names
+        .slice(index + 1)
+        .map(shownName)
+        .join(', ');
+      const others = left === '' ? '' : `; not sent either: ${left}`;
+      const message = error.message.startsWith(shown) ? error.message : `${shown}: ${error.message}`;
+      if (ENDING.includes(error.fault)) throw new CommandFailed(`${message}${others}`, { cause: error });
+      failed += 1;
+      io.stderr.write(`shieldlog ingest: ${printable(message)}\n`);
+    }
+  }
+  io.stdout.write(`${names.length} files: ${countsText(total)}${failed === 0 ? '' : `; ${failed} not sent whole`}\n`);
+  return total.rejectedCount === 0 && failed === 0 ? 0 : 1;
+}
+
+async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
+  const options = parseOptions(args, io.env);
+  if (options.follow) return ingestFollowing(options, io);
+  const [name = '', ...others] = options.names;
+  return others.length === 0 ? ingestOne(name, options, io) : ingestFiles(options, io);
+}
+
+export const ingestCommand: Command = {
+  name: 'ingest',
+  summary: 'send files of events to a running program, and what is appended to them',
+  help: () => HELP,
+  run,
+};

@@ -1,0 +1,92 @@
+import { join, resolve } from 'node:path';
+import { setTimeout as timer } from 'node:timers/promises';
+import { DeliveryError } from '../../sinks/sink.ts';
+import { CommandFailed, type CommandIo, type ExitStatus } from '../command.ts';
+import { stateFileName } from '../state-file.ts';
+import { stopSignals } from '../stop-signals.ts';
+import { printable } from '../terminal.ts';
+import { followLines } from './follow-lines.ts';
+import { FollowedFile } from './followed-file.ts';
+import { FollowedStream } from './followed-stream.ts';
+import { addedCounts, countsText, tellRejected } from './intake-counts.ts';
+import type { LineSource } from './line-batch.ts';
+import { uploadEvents } from './upload-events.ts';
+
+export interface FollowingOptions {
+  /** Each once; `-` is standard input. */
+  readonly names: readonly string[];
+  readonly url: URL;
+  readonly accessKey: string | null;
+  /** Where it is kept how far each file was sent. */
+  readonly stateFolder: string;
+}
+
+/** What is written to a file after it was renamed is still sent for so long. */
+const LINGER_MS = 60_000;
+
+/** The program may be silent for so long, while it waits for its disk. */
+const SILENCE_MS = 120_000;
+
+/** The time that an upload under way gets after the first signal. Many supervisors kill a process after 10 s. */
+const GRACE_MS = 5_000;
+
+async function openSources(options: FollowingOptions, io: CommandIo, tell: (message: string) => void): Promise<readonly LineSource[]> {
+  const sources: LineSource[] = [];
+  try {
+    for (const name of options.names) {
+      if (name === '-') {
+        sources.push(new FollowedStream(io.stdin));
+        continue;
+      }
+      const [path, url] = [resolve(name), options.url.href];
+      const statePath = join(resolve(options.stateFolder), stateFileName('ingest', [url, path]));
+      sources.push(await FollowedFile.open({ name, path, statePath, url, lingerMs: LINGER_MS, now: Date.now, tell }));
+    }
+  } catch (error) {
+    for (const source of sources) await source.close();
+    throw error instanceof DeliveryError ? new CommandFailed(error.message, { cause: error }) : error;
+  }
+  return sources;
+}
+
+/** Sends what the files have and what is appended to them, until a signal comes or standard input has ended. */
+export async function ingestFollowing(options: FollowingOptions, io: CommandIo): Promise<ExitStatus> {
+  const { url, accessKey } = options;
+  const tell = (message: string): void => void io.stderr.write(`shieldlog ingest: ${printable(message)}\n`);
+  const sources = await openSources(options, io, tell);
+  const [stopping, givenUp] = [new AbortController(), new AbortController()];
+  const signals = stopSignals(process);
+  let grace: NodeJS.Timeout | undefined;
+  void signals.received.then(() => {
+    stopping.abort();
+    grace = setTimeout(() => givenUp.abort(), GRACE_MS);
+  });
+  try {
+    const counts = await followLines({
+      sources,
+      upload: ({ bytes: body }, signal) =>
+        uploadEvents({ url, accessKey, encoding: 'identity', source: 'file', body, areLines: true, silenceMs: SILENCE_MS, signal }),
+      onReport: (source, batch, report) => tellRejected(source.name, report, io.stderr, batch.linesBefore),
+      stopping: stopping.signal,
+      givenUp: givenUp.signal,
+      retry: {
+        stopping: stopping.signal,
+        random: Math.random,
+        tell,
+        pause: (lengthMs, signal) => timer(lengthMs, undefined, { signal }),
+      },
+    });
+    for (const source of sources) tell(await source.position());
+    for (const [{ name }, count] of counts) io.stdout.write(`${counts.size === 1 ? '' : `${printable(name)}: `}${countsText(count)}\n`);
+    if (counts.size > 1) io.stdout.write(`${counts.size} files: ${countsText([...counts.values()].reduce(addedCounts))}\n`);
+    const hasRejected = [...counts.values()].some(({ rejectedCount }) => rejectedCount > 0);
+    return hasRejected && !stopping.signal.aborted ? 1 : 0;
+  } catch (error) {
+    if (error instanceof DeliveryError) throw new CommandFailed(error.message, { cause: error });
+    throw error;
+  } finally {
+    clearTimeout(grace);
+    signals.dispose();
+    for (const source of sources) await source.close();
+  }
+}

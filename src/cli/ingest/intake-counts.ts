@@ -1,0 +1,42 @@
+import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
+import type { CommandIo } from '../command.ts';
+import { printable } from '../terminal.ts';
+
+/** A terminal shows at most so many rejected events, fewer than the answer of the program lists. */
+export const MAX_LISTED = 20;
+
+/** What became of events. */
+export type IntakeCounts = Pick<IntakeReport, 'accepted' | 'duplicates' | 'expired' | 'rejectedCount'>;
+
+export const NO_EVENTS: IntakeCounts = { accepted: 0, duplicates: 0, expired: 0, rejectedCount: 0 };
+
+export function addedCounts(one: IntakeCounts, other: IntakeCounts): IntakeCounts {
+  return {
+    accepted: one.accepted + other.accepted,
+    duplicates: one.duplicates === null || other.duplicates === null ? null : one.duplicates + other.duplicates,
+    expired: one.expired + other.expired,
+    rejectedCount: one.rejectedCount + other.rejectedCount,
+  };
+}
+
+export function countsText({ accepted, duplicates, expired, rejectedCount }: IntakeCounts): string {
+  const already = duplicates === null ? '' : ` (${duplicates} stored already)`;
+  return `accepted ${accepted}${already}, expired ${expired}, rejected ${rejectedCount}`;
+}
+
+/** Names the rejected events of an upload by their lines in the input `name`, of which `linesBefore` came before. */
+export function tellRejected(
+  name: string,
+  { rejected, rejectedCount }: IntakeReport,
+  stderr: Pick<CommandIo['stderr'], 'write'>,
+  linesBefore = 0,
+): void {
+  for (const { line, reason } of rejected.slice(0, MAX_LISTED)) {
+    stderr.write(`${printable(name)}, line ${linesBefore + line}: rejected: ${printable(reason)}\n`);
+  }
+  const unlisted = rejectedCount - Math.min(rejected.length, MAX_LISTED);
+  if (unlisted > 0) stderr.write(`and ${unlisted} more\n`);
+  const lost = rejected.filter(({ kept }) => kept === false).length;
+  if (rejectedCount > lost) stderr.write('Rejected events are kept as dead letters: GET /ingest/dead-letters\n');
+  if (lost > 0) stderr.write(`${lost} of them are not kept, because the dead letters use up DEAD_LETTER_MAX_MB\n`);
+}
