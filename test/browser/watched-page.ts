@@ -13,6 +13,7 @@ export interface AskedQuestion {
   readonly query: string;
   readonly filters: readonly object[];
   readonly exclude: readonly object[];
+  readonly histogram: { readonly buckets: number };
   readonly selection?: { readonly from: number; readonly to: number };
 }
 

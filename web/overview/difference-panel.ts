@@ -86,23 +86,25 @@ function List({ differences }: ListProps) {
       </tr>
     </thead>
     <tbody>
-      ${differences.map((one) => html`<${Line} key=${`${one.field} ${one.value}`} difference=${one} />`)}
+      ${differences.map((one, index) => html`<${Line} key=${`${one.field} ${one.value}`} difference=${one} isStop=${index === 0} />`)}
     </tbody>
   </table>`;
 }
 
 interface LineProps {
   readonly difference: Difference;
+  /** Whether Tab comes by its value. */
+  readonly isStop: boolean;
 }
 
-function Line({ difference: { field, value, selected, selectedShare, restShare } }: LineProps) {
+function Line({ difference: { field, value, selected, selectedShare, restShare }, isStop }: LineProps) {
   const bar = (name: string, share: number) => html`<span class="pair-line">
     <span class="track"><span class=${`pair-bar ${name}`} style=${{ width: `${100 * share}%` }} /></span>
     <span class="number">${shareText(share, 1)}</span>
   </span>`;
   return html`<tr>
     <th scope="row" class="dim">${field}</th>
-    <td class="code"><${Value} field=${field} value=${value} /></td>
+    <td class="code"><${Value} field=${field} value=${value} isStop=${isStop} /></td>
     <td class="bars">${bar('in', selectedShare)}${bar('out', restShare)}</td>
     <td class="number">${countText(selected)}</td>
   </tr>`;

@@ -31,9 +31,9 @@ function FacetCard({ facet: { field, distinct, values }, total }: FacetCardProps
     </h2>
     <ul>
       ${values.map(
-        ({ value, count }) => html`<li key=${value} class="facet-line">
+        ({ value, count }, index) => html`<li key=${value} class="facet-line">
           <span class="share" style=${{ width: `${(100 * count) / total}%` }} />
-          <${Value} field=${field} value=${value} />
+          <${Value} field=${field} value=${value} isStop=${index === 0} />
           <${QuickFilters} field=${field} value=${value} />
           <span class="number" title=${`${countText(count)} events, ${shareText(count, total)}`}>${shortCount(count)}</span>
         </li>`,

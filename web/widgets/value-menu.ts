@@ -47,15 +47,18 @@ export function openValueMenu(anchor: HTMLElement, field: GroupDimension, value:
 interface ValueProps {
   readonly field: GroupDimension;
   readonly value: string;
+  /** Whether Tab comes by; false for those that the arrow keys of a list lead to. */
+  readonly isStop?: boolean;
   /** Absent: the value itself. */
   readonly children?: Children;
 }
 
 /** A value that opens its menu. */
-export function Value({ field, value, children }: ValueProps) {
+export function Value({ field, value, isStop = true, children }: ValueProps) {
   return html`<button
     type="button"
     class="value"
+    tabindex=${isStop ? undefined : -1}
     aria-haspopup="menu"
     title=${value}
     onClick=${(event: MouseEvent) => openValueMenu(event.currentTarget as HTMLElement, field, value)}

@@ -1,0 +1,178 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { parse } from 'csv-parse/sync';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
+import { linesAround } from './event-table.ts';
+import { type PageOptions, pagesOf } from './watched-page.ts';
+
+const KEY = 'a-key-of-sixteen-characters';
+
+let app: RunningApp;
+const openPage = pagesOf(() => app.url);
+
+/** Quotes, blanks and what a shell would expand, in values and in the conditions of the page. */
+const URL_TEXT = 'https://www.example.net/it\'s?a=$(id)&b=`id`&c="x"';
+const Q = new URLSearchParams({ q: `-country:DE url:"${URL_TEXT.replaceAll('"', '\\"')}"` });
+const AT = Math.floor(Date.now() / 60_000) * 60_000 - 120_000;
+const LINK = `zone=7&from=${new Date(AT - 3_600_000).toISOString()}&to=${new Date(AT).toISOString()}&${Q}`;
+
+beforeAll(async () => {
+  app = await startApp({ env: { ACCESS_KEYS: `page:${KEY}:*` } });
+  const lines = Array.from({ length: 250 }, (_, index) =>
+    eventLine({
+      logId: `e${index}`,
+      timestamp: AT - 1 - index * 1000,
+      url: URL_TEXT,
+      country: ['NL', 'DE', 'FR'][index % 3],
+      action: '=cmd|x',
+    }),
+  );
+  await ingest(app, lines.join(''), { AccessKey: KEY });
+});
+
+afterAll(() => app?.stop());
+
+const setKey = `sessionStorage.setItem('shieldlog access key', '${KEY}');`;
+
+/** As in a browser that gives pages no files of the disk, where downloads are the browser's. */
+const DOWNLOADS: PageOptions = { initScript: `${setKey} delete globalThis.showSaveFilePicker;` };
+
+/** The dialog of the system cannot be driven; the file that it would have chosen is a real one, of the browser's own disk. */
+const OWN_DISK: PageOptions = {
+  initScript: `${setKey} globalThis.showSaveFilePicker = async ({ suggestedName }) =>
+    (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true });`,
+};
+
+const choose = async (page: Page, name: string): Promise<void> => {
+  await page.getByRole('button', { name: 'Download' }).click();
+  await page.getByRole('menuitem', { name }).click();
+};
+
+/** The name and the text of the file that a menu item stores. */
+async function download(page: Page, name: string): Promise<{ readonly name: string; readonly text: string }> {
+  const [file] = await Promise.all([page.waitForEvent('download'), choose(page, name)]);
+  return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
+}
+
+async function exported(accept: string, body: object): Promise<string> {
+  const headers = { 'content-type': 'application/json', accept, AccessKey: KEY };
+  const { status, text } = await ask(app, '/shield/event-logs/7/export', { method: 'POST', headers, body: JSON.stringify(body) });
+  expect(status).toBe(200);
+  return text;
+}
+
+describe('what is found', () => {
+  test.each([
+    ['CSV', 'text/csv'],
+    ['NDJSON', 'application/x-ndjson'],
+  ])('is stored as %s, byte for byte what the export answers', async (format, type) => {
+    const { page, lastQuestion } = await openPage(LINK, DOWNLOADS);
+    await linesAround(page, 0);
+    const { from, to, query, filters, exclude } = lastQuestion();
+    expect([filters.length, exclude.length]).toEqual([1, 1]);
+    const { name, text } = await download(page, `All events as ${format}`);
+    expect(text).toBe(await exported(type, { from, to, query, filters, exclude }));
+    const lines = format === 'CSV' ? parse(text, { columns: true }) : text.trimEnd().split('\n');
+    expect(lines.length).toBe(167);
+    expect(name).toMatch(new RegExp(`^[\\w.-]+\\.${format.toLowerCase()}$`));
+  });
+
+  test('is written to a file of the disk where the browser lets a page do that', async () => {
+    const { page, lastQuestion } = await openPage(LINK, OWN_DISK);
+    await linesAround(page, 0);
+    const { from, to, query, filters, exclude } = lastQuestion();
+    await choose(page, 'All events as CSV');
+    await expect.poll(() => page.getByRole('status').filter({ hasText: 'Stored' }).count()).toBe(1);
+    const stored = await page.evaluate(`(async () => {
+      const files = [];
+      for await (const file of (await navigator.storage.getDirectory()).values()) files.push(await (await file.getFile()).text());
+      return files;
+    })()`);
+    expect(stored).toEqual([await exported('text/csv', { from, to, query, filters, exclude })]);
+  });
+
+  test('is stored as groups and as facets', async () => {
+    const { page } = await openPage(`${LINK}&group=country`, DOWNLOADS);
+    await linesAround(page, 0);
+    const groups = parse((await download(page, 'All 2 groups as CSV')).text, { columns: true }) as Readonly<Record<string, string>>[];
+    expect(groups.map(({ country, count }) => [country, count])).toEqual([
+      ['NL', '84'],
+      ['FR', '83'],
+    ]);
+    const facets = (await download(page, 'The facets as NDJSON')).text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(facets).toContainEqual(expect.objectContaining({ field: 'country', value: 'NL', count: 84 }));
+    // A spreadsheet takes a text for a formula where it begins with this sign.
+    expect((await download(page, 'The facets as CSV')).text).toContain("'=cmd|x");
+  });
+});
+
+describe('a request that is copied as curl', () => {
+  /** Runs what is in the clipboard in a shell, which has the key in its environment. */
+  async function runCopied(page: Page): Promise<string> {
+    const command = String(await page.evaluate('navigator.clipboard.readText()'));
+    expect(command).not.toContain(KEY);
+    const env = { ...process.env, SHIELDLOG_ACCESS_KEY: KEY };
+    return (await promisify(execFile)('sh', ['-c', command], { env })).stdout;
+  }
+
+  test('gives in a shell what the page was answered', async () => {
+    const { page } = await openPage('', DOWNLOADS);
+    const answer = page.waitForResponse((response) => response.url().endsWith('/7/explore'));
+    await page.goto(`${page.url().split('?')[0]}?${LINK}`);
+    const shown = await (await answer).json();
+    await linesAround(page, 0);
+    await choose(page, 'Copy the request of this page as curl');
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('/explore');
+    expect(JSON.parse(await runCopied(page))).toEqual(shown);
+    expect(shown.total).toBe(167);
+  });
+
+  test('gives in a shell all events', async () => {
+    const { page, lastQuestion } = await openPage(LINK, DOWNLOADS);
+    await linesAround(page, 0);
+    await choose(page, 'Copy the export as curl');
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('/export');
+    const { from, to, query, filters, exclude } = lastQuestion();
+    expect(await runCopied(page)).toBe(await exported('application/x-ndjson', { from, to, query, filters, exclude }));
+  });
+});
+
+describe('searches with a name', () => {
+  test('are kept by the browser, opened, exported to a file and imported in another browser; what is no such file is refused', async () => {
+    const first = await openPage(LINK, DOWNLOADS);
+    await linesAround(first.page, 0);
+    await first.page.keyboard.press('s');
+    const dialog = (page: Page) => page.getByRole('dialog', { name: 'Saved searches' });
+    await dialog(first.page).getByRole('textbox').fill('not from there');
+    await first.page.keyboard.press('Enter');
+    await dialog(first.page).getByRole('button', { name: 'not from there', exact: true }).waitFor();
+    const [file] = await Promise.all([
+      first.page.waitForEvent('download'),
+      dialog(first.page).getByRole('button', { name: 'Export as JSON' }).click(),
+    ]);
+    const path = await file.path();
+    expect(readFileSync(path, 'utf8')).not.toContain(KEY);
+
+    const { page } = await openPage('', DOWNLOADS);
+    await page.getByRole('button', { name: 'Saved' }).click();
+    await dialog(page)
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('{"a":1}') });
+    await dialog(page).getByRole('alert').waitFor();
+    await dialog(page).locator('input[type=file]').setInputFiles(path);
+    await dialog(page).getByRole('button', { name: 'not from there', exact: true }).click();
+    const conditions = (one: Page): Promise<string | null> => one.getByRole('list', { name: 'Conditions' }).textContent();
+    await expect.poll(() => conditions(page)).toBe(await conditions(first.page));
+    await expect.poll(() => page.getByRole('grid').getAttribute('aria-rowcount')).toBe('168');
+    await page.reload();
+    await page.getByRole('button', { name: 'Saved' }).click();
+    await dialog(page).getByRole('button', { name: 'Remove not from there' }).click();
+    await expect.poll(() => dialog(page).textContent()).toContain('keeps no search');
+  });
+});

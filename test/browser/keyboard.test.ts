@@ -1,0 +1,120 @@
+import type { Page } from 'playwright-core';
+import { expect, inject, test } from 'vitest';
+import { linesAround } from './event-table.ts';
+import { pagesOf } from './watched-page.ts';
+
+const openPage = pagesOf(() => inject('demoUrl'));
+
+/** What has the focus: its role or element, and its name. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate(`(() => {
+    const element = document.activeElement;
+    const name = element.getAttribute('aria-label') ?? element.textContent;
+    return (element.getAttribute('role') ?? element.localName) + ' ' + name.trim();
+  })()`);
+}
+
+/** Presses Tab until what has the focus is as wanted. */
+async function tabTo(page: Page, wanted: RegExp): Promise<void> {
+  const passed: string[] = [];
+  for (let presses = 0; presses < 60; presses += 1) {
+    await page.keyboard.press('Tab');
+    const name = await focused(page);
+    if (wanted.test(name)) return;
+    passed.push(name);
+  }
+  throw new Error(`Tab comes by no ${wanted}: ${passed.join(', ')}`);
+}
+
+const press = async (page: Page, ...keys: readonly string[]): Promise<void> => {
+  for (const key of keys) await page.keyboard.press(key);
+};
+
+const conditions = async (page: Page): Promise<string | null> => page.getByRole('list', { name: 'Conditions' }).textContent();
+
+test('everything is done without a mouse: search, time, a filter, the histogram, values, groups, an event and its log', async () => {
+  const { page, lastQuestion } = await openPage('zone=1');
+  await page.mouse.move(0, 0);
+  await linesAround(page, 0);
+
+  await press(page, '/');
+  expect(await focused(page)).toContain('Search line');
+  await page.keyboard.type('login');
+  await press(page, 'Enter');
+  await expect.poll(() => conditions(page)).toContain('login');
+  await linesAround(page, 0);
+
+  // Out of the line, a single key opens the time; Escape leaves it, and the focus is where it was.
+  await tabTo(page, /Search$/);
+  await press(page, 't');
+  await expect.poll(() => page.getByRole('dialog', { name: /^Time:/ }).count()).toBe(1);
+  await press(page, 'Escape');
+  await expect.poll(() => focused(page)).toBe('button Search');
+
+  await press(page, 'f');
+  const editor = page.getByRole('dialog', { name: 'Add a filter' });
+  await expect.poll(() => editor.count()).toBe(1);
+  await tabTo(page, /Value/);
+  await page.keyboard.type('100.96.0.1');
+  await press(page, 'Enter');
+  await expect.poll(() => conditions(page)).toContain('ip:100.96.0.1');
+  await press(page, 'u');
+  await expect.poll(() => conditions(page)).not.toContain('100.96.0.1');
+
+  // A stretch of the histogram is chosen by Shift and the arrows.
+  await tabTo(page, /^slider/);
+  const whole = lastQuestion();
+  await press(page, 'End', 'ArrowLeft', 'Shift+ArrowLeft', 'Shift+ArrowLeft', 'Enter');
+  await expect.poll(() => focused(page)).toContain('What is different');
+  await press(page, 'ArrowDown', 'Enter');
+  await expect.poll(() => new URL(page.url()).searchParams.has('from')).toBe(true);
+  const { from, to } = lastQuestion();
+  expect(Math.abs(((to - from) / (whole.to - whole.from)) * whole.histogram.buckets - 3)).toBeLessThan(0.01);
+  await press(page, 'u');
+  await expect.poll(() => new URL(page.url()).searchParams.has('from')).toBe(false);
+  await linesAround(page, 0);
+
+  // From value to value by the arrows; the menu of a value by Enter.
+  await tabTo(page, /^button \d{5}$/);
+  const value = await focused(page);
+  await press(page, 'ArrowDown', 'ArrowUp', 'ArrowRight', 'ArrowLeft');
+  expect(await focused(page)).toBe(value);
+  await press(page, 'Enter');
+  await expect.poll(() => focused(page)).toContain('Filter in');
+  await press(page, 'Escape');
+  await expect.poll(() => focused(page)).toBe(value);
+  await press(page, 'Enter', 'ArrowUp', 'ArrowUp', 'Enter');
+  await expect.poll(() => new URL(page.url()).searchParams.get('group')).toBe('asn');
+  await linesAround(page, 0);
+
+  // From the first group to its events, from the second event to its log, and back out by Escape.
+  await tabTo(page, /^grid/);
+  await press(page, 'Enter');
+  await expect.poll(() => conditions(page)).toContain('asn:');
+  await linesAround(page, 0);
+  await tabTo(page, /^grid/);
+  await press(page, 'ArrowDown', 'Enter');
+  await expect.poll(() => focused(page)).toContain('Event');
+  await tabTo(page, /^treeitem/);
+  await press(page, 'End', 'Home', 'Enter');
+  await expect.poll(() => focused(page)).toContain('Copy');
+  await press(page, 'Escape', 'Escape');
+  await expect.poll(() => page.getByRole('dialog', { name: 'Event', exact: true }).count()).toBe(0);
+  await expect.poll(() => focused(page)).toMatch(/^grid/);
+});
+
+test('the keys are listed by ?, can be turned off, and are no keys while somebody types', async () => {
+  const { page } = await openPage('zone=12');
+  await linesAround(page, 0);
+  await press(page, '/');
+  await page.keyboard.type('tzfru?');
+  expect(await page.getByRole('textbox', { name: 'Search line' }).inputValue()).toBe('tzfru?');
+  await press(page, 'Escape', 'Tab', '?');
+  const help = page.getByRole('dialog', { name: 'Help' });
+  await help.waitFor();
+  await help.getByRole('checkbox', { name: 'Single keys do this' }).uncheck();
+  await press(page, 'Escape');
+  await expect.poll(() => help.count()).toBe(0);
+  await press(page, 't');
+  expect(await page.getByRole('dialog', { name: /^Time:/ }).count()).toBe(0);
+});
