@@ -79,7 +79,7 @@ async function takeTurn(browser: Browser, url: string): Promise<Turn> {
   const page = await context.newPage();
   await page.addInitScript(WATCH);
   await page.addInitScript(pageClock(BENCH_NOW_MS));
-  await page.goto(`${url}/next`);
+  await page.goto(`${url}/`);
   const first = await settled(page, 1);
   const weight = (await page.evaluate(`(() => {
     const loaded = performance.getEntriesByType('resource').filter(({ name }) => !name.endsWith('/explore') && !name.includes('/zones'));

@@ -36,7 +36,7 @@ const HEAD_MARK = '<!-- styles and scripts -->';
 export async function readPage(prefix: string): Promise<ServedPage> {
   const files = await withShortener(async (shorten) => [...(await scripts(shorten)), ...(await styles(shorten))]);
   const base = `${prefix}/${hashOf(JSON.stringify(files), 'base64url').slice(0, 12)}`;
-  const template = await readFile(join(FOLDER, 'page.html'), 'utf8');
+  const template = await readFile(join(FOLDER, 'index.html'), 'utf8');
   const importMap = JSON.stringify({ imports: Object.fromEntries(LIBRARY_NAMES.map((name) => [name, `${base}/${libraryPath(name)}`])) });
   const paths = files.map(([path]) => `${base}/${path}`);
   const head = [

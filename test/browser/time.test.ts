@@ -102,5 +102,5 @@ test('a stretch is drawn over the histogram, looked into and zoomed into; Back g
   await expect.poll(() => isNear(watched.lastQuestion().from, 0.5) && isNear(watched.lastQuestion().to, 0.75)).toBe(true);
   await page.goBack();
   await page.goBack();
-  await expect.poll(() => page.getByRole('button', { name: /^Time:/ }).textContent()).toContain('last 24 hours');
+  await expect.poll(() => page.getByRole('button', { name: /^Time:/ }).textContent()).toContain('last 12 hours');
 });

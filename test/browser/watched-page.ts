@@ -4,7 +4,7 @@ import { startChromium } from './chromium.ts';
 import { undescribedRequests } from './described-requests.ts';
 
 /** The path of the page. */
-export const PAGE = '/next';
+export const PAGE = '/';
 
 /** What of a question tests look at. */
 export interface AskedQuestion {

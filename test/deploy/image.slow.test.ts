@@ -74,12 +74,12 @@ describe('what the Dockerfile lays out, with its code read-only', () => {
     expect([status, lines]).toEqual([200, expect.stringContaining('/in-the-image')]);
   });
 
-  test.each(['/', '/next', '/docs/', '/openapi.json'])('serves %s', async (path) => {
+  test.each(['/', '/docs/', '/openapi.json'])('serves %s', async (path) => {
     expect((await ask({ url }, path, { headers: accesskey })).status).toBe(200);
   });
 
   test('serves all files of the page, whose types it takes out by itself', async () => {
-    const { text: html } = await ask({ url }, '/next');
+    const { text: html } = await ask({ url }, '/');
     const paths = [...html.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, path = '']) => path);
     expect(paths.length).toBeGreaterThan(20);
     for (const path of paths) expect([path, (await ask({ url }, path)).status]).toEqual([path, 200]);

@@ -15,7 +15,7 @@ let paths: readonly string[];
 
 beforeAll(async () => {
   app = await startApp();
-  const { text, headers } = await ask(app, '/next');
+  const { text, headers } = await ask(app, '/');
   html = text;
   policy = headers.get('content-security-policy') ?? '';
   paths = [...new Set([...html.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, path = '']) => path))];

@@ -31,7 +31,7 @@ export interface TreeState {
 export const NEW_TREE: TreeState = { open: new Map(), shown: new Map() };
 
 /** Members of one value that are shown before it is asked for more. */
-export const MEMBERS_AT_FIRST = 100;
+const MEMBERS_AT_FIRST = 100;
 
 /** Values down to this level are open at first, if they have few members. */
 const OPEN_LEVELS = 2;

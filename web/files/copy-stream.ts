@@ -8,7 +8,7 @@ export interface FileTarget {
 }
 
 /** A file is longer than its target takes. */
-export class FileTooLong extends Error {
+class FileTooLong extends Error {
   override readonly name = 'FileTooLong';
 }
 

@@ -24,6 +24,6 @@ export function curlCommand({ url, body, accept, needsKey }: ShellRequest): stri
 }
 
 /** Between single quotes a shell takes everything for itself but a single quote, which is written outside of them. */
-export function shellWord(text: string): string {
+function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -15,15 +15,17 @@ async function askPage(question: Question, { from, to }: Stretch, page: number, 
 }
 
 /** Names a group among those of one question. */
-export function groupKey({ key }: Group): string {
+function groupKey({ key }: Group): string {
   return JSON.stringify(key);
 }
 
 /** The groups of the table, as far as they are loaded. */
-export const { loaded, asked, turn, failure, want, retry, start } = createPageLoader<Group, Question>({ ask: askPage, keyOf: groupKey });
+const pages = createPageLoader<Group, Question>({ ask: askPage, keyOf: groupKey });
+
+export const { loaded, turn, failure, want, retry } = pages;
 
 /** Begins at the largest group of an answer. */
 export function startGroups({ question, answer }: Answered): void {
   const { from, to } = question.body;
-  start(question, { from, to, skip: 0 }, { page: 0, items: answer.groups ?? [], total: answer.total, from });
+  pages.start(question, { from, to, skip: 0 }, { page: 0, items: answer.groups ?? [], total: answer.total, from });
 }

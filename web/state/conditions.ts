@@ -1,4 +1,4 @@
-import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension, type GroupDimension } from '../../query/event-fields.ts';
+import { DIMENSIONS, type Dimension, type GroupDimension } from '../../query/event-fields.ts';
 import { queryOf, queryTerms } from '../../query/query-terms.ts';
 import type { LineClause, LineSearch } from '../../query/search-line.ts';
 import type { ExplorerState } from './explorer-state.ts';
@@ -61,13 +61,6 @@ export function filterChange(state: ExplorerState, side: Side, field: GroupDimen
 
 function otherSide(side: Side): Side {
   return side === 'filters' ? 'exclude' : 'filters';
-}
-
-/** Whether a clause says that the whole value is this one. */
-export function names(clause: LineClause, field: GroupDimension, value: string): boolean {
-  if (clause.field !== field || (clause.op !== 'eq' && clause.op !== 'in')) return false;
-  const folded = (text: string): string => (isDimension(field) && CASE_IGNORED_FIELDS.has(field) ? text.toLowerCase() : text);
-  return clause.value.some((text) => folded(text) === folded(value));
 }
 
 function isSame(one: LineClause, other: LineClause): boolean {

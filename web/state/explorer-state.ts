@@ -40,7 +40,7 @@ export interface ExplorerState {
 export const NO_SEARCH: LineSearch = { query: '', filters: [], exclude: [] };
 
 /** A first look has to be there at once, also where there are millions of events a day. */
-const FIRST_RANGE: TimeRange = { kind: 'last', minutes: 6 * 60 };
+const FIRST_RANGE: TimeRange = { kind: 'last', minutes: 12 * 60 };
 
 export const DEFAULT_STATE: ExplorerState = {
   zones: 'all',

@@ -53,11 +53,6 @@ export function apply(change: Partial<ExplorerState>, { replace = false, words }
   lastChange.value = words === undefined ? null : { words };
 }
 
-/** The link of the page as it would be after a change. */
-export function linkAfter(change: Partial<ExplorerState>): string {
-  return `${location.origin}${location.pathname}?${linkOf({ ...current.peek(), ...change })}`;
-}
-
 /** Takes the last change back. */
 export function undo(): void {
   if (canUndo.peek()) history.back();

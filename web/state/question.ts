@@ -10,13 +10,13 @@ export interface Question {
 }
 
 /** The fields of the facets, in the order in which they stand. */
-export const FACET_FIELDS: readonly GroupDimension[] = ['asn', 'country', 'ip', 'ua', 'url', 'ruleId', 'feature', 'action', 'ja4'];
+const FACET_FIELDS: readonly GroupDimension[] = ['asn', 'country', 'ip', 'ua', 'url', 'ruleId', 'feature', 'action', 'ja4'];
 
-const FACET_VALUES = 8;
+export const FACET_VALUES = 8;
 /** Of each field, for the one list of what differs most. */
 const COMPARED_VALUES = 12;
 
-export const PAGE_SIZE = 100;
+const PAGE_SIZE = 100;
 const SPARKLINE_BUCKETS = 40;
 
 /** Widths of buckets that people read easily, in seconds. */

@@ -7,7 +7,7 @@ type Scheme = (typeof SCHEMES)[number];
 const STORED_AS = 'shieldlog colour scheme';
 
 /** Light, dark, or as the system has it. */
-export const scheme = signal<Scheme>(SCHEMES.find((one) => one === localStorage.getItem(STORED_AS)) ?? 'auto');
+const scheme = signal<Scheme>(SCHEMES.find((one) => one === localStorage.getItem(STORED_AS)) ?? 'auto');
 
 /** Keeps the document in the scheme that is chosen. */
 export function startScheme(): void {

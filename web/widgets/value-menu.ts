@@ -24,7 +24,7 @@ export async function copy(text: string): Promise<void> {
 }
 
 /** What can be done with a value, wherever it stands. */
-export function openValueMenu(anchor: HTMLElement, field: GroupDimension, value: string): void {
+function openValueMenu(anchor: HTMLElement, field: GroupDimension, value: string): void {
   const { groupBy } = explorer.peek();
   const isGrouped = groupBy.includes(field);
   const items = [
