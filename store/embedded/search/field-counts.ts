@@ -13,7 +13,12 @@ export interface FieldCounts {
   readonly first: readonly ValueCount[];
 }
 
-/** The order of a facet by count: the most events first, then by code point. */
+/** The values in the order of a facet by count. */
+export function inOrder(values: readonly ValueCount[]): ValueCount[] {
+  return values.toSorted(compareByCount);
+}
+
+/** The most events first, then by code point. */
 function compareByCount(a: ValueCount, b: ValueCount): number {
   return b.count - a.count || compareCodePoints(a.value, b.value);
 }
@@ -45,7 +50,7 @@ export function withChanges({ first }: FieldCounts, changes: readonly ValueCount
     counts.set(value, (counts.get(value) ?? 0) + count);
   }
   const left = Array.from(counts, ([value, count]) => ({ value, count })).filter(({ count }) => count > 0);
-  return { distinct: left.length, first: left.sort(compareByCount) };
+  return { distinct: left.length, first: inOrder(left) };
 }
 
 /**
@@ -59,7 +64,7 @@ export function withRecounted({ distinct, first }: FieldCounts, changes: readonl
   const wereThere = changes.filter(({ count }, index) => (now[index] as number) > count).length;
   const areThere = recounted.filter(({ count }) => count > 0);
   const known = [...first.filter(({ value }) => !changed.has(value)), ...areThere.filter((one) => compareByCount(one, last) <= 0)];
-  return { distinct: distinct - wereThere + areThere.length, first: known.sort(compareByCount) };
+  return { distinct: distinct - wereThere + areThere.length, first: inOrder(known) };
 }
 
 export interface SelectedCount extends ValueCount {

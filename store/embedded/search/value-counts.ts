@@ -2,7 +2,7 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import type { GroupDimension } from '../../../query/event-fields.ts';
 import { MAX_FACET_VALUES } from '../../../query/search-limits.ts';
 import { changedValueCountsStatement, countsOfValuesStatement, valueCountsStatement } from '../../../sql/value-count-statements.ts';
-import { atMost, type FieldCounts, isWhole, type ValueCount, withChanges, withRecounted } from './field-counts.ts';
+import { atMost, type FieldCounts, inOrder, isWhole, type ValueCount, withChanges, withRecounted } from './field-counts.ts';
 import { findFirstGroups } from './group-search.ts';
 import type { SearchExtent, SearchScope } from './search-scope.ts';
 
@@ -156,6 +156,6 @@ function valuesIn([field, distinct, values, counts]: readonly DuckDBValue[]): Fi
   return {
     field: Number(field),
     distinct: Number(distinct),
-    first: texts.map((value, index) => ({ value, count: numbers[index] ?? 0 })),
+    first: inOrder(texts.map((value, index) => ({ value, count: numbers[index] ?? 0 }))),
   };
 }
