@@ -2,10 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import type { FeedFormatName } from '../../src/formats/feed-formats.ts';
-import { feedPosition } from '../../store/embedded/feed/feed-positions.ts';
 import type { OracleConditions, OracleMatch } from '../oracle/search-oracle.ts';
 import { runCli } from '../src/cli/cli-process.ts';
-import type { RunningApp } from '../src/running-app.ts';
+import type { WalkedProgram } from './walked-program.ts';
 
 /** An event as a reader shows it. Formats leave out different parts of it. */
 export interface SeenEvent {
@@ -25,11 +24,7 @@ export interface SeenPart {
   readonly isWhole: boolean;
 }
 
-type Site = Pick<RunningApp, 'url' | 'store'>;
-
-export function cursorBehind(sequence: number, { store }: Site): string {
-  return store.positions.encode(feedPosition(BigInt(sequence)));
-}
+type Site = Pick<WalkedProgram, 'url' | 'cursorBehind' | 'stats'>;
 
 export interface FeedReadOptions {
   /** The zones as the path has them. */
@@ -83,7 +78,7 @@ export async function readTail(
     headers: { accept: 'text/event-stream', 'last-event-id': cursor },
     signal: hangUp.signal,
   });
-  const end = cursorBehind(Number((await site.store.stats()).nextSequence) - 1, site);
+  const end = site.cursorBehind(Number((await site.stats()).nextSequence) - 1);
   const events: SeenEvent[] = [];
   let [rest, last] = ['', cursor];
   try {

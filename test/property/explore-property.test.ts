@@ -19,8 +19,8 @@ const PROPERTY = 'explore';
 const DATA_SETS = propertyRuns(1);
 const EVENTS = 320;
 /** In each state of the data. */
-const REQUESTS = 20;
-const LAWS = 5;
+const REQUESTS = 16;
+const LAWS = 4;
 const UNKNOWN_ZONE = 99;
 const BATCH_EVENTS = 24;
 const MOST_VALUES = 100;

@@ -7,11 +7,10 @@ import { killAll } from '../src/cli/cli-process.ts';
 import type { ZonesRequest } from './arbitrary-explore.ts';
 import type { ZoneRequest } from './arbitrary-request.ts';
 import { DAY_ZONES } from './day-of-events.ts';
-import { beginExport, cursorBehind, exportedEvents, readFeedPages, readTail, runConsumer } from './event-readers.ts';
+import { beginExport, exportedEvents, readFeedPages, readTail, runConsumer } from './event-readers.ts';
 import { expectEvents } from './expect-events.ts';
-import { explore, zonesWithEvents } from './explore-reader.ts';
+import { explore, searchZone, zonesWithEvents } from './explore-reader.ts';
 import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
-import { NOW_MS } from './filled-store.ts';
 import {
   type ExportDraw,
   exploreDraws,
@@ -23,7 +22,6 @@ import {
   type TailDraw,
   tailDraws,
 } from './reader-draws.ts';
-import { answer } from './search-answer.ts';
 import { type EventSpread, STORE_STATES, StoreStates } from './store-states.ts';
 import { type TravellingReader, travellingReaders } from './travelling-readers.ts';
 
@@ -78,7 +76,7 @@ function startOf({ behind, limit }: Pick<FeedDraw, 'behind' | 'limit'>, last: nu
 
 async function checkFeed({ app, accepted }: StoreStates, { zones, format, limit, behind }: FeedDraw): Promise<void> {
   const after = Math.floor(behind * accepted.last);
-  const cursor = after === 0 ? null : cursorBehind(after, app);
+  const cursor = after === 0 ? null : app.cursorBehind(after);
   const pages = limit < SMALL_PAGE_EVENTS ? PAGES : Number.POSITIVE_INFINITY;
   expectEvents(await readFeedPages(app, { zones: pathOf(zones), format, limit, cursor, pages }), accepted.inFeed(zones, after));
 }
@@ -86,7 +84,7 @@ async function checkFeed({ app, accepted }: StoreStates, { zones, format, limit,
 async function checkTail({ app, accepted }: StoreStates, { zones, behind, search }: TailDraw): Promise<void> {
   const after = Math.floor(behind * accepted.last);
   const expected = accepted.inFeed(zones, after).filter(({ event }) => matches(event, search));
-  expectEvents(await readTail(app, { zones: pathOf(zones), cursor: cursorBehind(after, app), search }), expected);
+  expectEvents(await readTail(app, { zones: pathOf(zones), cursor: app.cursorBehind(after), search }), expected);
 }
 
 let consumers = 0;
@@ -95,7 +93,7 @@ async function checkConsumer({ app, accepted, folder }: StoreStates, { zones, fo
   consumers += 1;
   const after = startOf({ behind, limit }, accepted.last);
   const state = { folder: join(folder, 'consumers'), name: `fresh-${consumers}` };
-  const read = await runConsumer(app, { ...state, zones: pathOf(zones), format, limit, cursor: cursorBehind(after, app) });
+  const read = await runConsumer(app, { ...state, zones: pathOf(zones), format, limit, cursor: app.cursorBehind(after) });
   expectEvents(read, accepted.inFeed(zones, after));
 }
 
@@ -109,10 +107,9 @@ async function checkExport({ app, accepted }: StoreStates, { zones, body, type }
   );
 }
 
-async function checkSearch({ app, accepted }: StoreStates, request: ZoneRequest): Promise<void> {
-  const { zoneId, body } = request;
+async function checkSearch({ app, accepted }: StoreStates, { zoneId, body }: ZoneRequest): Promise<void> {
   const expected: unknown = JSON.parse(JSON.stringify(searchOracle(accepted.of([zoneId]), body, zoneId)));
-  expect(await answer(app.store, request, NOW_MS)).toEqual(expected);
+  expect(await searchZone(app, zoneId, body)).toEqual(expected);
 }
 
 async function checkExplore({ app, accepted }: StoreStates, { zones, body }: ZonesRequest): Promise<void> {

@@ -2,11 +2,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { NO_BACKGROUND_JOBS_MS } from '../fixtures/temporary-store.ts';
 import type { RawEvent } from '../oracle/raw-event.ts';
-import { type RunningApp, startApp } from '../src/running-app.ts';
 import { AcceptedEvents, dayOfEvents } from './day-of-events.ts';
-import { appendEvents, NOW_MS } from './filled-store.ts';
+import { WalkedProgram } from './walked-program.ts';
 
 /** How many events come, how they are spread, and how many are flushed together. */
 export interface EventSpread {
@@ -30,30 +28,26 @@ const TWINS = 20;
 export class StoreStates {
   readonly accepted = new AcceptedEvents();
   readonly folder: string;
+  readonly app: WalkedProgram;
   readonly #spread: EventSpread;
   readonly #seed: number;
-  #app: RunningApp;
   #generated = 0;
   #first: RawEvent[] = [];
   #merging: Promise<void> | undefined;
   #segmentsBefore = 0;
   #entered = 0;
 
-  private constructor(folder: string, spread: EventSpread, seed: number, app: RunningApp) {
+  private constructor(folder: string, spread: EventSpread, seed: number, app: WalkedProgram) {
     this.folder = folder;
     this.#spread = spread;
     this.#seed = seed;
-    this.#app = app;
+    this.app = app;
   }
 
   static async begin(spread: EventSpread, seed: number): Promise<StoreStates> {
     const folder = await mkdtemp(join(tmpdir(), 'shieldlog-states-'));
     await mkdir(join(folder, 'consumers'));
-    return new StoreStates(folder, spread, seed, await start(folder));
-  }
-
-  get app(): RunningApp {
-    return this.#app;
+    return new StoreStates(folder, spread, seed, await WalkedProgram.in(join(folder, 'data')));
   }
 
   /** Goes on to a state, through those before it. */
@@ -70,27 +64,25 @@ export class StoreStates {
     this.#generated += count;
     for (let from = 0; from < events.length; from += BATCH_EVENTS) {
       const batch = events.slice(from, from + BATCH_EVENTS);
-      await appendEvents(this.#app.store, batch);
+      await this.app.append(batch);
       this.accepted.add(batch);
       if (this.#first.length === 0) this.#first = batch;
     }
   }
 
-  async restart(): Promise<void> {
-    await this.#app.stop();
-    this.#app = await start(this.folder);
+  restart(): Promise<void> {
+    return this.app.restart();
   }
 
   flush(): Promise<void> {
-    return this.#app.store.flushNow();
+    return this.app.flush();
   }
 
   /** Begins to flush what is in memory and to merge all; that goes on until {@link merged} resolves. */
   merge(): void {
-    const { store } = this.#app;
-    this.#merging = store.flushNow().then(async () => {
-      this.#segmentsBefore = (await store.stats()).segments;
-      return store.compactNow();
+    this.#merging = this.app.flush().then(async () => {
+      this.#segmentsBefore = (await this.app.stats()).segments;
+      return this.app.compact();
     });
     // Who waits for it is told.
     this.#merging.catch(() => undefined);
@@ -98,27 +90,15 @@ export class StoreStates {
 
   async merged(): Promise<void> {
     await this.#merging;
-    const { segments } = await this.#app.store.stats();
+    const { segments } = await this.app.stats();
     if (this.#spread.mayHaveNothingToMerge) expect(segments).toBeLessThanOrEqual(this.#segmentsBefore);
     else expect(segments).toBeLessThan(this.#segmentsBefore);
   }
 
   async end(): Promise<void> {
-    await this.#app.stop();
+    await this.app.end();
     await rm(this.folder, { recursive: true, force: true });
   }
-}
-
-function start(folder: string): Promise<RunningApp> {
-  return startApp({
-    dataDir: join(folder, 'data'),
-    now: () => NOW_MS,
-    // The oracle works in the same process, for longer than a search may take.
-    env: { QUERY_DEADLINE_MS: '3600000' },
-    storeOptions: { backgroundJobsEveryMs: NO_BACKGROUND_JOBS_MS },
-    // A client that reads nothing between four of them is cut off.
-    tailLimits: { heartbeatMs: 500 },
-  });
 }
 
 /** A state of the store, and how it gets there from the one before. */
@@ -133,21 +113,21 @@ export const STORE_STATES: readonly StoreState[] = [
     name: 'in the memtable',
     enter: async (states, { events }) => {
       await states.append(events);
-      expect(await states.app.store.stats()).toMatchObject({ unflushedEvents: events, segments: 0 });
+      expect(await states.app.stats()).toMatchObject({ unflushedEvents: events, segments: 0 });
     },
   },
   {
     name: 'replayed from journals',
     enter: async (states, { events }) => {
       await states.restart();
-      expect(await states.app.store.stats()).toMatchObject({ unflushedEvents: events, segments: 0 });
+      expect(await states.app.stats()).toMatchObject({ unflushedEvents: events, segments: 0 });
     },
   },
   {
     name: 'in one flush',
     enter: async (states) => {
       await states.flush();
-      expect((await states.app.store.stats()).unflushedEvents).toBe(0);
+      expect((await states.app.stats()).unflushedEvents).toBe(0);
     },
   },
   {
@@ -158,14 +138,14 @@ export const STORE_STATES: readonly StoreState[] = [
         await states.flush();
       }
       await states.append(later, TWINS);
-      expect(await states.app.store.stats()).toMatchObject({ unflushedEvents: later, duplicateEvents: (LATER_FLUSHES + 1) * TWINS });
+      expect(await states.app.stats()).toMatchObject({ unflushedEvents: later, duplicateEvents: (LATER_FLUSHES + 1) * TWINS });
     },
   },
   {
     name: 'restarted, in segments and replayed from journals',
     enter: async (states, { later }) => {
       await states.restart();
-      expect(await states.app.store.stats()).toMatchObject({ unflushedEvents: later });
+      expect(await states.app.stats()).toMatchObject({ unflushedEvents: later });
     },
   },
   { name: 'while flushing and merging', enter: async (states) => states.merge() },
@@ -174,7 +154,7 @@ export const STORE_STATES: readonly StoreState[] = [
     name: 'merged and restarted',
     enter: async (states) => {
       await states.restart();
-      expect(await states.app.store.stats()).toMatchObject({ unflushedEvents: 0 });
+      expect(await states.app.stats()).toMatchObject({ unflushedEvents: 0 });
     },
   },
   {

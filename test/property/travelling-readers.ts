@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import type { FeedFormatName } from '../../src/formats/feed-formats.ts';
-import { cursorBehind, readFeedPages, readTail, runConsumer, type SeenEvent } from './event-readers.ts';
+import { readFeedPages, readTail, runConsumer, type SeenEvent } from './event-readers.ts';
 import { expectEvents } from './expect-events.ts';
 import { type ZoneList, zoneLists } from './reader-draws.ts';
 import type { StoreStates } from './store-states.ts';
@@ -48,7 +48,7 @@ function travellingTail(zones: ZoneList): TravellingReader {
     advance: async ({ app, accepted }, statesLeft) => {
       const expected = accepted.inFeed(zones, 0);
       const most = statesLeft === 1 ? Number.POSITIVE_INFINITY : Math.max(1, share(expected, read, statesLeft));
-      const part = await readTail(app, { zones: String(zones), cursor: cursor ?? cursorBehind(0, app), most });
+      const part = await readTail(app, { zones: String(zones), cursor: cursor ?? app.cursorBehind(0), most });
       read.push(...part.events);
       cursor = part.cursor ?? cursor;
       expectEvents({ events: read, isWhole: part.isWhole }, expected);
