@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { LIBRARY_NAMES, readLibrary, readLibraryStyle } from './page-libraries.ts';
 import { readModules } from './page-modules.ts';
 import { type Shorten, withShortener } from './shortened-code.ts';
@@ -11,6 +12,8 @@ const ENTRY = 'web/main.ts';
 interface PageFile {
   readonly type: string;
   readonly text: string;
+  /** The text compressed, for those who take it so. */
+  readonly gzip: Buffer;
 }
 
 /** The explorer page as it is served. */
@@ -50,11 +53,11 @@ export async function readPage(prefix: string): Promise<ServedPage> {
   return {
     html: template.replace(HEAD_MARK, () => head.join('\n    ')),
     policy: policyFor(importMap),
-    files: new Map(files.map(([path, file]) => [`${base}/${path}`, file])),
+    files: new Map(files.map(([path, { type, text }]) => [`${base}/${path}`, { type, text, gzip: gzipSync(text) }])),
   };
 }
 
-type NamedFile = readonly [path: string, file: PageFile];
+type NamedFile = readonly [path: string, file: Omit<PageFile, 'gzip'>];
 
 async function scripts(shorten: Shorten): Promise<readonly NamedFile[]> {
   const modules = [...(await readModules(ENTRY, shorten))].map(([path, text]): NamedFile => [path, { type: SCRIPT_TYPE, text }]);

@@ -1,11 +1,10 @@
 import { stop, type TransformOptions, transform } from 'esbuild';
 
-/** Takes types, comments and blanks out of a module or a style sheet. Names stay, so that errors in a browser can be read. */
+/** Takes types, comments and blanks out of a module or a style sheet, and shortens the names inside of a module. */
 export type Shorten = (source: string, language: 'ts' | 'js' | 'css') => Promise<string>;
 
 const OPTIONS: TransformOptions = {
-  minifyWhitespace: true,
-  minifySyntax: true,
+  minify: true,
   charset: 'utf8',
   legalComments: 'inline',
   target: 'es2024',

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import Negotiator from 'negotiator';
 import { RequestProblem } from '../http/problem.ts';
 import { readPage, type ServedPage } from '../page/served-page.ts';
 
@@ -28,6 +29,8 @@ export async function pageRoutes(app: FastifyInstance): Promise<void> {
     const path = request.url.replace(/\?.*/, '');
     const file = (await page()).files.get(path);
     if (file === undefined) throw new RequestProblem('route.not_found', `There is nothing at ${path}; / names the files of the page`);
-    return reply.header('cache-control', 'public, max-age=31536000, immutable').type(file.type).send(file.text);
+    reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' }).type(file.type);
+    const takesGzip = new Negotiator(request.raw).encoding(['gzip', 'identity']) === 'gzip';
+    return takesGzip ? reply.header('content-encoding', 'gzip').send(file.gzip) : reply.send(file.text);
   });
 }

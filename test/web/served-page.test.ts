@@ -28,6 +28,7 @@ describe('the page', () => {
     expect(paths.length).toBeGreaterThan(20);
     for (const path of paths) {
       const { status, headers } = await ask(app, path);
+      expect([headers.get('content-encoding'), headers.get('vary')]).toEqual(['gzip', 'accept-encoding']);
       expect([path, status, headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable']);
       expect(headers.get('content-type')).toMatch(/^(text\/javascript|text\/css|image\/svg\+xml); charset=utf-8$/);
     }
