@@ -74,7 +74,10 @@ describe('a slow search', () => {
       await route.continue().catch(() => {});
     });
     await page.getByRole('button', { name: 'Refresh' }).click();
+    // The program stops a query whose request is cut off.
+    const cutOff = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/explore'));
     await page.getByRole('button', { name: 'Cancel' }).click();
+    await cutOff;
     await expect.poll(() => notice(page).textContent()).toContain('given up');
     expect(await ids(page)).toEqual(['a', 'b']);
     release();

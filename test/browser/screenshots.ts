@@ -28,10 +28,38 @@ interface Picture {
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
+const row = (page: Page, number: number) => page.locator(`[role=grid] [aria-rowindex="${number + 1}"]`);
+
 const PICTURES: readonly Picture[] = [
   { name: 'overview' },
-  { name: 'dark', colorScheme: 'dark' },
-  { name: 'groups', query: 'group=asn,country' },
+  { name: 'overview-dark', colorScheme: 'dark' },
+  {
+    name: 'what-is-different',
+    prepare: async (page) => {
+      await page.getByRole('list', { name: 'Peaks' }).getByRole('button').nth(1).click();
+      await page.getByRole('region', { name: 'What is different' }).getByRole('row').nth(5).waitFor();
+    },
+  },
+  { name: 'groups', query: 'zone=1&group=asn,country', prepare: (page) => page.getByRole('grid').scrollIntoViewIfNeeded() },
+  {
+    name: 'event',
+    height: 720,
+    query: 'zone=7&q=feature:waf',
+    prepare: async (page) => {
+      await page.getByRole('grid').scrollIntoViewIfNeeded();
+      await row(page, 3).getByRole('gridcell').first().click();
+      await page.getByRole('region', { name: 'Around it' }).getByRole('listitem').first().waitFor();
+    },
+  },
+  {
+    name: 'live',
+    query: 'live=on',
+    height: 720,
+    prepare: async (page) => {
+      await page.getByRole('grid').scrollIntoViewIfNeeded();
+      await row(page, 12).waitFor({ timeout: 120_000 });
+    },
+  },
   { name: 'phone', width: 390, height: 844 },
 ];
 
