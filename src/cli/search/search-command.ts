@@ -51,7 +51,8 @@ ${LINE_HELP}
 ${WINDOW_HELP}
 ${OUTPUT_HELP}
   --columns NAME[,NAME…]
-      The columns of the table; with NDJSON, what a line has. They are ${ROW_COLUMNS.map(({ name }) => name).join(', ')}.
+      The columns of the table; with NDJSON, what a line has. They are
+      ${ROW_COLUMNS.map(({ name }) => name).join(', ')}.
 ${PROGRAM_HELP}
 
 ${EXIT_HELP}
@@ -70,7 +71,8 @@ ${LINE_HELP}
 ${WINDOW_HELP}
 ${OUTPUT_HELP}
   --columns NAME[,NAME…]
-      The columns of the table; with NDJSON, what a line has: those of --group-by, and ${groupColumns([])
+      The columns of the table; with NDJSON, what a line has: those of --group-by, and
+      ${groupColumns([])
         .map(({ name }) => name)
         .join(', ')}.
 ${PROGRAM_HELP}

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { REACH_HOURS } from '../../../query/search-limits.ts';
 import { type LineSearch, parseSearchLine } from '../../../query/search-line.ts';
 import { trustIn } from '../../sinks/connections.ts';
@@ -73,8 +74,8 @@ export function flagsOfFields(flags: Flags): Readonly<Record<string, string>> {
 
 /** The help text of the search line. */
 export const LINE_HELP = `The words of a search are free text and filters; all of them have to match:
-  login "sql injection"     texts in ip, ruleId, url, ua or ruleName
-  action:blocked,challenged one of these values; a field is one of feature, ruleId, ip, ja4, ua, url, asn, country, action
+  login "sql injection"     texts in one of ${FREE_TEXT_FIELDS.join(', ')}
+  action:blocked,challenged one of these values; the fields are ${DIMENSIONS.join(', ')}
   url:*/wp-*.php            a wildcard: * is any run of characters
   url:~admin                the value contains the text
   ip:10.0.0.0/8             the addresses of a network

@@ -27,7 +27,8 @@ ${LINE_HELP}
   --table, --ndjson
       A table, or an event a line as the program sent it (default: a table on a terminal, else NDJSON).
   --columns NAME[,NAME…]
-      The columns of the table; with NDJSON, what a line has. They are ${ROW_COLUMNS.map(({ name }) => name).join(', ')}.
+      The columns of the table; with NDJSON, what a line has. They are
+      ${ROW_COLUMNS.map(({ name }) => name).join(', ')}.
 ${PROGRAM_HELP}
 
 SIGINT and SIGTERM end it with status 0.

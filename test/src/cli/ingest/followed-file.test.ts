@@ -183,6 +183,14 @@ describe('after a restart', () => {
     expect(await sent(await follow())).toBe('');
   });
 
+  test('finds a file that was renamed before any of it was sent', async () => {
+    writeFileSync(path, 'a\n');
+    await follow();
+    renameSync(path, `${path}.1`);
+    writeFileSync(path, 'b\n');
+    expect(await sent(await follow())).toBe('a\nb\n');
+  });
+
   test.each([
     ['is gone', () => rmSync(path)],
     ['was written anew', () => writeFileSync(path, 'other\n')],

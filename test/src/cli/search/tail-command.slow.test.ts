@@ -185,15 +185,25 @@ const stream = (response: ServerResponse, text: string): ServerResponse => {
 
 describe('a stream that breaks off', () => {
   test('is opened again behind the last event or heartbeat that came whole', async () => {
+    let first: ServerResponse | undefined;
     await using server = await streaming(
-      (response) => stream(response, `${READY}${message('a')}: alive\nid: b\n\nid: c\nevent: event\ndata: {"logId":`).end(),
+      (response) => {
+        first = stream(response, `${READY}${message('a')}`);
+      },
       (response) => response.writeHead(503, { 'content-type': 'application/problem+json', 'retry-after': '0' }).end('{"detail":"busy"}'),
       (response) => stream(response, `${READY}${message('c')}`),
     );
-    const { status, stdout, stderr } = await runCli(['tail', '--url', server.url, '--limit', '2']);
-    expect([status, idsIn(stdout)]).toEqual([0, ['a', 'c']]);
+    const cli = startCli(['tail', '--url', server.url, '--limit', '2']);
+    await eventually('the first event has come', () => cli.stdout() !== '');
+    first?.end(': alive\nid: b\n\nid: c\nevent: event\ndata: {"logId":');
+    expect([await cli.ended, idsIn(cli.stdout())]).toEqual([0, ['a', 'c']]);
     expect(server.seen.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'b', 'b']);
-    expect(stderr.split('\n').map((line) => line.replace(/in \d\.\d s/, 'in N s').replace(server.url, 'URL'))).toEqual([
+    expect(
+      cli
+        .stderr()
+        .split('\n')
+        .map((line) => line.replace(/in \d\.\d s/, 'in N s').replace(server.url, 'URL')),
+    ).toEqual([
       'shieldlog tail: the program has ended the stream; trying again in N s',
       'shieldlog tail: URL answered 503: busy; trying again in N s',
       'shieldlog tail: works again',
