@@ -32,7 +32,15 @@ export function LivePanel() {
 /** Switches between the events of a time and those that come in. */
 export function LiveSwitch() {
   const { isLive } = explorer.value;
-  return html`<button type="button" aria-pressed=${isLive} onClick=${() => apply({ isLive: !isLive })}>Live</button>`;
+  return html`<button
+    type="button"
+    title="Events as they come in (l)"
+    data-shortcut="l"
+    aria-pressed=${isLive}
+    onClick=${() => apply({ isLive: !isLive })}
+  >
+    Live
+  </button>`;
 }
 
 const WORDS: Readonly<Record<TailState['kind'], string>> = {

@@ -13,11 +13,13 @@ const KEYS: readonly (readonly [keys: string, words: string])[] = [
   ['r', 'search again, up to now'],
   ['a', 'search again every 10 s'],
   ['l', 'live: events as they come in'],
+  ['s', 'saved searches'],
   ['x', 'stop comparing'],
   ['u', 'take the last change back'],
   ['?', 'this list'],
   ['← →', 'in the histogram, go from bar to bar; with Shift, choose a stretch; Enter opens what can be done with it'],
   ['↑ ↓ ← →', 'go from value to value'],
+  ['↑ ↓ Page Up, Page Down, Home, End', 'in a table, go from line to line'],
   ['Enter', 'open the menu of a value, or an event'],
   ['Esc', 'close what is open'],
 ];
