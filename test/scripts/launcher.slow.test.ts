@@ -11,12 +11,12 @@ const root = join(import.meta.dirname, '../..');
 const MAIN = `
 const { UV_THREADPOOL_SIZE, MALLOC_ARENA_MAX, DEMO } = process.env;
 const args = process.argv.slice(2);
-console.log(JSON.stringify({ args, pid: process.pid, cwd: process.cwd(), UV_THREADPOOL_SIZE, MALLOC_ARENA_MAX, DEMO }));
 if (process.argv.includes('wait')) {
   process.on('SIGTERM', () => process.exit(7));
   process.on('disconnect', () => { require('node:fs').writeFileSync(process.argv.at(-1), 'left alone'); process.exit(0); });
   setTimeout(() => process.exit(9), 60_000);
 } else process.exitCode = process.argv.includes('fail') ? 5 : 0;
+console.log(JSON.stringify({ args, pid: process.pid, cwd: process.cwd(), UV_THREADPOOL_SIZE, MALLOC_ARENA_MAX, DEMO }));
 `;
 
 interface Run {

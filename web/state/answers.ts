@@ -1,4 +1,5 @@
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
+import { TOLERANCE_SECONDS } from '../../query/search-limits.ts';
 import { accessKey } from '../api/access-key.ts';
 import { type Failure, RequestFailed } from '../api/client.ts';
 import { type ExploreAnswer, explore } from '../api/explore.ts';
@@ -32,9 +33,9 @@ export const progress: ReadonlySignal<Progress> = state;
 
 /**
  * Questions that follow each other are about the same window, so that numbers change by what was chosen and not by what came in. After this
- * time they go up to now again.
+ * time they go up to now again: half of what the program tolerates of a window of 72 hours that ended in the past.
  */
-const SAME_NOW_MS = 60_000;
+const SAME_NOW_MS = (TOLERANCE_SECONDS * 1_000) / 2;
 
 /** Asks the same again, up to now. */
 export function askAgain(): void {

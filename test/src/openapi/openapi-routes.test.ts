@@ -1,16 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { documentedPath } from '../../../src/openapi/openapi-operations.ts';
 import { DESCRIBED_OPERATIONS } from './document-check.ts';
 import { type Site, startSite } from './site.ts';
 
-const WEB_FILES = readdirSync(join(import.meta.dirname, '../../../web'));
-
 /** Returns whether a URL is a file of the pages, which are no interface. */
-const isOfPage = (url: string): boolean => url === '/' || /^\/docs(\/.*)?$/.test(url) || WEB_FILES.includes(url.slice(1));
+const isOfPage = (url: string): boolean => url === '/' || url === '/page/*' || /^\/docs(\/.*)?$/.test(url);
 
 const routes = new Map<FastifyInstance, string[]>();
 let site: Site;
