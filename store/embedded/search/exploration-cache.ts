@@ -20,11 +20,16 @@ export interface EarlierHistogram {
 interface Exploration {
   readonly counts: ReadonlyMap<GroupDimension, EarlierCounts>;
   readonly histogram: EarlierHistogram | undefined;
+  /** What it takes in memory, its key included. */
+  readonly sizeBytes: number;
 }
 
 const MAX_BYTES = 32 * 1024 * 1024;
 /** Measured: a value with its count, beside two bytes for each character. */
 const BYTES_OF_A_VALUE = 100;
+const BYTES_OF_A_BUCKET = 8;
+/** An entry without values: its key, its objects and its place in the cache, rounded up. */
+const BYTES_OF_AN_ENTRY = 2_048;
 
 /**
  * Caches what questions of the explorer have counted, for the next question about the same search: another page, another selection, or the
@@ -32,21 +37,26 @@ const BYTES_OF_A_VALUE = 100;
  * wherever flushes and merges move them.
  */
 export class ExplorationCache {
-  readonly #explorations = new BudgetedCache<string, Exploration>({ budget: MAX_BYTES, sizeOf: bytesOf });
+  readonly #explorations: BudgetedCache<string, Exploration>;
+
+  constructor(maxBytes = MAX_BYTES) {
+    this.#explorations = new BudgetedCache({ budget: maxBytes, sizeOf: ({ sizeBytes }) => sizeBytes });
+  }
 
   of(plan: SearchPlan): Exploration | undefined {
     return this.#explorations.use(nameOf(plan));
   }
 
-  /** Keeps the counts in place of earlier ones. */
-  keep(scope: SearchScope, counts: CountsByField, histogram: EarlierHistogram | undefined): void {
-    const { plan, extent } = scope;
+  /** Keeps the counts in place of earlier ones. A question that counted nothing, such as one for a page of rows alone, leaves nothing. */
+  keep({ plan, extent }: Pick<SearchScope, 'plan' | 'extent'>, counted: CountsByField, chart: EarlierHistogram | undefined): void {
+    if (counted.size === 0 && chart === undefined) {
+      return;
+    }
     const before = this.of(plan);
-    const later = Array.from(counts, ([field, one]) => [field, { extent, counts: one }] as const);
-    this.#explorations.add(nameOf(plan), {
-      counts: new Map([...(before?.counts ?? []), ...later]),
-      histogram: histogram ?? before?.histogram,
-    });
+    const later = Array.from(counted, ([field, one]) => [field, { extent, counts: one }] as const);
+    const counts = new Map([...(before?.counts ?? []), ...later]);
+    const histogram = chart ?? before?.histogram;
+    this.#explorations.add(nameOf(plan), { counts, histogram, sizeBytes: bytesOf(counts, histogram) });
   }
 }
 
@@ -55,7 +65,16 @@ function nameOf(plan: SearchPlan): string {
   return `${searchKey(plan)} ${plan.window.toMs - plan.window.fromMs}`;
 }
 
-function bytesOf({ counts }: Exploration): number {
-  const values = Array.from(counts.values(), ({ counts: { first } }) => first).flat();
-  return values.reduce((sum, { value }) => sum + BYTES_OF_A_VALUE + 2 * value.length, 0);
+function bytesOf(counts: Exploration['counts'], histogram: EarlierHistogram | undefined): number {
+  const buckets = histogram === undefined ? 0 : histogram.series.length * histogram.request.buckets;
+  let bytes = BYTES_OF_AN_ENTRY + BYTES_OF_A_BUCKET * buckets;
+  for (const value of histogram?.values ?? []) {
+    bytes += BYTES_OF_A_VALUE + 2 * value.length;
+  }
+  for (const { counts: one } of counts.values()) {
+    for (const { value } of one.first) {
+      bytes += BYTES_OF_A_VALUE + 2 * value.length;
+    }
+  }
+  return bytes;
 }

@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ExplorationCache } from '../../../../store/embedded/search/exploration-cache.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
-import { actionIs } from './explore-plan.ts';
+import { actionIs, explorePlan } from './explore-plan.ts';
 import { blockedIn, during, minutes, question, Twins } from './twin-stores.ts';
 
 async function flushedTwins(count: number): Promise<Twins> {
@@ -140,4 +141,33 @@ test('questions at the same time, while all is flushed and merged, count every e
     await twins.expectEqual(plan);
   }
   expect([...totals]).toEqual([true]);
+});
+
+describe('the memory of the cache', () => {
+  const planOf = (length: number) => explorePlan({ window: { fromMs: 0, toMs: length } }).search;
+  const extentOf = (length: number) => ({ window: { fromMs: 0, toMs: length }, endSequence: 1n, expiries: 0 });
+  const chartOf = (length: number) => ({
+    extent: extentOf(length),
+    request: { buckets: 500, by: null },
+    values: [],
+    series: [new Array<number>(500).fill(0)],
+  });
+
+  test('holds what was used last, and histograms without values count', () => {
+    const cache = new ExplorationCache(20_000);
+    for (let length = 1; length <= 100; length += 1) {
+      cache.keep({ plan: planOf(length), extent: extentOf(length) }, new Map(), chartOf(length));
+    }
+    const kept = Array.from({ length: 100 }, (_, index) => index + 1).filter((length) => cache.of(planOf(length)) !== undefined);
+    expect(kept).toEqual([98, 99, 100]);
+  });
+
+  test('takes nothing for a question that counted nothing, and loses nothing by it', () => {
+    const cache = new ExplorationCache();
+    cache.keep({ plan: planOf(1), extent: extentOf(1) }, new Map(), undefined);
+    expect(cache.of(planOf(1))).toBeUndefined();
+    cache.keep({ plan: planOf(1), extent: extentOf(1) }, new Map(), chartOf(1));
+    cache.keep({ plan: planOf(1), extent: extentOf(1) }, new Map(), undefined);
+    expect(cache.of(planOf(1))?.histogram).toEqual(chartOf(1));
+  });
 });
