@@ -1,0 +1,67 @@
+import type { Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventLine, ingest, type RunningApp, startApp } from '../src/running-app.ts';
+import { pagesOf } from './watched-page.ts';
+
+let app: RunningApp;
+const openPage = pagesOf(() => app.url);
+
+beforeAll(async () => {
+  app = await startApp();
+  for (const country of ['NL', 'NL', 'DE']) await ingest(app, eventLine({ country, action: 'blocked' }));
+});
+
+afterAll(() => app?.stop());
+
+const total = (page: Page): Promise<string | null> =>
+  page.getByRole('status').filter({ hasText: 'events' }).locator('strong').textContent();
+
+async function search(page: Page, line: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Search line' }).fill(line);
+  await page.keyboard.press('Enter');
+}
+
+test('a question that another one overtakes is given up, and its answer is never shown', async () => {
+  const { page, requests } = await openPage('', { expectsFailures: true });
+  await expect.poll(() => total(page)).toBe('3 events');
+  const held: Route[] = [];
+  await page.route('**/explore', async (route) => {
+    if (held.length === 0) held.push(route);
+    else await route.continue();
+  });
+  await search(page, 'country:NL');
+  await expect.poll(() => held.length).toBe(1);
+  await search(page, '-country:NL country:DE');
+  await expect.poll(() => total(page)).toBe('0 events');
+  await expect.poll(() => requests.filter((request) => request.failure() !== null).length).toBe(1);
+  await held[0]?.fulfill({ body: '{}' }).catch(() => undefined);
+  expect(await total(page)).toBe('0 events');
+  expect(requests.filter((request) => request.url().endsWith('/explore')).length).toBe(3);
+});
+
+test('the page asks again by itself as long as that is turned on, and never while something is open', async () => {
+  const { page, requests } = await openPage();
+  await expect.poll(() => total(page)).toBe('3 events');
+  // The page also asks how many events are new, without facets.
+  const asked = (): number => requests.filter((request) => request.postData()?.includes('"facets"')).length;
+  await page.clock.install();
+  const auto = page.getByRole('button', { name: 'Auto', exact: true });
+  await auto.click();
+  expect(new URL(page.url()).search).toBe('?refresh=on');
+  await page.clock.runFor(4_000);
+  expect(asked()).toBe(1);
+  await page.clock.runFor(7_000);
+  await expect.poll(asked).toBe(2);
+  await page.locator('main[aria-busy=false]').waitFor();
+  await page.getByRole('button', { name: /^Zones:/ }).click();
+  await page.locator(':popover-open').waitFor();
+  await page.clock.runFor(15_000);
+  expect(asked()).toBe(2);
+  await page.keyboard.press('Escape');
+  await page.clock.runFor(2_000);
+  await expect.poll(asked).toBe(3);
+  await page.locator('main[aria-busy=false]').waitFor();
+  await auto.click();
+  await page.clock.runFor(15_000);
+  expect(asked()).toBe(3);
+});
