@@ -1,9 +1,10 @@
-// Races this project's store against ClickHouse on generated events: intake, searches, both at once, several clients.
+// Races this project's store against ClickHouse on generated events: intake, searches, questions of the explorer,
+// searches during an intake, several clients.
 //   node bench/main.ts            20 million events, and 1 and 5 million to see how times grow; some 40 minutes
 //   node bench/main.ts --smoke    1 million events in two minutes, then the intake from Kafka (--no-kafka leaves that out)
 //   --sizes 1000000,5000000       --events-per-file 20000000 (larger sizes take several files, of which one exists at a time)
-//   --modes intake,hot,cold,mixed,concurrency      --engines shieldlog,clickhouse
-//   --only 05,14 (beginnings of names of workloads)
+//   --modes intake,hot,cold,explore,mixed,concurrency     --engines shieldlog,clickhouse
+//   --only 05,14 (beginnings of names of workloads; `explore` of the questions of the explorer)
 //   --intake-runs N  --hot-runs N  --cold-runs N  --seconds N  --turns N  --memory-limit-mb N
 
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -14,6 +15,7 @@ import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import { ENGINE_NAMES } from './engines/engine.ts';
 import { engineVersions } from './engines/engine-client.ts';
+import { QUESTIONS } from './modes/questions.ts';
 import { loadWorkloads } from './modes/workload.ts';
 import { integerOption, listOption } from './options.ts';
 import { MODES, runRace, stepsOf } from './race.ts';
@@ -85,7 +87,8 @@ const sizes = (values.sizes ?? (values.smoke ? '1000000' : '1000000,5000000,2000
 const engines = listOption('engines', values.engines, ENGINE_NAMES);
 const modes = listOption('modes', values.modes, MODES);
 const prefixes = values.only.split(',');
-const workloads = (await loadWorkloads()).filter(({ name }) => prefixes.some((prefix) => name.startsWith(prefix)));
+const isAsked = ({ name }: { readonly name: string }) => prefixes.some((prefix) => name.startsWith(prefix));
+const workloads = (await loadWorkloads()).filter(isAsked);
 const memoryLimitMb = integerOption('memory-limit-mb', values['memory-limit-mb']);
 
 const order = {
@@ -94,6 +97,7 @@ const order = {
   sizes: sizes.toSorted((a, b) => a - b),
   eventsPerFile: integerOption('events-per-file', values['events-per-file']),
   workloads,
+  questions: QUESTIONS.filter(isAsked),
   intakeRuns: option('intake-runs', '1', '3'),
   hotRuns: option('hot-runs', '3', '9'),
   coldRuns: integerOption('cold-runs', values['cold-runs']),

@@ -2,13 +2,15 @@ import { rm } from 'node:fs/promises';
 import type { EngineName } from './engines/engine.ts';
 import { benchOptions, eventFile, eventFiles, inEmptyDataDir, liveOptions } from './events/event-file.ts';
 import { measureConcurrency } from './modes/concurrency.ts';
+import { raceQuestions } from './modes/explore.ts';
 import { measureIntake } from './modes/intake.ts';
 import { measureMixed } from './modes/mixed.ts';
+import type { Question } from './modes/questions.ts';
 import { raceSearches, timeCold, timeRemembered } from './modes/searches.ts';
 import type { Workload } from './modes/workload.ts';
 import type { ConcurrencyFigures, MixedFigures, RaceResult, SizeFigures, TakenFiles } from './report/race-result.ts';
 
-export const MODES = ['intake', 'hot', 'cold', 'mixed', 'concurrency'] as const;
+export const MODES = ['intake', 'hot', 'cold', 'explore', 'mixed', 'concurrency'] as const;
 
 export type Mode = (typeof MODES)[number];
 
@@ -20,6 +22,7 @@ export interface RaceOrder {
   /** Larger sizes are taken in from several files. */
   readonly eventsPerFile: number;
   readonly workloads: readonly Workload[];
+  readonly questions: readonly Question[];
   readonly intakeRuns: number;
   readonly hotRuns: number;
   readonly coldRuns: number;
@@ -37,12 +40,13 @@ export interface RaceOrder {
 type DataDirs = ReadonlyMap<EngineName, string>;
 
 /** The number of calls of `onStep`. */
-export function stepsOf({ engines, modes, sizes, eventsPerFile, workloads }: Omit<RaceOrder, 'onStep'>): number {
+export function stepsOf({ engines, modes, sizes, eventsPerFile, workloads, questions }: Omit<RaceOrder, 'onStep'>): number {
   const generated = sizes.filter((events) => events <= eventsPerFile).length;
   const bySize = engines.length + workloads.length;
   const cold = modes.includes('cold') ? workloads.length : 0;
+  const explore = modes.includes('explore') ? questions.length : 0;
   const together = (modes.includes('concurrency') ? 1 : 0) + (modes.includes('mixed') ? 2 : 0);
-  return generated + sizes.length * bySize + cold + together * engines.length;
+  return generated + sizes.length * bySize + cold + explore + together * engines.length;
 }
 
 /** Runs the race. It removes everything that it writes except the generated files. */
@@ -57,7 +61,10 @@ export async function runRace(order: RaceOrder): Promise<Omit<RaceResult, 'circu
       sizes.push(size.figures);
       differences.push(...size.differences);
       if (isLast) {
-        return { sizes, differences, ...(await measureTogether(order, events, dataDirs)) };
+        // Before events are added to the folders.
+        const { questions, differences: others } = await measureQuestions(order, dataDirs);
+        differences.push(...others);
+        return { sizes, questions, differences, ...(await measureTogether(order, events, dataDirs)) };
       }
     } finally {
       await Promise.all([...dataDirs.values()].map((folder) => rm(folder, { recursive: true, force: true })));
@@ -95,6 +102,11 @@ async function measureSize(order: RaceOrder, events: number, isLast: boolean, da
     workloads: isLast && order.modes.includes('cold') ? await timeCold(race, workloadsTimed) : workloadsTimed,
   };
   return { figures, differences: searches.differences };
+}
+
+/** Measures questions of the explorer, if they are asked for. */
+async function measureQuestions({ modes, questions, hotRuns: runs, memoryLimitMb, onStep }: RaceOrder, dataDirs: DataDirs) {
+  return await raceQuestions({ dataDirs, questions: modes.includes('explore') ? questions : [], runs, memoryLimitMb, onStep });
 }
 
 /** Measures searches by several clients over HTTP, and searches during an intake. */

@@ -41,7 +41,8 @@ const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'
 const quotedList = (texts: readonly string[]) => texts.map(quoted).join(', ');
 const likeText = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('%', '\\%').replaceAll('_', '\\_');
 
-function predicate(condition: Predicate): string {
+/** The condition on an event as SQL. */
+export function predicate(condition: Predicate): string {
   switch (condition.kind) {
     case 'everything':
       return 'true';
@@ -75,7 +76,8 @@ function ipv6(address: bigint): string {
   return `toIPv6('${groups.join(':')}')`;
 }
 
-function matching({ zones, window, where }: SearchPlan): string {
+/** The condition that an event is found by the search, but for its page. */
+export function matching({ zones, window, where }: SearchPlan): string {
   const inZones = zones === 'all' ? '' : `shieldZoneId IN (${zones.join(', ')}) AND `;
   const inWindow = `${inZones}timestamp >= ${window.fromMs} AND timestamp < ${window.toMs}`;
   return where.kind === 'everything' ? inWindow : `${inWindow} AND ${predicate(where)}`;

@@ -9,6 +9,7 @@ import { compileSearch } from '../../query/request/compile-search.ts';
 import { searchResponseJson } from '../../src/http/search-response.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 import { pacedChunks } from '../events/file-chunks.ts';
+import { exploreClickhouse } from './clickhouse-explore.ts';
 import {
   COLUMNS,
   CREATE_TABLE,
@@ -60,14 +61,15 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
   await run('CREATE DATABASE IF NOT EXISTS shieldlog');
   await run(CREATE_TABLE);
 
+  const findRows = async (plan: SearchPlan) =>
+    (await ask(rowsStatement(plan, SELECTED))).data.map((row) => eventRow(row as readonly Column[]));
   const search = async (plan: SearchPlan): Promise<SearchResult> => {
     const { output } = plan;
     if (output.kind === 'groups') {
       return await searchGroups(ask, plan, output);
     }
     const total = await number(countStatement(plan));
-    const { data } = await ask(rowsStatement(plan, SELECTED));
-    return { kind: 'rows', total, rows: data.map((row) => eventRow(row as readonly Column[])) };
+    return { kind: 'rows', total, rows: await findRows(plan) };
   };
   const closing: (() => Promise<unknown>)[] = [];
   return {
@@ -89,6 +91,7 @@ export async function openClickhouse({ dataDir }: EngineOptions): Promise<Engine
       await run(`OPTIMIZE TABLE ${TABLE} FINAL SETTINGS optimize_skip_merged_partitions = 1`, writer);
     },
     search,
+    explore: (plan) => exploreClickhouse(plan, { ask: async (statement) => (await ask(statement)).data, findRows }),
     diskBytes: () => partsOf('sum(bytes_on_disk)'),
     listen: async () => {
       const app = fastify();

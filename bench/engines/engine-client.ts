@@ -9,7 +9,7 @@ import type { EngineName, EngineOptions, EventSource } from './engine.ts';
 export interface HostCall {
   /** From 1. The host replies to 0 when the engine is open. */
   readonly id: number;
-  readonly kind: 'version' | 'ingest' | 'settle' | 'search' | 'diskBytes' | 'peakMemoryBytes' | 'listen' | 'close';
+  readonly kind: 'version' | 'ingest' | 'settle' | 'search' | 'explore' | 'diskBytes' | 'peakMemoryBytes' | 'listen' | 'close';
   readonly order: unknown;
 }
 
@@ -87,6 +87,11 @@ export class EngineClient {
 
   search(order: SearchOrder): Promise<TimedSearch> {
     return this.#call('search', order) as Promise<TimedSearch>;
+  }
+
+  /** Asks a question of the explorer. */
+  explore(order: SearchOrder): Promise<TimedSearch> {
+    return this.#call('explore', order) as Promise<TimedSearch>;
   }
 
   diskBytes(): Promise<number> {

@@ -3,7 +3,7 @@
 
 import type { Engine, EngineName, EngineOptions, EventSource } from './engine.ts';
 import type { HostCall, HostReply, SearchOrder, TimedIngest, TimedSearch } from './engine-client.ts';
-import { timeSearch } from './timed-searches.ts';
+import { type TimedAnswer, timeExplore, timeSearch } from './timed-searches.ts';
 
 const { name, ...options } = JSON.parse(process.argv[2] ?? '{}') as EngineOptions & { readonly name: EngineName };
 
@@ -29,9 +29,8 @@ async function ingest(source: EventSource): Promise<TimedIngest> {
   return { elapsedMs, cpuMs: (user + system) / 1000 };
 }
 
-async function search(order: SearchOrder): Promise<TimedSearch> {
-  const { elapsedMs, answer } = await timeSearch(engine, order);
-  return order.withAnswer ? { elapsedMs, answer } : { elapsedMs };
+function sent({ withAnswer }: SearchOrder, { elapsedMs, answer }: TimedAnswer): TimedSearch {
+  return withAnswer ? { elapsedMs, answer } : { elapsedMs };
 }
 
 async function answer(call: HostCall): Promise<unknown> {
@@ -43,7 +42,9 @@ async function answer(call: HostCall): Promise<unknown> {
     case 'settle':
       return await timed(() => engine.settle());
     case 'search':
-      return await search(call.order as SearchOrder);
+      return sent(call.order as SearchOrder, await timeSearch(engine, call.order as SearchOrder));
+    case 'explore':
+      return sent(call.order as SearchOrder, await timeExplore(engine, call.order as SearchOrder));
     case 'diskBytes':
       return await engine.diskBytes();
     case 'peakMemoryBytes':

@@ -1,5 +1,6 @@
+import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
-import type { SearchResult } from '../../query/plan/search-result.ts';
+import type { ExploreResult, SearchResult } from '../../query/plan/search-result.ts';
 
 export const ENGINE_NAMES = ['shieldlog', 'clickhouse'] as const;
 
@@ -29,6 +30,7 @@ export interface Engine {
   /** Resolves when nothing is left to be merged or compacted. */
   settle(): Promise<void>;
   search(plan: SearchPlan): Promise<SearchResult>;
+  explore(plan: ExplorePlan): Promise<ExploreResult>;
   diskBytes(): Promise<number>;
   /** Serves operation 1 over HTTP on a free loopback port; resolves with its address. */
   listen(): Promise<string>;

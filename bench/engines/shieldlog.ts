@@ -32,6 +32,7 @@ export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false 
       await store.compactNow();
     },
     search: (plan) => store.search(plan),
+    explore: (plan) => store.explore(plan),
     diskBytes: () => folderBytes(dataDir),
     listen: async () => {
       const app = await buildApp({ store, config: loadConfig({}), now, logger: pino({ level: 'silent' }), kafka: null });

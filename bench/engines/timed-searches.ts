@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
-import type { SearchResult } from '../../query/plan/search-result.ts';
+import type { ExploreResult, SearchResult } from '../../query/plan/search-result.ts';
+import { compileExplore } from '../../query/request/compile-explore.ts';
 import { compileSearch } from '../../query/request/compile-search.ts';
+import { exploreResponseJson } from '../../src/http/explore-response.ts';
 import { searchResponseJson } from '../../src/http/search-response.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 
@@ -23,10 +26,23 @@ export async function timeSearch(
   return { elapsedMs: performance.now() - start, answer };
 }
 
-const WINDOW = { from: BENCH_NOW_MS - 72 * 3_600_000, to: BENCH_NOW_MS + 1 };
+/** Asks a question of the explorer and measures the time from the bytes of the request to the text of the response. */
+export async function timeExplore(
+  store: { explore(plan: ExplorePlan): Promise<ExploreResult> },
+  { zone, body }: { readonly zone: number; readonly body: object },
+): Promise<TimedAnswer> {
+  const request = Buffer.from(JSON.stringify(body));
+  const start = performance.now();
+  const plan = compileExplore(request, { zones: [zone], nowMs: BENCH_NOW_MS });
+  const answer = exploreResponseJson(await store.explore(plan), plan);
+  return { elapsedMs: performance.now() - start, answer };
+}
+
+/** All events of the race. */
+export const WINDOW = { from: BENCH_NOW_MS - 72 * 3_600_000, to: BENCH_NOW_MS + 1 };
 
 /** The zone with an eighth of all events. */
-const BIG_ZONE = 1;
+export const BIG_ZONE = 1;
 
 /** The searches that an open dashboard repeats while events are taken in. */
 export const DASHBOARD = [{}, { groupBy: ['action'], buckets: 60 }, { groupBy: ['ip'], buckets: 60, pageSize: 10 }, { query: 'admin' }].map(

@@ -48,7 +48,10 @@ export async function raceSearches(race: SearchRace): Promise<SearchRaceFigures>
 type OpenOptions = Pick<SearchRace, 'dataDirs' | 'memoryLimitMb'> & Pick<EngineOptions, 'remembers'>;
 
 /** Opens all engines, each on its own data, runs `work` with them and closes them, also after an error. */
-async function withAll<T>({ dataDirs, ...options }: OpenOptions, work: (engines: readonly EngineClient[]) => Promise<T>): Promise<T> {
+export async function withAll<T>(
+  { dataDirs, ...options }: OpenOptions,
+  work: (engines: readonly EngineClient[]) => Promise<T>,
+): Promise<T> {
   const engines = await Promise.all([...dataDirs].map(([name, dataDir]) => EngineClient.open(name, { ...options, dataDir })));
   try {
     return await work(engines);

@@ -34,11 +34,15 @@ export async function compareAnswers(engines: readonly EngineClient[], { name, z
     const { answer = '' } = await engine.search({ zone, body, withAnswer: true });
     answers.push({ engine: engine.name, answer: JSON.parse(answer) });
   }
+  return { total: answers[0]?.answer.total ?? 0, differences: differencesBetween(name, answers) };
+}
+
+/** A sentence for each answer that differs from the first. */
+export function differencesBetween(name: string, answers: readonly { readonly engine: string; readonly answer: unknown }[]): string[] {
   const [first, ...others] = answers;
-  const differences = others
+  return others
     .filter(({ answer }) => !isDeepStrictEqual(answer, first?.answer))
     .map(({ engine, answer }) => `${name}: ${engine} and ${first?.engine} differ ${firstDifference(first?.answer, answer, '$')}`);
-  return { total: first?.answer.total ?? 0, differences };
 }
 
 /** The path of the first difference of two JSON values, and both values there. */

@@ -50,6 +50,22 @@ export interface WorkloadFigures {
   readonly engines: ByEngine<SearchFigures>;
 }
 
+/** The looks at one question of the explorer on one engine, in milliseconds, run by run. */
+export interface LookFigures {
+  /** Nothing of the question is remembered. */
+  readonly firstMs: readonly number[];
+  /** The same search right after that: another page, or another selection. */
+  readonly secondMs: readonly number[];
+}
+
+export interface QuestionFigures {
+  readonly name: string;
+  readonly title: string;
+  /** Number of the events that the question is about. */
+  readonly total: number;
+  readonly engines: ByEngine<LookFigures>;
+}
+
 /** Everything measured on one number of events. */
 export interface SizeFigures {
   readonly events: number;
@@ -90,6 +106,8 @@ export interface RaceResult {
   readonly circumstances: Circumstances;
   /** Ascending by events. */
   readonly sizes: readonly SizeFigures[];
+  /** On the largest number of events. */
+  readonly questions: readonly QuestionFigures[];
   readonly mixed: ByEngine<readonly MixedFigures[]>;
   readonly concurrency: ByEngine<readonly ConcurrencyFigures[]>;
   /** Differences between the answers of the engines. If there are any, the other figures mean nothing. */
@@ -111,7 +129,8 @@ export function inOrder<T>(byEngine: ByEngine<T>): { readonly engine: EngineName
 }
 
 /** The engines with a figure in the result. */
-export function enginesOf({ sizes, mixed, concurrency }: RaceResult): EngineName[] {
-  const measured = [...sizes.flatMap(({ intake, workloads }) => [intake, ...workloads.map(({ engines }) => engines)]), mixed, concurrency];
+export function enginesOf({ sizes, questions, mixed, concurrency }: RaceResult): EngineName[] {
+  const searched = sizes.flatMap(({ intake, workloads }) => [intake, ...workloads.map(({ engines }) => engines)]);
+  const measured = [...searched, ...questions.map(({ engines }) => engines), mixed, concurrency];
   return ENGINE_NAMES.filter((engine) => measured.some((figures) => figures[engine] !== undefined));
 }

@@ -1,6 +1,6 @@
 import type { EngineName } from '../engines/engine.ts';
 import { percentile } from './figures.ts';
-import type { IntakeFigures, MixedFigures, SizeFigures, WorkloadFigures } from './race-result.ts';
+import type { IntakeFigures, LookFigures, MixedFigures, QuestionFigures, SizeFigures, WorkloadFigures } from './race-result.ts';
 
 /** Added to both times before they are divided, as in ClickBench, so that a difference of 1 ms in 2 ms counts little. */
 const SLACK_MS = 10;
@@ -13,7 +13,28 @@ export function medianMs(workload: WorkloadFigures, engine: EngineName, temperat
 
 /** The speed of the engine on one workload as a multiple of the rival's. NaN if one of them was not timed. */
 export function timesAsFast(workload: WorkloadFigures, engine: EngineName, rival: EngineName, temperature: Temperature): number {
-  return (SLACK_MS + medianMs(workload, rival, temperature)) / (SLACK_MS + medianMs(workload, engine, temperature));
+  return speedRatio(medianMs(workload, engine, temperature), medianMs(workload, rival, temperature));
+}
+
+function speedRatio(ms: number, rivalMs: number): number {
+  return (SLACK_MS + rivalMs) / (SLACK_MS + ms);
+}
+
+export type Look = keyof LookFigures;
+
+/** The median of one of the looks at a question. NaN if the engine was not asked. */
+export function lookMs(question: QuestionFigures, engine: EngineName, look: Look): number {
+  return percentile(question.engines[engine]?.[look] ?? [], 0.5);
+}
+
+/** The speed of the engine at a look as a multiple of the rival's. NaN if one of them was not asked. */
+export function timesAsFastAt(question: QuestionFigures, engine: EngineName, rival: EngineName, look: Look): number {
+  return speedRatio(lookMs(question, engine, look), lookMs(question, rival, look));
+}
+
+/** What share of the time of the first look the second one takes. */
+export function secondShare(question: QuestionFigures, engine: EngineName): number {
+  return lookMs(question, engine, 'secondMs') / lookMs(question, engine, 'firstMs');
 }
 
 /** The geometric mean of the values that are not NaN. */

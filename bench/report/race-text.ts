@@ -7,10 +7,13 @@ import {
   eventsPerSecond,
   geometricMean,
   growthExponent,
+  lookMs,
   medianMs,
+  secondShare,
   slowdownText,
   type Temperature,
   timesAsFast,
+  timesAsFastAt,
 } from './race-summary.ts';
 
 const times = (value: number) => (Number.isNaN(value) ? '' : `${value.toFixed(2)}x`);
@@ -21,6 +24,7 @@ export function raceText(result: RaceResult): string {
     circumstancesText(result.circumstances),
     ...result.sizes.flatMap((size) => [intakeTable(size), searchTable(size)]),
     growthTable(result.sizes),
+    questionsTable(result),
     mixedTable(result),
     concurrencyTable(result),
     result.differences.length === 0 ? 'All engines gave equal answers.' : `DIFFERENT ANSWERS\n${result.differences.join('\n')}`,
@@ -91,6 +95,23 @@ function growthTable(sizes: readonly SizeFigures[]): string {
   }
   const from = `${count(sizes[0]?.events ?? 0)} to ${count(sizes.at(-1)?.events ?? 0)} events`;
   return textTable(`From ${from} the time grows by this power of their number`, ['', OURS, RIVAL], rows);
+}
+
+function questionsTable({ questions }: RaceResult): string {
+  const engines = [OURS, RIVAL];
+  const share = (value: number) => (Number.isNaN(value) ? '' : `${(value * 100).toFixed(0)}%`);
+  const rows = questions.map((question) => [
+    question.title,
+    count(question.total),
+    ...(['firstMs', 'secondMs'] as const).flatMap((look) => [
+      ...engines.map((engine) => shown(lookMs(question, engine, look))),
+      times(timesAsFastAt(question, OURS, RIVAL, look)),
+    ]),
+    ...engines.map((engine) => share(secondShare(question, engine))),
+  ]);
+  const columns = ['first look', 'second look'].flatMap((look) => [look, RIVAL, 'as fast']);
+  const title = `Questions of the explorer: ${OURS} beside ${RIVAL}, ms (median)`;
+  return rows.length === 0 ? '' : textTable(title, ['', 'total', ...columns, 'second of first', RIVAL], rows);
 }
 
 function mixedTable({ mixed }: RaceResult): string {

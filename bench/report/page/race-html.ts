@@ -2,6 +2,7 @@ import { ENGINE_LABELS, enginesOf, OURS, type RaceResult, RIVAL, type SizeFigure
 import { geometricMean, type Temperature, timesAsFast } from '../race-summary.ts';
 import { html, type Markup, NOTHING, whole } from './html.ts';
 import { concurrencySection } from './page-concurrency.ts';
+import { exploreSection } from './page-explore.ts';
 import { growthSection } from './page-growth.ts';
 import { intakeSection } from './page-intake.ts';
 import { againSection, circumstancesSection, methodSection } from './page-method.ts';
@@ -37,6 +38,7 @@ ${verdictSection(result)}
 ${searchesSection(sizes)}
 ${intakeSection(sizes)}
 ${growthSection(sizes)}
+${exploreSection(result)}
 ${mixedSection(result)}
 ${concurrencySection(result)}
 ${methodSection(result)}

@@ -51,6 +51,23 @@ export const full: RaceResult = {
     versions: { node: '24.21.0', shieldlog: 'duckdb v1.5.6', clickhouse: 'clickhouse 26.5, chdb 3.4' },
   },
   sizes: [sizeOf(1_000_000, 0), sizeOf(4_000_000, 1)],
+  questions: [
+    {
+      name: 'explore-1',
+      title: 'large zone',
+      total: 500_000,
+      engines: {
+        shieldlog: { firstMs: [190, 180, 290], secondMs: [20, 19, 10] },
+        clickhouse: { firstMs: [370, 380, 360], secondMs: [190, 280, 185] },
+      },
+    },
+    {
+      name: 'explore-2',
+      title: `${AWKWARD}, six hours selected`,
+      total: 2_000,
+      engines: { shieldlog: { firstMs: [40], secondMs: [30] }, clickhouse: { firstMs: [15], secondMs: [10] } },
+    },
+  ],
   mixed: {
     shieldlog: [
       {
@@ -81,7 +98,7 @@ export const full: RaceResult = {
 };
 
 /** Nothing but where and when. */
-export const nothing: RaceResult = { ...full, sizes: [], mixed: {}, concurrency: {} };
+export const nothing: RaceResult = { ...full, sizes: [], questions: [], mixed: {}, concurrency: {} };
 
 /** The full result with every workload's times changed. */
 export function withTimes(
@@ -111,6 +128,10 @@ export const alone: RaceResult = {
       ...workload,
       engines: { shieldlog: shieldlog as NonNullable<typeof shieldlog> },
     })),
+  })),
+  questions: full.questions.map(({ engines: { shieldlog }, ...question }) => ({
+    ...question,
+    engines: { shieldlog: shieldlog as NonNullable<typeof shieldlog> },
   })),
   concurrency: {},
 };

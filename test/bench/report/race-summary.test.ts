@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import type { MixedFigures, SizeFigures, WorkloadFigures } from '../../../bench/report/race-result.ts';
-import { coresBusy, eventsPerSecond, geometricMean, growthExponent, slowdown, timesAsFast } from '../../../bench/report/race-summary.ts';
+import type { MixedFigures, QuestionFigures, SizeFigures, WorkloadFigures } from '../../../bench/report/race-result.ts';
+import {
+  coresBusy,
+  eventsPerSecond,
+  geometricMean,
+  growthExponent,
+  secondShare,
+  slowdown,
+  timesAsFast,
+  timesAsFastAt,
+} from '../../../bench/report/race-summary.ts';
 
 function workload(name: string, ours: readonly number[], theirs: readonly number[]): WorkloadFigures {
   return {
@@ -39,6 +48,15 @@ describe('the summary of a race', () => {
   test('has no ratio where one of them was not timed', () => {
     expect(timesAsFast(workload('page', [], [10]), 'shieldlog', 'clickhouse', 'hotMs')).toBeNaN();
     expect(timesAsFast(workload('page', [1], [10]), 'shieldlog', 'clickhouse', 'coldMs')).toBeNaN();
+  });
+
+  test('compares the medians of each look, and the second one with the first', () => {
+    const looks = { shieldlog: { firstMs: [40, 90, 10], secondMs: [10] }, clickhouse: { firstMs: [90], secondMs: [30, 10, 90] } };
+    const question: QuestionFigures = { name: 'explore-1', title: 'large zone', total: 1, engines: looks };
+    expect(timesAsFastAt(question, 'shieldlog', 'clickhouse', 'firstMs')).toBe(2);
+    expect(timesAsFastAt(question, 'shieldlog', 'clickhouse', 'secondMs')).toBe(2);
+    expect(secondShare(question, 'shieldlog')).toBe(0.25);
+    expect(secondShare({ ...question, engines: {} }, 'shieldlog')).toBeNaN();
   });
 
   test('takes the geometric mean of what was timed', () => {

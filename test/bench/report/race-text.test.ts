@@ -12,6 +12,7 @@ test('a race is told in tables: intake, searches at each temperature, growth', (
   const [, later = ''] = raceText(full).split('4,000,000 events of 1140 bytes: intake');
   expect(lineOf(later, 'shieldlog ')).toBe('shieldlog 100,000 80,000 1.25 512 MiB 142');
   expect(lineOf(later, 'first page')).toBe('first page 123,456 40 280 5.80x 80 840 9.44x 16 80 3.46x');
+  expect(lineOf(raceText(full), 'large zone')).toBe('large zone 500,000 190 370 1.90x 19 190 6.90x 10% 51%');
   const [, growth = ''] = raceText(full).split('the time grows by this power');
   expect(lineOf(growth, 'first page')).toBe('first page 1.00 1.00');
 });

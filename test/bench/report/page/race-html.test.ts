@@ -3,7 +3,7 @@ import { raceHtml } from '../../../../bench/report/page/race-html.ts';
 import type { SizeFigures } from '../../../../bench/report/race-result.ts';
 import { AWKWARD_WRITTEN, alone, coldOnly, different, full, hotOnly, nothing, withTimes } from '../race-examples.ts';
 
-const SECTIONS = ['circumstances', 'verdict', 'searches', 'intake', 'growth', 'mixed', 'concurrency', 'method', 'again'];
+const SECTIONS = ['circumstances', 'verdict', 'searches', 'intake', 'growth', 'explore', 'mixed', 'concurrency', 'method', 'again'];
 
 const sectionsOf = (page: string) => [...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id);
 
@@ -22,11 +22,12 @@ test('a full result has all sections, the circumstances first', () => {
 });
 
 test.each([
-  ['nothing measured', nothing, ['searches', 'intake', 'growth', 'mixed', 'concurrency']],
+  ['nothing measured', nothing, ['searches', 'intake', 'growth', 'explore', 'mixed', 'concurrency']],
   ['one number of events', { ...full, sizes: full.sizes.slice(1) }, ['growth']],
   ['no hot times', coldOnly, ['growth']],
   ['no searches', { ...full, sizes: full.sizes.map((size) => ({ ...size, workloads: [] })) }, ['searches', 'growth']],
   ['no intake', { ...full, sizes: full.sizes.map((size) => ({ ...size, intake: {} })) }, ['intake']],
+  ['no questions', { ...full, questions: [] }, ['explore']],
   ['no searches while events come in', { ...full, mixed: {} }, ['mixed']],
   ['no clients', { ...full, concurrency: {} }, ['concurrency']],
 ])('%s: its sections are left out', (_, result, missing) => {
@@ -39,7 +40,10 @@ test.each([
   [
     'everything',
     full,
-    ['Answers', 'Hot', 'Cold', 'Remembered', 'Times as fast', 'Intake', 'Growth', 'While events come in', 'Several clients'],
+    [
+      ...['Answers', 'Hot', 'Cold', 'Remembered', 'Times as fast', 'Intake', 'Growth'],
+      ...['Questions of the explorer', 'While events come in', 'Several clients'],
+    ],
   ],
 ])('%s: the method speaks of that only', (_, result, names) => {
   const [, method = ''] = raceHtml(result).match(/<section id="method">(.*?)<\/section>/s) ?? [];
@@ -92,6 +96,13 @@ test('the table of searches has the medians of all engines, hot and cold, and ho
   expect(text).toContain('Geometric mean 1.24× 1.82×');
   expect(text).toContain('shieldlog 300 MiB, ClickHouse 900 MiB');
   expect(text).toContain('The same on 1,000,000 events');
+});
+
+test('the table of questions has both looks, how they compare, and the share of the second look', () => {
+  const text = textOf(raceHtml(full), 'explore');
+  expect(text).toContain('large zone 500,000 190 370 1.90× 19 190 6.90× 10% 51%');
+  expect(text).toContain(`${AWKWARD_WRITTEN}, six hours selected 2,000 40 15 0.50× 30 10 0.50× 75% 67%`);
+  expect(textOf(raceHtml(alone), 'explore')).toContain('large zone 500,000 190 19 10%');
 });
 
 test('a longer time has a longer bar', () => {
@@ -166,7 +177,7 @@ test('times of zero, and runs that took no time, are drawn', () => {
 test('a search in which we are slower is set off, in the bars and in the table', () => {
   const page = raceHtml(full);
   const marked = [...page.matchAll(/<(?:text class="note loss"|strong class="loss")[^>]*>([^<]+)</g)].map(([, text]) => text);
-  expect(marked.toSorted()).toEqual(['0.26×', '0.26×', '0.35×', '0.35×', '0.50×', '3']);
+  expect(marked.toSorted()).toEqual(['0.26×', '0.26×', '0.35×', '0.35×', '0.50×', '0.50×', '0.50×', '0.50×', '0.50×', '3']);
 });
 
 test('lines that end at the same point have labels below one another', () => {
