@@ -62,18 +62,31 @@ const SCREENS = [
   { width: 360, height: 740 },
 ];
 
+/** By how much the page is wider than the window. */
+const OVERHANG = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+
 describe.each(STATES)('$name', ({ query, arrive }) => {
   test('has nothing that axe objects to, in light and in dark, and no scroll bar to the side, from 360 to 3840 px', async () => {
     const { page } = await openPage(query, { viewport: { width: 360, height: 740 } });
     await arrive(page);
     for (const [index, screen] of SCREENS.entries()) {
       await page.setViewportSize(screen);
-      const overhang = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-      expect(await page.evaluate(overhang), `${screen.width} px`).toBeLessThanOrEqual(0);
+      expect(await page.evaluate(OVERHANG), `${screen.width} px`).toBeLessThanOrEqual(0);
       for (const colorScheme of index < 3 ? (['light', 'dark'] as const) : []) {
         await page.emulateMedia({ colorScheme });
         expect(await violationsOf(page), `${screen.width} px, ${colorScheme}`).toEqual([]);
       }
     }
   });
+});
+
+test('a histogram that is still as wide as the window was makes the page no wider, and shrinks with it', async () => {
+  const { page } = await openPage('q=nowhere+country:NL+-action:allowed', { viewport: { width: 1280, height: 900 } });
+  await page.locator('.notice').waitFor();
+  const drawn = page.locator('.plot .u-wrap');
+  await drawn.waitFor();
+  const wide = `(() => { document.querySelector('.plot .u-wrap').style.width = '3000px'; return ${OVERHANG}; })()`;
+  expect(await page.evaluate(wide)).toBeLessThanOrEqual(0);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await expect.poll(() => drawn.evaluate((element) => element.clientWidth)).toBeLessThan(360);
 });
