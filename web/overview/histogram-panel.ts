@@ -10,8 +10,8 @@ import { openMenu } from '../widgets/menu.ts';
 import { Value } from '../widgets/value-menu.ts';
 import { PeakList } from './peak-list.ts';
 import { colorOf } from './series-colors.ts';
-import { bucketStart, type Layer, layersOf, totalsOf } from './stacked-bars.ts';
-import { drawTimePlot, stretchOf, type TimePlot } from './time-plot.ts';
+import { bucketStart, type Layer, layersOf, stretchOf, totalsOf } from './stacked-bars.ts';
+import { drawTimePlot, type TimePlot } from './time-plot.ts';
 
 /** How many events there are, and when they were; a stretch of it can be drawn to look into. */
 export function HistogramPanel() {

@@ -3,8 +3,8 @@ import type { Histogram } from '../api/explore.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { preciseTime, shortCount, timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
-import { peaksIn, windowOfPeak } from './peaks.ts';
-import { totalsOf } from './stacked-bars.ts';
+import { peaksIn } from './peaks.ts';
+import { stretchOf, totalsOf } from './stacked-bars.ts';
 
 /** Peaks that are offered. */
 const SHOWN = 9;
@@ -22,7 +22,7 @@ export function PeakList({ histogram }: PeakListProps) {
   const { clock, comparison } = explorer.value;
   const peaks = useMemo(() => {
     const strongest = peaksIn(totalsOf(histogram)).slice(0, SHOWN);
-    return strongest.map((peak) => ({ ...peak, ...windowOfPeak(peak, histogram) })).toSorted((a, b) => b.from - a.from);
+    return strongest.map((peak) => ({ ...peak, ...stretchOf(histogram, peak.first, peak.end) })).toSorted((a, b) => b.from - a.from);
   }, [histogram]);
   if (peaks.length === 0) return null;
   return html`<div class="peaks">

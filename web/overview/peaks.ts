@@ -1,5 +1,3 @@
-import type { Window } from '../api/explore.ts';
-
 /** A stretch of buckets with far more events than usual. */
 export interface Peak {
   readonly first: number;
@@ -38,10 +36,4 @@ function medianOf(counts: readonly number[]): number {
   const sorted = counts.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
   return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
-}
-
-/** The window of a peak. */
-export function windowOfPeak({ first, end }: Peak, { from, to, buckets }: Window & { readonly buckets: number }): Window {
-  const at = (bucket: number): number => Math.round(from + ((to - from) * bucket) / buckets);
-  return { from: at(first), to: at(end) };
 }

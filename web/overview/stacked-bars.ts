@@ -1,4 +1,4 @@
-import type { Histogram } from '../api/explore.ts';
+import type { Histogram, Window } from '../api/explore.ts';
 
 /** A colour of the histogram with its counts. */
 export interface Layer {
@@ -32,6 +32,14 @@ export function totalsOf(histogram: Histogram): readonly number[] {
 /** When a bucket begins, in Unix milliseconds; buckets of less than a millisecond begin in between. */
 export function bucketStart({ from, to, buckets }: Omit<Histogram, 'series' | 'other'>, bucket: number): number {
   return from + ((to - from) * bucket) / buckets;
+}
+
+/**
+ * The whole milliseconds of the buckets from `first` to before `end`, as requests have them. A time belongs to the bucket of its floored
+ * quotient, so the first whole millisecond of a bucket is the ceiling of its start.
+ */
+export function stretchOf(histogram: Omit<Histogram, 'series' | 'other'>, first: number, end: number): Window {
+  return { from: Math.ceil(bucketStart(histogram, first)), to: Math.ceil(bucketStart(histogram, end)) };
 }
 
 /** The bucket of a time; the nearest one for a time outside. */

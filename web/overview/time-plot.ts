@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import type { Histogram, Window } from '../api/explore.ts';
 import { cssColor } from './series-colors.ts';
-import { bucketAt, bucketStart, heightsOf, type Layer } from './stacked-bars.ts';
+import { bucketAt, bucketStart, heightsOf, type Layer, stretchOf } from './stacked-bars.ts';
 
 export interface TimePlotOptions {
   readonly histogram: Histogram;
@@ -100,11 +100,6 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
 
 function placeOf(plot: uPlot): DOMRect {
   return plot.over.querySelector('.u-select')?.getBoundingClientRect() ?? plot.over.getBoundingClientRect();
-}
-
-/** Whole milliseconds, as requests have them. */
-export function stretchOf(histogram: Histogram, first: number, end: number): Window {
-  return { from: Math.round(bucketStart(histogram, first)), to: Math.round(bucketStart(histogram, end)) };
 }
 
 function barSeries(color: string): uPlot.Series {

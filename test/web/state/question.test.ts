@@ -54,8 +54,11 @@ describe('the buckets of the histogram', () => {
     expect([5, 10, 30, 60, 120, 300, 600, 1200, 1800]).toContain((minutes * 60) / buckets);
   });
 
+  test('are no more than the milliseconds', () => {
+    expect([1, 2, 119, 121].map((ms) => bucketsOf({ from: NOW - ms, to: NOW }))).toEqual([1, 2, 119, 120]);
+  });
+
   test('of any other time are 120', () => {
     expect(bucketsOf({ from: NOW - 1_234_567, to: NOW })).toBe(120);
-    expect(bucketsOf({ from: NOW - 1, to: NOW })).toBe(120);
   });
 });
