@@ -83,6 +83,30 @@ describe('fields', () => {
   });
 });
 
+test('while an answer is awaited, the colours and the differences are those of the last one, and its values filter by its fields', async () => {
+  const { page } = await openPage(LINK);
+  await page.getByRole('region', { name: 'Fields' }).getByRole('button', { name: 'NL', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'What is different' }).click();
+  const difference = page.getByRole('region', { name: 'What is different' });
+  await difference.getByRole('row').nth(1).waitFor();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/explore', async (route) => {
+    await released;
+    // Questions that another one has taken the place of are gone by then.
+    await route.continue().catch(() => {});
+  });
+  await difference.getByRole('row').nth(1).getByRole('button').click();
+  await page.getByRole('menuitem', { name: 'What is different' }).click();
+  const histogram = page.getByRole('region', { name: 'Events over time' });
+  await histogram.getByRole('combobox', { name: 'Coloured by' }).selectOption('country');
+  expect(await difference.getByRole('heading').textContent()).toBe('What is different about country NL');
+  await histogram.locator('.legend').getByRole('button', { name: 'blocked' }).click();
+  await page.getByRole('menuitem', { name: 'Filter in' }).click();
+  expect(await page.getByRole('list', { name: 'Conditions' }).textContent()).toContain('action:blocked');
+  release();
+  await expect.poll(() => difference.getByRole('heading').textContent()).not.toContain('country');
+});
+
 describe('groups', () => {
   test('by several fields in an order of choice are those of the search, and lead to their events', async () => {
     const { page } = await openPage(LINK);

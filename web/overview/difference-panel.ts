@@ -13,10 +13,11 @@ const SHOWN = 20;
 
 /** The values that the chosen part has more of than the rest, in one list. */
 export function DifferencePanel() {
-  const { comparison } = explorer.value;
   const showsAll = useSignal(false);
   const shown = answered.value;
-  if (comparison === null || shown === null || shown.answer.selectedTotal === null) return null;
+  if (explorer.value.comparison === null || shown === null || shown.answer.selectedTotal === null) return null;
+  const { comparison } = shown.question;
+  if (comparison === null) return null;
   const totals = { all: eventsOf(shown.answer), selected: shown.answer.selectedTotal };
   const field = comparison.kind === 'value' ? comparison.field : null;
   const facets = (shown.answer.facets ?? []).filter((facet) => facet.field !== field);

@@ -15,9 +15,10 @@ import { drawTimePlot, type TimePlot } from './time-plot.ts';
 
 /** How many events there are, and when they were; a stretch of it can be drawn to look into. */
 export function HistogramPanel() {
-  const shown = answered.value?.answer.histogram ?? null;
-  if (shown === null) return html`<section class="panel histogram" aria-label="Events over time"><div class="plot" /></section>`;
-  return html`<${Plot} histogram=${shown} />`;
+  const shown = answered.value;
+  const histogram = shown?.answer.histogram ?? null;
+  if (histogram === null) return html`<section class="panel histogram" aria-label="Events over time"><div class="plot" /></section>`;
+  return html`<${Plot} histogram=${histogram} by=${shown?.question.body.histogram?.by ?? null} />`;
 }
 
 /** What can be done with a stretch of time. */
@@ -33,10 +34,12 @@ function openStretchMenu(anchor: HTMLElement, place: DOMRect, stretch: Window, c
 
 interface PlotProps {
   readonly histogram: Histogram;
+  /** The field of its series, which is not the chosen one while another answer is awaited. */
+  readonly by: GroupDimension | null;
 }
 
-function Plot({ histogram }: PlotProps) {
-  const { by, clock, comparison } = explorer.value;
+function Plot({ histogram, by }: PlotProps) {
+  const { clock, comparison } = explorer.value;
   const element = useRef<HTMLDivElement>(null);
   const plot = useRef<TimePlot | null>(null);
   const hovered = useSignal<number | null>(null);

@@ -7,6 +7,8 @@ import { windowOf } from './time-range.ts';
 export interface Question {
   readonly zones: string;
   readonly body: ExploreRequest;
+  /** What the selection of the body is to a person; null where there is none. */
+  readonly comparison: Comparison | null;
 }
 
 /** The fields of the facets, in the order in which they stand. */
@@ -39,6 +41,7 @@ export function questionOf(state: ExplorerState, now: number): Question {
   const order = comparison === null ? 'count' : 'difference';
   const limit = comparison === null ? FACET_VALUES : COMPARED_VALUES;
   return {
+    comparison,
     zones: zonesText(zones),
     body: {
       ...window,
