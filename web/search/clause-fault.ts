@@ -2,6 +2,7 @@ import { readCidr } from '../../query/cidr.ts';
 import type { Dimension } from '../../query/event-fields.ts';
 import { FILTER_OPS, type FilterOp } from '../../query/filter-ops.ts';
 import { SEARCH_LIMITS } from '../../query/search-limits.ts';
+import { type LineFault, type LineSearch, parseSearchLine, searchLinePlaces } from '../../query/search-line.ts';
 
 /** Why a clause cannot be searched. */
 export interface ClauseFault {
@@ -21,4 +22,21 @@ export function clauseFault(field: Dimension, op: FilterOp, values: readonly str
     if ('fault' in range) return { index, message: `${JSON.stringify(value)} ${range.fault}` };
   }
   return null;
+}
+
+/** A line as a search, with the checks that the program would make of its clauses. */
+export function checkedLine(line: string): LineSearch | LineFault {
+  const read = parseSearchLine(line);
+  if ('fault' in read) return read;
+  const places = searchLinePlaces(line);
+  for (const side of ['filters', 'exclude'] as const) {
+    for (const [index, { field, op, value }] of read[side].entries()) {
+      const fault = clauseFault(field, op, value);
+      if (fault === null) continue;
+      const place = places[side][index];
+      const position = (fault.index === null ? place?.position : place?.values[fault.index]) ?? 0;
+      return { fault: `character ${position + 1}: ${fault.message}`, position };
+    }
+  }
+  return read;
 }

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { type LineFault, type LineSearch, parseSearchLine, searchLineOf } from '../../query/search-line.ts';
+import { type LineFault, searchLineOf } from '../../query/search-line.ts';
 import { faultAt } from '../state/answers.ts';
 import { bothSearches } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { html } from '../widgets/html.ts';
 import { Chips } from './chips.ts';
-import { clauseFault } from './clause-fault.ts';
+import { checkedLine } from './clause-fault.ts';
 
 /** What Enter does with the line: adds it to the conditions, or takes it for all of them. */
 type Mode = 'add' | 'whole';
@@ -22,7 +22,7 @@ export function SearchLineBox() {
 
   const submit = (event: Event): void => {
     event.preventDefault();
-    const read = readLine(line.value);
+    const read = checkedLine(line.value);
     if ('fault' in read) {
       fault.value = read;
       input.current?.focus();
@@ -89,19 +89,6 @@ export function SearchLineBox() {
     </div>
     <${LineFaultText} line=${line.value} fault=${fault.value} />
   </form>`;
-}
-
-/** A line as a search, with the checks that the program would make of its clauses. */
-function readLine(line: string): LineSearch | LineFault {
-  const read = parseSearchLine(line);
-  if ('fault' in read) return read;
-  for (const { field, op, value } of [...read.filters, ...read.exclude]) {
-    const fault = clauseFault(field, op, value);
-    if (fault === null) continue;
-    const position = Math.max(0, line.indexOf(value[fault.index ?? 0] ?? ''));
-    return { fault: `character ${position + 1}: ${fault.message}`, position };
-  }
-  return read;
 }
 
 interface LineFaultTextProps {

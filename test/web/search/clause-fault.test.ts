@@ -4,7 +4,7 @@ import { DIMENSIONS } from '../../../query/event-fields.ts';
 import { FILTER_OP_NAMES } from '../../../query/filter-ops.ts';
 import { compileSearch } from '../../../query/request/compile-search.ts';
 import { InvalidSearchError } from '../../../query/request/request-errors.ts';
-import { clauseFault } from '../../../web/search/clause-fault.ts';
+import { checkedLine, clauseFault } from '../../../web/search/clause-fault.ts';
 
 const NOW = 1_795_514_400_000;
 
@@ -48,5 +48,25 @@ describe('a clause that is typed', () => {
     [['2001:db8::/32'], null],
   ])('of networks is checked while it is typed: %j', (values, fault) => {
     expect(clauseFault('ip', 'cidr', values)).toEqual(fault);
+  });
+});
+
+describe('a line that is entered', () => {
+  test.each([
+    ['a value that stands before it, too', '300.1.1.1/8 ip:300.1.1.1/8', 15],
+    ['a value that is quoted in part', 'login ip:"300.1.1".1/8', 9],
+    ['a value with an escaped character', 'ip:192.0.2.0/24,300\\.1.1.1/8', 16],
+    ['one that excludes', 'ip:192.0.2.0/24 -ip:192.0.2.0/99', 20],
+    ['a clause with too many values', `x country:${Array(1001).fill('NL').join(',')}`, 2],
+  ])('is told the place of %s', (_what, line, position) => {
+    expect(checkedLine(line)).toEqual({ position, fault: expect.stringMatching(new RegExp(`^character ${position + 1}: `)) });
+  });
+
+  test('is a search where nothing is wrong', () => {
+    expect(checkedLine('login -ip:192.0.2.0/24')).toEqual({
+      query: 'login',
+      filters: [],
+      exclude: [{ field: 'ip', op: 'cidr', value: ['192.0.2.0/24'] }],
+    });
   });
 });
