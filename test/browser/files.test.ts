@@ -94,6 +94,25 @@ describe('what is found', () => {
     expect(stored).toEqual([await exported('text/csv', { from, to, query, filters, exclude })]);
   });
 
+  test('leaves nothing of its file where the export is refused', async () => {
+    const { page } = await openPage(LINK, { ...OWN_DISK, expectsFailures: true });
+    await linesAround(page, 0);
+    await page.route('**/export', (route) => route.fulfill({ status: 503, json: { errorKey: 'busy', title: 'No place is free' } }));
+    await choose(page, 'All events as CSV');
+    await expect.poll(() => page.getByRole('status').filter({ hasText: 'No place is free' }).count()).toBe(1);
+    // A file that somebody still writes refuses an exclusive writer.
+    const sizesOfClosed = `(async () => {
+      const disk = await navigator.storage.getDirectory();
+      const sizes = [];
+      for await (const file of disk.values()) {
+        sizes.push((await file.getFile()).size);
+        await (await file.createWritable({ mode: 'exclusive' })).abort();
+      }
+      return sizes;
+    })()`;
+    expect(await page.evaluate(sizesOfClosed)).toEqual([0]);
+  });
+
   test('is stored as groups and as facets', async () => {
     const { page } = await openPage(`${LINK}&group=country`, DOWNLOADS);
     await linesAround(page, 0);

@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { RequestFailed, send } from '../api/client.ts';
 import type { Question } from '../state/question.ts';
 import { say } from '../widgets/toast.ts';
-import { copyStream } from './copy-stream.ts';
+import { copyStream, type FileTarget } from './copy-stream.ts';
 import { exportBody, exportPath } from './export-request.ts';
 import { type FileFormat, fileName } from './group-lines.ts';
 import { openTarget } from './save-file.ts';
@@ -35,9 +35,7 @@ export async function exportEvents(question: Question, format: FileFormat): Prom
     const target = await openTarget(name);
     if (target === null) return;
     current.value = { name, bytes: 0 };
-    const { body } = await send(exportPath(question), { signal, body: exportBody(question, Date.now()), accept: EXPORT_TYPES[format] });
-    if (body === null) throw new Error('the answer has no body');
-    await copyStream(body, target, {
+    await copyStream(await askedStream(question, format, { target, signal }), target, {
       signal,
       onProgress: (bytes) => {
         current.value = { name, bytes };
@@ -54,5 +52,22 @@ export async function exportEvents(question: Question, format: FileFormat): Prom
     );
   } finally {
     current.value = null;
+  }
+}
+
+/** The answer to the request for an export; where there is none, nothing of the file is left. */
+async function askedStream(
+  question: Question,
+  format: FileFormat,
+  { target, signal }: { readonly target: FileTarget; readonly signal: AbortSignal },
+): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  try {
+    const call = { signal, body: exportBody(question, Date.now()), accept: EXPORT_TYPES[format] };
+    const { body } = await send(exportPath(question), call);
+    if (body === null) throw new Error('the answer has no body');
+    return body;
+  } catch (error) {
+    await Promise.allSettled([target.discard()]);
+    throw error;
   }
 }
