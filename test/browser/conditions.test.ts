@@ -194,6 +194,30 @@ describe('a value', () => {
   });
 });
 
+test('a filter by (none) says that it finds no empty values, which are counted with the missing ones', async () => {
+  // Before the time that the page begins with, so that the other tests see nothing of them.
+  const timestamp = Date.now() - 20 * 3_600_000;
+  const events = [{ logId: 'missing' }, { logId: 'empty', country: '' }, { logId: 'other', country: 'NL' }];
+  await ingest(app, events.map((event) => eventLine({ ...event, shieldZoneId: 9, timestamp })).join(''));
+  const [from, to] = [timestamp - 60_000, timestamp + 60_000].map((ms) => new Date(ms).toISOString());
+  const { page } = await openPage(`zone=9&from=${from}&to=${to}&columns=logId`);
+  const none = page
+    .getByRole('region', { name: 'Fields' })
+    .locator('.facet', { has: page.getByRole('heading', { name: 'country' }) })
+    .getByRole('button', { name: '(none)' });
+  const choose = async (name: string): Promise<void> => {
+    await none.click();
+    await page.getByRole('menuitem', { name }).click();
+  };
+  await choose('Filter out');
+  await expect.poll(async () => (await ids(page)).toSorted()).toEqual(['empty', 'other']);
+  expect((await chipTexts(page)).join()).toContain('Events with an empty country are found, too.');
+  await choose('Filter in');
+  await page.getByRole('button', { name: 'Remove country:*', exact: true }).click();
+  await expect.poll(() => ids(page)).toEqual(['missing']);
+  expect((await chipTexts(page)).join()).toContain('Events with an empty country are not found.');
+});
+
 describe('zones', () => {
   test('are chosen from those with events, one or several, or typed', async () => {
     const watched = await openPage('columns=logId');

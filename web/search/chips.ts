@@ -69,8 +69,24 @@ function ClauseChip({ side, index, clause }: ClauseChipProps) {
     <${Popover} label=${`Edit ${text}`} title=${fault ?? text} class="chip-text code" isInvalid=${fault !== null} content=${editor}>
       ${text}
     <//>
+    <${EmptyNote} side=${side} clause=${clause} />
     <button type="button" class="chip-remove" aria-label=${`Remove ${text}`} onClick=${remove}>✕</button>
   </li>`;
+}
+
+interface EmptyNoteProps {
+  readonly side: Side;
+  readonly clause: LineClause;
+}
+
+/**
+ * What a clause for (none) does with empty texts: counts put them together with missing values, which no clause does. An asn is never an
+ * empty text.
+ */
+function EmptyNote({ side, clause: { field, op, value } }: EmptyNoteProps) {
+  if (op !== 'wildcard' || field === 'asn' || value.length !== 1 || value[0] !== '*') return null;
+  const words = side === 'exclude' ? `Events with an empty ${field} are not found.` : `Events with an empty ${field} are found, too.`;
+  return html`<span class="chip-note">${words}</span>`;
 }
 
 /** The clause as the search line has it, or in words where no line says it. */
