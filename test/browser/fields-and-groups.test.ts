@@ -134,6 +134,22 @@ describe('groups', () => {
     await expect.poll(() => page.getByRole('grid', { name: 'Events' }).count()).toBe(1);
   });
 
+  test('lead to their events by the fields that they are grouped by, also while groups by others are awaited', async () => {
+    const { page } = await openPage(`${LINK}&group=country`);
+    await linesAround(page, 0);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/explore', async (route) => {
+      await released;
+      await route.continue().catch(() => {});
+    });
+    await page.getByRole('combobox', { name: 'Group also by' }).selectOption('action');
+    await page.locator('[role=grid] [aria-rowindex="2"]').getByRole('gridcell').nth(1).click();
+    const conditions = page.getByRole('list', { name: 'Conditions' });
+    await expect.poll(() => conditions.textContent()).toContain('country:');
+    expect(await conditions.textContent()).not.toContain('action');
+    release();
+  });
+
   test('are as many as the search says, and all of them are there for somebody who scrolls', async () => {
     const { page } = await openPage(`${LINK}&group=asn,ruleId`);
     const { groups, total } = await groupsBy(['asn', 'ruleId'], { pageSize: 500 });

@@ -58,7 +58,8 @@ function groupsWords(count: number, total: number): string {
 }
 
 function showEvents({ key }: Group): void {
-  const state = explorer.peek();
+  // Not those that are chosen by now: the group is of the last answer.
+  const state = { ...explorer.peek(), groupBy: answered.peek()?.question.body.groupBy ?? [] };
   const words = state.groupBy.map((field) => `${field} ${valueText(key[field] ?? '')}`).join(', ');
   apply(drillDown(state, key), { words: `Events of ${words}` });
 }
