@@ -83,7 +83,7 @@ describe('fields', () => {
   });
 });
 
-test('while an answer is awaited, the colours and the differences are those of the last one, and its values filter by its fields', async () => {
+test('while an answer is awaited, the colours and differences are those of the last one, and its values filter by its fields', async () => {
   const { page } = await openPage(LINK);
   await page.getByRole('region', { name: 'Fields' }).getByRole('button', { name: 'NL', exact: true }).click();
   await page.getByRole('menuitem', { name: 'What is different' }).click();
