@@ -60,6 +60,18 @@ describe('an access key', () => {
   });
 });
 
+test('a browser that lets the page keep nothing shows it all the same, with a key until it is left', async () => {
+  const refuse = (name: string) =>
+    `Object.defineProperty(globalThis, '${name}', { get() { throw new DOMException('no', 'SecurityError'); } });`;
+  const initScript = refuse('localStorage') + refuse('sessionStorage');
+  const { page } = await openPage('columns=logId', { initScript, expectsFailures: true });
+  await page.getByRole('dialog', { name: 'Access key' }).getByLabel('Key').fill(KEY);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => ids(page)).toEqual(['a', 'b']);
+  await page.getByRole('button', { name: 'Colours: auto' }).click();
+  await page.getByRole('button', { name: 'Colours: light' }).waitFor();
+});
+
 describe('a slow search', () => {
   test('says so, is given up by a button, and asked again', async () => {
     const { page } = await openPage('columns=logId', WITH_KEY);

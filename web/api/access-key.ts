@@ -1,11 +1,14 @@
 import { signal } from '@preact/signals';
+import { keepText, keptText } from './kept-text.ts';
 
 const STORED_AS = 'shieldlog access key';
 
+const storage = (): Storage => sessionStorage;
+
 /** The key that requests carry, empty where there is none. It lives as long as the tab and is in no link. */
-export const accessKey = signal(globalThis.sessionStorage?.getItem(STORED_AS) ?? '');
+export const accessKey = signal(keptText(storage, STORED_AS) ?? '');
 
 export function setAccessKey(key: string): void {
-  sessionStorage.setItem(STORED_AS, key);
+  keepText(storage, STORED_AS, key);
   accessKey.value = key;
 }

@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals';
+import { keepText, keptText } from '../api/kept-text.ts';
 import { html } from './html.ts';
 
 const SCHEMES = ['auto', 'light', 'dark'] as const;
@@ -6,13 +7,15 @@ type Scheme = (typeof SCHEMES)[number];
 
 const STORED_AS = 'shieldlog colour scheme';
 
+const storage = (): Storage => localStorage;
+
 /** Light, dark, or as the system has it. */
-const scheme = signal<Scheme>(SCHEMES.find((one) => one === localStorage.getItem(STORED_AS)) ?? 'auto');
+const scheme = signal<Scheme>(SCHEMES.find((one) => one === keptText(storage, STORED_AS)) ?? 'auto');
 
 /** Keeps the document in the scheme that is chosen. */
 export function startScheme(): void {
   effect(() => {
-    localStorage.setItem(STORED_AS, scheme.value);
+    keepText(storage, STORED_AS, scheme.value);
     if (scheme.value === 'auto') delete document.documentElement.dataset['scheme'];
     else document.documentElement.dataset['scheme'] = scheme.value;
   });

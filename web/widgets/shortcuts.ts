@@ -1,12 +1,15 @@
 import { signal } from '@preact/signals';
+import { keepText, keptText } from '../api/kept-text.ts';
 
 const STORED_AS = 'shieldlog single keys';
 
+const storage = (): Storage => localStorage;
+
 /** Whether single keys do something; people who dictate or whose keys repeat turn that off. */
-export const areShortcutsOn = signal(localStorage.getItem(STORED_AS) !== 'off');
+export const areShortcutsOn = signal(keptText(storage, STORED_AS) !== 'off');
 
 export function turnShortcuts(isOn: boolean): void {
-  localStorage.setItem(STORED_AS, isOn ? 'on' : 'off');
+  keepText(storage, STORED_AS, isOn ? 'on' : 'off');
   areShortcutsOn.value = isOn;
 }
 
