@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, inject, test } from 'vitest';
 import { lastWords, PRESET_MINUTES } from '../../web/state/time-range.ts';
 import { linesAround } from './event-table.ts';
+import { wrongClock } from './page-clock.ts';
 import { pagesOf } from './watched-page.ts';
 
 const openPage = pagesOf(() => inject('demoUrl'));
@@ -31,6 +32,18 @@ test('every preset asks up to now, and stands in the link', async () => {
     await expect.poll(() => page.getByRole('button', { name: /^Time:/ }).textContent()).toContain(lastWords(minutes));
     expect(new URL(page.url()).search).toBe(search);
   }
+});
+
+test.each([2, -10])('a clock of the browser that is %i minutes off changes nothing: the program tells what time it is', async (minutes) => {
+  const watched = await openPage('zone=12&last=72h', { initScript: wrongClock(minutes * MINUTE_MS), expectsFailures: true });
+  const { page, requests } = watched;
+  await page.getByRole('region', { name: 'Fields' }).waitFor();
+  expect(Math.abs(Date.now() - watched.lastQuestion().to)).toBeLessThan(60_000);
+  expect(requests.filter((request) => request.url().endsWith('/explore')).length).toBe(2);
+  const picker = await openPicker(page);
+  await picker.getByRole('button', { name: '15 minutes' }).click();
+  await expect.poll(() => watched.lastQuestion().to - watched.lastQuestion().from).toBe(15 * MINUTE_MS);
+  expect(Math.abs(Date.now() - watched.lastQuestion().to)).toBeLessThan(60_000);
 });
 
 test('two times are typed by the clock of the place or by UTC, and shown by it everywhere', async () => {

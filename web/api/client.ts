@@ -1,4 +1,5 @@
 import { accessKey } from './access-key.ts';
+import { learnTime, programAhead, programNow } from './program-clock.ts';
 
 /** One thing that is wrong with a request. */
 export interface FieldFault {
@@ -53,6 +54,7 @@ export async function send(path: string, { signal, body, accept = 'application/j
       faults: [],
     });
   }
+  learnTime(response.headers.get('date'));
   if (!response.ok) throw new RequestFailed(await failureOf(response));
   return response;
 }
@@ -71,6 +73,24 @@ export async function askText(path: string, call: Call): Promise<string> {
 /** An answer of JSON. Throws like {@link send}. */
 export async function ask<Answer>(path: string, call: Call): Promise<Answer> {
   return JSON.parse(await askText(path, call)) as Answer;
+}
+
+/**
+ * Asks for something up to the program's time. Where the program refuses the times, and has told with that that its clock shows another one
+ * than was thought, it is asked once more.
+ */
+export async function askUpToNow<Answer>(question: (now: number) => Promise<Answer>): Promise<Answer> {
+  const thought = programAhead();
+  try {
+    return await question(programNow());
+  } catch (error) {
+    if (programAhead() === thought || !(error instanceof RequestFailed) || !isAboutTime(error.failure)) throw error;
+    return await question(programNow());
+  }
+}
+
+function isAboutTime({ status, faults }: Failure): boolean {
+  return status === 400 && faults.some(({ field }) => field === 'from' || field === 'to');
 }
 
 async function failureOf(response: Response): Promise<Failure> {

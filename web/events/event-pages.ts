@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals';
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import { type EventRow, rowKey } from '../api/event-row.ts';
 import { type ExploreRequest, explore, type Window } from '../api/explore.ts';
+import { programNow } from '../api/program-clock.ts';
 import type { Answered } from '../state/answers.ts';
 import type { Question } from '../state/question.ts';
 import { itemAt, lineCount, PAGE_ITEMS, type PageAnswer, type Stretch } from '../table/loaded-pages.ts';
@@ -22,7 +23,7 @@ export function withinReach({ from, to }: Window, now: number): Window | null {
 }
 
 async function askPage(question: Question, { from, to }: Stretch, page: number, signal: AbortSignal): Promise<PageAnswer<EventRow>> {
-  const window = withinReach({ from, to }, Date.now());
+  const window = withinReach({ from, to }, programNow());
   if (window === null) return { page, items: [], total: 0, from: to };
   const body = { ...window, ...conditionsOf(question), page, pageSize: PAGE_ITEMS };
   const { rows, total } = await explore(question.zones, body, signal);

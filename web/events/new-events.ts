@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { RequestFailed } from '../api/client.ts';
 import { explore } from '../api/explore.ts';
+import { programNow } from '../api/program-clock.ts';
 import { answered, askAgain, progress } from '../state/answers.ts';
 import { explorer } from '../state/explorer.ts';
 import { countText } from '../widgets/format.ts';
@@ -22,7 +23,7 @@ export function NewEvents() {
     const abort = new AbortController();
     const { question } = now;
     const countNow = async (): Promise<void> => {
-      const window = { from: question.body.to, to: Date.now() };
+      const window = { from: question.body.to, to: programNow() };
       if (document.hidden || progress.peek().kind === 'asking' || window.from >= window.to) return;
       try {
         const { total } = await explore(question.zones, { ...window, ...conditionsOf(question), pageSize: 0 }, abort.signal);

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type Failure, RequestFailed } from '../api/client.ts';
+import { askUpToNow, type Failure, RequestFailed } from '../api/client.ts';
 import { type EventRow, rowKey } from '../api/event-row.ts';
 import { explorer } from '../state/explorer.ts';
 import { millisecondTime } from '../widgets/format.ts';
@@ -21,7 +21,7 @@ export function SurroundingEvents({ row, ip }: { readonly row: EventRow; readonl
   useEffect(() => {
     const abort = new AbortController();
     setProgress({ kind: 'asking' });
-    surroundingsOf(row, ip, Date.now(), abort.signal).then(
+    askUpToNow((now) => surroundingsOf(row, ip, now, abort.signal)).then(
       (found) => abort.signal.aborted || setProgress({ kind: 'found', found }),
       (error: unknown) => {
         if (abort.signal.aborted) return;

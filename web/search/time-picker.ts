@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { programNow } from '../api/program-clock.ts';
 import { answered, faultAt } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { lastWords, PRESET_MINUTES, type TimeRange, windowOf } from '../state/time-range.ts';
@@ -38,10 +39,10 @@ interface TimeFormProps {
 
 function TimeForm({ close, fault }: TimeFormProps) {
   const { range, clock } = explorer.value;
-  const shown = answered.peek()?.question.body ?? windowOf(range, Date.now());
+  const shown = answered.peek()?.question.body ?? windowOf(range, programNow());
   const from = useSignal(timeText(shown.from, clock));
   const to = useSignal(timeText(shown.to, clock));
-  const read = readTypedWindow(from.value, to.value, clock, Date.now());
+  const read = readTypedWindow(from.value, to.value, clock, programNow());
   const choose = (next: TimeRange): void => {
     apply({ range: next, comparison: null });
     close();

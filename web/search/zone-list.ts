@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { RequestFailed } from '../api/client.ts';
+import { askUpToNow, RequestFailed } from '../api/client.ts';
 import { type ZoneCount, zonesIn } from '../api/explore.ts';
 import { explorer } from '../state/explorer.ts';
 import { windowOf } from '../state/time-range.ts';
@@ -20,7 +20,7 @@ export async function loadZones(): Promise<void> {
   const mine = new AbortController();
   underWay = mine;
   try {
-    const zones = await zonesIn(windowOf(explorer.peek().range, Date.now()), mine.signal);
+    const zones = await askUpToNow((now) => zonesIn(windowOf(explorer.peek().range, now), mine.signal));
     zoneList.value = { kind: 'known', zones };
   } catch (error) {
     if (mine.signal.aborted) return;

@@ -1,7 +1,7 @@
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
 import { TOLERANCE_SECONDS } from '../../query/search-limits.ts';
 import { accessKey } from '../api/access-key.ts';
-import { type Failure, RequestFailed } from '../api/client.ts';
+import { askUpToNow, type Failure, RequestFailed } from '../api/client.ts';
 import { type ExploreAnswer, explore } from '../api/explore.ts';
 import { explorer } from './explorer.ts';
 import { type Question, questionKey, questionOf } from './question.ts';
@@ -61,12 +61,14 @@ async function askNow(): Promise<void> {
   underWay = mine;
   const since = performance.now();
   state.value = { kind: 'asking', since };
-  if (Math.abs(Date.now() - now) > SAME_NOW_MS) now = Date.now();
-  const question = questionOf(explorer.peek(), now);
   try {
-    const answer = await explore(question.zones, question.body, mine.signal);
+    const found = await askUpToNow(async (time) => {
+      if (Math.abs(time - now) > SAME_NOW_MS) now = time;
+      const question = questionOf(explorer.peek(), now);
+      return { question, answer: await explore(question.zones, question.body, mine.signal) };
+    });
     if (mine.signal.aborted) return;
-    last.value = { question, answer, ms: performance.now() - since };
+    last.value = { ...found, ms: performance.now() - since };
     failed.value = null;
   } catch (error) {
     if (mine.signal.aborted) return;
