@@ -1,6 +1,6 @@
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import { type EventRow, rowKey } from '../api/event-row.ts';
-import { type ExploreRequest, explore } from '../api/explore.ts';
+import { type ExploreRequest, explore, type Window } from '../api/explore.ts';
 
 /** Events of one address around one of them, newest first, that one included. */
 export interface Surroundings {
@@ -26,15 +26,26 @@ export function pageSizeForEnd(total: number, wanted: number): number {
   }
 }
 
+/** What can be searched after an event and before it, at the time `now`. Null where all before it is beyond the reach of searches. */
+export function windowsAround(timestamp: number, now: number): { readonly after: Window; readonly before: Window | null } {
+  const earliest = now - REACH_MS;
+  return {
+    after: { from: Math.max(earliest, timestamp), to: Math.max(now, timestamp + 1) },
+    before: earliest < timestamp ? { from: earliest, to: timestamp } : null,
+  };
+}
+
 /** Asks for the events of the row's address in its zone, before and after it. Throws RequestFailed. */
 export async function surroundingsOf(row: EventRow, ip: string, now: number, signal: AbortSignal): Promise<Surroundings> {
   const zone = String(row.shieldZoneId);
   const conditions = { query: '', filters: [{ field: 'ip', op: 'eq', value: [ip] }], exclude: [] } as const;
   const ask = (rest: Pick<ExploreRequest, 'from' | 'to' | 'pageSize' | 'page'>) => explore(zone, { ...conditions, ...rest }, signal);
-  const newest = Math.max(now, row.timestamp + 1);
-  const after = { from: row.timestamp, to: newest };
-  const before = { from: Math.min(now - REACH_MS, row.timestamp), to: row.timestamp };
-  const [counted, older] = await Promise.all([ask({ ...after, pageSize: 0 }), ask({ ...before, pageSize: EACH_SIDE, page: 0 })]);
+  const { after, before } = windowsAround(row.timestamp, now);
+  const none = { rows: [], total: 0 };
+  const [counted, older] = await Promise.all([
+    ask({ ...after, pageSize: 0 }),
+    before === null ? none : ask({ ...before, pageSize: EACH_SIDE, page: 0 }),
+  ]);
   // Those of the same time stand on both sides of the event, in the order of their ids.
   const pageSize = pageSizeForEnd(counted.total, 2 * EACH_SIDE);
   const newer = await ask({ ...after, pageSize, page: Math.max(0, Math.ceil(counted.total / pageSize) - 1) });

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { around, EACH_SIDE, pageSizeForEnd } from '../../../web/events/surroundings.ts';
+import { ErrorList } from '../../../query/request/request-errors.ts';
+import { checkWindow } from '../../../query/request/request-window.ts';
+import type { Window } from '../../../web/api/explore.ts';
+import { around, EACH_SIDE, pageSizeForEnd, windowsAround } from '../../../web/events/surroundings.ts';
 
 test('the last page of any number of events has as many as are wanted', () => {
   fc.assert(
@@ -11,6 +14,19 @@ test('the last page of any number of events has as many as are wanted', () => {
       expect(Math.min(lastPage, total)).toBeGreaterThanOrEqual(Math.min(20, total));
     }),
   );
+});
+
+describe('the windows around an event', () => {
+  const NOW = 1_795_514_400_000;
+  const REACH = 72 * 3_600_000;
+  const isTaken = (window: Window): boolean =>
+    checkWindow({ from: BigInt(window.from), to: BigInt(window.to) }, NOW, new ErrorList()) !== undefined;
+
+  test.each([0, 1, REACH - 1, REACH, REACH + 1, REACH + 600_000, -30_000])('of %i ms ago are such as the program takes', (age) => {
+    const { after, before } = windowsAround(NOW - age, NOW);
+    expect(isTaken(after)).toBe(true);
+    expect(before === null ? age >= REACH : isTaken(before)).toBe(true);
+  });
 });
 
 const rowsOf = (...times: readonly number[]) =>
