@@ -27,12 +27,25 @@ describe('a typed time', () => {
     expect(readTypedTime('2026-11-24 09:09Z', 'local', NOW)).toBe(Date.UTC(2026, 10, 24, 9, 9));
   });
 
-  test.each(['', 'yesterday', '2026-13-01', '25:00', '2026-11-24 09:99', '123', '24/11/2026', '2026-11-24 09:09 CET'])(
-    '%j is none',
-    (typed) => {
-      expect(readTypedTime(typed, 'utc', NOW)).toBeNull();
-    },
-  );
+  test.each([
+    '',
+    'yesterday',
+    '2026-13-01',
+    '2026-02-31',
+    '2026-11-31 09:09 +02:00',
+    '2025-02-29',
+    '25:00',
+    '2026-11-24 09:99',
+    '123',
+    '24/11/2026',
+    '2026-11-24 09:09 CET',
+  ])('%j is none', (typed) => {
+    expect(readTypedTime(typed, 'utc', NOW)).toBeNull();
+  });
+
+  test('may be of a leap day', () => {
+    expect(readTypedTime('2028-02-29', 'utc', NOW)).toBe(Date.UTC(2028, 1, 29));
+  });
 });
 
 describe('a typed window', () => {
