@@ -52,6 +52,24 @@ describe('an access key', () => {
     await expect.poll(() => ids(page)).toEqual(['a', 'b']);
   });
 
+  test('is asked for again, whichever request it is that the program refuses', async () => {
+    const { page } = await openPage('columns=logId', { ...WITH_KEY, expectsFailures: true });
+    await expect.poll(() => ids(page)).toEqual(['a', 'b']);
+    const dialog = page.getByRole('dialog', { name: 'Access key' });
+    for (const [path, button] of [
+      ['zones', /^Zones:/],
+      ['all/tail', 'Live'],
+    ] as const) {
+      const detail = `${path} is refused`;
+      await page.route(`**/event-logs/${path}?**`, (route) => route.fulfill({ status: 401, json: { detail } }));
+      await page.getByRole('button', { name: button, exact: true }).click();
+      await expect.poll(() => dialog.getByRole('alert').textContent()).toBe(detail);
+      await page.keyboard.press('Escape');
+      await expect.poll(() => dialog.count()).toBe(0);
+      await page.keyboard.press('Escape');
+    }
+  });
+
   test('that does not open a zone is said so, with a way to those that it opens', async () => {
     const { page } = await openPage('columns=logId&zone=8', { ...WITH_KEY, expectsFailures: true });
     await expect.poll(() => notice(page).textContent()).toContain('Not with this key');

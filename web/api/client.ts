@@ -1,4 +1,4 @@
-import { accessKey } from './access-key.ts';
+import { accessKey, keyRefusal } from './access-key.ts';
 import { learnTime, programAhead, programNow } from './program-clock.ts';
 
 /** One thing that is wrong with a request. */
@@ -36,15 +36,30 @@ interface Call {
   readonly accept?: string;
 }
 
+interface Request extends RequestInit {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Like `fetch`, with the access key. Where it is refused, {@link keyRefusal} says so. */
+export async function fetchWithKey(path: string, { headers, ...init }: Request): Promise<Response> {
+  const key = accessKey.peek();
+  const response = await fetch(path, { ...init, headers: key === '' ? headers : { ...headers, AccessKey: key } });
+  learnTime(response.headers.get('date'));
+  // The answer to a key that has been replaced meanwhile says nothing about the new one.
+  if (key !== accessKey.peek()) return response;
+  if (response.status === 401) keyRefusal.value = { message: (await failureOf(response.clone())).message };
+  else if (response.ok) keyRefusal.value = null;
+  return response;
+}
+
 /** Sends a request with the access key. Throws {@link RequestFailed}, or the signal's reason where it aborts. */
 export async function send(path: string, { signal, body, accept = 'application/json' }: Call): Promise<Response> {
   const headers: Record<string, string> = { accept };
-  if (accessKey.peek() !== '') headers['AccessKey'] = accessKey.peek();
   if (body !== undefined) headers['content-type'] = 'application/json';
   const init = body === undefined ? { headers, signal } : { method: 'POST', headers, body: JSON.stringify(body), signal };
   let response: Response;
   try {
-    response = await fetch(path, init);
+    response = await fetchWithKey(path, init);
   } catch (error) {
     signal.throwIfAborted();
     throw new RequestFailed({
@@ -54,7 +69,6 @@ export async function send(path: string, { signal, body, accept = 'application/j
       faults: [],
     });
   }
-  learnTime(response.headers.get('date'));
   if (!response.ok) throw new RequestFailed(await failureOf(response));
   return response;
 }

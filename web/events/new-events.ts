@@ -22,6 +22,12 @@ export function NewEvents() {
     if (now === null || !isOpenEnded) return;
     const abort = new AbortController();
     const { question } = now;
+    const notCounted = (error: unknown): void => {
+      if (!(error instanceof RequestFailed)) throw error;
+      setLost(error.failure.message);
+      // Else the dialog for a key that somebody has closed would come again and again.
+      if (error.failure.status === 401) clearInterval(timer);
+    };
     const countNow = async (): Promise<void> => {
       const window = { from: question.body.to, to: programNow() };
       if (document.hidden || progress.peek().kind === 'asking' || window.from >= window.to) return;
@@ -29,9 +35,7 @@ export function NewEvents() {
         const { total } = await explore(question.zones, { ...window, ...conditionsOf(question), pageSize: 0 }, abort.signal);
         if (!abort.signal.aborted) [setCount(total), setLost(null)];
       } catch (error) {
-        if (abort.signal.aborted) return;
-        if (!(error instanceof RequestFailed)) throw error;
-        setLost(error.failure.message);
+        if (!abort.signal.aborted) notCounted(error);
       }
     };
     const timer = setInterval(() => void countNow(), PAUSE_MS);

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { accessKey } from '../api/access-key.ts';
 import { askUpToNow, type Failure, RequestFailed } from '../api/client.ts';
 import { type EventRow, rowKey } from '../api/event-row.ts';
 import { explorer } from '../state/explorer.ts';
@@ -30,7 +31,7 @@ export function SurroundingEvents({ row, ip }: { readonly row: EventRow; readonl
       },
     );
     return () => abort.abort();
-  }, [key, ip, turn]);
+  }, [key, ip, turn, accessKey.value]);
 
   if (progress.kind === 'asking') return html`<p class="hint" role="status">Looking for events of ${ip}…</p>`;
   if (progress.kind === 'failed') {

@@ -1,5 +1,6 @@
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
 import { accessKey } from '../api/access-key.ts';
+import { fetchWithKey } from '../api/client.ts';
 import { type EventRow, readRow } from '../api/event-row.ts';
 import { explorer } from '../state/explorer.ts';
 import { zonesText } from '../state/explorer-state.ts';
@@ -38,13 +39,8 @@ function watch(zones: string, search: string, signal: AbortSignal): void {
     list.value = withRows(list.peek(), gathered);
     gathered = [];
   };
-  const fetchStream = (headers: Readonly<Record<string, string>>): Promise<Response> => {
-    const key = accessKey.peek();
-    return fetch(`/shield/event-logs/${zones}/tail?${new URLSearchParams({ search })}`, {
-      headers: { ...headers, ...(key === '' ? {} : { AccessKey: key }) },
-      signal,
-    });
-  };
+  const fetchStream = (headers: Readonly<Record<string, string>>): Promise<Response> =>
+    fetchWithKey(`/shield/event-logs/${zones}/tail?${new URLSearchParams({ search })}`, { headers, signal });
   void watchTail({
     fetchStream,
     onRow(text) {

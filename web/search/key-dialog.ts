@@ -1,15 +1,15 @@
 import { effect, signal, useSignal } from '@preact/signals';
-import { accessKey, setAccessKey } from '../api/access-key.ts';
-import { askAgain, failure } from '../state/answers.ts';
+import { accessKey, keyRefusal, setAccessKey } from '../api/access-key.ts';
+import { askAgain } from '../state/answers.ts';
 import { Dialog } from '../widgets/dialog.ts';
 import { html } from '../widgets/html.ts';
 
 const isOpen = signal(false);
 
-/** Opens the dialog when the program asks for a key. */
+/** Opens the dialog when the program asks for a key, whatever was asked of it. */
 export function startAskingForKey(): void {
   effect(() => {
-    if (failure.value?.status === 401) isOpen.value = true;
+    if (keyRefusal.value !== null) isOpen.value = true;
   });
 }
 
@@ -36,9 +36,9 @@ function KeyDialog() {
     event.preventDefault();
     use(typed.value.trim());
   };
-  const refusal = failure.value?.status === 401 ? failure.value.message : null;
+  const refusal = keyRefusal.value;
   return html`<${Dialog} title="Access key" onClose=${close}>
-    ${refusal === null ? null : html`<p class="fault" role="alert">${refusal}</p>`}
+    ${refusal === null ? null : html`<p class="fault" role="alert">${refusal.message}</p>`}
     <form class="key-form" onSubmit=${submit}>
       <label>
         Key

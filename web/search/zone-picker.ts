@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { accessKey } from '../api/access-key.ts';
 import { failure } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { type Zones, zonesText } from '../state/explorer-state.ts';
@@ -39,7 +40,7 @@ interface ZoneFormProps {
 function ZoneForm({ close }: ZoneFormProps) {
   const { zones, clock } = explorer.value;
   const typed = useSignal(zones === 'all' ? '' : zonesText(zones));
-  useEffect(() => void loadZones(), []);
+  useEffect(() => void loadZones(), [accessKey.value]);
   const list = zoneList.value;
   const read = typed.value.trim() === '' ? 'all' : readZones(typed.value.replaceAll(/\s/g, ''));
   const choose = (next: Zones): void => {
