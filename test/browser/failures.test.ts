@@ -70,6 +70,19 @@ describe('an access key', () => {
     }
   });
 
+  test('with a character that cannot be sent is said to have one, in the dialog and by the live tail', async () => {
+    const { page } = await openPage('columns=logId&live=on', { expectsFailures: true });
+    const dialog = page.getByRole('dialog', { name: 'Access key' });
+    await dialog.getByLabel('Key').fill('a-key-with-€-inside-it');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => dialog.getByRole('alert').textContent()).toContain('Character 12 of the key');
+    await expect.poll(() => page.getByRole('main').textContent()).toContain('refused the live tail: Character 12 of the key');
+    expect(await notice(page).textContent()).not.toContain('No connection');
+    await dialog.getByLabel('Key').fill(KEY);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.getByRole('main').textContent()).toContain('Watching');
+  });
+
   test('that does not open a zone is said so, with a way to those that it opens', async () => {
     const { page } = await openPage('columns=logId&zone=8', { ...WITH_KEY, expectsFailures: true });
     await expect.poll(() => notice(page).textContent()).toContain('Not with this key');

@@ -43,13 +43,25 @@ interface Request extends RequestInit {
 /** Like `fetch`, with the access key. Where it is refused, {@link keyRefusal} says so. */
 export async function fetchWithKey(path: string, { headers, ...init }: Request): Promise<Response> {
   const key = accessKey.peek();
-  const response = await fetch(path, { ...init, headers: key === '' ? headers : { ...headers, AccessKey: key } });
-  learnTime(response.headers.get('date'));
+  const answer = async (): Promise<Response> => {
+    const response = await fetch(path, { ...init, headers: key === '' ? headers : { ...headers, AccessKey: key } });
+    learnTime(response.headers.get('date'));
+    return response;
+  };
+  const response = refusalOf(key) ?? (await answer());
   // The answer to a key that has been replaced meanwhile says nothing about the new one.
   if (key !== accessKey.peek()) return response;
   if (response.status === 401) keyRefusal.value = { message: (await failureOf(response.clone())).message };
   else if (response.ok) keyRefusal.value = null;
   return response;
+}
+
+/** A refusal in place of the program's where a key cannot even be sent; null where it can. No part of the key is shown. */
+function refusalOf(key: string): Response | null {
+  const at = key.search(/[^!-~]/);
+  if (at === -1) return null;
+  const detail = `Character ${at + 1} of the key is one that no key has; keys are of printable ASCII characters without blanks`;
+  return Response.json({ errorKey: 'access.key_character', detail }, { status: 401 });
 }
 
 /** Sends a request with the access key. Throws {@link RequestFailed}, or the signal's reason where it aborts. */
