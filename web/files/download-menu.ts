@@ -1,4 +1,5 @@
 import { accessKey } from '../api/access-key.ts';
+import { programNow } from '../api/program-clock.ts';
 import { type Answered, answered } from '../state/answers.ts';
 import type { Question } from '../state/question.ts';
 import { html } from '../widgets/html.ts';
@@ -62,7 +63,7 @@ function curlItems(question: Question): readonly MenuItem[] {
   const explore = { url: `${location.origin}/shield/event-logs/${question.zones}/explore`, body: question.body, needsKey };
   const events = {
     url: `${location.origin}${exportPath(question)}`,
-    body: exportBody(question, Date.now()),
+    body: exportBody(question, programNow()),
     accept: EXPORT_TYPES.ndjson,
     needsKey,
   };

@@ -1,5 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { RequestFailed, send } from '../api/client.ts';
+import { programNow } from '../api/program-clock.ts';
 import type { Question } from '../state/question.ts';
 import { say } from '../widgets/toast.ts';
 import { copyStream, type FileTarget } from './copy-stream.ts';
@@ -62,7 +63,7 @@ async function askedStream(
   { target, signal }: { readonly target: FileTarget; readonly signal: AbortSignal },
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   try {
-    const call = { signal, body: exportBody(question, Date.now()), accept: EXPORT_TYPES[format] };
+    const call = { signal, body: exportBody(question, programNow()), accept: EXPORT_TYPES[format] };
     const { body } = await send(exportPath(question), call);
     if (body === null) throw new Error('the answer has no body');
     return body;

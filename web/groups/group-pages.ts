@@ -1,4 +1,5 @@
 import { explore, type Group } from '../api/explore.ts';
+import { programNow } from '../api/program-clock.ts';
 import { conditionsOf, withinReach } from '../events/event-pages.ts';
 import type { Answered } from '../state/answers.ts';
 import type { Question } from '../state/question.ts';
@@ -6,7 +7,7 @@ import { PAGE_ITEMS, type PageAnswer, type Stretch } from '../table/loaded-pages
 import { createPageLoader } from '../table/page-loader.ts';
 
 async function askPage(question: Question, { from, to }: Stretch, page: number, signal: AbortSignal): Promise<PageAnswer<Group>> {
-  const window = withinReach({ from, to }, Date.now());
+  const window = withinReach({ from, to }, programNow());
   if (window === null) return { page, items: [], total: 0, from: to };
   const { groupBy = [], buckets = 0 } = question.body;
   const body = { ...window, ...conditionsOf(question), groupBy, buckets, page, pageSize: PAGE_ITEMS };
