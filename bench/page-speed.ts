@@ -75,7 +75,7 @@ interface Turn {
 
 /** Opens the page as somebody who comes for the first time, and filters by the first value of the first field. */
 async function takeTurn(browser: Browser, url: string): Promise<Turn> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-US' });
   const page = await context.newPage();
   await page.addInitScript(WATCH);
   await page.addInitScript(pageClock(BENCH_NOW_MS));

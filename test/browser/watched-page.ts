@@ -78,9 +78,12 @@ export function pagesOf(url: () => string): OpenPage {
   };
 }
 
+/** Without a locale, Chromium takes one of the environment that is no language tag where that has none, such as `en-US@posix`. */
+const USUAL: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Berlin', locale: 'en-US' };
+
 async function openPage(browser: Browser, url: string, options: PageOptions): Promise<OpenedPage> {
   const { expectsFailures = false, initScript, ...contextOptions } = options;
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Berlin', ...contextOptions });
+  const context = await browser.newContext({ ...USUAL, ...contextOptions });
   const { origin } = new URL(url);
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
   const page = await context.newPage();
