@@ -73,8 +73,8 @@ export async function countTogether(
   fields: readonly GroupDimension[],
   { values }: ValueCountLimits,
 ): Promise<{ readonly counts: CountsByField; readonly total: number }> {
-  const rows = await scope.runner.run(valueCountsStatement(scope.plan, fields, values, scope.events()));
-  return { counts: countsIn(rows, fields), total: rows.map(valuesIn).find(({ field }) => field === fields.length)?.first[0]?.count ?? 0 };
+  const found = countsByIndex(await scope.runner.run(valueCountsStatement(scope.plan, fields, values, scope.events())));
+  return { counts: countsOfFields(found, fields), total: found.get(fields.length)?.first[0]?.count ?? 0 };
 }
 
 /** Counts as the first phase of a group search does, which knows fields of which nearly every event has a value of its own. */
@@ -96,7 +96,8 @@ async function findChanged(
     return known;
   }
   const fields = [...known.keys()];
-  const changes = countsIn(await scope.runner.run(changedValueCountsStatement(scope.plan, fields, limits.values, events, extent)), fields);
+  const rows = await scope.runner.run(changedValueCountsStatement(scope.plan, fields, limits.values, events, extent));
+  const changes = countsOfFields(countsByIndex(rows), fields);
   const found = new Map<GroupDimension, FieldCounts>();
   for (const [field, before] of known) {
     const changed = changes.get(field) ?? NOTHING;
@@ -145,17 +146,18 @@ export async function countsOf(scope: SearchScope, field: GroupDimension, values
   return counts;
 }
 
-function countsIn(rows: readonly DuckDBValue[][], fields: readonly GroupDimension[]): CountsByField {
-  const found = new Map(rows.map(valuesIn).map(({ field, ...counts }) => [field, counts]));
-  return new Map(fields.map((field, index) => [field, found.get(index) ?? NOTHING]));
+/** Reads the rows of a statement that counts values: by the index of their field. */
+function countsByIndex(rows: readonly DuckDBValue[][]): ReadonlyMap<number, FieldCounts> {
+  return new Map(
+    rows.map(([field, distinct, values, counts]) => {
+      const numbers: readonly (number | null)[] = JSON.parse(counts as string);
+      const texts: readonly string[] = JSON.parse(values as string);
+      const first = inOrder(texts.map((value, index) => ({ value, count: numbers[index] ?? 0 })));
+      return [Number(field), { distinct: Number(distinct), first }];
+    }),
+  );
 }
 
-function valuesIn([field, distinct, values, counts]: readonly DuckDBValue[]): FieldCounts & { readonly field: number } {
-  const numbers: readonly (number | null)[] = JSON.parse(counts as string);
-  const texts: readonly string[] = JSON.parse(values as string);
-  return {
-    field: Number(field),
-    distinct: Number(distinct),
-    first: inOrder(texts.map((value, index) => ({ value, count: numbers[index] ?? 0 }))),
-  };
+function countsOfFields(found: ReadonlyMap<number, FieldCounts>, fields: readonly GroupDimension[]): CountsByField {
+  return new Map(fields.map((field, index) => [field, found.get(index) ?? NOTHING]));
 }
