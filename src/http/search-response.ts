@@ -18,7 +18,7 @@ export function zoneRowJson(row: EventRow): string {
   return `{${rowMembers(row)},"shieldZoneId":${row.zoneId}}`;
 }
 
-export function groupJson({ key, count, firstSeen, lastSeen, context, sparkline }: EventGroup): string {
+function groupJson({ key, count, firstSeen, lastSeen, context, sparkline }: EventGroup): string {
   const { country, asn, blocked, challenged, logged, features, ruleIds } = context;
   return JSON.stringify({
     key,
@@ -32,9 +32,13 @@ export function groupJson({ key, count, firstSeen, lastSeen, context, sparkline 
 
 /** EventLogsSearchResponse as JSON text, keys in the specification's order. */
 export function searchResponseJson(result: SearchResult, page: Page): string {
-  const rows = result.kind === 'rows' ? `[${result.rows.map(rowJson).join(',')}]` : 'null';
-  const groups = result.kind === 'groups' ? `[${result.groups.map(groupJson).join(',')}]` : 'null';
-  const totalPages = Math.ceil(result.total / page.size);
-  const pages = `"total":${result.total},"totalPages":${totalPages},"page":${page.index}`;
-  return `{"rows":${rows},"groups":${groups},${pages},"errorResponse":${SUCCEEDED}}`;
+  return `{${pageMembers(result, page, rowJson)},"errorResponse":${SUCCEEDED}}`;
+}
+
+/** The members of an answer that hold its page: rows, groups and totals. A page of the size 0 has neither rows nor groups. */
+export function pageMembers(result: SearchResult, { index, size }: Page, writeRow: (row: EventRow) => string): string {
+  const rows = size > 0 && result.kind === 'rows' ? `[${result.rows.map(writeRow).join(',')}]` : 'null';
+  const groups = size > 0 && result.kind === 'groups' ? `[${result.groups.map(groupJson).join(',')}]` : 'null';
+  const totalPages = size > 0 ? Math.ceil(result.total / size) : 0;
+  return `"rows":${rows},"groups":${groups},"total":${result.total},"totalPages":${totalPages},"page":${index}`;
 }
