@@ -1,3 +1,4 @@
+import { csvCell } from '../../query/csv-cell.ts';
 import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventRow } from '../../query/plan/search-result.ts';
@@ -43,19 +44,6 @@ function csvFormat(hasZones: boolean): ExportFormat {
 function ndjsonFormat(hasZones: boolean): ExportFormat {
   const json = hasZones ? zoneRowJson : rowJson;
   return { name: 'ndjson', contentType: 'application/x-ndjson; charset=utf-8', header: '', writeRow: (row) => `${json(row)}\n` };
-}
-
-/** A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula, and some of them trim blanks, tabs and line ends first. */
-const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@])/;
-
-const NEEDS_QUOTES = /[",\r\n]/;
-
-/** Writes a cell by RFC 4180. A formula gets a `'` in front; an empty text is `""`, and a missing one is nothing. */
-function csvCell(text: string | undefined): string {
-  if (text === undefined) return '';
-  if (text === '') return '""';
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /**

@@ -1,4 +1,6 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
+import type { FacetRequest, HistogramRequest } from '../../query/plan/explore-plan.ts';
+import type { Histogram as CountedHistogram, EventGroup, Facet } from '../../query/plan/search-result.ts';
 import type { LineClause } from '../../query/search-line.ts';
 import { ask, askText } from './client.ts';
 import { type EventRow, readRows } from './event-row.ts';
@@ -20,58 +22,19 @@ export interface ExploreRequest extends Window {
   readonly page?: number;
   /** 0: neither rows nor groups. */
   readonly pageSize: number;
-  readonly histogram?: { readonly buckets: number; readonly by: GroupDimension | null };
-  readonly facets?: readonly { readonly field: GroupDimension; readonly limit: number; readonly order: 'count' | 'difference' }[];
+  readonly histogram?: HistogramRequest;
+  readonly facets?: readonly FacetRequest[];
   readonly selection?: Partial<Window> & { readonly filters?: readonly LineClause[]; readonly exclude?: readonly LineClause[] };
 }
 
-export interface Group {
-  readonly key: Readonly<Partial<Record<GroupDimension, string>>>;
-  readonly count: number;
-  readonly firstSeen: number;
-  readonly lastSeen: number;
-  readonly context: {
-    readonly country: string;
-    readonly asn: string;
-    readonly blocked: number;
-    readonly challenged: number;
-    readonly logged: number;
-    readonly features: string;
-    readonly ruleIds: string;
-  };
-  readonly sparkline?: readonly number[];
-}
-
-export interface Series {
-  /** Null where the histogram has one series of all events; a missing value is the empty text. */
-  readonly value: string | null;
-  readonly total: number;
-  readonly counts: readonly number[];
-}
-
-export interface Histogram extends Window {
+/** As in the plan's answer, with the window and the number of its buckets. */
+export interface Histogram extends Window, CountedHistogram {
   readonly buckets: number;
-  readonly series: readonly Series[];
-  /** All other values together; null where nothing is left over. */
-  readonly other: { readonly total: number; readonly counts: readonly number[] } | null;
-}
-
-export interface FacetValue {
-  readonly value: string;
-  readonly count: number;
-  /** Null without a selection. */
-  readonly selected: number | null;
-}
-
-export interface Facet {
-  readonly field: GroupDimension;
-  readonly distinct: number;
-  readonly values: readonly FacetValue[];
 }
 
 export interface ExploreAnswer {
   readonly rows: readonly EventRow[] | null;
-  readonly groups: readonly Group[] | null;
+  readonly groups: readonly EventGroup[] | null;
   /** Of rows or groups, whichever were asked for. */
   readonly total: number;
   readonly totalPages: number;

@@ -1,52 +1,20 @@
+import { csvCell } from '../../query/csv-cell.ts';
+import type { GroupDimension } from '../../query/event-fields.ts';
+import type { EventGroup, Facet } from '../../query/plan/search-result.ts';
+
 /** Groups and facets of an answer as files. Events come from the export route, which writes its own. */
-
-/** The part of a group that files hold. */
-export interface FileGroup {
-  readonly key: Readonly<Record<string, string>>;
-  readonly count: number;
-  /** Unix milliseconds, UTC. */
-  readonly firstSeen: number;
-  readonly lastSeen: number;
-  readonly context: {
-    readonly country: string;
-    readonly asn: string;
-    readonly blocked: number;
-    readonly challenged: number;
-    readonly logged: number;
-    readonly features: string;
-    readonly ruleIds: string;
-  };
-  readonly sparkline?: readonly number[];
-}
-
-export interface FileFacet {
-  readonly field: string;
-  readonly values: readonly { readonly value: string; readonly count: number; readonly selected: number | null }[];
-}
 
 export type FileFormat = 'csv' | 'ndjson';
 
-/** A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula, and some of them trim blanks, tabs and line ends first. */
-const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@])/;
-
-/** A cell by the rules of the export: RFC 4180, `'` in front of a formula, `""` for an empty text and nothing for a missing one. */
-export function csvCell(value: string | number | null): string {
-  if (value === null) return '';
-  if (value === '') return '""';
-  const text = String(value);
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
 function csvRecord(cells: readonly (string | number | null)[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
+  return `${cells.map((cell) => csvCell(cell === null ? undefined : String(cell))).join(',')}\r\n`;
 }
 
 /**
  * The groups as the table shows them, with the dimensions in its order. The most frequent country and AS number have `top` before their
  * names in CSV, because both may be dimensions, too. NDJSON has the groups as they were answered.
  */
-export function groupsFile(groups: readonly FileGroup[], dimensions: readonly string[], format: FileFormat): string {
+export function groupsFile(groups: readonly EventGroup[], dimensions: readonly GroupDimension[], format: FileFormat): string {
   if (format === 'ndjson') return groups.map((group) => `${JSON.stringify(group)}\n`).join('');
   const header = [...dimensions, 'count', 'firstSeen', 'lastSeen', 'blocked', 'challenged', 'logged', 'topCountry', 'topAsn'];
   const lines = groups.map(({ key, count, firstSeen, lastSeen, context, sparkline }) =>
@@ -69,7 +37,7 @@ export function groupsFile(groups: readonly FileGroup[], dimensions: readonly st
 }
 
 /** The values of all facets, one a line. */
-export function facetsFile(facets: readonly FileFacet[], format: FileFormat): string {
+export function facetsFile(facets: readonly Pick<Facet, 'field' | 'values'>[], format: FileFormat): string {
   const values = facets.flatMap(({ field, values }) => values.map(({ value, count, selected }) => ({ field, value, count, selected })));
   if (format === 'ndjson') return values.map((value) => `${JSON.stringify(value)}\n`).join('');
   const lines = values.map(({ field, value, count, selected }) => csvRecord([field, value, count, selected]));

@@ -1,4 +1,5 @@
-import { explore, type Group } from '../api/explore.ts';
+import type { EventGroup } from '../../query/plan/search-result.ts';
+import { explore } from '../api/explore.ts';
 import { programNow } from '../api/program-clock.ts';
 import { conditionsOf, withinReach } from '../events/event-pages.ts';
 import type { Answered } from '../state/answers.ts';
@@ -6,7 +7,7 @@ import type { Question } from '../state/question.ts';
 import { PAGE_ITEMS, type PageAnswer, type Stretch } from '../table/loaded-pages.ts';
 import { createPageLoader } from '../table/page-loader.ts';
 
-async function askPage(question: Question, { from, to }: Stretch, page: number, signal: AbortSignal): Promise<PageAnswer<Group>> {
+async function askPage(question: Question, { from, to }: Stretch, page: number, signal: AbortSignal): Promise<PageAnswer<EventGroup>> {
   const window = withinReach({ from, to }, programNow());
   if (window === null) return { page, items: [], total: 0, from: to };
   const { groupBy = [], buckets = 0 } = question.body;
@@ -16,12 +17,12 @@ async function askPage(question: Question, { from, to }: Stretch, page: number, 
 }
 
 /** Names a group among those of one question. */
-function groupKey({ key }: Group): string {
+function groupKey({ key }: EventGroup): string {
   return JSON.stringify(key);
 }
 
 /** The groups of the table, as far as they are loaded. */
-const pages = createPageLoader<Group, Question>({ ask: askPage, keyOf: groupKey });
+const pages = createPageLoader<EventGroup, Question>({ ask: askPage, keyOf: groupKey });
 
 export const { loaded, turn, failure, want, retry } = pages;
 

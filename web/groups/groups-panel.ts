@@ -1,6 +1,7 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { GroupDimension } from '../../query/event-fields.ts';
-import type { Group, Histogram, Window } from '../api/explore.ts';
+import type { EventGroup } from '../../query/plan/search-result.ts';
+import type { Histogram, Window } from '../api/explore.ts';
 import { FailedPage, NothingFound } from '../events/events-panel.ts';
 import { answered } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
@@ -57,7 +58,7 @@ function groupsWords(count: number, total: number): string {
   return count === total ? words : `The first ${countText(count)} of ${words}: narrow the search for the others`;
 }
 
-function showEvents({ key }: Group): void {
+function showEvents({ key }: EventGroup): void {
   // Not those that are chosen by now: the group is of the last answer.
   const state = { ...explorer.peek(), groupBy: answered.peek()?.question.body.groupBy ?? [] };
   const words = state.groupBy.map((field) => `${field} ${valueText(key[field] ?? '')}`).join(', ');
@@ -83,21 +84,21 @@ const FIELD_REM: Readonly<Record<GroupDimension, number>> = {
   action: 7,
 };
 
-function dimensionColumn(field: GroupDimension): TableColumn<Group> {
-  const cell = ({ key }: Group) => html`<${Value} field=${field} value=${key[field] ?? ''} />`;
+function dimensionColumn(field: GroupDimension): TableColumn<EventGroup> {
+  const cell = ({ key }: EventGroup) => html`<${Value} field=${field} value=${key[field] ?? ''} />`;
   return { key: field, title: field, leastRem: FIELD_REM[field], grow: 1, cell };
 }
 
-function textColumn(key: string, title: string, leastRem: number, textOf: (group: Group) => string): TableColumn<Group> {
-  const cell = (group: Group) => html`<bdi title=${textOf(group)}>${textOf(group)}</bdi>`;
+function textColumn(key: string, title: string, leastRem: number, textOf: (group: EventGroup) => string): TableColumn<EventGroup> {
+  const cell = (group: EventGroup) => html`<bdi title=${textOf(group)}>${textOf(group)}</bdi>`;
   return { key, title, leastRem, grow: 0, cell };
 }
 
-function numberColumn(key: string, title: string, leastRem: number, textOf: (group: Group) => string): TableColumn<Group> {
+function numberColumn(key: string, title: string, leastRem: number, textOf: (group: EventGroup) => string): TableColumn<EventGroup> {
   return { key, title, leastRem, grow: 0, isNumber: true, cell: textOf };
 }
 
-function countColumns(all: number | null): readonly TableColumn<Group>[] {
+function countColumns(all: number | null): readonly TableColumn<EventGroup>[] {
   return [
     numberColumn('count', 'Events', 6, ({ count }) => countText(count)),
     numberColumn('share', 'Share', 4.5, ({ count }) => (all === null ? '' : shareText(count, all))),
@@ -105,7 +106,7 @@ function countColumns(all: number | null): readonly TableColumn<Group>[] {
 }
 
 /** What else is known of a group. Columns that are named for a field are left out where the table is grouped by it. */
-function contextColumns(clock: ExplorerState['clock']): readonly TableColumn<Group>[] {
+function contextColumns(clock: ExplorerState['clock']): readonly TableColumn<EventGroup>[] {
   return [
     numberColumn('blocked', 'Blocked', 6, ({ context }) => countText(context.blocked)),
     numberColumn('challenged', 'Challenged', 7.5, ({ context }) => countText(context.challenged)),
@@ -119,7 +120,7 @@ function contextColumns(clock: ExplorerState['clock']): readonly TableColumn<Gro
   ];
 }
 
-function sparklineColumn(window: Window, clock: ExplorerState['clock'], onPoint: (words: string | null) => void): TableColumn<Group> {
+function sparklineColumn(window: Window, clock: ExplorerState['clock'], onPoint: (words: string | null) => void): TableColumn<EventGroup> {
   return {
     key: 'sparkline',
     title: html`<${SparklineAxis} window=${window} clock=${clock} />`,

@@ -1,5 +1,5 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
-import type { Facet } from '../api/explore.ts';
+import type { Facet } from '../../query/plan/search-result.ts';
 
 /** A value that is more frequent in the selection than in the rest. Shares are 0..1. */
 export interface Difference {

@@ -1,5 +1,5 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
-import type { Facet } from '../api/explore.ts';
+import type { Facet } from '../../query/plan/search-result.ts';
 import { answered, eventsOf } from '../state/answers.ts';
 import { isDimension } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';

@@ -1,7 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
+import { csvCell } from '../../../query/csv-cell.ts';
 import { csvRow } from '../../../src/export/export-format.ts';
-import { csvCell, facetsFile, fileName, groupsFile } from '../../../web/files/group-lines.ts';
+import { facetsFile, fileName, groupsFile } from '../../../web/files/group-lines.ts';
 import { HOSTILE_STRINGS } from '../../corpus/hostile-strings.ts';
 
 const FORMULAS = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '\nx', '  =1', '1-1', 'a=b', "'=1"];
@@ -56,7 +57,7 @@ describe('groups as a file', () => {
 });
 
 describe('facets as a file', () => {
-  const facets = [
+  const facets: Parameters<typeof facetsFile>[0] = [
     { field: 'ua', values: TEXTS.map((value) => ({ value, count: 2, selected: null })) },
     { field: 'ip', values: [{ value: '::1', count: 3, selected: 1 }] },
   ];
