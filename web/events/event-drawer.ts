@@ -1,6 +1,7 @@
 import type { ComponentChild } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { DIMENSIONS } from '../../query/event-fields.ts';
+import { REACH_HOURS } from '../../query/search-limits.ts';
 import { type EventRow, rowKey } from '../api/event-row.ts';
 import { EVENT_COLUMNS, type EventColumn } from '../state/event-columns.ts';
 import { explorer } from '../state/explorer.ts';
@@ -62,7 +63,7 @@ function MissingEvent() {
   const what = words(event.key);
   if (event.kind === 'loading') return html`<${DrawerHead} /><p role="status">Looking for ${what}…</p>`;
   if (event.kind === 'gone') {
-    return html`<${DrawerHead} /><p role="status">There is no event ${what} any more. Searches reach 72 hours back.</p>`;
+    return html`<${DrawerHead} /><p role="status">There is no event ${what} any more. Searches reach ${REACH_HOURS} hours back.</p>`;
   }
   return html`<${DrawerHead} />
     <p class="failed" role="alert">${event.failure.message} <button type="button" onClick=${reloadEvent}>Try again</button></p>`;

@@ -1,15 +1,13 @@
 import { computed, signal } from '@preact/signals';
-import { REACH_HOURS } from '../../query/search-limits.ts';
 import { type EventRow, rowKey } from '../api/event-row.ts';
 import { type ExploreRequest, explore, type Window } from '../api/explore.ts';
 import { programNow } from '../api/program-clock.ts';
 import type { Answered } from '../state/answers.ts';
 import type { Question } from '../state/question.ts';
+import { REACH_MS } from '../state/time-range.ts';
 import { itemAt, lineCount, PAGE_ITEMS, type PageAnswer, type Stretch } from '../table/loaded-pages.ts';
 import { createPageLoader } from '../table/page-loader.ts';
 import { nextStretch } from './next-stretch.ts';
-
-const REACH_MS = REACH_HOURS * 3_600_000;
 
 /** The conditions of a question, without all else that it asks for. */
 export function conditionsOf({ body: { query, filters, exclude } }: Question): Pick<ExploreRequest, 'query' | 'filters' | 'exclude'> {

@@ -1,6 +1,6 @@
-import { REACH_HOURS } from '../../query/search-limits.ts';
 import { type EventRow, rowKey } from '../api/event-row.ts';
 import { type ExploreRequest, explore, type Window } from '../api/explore.ts';
+import { REACH_MS } from '../state/time-range.ts';
 
 /** Events of one address around one of them, newest first, that one included. */
 export interface Surroundings {
@@ -12,8 +12,6 @@ export interface Surroundings {
 
 /** Events on each side. */
 export const EACH_SIDE = 10;
-
-const REACH_MS = REACH_HOURS * 3_600_000;
 
 /**
  * A size of pages with which the last page of `total` items has at least `wanted` of them, or all. Searches answer the newest first; the

@@ -1,7 +1,5 @@
-import { REACH_HOURS } from '../../query/search-limits.ts';
 import type { Question } from '../state/question.ts';
-
-const REACH_MS = REACH_HOURS * 3_600_000;
+import { REACH_MS } from '../state/time-range.ts';
 
 /** The path that exports the events of a question. */
 export function exportPath({ zones }: Question): string {

@@ -1,5 +1,6 @@
+import { TOLERANCE_SECONDS } from '../../query/search-limits.ts';
 import type { Window } from '../api/explore.ts';
-import { REACH_MINUTES } from '../state/time-range.ts';
+import { REACH_MINUTES, REACH_MS } from '../state/time-range.ts';
 
 type Clock = 'local' | 'utc';
 
@@ -40,15 +41,14 @@ export interface WindowFault {
   readonly message: string;
 }
 
-const HOUR_MS = 3_600_000;
-const TOLERANCE_MS = 60_000;
+const TOLERANCE_MS = TOLERANCE_SECONDS * 1_000;
 
 /** Reads the two ends of a window. */
 export function readTypedWindow(from: string, to: string, clock: Clock, now: number): Window | WindowFault {
   const window = { from: readTypedTime(from, clock, now), to: readTypedTime(to, clock, now) };
   if (window.from === null) return { end: 'from', message: 'A time such as 2026-11-24 09:09:00, 09:09 or now' };
   if (window.to === null) return { end: 'to', message: 'A time such as 2026-11-24 09:36:00, 09:36 or now' };
-  if (window.from < now - (REACH_MINUTES / 60) * HOUR_MS - TOLERANCE_MS) {
+  if (window.from < now - REACH_MS - TOLERANCE_MS) {
     return { end: 'from', message: `Events are searched up to ${REACH_MINUTES / 60} hours back` };
   }
   if (window.to > now + TOLERANCE_MS) return { end: 'to', message: 'This is in the future' };

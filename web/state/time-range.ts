@@ -1,3 +1,4 @@
+import { REACH_HOURS } from '../../query/search-limits.ts';
 import type { Window } from '../api/explore.ts';
 
 /** The time that is searched: up to now, or between two times in Unix milliseconds. */
@@ -8,7 +9,8 @@ export type TimeRange =
 const MINUTE_MS = 60_000;
 
 /** How far back a window may reach. */
-export const REACH_MINUTES = 72 * 60;
+export const REACH_MINUTES = REACH_HOURS * 60;
+export const REACH_MS = REACH_MINUTES * MINUTE_MS;
 
 export const PRESET_MINUTES: readonly number[] = [15, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 48 * 60, REACH_MINUTES];
 
