@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { expect, inject, test } from 'vitest';
 import { lastWords, PRESET_MINUTES } from '../../web/state/time-range.ts';
 import { linesAround } from './event-table.ts';
@@ -17,6 +17,12 @@ async function openPicker(page: Page) {
 
 /** `2026-11-24 13:05:59`, by a clock so many hours ahead of UTC. */
 const written = (ms: number, hours = 0): string => new Date(ms + hours * HOUR_MS).toISOString().slice(0, 19).replace('T', ' ');
+
+/** The time that the first line of the table shows, read as UTC. */
+async function firstTime(page: Page): Promise<number> {
+  const text = (await linesAround(page, 0)).get(0)?.[0] ?? '';
+  return Date.parse(`${text.replace(' ', 'T')}Z`);
+}
 
 test('every preset asks up to now, and stands in the link', async () => {
   const watched = await openPage('zone=12');
@@ -58,19 +64,39 @@ test('two times are typed by the clock of the place or by UTC, and shown by it e
   await picker.getByRole('button', { name: 'Search this time' }).click();
   await expect.poll(() => watched.lastQuestion()).toMatchObject({ from, to });
   expect(await page.getByRole('button', { name: /^Time:/ }).textContent()).toContain(written(from, 5.5));
-  const local = (await linesAround(page, 0)).get(0)?.[0];
+  // The first line is of the time before as long as there is no answer about this one.
+  await expect.poll(() => firstTime(page)).toBeLessThan(to + 5.5 * HOUR_MS);
+  const local = await firstTime(page);
   picker = await openPicker(page);
   await picker.getByRole('radio', { name: 'UTC' }).check();
   expect(await picker.getByRole('textbox', { name: 'From' }).inputValue()).toBe(written(from));
   await page.keyboard.press('Escape');
   expect(await page.getByRole('button', { name: /^Time:/ }).textContent()).toContain(written(from));
-  const utc = (await linesAround(page, 0)).get(0)?.[0];
-  expect(Date.parse(`${local?.replace(' ', 'T')}Z`) - Date.parse(`${utc?.replace(' ', 'T')}Z`)).toBe(5.5 * HOUR_MS);
+  expect(local - (await firstTime(page))).toBe(5.5 * HOUR_MS);
   expect(new URL(page.url()).searchParams.get('clock')).toBe('utc');
   picker = await openPicker(page);
   await picker.getByRole('textbox', { name: 'From' }).fill(written(from + HOUR_MS));
   await page.keyboard.press('Enter');
   await expect.poll(() => watched.lastQuestion()).toMatchObject({ from: from + HOUR_MS, to });
+});
+
+test('the times of the picker are those that were asked for last, also before there is an answer', async () => {
+  const to = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS;
+  const { page } = await openPage('zone=12&clock=utc');
+  await page.getByRole('region', { name: 'Fields' }).waitFor();
+  const held: Route[] = [];
+  await page.route('**/explore', (route) => {
+    held.push(route);
+  });
+  let picker = await openPicker(page);
+  await picker.getByRole('textbox', { name: 'From' }).fill(written(to - HOUR_MS));
+  await picker.getByRole('textbox', { name: 'To' }).fill(written(to));
+  await page.keyboard.press('Enter');
+  await expect.poll(() => held.length).toBe(1);
+  picker = await openPicker(page);
+  expect(await picker.getByRole('textbox', { name: 'From' }).inputValue()).toBe(written(to - HOUR_MS));
+  expect(await picker.getByRole('textbox', { name: 'To' }).inputValue()).toBe(written(to));
+  await held[0]?.continue();
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { programNow } from '../api/program-clock.ts';
-import { answered, faultAt } from '../state/answers.ts';
+import { faultAt } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { lastWords, PRESET_MINUTES, type TimeRange, windowOf } from '../state/time-range.ts';
 import { timeText } from '../widgets/format.ts';
@@ -39,7 +39,7 @@ interface TimeFormProps {
 
 function TimeForm({ close, fault }: TimeFormProps) {
   const { range, clock } = explorer.value;
-  const shown = answered.peek()?.question.body ?? windowOf(range, programNow());
+  const shown = windowOf(range, programNow());
   const from = useSignal(timeText(shown.from, clock));
   const to = useSignal(timeText(shown.to, clock));
   const read = readTypedWindow(from.value, to.value, clock, programNow());
