@@ -47,7 +47,7 @@ export async function findValueCounts(
       found.set(field, counts);
     }
   }
-  const apart = fields.filter((field) => field === 'url' && events > limits.together);
+  const apart = fields.filter((field) => isCountedApart(field, events, limits));
   const together = fields.filter((field) => !found.has(field) && !apart.includes(field));
   for (const some of oneByOne ? together.map((field) => [field]) : together.length === 0 ? [] : [together]) {
     const { counts } = await countTogether(scope, some, limits);
@@ -59,6 +59,11 @@ export async function findValueCounts(
     found.set(field, await countApart(scope, field, limits));
   }
   return found;
+}
+
+/** Whether nearly every event may have a value of its own. `events`: the most that the search can find. */
+export function isCountedApart(field: GroupDimension, events: number, { together }: ValueCountLimits): boolean {
+  return field === 'url' && events > together;
 }
 
 /** Whether nothing has expired since the earlier counts, and their window is nearly the same: it may have moved with the clock. */

@@ -1,0 +1,52 @@
+import { differenceOf, type FieldCounts, isWhole, type SelectedCount, type Sides, type ValueCount } from './field-counts.ts';
+
+/** A value of which maybe not everything is counted. A number that is not known is undefined. */
+export interface PartlyCounted {
+  readonly value: string;
+  readonly count: number | undefined;
+  /** Number of its events in the selection. */
+  readonly selected: number | undefined;
+}
+
+export interface Contenders {
+  /** All of the known values that can be among the first ones of the facet. */
+  readonly values: readonly PartlyCounted[];
+  /** No value that is in neither list can differ by more. Undefined: both lists together have all values. */
+  readonly mostOfOthers: bigint | undefined;
+}
+
+/**
+ * The values that can be among the first `limit` of a facet by difference, after the most frequent values of a search and of its selection.
+ * What is not among these is not counted, but it has no more events than the last of them.
+ */
+export function contendersOf(counts: FieldCounts, selected: FieldCounts, sides: Sides, limit: number): Contenders {
+  const mostCount = mostOfOthers(counts);
+  const mostSelected = mostOfOthers(selected);
+  const countOf = new Map(counts.first.map(({ value, count }) => [value, count]));
+  const selectedOf = new Map(selected.first.map(({ value, count }) => [value, count]));
+  const known = Array.from(new Set([...countOf.keys(), ...selectedOf.keys()]), (value) => {
+    // A value that is not counted because each of the others has one event, or none, is known all the same.
+    const inSelection = selectedOf.get(value) ?? (mostSelected === 0 ? 0 : undefined);
+    const one: PartlyCounted = { value, count: countOf.get(value) ?? (mostCount === 1 ? 1 : undefined), selected: inSelection };
+    const { count = Math.max(mostCount, inSelection ?? 0), selected = 0 } = one;
+    const least = differenceOf({ value, count, selected }, sides);
+    const most = differenceOf(mostOf(one, mostSelected), sides);
+    return { one, least, most };
+  });
+  const threshold = known.map(({ least }) => least).sort((a, b) => Number(b > a) - Number(b < a))[limit - 1];
+  const values = known.filter(({ most }) => threshold === undefined || most >= threshold).map(({ one }) => one);
+  const otherSelected = Math.min(mostSelected, mostCount);
+  const other = { value: '', count: Math.max(otherSelected, 1), selected: otherSelected };
+  return { values, mostOfOthers: known.length === counts.distinct ? undefined : differenceOf(other, sides) };
+}
+
+/** The most events that a value can have which is not among the first. */
+function mostOfOthers(counts: FieldCounts): number {
+  return isWhole(counts) ? 0 : (counts.first.at(-1) as ValueCount).count;
+}
+
+/** The numbers by which the value would differ most. */
+function mostOf({ value, count, selected }: PartlyCounted, mostSelected: number): SelectedCount {
+  const inSelection = selected ?? Math.min(mostSelected, count ?? mostSelected);
+  return { value, count: count ?? Math.max(inSelection, 1), selected: inSelection };
+}

@@ -1,0 +1,178 @@
+import type { GroupDimension } from '../../../query/event-fields.ts';
+import type { ExplorePlan, FacetRequest, Selection } from '../../../query/plan/explore-plan.ts';
+import type { Facet } from '../../../query/plan/search-result.ts';
+import { differenceFacetStatement, otherValuesStatement } from '../../../sql/explore-statements.ts';
+import { unmarkText } from '../../../sql/statement.ts';
+import { contendersOf, type PartlyCounted } from './difference-contenders.ts';
+import {
+  areOthersSingle,
+  byDifference,
+  differenceOf,
+  eventsOf,
+  type FieldCounts,
+  isWhole,
+  type SelectedCount,
+  type Sides,
+} from './field-counts.ts';
+import type { SearchScope } from './search-scope.ts';
+import { type CountsByField, countsOf, countTogether, isCountedApart, type ValueCounting } from './value-counts.ts';
+
+/** The facets, and the number of events in the selection; null without one. `counts`: of all fields that have a facet. */
+export async function findFacets(
+  scope: SearchScope,
+  { facets, selection }: Pick<ExplorePlan, 'facets' | 'selection'>,
+  counting: ValueCounting,
+  counts: CountsByField,
+): Promise<{ readonly facets: readonly Facet[]; readonly selectedTotal: number | null }> {
+  const selected = selection === null ? null : await select(scope, selection, counting, counts);
+  const found: Facet[] = [];
+  for (const facet of facets) {
+    const of = counts.get(facet.field) as FieldCounts;
+    found.push({ field: facet.field, distinct: of.distinct, values: await findValues(scope, facet, of, selected) });
+  }
+  return { facets: found, selectedTotal: selected?.total ?? null };
+}
+
+/** The selection as a search of its own. */
+interface Selected {
+  readonly selection: Selection;
+  readonly scope: SearchScope;
+  readonly total: number;
+  /** Undefined: the number of the search's events is not known, because no facet has all values. */
+  readonly sides: Sides | undefined;
+  /** Those of fields that are counted apart are missing. */
+  readonly counts: CountsByField;
+}
+
+async function select(
+  scope: SearchScope,
+  selection: Selection,
+  { events, limits }: ValueCounting,
+  known: CountsByField,
+): Promise<Selected> {
+  const { where } = scope.plan;
+  const within = scope.asking({ window: selection.window, where: { kind: 'all', of: [where, selection.where] } });
+  const together = [...known.keys()].filter((field) => !isCountedApart(field, events, limits));
+  const { total, counts } = await countTogether(within, together, limits);
+  const summed = [...known.values()].find((one) => isWhole(one) || areOthersSingle(one));
+  return { selection, scope: within, total, sides: summed && { inside: total, outside: eventsOf(summed) - total }, counts };
+}
+
+async function findValues(
+  scope: SearchScope,
+  request: FacetRequest,
+  counts: FieldCounts,
+  selected: Selected | null,
+): Promise<Facet['values']> {
+  const { field, limit, order } = request;
+  const first = counts.first.slice(0, limit);
+  if (selected === null) {
+    return first.map((one) => ({ ...one, selected: null }));
+  }
+  const inSelection = selected.counts.get(field);
+  if (order === 'count') {
+    const known = new Map(inSelection?.first.map(({ value, count }) => [value, count]));
+    const others = inSelection !== undefined && isWhole(inSelection) ? 0 : undefined;
+    return await counted(
+      scope,
+      selected.scope,
+      field,
+      first.map((one) => ({ ...one, selected: known.get(one.value) ?? others })),
+    );
+  }
+  const found = inSelection === undefined ? undefined : await firstByDifference(scope, request, counts, inSelection, selected);
+  return found ?? (await singletonsByDifference(scope, request, counts, selected)) ?? (await countByDifference(scope, request, selected));
+}
+
+/** More values than this are not counted one by one. */
+const MOST_CONTENDERS = 1_000;
+
+/** The first values of a facet by difference. Undefined where one that is not known may be among them, or where too many may. */
+async function firstByDifference(
+  scope: SearchScope,
+  { field, limit }: FacetRequest,
+  counts: FieldCounts,
+  inSelection: FieldCounts,
+  selected: Selected,
+): Promise<readonly SelectedCount[] | undefined> {
+  const { sides } = selected;
+  if (sides === undefined) {
+    return undefined;
+  }
+  const { values, mostOfOthers } = contendersOf(counts, inSelection, sides, limit);
+  if (values.filter(({ count, selected }) => count === undefined || selected === undefined).length > MOST_CONTENDERS) {
+    return undefined;
+  }
+  const first = byDifference(await counted(scope, selected.scope, field, values), sides).slice(0, limit);
+  const last = first.at(-1);
+  const isCertain =
+    mostOfOthers === undefined || (last !== undefined && first.length === limit && differenceOf(last, sides) > mostOfOthers);
+  return isCertain ? first : undefined;
+}
+
+/**
+ * The same where all values with several events are known: these and the first others in the selection, all of which differ by as much.
+ * Undefined where there are other values, or where one that is not in the selection may be among the first.
+ */
+async function singletonsByDifference(
+  scope: SearchScope,
+  { field, limit }: FacetRequest,
+  counts: FieldCounts,
+  selected: Selected,
+): Promise<readonly SelectedCount[] | undefined> {
+  const { sides } = selected;
+  if (sides === undefined || !areOthersSingle(counts)) {
+    return undefined;
+  }
+  const several = counts.first.filter(({ count }) => count > 1);
+  const among = several.map(({ value }) => value);
+  const statement = otherValuesStatement(selected.scope.plan, field, among, limit, selected.scope.events());
+  const singletons = (await scope.runner.run(statement)).map(([value]) => ({ value: unmarkText(value as string), count: 1, selected: 1 }));
+  const known = await counted(
+    scope,
+    selected.scope,
+    field,
+    several.map((one) => ({ ...one, selected: undefined })),
+  );
+  const values = byDifference([...known, ...singletons], sides).slice(0, limit);
+  const last = values.at(-1);
+  const isCertain = last !== undefined && values.length === limit && differenceOf(last, sides) > -BigInt(sides.inside);
+  return isCertain ? values : undefined;
+}
+
+/** Counts all values of the field once more, in the selection and as a whole. */
+async function countByDifference(scope: SearchScope, request: FacetRequest, { selection }: Selected): Promise<readonly SelectedCount[]> {
+  const rows = await scope.runner.run(differenceFacetStatement(scope.plan, request, selection, scope.events()));
+  return rows.map(([value, count, selected]) => ({
+    value: unmarkText(value as string),
+    count: Number(count),
+    selected: Number(selected),
+  }));
+}
+
+/** Counts what is not known of the values. */
+async function counted(
+  scope: SearchScope,
+  selected: SearchScope,
+  field: GroupDimension,
+  values: readonly PartlyCounted[],
+): Promise<SelectedCount[]> {
+  const counts = await countUnknown(scope, field, values, ({ count }) => count);
+  const inSelection = await countUnknown(selected, field, values, ({ selected }) => selected);
+  return values.map(({ value }) => ({ value, count: counts.get(value) as number, selected: inSelection.get(value) as number }));
+}
+
+/** The number of the search's events with each of the values, which is counted where it is not known. */
+async function countUnknown(
+  scope: SearchScope,
+  field: GroupDimension,
+  values: readonly PartlyCounted[],
+  knownOf: (value: PartlyCounted) => number | undefined,
+): Promise<ReadonlyMap<string, number>> {
+  const unknown = values.filter((one) => knownOf(one) === undefined).map(({ value }) => value);
+  const numbers = await countsOf(scope, field, unknown);
+  return new Map([
+    ...values.map((one) => [one.value, knownOf(one) ?? 0] as const),
+    ...unknown.map((value, index) => [value, numbers[index] as number] as const),
+  ]);
+}
