@@ -33,21 +33,21 @@ export async function openCatalog(folder: DataFolder, closing: Closing): Promise
  * Throws `StoreError` (`corrupt`) where a published file is missing or has another size.
  */
 async function cleanFolder(folder: DataFolder, catalog: Catalog): Promise<void> {
-  const published = new Map([...catalog.segments(), ...catalog.blobFiles()].map((part) => [part.file, part]));
+  const segments = catalog.segments().map((segment) => ({ ...segment, what: 'segment' }));
+  const blobFiles = catalog.blobFiles().map((blobFile) => ({ ...blobFile, what: 'blob file' }));
+  const published = new Map([...segments, ...blobFiles].map((part) => [part.file, part]));
   for (const name of await readdir(folder.segments)) {
     if (!published.has(name)) {
       await rm(join(folder.segments, name));
     }
   }
-  for (const { file, bytes } of published.values()) {
-    const path = join(folder.segments, file);
-    const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-      throw new StoreError('corrupt', `segment ${JSON.stringify(path)} is in the catalog and cannot be read: ${error.message}`, {
-        cause: error,
-      });
+  for (const { what, file, bytes } of published.values()) {
+    const named = `${what} ${JSON.stringify(join(folder.segments, file))}`;
+    const found = await stat(join(folder.segments, file)).catch((error: NodeJS.ErrnoException) => {
+      throw new StoreError('corrupt', `${named} is in the catalog and cannot be read: ${error.message}`, { cause: error });
     });
     if (found.size !== bytes) {
-      throw new StoreError('corrupt', `segment ${JSON.stringify(path)} has ${found.size} bytes; the catalog says ${bytes}`);
+      throw new StoreError('corrupt', `${named} has ${found.size} bytes; the catalog says ${bytes}`);
     }
   }
   for (const path of [folder.links, folder.spill]) {

@@ -171,16 +171,18 @@ describe('a folder that lost something is refused with what it lost, and nothing
   });
 
   test.each([
-    ['a segment is missing', (path: string) => rmSync(path), /cannot be read: ENOENT/],
-    ['a segment has another size', (path: string) => appendFileSync(path, 'x'), /bytes; the catalog says/],
-  ])('%s', async (_, damage, message) => {
+    ['segment', 'is missing', (path: string) => rmSync(path), /^segment ".*" is in the catalog and cannot be read: ENOENT/],
+    ['segment', 'has another size', (path: string) => appendFileSync(path, 'x'), /^segment ".*" has \d+ bytes; the catalog says \d+$/],
+    ['blob file', 'is missing', (path: string) => rmSync(path), /^blob file ".*" is in the catalog and cannot be read: ENOENT/],
+    ['blob file', 'has another size', (path: string) => appendFileSync(path, 'x'), /^blob file ".*" has \d+ bytes; the catalog says \d+$/],
+  ])('a %s %s', async (kind, _, damage, message) => {
     const dataDir = temporaryFolder();
     const store = await storeIn(dataDir);
     await store.append(canonicalBatch([event('a', NOW)]));
     await store.flushNow();
     await store.close();
-    const [segment = ''] = readdirSync(join(dataDir, 'segments'));
-    damage(join(dataDir, 'segments', segment));
+    const files = readdirSync(join(dataDir, 'segments'));
+    damage(join(dataDir, 'segments', files.find((file) => file.endsWith('-log.parquet') === (kind === 'blob file')) ?? ''));
     await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
   });
 });
