@@ -160,7 +160,9 @@ export interface FeedPage {
 export interface EventStore {
   /**
    * Resolves once the batch is durable **and** searchable. Batches are applied in call order; several may be under way. A rejected append
-   * stored nothing and moved no source offset, except where the process dies right then: a restart may find all of the batch on disk.
+   * stored nothing and moved no source offset, except where the process dies right then: a restart may find all of the batch on disk. It
+   * rejects with `StoreError` `append_failed` or `closed`, and never because the store has too much to do: the sources look at
+   * `pendingBytes` and wait.
    */
   append(batch: EventBatch): Promise<AppendReceipt>;
   search(plan: SearchPlan, options?: SearchOptions): Promise<SearchResult>;
@@ -182,7 +184,7 @@ export interface EventStore {
   readonly positions: FeedPositions;
   /** Calls `listener`, which must not throw, soon after more events became visible; returns the function that ends this. */
   onEvents(listener: () => void): () => void;
-  /** Bytes of events and dead letters given to `append` that are not yet searchable; sources pause above a limit. */
+  /** Bytes of events and dead letters given to `append` that are not yet searchable. Sources pause above a limit, which is theirs. */
   pendingBytes(): number;
   /** The stored source offset of a partition; undefined where nothing of it was ever stored. Batches that are not flushed count. */
   sourceOffset(topic: string, partition: number): Promise<bigint | undefined>;

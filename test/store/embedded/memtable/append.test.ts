@@ -179,6 +179,15 @@ test('a batch that cannot be written takes those behind it along, stores nothing
   expect(await store.reasonsNotReady()).toEqual([]);
 });
 
+test('a batch that DuckDB has no memory for has failed: no append is refused because there is too much to do', async () => {
+  const loader = { load: () => Promise.reject(new Error('Out of Memory Error: failed to allocate')), end: { journal: 1, sequence: 1n } };
+  const journals = new JournalFolder(temporaryFolder(), new EmptyJournalTable(new DatabaseSync(':memory:')));
+  const pipeline = new AppendPipeline({ journals, loader, keepDeadLetters: async () => [], now: () => NOW });
+  const message = 'a batch of 1 events could not be stored: Out of Memory Error: failed to allocate';
+  await expect(pipeline.append(canonicalBatch([event('a', NOW)]))).rejects.toMatchObject({ code: 'append_failed', message });
+  await pipeline.close();
+});
+
 test('a store closes while what a failed batch left cannot be removed, whichever of the two is told first', async () => {
   const removing = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
