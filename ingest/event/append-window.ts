@@ -1,5 +1,11 @@
 import type { AppendReceipt, EventBatch, EventStore } from '../../store/event-store.ts';
 
+/**
+ * Backpressure: no source reads on while more bytes than these wait to be stored, however many uploads and partitions there are, so that
+ * they do not fill the memory together. An upload is read no further, a partition of Kafka is paused; neither is refused.
+ */
+export const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+
 /** Hands batches to the store, a few at the same time, so that writing one overlaps with loading another. */
 export class AppendWindow {
   readonly #store: EventStore;

@@ -1,11 +1,10 @@
 import type { Admin, Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
+import { MAX_PENDING_BYTES } from '../event/append-window.ts';
 import type { KafkaAppender } from './kafka-appender.ts';
 import type { KafkaLogger } from './kafka-connection.ts';
 import { type FetchedBatch, type PartitionCursor, partitionCursor, startPartitions, takeBatch } from './kafka-partition.ts';
 
-/** Reading pauses above so many bytes that are read and not searchable yet, and resumes below half of it. */
-const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 const COMMIT_INTERVAL_MS = 5_000;
 const RESUME_INTERVAL_MS = 50;
 /** The interval of a member's heartbeats, which show that the brokers answer. */
@@ -212,6 +211,7 @@ export class KafkaSession {
     }
   }
 
+  /** Paused partitions are read on from half of the limit, so that they do not pause again at once. */
   #resumePaused(): void {
     if (this.#options.appender.pendingBytes >= MAX_PENDING_BYTES / 2) {
       return;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep, setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { EventBatch, EventStore } from '../../store/event-store.ts';
-import { AppendWindow } from '../event/append-window.ts';
+import { AppendWindow, MAX_PENDING_BYTES } from '../event/append-window.ts';
 import { BatchBuilder } from '../event/batch-builder.ts';
 import { tooLong } from '../event/event-verdict.ts';
 import { isBlank, newlinesIn, OPEN_BRACKET } from '../event/json-bytes.ts';
@@ -16,8 +16,7 @@ const MAX_APPENDS = 3;
 const PART_BYTES = 64 * 1024;
 /** An intake yields to other work after so long, because it may not have to wait for its next chunks. */
 const TURN_MS = 10;
-/** No intake reads on while the store has more pending bytes, so that concurrent uploads do not fill the memory. */
-export const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+/** How often an input that waits for the store asks whether it may be read on. */
 const PENDING_POLL_MS = 20;
 
 /** An input with more rejected events is probably not one of events, and is not read on. */

@@ -1,10 +1,11 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
+import { MAX_PENDING_BYTES } from '../../ingest/event/append-window.ts';
 import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES } from '../../ingest/event/event-verdict.ts';
 import { MAX_NESTING } from '../../ingest/event/json-skipper.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
 import { KafkaTokenError, KafkaTokens, MAX_ANSWER_BYTES, TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
-import { MAX_PENDING_BYTES, MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
+import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
 import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
 import { INT32 } from '../../query/request/wire-readers.ts';
 import { loadConfig } from '../../src/config/config.ts';
