@@ -25,7 +25,8 @@ import { ingestEventsRoutes } from './routes/ingest-events.ts';
 import { openapiRoutes } from './routes/openapi.ts';
 import { pageRoutes } from './routes/page.ts';
 import { searchRoutes } from './routes/search.ts';
-import { type TailLimits, tailRoutes } from './routes/tail.ts';
+import { tailRoutes } from './routes/tail.ts';
+import type { TailLimits } from './tail/tail-limits.ts';
 
 export type AppConfig = Pick<
   Config,

@@ -8,29 +8,11 @@ import type { Metrics } from '../http/metrics.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { readyFrame } from '../tail/tail-frames.ts';
 import { registerTailMetrics, TailHub } from '../tail/tail-hub.ts';
+import { TAIL_LIMITS, type TailLimits } from '../tail/tail-limits.ts';
 import { readTailRequest } from '../tail/tail-request.ts';
 import { TailWatcher } from '../tail/tail-watcher.ts';
-import { TAIL_WORK } from '../tail/tail-work.ts';
 
 const STREAM_TYPE = 'text/event-stream';
-
-export interface TailLimits {
-  /** How often a client gets a heartbeat. */
-  readonly heartbeatMs: number;
-  /** Further clients are refused. */
-  readonly maxWatchers: number;
-  /** Unread bytes that are kept for one client. */
-  readonly maxBufferedBytes: number;
-  /** The characters that matching may look through in a second, for all clients together. */
-  readonly workPerSecond: number;
-}
-
-export const TAIL_LIMITS: TailLimits = {
-  heartbeatMs: 15_000,
-  maxWatchers: 64,
-  maxBufferedBytes: 1024 * 1024,
-  workPerSecond: TAIL_WORK.perSecond,
-};
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };

@@ -2,8 +2,8 @@ import { type MatchSubject, matchSubject } from '../../query/match/match-event.t
 import type { FeedPage, FeedPositions, FeedRequest } from '../../store/event-store.ts';
 import { type FeedEvent, readFields } from '../../store/feed-event.ts';
 import { droppedFrame, eventData, eventFrame } from './tail-frames.ts';
+import { TAIL_WORK } from './tail-limits.ts';
 import type { TailWatcher } from './tail-watcher.ts';
-import { TAIL_WORK } from './tail-work.ts';
 
 /** The messages of a page for one watcher. */
 export class WatcherPage {

@@ -5,7 +5,7 @@ import { cutText } from '../../query/request/request-errors.ts';
 import type { EventStore, FeedPosition } from '../../store/event-store.ts';
 import { compiled, invalidRequest } from '../http/problem.ts';
 import { type Reader, readQuery } from '../http/request-parameters.ts';
-import { TAIL_WORK } from './tail-work.ts';
+import { TAIL_WORK } from './tail-limits.ts';
 
 /** A client's request for the live tail. */
 export interface TailRequest {

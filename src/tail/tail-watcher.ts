@@ -3,10 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { CostedMatcher } from '../../query/match/match-event.ts';
 import type { FeedPosition, FeedRequest } from '../../store/event-store.ts';
 import { droppedFrame } from './tail-frames.ts';
+import { MAX_UNREAD_HEARTBEATS } from './tail-limits.ts';
 import { WorkAllowance } from './tail-work.ts';
-
-/** A client that has read nothing between so many heartbeats is cut off: another client could have its slot, and it can resume. */
-export const MAX_UNREAD_HEARTBEATS = 4;
 
 export interface TailWatcherOptions {
   readonly zones: FeedRequest['zones'];

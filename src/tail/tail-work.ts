@@ -1,17 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { SerialQueue } from '../../store/serial-queue.ts';
-
-/** Limits of what matching costs, in characters that it looks through. A character takes some nanoseconds at worst. */
-export const TAIL_WORK = {
-  /** A tail leaves out an event that may cost more. */
-  perEvent: 1024 * 1024,
-  /** For all tails together, in a second. Each tail has an equal share. */
-  perSecond: 64 * 1024 * 1024,
-  /** An idle tail saves up the share of at most so many seconds. */
-  burstSeconds: 2,
-  /** The conditions of a tail may look through each column of an event at most so often. */
-  scans: 100,
-} as const;
+import { TAIL_WORK } from './tail-limits.ts';
 
 /** Matching may hold the main thread for so long at a time. */
 const SLICE_MS = 8;

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect } from 'vitest';
-import { TAIL_LIMITS } from '../../src/routes/tail.ts';
-import { MAX_UNREAD_HEARTBEATS } from '../../src/tail/tail-watcher.ts';
-import { TAIL_WORK, WorkAllowance } from '../../src/tail/tail-work.ts';
+import { MAX_UNREAD_HEARTBEATS, TAIL_LIMITS, TAIL_WORK } from '../../src/tail/tail-limits.ts';
+import { WorkAllowance } from '../../src/tail/tail-work.ts';
 import { type RunningApp, startApp } from '../src/running-app.ts';
 import { tailPath } from '../src/tail/tail-client.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
