@@ -3,7 +3,7 @@ import type { FacetRequest, Selection } from '../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../query/plan/search-plan.ts';
 import { column, dimensionColumn } from './columns.ts';
 import { duckdbDialect, duckdbStatement } from './dialect.ts';
-import { bucketOf } from './group-facts.ts';
+import { bucketOf } from './group-fact-statements.ts';
 import { keyColumns, wantedKeys } from './group-statements.ts';
 import { matchSql } from './predicate-sql.ts';
 import { int64, joinSql, markText, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';

@@ -2,7 +2,7 @@ import { TEXT_FIELDS } from '../../query/event-fields.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import { column } from '../../sql/columns.ts';
 import { duckdbDialect } from '../../sql/dialect.ts';
-import { groupDetailStatement, groupOnceStatement } from '../../sql/group-facts.ts';
+import { groupDetailStatement, groupOnceStatement } from '../../sql/group-fact-statements.ts';
 import { groupPageStatement } from '../../sql/group-statements.ts';
 import { rowPageStatement, slotCountStatement } from '../../sql/row-statements.ts';
 import { joinSql, markText, type SqlStatement, trusted } from '../../sql/statement.ts';

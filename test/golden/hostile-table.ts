@@ -8,7 +8,7 @@ import { compileSearch } from '../../query/request/compile-search.ts';
 import { column } from '../../sql/columns.ts';
 import { duckdbDialect } from '../../sql/dialect.ts';
 import { eventsRelation, journalRows } from '../../sql/events-relation.ts';
-import { DETAIL_ROWS, groupDetailStatement } from '../../sql/group-facts.ts';
+import { DETAIL_ROWS, groupDetailStatement } from '../../sql/group-fact-statements.ts';
 import { groupPageStatement } from '../../sql/group-statements.ts';
 import { rowPageStatement } from '../../sql/row-statements.ts';
 import { type SegmentSlice, sliceInOrder, writeSegmentStatement } from '../../sql/segment-statements.ts';

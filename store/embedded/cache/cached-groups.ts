@@ -1,7 +1,7 @@
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
 import { allEvents, eventsBefore } from '../../../sql/events-relation.ts';
-import { groupDetailStatement } from '../../../sql/group-facts.ts';
+import { groupDetailStatement } from '../../../sql/group-fact-statements.ts';
 import { countedPageStatement, groupTimesStatement, TIMES_BELOW } from '../../../sql/group-statements.ts';
 import type { SqlFragment } from '../../../sql/statement.ts';
 import { collectFacts, type FoundGroups, GroupFacts, keysIn } from '../search/group-facts.ts';

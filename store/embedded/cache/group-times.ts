@@ -51,7 +51,8 @@ export function mergeTimes(one: GroupTimes, other: GroupTimes): GroupTimes {
 
 /**
  * The first millisecond of each sparkline bucket, and the one behind the last bucket. The first millisecond of a bucket is the smallest `t`
- * with `(t - from) * buckets / (to - from)` no less than the bucket's number.
+ * with `(t - from) * buckets / (to - from)` no less than the bucket's number. `bucketOf` in
+ * `sql/group-fact-statements.ts` must say the same.
  */
 export function bucketStarts({ fromMs, toMs }: TimeWindow, buckets: number): number[] {
   const [width, count] = [BigInt(toMs - fromMs), BigInt(buckets)];

@@ -1,7 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
 import type { GroupContext } from '../../../query/plan/search-result.ts';
-import { DETAIL_ROWS, type GroupPage, isDirect } from '../../../sql/group-facts.ts';
+import { DETAIL_ROWS, type GroupPage, isDirect } from '../../../sql/group-fact-statements.ts';
 import { unmarkText } from '../../../sql/statement.ts';
 import { compareCodePoints } from '../runtime/compare-code-points.ts';
 

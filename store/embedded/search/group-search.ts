@@ -2,7 +2,7 @@ import type { GroupDimension } from '../../../query/event-fields.ts';
 import type { GroupsOutput } from '../../../query/plan/search-plan.ts';
 import type { EventGroup, SearchResult } from '../../../query/plan/search-result.ts';
 import { duckdbDialect } from '../../../sql/dialect.ts';
-import { groupDetailStatement, groupOnceStatement, PAGE_ROWS } from '../../../sql/group-facts.ts';
+import { groupDetailStatement, groupOnceStatement, PAGE_ROWS } from '../../../sql/group-fact-statements.ts';
 import { groupFingerprintStatement, groupSampleStatement } from '../../../sql/group-fingerprint-statements.ts';
 import { groupPageStatement } from '../../../sql/group-statements.ts';
 import { unmarkText } from '../../../sql/statement.ts';

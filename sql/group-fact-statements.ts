@@ -82,7 +82,11 @@ function bucketColumn({ window }: SearchPlan, { buckets }: GroupsOutput, dialect
   return buckets > 0 ? sql`, ${bucketOf(window, buckets, dialect)} AS bucket` : NO_SQL;
 }
 
-/** The number of an event's bucket, from 0, where a window is divided into so many of equal width. */
+/**
+ * The number of an event's bucket, from 0, where a window is divided into so many of equal width, of a sparkline or a histogram.
+ * `bucketStarts` in `store/embedded/cache/group-times.ts` must say the same of cached groups, and `stretchOf` in
+ * `web/overview/stacked-bars.ts` of the stretches of the page.
+ */
 export function bucketOf({ fromMs, toMs }: TimeWindow, buckets: number, dialect: Dialect): SqlFragment {
   const elapsed = sql`(${column('timestamp')} - ${int64(fromMs)}) * ${int64(buckets)}`;
   return dialect.divide(sql`(${elapsed})`, sql`${int64(toMs - fromMs)}`);
