@@ -39,7 +39,7 @@ export type TakenBatch =
 /**
  * Passes on the messages of a batch that continues the cursor, each offset once, and advances the cursor. Offsets may have gaps (control
  * records, aborted transactions, compaction), so the offset that the fetch asked for decides whether the batch continues the cursor. An
- * event that was sent twice has two offsets; `DuplicateCheck` of the store looks for it by its log id.
+ * event that was sent twice has two offsets; `loadJournal` of the store finds it by its log id.
  */
 export function takeBatch(cursor: PartitionCursor, batch: FetchedBatch, add: (offset: bigint, value: Buffer | null) => void): TakenBatch {
   if (cursor.next === undefined) {

@@ -15,7 +15,7 @@ import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { FieldsWriter } from './flush/flush-fields.ts';
 import { Flusher } from './flush/flusher.ts';
 import { AppendPipeline } from './memtable/append-pipeline.ts';
-import { maxDedupEvents } from './memtable/duplicate-check.ts';
+import { maxDedupEvents } from './memtable/duplicate-precheck.ts';
 import { Loader } from './memtable/memtable-loader.ts';
 import type { Closing } from './runtime/closing.ts';
 import type { PartRemover } from './snapshot/part-remover.ts';

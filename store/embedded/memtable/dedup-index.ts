@@ -78,7 +78,10 @@ interface IndexedMinute {
   readonly usedBy: number;
 }
 
-/** LRU index of dedup keys, grouped by the minute of their events. An indexed minute has the keys of all stored events of the minute. */
+/**
+ * LRU index of dedup keys, grouped by the minute of their events. An indexed minute has the keys of all stored events of the minute; one
+ * that was evicted is not forgotten, but has to be begun again from the stored events.
+ */
 export class DedupIndex {
   readonly #limits: DedupIndexLimits;
   /** In the order of their last use, the latest last. */

@@ -6,7 +6,7 @@ import { END_OF_SEQUENCE, type Journal } from '../journal/journal.ts';
 import { overlaps } from '../segment/segment.ts';
 import { type GrowingSegment, sourcesOf } from '../snapshot/growing-segment.ts';
 import type { Snapshot } from '../snapshot/version-set.ts';
-import type { ArrivedEvents, DuplicateCheck } from './duplicate-check.ts';
+import type { ArrivedEvents, DuplicatePrecheck } from './duplicate-precheck.ts';
 import type { GrowingTable } from './memtable.ts';
 
 /** The events of a smaller journal are copied into the growing table: searching many files costs more than copying. */
@@ -28,7 +28,7 @@ export interface LoadTarget {
   readonly table: GrowingTable;
   /** The stored events, those of the growing table included. They are not loaded again. */
   readonly stored: Snapshot;
-  readonly duplicates: DuplicateCheck;
+  readonly duplicates: DuplicatePrecheck;
   readonly aliases: PathAliases;
 }
 

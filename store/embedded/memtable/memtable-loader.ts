@@ -6,7 +6,7 @@ import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { endAfter, type Journal, type JournalEnd } from '../journal/journal.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
-import { DuplicateCheck } from './duplicate-check.ts';
+import { DuplicatePrecheck } from './duplicate-precheck.ts';
 import { loadJournal } from './journal-loader.ts';
 import { GrowingTable, Memtable } from './memtable.ts';
 
@@ -45,14 +45,14 @@ export interface LoaderOptions {
 /** Makes journals searchable, one at a time, and opens a new memtable when the current one is full. */
 export class Loader {
   readonly #options: LoaderOptions;
-  readonly #duplicates: DuplicateCheck;
+  readonly #duplicates: DuplicatePrecheck;
   #open: Memtable;
   #memtables = 1;
   #end: JournalEnd;
 
   private constructor(options: LoaderOptions, open: Memtable, start: JournalEnd) {
     this.#options = options;
-    this.#duplicates = new DuplicateCheck(options);
+    this.#duplicates = new DuplicatePrecheck(options);
     this.#open = open;
     this.#end = start;
   }

@@ -2,7 +2,7 @@ import type { GrowingSource } from '../../../sql/events-relation.ts';
 import type { MemtableLogs } from '../blob/memtable-logs.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { GrowingSegment, UnflushedJournal } from '../snapshot/growing-segment.ts';
-import type { ArrivedEvents } from './duplicate-check.ts';
+import type { ArrivedEvents } from './duplicate-precheck.ts';
 
 /** The growing segment that takes in small journals: a table in memory. */
 export class GrowingTable implements GrowingSegment {

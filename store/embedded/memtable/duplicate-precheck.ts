@@ -37,23 +37,24 @@ export interface ArrivedEvents extends EventDedupKeys {
   readonly maxTimestamp: number;
 }
 
-export interface DuplicateCheckOptions {
+export interface DuplicatePrecheckOptions {
   readonly runner: StatementRunner;
   readonly aliases: PathAliases;
   readonly maxDedupEvents: number;
 }
 
 /**
- * Tells from the dedup index whether arriving events are stored already. It indexes the minutes that events currently come from, and reads
- * a minute that is not indexed from growing segments and segments once. Where some may be, `journal-loader.ts` compares the events. A
- * message of Kafka that is fetched twice does not get here: `takeBatch` drops it by its offset.
+ * Saves most comparisons of arriving events with the stored ones: it tells from the dedup index where none of them can be stored already.
+ * Where some may be, `journal-loader.ts` compares the events, and decides. The index has the minutes that events currently come from; a
+ * minute that it does not have, or no longer, is read once from growing segments and segments. A message of Kafka that is fetched twice
+ * does not get here: `takeBatch` drops it by its offset.
  */
-export class DuplicateCheck {
-  readonly #options: DuplicateCheckOptions;
+export class DuplicatePrecheck {
+  readonly #options: DuplicatePrecheckOptions;
   readonly #limits: DedupIndexLimits;
   readonly #index: DedupIndex;
 
-  constructor(options: DuplicateCheckOptions) {
+  constructor(options: DuplicatePrecheckOptions) {
     this.#options = options;
     this.#limits = { maxEvents: options.maxDedupEvents, maxInUse: TIMES_IN_USE * options.maxDedupEvents };
     this.#index = new DedupIndex(this.#limits);
