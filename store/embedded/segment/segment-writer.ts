@@ -20,6 +20,9 @@ export type WriteSegment = (plan: SegmentPlan, first: number, path: string) => P
 /**
  * Writes the planned segments as Parquet files, which count once the catalog has them. `stem` begins their names; no two calls that succeed
  * have the same. When this rejects, no file is left.
+ *
+ * A segment has no checksum. A start compares its size with that in the catalog, and what DuckDB cannot decode ends a search in an error;
+ * a value that was changed on the disk is answered as it is.
  */
 export async function writeSegments(
   folder: string,
