@@ -1,4 +1,4 @@
-import { membersOf, memberText } from './json-source.ts';
+import { membersOf, memberText } from '../../query/json-text.ts';
 
 /** A row of an answer or of the live tail. */
 export interface EventRow {

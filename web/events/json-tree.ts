@@ -1,4 +1,4 @@
-import { type JsonKind, kindOf, membersOf } from '../api/json-source.ts';
+import { type JsonKind, kindOf, membersOf } from '../../query/json-text.ts';
 
 /** A line of the tree: one value of the log. */
 export interface TreeLine {

@@ -1,5 +1,5 @@
 import { DIMENSIONS, type Dimension, TEXT_FIELDS } from '../../../query/event-fields.ts';
-import type { RawRecord } from './raw-json.ts';
+import { membersOf } from '../../../query/json-text.ts';
 import { type Cell, sparklineCell, textCell } from './table.ts';
 
 /** How a column shows a value. An address is a text that should not be cut. */
@@ -78,40 +78,50 @@ export function usualGroupColumns(keys: readonly GroupKey[]): readonly string[] 
   return [...keys, 'count', 'sparkline', 'blocked', 'challenged', 'logged', 'lastSeen'];
 }
 
+/** A row or group as JSON texts by the names of its members; a member of a nested object has a name such as `fields.ip`. */
+export type JsonRecord = ReadonlyMap<string, string>;
+
+/** Reads a row or group whose members `nested` are objects. Throws SyntaxError. */
+export function recordOf(json: string, nested: readonly string[]): JsonRecord {
+  const members = membersOf(json).flatMap(({ name, text }) =>
+    name !== null && nested.includes(name)
+      ? membersOf(text).map((inner): [string, string] => [`${name}.${inner.name}`, inner.text])
+      : [[String(name), text] as const],
+  );
+  return new Map(members);
+}
+
 /** Numbers of times and counts are exact, because they are below 2^53. */
-function isoTime(json: Buffer): string {
-  const time = new Date(Number(json.toString('utf8')));
-  return Number.isNaN(time.getTime()) ? json.toString('utf8') : time.toISOString();
+function isoTime(json: string): string {
+  const time = new Date(Number(json));
+  return Number.isNaN(time.getTime()) ? json : time.toISOString();
 }
 
 /** The cell of a record in a column; empty where the record has no such member. */
-export function cellOf({ from, kind }: EventColumn, record: RawRecord): Cell {
+export function cellOf({ from, kind }: EventColumn, record: JsonRecord): Cell {
   const value = record.get(from);
   if (value === undefined) return textCell('');
   switch (kind) {
     case 'text':
     case 'address':
-      return textCell(String(JSON.parse(value.toString('utf8'))));
+      return textCell(String(JSON.parse(value)));
     case 'number':
     case 'json':
-      return textCell(value.toString('utf8'));
+      return textCell(value);
     case 'time':
       return textCell(isoTime(value));
     case 'sparkline':
-      return sparklineCell(JSON.parse(value.toString('utf8')) as readonly number[]);
+      return sparklineCell(JSON.parse(value) as readonly number[]);
   }
 }
 
 /**
  * One JSON object of these columns, in their order, with values as they came and times in ISO 8601. A member that is missing is left out.
  */
-export function recordJson(columns: readonly EventColumn[], record: RawRecord): Buffer {
-  const parts: Buffer[] = [];
-  for (const { name, from, kind } of columns) {
+export function recordJson(columns: readonly EventColumn[], record: JsonRecord): string {
+  const members = columns.flatMap(({ name, from, kind }) => {
     const value = record.get(from);
-    if (value === undefined) continue;
-    parts.push(Buffer.from(`${parts.length === 0 ? '{' : ','}${JSON.stringify(name)}:`));
-    parts.push(kind === 'time' ? Buffer.from(JSON.stringify(isoTime(value))) : value);
-  }
-  return Buffer.concat([...(parts.length === 0 ? [Buffer.from('{')] : parts), Buffer.from('}')]);
+    return value === undefined ? [] : [`${JSON.stringify(name)}:${kind === 'time' ? JSON.stringify(isoTime(value)) : value}`];
+  });
+  return `{${members.join(',')}}`;
 }

@@ -2,8 +2,7 @@ import { styleText } from 'node:util';
 import { UsageError } from '../command.ts';
 import { choices } from '../flag-values.ts';
 import { terminalSafe } from '../terminal.ts';
-import { cellOf, type EventColumn, recordJson } from './event-columns.ts';
-import { rawRecord } from './raw-json.ts';
+import { cellOf, type EventColumn, recordJson, recordOf } from './event-columns.ts';
 import { type Cell, columnWidths, type TableColumn, tableLine, textCell } from './table.ts';
 
 /** How rows and groups are written: `table` for people, `ndjson` one a line, `json` the whole answer as it came. */
@@ -46,13 +45,12 @@ export interface EventWriterOptions {
 const STREAM_WIDTHS: Readonly<Record<string, number>> = { time: 24, action: 10, ip: 15, ruleId: 14, feature: 14, url: 40 };
 
 /** Returns a function that makes lines of records, given as JSON. Tables that go on have columns as wide as what has come so far. */
-export function eventWriter(options: EventWriterOptions): (records: readonly Buffer[]) => Buffer {
+export function eventWriter(options: EventWriterOptions): (records: readonly string[]) => Buffer {
   const { form, columns, isCutToColumns, objects } = options;
   if (form === 'table') return tableWriter(options);
-  const lineOf = isCutToColumns ? (json: Buffer): Buffer => recordJson(columns, rawRecord(json, objects)) : (json: Buffer): Buffer => json;
-  const end = Buffer.from('\n');
+  const lineOf = (json: string): string => (isCutToColumns ? recordJson(columns, recordOf(json, objects)) : json);
   const safe = terminalSafe(options.stdout);
-  return (records) => safe(Buffer.concat(records.flatMap((json) => [lineOf(json), end])));
+  return (records) => safe(Buffer.from(records.map((json) => `${lineOf(json)}\n`).join('')));
 }
 
 const ACTION_STYLES: readonly (readonly [action: string, style: 'red' | 'yellow' | 'green'])[] = [
@@ -72,7 +70,7 @@ function tableColumn({ name, kind }: EventColumn, stdout: NodeJS.WriteStream): T
   return { header: name, isRight: kind === 'number', isStiff: kind !== 'text' && kind !== 'json' && kind !== 'sparkline', style };
 }
 
-function tableWriter({ columns, objects, isStream, stdout }: EventWriterOptions): (records: readonly Buffer[]) => Buffer {
+function tableWriter({ columns, objects, isStream, stdout }: EventWriterOptions): (records: readonly string[]) => Buffer {
   const drawn = columns.map((column) => tableColumn(column, stdout));
   const headers = drawn.map(({ header }) => textCell(header));
   const bold = drawn.map((column) => ({ ...column, style: (text: string) => styleText('bold', text, { stream: stdout }) }));
@@ -80,7 +78,7 @@ function tableWriter({ columns, objects, isStream, stdout }: EventWriterOptions)
   let isBegun = false;
   return (records) => {
     const rows = records.map((json) => {
-      const record = rawRecord(json, objects);
+      const record = recordOf(json, objects);
       return columns.map((column): Cell => cellOf(column, record));
     });
     wanted = wanted.map((width, index) => rows.reduce((most, cells) => Math.max(most, cells[index]?.width ?? 0), width));

@@ -1,3 +1,4 @@
+import { membersOf } from '../../../query/json-text.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PER_ANSWER } from '../../../query/search-limits.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
@@ -17,7 +18,6 @@ import {
 } from './event-columns.ts';
 import { chosenColumns, eventWriter, outputForm } from './event-output.ts';
 import { asCommandError, type Program, wholeAnswer } from './program-requests.ts';
-import { jsonParts, NoJson } from './raw-json.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
 import {
   conditionsOf,
@@ -137,21 +137,19 @@ function groupsQuestion(args: readonly string[], env: CommandIo['env']): Questio
 
 /** A page of rows or groups, each as JSON. */
 interface AnsweredPage {
-  readonly records: readonly Buffer[];
+  readonly records: readonly string[];
   readonly total: number;
 }
 
 /** Reads the answer to a search. Throws DeliveryError where it is none. */
-function answeredPage(answer: Buffer): AnsweredPage {
+function answeredPage(answer: string): AnsweredPage {
   try {
-    const members = new Map(jsonParts(answer).map(({ name, value }) => [name, value]));
-    const list = [members.get('rows'), members.get('groups')].find(
-      (value) => value !== undefined && value.toString('latin1', 0, 1) === '[',
-    );
-    const total = Number(members.get('total')?.toString('latin1'));
-    if (list !== undefined && Number.isSafeInteger(total)) return { records: jsonParts(list).map(({ value }) => value), total };
+    const members = new Map(membersOf(answer).map(({ name, text }) => [name, text]));
+    const list = [members.get('rows'), members.get('groups')].find((text) => text?.startsWith('['));
+    const total = Number(members.get('total'));
+    if (list !== undefined && Number.isSafeInteger(total)) return { records: membersOf(list).map(({ text }) => text), total };
   } catch (error) {
-    if (!(error instanceof NoJson)) throw error;
+    if (!(error instanceof SyntaxError)) throw error;
   }
   throw new DeliveryError('refused', 'what answered is no shieldlog: its answer is not that of a search');
 }
@@ -183,7 +181,7 @@ async function show(name: 'search' | 'groups', args: readonly string[], { env, s
       accept: 'application/json',
       signal,
     });
-    const answered = answeredPage(answer);
+    const answered = answeredPage(answer.toString('utf8'));
     if (form === 'json') {
       await write(terminalSafe(stdout)(Buffer.concat([answer, Buffer.from('\n')])));
       return 0;

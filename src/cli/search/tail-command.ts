@@ -7,7 +7,6 @@ import { printable } from '../terminal.ts';
 import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './event-columns.ts';
 import { chosenColumns, eventWriter, outputForm } from './event-output.ts';
 import { asCommandError } from './program-requests.ts';
-import { NoJson } from './raw-json.ts';
 import { parseSearchArguments } from './search-arguments.ts';
 import { conditionsOf, flagsOfFields, LINE_HELP, PROGRAM_FLAGS, PROGRAM_HELP, programOf } from './search-options.ts';
 import { TailStream } from './tail-stream.ts';
@@ -78,7 +77,7 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
     const isClosed = error instanceof DeliveryError && error.code === 'closed';
     if (stopping.signal.aborted && tail.lastId !== null) tell(`stopped after ${shown} events; --after ${tail.lastId} goes on from here`);
     if (stopping.signal.aborted || isClosed || error instanceof LimitReached) return 0;
-    if (error instanceof NoJson)
+    if (error instanceof SyntaxError)
       throw asCommandError(new DeliveryError('refused', `an event that came is no JSON: ${error.message}`), line, {});
     throw asCommandError(error, line, flagsOfFields(flags));
   } finally {

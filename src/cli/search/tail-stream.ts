@@ -11,7 +11,7 @@ export interface TailOptions {
   /** The id of a message of the stream, or a cursor of the feed, to begin behind; null: with the events to come. */
   readonly after: string | null;
   /** Passes the next events on, as the JSON of their messages; no further ones come until it resolves. */
-  readonly onEvents: (events: readonly Buffer[]) => Promise<void>;
+  readonly onEvents: (events: readonly string[]) => Promise<void>;
   /** Called when the stream has begun for the first time. */
   readonly onBegin: () => void;
   /** Shows a message to people. */
@@ -85,7 +85,7 @@ export class TailStream {
       silenceMs: SILENCE_MS,
     } as const;
     const answer = await openAnswer(program, request);
-    let events: Buffer[] = [];
+    let events: string[] = [];
     let lastId = this.#lastId;
     let fault: Error | null = null;
     const parser = createParser({
@@ -93,7 +93,7 @@ export class TailStream {
         lastId = id;
       },
       onEvent: (message) => {
-        if (message.event === 'event') events.push(Buffer.from(message.data));
+        if (message.event === 'event') events.push(message.data);
         else this.#note(message);
       },
       onError: (error) => {

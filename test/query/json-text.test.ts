@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { kindOf, membersOf, memberText } from '../../../web/api/json-source.ts';
+import { kindOf, membersOf, memberText } from '../../query/json-text.ts';
 
 /** The value that a text of JSON means, read by the tree's own steps. */
 function meaning(text: string): unknown {
@@ -20,6 +20,7 @@ describe('JSON as its text', () => {
     ['{ "a" :\t1 ,\r\n"a": [2 , 3 ] }', ['a=1', 'a=[2 , 3 ]']],
     ['{"__proto__":{"x":1},"constructor":null}', ['__proto__={"x":1}', 'constructor=null']],
     [String.raw`{"a\"}":"\\\"]","b\\":"{\\"}`, [String.raw`a"}="\\\"]"`, String.raw`b\="{\\"`]],
+    [String.raw`{"\u0061\"":[1,[2]],"日本":"é🦊"}`, ['a"=[1,[2]]', '日本="é🦊"']],
     ['[true,null,"x",[1],{"y":[]}]', ['null=true', 'null=null', 'null="x"', 'null=[1]', 'null={"y":[]}']],
   ])('%s', (text, members) => {
     expect(membersOf(text.trim()).map((member) => `${member.name}=${member.text}`)).toEqual(members);
@@ -44,5 +45,9 @@ describe('JSON as its text', () => {
 
   test.each(['{"a":"x', '[[1]', '{"a":{"b":"}"}'])('that is cut off is an error: %s', (text) => {
     expect(() => membersOf(text)).toThrow('the JSON ends within the value that begins at character');
+  });
+
+  test.each(['{', '[', '{"a"', '{"a":', '{"a":1', '{a:1}', '{"a" 1}', '["a', '[1', '{"a\n":1}'])('%j is none', (text) => {
+    expect(() => membersOf(text)).toThrow(SyntaxError);
   });
 });

@@ -1,6 +1,7 @@
 /**
  * JSON as the text that the program sent. A value is a part of that text, read one level at a time: every digit of a number, the order of
- * the members and repeated names stay, and nothing but what is looked at costs anything.
+ * the members and repeated names stay, and nothing but what is looked at costs anything. Callers of the program send JSON that has to be
+ * checked, with limits: `exact-json.ts` reads that.
  */
 export interface JsonMember {
   /** The name of a member as it means, or null for an element of a list. */
@@ -26,8 +27,8 @@ export function kindOf(text: string): JsonKind {
 }
 
 /**
- * The members of an object or the elements of a list, in the order of the text. Of other values: none. `text` has to be JSON; a text that
- * ends in the middle throws.
+ * The members of an object or the elements of a list, in the order of the text. Of other values: none. Only strings and brackets are
+ * followed; throws SyntaxError where they do not end, and where a name is no string.
  */
 export function membersOf(text: string): readonly JsonMember[] {
   const kind = kindOf(text);
@@ -92,6 +93,6 @@ function endOfString(text: string, at: number): number {
   throw cutOff(at);
 }
 
-function cutOff(at: number): Error {
-  return new Error(`the JSON ends within the value that begins at character ${at + 1}`);
+function cutOff(at: number): SyntaxError {
+  return new SyntaxError(`the JSON ends within the value that begins at character ${at + 1}`);
 }
