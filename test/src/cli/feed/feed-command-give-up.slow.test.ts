@@ -1,21 +1,20 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { freePorts } from '../../../broker/free-port.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
-import { killAll, runCli } from '../cli-process.ts';
+import { killAll, runCli, startCli } from '../cli-process.ts';
 import { faultyFeed } from './feed-faults.ts';
 
 let app: RunningApp;
 let folder: string;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'shieldlog-feed-'));
+  folder = temporaryFolder();
   app = await startApp();
   await ingest(app, eventLine({ logId: 'one' }));
 });
@@ -23,7 +22,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await killAll();
   await app.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function listenOn(server: Server): Promise<number> {
@@ -57,7 +55,8 @@ const refusing = (): Promise<number> =>
 /** Begins an answer and never ends it. */
 const stalling = (): Promise<number> => answering((_request, response) => void response.writeHead(200).write('{'));
 
-const feed = (...args: string[]) => runCli(['feed', '--zone', '7', '--state', join(folder, 'state'), ...args]);
+const args = (...rest: readonly string[]) => ['feed', '--zone', '7', '--state', join(folder, 'state'), ...rest];
+const feed = (...rest: readonly string[]) => runCli(args(...rest));
 
 const TROUBLES: readonly (readonly [what: string, port: () => Promise<number>, failure: RegExp])[] = [
   ['is away', nobody, /: nothing is listening at /],
@@ -98,29 +97,11 @@ describe('feed --once --give-up-after', () => {
   test('ends with status 1 when nobody reads what it writes to a pipe', async () => {
     for (let index = 0; index < 5; index += 1)
       await ingest(app, eventLine({ logId: `large ${index}`, log: { padding: 'x'.repeat(200_000) } }));
-    const main = join(import.meta.dirname, '../../../../src/main.ts');
-    const args = [
-      'feed',
-      '--url',
-      app.url,
-      '--zone',
-      '7',
-      '--state',
-      join(folder, 'state'),
-      '--to',
-      '-',
-      '--once',
-      '--give-up-after',
-      '2s',
-    ];
-    const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    let stderr = '';
-    child.stderr.on('data', (chunk) => {
-      stderr += String(chunk);
-    });
+    const { child, stderr } = startCli(args('--url', app.url, '--to', '-', '--once', '--give-up-after', '2s'));
+    child.stdout?.pause();
     const [status] = await once(child, 'exit');
-    expect([status, lastLine(stderr)]).toEqual([1, expect.stringContaining('is given up after 2 s without progress; it waited for ')]);
+    child.stdout?.resume();
+    expect([status, lastLine(stderr())]).toEqual([1, expect.stringContaining('is given up after 2 s without progress; it waited for ')]);
   });
 
   test('waits through trouble that passes', async () => {

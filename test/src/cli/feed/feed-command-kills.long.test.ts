@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../fixtures/eventually.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { hecListener } from '../../sinks/hec-listener.ts';
 import { httpListener } from '../../sinks/http-listener.ts';
@@ -19,14 +19,13 @@ let app: RunningApp;
 let folder: string;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'shieldlog-feed-'));
+  folder = temporaryFolder();
   app = await startApp();
 });
 
 afterEach(async () => {
   await killAll();
   await app.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function takeIn(url: string, count: number, first = 0): Promise<void> {

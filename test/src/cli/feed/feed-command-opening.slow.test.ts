@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../fixtures/eventually.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { idsIn } from '../../sinks/sample-events.ts';
 import { type CliProcess, killAll, startCli } from '../cli-process.ts';
@@ -11,7 +11,7 @@ let app: RunningApp;
 let folder: string;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'shieldlog-feed-'));
+  folder = temporaryFolder();
   app = await startApp();
   await ingest(app, eventLine({ logId: 'one' }));
   mkdirSync(obstacle());
@@ -20,7 +20,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await killAll();
   await app.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const out = (): string => join(folder, 'out.ndjson');

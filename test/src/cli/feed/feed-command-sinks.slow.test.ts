@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { hecListener } from '../../sinks/hec-listener.ts';
 import { httpListener } from '../../sinks/http-listener.ts';
@@ -15,7 +15,7 @@ let folder: string;
 let certificate: TestCertificate;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'shieldlog-feed-'));
+  folder = temporaryFolder();
   app = await startApp();
   certificate = await testCertificate();
   writeFileSync(join(folder, 'ca.pem'), certificate.cert);
@@ -30,7 +30,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await killAll();
   await app.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const feedOnce = (to: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) =>

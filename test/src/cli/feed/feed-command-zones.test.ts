@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { expectedIds, idsIn } from '../../sinks/sample-events.ts';
 import { killAll, runCli } from '../cli-process.ts';
@@ -13,7 +13,7 @@ let app: RunningApp;
 let folder: string;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'shieldlog-zones-'));
+  folder = temporaryFolder();
   app = await startApp({ env: { ACCESS_KEYS: `two:${KEYS.two}:7+8,one:${KEYS.one}:7,every:${KEYS.every}:*` } });
   const lines = expectedIds(4).map((logId, index) => eventLine({ logId, shieldZoneId: 7 + (index % 2) }));
   await ingest(app, lines.join(''), { accesskey: KEYS.every });
@@ -22,7 +22,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await killAll();
   await app.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const out = (): string => join(folder, 'out.ndjson');

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../fixtures/eventually.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { startForgetfulSite } from '../../openapi/forgetful-site.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { expectedIds, idsIn } from '../../sinks/sample-events.ts';
@@ -16,7 +16,7 @@ let folder: string;
 let proxy: FaultyFeed | null;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'shieldlog-feed-'));
+  folder = temporaryFolder();
   app = await startApp({ env: { ACCESS_KEYS: `all:${KEY}:*,zone:${KEY}7:7` } });
   proxy = null;
 });
@@ -25,7 +25,6 @@ afterEach(async () => {
   await killAll();
   await proxy?.stop();
   await app.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const out = (name = 'out.ndjson'): string => join(folder, name);

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { ask, eventLine, lastHour, type RunningApp, search, startApp } from '../../running-app.ts';
 import { killAll, runCli } from '../cli-process.ts';
 
@@ -14,14 +14,13 @@ let app: RunningApp;
 let folder: string;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'shieldlog-ingest-'));
+  folder = temporaryFolder();
   app = await startApp({ env: { ACCESS_KEYS: `all:${KEY}:*,zone:${KEY}7:7` } });
 });
 
 afterEach(async () => {
   await killAll();
   await app.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const LINES = Array.from({ length: 500 }, (_, index) => eventLine({ logId: `e${index}` })).join('');

@@ -1,11 +1,11 @@
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_STREAMED_LINE_BYTES } from '../../../../src/cli/ingest/followed-stream.ts';
 import { freePorts } from '../../../broker/free-port.ts';
 import { recordingUpstream } from '../../../edge/upstreams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { ask, eventLine, lastHour, type RunningApp, search, startApp } from '../../running-app.ts';
 import { addressOf, type CliProcess, killAll, runCli, startCli, startPipeline } from '../cli-process.ts';
 
@@ -21,14 +21,11 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'shieldlog-follow-'));
+  folder = temporaryFolder();
   zone += 1;
 });
 
-afterEach(async () => {
-  await killAll();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => killAll());
 
 const path = (name: string): string => join(folder, name);
 const event = (logId: string): string => eventLine({ logId, shieldZoneId: zone });

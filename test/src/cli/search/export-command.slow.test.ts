@@ -1,6 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
@@ -8,6 +7,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { recordingUpstream } from '../../../edge/upstreams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { type CliProcess, killAll, runCli, startCli, startPipeline } from '../cli-process.ts';
 import { startOnTerminal } from '../terminal-process.ts';
@@ -41,13 +41,10 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'shieldlog-export-'));
+  folder = temporaryFolder();
 });
 
-afterEach(async () => {
-  await killAll();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => killAll());
 
 const ENV = { SHIELDLOG_ACCESS_KEY: KEY };
 const args = (...rest: readonly string[]) => ['export', '--url', app.url, ...rest];

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +6,7 @@ import { MAX_MESSAGE_LENGTH } from '../../../../src/cli/search/tail-stream.ts';
 import { freePorts } from '../../../broker/free-port.ts';
 import { recordingUpstream, type SeenRequest } from '../../../edge/upstreams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
+import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { addressOf, type CliProcess, killAll, runCli, startCli, startPipeline } from '../cli-process.ts';
 import { startOnTerminal } from '../terminal-process.ts';
@@ -86,9 +85,11 @@ describe('shieldlog tail', () => {
     const pipeline = startPipeline('"$0" "$@" | head -n 1; echo $PIPESTATUS', ['tail', '--url', app.url]);
     await watched(1);
     // The program notices a reader that is gone when it writes to it.
-    const timer = setInterval(() => void ingest(app, sample('a')), 100);
+    const sent: Promise<unknown>[] = [];
+    const timer = setInterval(() => sent.push(ingest(app, sample('a'))), 100);
     await pipeline.ended;
     clearInterval(timer);
+    await Promise.all(sent);
     expect([pipeline.stdout(), pipeline.stderr()]).toEqual([expect.stringMatching(/^\{"logId":"a".*\n0\n$/), '']);
   });
 
@@ -136,7 +137,7 @@ describe('shieldlog tail', () => {
 });
 
 test('a program that is killed and started again takes no event from the tail', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'shieldlog-tail-'));
+  const folder = temporaryFolder();
   const [port] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
   const serve = async (): Promise<CliProcess> => {
@@ -164,7 +165,6 @@ test('a program that is killed and started again takes no event from the tail', 
   expect(await cli.ended).toBe(0);
   expect(idsIn(cli.stdout()).filter((id) => id !== 'seen' && id !== 'first')).toEqual(['second', 'third']);
   expect(cli.stderr()).toMatch(/shieldlog tail: [^\n]+; trying again in \d+\.\d s\n(.*\n)*shieldlog tail: works again\n/);
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Messages of the stream: an event, or the note that events were left out. */
