@@ -10,6 +10,7 @@ RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts
 
 COPY query ./query
 COPY sql ./sql
+COPY work ./work
 COPY store ./store
 COPY ingest ./ingest
 COPY edge ./edge

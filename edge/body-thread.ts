@@ -1,4 +1,5 @@
-import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina';
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { WorkerPool } from '../work/worker-pool.ts';
 import { EdgeError, type EdgeErrorOptions } from './edge-error.ts';
 import { invalidInput, parseJsonBody, validatorOf } from './input-validation.ts';
 import type { JsonSchema } from './operations/json-schema.ts';
@@ -55,7 +56,6 @@ export function validateBody(order: BodyOrder, read: BodyRead): unknown {
 export const LARGE_BODY_FROM_BYTES = 256 * 1024;
 /** Bytes of all large bodies that are read or wait for it. */
 export const MAX_LARGE_BODIES_BYTES = 64 * 1024 * 1024;
-const IDLE_MS = 60_000;
 /** The heap of the thread. The costliest allowed body takes half of it. */
 const HEAP_MB = 256;
 const RETRY_AFTER_S = '1';
@@ -75,19 +75,14 @@ export function bodyAs<T>(body: unknown, read: (body: unknown) => T): T {
   return body instanceof ValidatedBody ? (body.value as T) : read(body);
 }
 
-/**
- * Validates large bodies beside the main thread, one after the other. The thread starts with the first body and ends after a minute without
- * one.
- */
+/** Validates large bodies beside the main thread, one after the other. */
 export class BodyThread {
-  readonly #module: URL;
-  readonly #waiting = new Set<(error: Error) => void>();
+  readonly #pool: WorkerPool<BodyOrder, BodyVerdict>;
   #takenBytes = 0;
-  #pool: Piscina<BodyOrder, BodyVerdict> | undefined;
 
-  /** The default export of `module` takes a BodyOrder and calls `validateBody`. */
+  /** What `startWork` of the module returns takes a BodyOrder and calls `validateBody`. */
   constructor(module: URL) {
-    this.#module = module;
+    this.#pool = new WorkerPool({ module, heapMb: HEAP_MB });
   }
 
   /**
@@ -104,7 +99,7 @@ export class BodyThread {
     }
     this.#takenBytes += length;
     try {
-      const verdict = await this.#run({ operation, schema, bytes });
+      const verdict = await this.#pool.runOnThread({ operation, schema, bytes }, [bytes.buffer as ArrayBuffer]);
       const { refusal } = verdict;
       if (refusal !== null) throw new EdgeError(refusal.status, refusal.key, refusal.message, refusal.options);
       const { buffer, byteOffset, byteLength } = verdict.bytes;
@@ -115,35 +110,6 @@ export class BodyThread {
   }
 
   async close(): Promise<void> {
-    await this.#pool?.destroy();
-  }
-
-  async #run(order: BodyOrder): Promise<BodyVerdict> {
-    this.#pool ??= this.#newPool();
-    const { promise, resolve, reject } = Promise.withResolvers<BodyVerdict>();
-    this.#waiting.add(reject);
-    this.#pool.run(order, { transferList: [order.bytes.buffer as ArrayBuffer] }).then(resolve, reject);
-    try {
-      return await promise;
-    } finally {
-      this.#waiting.delete(reject);
-    }
-  }
-
-  #newPool(): Piscina<BodyOrder, BodyVerdict> {
-    const pool = new Piscina<BodyOrder, BodyVerdict>({
-      filename: this.#module.href,
-      minThreads: 0,
-      maxThreads: 1,
-      idleTimeout: IDLE_MS,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
-    });
-    // Piscina never settles orders that wait for a thread which fails at its start.
-    pool.on('error', (error: Error) => {
-      this.#pool = undefined;
-      for (const reject of this.#waiting) reject(error);
-      void pool.destroy();
-    });
-    return pool;
+    await this.#pool.close();
   }
 }

@@ -18,4 +18,5 @@ function readLocalBody(operation: number, body: unknown): unknown {
   }
 }
 
-export default (order: BodyOrder): unknown => validateBody(order, readLocalBody);
+/** The work of the thread of `BodyThread`. */
+export const startWork = () => (order: BodyOrder) => validateBody(order, readLocalBody);

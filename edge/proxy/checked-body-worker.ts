@@ -1,4 +1,4 @@
 import { type BodyOrder, validateBody } from '../body-thread.ts';
 
-// The bytes go on to the upstream. Nothing else of the body is needed.
-export default (order: BodyOrder): unknown => validateBody(order, () => null);
+/** The work of the thread of `BodyThread`. The bytes go on to the upstream, and nothing else of the body is needed. */
+export const startWork = () => (order: BodyOrder) => validateBody(order, () => null);

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { FeedLine } from '../../store/event-store.ts';
-import { WorkerPool } from '../../store/worker-pool.ts';
+import { WorkerPool } from '../../work/worker-pool.ts';
 import { FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
 import { copiedChunk, type FormatTask, formatTask, pieces, transferListOf, writersByFormat, writtenChunks } from './format-lines.ts';
 

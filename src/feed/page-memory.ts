@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { SerialQueue } from '../../store/serial-queue.ts';
+import { SerialQueue } from '../../work/serial-queue.ts';
 
 /** The page of a client that has read nothing for so long may be evicted. */
 const STALLED_MS = 1_000;

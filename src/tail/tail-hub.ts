@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, type Registry } from 'prom-client';
 import { type FeedPage, type FeedPosition, StoreError, type StoreLogger } from '../../store/event-store.ts';
-import { SerialQueue } from '../../store/serial-queue.ts';
+import { SerialQueue } from '../../work/serial-queue.ts';
 import type { FeedStore } from '../feed/feed-reading.ts';
 import { levelRead } from '../http/metrics.ts';
 import { heartbeatFrame } from './tail-frames.ts';

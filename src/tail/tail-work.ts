@@ -1,5 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { SerialQueue } from '../../store/serial-queue.ts';
+import { SerialQueue } from '../../work/serial-queue.ts';
 import { TAIL_WORK } from './tail-limits.ts';
 
 /** Matching may hold the main thread for so long at a time. */

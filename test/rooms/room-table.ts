@@ -2,13 +2,14 @@
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   query: [],
   sql: ['query'],
-  store: ['query', 'sql'],
+  work: [],
+  store: ['query', 'sql', 'work'],
   ingest: ['query', 'store'],
-  edge: [],
-  src: ['query', 'sql', 'store', 'ingest', 'edge'],
+  edge: ['work'],
+  src: ['query', 'sql', 'work', 'store', 'ingest', 'edge'],
   web: ['query'],
-  bench: ['query', 'sql', 'store', 'ingest', 'edge', 'src', 'web', 'test', 'scripts'],
-  test: ['query', 'sql', 'store', 'ingest', 'edge', 'src', 'web', 'bench', 'scripts'],
+  bench: ['query', 'sql', 'work', 'store', 'ingest', 'edge', 'src', 'web', 'test', 'scripts'],
+  test: ['query', 'sql', 'work', 'store', 'ingest', 'edge', 'src', 'web', 'bench', 'scripts'],
 };
 
 /** The rooms that may use a package: those that tie the program to an engine, a broker or a server, and those of `query` and the page. */
@@ -23,8 +24,8 @@ export const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   uplot: ['web', 'bench', 'test'],
   fastify: ['src', 'edge', 'bench', 'test'],
   'fastify-plugin': ['src', 'edge', 'bench', 'test'],
-  'node:fs': ['store', 'ingest', 'edge', 'src', 'bench', 'test'],
-  'node:http': ['store', 'ingest', 'edge', 'src', 'bench', 'test'],
+  'node:fs': ['work', 'store', 'ingest', 'edge', 'src', 'bench', 'test'],
+  'node:http': ['work', 'store', 'ingest', 'edge', 'src', 'bench', 'test'],
 };
 
 /**

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
+import { SerialQueue } from '../../../work/serial-queue.ts';
 import { bodyAs } from '../../body-thread.ts';
 import { EdgeError } from '../../edge-error.ts';
 import { inTransaction } from '../control-plane-state.ts';
@@ -66,21 +67,14 @@ function zoneAnswer({ domain }: WrittenZone, { id, createdMs, records }: StoredZ
   return `{"Records":[${records.join(',')}],${JSON.stringify(fields).slice(1)}`;
 }
 
-/** Returns a function that resolves in a turn of the event loop of its own: a zone of 5,000 records fills one. */
-function turns(): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
-  return () => {
-    last = last.then(() => setImmediate());
-    return last;
-  };
-}
-
 /** Answers operation 4: DNS zones and their records. A zone is made with all of its records or not at all. */
 export const dnsZones: LocalResource = {
   name: 'dns-zones',
   migrations: [MIGRATION],
   routes(app, { db, now }) {
-    const takeTurn = turns();
+    const turns = new SerialQueue();
+    /** Resolves in a turn of the event loop of its own: a zone of 5,000 records fills one. */
+    const takeTurn = (): Promise<void> => turns.run(() => setImmediate());
     app.post('/dnszone', async (request, reply) => {
       const zone = bodyAs(request.body, readWrittenZone);
       await takeTurn();

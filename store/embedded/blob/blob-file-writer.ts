@@ -1,6 +1,6 @@
 import { constants, crc32, zstdCompressSync } from 'node:zlib';
 import type { ColumnMetaData, OffsetIndex, RowGroup } from 'hyparquet';
-import { WorkerPool } from '../../worker-pool.ts';
+import { WorkerPool } from '../../../work/worker-pool.ts';
 import {
   type ColumnIndex,
   dataPage,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
+import { WorkerPool } from '../../../work/worker-pool.ts';
 import type { DeadLetter, DeadLetterSelection, StoredDeadLetter, StoreLogger } from '../../event-store.ts';
-import { WorkerPool } from '../../worker-pool.ts';
 import { type AddedDeadLetters, DeadLetterTable, deadLetterError, type NewDeadLetter } from './dead-letter-table.ts';
 
 /** Letters and bytes that go to the thread, or come from it, at a time; a single letter may have more bytes. */

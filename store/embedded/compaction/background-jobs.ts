@@ -1,5 +1,5 @@
+import { SerialQueue } from '../../../work/serial-queue.ts';
 import type { StoreLogger } from '../../event-store.ts';
-import { SerialQueue } from '../../serial-queue.ts';
 import type { LogMemory } from '../blob/memtable-logs.ts';
 import type { DeadLetters } from '../catalog/dead-letters.ts';
 import type { Flusher } from '../flush/flusher.ts';

@@ -1,5 +1,5 @@
 import { segmentRows } from '../../../sql/events-relation.ts';
-import { WorkerPool } from '../../worker-pool.ts';
+import { WorkerPool } from '../../../work/worker-pool.ts';
 import { startEngine } from '../duckdb/duckdb-engine.ts';
 import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
 import { StatementRunner, statementsOnThisThread } from '../duckdb/statement-runner.ts';

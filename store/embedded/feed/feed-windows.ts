@@ -1,5 +1,5 @@
+import { SerialQueue } from '../../../work/serial-queue.ts';
 import type { FeedLine } from '../../event-store.ts';
-import { SerialQueue } from '../../serial-queue.ts';
 import { BudgetedCache } from '../runtime/budgeted-cache.ts';
 import { type IngestTime, ingestClock } from '../snapshot/ingest-times.ts';
 import type { FlushedRange } from './feed-events.ts';

@@ -9,7 +9,7 @@ import {
   logRowsInTableStatement,
   sliceInOrder,
 } from '../../../sql/segment-statements.ts';
-import { WorkerPool } from '../../worker-pool.ts';
+import { WorkerPool } from '../../../work/worker-pool.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { removeFiles } from '../runtime/file-output.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';

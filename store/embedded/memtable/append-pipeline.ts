@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BATCH_COLUMNS } from '../../../query/batch-columns.ts';
+import { SerialQueue } from '../../../work/serial-queue.ts';
 import { type AppendReceipt, type DeadLetter, type EventBatch, memoryOfLetter, StoreError } from '../../event-store.ts';
-import { SerialQueue } from '../../serial-queue.ts';
 import type { Journal, JournalEnd } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { Loader } from './memtable-loader.ts';

@@ -1,6 +1,6 @@
 import { dropTableStatement } from '../../../sql/memtable-statements.ts';
+import { SerialQueue } from '../../../work/serial-queue.ts';
 import type { StoreLogger } from '../../event-store.ts';
-import { SerialQueue } from '../../serial-queue.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';

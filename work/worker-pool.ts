@@ -19,6 +19,8 @@ export interface WorkerPoolOptions<Order, Result, Data> {
   readonly maxThreads?: number;
   /** Whether the threads leave the cores to other threads that want them. Default: no. */
   readonly yields?: boolean;
+  /** The most that the heap of a thread may take; a thread that needs more ends. Default: Node's. */
+  readonly heapMb?: number;
   /** Carries out orders on the calling thread. */
   readonly inline?: {
     /** Whether an order is so small that starting a thread takes longer. */
@@ -91,7 +93,7 @@ export class WorkerPool<Order, Result, Data = unknown> {
   }
 
   #startPool(): Piscina<Order, Result> {
-    const { module, data, maxThreads = 1, yields = false } = this.#options;
+    const { module, data, maxThreads = 1, yields = false, heapMb } = this.#options;
     const start: WorkerStart = { module: module.href, data, yields, stop: this.#stopFlag };
     const pool = new Piscina<Order, Result>({
       filename: new URL('./worker-thread.ts', import.meta.url).href,
@@ -99,6 +101,7 @@ export class WorkerPool<Order, Result, Data = unknown> {
       maxThreads,
       idleTimeout: IDLE_MS,
       workerData: start,
+      ...(heapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
     });
     // Piscina never settles the orders of a thread that fails while it starts.
     pool.on('error', (error: Error) => {

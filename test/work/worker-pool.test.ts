@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { WorkerPool } from '../../store/worker-pool.ts';
-import { nicenessOfThreads, threadsHavePriorities } from './niceness-of-threads.ts';
+import { WorkerPool } from '../../work/worker-pool.ts';
+import { nicenessOfThreads, threadsHavePriorities } from '../store/niceness-of-threads.ts';
 
 /** A pool whose first `times` threads fail to start. Orders above 100 run inline; their answer is the negative number. */
 function poolFailing(times: number, yields = false): WorkerPool<number, number, Int32Array> {
