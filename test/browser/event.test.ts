@@ -81,6 +81,19 @@ describe('an event', () => {
     await expect.poll(() => drawer(page).count()).toBe(0);
   });
 
+  test('has beside it those of the table as it is by now', async () => {
+    const { page } = await openPage();
+    await linesAround(page, 5);
+    await row(page, 3).click();
+    const older = drawer(page).getByRole('button', { name: 'Older event' });
+    await older.waitFor();
+    await page.getByRole('textbox', { name: 'Search line' }).fill('-url:/4,/5');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => row(page, 4).textContent()).toContain('/6');
+    await older.click();
+    await expect.poll(() => drawer(page).textContent()).toContain('e6');
+  });
+
   test('shows its log with every digit, as a tree that is folded by mouse and keyboard', async () => {
     const { page } = await openPage(`event=7/${AT}/e0`);
     await treeLines(page).first().waitFor();

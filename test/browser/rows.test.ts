@@ -35,7 +35,8 @@ async function exportedIds(zone: string, window: Window): Promise<readonly strin
 describe('the table of events', () => {
   test('has every event of a quarter of a day, none twice, for somebody who scrolls from the first to the last', async () => {
     const ids = await exportedIds('7', MORNING);
-    expect(ids.length).toBeGreaterThan(1_500);
+    // The quietest quarter of the demo's day has some 900.
+    expect(ids.length).toBeGreaterThan(500);
     const { page } = await openPage(linkOf('7', MORNING), { viewport: { width: 1280, height: 2000 } });
     const seen = new Map<number, string>();
     await linesAround(page, 0);

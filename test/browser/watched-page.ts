@@ -22,7 +22,9 @@ export interface WatchedPage {
   readonly page: Page;
   /** The requests to the program's interface so far, without those for the page's own files. */
   readonly requests: readonly Request[];
-  /** The body of the last question that was asked of the explorer; throws where none was. */
+  /** The bodies of the questions so far, without the requests for further pages, for an event, and for the number of new events. */
+  questions(): readonly AskedQuestion[];
+  /** The last of them; throws where there is none. */
   lastQuestion(): AskedQuestion;
   /** How often a button of the mouse, a finger or a key went down since the page was loaded. */
   actions(): Promise<number>;
@@ -103,13 +105,18 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
   await page.addInitScript(WATCH);
   if (initScript !== undefined) await page.addInitScript(initScript);
   await page.goto(url);
+  const questions = (): readonly AskedQuestion[] => {
+    const bodies = requests.filter((request) => request.url().endsWith('/explore')).map((request) => request.postDataJSON());
+    return bodies.filter((body) => body.facets !== undefined);
+  };
   return {
     page,
     requests,
+    questions,
     lastQuestion: () => {
-      const asked = requests.findLast((request) => request.url().endsWith('/explore'));
+      const asked = questions().at(-1);
       if (asked === undefined) throw new Error('nothing was asked of the explorer');
-      return asked.postDataJSON();
+      return asked;
     },
     actions: async () => Number(await page.evaluate('actionsOfPerson')),
     close: async () => {

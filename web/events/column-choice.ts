@@ -1,15 +1,18 @@
+import { answered } from '../state/answers.ts';
 import { EVENT_COLUMNS, type EventColumn, usualColumns, withColumn } from '../state/event-columns.ts';
 import { apply, explorer } from '../state/explorer.ts';
+import { zonesText } from '../state/explorer-state.ts';
 import { moved } from '../state/ordered-choice.ts';
 import { html } from '../widgets/html.ts';
 import { useKeptFocus } from '../widgets/kept-focus.ts';
 import { Popover } from '../widgets/popover.ts';
 import { columnTitle } from './event-table-columns.ts';
 
-/** The columns of the table of events now. */
+/** The columns of the table of events now. The usual ones go by the zones of the events that are in it. */
 export function shownColumns(): readonly EventColumn[] {
-  const { columns, zones } = explorer.value;
-  return columns ?? usualColumns(zones === 'all' || zones.length > 1);
+  const { columns, zones, isLive } = explorer.value;
+  const shown = (isLive ? undefined : answered.value?.question.zones) ?? zonesText(zones);
+  return columns ?? usualColumns(shown === 'all' || shown.includes(','));
 }
 
 /** The button whose panel chooses columns and their order. */

@@ -75,8 +75,8 @@ function rowText({ logId, timestamp, logText, fields, shieldZoneId }: EventRow):
   return `${text.slice(0, -1)},"log":${logText}}`;
 }
 
-function ShownEvent({ row }: { readonly row: EventRow }) {
-  const { clock } = explorer.value;
+/** Buttons to the events beside one in the table, as the table is by now. */
+function Steps({ row }: { readonly row: EventRow }) {
   const { newer, older } = neighboursOf(rowKey(row));
   const step = (to: EventRow | undefined, mark: string, label: string) => html`<button
     type="button"
@@ -88,9 +88,14 @@ function ShownEvent({ row }: { readonly row: EventRow }) {
   >
     ${mark}
   </button>`;
+  return html`${step(newer, '↑', 'Newer event')} ${step(older, '↓', 'Older event')}`;
+}
+
+function ShownEvent({ row }: { readonly row: EventRow }) {
+  const { clock } = explorer.value;
   const { ip } = row.fields;
   return html`<${DrawerHead}>
-      ${step(newer, '↑', 'Newer event')} ${step(older, '↓', 'Older event')}
+      <${Steps} row=${row} />
       <button type="button" onClick=${() => void copy(rowText(row))}>Copy event</button>
     </${DrawerHead}>
     <dl class="fields">

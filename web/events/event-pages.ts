@@ -81,9 +81,9 @@ export function goBack(): void {
   loader.start(question, before);
 }
 
-/** The events beside a loaded one in the table. */
+/** The events beside a loaded one in the table; a component that reads them is drawn anew with the table. */
 export function neighboursOf(key: string): { readonly newer: EventRow | undefined; readonly older: EventRow | undefined } {
-  const now = loaded.peek();
+  const now = loaded.value;
   for (const [page, items] of now?.pages ?? []) {
     const at = items.findIndex((row) => rowKey(row) === key);
     if (now === null || at === -1) continue;

@@ -79,5 +79,6 @@ function cut(text: string): string {
 function openTextMenu(anchor: HTMLElement, { label, kind, shown, text, more }: TreeLine): void {
   if (more !== null) return;
   const asText = kind === 'string' ? [{ label: 'Copy the text', run: () => void copy(shown) }] : [];
-  openMenu({ anchor, title: label, items: [...asText, { label: 'Copy as JSON', run: () => void copy(text) }] });
+  const items = [...asText, { label: 'Copy as JSON', run: () => void copy(text) }];
+  openMenu({ anchor, content: () => ({ title: label, items }) });
 }

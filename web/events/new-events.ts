@@ -2,45 +2,50 @@ import { useEffect, useState } from 'preact/hooks';
 import { RequestFailed } from '../api/client.ts';
 import { explore } from '../api/explore.ts';
 import { programNow } from '../api/program-clock.ts';
-import { answered, askAgain, progress } from '../state/answers.ts';
-import { explorer } from '../state/explorer.ts';
+import { type Answered, answered, askAgain, isUpToDate } from '../state/answers.ts';
 import { countText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { conditionsOf } from './event-pages.ts';
 
 const PAUSE_MS = 10_000;
 
+/** What has come since an answer. */
+interface News {
+  readonly since: Answered;
+  readonly count: number;
+  /** Why it is not counted. */
+  readonly lost: string | null;
+}
+
 /** How many events have come since the last answer, as a button that shows them. Counting them is cheap: no row is asked for. */
 export function NewEvents() {
   const now = answered.value;
-  const isOpenEnded = explorer.value.range.kind === 'last';
-  const [count, setCount] = useState(0);
-  const [lost, setLost] = useState<string | null>(null);
+  const [news, setNews] = useState<News | null>(null);
   useEffect(() => {
-    setCount(0);
-    setLost(null);
-    if (now === null || !isOpenEnded) return;
+    if (now?.question.range.kind !== 'last') return;
     const abort = new AbortController();
     const { question } = now;
     const notCounted = (error: unknown): void => {
       if (!(error instanceof RequestFailed)) throw error;
-      setLost(error.failure.message);
+      setNews((before) => ({ since: now, count: before?.since === now ? before.count : 0, lost: error.failure.message }));
       // Else the dialog for a key that somebody has closed would come again and again.
       if (error.failure.status === 401) clearInterval(timer);
     };
     const countNow = async (): Promise<void> => {
       const window = { from: question.body.to, to: programNow() };
-      if (document.hidden || progress.peek().kind === 'asking' || window.from >= window.to) return;
+      if (document.hidden || !isUpToDate.peek() || window.from >= window.to) return;
       try {
         const { total } = await explore(question.zones, { ...window, ...conditionsOf(question), pageSize: 0 }, abort.signal);
-        if (!abort.signal.aborted) [setCount(total), setLost(null)];
+        if (!abort.signal.aborted) setNews({ since: now, count: total, lost: null });
       } catch (error) {
         if (!abort.signal.aborted) notCounted(error);
       }
     };
     const timer = setInterval(() => void countNow(), PAUSE_MS);
     return () => [abort.abort(), clearInterval(timer)];
-  }, [now, isOpenEnded]);
+  }, [now]);
+  // While another answer is awaited, the new events of this one are not those that are looked for.
+  const { count, lost } = isUpToDate.value && news !== null && news.since === now ? news : { count: 0, lost: null };
   const words = `${countText(count)} new ${count === 1 ? 'event' : 'events'}`;
   return html`<span class="new-events" role="status">
     ${lost === null ? null : html`<span class="failed">New events are not counted: ${lost}</span>`}

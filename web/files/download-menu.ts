@@ -1,9 +1,9 @@
 import { accessKey } from '../api/access-key.ts';
 import { programNow } from '../api/program-clock.ts';
-import { type Answered, answered } from '../state/answers.ts';
+import { type Answered, answered, isUpToDate } from '../state/answers.ts';
 import type { Question } from '../state/question.ts';
 import { html } from '../widgets/html.ts';
-import { type MenuItem, openMenu } from '../widgets/menu.ts';
+import { type MenuContent, type MenuItem, openMenu } from '../widgets/menu.ts';
 import { copy } from '../widgets/value-menu.ts';
 import { curlCommand } from './curl-command.ts';
 import { cancelExport, EXPORT_TYPES, exportEvents, runningExport } from './event-export.ts';
@@ -16,18 +16,22 @@ const FORMAT_NAMES: Readonly<Record<FileFormat, string>> = { csv: 'CSV', ndjson:
 
 /** The button whose menu stores what is shown, or copies the request for it. */
 export function DownloadMenu() {
-  const now = answered.value;
-  const opened = (event: MouseEvent): void => {
-    if (now === null) return;
-    const items = [...eventItems(now.question), ...groupItems(now), ...facetItems(now), ...curlItems(now.question)];
-    openMenu({ anchor: event.currentTarget as HTMLElement, title: 'Of what is shown', items });
-  };
+  const isEmpty = answered.value === null;
+  const opened = (event: MouseEvent): void => openMenu({ anchor: event.currentTarget as HTMLElement, content: downloads });
   const { value: running } = runningExport;
   if (running !== null) {
     return html`<span role="status">Storing ${running.name}: ${(running.bytes / 1024 / 1024).toFixed(1)} MiB</span>
       <button type="button" onClick=${cancelExport}>Cancel the export</button>`;
   }
-  return html`<button type="button" aria-haspopup="menu" disabled=${now === null} onClick=${opened}>Download</button>`;
+  return html`<button type="button" aria-haspopup="menu" disabled=${isEmpty} onClick=${opened}>Download</button>`;
+}
+
+/** Of the answer that is shown when an item is chosen: the menu may be open while another one comes. */
+function downloads(): MenuContent {
+  const now = answered.value;
+  const title = isUpToDate.value ? 'Of what is shown' : 'Of what is shown: the answer before';
+  if (now === null) return { title, items: [] };
+  return { title, items: [...eventItems(now.question), ...groupItems(now), ...facetItems(now), ...curlItems(now.question)] };
 }
 
 function eventItems(question: Question): readonly MenuItem[] {

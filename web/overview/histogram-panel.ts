@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
 import type { Histogram, Window } from '../api/explore.ts';
 import { answered, eventsOf } from '../state/answers.ts';
@@ -29,7 +29,7 @@ function openStretchMenu(anchor: HTMLElement, place: DOMRect, stretch: Window, c
     { label: 'What is different here?', run: () => apply({ comparison: { kind: 'time', ...stretch } }) },
     { label: 'Zoom in', run: () => apply({ range: { kind: 'between', ...stretch }, comparison: null }) },
   ];
-  openMenu({ anchor, title, items, place, closed });
+  openMenu({ anchor, content: () => ({ title, items }), place, closed });
 }
 
 interface PlotProps {
@@ -54,6 +54,10 @@ function Plot({ histogram, by }: PlotProps) {
       chosen.value = null;
     });
 
+  // The bars of another answer are other ones.
+  useLayoutEffect(() => {
+    [chosen.value, hovered.value] = [null, null];
+  }, [histogram]);
   useEffect(() => {
     if (element.current === null) return;
     const host = element.current;

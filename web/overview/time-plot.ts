@@ -35,6 +35,7 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
   const starts = Array.from({ length: histogram.buckets }, (_, bucket) => bucketStart(histogram, bucket) / 1000);
   // The highest reaches are drawn first, so that the lower layers cover them.
   const order = layers.map((_, index) => layers.length - 1 - index);
+  const isMarkInside = options.marked !== null && options.marked.from < histogram.to && options.marked.to > histogram.from;
   const timeAt = (plot: uPlot, px: number): number => plot.posToVal(px, 'x') * 1000;
 
   const brushed = (plot: uPlot): void => {
@@ -74,7 +75,7 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
         setCursor: [(self) => onHover((self.cursor.left ?? -1) < 0 ? null : bucketAt(histogram, timeAt(self, self.cursor.left ?? 0)))],
         setSelect: [brushed],
         ready: [(self) => self.over.addEventListener('click', () => clicked(self))],
-        drawClear: [(self) => mark(self, options.marked)],
+        drawClear: [(self) => mark(self, isMarkInside ? options.marked : null)],
       },
     },
     [starts, ...order.map((layer) => [...(heights[layer] ?? [])])],
@@ -117,7 +118,9 @@ function axis(own: Pick<uPlot.Axis, 'values' | 'size'>): uPlot.Axis {
 function mark(plot: uPlot, marked: Window | null): void {
   if (marked === null) return;
   const { ctx, bbox } = plot;
-  const [left = 0, right = 0] = [marked.from, marked.to].map((time) => plot.valToPos(time / 1000, 'x', true));
+  // What is outside of the window would be painted over the axes.
+  const within = (px: number): number => Math.min(bbox.left + bbox.width, Math.max(bbox.left, px));
+  const [left = 0, right = 0] = [marked.from, marked.to].map((time) => within(plot.valToPos(time / 1000, 'x', true)));
   ctx.save();
   ctx.globalAlpha = 0.22;
   ctx.fillStyle = cssColor('--bar-selected');

@@ -1,4 +1,5 @@
-import { signal } from '@preact/signals';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import { accessKey } from '../api/access-key.ts';
 import { askUpToNow, RequestFailed } from '../api/client.ts';
 import { type ZoneCount, zonesIn } from '../api/explore.ts';
 import { explorer } from '../state/explorer.ts';
@@ -10,21 +11,30 @@ export type ZoneList =
   | { readonly kind: 'known'; readonly zones: readonly ZoneCount[] }
   | { readonly kind: 'failed'; readonly message: string };
 
-export const zoneList = signal<ZoneList>({ kind: 'unknown' });
+/** What the zones depend on. */
+const about = computed(() => JSON.stringify([explorer.value.range, accessKey.value]));
+
+const last = signal<{ readonly about: string; readonly list: ZoneList } | null>(null);
+
+/** The zones with events in the time that is chosen, as far as they are known. */
+export const zoneList: ReadonlySignal<ZoneList> = computed(() =>
+  last.value?.about === about.value ? last.value.list : { kind: 'unknown' },
+);
 
 let underWay = new AbortController();
 
-/** Asks which zones have events in the time that is chosen; what was known stays until the answer. */
+/** Asks which zones have events in the time that is chosen; what is known of the same time stays until the answer. */
 export async function loadZones(): Promise<void> {
   underWay.abort();
   const mine = new AbortController();
   underWay = mine;
+  const asked = about.peek();
   try {
     const zones = await askUpToNow((now) => zonesIn(windowOf(explorer.peek().range, now), mine.signal));
-    zoneList.value = { kind: 'known', zones };
+    if (!mine.signal.aborted) last.value = { about: asked, list: { kind: 'known', zones } };
   } catch (error) {
     if (mine.signal.aborted) return;
     if (!(error instanceof RequestFailed)) throw error;
-    zoneList.value = { kind: 'failed', message: error.message };
+    last.value = { about: asked, list: { kind: 'failed', message: error.message } };
   }
 }

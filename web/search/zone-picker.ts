@@ -40,7 +40,7 @@ interface ZoneFormProps {
 function ZoneForm({ close }: ZoneFormProps) {
   const { zones, clock } = explorer.value;
   const typed = useSignal(zones === 'all' ? '' : zonesText(zones));
-  useEffect(() => void loadZones(), [accessKey.value]);
+  useEffect(() => void loadZones(), [accessKey.value, explorer.value.range]);
   const list = zoneList.value;
   const read = typed.value.trim() === '' ? 'all' : readZones(typed.value.replaceAll(/\s/g, ''));
   const choose = (next: Zones): void => {

@@ -14,22 +14,31 @@ export interface Answered {
   readonly ms: number;
 }
 
+interface Failed {
+  readonly failure: Failure;
+  /** The key of the question that failed. */
+  readonly key: string;
+}
+
 /** `since` is of the page's clock, `performance.now()`. */
 export type Progress = { readonly kind: 'idle' } | { readonly kind: 'asking'; readonly since: number } | { readonly kind: 'cancelled' };
 
 const last = signal<Answered | null>(null);
-const failed = signal<Failure | null>(null);
+const failed = signal<Failed | null>(null);
 const state = signal<Progress>({ kind: 'idle' });
 const turn = signal(0);
 /** What "now" means to questions, in Unix milliseconds. */
 let now = 0;
 let underWay = new AbortController();
+const askedKey = computed(() => questionKey(explorer.value));
 
 /** The last answer; it stays while the next question is under way, and after one has failed. */
 export const answered: ReadonlySignal<Answered | null> = last;
-/** Why the last question failed; null after an answer. */
-export const failure: ReadonlySignal<Failure | null> = failed;
+/** Why the question failed that the state asks; null after an answer, and where the one that failed was another. */
+export const failure: ReadonlySignal<Failure | null> = computed(() => (failed.value?.key === askedKey.value ? failed.value.failure : null));
 export const progress: ReadonlySignal<Progress> = state;
+/** Whether the last answer is that of the last question: none is under way, and none has failed or was given up since. */
+export const isUpToDate = computed(() => state.value.kind === 'idle' && failure.value === null);
 
 /**
  * Questions that follow each other are about the same window, so that numbers change by what was chosen and not by what came in. After this
@@ -60,6 +69,7 @@ async function askNow(): Promise<void> {
   const mine = new AbortController();
   underWay = mine;
   const since = performance.now();
+  const key = askedKey.peek();
   state.value = { kind: 'asking', since };
   try {
     const found = await askUpToNow(async (time) => {
@@ -72,7 +82,7 @@ async function askNow(): Promise<void> {
     failed.value = null;
   } catch (error) {
     if (mine.signal.aborted) return;
-    failed.value = failureOf(error);
+    failed.value = { failure: failureOf(error), key };
   }
   state.value = { kind: 'idle' };
 }
@@ -86,15 +96,14 @@ function failureOf(error: unknown): Failure {
 
 /** What the program says about a part of the last question, such as `filters[0]` or what is inside of it; null where nothing. */
 export function faultAt(path: string): string | null {
-  const about = failed.value?.faults.filter(({ field }) => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`));
+  const about = failure.value?.faults.filter(({ field }) => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`));
   return about === undefined || about.length === 0 ? null : about.map(({ field, message }) => `${field} ${message}`).join('; ');
 }
 
 /** Asks at once, and again whenever the question changes, the key does, or {@link askAgain} is called. */
 export function startAsking(): void {
-  const key = computed(() => questionKey(explorer.value));
   effect(() => {
-    void [key.value, turn.value, accessKey.value];
+    void [askedKey.value, turn.value, accessKey.value];
     untracked(() => void askNow());
   });
 }

@@ -1,12 +1,14 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
 import type { ExploreRequest, Window } from '../api/explore.ts';
 import { type Comparison, type ExplorerState, zonesText } from './explorer-state.ts';
-import { windowOf } from './time-range.ts';
+import { type TimeRange, windowOf } from './time-range.ts';
 
 /** One question, which answers everything that the page shows. */
 export interface Question {
   readonly zones: string;
   readonly body: ExploreRequest;
+  /** What the window of the body is to a person. */
+  readonly range: TimeRange;
   /** What the selection of the body is to a person; null where there is none. */
   readonly comparison: Comparison | null;
 }
@@ -41,6 +43,7 @@ export function questionOf(state: ExplorerState, now: number): Question {
   const order = comparison === null ? 'count' : 'difference';
   const limit = comparison === null ? FACET_VALUES : COMPARED_VALUES;
   return {
+    range: state.range,
     comparison,
     zones: zonesText(zones),
     body: {

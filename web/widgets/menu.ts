@@ -10,12 +10,17 @@ export interface MenuItem {
   readonly isDisabled?: boolean;
 }
 
-interface OpenMenu {
-  /** Gets the focus back when the menu closes. */
-  readonly anchor: HTMLElement;
+export interface MenuContent {
   /** What the menu is about. */
   readonly title: string;
   readonly items: readonly MenuItem[];
+}
+
+interface OpenMenu {
+  /** Gets the focus back when the menu closes. */
+  readonly anchor: HTMLElement;
+  /** Called again, while the menu is open, when a signal that it reads changes. */
+  readonly content: () => MenuContent;
   /** Where it opens; absent: at the anchor. */
   readonly place?: DOMRect;
   readonly closed?: () => void;
@@ -40,7 +45,8 @@ export function MenuHost() {
     element.querySelector<HTMLElement>('button:enabled')?.focus();
   }, [menu]);
   if (menu === null) return null;
-  const { anchor, title, items } = menu;
+  const { anchor } = menu;
+  const { title, items } = menu.content();
   const close = (): void => popover.current?.hidePopover();
   const closed = ({ newState }: ToggleEvent): void => {
     if (newState !== 'closed') return;
@@ -53,6 +59,7 @@ export function MenuHost() {
     <p class="menu-title">${title}</p>
     ${items.map(
       ({ label, run, isDisabled = false }) => html`<button
+        key=${label}
         type="button"
         role="menuitem"
         disabled=${isDisabled}

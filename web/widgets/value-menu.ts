@@ -41,7 +41,7 @@ function openValueMenu(anchor: HTMLElement, field: GroupDimension, value: string
     },
     { label: 'Copy', run: () => void copy(value), isDisabled: value === '' },
   ];
-  openMenu({ anchor, title: `${field}: ${valueText(value)}`, items });
+  openMenu({ anchor, content: () => ({ title: `${field}: ${valueText(value)}`, items }) });
 }
 
 interface ValueProps {
