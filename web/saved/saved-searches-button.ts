@@ -66,7 +66,7 @@ function attempt(before: readonly SavedSearch[], make: () => readonly SavedSearc
 function SavedDialog({ onClose }: { readonly onClose: () => void }) {
   const { searches, fault, change } = useSearches();
   const open = ({ name, link }: SavedSearch): void => {
-    const { state } = readLink(new URLSearchParams(link));
+    const { state } = readLink(link);
     apply({ ...state, clock: explorer.peek().clock }, { words: `Opened ${name}` });
     onClose();
   };

@@ -1,6 +1,6 @@
 import { TOLERANCE_SECONDS } from '../../query/search-limits.ts';
 import type { Window } from '../api/explore.ts';
-import { REACH_MINUTES, REACH_MS } from '../state/time-range.ts';
+import { isCalendarDay, REACH_MINUTES, REACH_MS } from '../state/time-range.ts';
 
 type Clock = 'local' | 'utc';
 
@@ -17,16 +17,10 @@ export function readTypedTime(typed: string, clock: Clock, now: number): number 
   if (/^\d{13}$/.test(text)) return Number(text);
   const day = new Date(clock === 'utc' ? now : now - new Date(now).getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
   const [, date, time = '00:00', seconds = '', zone] = WRITTEN.exec(/^\d{1,2}:\d{2}/.test(text) ? `${day} ${text}` : text) ?? [];
-  if (date === undefined || !isDay(date)) return null;
+  if (date === undefined || !isCalendarDay(date)) return null;
   const written = `${date}T${time.padStart(5, '0')}${seconds}${zoneText(zone, clock)}`;
   const ms = Date.parse(written);
   return Number.isNaN(ms) ? null : ms;
-}
-
-/** Whether the calendar has the day. Date.parse takes 2026-02-31 for a day of March. */
-function isDay(date: string): boolean {
-  const ms = Date.parse(`${date}T00:00Z`);
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
 }
 
 function zoneText(zone: string | undefined, clock: Clock): string {

@@ -10,7 +10,22 @@ const depth = signal(depthNow());
 /** Whether there is a change on this page to take back. */
 export const canUndo = computed(() => depth.value > 0);
 
-const initial = readLink(new URLSearchParams(location.search));
+/**
+ * Longer queries stand behind `#`, which browsers do not send: the program and proxies before it refuse requests with long addresses, and
+ * the page could not be loaded again.
+ */
+const LONGEST_QUERY = 6_000;
+
+/** The query of the address, from both places. */
+function queryNow(): string {
+  const { search, hash } = location;
+  return [search, hash]
+    .map((part) => part.slice(1))
+    .filter((part) => part !== '')
+    .join('&');
+}
+
+const initial = readLink(queryNow());
 
 const current = signal(initial.state);
 
@@ -44,7 +59,8 @@ export function apply(change: Partial<ExplorerState>, { replace = false, words }
   const next = { ...current.peek(), ...change };
   const [before, after] = [linkOf(current.peek()).toString(), linkOf(next).toString()];
   if (before === after) return;
-  const link = `${location.pathname}${after === '' ? '' : `?${after}`}`;
+  const mark = after.length > LONGEST_QUERY ? '#' : '?';
+  const link = `${location.pathname}${after === '' ? '' : `${mark}${after}`}`;
   if (!replace) depth.value += 1;
   const entry = { depth: depth.peek() };
   if (replace) history.replaceState(entry, '', link);
@@ -59,7 +75,7 @@ export function undo(): void {
 }
 
 addEventListener('popstate', () => {
-  const { state, ignored } = readLink(new URLSearchParams(location.search));
+  const { state, ignored } = readLink(queryNow());
   depth.value = depthNow();
   lastChange.value = null;
   ignoredOfLink.value = ignored;

@@ -1,13 +1,14 @@
 import { DIMENSIONS, GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
+import { FILTER_OP_NAMES } from '../../query/filter-ops.ts';
 import { type LineClause, type LineSearch, parseSearchLine, searchLineOf } from '../../query/search-line.ts';
 import { readColumns } from './event-columns.ts';
 import { type Comparison, DEFAULT_STATE, type EventKey, type ExplorerState, NO_SEARCH, type Zones, zonesText } from './explorer-state.ts';
-import { minutesText, readMinutes, type TimeRange } from './time-range.ts';
+import { minutesText, readLinkTime, readMinutes, type TimeRange } from './time-range.ts';
 
 /** A state read from a link. */
 export interface FromLink {
   readonly state: ExplorerState;
-  /** The parameters that say nothing, as `name=value`. */
+  /** The parameters that say nothing, or something that one before them has said, as `name=value`. */
   readonly ignored: readonly string[];
 }
 
@@ -78,16 +79,56 @@ const READERS: Readonly<Record<string, (text: string, parameters: URLSearchParam
   clock: (text) => (text === 'local' || text === 'utc' ? { clock: text } : null),
 };
 
-/** Reads the parameters of a link. Never throws; an access key in a link is ignored like everything else that it does not know. */
-export function readLink(parameters: URLSearchParams): FromLink {
+/**
+ * Reads the query of a link, with or without its mark. Never throws; an access key in a link is ignored like everything else that it does
+ * not know. Of parameters that say the same thing, the first one counts.
+ */
+export function readLink(query: string): FromLink {
+  const all = new URLSearchParams(query);
   let state = DEFAULT_STATE;
   const ignored: string[] = [];
-  for (const [name, text] of parameters) {
-    const read = Object.hasOwn(READERS, name) ? (READERS[name]?.(text, parameters) ?? null) : null;
-    if (read === null) ignored.push(name.toLowerCase().includes('key') ? name : `${name}=${text}`);
-    else state = { ...state, ...read };
+  /** The parameter that has set a member of the state. */
+  const setBy = new Map<string, string>();
+  const names = new Set<string>();
+  for (const { name, text, isBroken } of parametersOf(query)) {
+    const isReadable = Object.hasOwn(READERS, name) && !names.has(name) && !isBroken;
+    const read = isReadable ? (READERS[name]?.(text, all) ?? null) : null;
+    names.add(name);
+    // The two ends of a time say one thing together.
+    const setter = name === 'to' ? 'from' : name;
+    if (read === null || Object.keys(read).some((member) => (setBy.get(member) ?? setter) !== setter)) {
+      ignored.push(shownParameter(name, text));
+      continue;
+    }
+    state = { ...state, ...read };
+    for (const member of Object.keys(read)) setBy.set(member, setter);
   }
   return { state, ignored };
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly text: string;
+  /** Some of its bytes are no text: they are lost, and U+FFFD stands for them. */
+  readonly isBroken: boolean;
+}
+
+function parametersOf(query: string): readonly Parameter[] {
+  const pairs = query.replace(/^\?/, '').split('&');
+  return pairs.flatMap((pair) =>
+    [...new URLSearchParams(`&${pair}`)].map(([name, text]) => {
+      const isBroken = `${name}${text}`.includes('\uFFFD') && !/\uFFFD|%EF%BF%BD/i.test(pair);
+      return { name, text, isBroken };
+    }),
+  );
+}
+
+const SHOWN_LENGTH = 80;
+
+/** As a person is told of it; the value of what may be a key is left out. */
+function shownParameter(name: string, text: string): string {
+  const shown = name.toLowerCase().includes('key') ? name : `${name}=${text}`;
+  return shown.length > SHOWN_LENGTH ? `${shown.slice(0, SHOWN_LENGTH)}…` : shown;
 }
 
 function part<Name extends keyof ExplorerState>(name: Name, value: ExplorerState[Name] | null): Part | null {
@@ -98,12 +139,16 @@ function part<Name extends keyof ExplorerState>(name: Name, value: ExplorerState
 export function readZones(text: string): Zones | null {
   if (text === 'all') return text;
   const zones = text.split(',').map((digits) => (/^-?\d{1,10}$/.test(digits) ? Number(digits) : Number.NaN));
-  const areZones = zones.every((zone) => Math.abs(zone + 0.5) < 2 ** 31);
-  return areZones ? [...new Set(zones)].toSorted((a, b) => a - b) : null;
+  return zones.every(isZone) ? [...new Set(zones)].toSorted((a, b) => a - b) : null;
+}
+
+/** Whether it is an integer of 32 bits. */
+function isZone(zone: number): boolean {
+  return Number.isInteger(zone) && Math.abs(zone + 0.5) < 2 ** 31;
 }
 
 function readTime(text: string | null): number {
-  return text === null ? Number.NaN : Date.parse(text);
+  return readLinkTime(text ?? '') ?? Number.NaN;
 }
 
 function readBetween(parameters: URLSearchParams): TimeRange | null {
@@ -114,7 +159,7 @@ function readBetween(parameters: URLSearchParams): TimeRange | null {
 function isClause(value: unknown): value is LineClause {
   if (typeof value !== 'object' || value === null) return false;
   const { field, op, value: texts } = value as Readonly<Record<string, unknown>>;
-  const isKnown = DIMENSIONS.some((name) => name === field) && typeof op === 'string';
+  const isKnown = DIMENSIONS.some((name) => name === field) && FILTER_OP_NAMES.some((name) => name === op);
   return isKnown && Array.isArray(texts) && texts.every((text) => typeof text === 'string');
 }
 
@@ -147,7 +192,6 @@ function readComparison(text: string): Comparison | null {
 
 function readEvent(text: string): EventKey | null {
   const [, zone, timestamp, logId] = /^(-?\d{1,10})\/(-?\d{1,16})\/(.+)$/s.exec(text) ?? [];
-  return zone === undefined || timestamp === undefined || logId === undefined
-    ? null
-    : { zone: Number(zone), timestamp: Number(timestamp), logId };
+  const isComplete = zone !== undefined && timestamp !== undefined && logId !== undefined;
+  return isComplete && isZone(Number(zone)) ? { zone: Number(zone), timestamp: Number(timestamp), logId } : null;
 }

@@ -31,6 +31,25 @@ export function readMinutes(text: string): number | null {
   return minutes > 0 && minutes <= REACH_MINUTES ? minutes : null;
 }
 
+const LINK_TIME = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+
+/**
+ * A time as links have it, in Unix milliseconds: `2026-11-24T10:00Z`, with seconds and milliseconds if they like, or the begin of a day in
+ * UTC. Null for anything else: what depends on the clock of who opens the link, and days that no calendar has.
+ */
+export function readLinkTime(text: string): number | null {
+  const [, day] = LINK_TIME.exec(text) ?? [];
+  if (day === undefined || !isCalendarDay(day)) return null;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? null : ms;
+}
+
+/** Whether the calendar has a day such as `2026-11-24`. Date.parse takes 2026-02-31 for a day of March. */
+export function isCalendarDay(date: string): boolean {
+  const ms = Date.parse(`${date}T00:00Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
+}
+
 /** `last 15 minutes`, `last 24 hours`. */
 export function lastWords(minutes: number): string {
   if (minutes % 60 !== 0) return `last ${minutes} minutes`;
