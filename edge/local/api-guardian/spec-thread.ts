@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { SerialQueue } from '../../../work/serial-queue.ts';
 import type { ReadSpec } from './read-spec.ts';
 import type { SpecFieldError } from './spec-tree.ts';
 
@@ -55,24 +56,20 @@ function readInThread(text: string, { deadlineMs, memoryMb }: SpecReaderOptions,
 
 export function createSpecReader(options: SpecReaderOptions): SpecReader {
   const stopping = new AbortController();
+  const readings = new SerialQueue();
   let waiting = 0;
-  let last: Promise<unknown> = Promise.resolve();
   return {
     read(text) {
       if (waiting > options.maxWaiting) return null;
       waiting += 1;
-      const reading = last
-        .then(() => readInThread(text, options, stopping.signal))
-        .finally(() => {
-          waiting -= 1;
-        });
-      // The caller gets the failure. The next reading starts all the same.
-      last = reading.catch(() => {});
-      return reading;
+      const reading = readings.run(() => readInThread(text, options, stopping.signal));
+      return reading.finally(() => {
+        waiting -= 1;
+      });
     },
-    async stop() {
+    stop() {
       stopping.abort(new Error('The program is stopping'));
-      await last;
+      return readings.idle();
     },
   };
 }
