@@ -6,21 +6,31 @@ import type { AppendReceipt, EventBatch, EventStore } from '../../store/event-st
  */
 export const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 
+/** One batch is loaded and one is written to the journal; a third is ready, so that neither step waits. A fourth is collected. */
+const MAX_APPENDS = 3;
+
+/** What is done after an append. */
+interface AfterAppend {
+  readonly onStored?: (receipt: AppendReceipt) => void;
+  /** Absent: `room` and `drained` reject with the error. */
+  readonly onFailed?: (error: Error) => void;
+  /** The store has done with the batch, stored or not. */
+  readonly onSettled: () => void;
+}
+
 /** Hands batches to the store, a few at the same time, so that writing one overlaps with loading another. */
 export class AppendWindow {
   readonly #store: EventStore;
-  readonly #size: number;
   readonly #underWay = new Set<Promise<void>>();
-  #failures: unknown[] = [];
+  readonly #failures: Error[] = [];
   #duplicates: number | null = 0;
 
-  constructor(store: EventStore, size: number) {
+  constructor(store: EventStore) {
     this.#store = store;
-    this.#size = size;
   }
 
   get hasRoom(): boolean {
-    return this.#underWay.size < this.#size;
+    return this.#underWay.size < MAX_APPENDS;
   }
 
   /** Events of the stored batches that the store had already; null where it finds them later. */
@@ -28,23 +38,15 @@ export class AppendWindow {
     return this.#duplicates;
   }
 
-  /**
-   * Hands a batch over without waiting for it. `onStored` is called when it is stored, `onSettled` when the store has done with it, stored
-   * or not.
-   */
-  start(batch: EventBatch, onStored: (receipt: AppendReceipt) => void, onSettled: () => void): void {
+  /** Hands a batch over without waiting for it. */
+  start(batch: EventBatch, { onStored, onFailed = (error) => this.#failures.push(error), onSettled }: AfterAppend): void {
     const append: Promise<void> = this.#store
       .append(batch)
-      .then(
-        (receipt) => {
-          const { duplicates } = receipt;
-          this.#duplicates = this.#duplicates === null || duplicates === null ? null : this.#duplicates + duplicates;
-          onStored(receipt);
-        },
-        (error: unknown) => {
-          this.#failures.push(error);
-        },
-      )
+      .then((receipt) => {
+        const { duplicates } = receipt;
+        this.#duplicates = this.#duplicates === null || duplicates === null ? null : this.#duplicates + duplicates;
+        onStored?.(receipt);
+      }, onFailed)
       .finally(() => {
         this.#underWay.delete(append);
         onSettled();
@@ -60,7 +62,7 @@ export class AppendWindow {
     this.#throwFailure();
   }
 
-  /** Resolves once all is durable. Rejects with the first error of an append, when none is under way any more. */
+  /** Resolves when no append is under way. Rejects with the first error of one. */
   async drained(): Promise<void> {
     await Promise.all(this.#underWay);
     this.#throwFailure();

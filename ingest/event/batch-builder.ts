@@ -13,6 +13,9 @@ interface Message {
   offset: bigint;
 }
 
+/** A batch that has so many bytes is stored. */
+export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+
 const NO_BYTES = new Uint8Array(0);
 const NO_MESSAGE: Message = { topic: '', partition: -1, offset: 0n };
 

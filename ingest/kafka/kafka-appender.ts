@@ -1,12 +1,10 @@
 import type { EventStore } from '../../store/event-store.ts';
-import { BatchBuilder } from '../event/batch-builder.ts';
+import { AppendWindow } from '../event/append-window.ts';
+import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
 
-const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 const MAX_BATCH_EVENTS = 20_000;
 /** How long the first event of a batch waits for more events. */
 const LINGER_MS = 100;
-/** One batch is loaded and one is written to the journal; a third is ready, so that neither step waits. A fourth is collected. */
-const MAX_APPENDS = 3;
 
 export interface KafkaAppenderOptions {
   readonly store: EventStore;
@@ -20,7 +18,7 @@ export interface KafkaAppenderOptions {
 /** Collects messages into batches, and appends these in order, a few at a time. Each batch carries its source offsets. */
 export class KafkaAppender {
   readonly #options: KafkaAppenderOptions;
-  readonly #appends = new Set<Promise<void>>();
+  readonly #appends: AppendWindow;
   #builder: BatchBuilder;
   #linger: NodeJS.Timeout | undefined;
   #lingered = false;
@@ -29,6 +27,7 @@ export class KafkaAppender {
 
   constructor(options: KafkaAppenderOptions) {
     this.#options = options;
+    this.#appends = new AppendWindow(options.store);
     this.#builder = new BatchBuilder(options);
   }
 
@@ -52,7 +51,7 @@ export class KafkaAppender {
       return;
     }
     const full = this.#builder.byteLength >= MAX_BATCH_BYTES || this.#builder.eventCount >= MAX_BATCH_EVENTS;
-    if ((full || this.#lingered) && this.#appends.size < MAX_APPENDS) {
+    if ((full || this.#lingered) && this.#appends.hasRoom) {
       this.#append();
     } else if (!this.#lingered) {
       this.#linger ??= setTimeout(() => {
@@ -67,7 +66,7 @@ export class KafkaAppender {
     if (!this.#builder.isEmpty) {
       this.#append();
     }
-    await Promise.all(this.#appends);
+    await this.#appends.drained();
   }
 
   /** Discards the messages that are not handed to the store yet. */
@@ -79,26 +78,21 @@ export class KafkaAppender {
 
   #append(): void {
     this.#stopLingering();
-    const append = this.#send(this.#generation).finally(() => {
-      this.#appends.delete(append);
-      this.flushWhenDue();
-    });
-    this.#appends.add(append);
-  }
-
-  async #send(generation: number): Promise<void> {
+    const generation = this.#generation;
     const batch = this.#builder.take();
-    try {
-      await this.#options.store.append(batch);
-      this.#options.onAppended();
-    } catch (error) {
-      if (generation === this.#generation) {
-        this.discard();
-        this.#options.onFailure(error as Error);
-      }
-    } finally {
-      this.#builder.release(batch);
-    }
+    this.#appends.start(batch, {
+      onStored: this.#options.onAppended,
+      onFailed: (error) => {
+        if (generation === this.#generation) {
+          this.discard();
+          this.#options.onFailure(error);
+        }
+      },
+      onSettled: () => {
+        this.#builder.release(batch);
+        this.flushWhenDue();
+      },
+    });
   }
 
   #stopLingering(): void {

@@ -1,8 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { DeadLetterSelection, EventStore, StoredDeadLetter } from '../../store/event-store.ts';
-import { BatchBuilder } from '../event/batch-builder.ts';
+import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
 
-const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 const MAX_BATCH_LETTERS = 200;
 /** The maximum number of ids in one call of the store. */
 const MAX_IDS = 1_000;

@@ -1,17 +1,15 @@
 import { setTimeout as sleep, setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { EventBatch, EventStore } from '../../store/event-store.ts';
 import { AppendWindow, MAX_PENDING_BYTES } from '../event/append-window.ts';
-import { BatchBuilder } from '../event/batch-builder.ts';
+import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
 import { tooLong } from '../event/event-verdict.ts';
 import { isBlank, newlinesIn, OPEN_BRACKET } from '../event/json-bytes.ts';
 import type { LongPiece } from '../event/partial-event.ts';
 import { type EventReceiver, type EventSplitter, JsonArraySplitter, NdjsonSplitter } from './event-splitters.ts';
 import { IntakeError, type IntakeReport, MAX_REJECTED_LISTED, type RejectedEvent, UnreadableInput } from './intake-report.ts';
 
-const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 /** How often a batch that is not full is appended, so that events of a slow input are searchable before its end. */
 const APPEND_EVERY_MS = 250;
-const MAX_APPENDS = 3;
 /** Larger chunks are processed in parts of this size. */
 const PART_BYTES = 64 * 1024;
 /** An intake yields to other work after so long, because it may not have to wait for its next chunks. */
@@ -86,7 +84,7 @@ class Intake implements EventReceiver {
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#builder = new BatchBuilder(options);
-    this.#appends = new AppendWindow(options.store, MAX_APPENDS);
+    this.#appends = new AppendWindow(options.store);
   }
 
   async readAll(chunks: AsyncIterable<Uint8Array>): Promise<void> {
@@ -247,11 +245,10 @@ class Intake implements EventReceiver {
       this.#refusal = { error };
       return;
     }
-    this.#appends.start(
-      batch,
-      ({ deadLettersNotKept }) => this.#noteNotKept(firstRejected, deadLettersNotKept),
-      () => this.#builder.release(batch),
-    );
+    this.#appends.start(batch, {
+      onStored: ({ deadLettersNotKept }) => this.#noteNotKept(firstRejected, deadLettersNotKept),
+      onSettled: () => this.#builder.release(batch),
+    });
   }
 
   #noteNotKept(firstRejected: number, indices: readonly number[]): void {
