@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestProblem } from './problem.ts';
 
 /** How long a client may keep a request waiting for its body, in milliseconds. */
@@ -77,4 +77,10 @@ export function wholeBodyWithin(deadlineMs: number): (request: FastifyRequest, b
     }
     return Buffer.concat(chunks);
   };
+}
+
+/** Reads the bodies of these routes whole and byte for byte, so that no integer loses digits. Their hooks check the content type. */
+export function takeWholeBodies(app: FastifyInstance, deadlineMs: number): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', wholeBodyWithin(deadlineMs));
 }

@@ -8,7 +8,7 @@ import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../ht
 import { DEFAULT_LISTED, deadLetterList, MAX_LISTED, readDiscardRequest, readReplayRequest } from '../http/dead-letter-json.ts';
 import { hangUpSignal } from '../http/interruption.ts';
 import { asStoreProblem } from '../http/problem.ts';
-import { wholeBodyWithin } from '../http/request-body.ts';
+import { takeWholeBodies } from '../http/request-body.ts';
 import { readQuery, wholeNumber } from '../http/request-parameters.ts';
 
 export interface DeadLetterRoutesOptions {
@@ -46,8 +46,7 @@ async function validateBody({ headers, query }: FastifyRequest): Promise<void> {
  */
 export async function deadLetterRoutes(app: FastifyInstance, options: DeadLetterRoutesOptions): Promise<void> {
   const { store, now, retentionMs, bodyDeadlineMs } = options;
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', wholeBodyWithin(bodyDeadlineMs));
+  takeWholeBodies(app, bodyDeadlineMs);
 
   app.get('/ingest/dead-letters', async (request, reply) => {
     const { afterId, limit = DEFAULT_LISTED } = listQuery(request.query);

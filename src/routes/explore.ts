@@ -6,7 +6,7 @@ import { openedZones, requestedZones } from '../auth/requested-zones.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { activeZonesJson, exploreResponseJson } from '../http/explore-response.ts';
 import { compiled } from '../http/problem.ts';
-import { bytesOf, SEARCH_BODY_BYTES, wholeBodyWithin } from '../http/request-body.ts';
+import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
 import { queryWindow } from '../http/request-parameters.ts';
 import type { SearchAnswers } from '../http/search-answers.ts';
 
@@ -29,9 +29,7 @@ export interface ExploreRoutesOptions {
 export async function exploreRoutes(app: FastifyInstance, options: ExploreRoutesOptions): Promise<void> {
   const { store, searches, now, bodyDeadlineMs } = options;
 
-  // The body is read byte for byte, so that no integer loses digits. `validateHeaders` checks its type.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', wholeBodyWithin(bodyDeadlineMs));
+  takeWholeBodies(app, bodyDeadlineMs);
 
   const validateAccept = async ({ headers }: FastifyRequest): Promise<void> => {
     negotiateAnswer(headers.accept, SEARCH_ANSWER_TYPES);

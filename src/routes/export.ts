@@ -11,7 +11,7 @@ import { beginExport } from '../export/running-export.ts';
 import { encodeStream, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { asReadProblem, compiled } from '../http/problem.ts';
-import { bytesOf, SEARCH_BODY_BYTES, wholeBodyWithin } from '../http/request-body.ts';
+import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
@@ -52,9 +52,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
   const slots = new ExportSlots();
   const counts = createExportMetrics(metrics.registry, slots);
 
-  // The body is read byte for byte, so that no integer loses digits. `validateHeaders` checks its type.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', wholeBodyWithin(bodyDeadlineMs));
+  takeWholeBodies(app, bodyDeadlineMs);
 
   /** Refuses what the headers alone make wrong, before the body is read. */
   const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {

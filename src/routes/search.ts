@@ -4,7 +4,7 @@ import type { EventStore } from '../../store/event-store.ts';
 import { callerOf, requireZone } from '../auth/access.ts';
 import { negotiateAnswer, requireJsonBody, SEARCH_ANSWER_TYPES } from '../http/content-negotiation.ts';
 import { compiled } from '../http/problem.ts';
-import { bytesOf, SEARCH_BODY_BYTES, wholeBodyWithin } from '../http/request-body.ts';
+import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
 import { parseZoneId } from '../http/request-parameters.ts';
 import type { SearchAnswers } from '../http/search-answers.ts';
 import { searchResponseJson } from '../http/search-response.ts';
@@ -25,9 +25,7 @@ export interface SearchRoutesOptions {
 export async function searchRoutes(app: FastifyInstance, options: SearchRoutesOptions): Promise<void> {
   const { store, searches, now, bodyDeadlineMs } = options;
 
-  // The body is read byte for byte, so that no integer loses digits. `validateHeaders` checks its type.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', wholeBodyWithin(bodyDeadlineMs));
+  takeWholeBodies(app, bodyDeadlineMs);
 
   /** Refuses what the headers alone make wrong, before the body is read. */
   const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {
