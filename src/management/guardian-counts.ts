@@ -3,7 +3,7 @@ import type { GuardianDay } from '../../edge/local/local-resource.ts';
 import { GUARDIAN_COUNTERS } from '../../edge/operations/shield-zones.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventGroup } from '../../query/plan/search-result.ts';
-import type { EventStore } from '../../store/event-store.ts';
+import { type EventStore, StoreError } from '../../store/event-store.ts';
 import { DeadlinePassed, withDeadline } from '../http/interruption.ts';
 
 const DAY_MS = 86_400_000;
@@ -45,16 +45,19 @@ interface GuardianCountsOptions {
   readonly deadlineMs: number;
 }
 
+/** What the caller may try again becomes EdgeError 503; any other error stays what it is. */
 function asRefusal(error: unknown): unknown {
-  if (!(error instanceof DeadlinePassed)) return error;
-  return new EdgeError(503, 'metrics.deadline', `The events could not be counted: ${error.message}`, {
+  const isBusy = error instanceof StoreError && error.code === 'overloaded';
+  if (!isBusy && !(error instanceof DeadlinePassed)) return error;
+  return new EdgeError(503, isBusy ? 'metrics.busy' : 'metrics.deadline', `The events could not be counted: ${error.message}`, {
     headers: { 'retry-after': '5' },
     cause: error,
   });
 }
 
 /**
- * Counts the stored events of the feature `api-guardian` for today and each of the 27 days before. Throws EdgeError 503 past the deadline.
+ * Counts the stored events of the feature `api-guardian` for today and each of the 27 days before. Throws EdgeError 503 past the deadline,
+ * and where the store is busy.
  */
 export async function guardianDays({ store, now, deadlineMs }: GuardianCountsOptions, zoneId: number): Promise<readonly GuardianDay[]> {
   const fromMs = Math.floor(now() / DAY_MS) * DAY_MS - (DAYS - 1) * DAY_MS;

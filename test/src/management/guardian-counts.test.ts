@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SearchResult } from '../../../query/plan/search-result.ts';
 import { guardianDays } from '../../../src/management/guardian-counts.ts';
+import { CONCURRENT_SEARCHES, WAITING_SEARCHES } from '../../../store/embedded/read-path.ts';
 import { eventLine, ingest, startApp } from '../running-app.ts';
 
 const DAY_MS = 86_400_000;
@@ -37,5 +38,16 @@ describe('the days of API Guardian', () => {
     const search = (): Promise<SearchResult> => new Promise(() => {});
     const counted = guardianDays({ store: { search }, now: Date.now, deadlineMs: 5 }, 7);
     await expect(counted).rejects.toMatchObject({ status: 503, key: 'metrics.deadline', headers: { 'retry-after': '5' } });
+  });
+
+  test('are given up where too many searches wait, for the caller to try again', async () => {
+    const app = await startApp();
+    onTestFinished(() => app.stop());
+    const counting = { store: app.store, now: Date.now, deadlineMs: 100_000 };
+    // All of them ask for a connection before the first one is free again.
+    const most = CONCURRENT_SEARCHES + WAITING_SEARCHES;
+    const all = await Promise.allSettled(Array.from({ length: most + 1 }, () => guardianDays(counting, 7)));
+    const refused = all.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(refused).toMatchObject([{ status: 503, key: 'metrics.busy', headers: { 'retry-after': '5' } }]);
   });
 });

@@ -52,8 +52,8 @@ test('tails with costly conditions hold up neither other tails nor anybody else'
   const costly = Array.from({ length: 80 }, (_, index) => eventLine({ logId: `costly-${index}`, url: 'a'.repeat(60_000) })).join('');
   expect((await ingest({ url }, costly + eventLine({ shieldZoneId: 8, logId: 'other' }))).status).toBe(202);
   await eventually('the other tail has its event', () => other.logIds().includes('other'));
-  // The old way took minutes; a busy machine takes tenths of seconds.
-  expect(await health.stop()).toBeLessThan(1_000);
+  // A program that is held up answers after minutes; a busy machine needs seconds at most.
+  expect(await health.stop()).toBeLessThan(20_000);
 });
 
 test('a tail that costs more than its share is told how many events it missed, gets later ones, and all when it comes back', async () => {
