@@ -2,6 +2,7 @@ import uPlot from 'uplot';
 import type { Histogram, Window } from '../api/explore.ts';
 import { cssColor } from './series-colors.ts';
 import { bucketAt, bucketStart, heightsOf, type Layer, stretchOf } from './stacked-bars.ts';
+import { brushByTouch } from './touch-brush.ts';
 
 export interface TimePlotOptions {
   readonly histogram: Histogram;
@@ -52,6 +53,19 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
     select(plot, bucket, bucket + 1);
     onBrush(stretchOf(histogram, bucket, bucket + 1), placeOf(plot));
   };
+  // uPlot knows the mouse alone, and the clicks that browsers make of taps.
+  const byTouch = (plot: uPlot): void =>
+    brushByTouch(plot.over, {
+      onDraw: (stretch, at) => {
+        plot.setSelect({ ...stretch, top: 0, height: plot.over.clientHeight }, false);
+        onHover(bucketAt(histogram, timeAt(plot, at)));
+      },
+      onDrawn: () => brushed(plot),
+      onGivenUp: () => {
+        plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+        onHover(null);
+      },
+    });
   const select = (plot: uPlot, first: number, end: number): void => {
     const [left = 0, right = 0] = [first, end].map((bucket) => plot.valToPos(bucketStart(histogram, bucket) / 1000, 'x'));
     plot.setSelect({ left, width: right - left, top: 0, height: plot.over.clientHeight }, false);
@@ -74,7 +88,7 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
       hooks: {
         setCursor: [(self) => onHover((self.cursor.left ?? -1) < 0 ? null : bucketAt(histogram, timeAt(self, self.cursor.left ?? 0)))],
         setSelect: [brushed],
-        ready: [(self) => self.over.addEventListener('click', () => clicked(self))],
+        ready: [(self) => self.over.addEventListener('click', () => clicked(self)), byTouch],
         drawClear: [(self) => mark(self, isMarkInside ? options.marked : null)],
       },
     },
