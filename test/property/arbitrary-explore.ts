@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
+import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
 import type { OracleExploreRequest, OracleFacetRequest, OracleHistogramRequest, OracleSelection } from '../oracle/explore-oracle.ts';
 import type { OracleEvent } from '../oracle/raw-event.ts';
 import { arbitraryMatch, arbitraryRequest } from './arbitrary-request.ts';
@@ -16,47 +16,48 @@ export interface ZonesRequest {
 
 /**
  * Valid requests of the explorer with some of its parts. Pages and windows are those of searches; what is selected is often nothing, often
- * all, and often goes beyond the window.
+ * all, and often goes beyond the window. Groups, facets and series are of the `fields`.
  */
 export function arbitraryExplore(
   events: readonly OracleEvent[],
   nowMs: number,
   zones: fc.Arbitrary<ZonesRequest['zones']>,
+  fields: readonly GroupDimension[] = GROUP_DIMENSIONS,
 ): fc.Arbitrary<ZonesRequest> {
   const page = arbitraryRequest(events, nowMs).map(({ body: { query: _query, filters: _filters, groupBy: _groupBy, ...rest } }) => rest);
-  const groupBy = fc.option(fc.shuffledSubarray([...GROUP_DIMENSIONS], { maxLength: 3 }), { freq: 2 });
+  const groupBy = fc.option(fc.shuffledSubarray([...fields], { maxLength: 3 }), { freq: 2 });
   const body = fc
-    .tuple(page, arbitraryMatch(events), groupBy, fc.option(histogram, { freq: 3 }), fc.option(selections(events), { freq: 3 }))
+    .tuple(page, arbitraryMatch(events), groupBy, fc.option(histograms(fields), { freq: 3 }), fc.option(selections(events), { freq: 3 }))
     .chain(([paging, match, by, chart, selection]) =>
-      fc.option(facets(selection !== null), { freq: 4 }).map((wanted) => ({
+      fc.option(facets(fields, selection !== null), { freq: 4 }).map((wanted) => ({
         ...{ ...paging, ...match, groupBy: by, histogram: chart, selection, facets: wanted },
       })),
     );
   return fc.record({ zones, body });
 }
 
-const dimension = fc.constantFrom(...GROUP_DIMENSIONS);
-
-const histogram: fc.Arbitrary<OracleHistogramRequest> = fc.record(
-  {
-    buckets: fc.oneof(fc.constantFrom(1, 2, 7, 60, 499, 500), fc.integer({ min: 1, max: 500 })),
-    by: fc.option(dimension, { freq: 5 }),
-  },
-  { requiredKeys: ['buckets'] },
-);
+function histograms(fields: readonly GroupDimension[]): fc.Arbitrary<OracleHistogramRequest> {
+  return fc.record(
+    {
+      buckets: fc.oneof(fc.constantFrom(1, 2, 7, 60, 499, 500), fc.integer({ min: 1, max: 500 })),
+      by: fc.option(fc.constantFrom(...fields), { freq: 5 }),
+    },
+    { requiredKeys: ['buckets'] },
+  );
+}
 
 /** Mostly a few fields, at times all of them. Only with a selection some are ordered by difference. */
-function facets(hasSelection: boolean): fc.Arbitrary<OracleFacetRequest[]> {
-  const fields = fc.oneof(
-    { arbitrary: fc.shuffledSubarray([...GROUP_DIMENSIONS], { maxLength: 3 }), weight: 6 },
-    { arbitrary: fc.shuffledSubarray([...GROUP_DIMENSIONS], { minLength: GROUP_DIMENSIONS.length }), weight: 1 },
+function facets(fields: readonly GroupDimension[], hasSelection: boolean): fc.Arbitrary<OracleFacetRequest[]> {
+  const some = fc.oneof(
+    { arbitrary: fc.shuffledSubarray([...fields], { maxLength: 3 }), weight: 6 },
+    { arbitrary: fc.shuffledSubarray([...fields], { minLength: fields.length }), weight: 1 },
   );
   const orders = ['count', ...(hasSelection ? (['difference', 'difference', 'difference'] as const) : [])] as const;
   const facet = fc.record(
     { limit: fc.option(fc.constantFrom(1, 2, 3, 10, 99, 100)), order: fc.option(fc.constantFrom(...orders), { freq: 8 }) },
     { requiredKeys: [] },
   );
-  return fields.chain((chosen) => fc.tuple(...chosen.map((field) => facet.map((rest) => ({ field, ...rest })))));
+  return some.chain((chosen) => fc.tuple(...chosen.map((field) => facet.map((rest) => ({ field, ...rest })))));
 }
 
 /** Each has at least one part. */

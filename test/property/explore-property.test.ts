@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
+import type { StoreTuning } from '../../store/embedded/store-options.ts';
 import { exploreOracle, type OracleExploreResponse, type OracleFacet, zonesOracle } from '../oracle/explore-oracle.ts';
 import type { OracleFilter } from '../oracle/match-event.ts';
 import type { OracleEvent } from '../oracle/raw-event.ts';
@@ -10,7 +11,7 @@ import { arbitraryExplore, type ZonesRequest } from './arbitrary-explore.ts';
 import { arbitraryMatch, arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
 import { expectLaws } from './explore-laws.ts';
 import { explore, searchZone, zonesWithEvents } from './explore-reader.ts';
-import { ExploredProgram, eventsOfZones, inEachState } from './explored-program.ts';
+import { ExploredProgram, eventsOfZones, FEW_VALUES, inEachState, MANY_VALUES } from './explored-program.ts';
 import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { NOW_MS } from './filled-store.ts';
 import { propertyRuns } from './property-runs.ts';
@@ -18,12 +19,23 @@ import { propertyRuns } from './property-runs.ts';
 const PROPERTY = 'explore';
 const DATA_SETS = propertyRuns(1);
 const EVENTS = 320;
-/** In each state of the data. */
-const REQUESTS = 16;
-const LAWS = 4;
+/** In each state of the data, and with each of the limits. */
+const REQUESTS = 8;
+/** In each state of the data, with few values. */
+const LAWS = 3;
 const UNKNOWN_ZONE = 99;
-const BATCH_EVENTS = 24;
 const MOST_VALUES = 100;
+
+const FEW: Limits = { limits: 'few values', options: FEW_VALUES };
+
+/** Those of the program, which so few events do not meet, and smaller ones. */
+const LIMITS: readonly Limits[] = [{ limits: 'usual limits', options: {} }, FEW];
+
+/** How many values of a field the program knows. */
+interface Limits {
+  readonly limits: string;
+  readonly options: StoreTuning;
+}
 
 const zones: fc.Arbitrary<ZonesRequest['zones']> = fc.oneof(
   fc.constant([ZONES[0] ?? 1]),
@@ -35,8 +47,22 @@ function expectedAnswer(events: readonly OracleEvent[], request: ZonesRequest): 
   return JSON.parse(JSON.stringify(exploreOracle(events, request.body, request.zones)));
 }
 
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const SECOND_MS = 1_000;
+
+/** About all events, and the facets of fields with many values with and without a selection. */
+function ofAllEvents(events: readonly OracleEvent[]): fc.Arbitrary<ZonesRequest> {
+  const all = { from: NOW_MS - 72 * HOUR_MS, to: NOW_MS + MINUTE_MS, query: null, filters: null, exclude: null };
+  return arbitraryExplore(events, NOW_MS, fc.constant('all'), MANY_VALUES)
+    .filter(({ body: { facets } }) => (facets ?? []).length > 0)
+    .map((request) => ({ ...request, body: { ...request.body, ...all } }));
+}
+
+const anyRequest = (events: readonly OracleEvent[]) => fc.oneof(arbitraryExplore(events, NOW_MS, zones), ofAllEvents(events));
+
 /** A question, and whether it is asked twice: the second time the caches may know it. */
-const questions = (events: readonly OracleEvent[]) => fc.record({ request: arbitraryExplore(events, NOW_MS, zones), again: fc.boolean() });
+const questions = (events: readonly OracleEvent[]) => fc.record({ request: anyRequest(events), again: fc.boolean() });
 
 type Question = ReturnType<typeof questions> extends fc.Arbitrary<infer T> ? T : never;
 
@@ -143,11 +169,15 @@ interface Property<Draw> {
 const QUESTIONS: Property<Question> = { name: PROPERTY, runs: REQUESTS, draws: questions, check: checkQuestion };
 const DIVISIONS: Property<Division> = { name: `${PROPERTY}, laws`, runs: LAWS, draws: divisions, check: checkDivision };
 
+interface Case extends Limits {
+  readonly dataSeed: number;
+}
+
 /** Checks a property at random, or where it failed before; a failure is kept for the next run. */
-async function checkInEachState<Draw>(property: Property<Draw>, dataSeed: number, known?: FailingSeed): Promise<void> {
+async function checkInEachState<Draw>(property: Property<Draw>, { dataSeed, limits, options }: Case, known?: FailingSeed): Promise<void> {
   const { name, runs: numRuns, draws, check } = property;
   const parameters = known === undefined ? { numRuns } : { seed: known.seed, path: known.path, numRuns: 1, endOnFailure: true };
-  await inEachState(eventsOfZones(dataSeed, EVENTS), async (program, state) => {
+  await inEachState(eventsOfZones(dataSeed, EVENTS), options, async (program, state) => {
     const events = program.eventsAfter();
     const details = await fc.check(
       fc.asyncProperty(draws(events), (draw) => check(program, events, draw)),
@@ -155,75 +185,100 @@ async function checkInEachState<Draw>(property: Property<Draw>, dataSeed: number
     );
     if (!details.failed) return;
     if (details.counterexamplePath !== null) {
-      keepFailingSeed(name, { dataSeed, seed: details.seed, path: details.counterexamplePath });
+      keepFailingSeed(`${name}, ${limits}`, { dataSeed, seed: details.seed, path: details.counterexamplePath });
     }
     throw new Error(`${state}: ${fc.defaultReportMessage(details)}`, { cause: details.errorInstance });
   });
 }
 
 const dataSeeds = fc.sample(fc.noBias(fc.integer()), DATA_SETS);
+const CASES: readonly Case[] = dataSeeds.flatMap((dataSeed) => LIMITS.map((each) => ({ dataSeed, ...each })));
+
+const failuresOf = ({ name }: Pick<Property<unknown>, 'name'>) =>
+  LIMITS.flatMap((each) => readFailingSeeds(`${name}, ${each.limits}`).map((failing) => ({ ...failing, ...each })));
 
 describe('any question of the explorer, in each state of the data', () => {
-  test.each(readFailingSeeds(QUESTIONS.name))('a run that failed before: $dataSeed $seed $path', async (failing) => {
-    await checkInEachState(QUESTIONS, failing.dataSeed, failing);
+  test.each(failuresOf(QUESTIONS))('a run that failed before: $limits, $dataSeed $seed $path', async (failing) => {
+    await checkInEachState(QUESTIONS, failing, failing);
   });
 
-  test.each(dataSeeds)('is answered as the oracle answers it, over the events of seed %i', async (dataSeed) => {
-    await checkInEachState(QUESTIONS, dataSeed);
+  test.each(CASES)('is answered as the oracle answers it: $limits, over the events of seed $dataSeed', async (one) => {
+    await checkInEachState(QUESTIONS, one);
   });
 });
 
 describe('in each state of the data', () => {
-  test.each(readFailingSeeds(DIVISIONS.name))('a run that failed before: $dataSeed $seed $path', async (failing) => {
-    await checkInEachState(DIVISIONS, failing.dataSeed, failing);
+  test.each(failuresOf(DIVISIONS))('a run that failed before: $limits, $dataSeed $seed $path', async (failing) => {
+    await checkInEachState(DIVISIONS, failing, failing);
   });
 
   test.each(dataSeeds)(
     'parts add up, pages are those of searches and zones those of facets, over the events of seed %i',
     async (dataSeed) => {
-      await checkInEachState(DIVISIONS, dataSeed);
+      await checkInEachState(DIVISIONS, { dataSeed, ...FEW });
     },
   );
 });
 
+/** Some batches change more values of a field than are known of it, some more than are brought up to date, and some few. */
+const BATCHES = [24, 240, 1, 12, 138, 35];
+const CHANGING_EVENTS = 400;
+/** Of each kind, for each of two readers. */
+const POLLS = 2;
+
+/** A question that is asked again and again, with a window that moves. */
+interface Poll extends ZonesRequest {
+  /** By so much from one batch to the next. */
+  readonly stepMs: number;
+}
+
+/** Those about all events have one window, which moves over some of them, so that what one has counted serves the others. */
+function polls(events: readonly OracleEvent[]): fc.Arbitrary<Poll[]> {
+  const window = { from: NOW_MS - 4_300 * MINUTE_MS - 25 * SECOND_MS, to: NOW_MS };
+  const ofAll = ofAllEvents(events).map(({ zones: of, body }) => ({ zones: of, body: { ...body, ...window }, stepMs: 10 * SECOND_MS }));
+  const stepMs = fc.constantFrom(0, 1, MINUTE_MS, 10 * MINUTE_MS);
+  const ofAny = fc.tuple(arbitraryExplore(events, NOW_MS, zones), stepMs).map(([request, step]) => ({ ...request, stepMs: step }));
+  const some = { minLength: POLLS, maxLength: POLLS };
+  return fc.tuple(fc.array(ofAll, some), fc.array(ofAny, some)).map((kinds) => kinds.flat());
+}
+
+/** The question after so many batches. */
+function askedAfter(batches: number, { zones: of, body, stepMs }: Poll): ZonesRequest {
+  const ms = Math.min(batches * stepMs, NOW_MS + MINUTE_MS - body.to);
+  return { zones: of, body: { ...body, from: body.from + ms, to: body.to + ms } };
+}
+
 describe('while events are stored, flushed and merged', () => {
-  test.each(dataSeeds)('all of an answer is of one moment, over the events of seed %i', async (dataSeed) => {
-    const raw = eventsOfZones(dataSeed, EVENTS);
-    await ExploredProgram.with(raw, async (program) => {
-      await program.append(BATCH_EVENTS);
-      const draws = arbitraryExplore(program.eventsAfter(raw.length), NOW_MS, zones);
-      let isWriting = true;
-      const writing = storeAll(program).finally(() => {
-        isWriting = false;
-      });
-      // Who waits for it is told.
-      writing.catch(() => undefined);
-      for (let seed = dataSeed; isWriting; seed += 1) {
-        const requests = fc.sample(draws, { seed, numRuns: 2 });
-        await Promise.all(requests.map((request) => expectMoment(program, request)));
+  test.each(CASES)('all of an answer is of one moment: $limits, over the events of seed $dataSeed', async ({ dataSeed, options }) => {
+    const raw = eventsOfZones(dataSeed, CHANGING_EVENTS);
+    await ExploredProgram.with(raw, options, async (program) => {
+      const readers = fc.sample(polls(program.eventsAfter(raw.length)), { seed: dataSeed, numRuns: 2 });
+      for (let batch = 0; program.areLeft; batch += 1) {
+        await Promise.all([store(program, batch), ...readers.map((asked) => askEach(program, asked, batch))]);
       }
-      await writing;
+      await askEach(program, readers.flat(), BATCHES.length);
     });
   });
 });
 
-async function storeAll(program: ExploredProgram): Promise<void> {
-  for (let batch = 0; program.areLeft; batch += 1) {
-    await program.append(BATCH_EVENTS);
-    if (batch % 3 === 0) await program.app.store.flushNow();
-    if (batch % 5 === 4) await program.app.store.compactNow();
+async function store(program: ExploredProgram, batch: number): Promise<void> {
+  await program.append(BATCHES[batch % BATCHES.length] as number);
+  if (batch % 2 === 0) await program.app.store.flushNow();
+  if (batch % 3 === 2) await program.app.store.compactNow();
+}
+
+async function askEach(program: ExploredProgram, asked: readonly Poll[], batch: number): Promise<void> {
+  for (const poll of asked) {
+    await expectMoment(program, askedAfter(batch, poll));
   }
 }
 
-/** The answer has every batch that was stored before the question, and each that came meanwhile whole or not at all. */
+/** The answer has all batches that were stored before the question, and the one that came meanwhile whole or not at all. */
 async function expectMoment(program: ExploredProgram, request: ZonesRequest): Promise<void> {
   const { least } = program.stored;
   const answer = await explore(program.app, request.zones, request.body);
   const { most } = program.stored;
   expectLaws(answer, request.body);
-  const moments: OracleExploreResponse[] = [];
-  for (let count = least; count < most + BATCH_EVENTS; count += BATCH_EVENTS) {
-    moments.push(expectedAnswer(program.eventsAfter(Math.min(count, most)), request));
-  }
+  const moments = [...new Set([least, most])].map((count) => expectedAnswer(program.eventsAfter(count), request));
   expect(moments, JSON.stringify(request)).toContainEqual(answer);
 }

@@ -9,9 +9,23 @@ import { appendEvents, generateRawEvents, NOW_MS, withFolder } from './filled-st
 /** One event in so many has a twin in another zone, with its id and its time. */
 const IN_ANOTHER_ZONE = 8;
 
+/** All events but one in so many have a url of their own, */
+const USUAL_URL = 4;
+/** and all but one in so many have one of these fingerprints, of which most come twice or more often. */
+const USUAL_JA4 = 11;
+const JA4_VALUES = 120;
+
+/** The fields of which events have more values than {@link FEW_VALUES} allows. */
+export const MANY_VALUES = ['ip', 'url', 'ja4'] as const;
+
 /** Random events of several zones. There are some more of them than `count`. */
 export function eventsOfZones(seed: number, count: number): RawEvent[] {
-  return generateRawEvents(seed, count).flatMap((event, index) => {
+  return generateRawEvents(seed, count).flatMap((each, index) => {
+    const event: RawEvent = {
+      ...each,
+      ...(index % USUAL_URL !== 2 && { url: `/own/${index}` }),
+      ...(index % USUAL_JA4 !== 1 && { ja4: `t13d${index % JA4_VALUES}` }),
+    };
     const zone = Number(event['shieldZoneId']);
     const other = ZONES[(ZONES.indexOf(zone) + 1) % ZONES.length];
     return index % IN_ANOTHER_ZONE === 0 ? [event, { ...event, shieldZoneId: other, ua: `twin of ${zone}` }] : [event];
@@ -33,9 +47,9 @@ export class ExploredProgram {
   }
 
   /** Runs `work` with a program that has stored none of the events yet. */
-  static async with(raw: readonly RawEvent[], work: (program: ExploredProgram) => Promise<void>): Promise<void> {
+  static async with(raw: readonly RawEvent[], options: StoreTuning, work: (program: ExploredProgram) => Promise<void>): Promise<void> {
     await withFolder(async (folder) => {
-      const program = new ExploredProgram(folder, raw, await start(folder));
+      const program = new ExploredProgram(folder, raw, await start(folder, options));
       try {
         await work(program);
       } finally {
@@ -70,13 +84,13 @@ export class ExploredProgram {
     this.#stored = this.#begun;
   }
 
-  async restart(options: StoreTuning = {}): Promise<void> {
+  async restart(options: StoreTuning): Promise<void> {
     await this.#app.stop();
     this.#app = await start(this.#folder, options);
   }
 }
 
-function start(folder: string, options: StoreTuning = {}): Promise<RunningApp> {
+function start(folder: string, options: StoreTuning): Promise<RunningApp> {
   return startApp({
     dataDir: join(folder, 'data'),
     now: () => NOW_MS,
@@ -86,16 +100,23 @@ function start(folder: string, options: StoreTuning = {}): Promise<RunningApp> {
   });
 }
 
+/**
+ * Limits that some hundred events meet: of a field with many values only the first ones are known, as many as a facet may ask for and a few
+ * more, and urls of few events already are counted apart.
+ */
+export const FEW_VALUES: StoreTuning = { valueCountLimits: { values: 110, urls: 100, together: 60 } };
+
 const TWO_PHASES: StoreTuning = { maxKept: { filtered: 0, otherwise: 0 } };
 const FINGERPRINTS: StoreTuning = { maxKept: { filtered: 0, otherwise: 0, singletons: { events: 0, share: 0 } } };
 
 /** Takes a program through the states of its data, and hands it to `work` in each. */
 export async function inEachState(
   raw: readonly RawEvent[],
+  options: StoreTuning,
   work: (program: ExploredProgram, state: string) => Promise<void>,
 ): Promise<void> {
   const part = Math.ceil(raw.length / 4);
-  await ExploredProgram.with(raw, async (program) => {
+  await ExploredProgram.with(raw, options, async (program) => {
     await program.append(part);
     await work(program, 'in the memtable');
     await program.app.store.flushNow();
@@ -103,9 +124,9 @@ export async function inEachState(
     await program.app.store.flushNow();
     await program.append(part);
     await work(program, 'in two flushes and the memtable');
-    await program.restart(TWO_PHASES);
+    await program.restart({ ...options, ...TWO_PHASES });
     await work(program, 'restarted, with groups in two phases');
-    await program.restart(FINGERPRINTS);
+    await program.restart({ ...options, ...FINGERPRINTS });
     await program.app.store.flushNow();
     await program.app.store.compactNow();
     await program.append(part);
