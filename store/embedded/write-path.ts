@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { DataFolder } from '../data-folder.ts';
-import { silentLogger } from '../event-store.ts';
+import { type StoreLogger, silentLogger } from '../event-store.ts';
 import { createBlobFileWriter } from './blob/blob-file-writer.ts';
 import { LogMemory } from './blob/memtable-logs.ts';
 import type { StoreCounters } from './catalog/catalog.ts';
@@ -13,10 +13,10 @@ import { MergeWriter } from './compaction/merge.ts';
 import { dropExpiredSegments, lastSequencesIn, type RetentionOptions } from './compaction/retention.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { FieldsWriter } from './flush/flush-fields.ts';
-import { Flusher } from './flush/flusher.ts';
+import { Flusher, type FlusherOptions } from './flush/flusher.ts';
 import { AppendPipeline } from './memtable/append-pipeline.ts';
 import { maxDedupEvents } from './memtable/duplicate-precheck.ts';
-import { Loader } from './memtable/memtable-loader.ts';
+import { Loader, type LoaderOptions } from './memtable/memtable-loader.ts';
 import type { Closing } from './runtime/closing.ts';
 import type { PartRemover } from './snapshot/part-remover.ts';
 import type { VersionSet } from './snapshot/version-set.ts';
@@ -55,106 +55,110 @@ interface WritePathParts {
  * Throws `StoreError`: `corrupt`, `folder_unusable`.
  */
 export async function openWritePath(
-  { folder, durable, engine, versions, remover }: WritePathParts,
+  parts: WritePathParts,
   options: StoreOptions,
-  tuning: StoreTuning,
+  { maxDedupEvents: dedupEvents = maxDedupEvents(options.memoryLimitMb), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS }: StoreTuning,
   closing: Closing,
 ): Promise<WritePath> {
-  const { memoryLimitMb, retentionMs, now, logger = silentLogger } = options;
-  const { catalog, journalFolder } = durable;
-  const { flushedJournal, nextSequence, sourceOffsets: stored, expiredEvents, duplicateEvents } = catalog.progress();
-  const { aliases, threads } = engine;
-  const [loading, flushing, merging, expiring] = await Promise.all([
-    engine.connect(),
-    engine.connect(),
-    engine.connect(),
-    engine.connect(),
-  ]);
+  const { durable, engine, versions, remover } = parts;
+  const { now, logger = silentLogger } = options;
+  const { catalog, journalFolder: journals } = durable;
+  const { sourceOffsets: stored, expiredEvents, duplicateEvents } = catalog.progress();
+  const rewriting = { aliases: engine.aliases, catalog, versions, now };
 
-  const expiredWatermarks = new ExpiredWatermarks(catalog.expiredWatermarks.list());
-  const retention: RetentionOptions = {
-    catalog,
-    versions,
-    expiredWatermarks,
-    lastSequences: (segments) => lastSequencesIn(segments, { runner: expiring, aliases, logger }),
-    retentionMs,
-  };
+  const retention = await openRetention(parts, options);
   await dropExpiredSegments(retention, now());
-
-  const deadLetters = await DeadLetters.open({
-    file: folder.deadLetterFile,
-    quotaBytes: options.deadLetterQuotaBytes ?? DEAD_LETTER_QUOTA_BYTES,
-    retentionMs: options.deadLetterRetentionMs ?? DEAD_LETTER_RETENTION_MS,
-    logger,
-  });
-  closing.add('the dead letters', () => deadLetters.close());
-
-  const rewriting = { aliases, catalog, versions, now };
-  const fields = new FieldsWriter(flushing);
-  closing.add('the thread that writes fields', () => fields.close());
-  const blobFiles = createBlobFileWriter();
-  closing.add('the thread that writes logs', () => blobFiles.close());
-  const flusher = new Flusher({ ...rewriting, fields, blobFiles, logger });
-  closing.add('the events that are being moved to disk', () => flusher.stop());
-
+  const deadLetters = await openDeadLetters(parts, options, closing);
+  const flusher = await openFlusher(engine, { ...rewriting, logger }, closing);
   const sourceOffsets = new SourceOffsetTable(stored);
   const counters = { expiredEvents, duplicateEvents };
   const logMemory = new LogMemory();
-  const loader = await Loader.start(
-    {
-      runner: loading,
-      aliases,
-      logMemory,
-      versions,
-      sourceOffsets,
-      counters,
-      now,
-      dropFiles: (journal) => journalFolder.dropFiles(journal),
-      maxDedupEvents: tuning.maxDedupEvents ?? maxDedupEvents(memoryLimitMb),
-      onClosed: (closed) => flusher.enqueue(closed),
-      onLoad: (events) => threads.load(events),
-      roomToClose: () => flusher.room(),
-    },
-    { journal: flushedJournal + 1, sequence: nextSequence },
-  );
-  for (const journal of durable.journals) {
-    await loader.load(journal, [await journalFolder.readLogs(journal)]);
-  }
-  if (durable.journals.length > 0) {
-    const events = versions.growingSegments.reduce((sum, segment) => sum + segment.events, 0);
-    logger.info({ journals: durable.journals.length, events }, 'journals reloaded');
-  }
-  const pipeline = new AppendPipeline({
-    journals: journalFolder,
-    keepDeadLetters: (letters) => deadLetters.add(letters, now()),
-    loader,
-    now,
-  });
+  const { aliases, threads } = engine;
+  const runner = await engine.connect();
+  const loading = { runner, aliases, threads, logMemory, versions, journals, sourceOffsets, counters, flusher, now };
+  const loader = await reloadJournals({ ...loading, maxDedupEvents: dedupEvents }, durable, logger);
+  const pipeline = new AppendPipeline({ journals, deadLetters, loader, now });
   closing.add('the events that are being taken in', () => pipeline.close());
 
-  const merges = new MergeWriter({
-    runner: merging,
-    memoryLimitMb: Math.max(MIN_MB_OF_MERGES, Math.ceil(memoryLimitMb * MERGES_SHARE)),
-    spillFolder: join(folder.spill, 'merging'),
-  });
-  closing.add('the thread that writes merges', () => merges.close());
+  const merges = await openMerges(parts, options, closing);
   const backgroundJobs = new BackgroundJobs({
     pipeline,
     loader,
     flusher,
     remover,
-    journals: journalFolder,
+    journals,
     logMemory,
     compaction: rewriting,
     merges,
     retention,
     deadLetters,
     now,
-    everyMs: tuning.backgroundJobsEveryMs ?? BACKGROUND_JOBS_EVERY_MS,
+    everyMs: backgroundJobsEveryMs,
     logger,
   });
   closing.add('the merge that is being given up', () => backgroundJobs.stop());
   // It stops first, because the jobs and the pipeline may be waiting for it.
   closing.add('the events that are being moved to disk', () => flusher.stop());
+  const { expiredWatermarks } = retention;
   return { pipeline, flusher, backgroundJobs, deadLetters, expiredWatermarks, sourceOffsets, counters };
+}
+
+async function openRetention(
+  { durable: { catalog }, engine, versions }: WritePathParts,
+  { retentionMs, logger = silentLogger }: StoreOptions,
+): Promise<RetentionOptions> {
+  const reading = { runner: await engine.connect(), aliases: engine.aliases, logger };
+  const expiredWatermarks = new ExpiredWatermarks(catalog.expiredWatermarks.list());
+  return { catalog, versions, expiredWatermarks, lastSequences: (segments) => lastSequencesIn(segments, reading), retentionMs };
+}
+
+async function openDeadLetters(
+  { folder }: WritePathParts,
+  {
+    deadLetterQuotaBytes: quotaBytes = DEAD_LETTER_QUOTA_BYTES,
+    deadLetterRetentionMs: retentionMs = DEAD_LETTER_RETENTION_MS,
+    logger = silentLogger,
+  }: StoreOptions,
+  closing: Closing,
+): Promise<DeadLetters> {
+  const deadLetters = await DeadLetters.open({ file: folder.deadLetterFile, quotaBytes, retentionMs, logger });
+  closing.add('the dead letters', () => deadLetters.close());
+  return deadLetters;
+}
+
+async function openFlusher(engine: OpenEngine, options: Omit<FlusherOptions, 'fields' | 'blobFiles'>, closing: Closing): Promise<Flusher> {
+  const fields = new FieldsWriter(await engine.connect());
+  closing.add('the thread that writes fields', () => fields.close());
+  const blobFiles = createBlobFileWriter();
+  closing.add('the thread that writes logs', () => blobFiles.close());
+  const flusher = new Flusher({ ...options, fields, blobFiles });
+  closing.add('the events that are being moved to disk', () => flusher.stop());
+  return flusher;
+}
+
+async function reloadJournals(
+  options: LoaderOptions,
+  { catalog, journalFolder, journals }: OpenCatalog,
+  logger: StoreLogger,
+): Promise<Loader> {
+  const { flushedJournal, nextSequence } = catalog.progress();
+  const loader = await Loader.start(options, { journal: flushedJournal + 1, sequence: nextSequence });
+  for (const journal of journals) {
+    await loader.load(journal, [await journalFolder.readLogs(journal)]);
+  }
+  if (journals.length > 0) {
+    const events = options.versions.growingSegments.reduce((sum, segment) => sum + segment.events, 0);
+    logger.info({ journals: journals.length, events }, 'journals reloaded');
+  }
+  return loader;
+}
+
+async function openMerges({ folder, engine }: WritePathParts, { memoryLimitMb }: StoreOptions, closing: Closing): Promise<MergeWriter> {
+  const merges = new MergeWriter({
+    runner: await engine.connect(),
+    memoryLimitMb: Math.max(MIN_MB_OF_MERGES, Math.ceil(memoryLimitMb * MERGES_SHARE)),
+    spillFolder: join(folder.spill, 'merging'),
+  });
+  closing.add('the thread that writes merges', () => merges.close());
+  return merges;
 }

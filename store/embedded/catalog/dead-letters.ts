@@ -72,7 +72,7 @@ export class DeadLetters {
     return this.#count;
   }
 
-  /** Resolves when the letters are durable, with the indexes of those whose bytes are not kept because the quota is used up. */
+  /** Resolves when the letters are durable, with the indices, ascending, of those whose bytes are not kept: the quota is used up. */
   async add(letters: readonly DeadLetter[], receivedAtMs: number): Promise<number[]> {
     const notKept: number[] = [];
     let droppedRecords = 0;

@@ -1,5 +1,5 @@
 import { StoreError, type StoreLogger } from '../../event-store.ts';
-import type { ImmutableMemtable } from '../memtable/memtable-loader.ts';
+import type { FlushQueue, ImmutableMemtable } from '../memtable/memtable-loader.ts';
 import { type FlushOptions, type FlushTurn, flushMemtable } from './flush-memtable.ts';
 
 /**
@@ -14,7 +14,7 @@ export interface FlusherOptions extends FlushOptions {
 }
 
 /** Flushes immutable memtables, one after the other. A flush that fails is tried again; its events stay in memory and in their journals. */
-export class Flusher {
+export class Flusher implements FlushQueue {
   readonly #options: FlusherOptions;
   readonly #waiting: ImmutableMemtable[] = [];
   #running: Promise<void> | undefined;

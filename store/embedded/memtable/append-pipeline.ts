@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BATCH_COLUMNS } from '../../../query/batch-columns.ts';
 import { SerialQueue } from '../../../work/serial-queue.ts';
-import { type AppendReceipt, type DeadLetter, type EventBatch, memoryOfLetter, StoreError } from '../../event-store.ts';
+import { type AppendReceipt, type EventBatch, memoryOfLetter, StoreError } from '../../event-store.ts';
+import type { DeadLetters } from '../catalog/dead-letters.ts';
 import type { Journal, JournalEnd } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { Loader } from './memtable-loader.ts';
@@ -14,11 +15,8 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface AppendPipelineOptions {
   readonly journals: JournalFolder;
-  /**
-   * Makes dead letters durable before the source offsets of their batch. Resolves with the indices of the letters that are not kept,
-   * ascending.
-   */
-  readonly keepDeadLetters: (letters: readonly DeadLetter[]) => Promise<readonly number[]>;
+  /** Get the dead letters before the source offsets of their batch are durable. */
+  readonly deadLetters: Pick<DeadLetters, 'add'>;
   /** Makes journals searchable, one at a time in their order. */
   readonly loader: Pick<Loader, 'load' | 'end'>;
   /** Unix milliseconds. */
@@ -131,10 +129,10 @@ export class AppendPipeline {
   }
 
   async #write(group: readonly Append[]): Promise<{ readonly journal: Journal; readonly notKept: readonly number[] }> {
-    const { journals, keepDeadLetters, now } = this.#options;
+    const { journals, deadLetters, now } = this.#options;
     const { journal, sequence } = this.#next;
     const batch = mergeBatches(group.map((append) => append.batch));
-    const notKept = batch.deadLetters.length === 0 ? [] : await keepDeadLetters(batch.deadLetters);
+    const notKept = batch.deadLetters.length === 0 ? [] : await deadLetters.add(batch.deadLetters, now());
     const written = await journals.write(this.#next, batch, now());
     this.#next = { journal: journal + 1, sequence: sequence + BigInt(batch.eventCount) };
     return { journal: written, notKept };

@@ -4,7 +4,9 @@ import type { CatalogProgress, StoreCounters } from '../catalog/catalog.ts';
 import type { SourceOffsetTable } from '../catalog/source-offset-table.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
 import { endAfter, type Journal, type JournalEnd } from '../journal/journal.ts';
+import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 import { DuplicatePrecheck } from './duplicate-precheck.ts';
 import { loadJournal } from './journal-loader.ts';
@@ -24,6 +26,13 @@ export interface ImmutableMemtable {
   readonly progress: CatalogProgress;
 }
 
+/** Takes closed memtables. Their logs stay in memory until they are flushed. */
+export interface FlushQueue {
+  /** Resolves when another memtable may be closed. */
+  room(): Promise<void>;
+  enqueue(closed: ImmutableMemtable): void;
+}
+
 export interface LoaderOptions {
   readonly runner: StatementRunner;
   readonly aliases: PathAliases;
@@ -33,13 +42,9 @@ export interface LoaderOptions {
   readonly counters: StoreCounters;
   readonly maxDedupEvents: number;
   readonly now: () => number;
-  /** Removes the files of a journal none of whose events is new. */
-  readonly dropFiles: (journal: Journal) => Promise<Journal>;
-  readonly onClosed: (closed: ImmutableMemtable) => void;
-  /** Called with the number of events before a journal is loaded. */
-  readonly onLoad: (events: number) => void;
-  /** Resolves when a memtable may be closed. Its logs stay in memory until it is flushed. */
-  readonly roomToClose: () => Promise<void>;
+  readonly threads: Pick<ThreadPolicy, 'load'>;
+  readonly journals: Pick<JournalFolder, 'dropFiles'>;
+  readonly flusher: FlushQueue;
 }
 
 /** Makes journals searchable, one at a time, and opens a new memtable when the current one is full. */
@@ -72,9 +77,9 @@ export class Loader {
    * where that is all of them. When this rejects, nothing of the journal is searchable and no source offset has moved.
    */
   async load(written: Journal, logs: readonly Uint8Array[]): Promise<Float64Array | undefined> {
-    const { runner, aliases, versions, sourceOffsets, counters, onLoad } = this.#options;
+    const { runner, aliases, versions, sourceOffsets, counters, threads } = this.#options;
     let journal = written;
-    onLoad(journal.eventCount);
+    threads.load(journal.eventCount);
     if (this.#isFull()) {
       await this.close();
     }
@@ -89,7 +94,7 @@ export class Loader {
       const { loaded, sequences, part, arrived } = await loadJournal(runner, journal, target);
       newSequences = sequences;
       if (loaded === 0 && journal.hasFiles && journal.sourceOffsets.length === 0) {
-        journal = await this.#options.dropFiles(journal);
+        journal = await this.#options.journals.dropFiles(journal);
       }
       if (part === undefined) {
         table.add(journal, loaded, arrived);
@@ -125,18 +130,18 @@ export class Loader {
 
   /** Hands the memtable over to the flusher and opens another one. */
   async close(): Promise<void> {
-    const { sourceOffsets, counters, onClosed, roomToClose } = this.#options;
+    const { sourceOffsets, counters, flusher } = this.#options;
     if (this.#open.journals.length === 0) {
       return;
     }
-    await roomToClose();
+    await flusher.room();
     const next = await openMemtable(this.#options, this.#memtables + 1);
     this.#memtables += 1;
     const memtable = this.#open;
     this.#open = next;
     const { journal, sequence } = this.#end;
     const progress = { flushedJournal: journal - 1, nextSequence: sequence, sourceOffsets: sourceOffsets.list(), ...counters };
-    onClosed({ memtable, progress });
+    flusher.enqueue({ memtable, progress });
   }
 
   #isFull(): boolean {
