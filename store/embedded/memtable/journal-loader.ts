@@ -40,32 +40,27 @@ export async function loadJournal(runner: StatementRunner, journal: Journal, tar
   if (journal.eventCount === 0 || !journal.hasFiles) {
     return { loaded: 0 };
   }
-  const { aliases } = target;
-  let outcome: LoadOutcome | undefined;
+  const { table, stored, duplicates, aliases } = target;
+  const path = aliases.aliasFor(journal.path);
+  let isSearchedAsFile = false;
   try {
-    outcome = await loadFrom(aliases.aliasFor(journal.path), runner, journal, target);
-    return outcome;
+    const arrived = await duplicates.arrived(path);
+    if (await duplicates.mayFindSome(arrived, stored)) {
+      const sequences = await insertNew(runner, path, arrived, target);
+      return { loaded: sequences.length, sequences, arrived };
+    }
+    const all = { loaded: journal.eventCount, arrived };
+    if (journal.eventCount >= FILE_OF_ITS_OWN) {
+      isSearchedAsFile = true;
+      return { ...all, part: partOf(path, journal, arrived, table) };
+    }
+    await runner.run(insertStatement(table.table, path));
+    return all;
   } finally {
-    // Nobody reads the file any more.
-    if (outcome?.part === undefined) {
+    if (!isSearchedAsFile) {
       await aliases.release([journal.path]);
     }
   }
-}
-
-async function loadFrom(path: string, runner: StatementRunner, journal: Journal, target: LoadTarget): Promise<LoadOutcome> {
-  const { table, stored, duplicates } = target;
-  const arrived = await duplicates.arrived(path);
-  if (await duplicates.mayFindSome(arrived, stored)) {
-    const sequences = await insertNew(runner, path, arrived, target);
-    return { loaded: sequences.length, sequences, arrived };
-  }
-  const all = { loaded: journal.eventCount, arrived };
-  if (journal.eventCount >= FILE_OF_ITS_OWN) {
-    return { ...all, part: partOf(path, journal, arrived, table) };
-  }
-  await runner.run(insertStatement(table.table, path));
-  return all;
 }
 
 function partOf(

@@ -9,7 +9,7 @@ import { endAfter, type Journal, type JournalEnd } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 import { DuplicatePrecheck } from './duplicate-precheck.ts';
-import { loadJournal } from './journal-loader.ts';
+import { type LoadOutcome, loadJournal } from './journal-loader.ts';
 import { GrowingTable, Memtable } from './memtable.ts';
 
 /**
@@ -86,13 +86,11 @@ export class Loader {
     const memtable = this.#open;
     const { table, parts, journals } = memtable;
     const stored = versions.snapshot();
-    let zones: readonly number[] = [];
-    let newSequences: Float64Array | undefined;
+    let outcome: LoadOutcome;
     table.logs.append(journal.firstSequence, logs);
     try {
-      const target = { table, stored, aliases, duplicates: this.#duplicates };
-      const { loaded, sequences, part, arrived } = await loadJournal(runner, journal, target);
-      newSequences = sequences;
+      outcome = await loadJournal(runner, journal, { table, stored, aliases, duplicates: this.#duplicates });
+      const { loaded, part, arrived } = outcome;
       if (loaded === 0 && journal.hasFiles && journal.sourceOffsets.length === 0) {
         journal = await this.#options.journals.dropFiles(journal);
       }
@@ -102,9 +100,6 @@ export class Loader {
         parts.push(part);
         part.logs.references.acquire();
         versions.exchange({ addGrowing: part });
-      }
-      if (arrived !== undefined) {
-        zones = arrived.zones;
       }
       counters.duplicateEvents += journal.eventCount - loaded;
     } catch (error) {
@@ -118,8 +113,8 @@ export class Loader {
     counters.expiredEvents += journal.expiredCount;
     sourceOffsets.move(journal.sourceOffsets);
     this.#end = endAfter(journal);
-    versions.advance(this.#end.sequence, zones);
-    return newSequences;
+    versions.advance(this.#end.sequence, outcome.arrived?.zones ?? []);
+    return outcome.sequences;
   }
 
   async closeIfOld(): Promise<void> {
