@@ -1,18 +1,13 @@
 // Measures the speed of an export of all events of a zone over HTTP, and the memory that the program takes for it:
 //   node bench/export-speed.ts [--events N] [--memory-limit-mb N]
-import { parseArgs } from 'node:util';
 import { inEmptyDataDir } from './events/event-file.ts';
-import { integerOption } from './options.ts';
+import { givenOptions } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
 import { textTable } from './report/figures.ts';
 import type { ExportOrder, ExportReport } from './subjects/export-subject.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
 
-const { values } = parseArgs({
-  options: { events: { type: 'string', default: '2500000' }, 'memory-limit-mb': { type: 'string', default: '1024' } },
-});
-const events = integerOption('events', values.events);
-const memoryLimitMb = integerOption('memory-limit-mb', values['memory-limit-mb']);
+const { events, 'memory-limit-mb': memoryLimitMb } = givenOptions({ events: 2_500_000, 'memory-limit-mb': 1_024 });
 
 // The environment in which scripts/launch.mjs starts the program.
 process.env['UV_THREADPOOL_SIZE'] ??= '16';

@@ -5,11 +5,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
-import { parseArgs } from 'node:util';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { FEED_FORMAT_NAMES } from '../src/formats/feed-formats.ts';
 import { benchOptions, eventFile } from './events/event-file.ts';
-import { integerOption } from './options.ts';
+import { givenOptions } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
 import { percentile, textTable } from './report/figures.ts';
 import type { FeedOrder, FeedUsage } from './subjects/feed-subject.ts';
@@ -52,20 +51,23 @@ async function readFeedPages(url: string, encoding: string): Promise<FeedRead> {
   }
 }
 
-const { values } = parseArgs({
-  options: {
-    events: { type: 'string', default: '1000000' },
-    formats: { type: 'string', default: FEED_FORMAT_NAMES.join() },
-    encodings: { type: 'string', default: 'identity' },
-    zones: { type: 'string', default: 'all' },
-    polls: { type: 'string', default: '1000' },
-    'memory-limit-mb': { type: 'string', default: '1024' },
-  },
+const {
+  events,
+  formats,
+  encodings,
+  zones,
+  polls,
+  'memory-limit-mb': memoryLimitMb,
+} = givenOptions({
+  events: 1_000_000,
+  formats: FEED_FORMAT_NAMES.join(),
+  encodings: 'identity',
+  zones: 'all',
+  polls: 1_000,
+  'memory-limit-mb': 1_024,
 });
-const events = integerOption('events', values.events);
-const polls = integerOption('polls', values.polls);
 const { path } = await eventFile(benchOptions(events));
-const order: FeedOrder = { file: path, memoryLimitMb: integerOption('memory-limit-mb', values['memory-limit-mb']) };
+const order: FeedOrder = { file: path, memoryLimitMb };
 const subject = fork(new URL('./subjects/feed-subject.ts', import.meta.url), [JSON.stringify(order)]);
 const [url] = (await once(subject, 'message')) as [string];
 
@@ -77,11 +79,11 @@ async function usage(): Promise<FeedUsage> {
 
 const rows: string[][] = [];
 let cursor = '';
-for (const format of values.formats.split(',')) {
-  for (const encoding of values.encodings.split(',')) {
+for (const format of formats.split(',')) {
+  for (const encoding of encodings.split(',')) {
     const before = await usage();
     const began = performance.now();
-    const read = await readFeedPages(`${url}/shield/event-logs/${values.zones}/feed?limit=100000&format=${format}`, encoding);
+    const read = await readFeedPages(`${url}/shield/event-logs/${zones}/feed?limit=100000&format=${format}`, encoding);
     const seconds = (performance.now() - began) / 1_000;
     const after = await usage();
     cursor = read.cursor;
@@ -101,7 +103,7 @@ for (const format of values.formats.split(',')) {
 const pollMs: number[] = [];
 for (let poll = 0; poll < polls; poll += 1) {
   const began = performance.now();
-  await (await fetch(`${url}/shield/event-logs/${values.zones}/feed?cursor=${cursor}`)).text();
+  await (await fetch(`${url}/shield/event-logs/${zones}/feed?cursor=${cursor}`)).text();
   pollMs.push(performance.now() - began);
 }
 subject.disconnect();

@@ -1,3 +1,5 @@
+import { parseArgs } from 'node:util';
+
 /** The whole number above zero of a command-line option. Any other text ends the program with status 2 and a line that says why. */
 export function integerOption(name: string, text: string): number {
   const value = Number(text);
@@ -18,4 +20,22 @@ export function listOption<Name extends string>(option: string, text: string, na
     }
     return found;
   });
+}
+
+/**
+ * The options of this command line, by their defaults: where that is a number, a whole number above zero, else a text. Any other ends the
+ * program.
+ */
+export function givenOptions<Defaults extends Readonly<Record<string, number | string>>>(
+  defaults: Defaults,
+): { readonly [Name in keyof Defaults]: Defaults[Name] extends number ? number : string } {
+  const usual = Object.entries(defaults);
+  const { values } = parseArgs({
+    options: Object.fromEntries(usual.map(([name, value]) => [name, { type: 'string', default: String(value) } as const])),
+  });
+  const read = ([name, value]: (typeof usual)[number]) => {
+    const text = String(values[name]);
+    return [name, typeof value === 'number' ? integerOption(name, text) : text];
+  };
+  return Object.fromEntries(usual.map(read));
 }

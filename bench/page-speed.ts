@@ -5,13 +5,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { startChromium } from '../test/browser/chromium.ts';
 import { pageClock } from '../test/browser/page-clock.ts';
 import { eventually } from '../test/fixtures/eventually.ts';
 import { BENCH_NOW_MS, inEmptyDataDir } from './events/event-file.ts';
-import { integerOption } from './options.ts';
+import { givenOptions } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
 import { count, line, mib, ms, percentile } from './report/figures.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
@@ -20,16 +19,7 @@ import type { PageFilled, PageOrder, PageServed } from './subjects/page-subject.
 /** What the page is to keep to. */
 const GOALS = { firstViewMs: 1_500, interactionMs: 100, weightBytes: 300_000 };
 
-const { values } = parseArgs({
-  options: {
-    events: { type: 'string', default: '1000000' },
-    turns: { type: 'string', default: '7' },
-    'memory-limit-mb': { type: 'string', default: '1024' },
-  },
-});
-const events = integerOption('events', values.events);
-const turns = integerOption('turns', values.turns);
-const memoryLimitMb = integerOption('memory-limit-mb', values['memory-limit-mb']);
+const { events, turns, 'memory-limit-mb': memoryLimitMb } = givenOptions({ events: 1_000_000, turns: 7, 'memory-limit-mb': 1_024 });
 
 /** Notes when the page last changed and was last clicked, by its own clock. */
 const WATCH = `

@@ -2,26 +2,19 @@
 // the program:
 //   node bench/sustained-speed.ts [--rate 30000] [--seconds 60] [--starts 2] [--memory-limit-mb N]
 // Prints the intake of every ten seconds and the times of a dashboard's searches, one every 250 ms.
-import { parseArgs } from 'node:util';
 import { BENCH_NOW_MS, eventFiles, inEmptyDataDir } from './events/event-file.ts';
-import { integerOption } from './options.ts';
+import { givenOptions } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
 import { count, mib, ms, percentile, textTable } from './report/figures.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
 import type { SustainedOrder, SustainedRow } from './subjects/sustained-subject.ts';
 
-const { values } = parseArgs({
-  options: {
-    rate: { type: 'string', default: '30000' },
-    seconds: { type: 'string', default: '60' },
-    starts: { type: 'string', default: '2' },
-    'memory-limit-mb': { type: 'string', default: '1024' },
-  },
-});
-const eventsPerSecond = integerOption('rate', values.rate);
-const seconds = integerOption('seconds', values.seconds);
-const starts = integerOption('starts', values.starts);
-const memoryLimitMb = integerOption('memory-limit-mb', values['memory-limit-mb']);
+const {
+  rate: eventsPerSecond,
+  seconds,
+  starts,
+  'memory-limit-mb': memoryLimitMb,
+} = givenOptions({ rate: 30_000, seconds: 60, starts: 2, 'memory-limit-mb': 1_024 });
 
 const eventsPerStart = eventsPerSecond * seconds;
 const spanMs = starts * seconds * 1_000;

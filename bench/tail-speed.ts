@@ -6,10 +6,9 @@ import { glob, rm } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { BENCH_DATA, inEmptyDataDir } from './events/event-file.ts';
 import { generateEvents } from './events/event-generator.ts';
-import { integerOption } from './options.ts';
+import { givenOptions } from './options.ts';
 import { count, line, ms, percentile } from './report/figures.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
 import type { TailSenderOrder, TailSenderReport } from './subjects/tail-sender-subject.ts';
@@ -66,20 +65,13 @@ async function watchTail(url: string, idLength: number): Promise<WatchedTail> {
   };
 }
 
-const { values } = parseArgs({
-  options: {
-    'events-per-second': { type: 'string', default: '20000' },
-    seconds: { type: 'string', default: '15' },
-    watchers: { type: 'string', default: '20' },
-    events: { type: 'string', default: '200000' },
-    batch: { type: 'string', default: '1000' },
-  },
-});
-const rate = integerOption('events-per-second', values['events-per-second']);
-const seconds = integerOption('seconds', values.seconds);
-const watcherCount = integerOption('watchers', values.watchers);
-const burst = integerOption('events', values.events);
-const batch = integerOption('batch', values.batch);
+const {
+  'events-per-second': rate,
+  seconds,
+  watchers: watcherCount,
+  events: burst,
+  batch,
+} = givenOptions({ 'events-per-second': 20_000, seconds: 15, watchers: 20, events: 200_000, batch: 1_000 });
 
 const ZONES = 1_700;
 const [someEvent = Buffer.alloc(0)] = generateEvents({ seed: 1, count: 1, zones: ZONES, nowMs: Date.now(), spanMs: 1_000 });
