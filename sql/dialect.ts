@@ -38,6 +38,7 @@ function fold(value: SqlFragment): SqlFragment {
 /**
  * DuckDB matches a LIKE of literal runs and `%` run by run. With `_` or an ESCAPE clause it tries all combinations of positions, which does
  * not end on a dozen stars. So a literal `%` or `_` becomes a capital letter on both sides, of which folded text has none.
+ * `wildcardSearch` in `query/match/wildcard-search.ts` does the same.
  */
 function wildcard(folded: SqlFragment, parts: readonly string[]): SqlFragment {
   const pattern = fold(sql`${text(parts.join('*'))}`);

@@ -20,8 +20,8 @@ const CLOSE_BRACE = Buffer.from('}');
 const LOW_64 = (1n << 64n) - 1n;
 
 /**
- * Turns events of every form into columns and packed logs, and says of the others which rule they break: the one module that has all
- * rules.
+ * Turns events of every form into columns and packed logs, and says of the others which rule they break. All rules about the
+ * text of an event are here and in `WireEvent`.
  */
 export class ScannedEvents {
   readonly #rules: EventRules;

@@ -1,7 +1,8 @@
 import { type AddressRange, parseAddress } from '../address.ts';
 import type { TextField } from '../event-fields.ts';
 import type { Predicate } from '../plan/search-plan.ts';
-import { textSearch, wildcardSearch } from './text-search.ts';
+import { textSearch } from './text-search.ts';
+import { wildcardSearch } from './wildcard-search.ts';
 
 /** The values that an event has, empty texts included. */
 export type EventTexts = Readonly<Partial<Record<TextField, string>>>;

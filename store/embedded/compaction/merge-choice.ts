@@ -36,7 +36,7 @@ const MANY_RUNS = 64;
 /** Fewer runs are merged where more would exceed a merge, down to this many. */
 const FEW_RUNS = 4;
 
-/** Segments of one time partition to merge into as few as possible. */
+/** Segments of one time partition to merge into as few as possible: `planPartition` cuts the result between zones. */
 export interface Merge {
   readonly partition: number;
   readonly partitionMs: number;

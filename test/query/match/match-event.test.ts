@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
 import { compileMatcher, type EventTexts, foldText, matchSubject } from '../../../query/match/match-event.ts';
-import { wildcardSearch } from '../../../query/match/text-search.ts';
+import { wildcardSearch } from '../../../query/match/wildcard-search.ts';
 import { compileConditions } from '../../../query/request/compile-search.ts';
 import { wildcardParts } from '../../../query/request/request-conditions.ts';
 import { HOSTILE_STRINGS } from '../../corpus/hostile-strings.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { textSearch, wildcardSearch } from '../../../query/match/text-search.ts';
+import { textSearch } from '../../../query/match/text-search.ts';
 
 /** Looks for every needle at every offset. */
 function plainEndOfFirst(needles: readonly string[], text: string, from: number): number {
@@ -48,18 +48,6 @@ describe('a search for several texts finds the end of the one that ends first', 
   test.each([[[]], [['a', '']]])('%j is refused', (wanted) => {
     expect(() => textSearch(wanted)).toThrow(RangeError);
   });
-});
-
-test('a wildcard with long parts matches as its regular expression', () => {
-  const part = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 9 });
-  fc.assert(
-    fc.property(fc.array(part, { minLength: 2, maxLength: 4 }), fc.array(part, { maxLength: 6 }), (parts, pieces) => {
-      const inner = parts.slice(1, -1).filter((text) => text !== '');
-      const whole = [parts[0] ?? '', ...inner, parts.at(-1) ?? ''];
-      const text = pieces.join('');
-      expect(wildcardSearch(whole).matches(text)).toBe(new RegExp(`^${whole.join('.*')}$`).test(text));
-    }),
-  );
 });
 
 test('five hundred needles that share beginnings are found as each alone would be', () => {
