@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -37,6 +37,16 @@ export function lockStateFile(path: string, whyBusy: string): DatabaseSync {
     database.close();
     const busy = (error as { readonly errcode?: number }).errcode === 5;
     throw new CommandFailed(`the state ${path} cannot be used: ${busy ? whyBusy : (error as Error).message}`, { cause: error });
+  }
+}
+
+/** The text of a state; null where there is none yet. Throws CommandFailed. */
+export function readStateFile(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new CommandFailed(`the state ${path} cannot be read: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { SinkPosition } from '../../sinks/sink.ts';
 import { CommandFailed } from '../command.ts';
-import { lockStateFile, stateFileName, stateFolder, writeStateFile } from '../state-file.ts';
+import { lockStateFile, readStateFile, stateFileName, stateFolder, writeStateFile } from '../state-file.ts';
 
 /** The feed and the target to which a state belongs. */
 export interface FeedIdentity {
@@ -49,13 +48,8 @@ function parseState(path: string, text: string): Readonly<Record<string, unknown
 }
 
 function readState(path: string, identity: FeedIdentity): FeedState {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { cursor: null, position: null, zones: null };
-    throw new CommandFailed(`the state ${path} cannot be read: ${(error as Error).message}`, { cause: error });
-  }
+  const text = readStateFile(path);
+  if (text === null) return { cursor: null, position: null, zones: null };
   const found = parseState(path, text);
   if (found['zone'] !== identity.zone) {
     throw new CommandFailed(

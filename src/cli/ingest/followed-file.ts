@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CommandFailed } from '../command.ts';
-import { lockStateFile, writeStateFile } from '../state-file.ts';
+import { lockStateFile, readStateFile, writeStateFile } from '../state-file.ts';
 import { FileGeneration, type GenerationState } from './file-generation.ts';
 import type { LineBatch, LineSource } from './line-batch.ts';
 import { detectEncoding } from './upload-events.ts';
@@ -201,13 +200,8 @@ export class FollowedFile implements LineSource {
 }
 
 function readState({ statePath, path }: FollowedFileOptions): readonly GenerationState[] {
-  let text: string;
-  try {
-    text = readFileSync(statePath, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw new CommandFailed(`the state ${statePath} cannot be read: ${(error as Error).message}`, { cause: error });
-  }
+  const text = readStateFile(statePath);
+  if (text === null) return [];
   try {
     const state = JSON.parse(text) as { readonly path?: unknown; readonly files?: unknown } | null;
     if (state?.path === path && Array.isArray(state.files) && state.files.every(isGenerationState)) return state.files;
