@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
 import { eventTimeMs, FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
-import { type HttpAnswer, type HttpClient, RECEIVER_LIMITS, reasonIn, refusedAnswer } from './http-exchange.ts';
+import { type HttpAnswer, type HttpClient, membersIn, RECEIVER_LIMITS, reasonIn, refusedAnswer } from './http-exchange.ts';
 import { DeliveryError, halves, lineChunks, linesOf, type Sink } from './sink.ts';
 
 const gzip = promisify(gzipCallback);
@@ -151,20 +151,10 @@ const ADVICE: Readonly<Record<number, string>> = {
 /** Codes for which a retry may succeed with any status: busy, unhealthy, stopping, full. */
 const RETRIABLE: ReadonlySet<number> = new Set([8, 9, 18, 19, 20, 23, 26, 27]);
 
-function membersOf(body: Buffer): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-  } catch {
-    // A proxy may have answered instead of Splunk; then the status decides.
-    return {};
-  }
-}
-
 /** Makes the error for an unexpected answer of the collector, with Splunk's code. */
 function hecRefusal(request: string, answer: HttpAnswer, nowMs: number): DeliveryError {
   const plain = refusedAnswer(request, answer, nowMs);
-  const { code } = membersOf(answer.body);
+  const { code } = membersIn(answer.body);
   if (typeof code !== 'number') return plain;
   const advice = ADVICE[code] === undefined ? '' : `: ${ADVICE[code]}`;
   const message = `${request} answered ${answer.status}, Splunk's code ${code} "${reasonIn(answer.body)}"${advice}`;
@@ -173,14 +163,14 @@ function hecRefusal(request: string, answer: HttpAnswer, nowMs: number): Deliver
 
 /** The id of the acknowledgement; null where indexer acknowledgement is disabled for the token. */
 function ackIdIn(answer: HttpAnswer): number | null {
-  const { ackId } = membersOf(answer.body);
+  const { ackId } = membersIn(answer.body);
   const id = typeof ackId === 'string' ? Number(ackId) : ackId;
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : null;
 }
 
 /** The ids that the answer to a poll acknowledges. */
 function acknowledgedIn(answer: HttpAnswer): ReadonlySet<number> {
-  const { acks } = membersOf(answer.body);
+  const { acks } = membersIn(answer.body);
   const entries = typeof acks === 'object' && acks !== null ? Object.entries(acks) : [];
   return new Set(entries.filter(([, done]) => done === true).map(([id]) => Number(id)));
 }

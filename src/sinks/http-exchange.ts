@@ -231,6 +231,16 @@ export function isRetriable(status: number): boolean {
 
 const MAX_REASON_LENGTH = 500;
 
+/** The members of a body that is a JSON object; none of any other: something on the way may have answered, and then the status decides. */
+export function membersIn(body: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  } catch {
+    return {};
+  }
+}
+
 /** The reason in an answer's body, in one line: `detail` of ProblemDetails, `text` of Splunk, `message`, or the beginning of the body. */
 export function reasonIn(body: Buffer): string {
   const text = body.subarray(0, 64 * 1024).toString('utf8');

@@ -1,6 +1,6 @@
 import type { FieldError } from '../../../query/request/request-errors.ts';
 import { isLoopbackHost } from '../../config/loopback.ts';
-import { type HttpClient, type HttpStream, refusedAnswer } from '../../sinks/http-exchange.ts';
+import { type HttpClient, type HttpStream, membersIn, refusedAnswer } from '../../sinks/http-exchange.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { CommandFailed, type UsageError } from '../command.ts';
 import { type FlagsOfFields, refusedRequest } from './search-line-errors.ts';
@@ -45,19 +45,36 @@ export class ProgramRefusal extends DeliveryError {
   }
 }
 
-function problemIn(body: Buffer): Pick<ProgramRefusal, 'errors' | 'oldestCursor'> {
-  let problem: { readonly errors?: unknown; readonly oldestCursor?: unknown } | null = null;
-  try {
-    problem = JSON.parse(body.toString('utf8'));
-  } catch {
-    // The answer of a proxy in between is shown as it is.
-  }
-  const errors = Array.isArray(problem?.errors) ? problem.errors : [];
-  const oldest = problem?.oldestCursor;
+/** What a refusal says for programs. */
+interface Problem {
+  readonly errors: readonly FieldError[];
+  readonly oldestCursor: string | null;
+}
+
+/** Reads the ProblemDetails of the program; nothing is in the answer of a proxy in between. */
+export function problemIn(body: Buffer): Problem {
+  const { errors, oldestCursor } = membersIn(body);
+  const named = Array.isArray(errors) ? errors : [];
   return {
-    errors: errors.filter((error) => typeof error?.field === 'string' && typeof error?.message === 'string'),
-    oldestCursor: typeof oldest === 'string' ? oldest : null,
+    errors: named.filter((error) => typeof error?.field === 'string' && typeof error?.message === 'string'),
+    oldestCursor: typeof oldestCursor === 'string' ? oldestCursor : null,
   };
+}
+
+/** The address and the headers of a question about the program's zones. */
+export function questionTo(
+  { url, zone, accessKey }: Pick<Program, 'url' | 'zone' | 'accessKey'>,
+  { operation, query = {}, accept }: Pick<ProgramRequest, 'operation' | 'query' | 'accept'>,
+): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
+  const target = new URL(`${url.pathname.replace(/\/$/, '')}/shield/event-logs/${zone}/${operation}`, url);
+  target.search = new URLSearchParams(query).toString();
+  const headers = {
+    accept,
+    // On loopback, compression costs more than it saves.
+    'accept-encoding': isLoopbackHost(url.hostname) ? 'identity' : 'zstd, gzip',
+    ...(accessKey === null ? {} : { accesskey: accessKey }),
+  };
+  return { url: target, headers };
 }
 
 /** A refusal is short; the rest of a longer one is not read. */
@@ -80,28 +97,20 @@ async function refusalOf(request: string, { status, headers, body }: HttpStream)
  * DeliveryError where there is none or it is of something else, or the signal's reason.
  */
 export async function openAnswer(program: Program, request: ProgramRequest): Promise<HttpStream> {
-  const { url, zone, accessKey, client } = program;
-  const { method, operation, query = {}, headers = {}, body, accept, signal, silenceMs } = request;
-  const target = new URL(`${url.pathname.replace(/\/$/, '')}/shield/event-logs/${zone}/${operation}`, url);
-  target.search = new URLSearchParams(query).toString();
-  const answer = await client.open({
+  const { method, body, accept, signal, silenceMs } = request;
+  const { url, headers } = questionTo(program, request);
+  const json = body === undefined ? {} : { 'content-type': 'application/json' };
+  const answer = await program.client.open({
     method,
-    url: target,
-    headers: {
-      accept,
-      // On loopback, compression costs more than it saves.
-      'accept-encoding': isLoopbackHost(url.hostname) ? 'identity' : 'zstd, gzip',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(accessKey === null ? {} : { accesskey: accessKey }),
-      ...headers,
-    },
+    url,
+    headers: { ...headers, ...json, ...request.headers },
     ...(body === undefined ? {} : { body: Buffer.from(body) }),
     signal,
     silenceMs,
   });
-  if (answer.status !== 200) throw await refusalOf(target.origin, answer);
+  if (answer.status !== 200) throw await refusalOf(url.origin, answer);
   const type = answer.headers['content-type'] ?? 'nothing that has a type';
-  if (!type.startsWith(accept)) throw new DeliveryError('refused', `${target.origin} is no shieldlog: it answered with ${type}`);
+  if (!type.startsWith(accept)) throw new DeliveryError('refused', `${url.origin} is no shieldlog: it answered with ${type}`);
   return answer;
 }
 
