@@ -1,6 +1,6 @@
 import { BATCH_COLUMNS, columnIndex, type FieldColumns, HAS_UPPERCASE_OR_NON_ASCII_BIT } from '../../query/batch-columns.ts';
+import { QUESTION_MARK } from '../../query/json-bytes.ts';
 import { ChunkPool, nextChunkSize } from './chunk-pool.ts';
-import { QUESTION_MARK } from './json-bytes.ts';
 
 const ZONE_ID = columnIndex('shieldZoneId');
 const TIMESTAMP = columnIndex('timestamp');

@@ -1,7 +1,7 @@
+import { NEWLINE } from '../../query/json-bytes.ts';
 import { ConvertedEvents } from './converted-events.ts';
 import { EventKernel, type LineReceiver } from './event-kernel.ts';
 import { type AllowedTimes, allowedTimes, type EventRules, type EventVerdict } from './event-verdict.ts';
-import { NEWLINE } from './json-bytes.ts';
 import { ScannedEvents } from './scanned-events.ts';
 
 /** A kernel takes as long to make as it saves on this many events; many inputs have fewer. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { BATCH_COLUMNS } from '../../query/batch-columns.ts';
+import { NEWLINE } from '../../query/json-bytes.ts';
 import type { ConvertedEvents } from './converted-events.ts';
 import type { AllowedTimes } from './event-verdict.ts';
-import { NEWLINE } from './json-bytes.ts';
 import { digestId } from './log-id.ts';
 
 interface KernelExports {

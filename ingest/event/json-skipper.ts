@@ -14,7 +14,7 @@ import {
   QUOTE,
   SPACE,
   TAB,
-} from './json-bytes.ts';
+} from '../../query/json-bytes.ts';
 
 /** Deeper events are refused: readers of the stored log may be recursive. */
 export const MAX_NESTING = 1000;

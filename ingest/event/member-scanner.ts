@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { CARRIAGE_RETURN, NEWLINE, OPEN_BRACE, QUOTE, SPACE } from './json-bytes.ts';
+import { CARRIAGE_RETURN, NEWLINE, OPEN_BRACE, QUOTE, SPACE } from '../../query/json-bytes.ts';
 import { type JsonMember, JsonSkipper, MAX_NESTING } from './json-skipper.ts';
 
 const LONGEST_QUOTED_BYTES = 80;

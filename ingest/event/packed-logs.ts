@@ -1,6 +1,6 @@
+import { NEWLINE } from '../../query/json-bytes.ts';
 import { SHORTEST_PACKED_BYTES } from '../../query/packed-log.ts';
 import { ChunkPool, nextChunkSize } from './chunk-pool.ts';
-import { NEWLINE } from './json-bytes.ts';
 
 /** Collects lines in chunks of memory; a line is never spread over two chunks. */
 export class LineBuffer {

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
+import { isBlank, newlinesIn } from '../../query/json-bytes.ts';
 import { LARGEST_EVENT_BYTES } from './event-verdict.ts';
-import { isBlank, newlinesIn } from './json-bytes.ts';
 
 /** A dead letter keeps so much of a message that is longer than any event. */
 export const KEPT_START_BYTES = 64 * 1024;

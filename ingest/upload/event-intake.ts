@@ -1,9 +1,9 @@
 import { setTimeout as sleep, setImmediate as yieldToOthers } from 'node:timers/promises';
+import { isBlank, newlinesIn, OPEN_BRACKET } from '../../query/json-bytes.ts';
 import type { EventBatch, EventStore } from '../../store/event-store.ts';
 import { AppendWindow, MAX_PENDING_BYTES } from '../event/append-window.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
 import { tooLong } from '../event/event-verdict.ts';
-import { isBlank, newlinesIn, OPEN_BRACKET } from '../event/json-bytes.ts';
 import type { LongPiece } from '../event/partial-event.ts';
 import { type EventReceiver, type EventSplitter, JsonArraySplitter, NdjsonSplitter } from './event-splitters.ts';
 import { IntakeError, type IntakeReport, MAX_REJECTED_LISTED, type RejectedEvent, UnreadableInput } from './intake-report.ts';

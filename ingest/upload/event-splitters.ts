@@ -10,7 +10,7 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
-} from '../event/json-bytes.ts';
+} from '../../query/json-bytes.ts';
 import { LongPiece, PartialEvent } from '../event/partial-event.ts';
 import { UnreadableInput } from './intake-report.ts';
 

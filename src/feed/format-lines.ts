@@ -1,4 +1,5 @@
 import { move } from 'piscina';
+import { NEWLINE } from '../../query/json-bytes.ts';
 import type { FeedLine } from '../../store/event-store.ts';
 import { readEvent } from '../../store/feed-event.ts';
 import { type EventWriter, FEED_FORMAT_NAMES, FEED_FORMATS, type FeedFormatName } from '../formats/feed-formats.ts';
@@ -7,7 +8,6 @@ import { memoizeByText } from '../formats/memoize.ts';
 /** The size of one chunk of an answer. A longer event makes a larger chunk. */
 const CHUNK_BYTES = 256 * 1024;
 const MAX_BYTES_PER_UNIT = 3;
-const LINE_FEED = 0x0a;
 
 /** Groups events into pieces of about one chunk each. */
 export function* pieces(lines: readonly FeedLine[]): Iterable<readonly FeedLine[]> {
@@ -29,7 +29,7 @@ export function copiedChunk(lines: readonly FeedLine[]): Buffer {
   let offset = 0;
   for (const { bytes, start, end } of lines) {
     offset += bytes.copy(chunk, offset, start, end);
-    chunk[offset] = LINE_FEED;
+    chunk[offset] = NEWLINE;
     offset += 1;
   }
   return chunk;
@@ -51,7 +51,7 @@ export function* writtenChunks(lines: readonly FeedLine[], writeEvent: EventWrit
       offset = 0;
     }
     offset += chunk.write(text, offset);
-    chunk[offset] = LINE_FEED;
+    chunk[offset] = NEWLINE;
     offset += 1;
   }
   if (offset > 0) yield chunk.subarray(0, offset);

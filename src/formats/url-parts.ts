@@ -1,5 +1,6 @@
 import { parse } from 'tldts';
 import { parseAddress } from '../../query/address.ts';
+import { BACKSLASH, QUESTION_MARK } from '../../query/json-bytes.ts';
 
 /** The host of a URL. */
 export interface HostName {
@@ -46,9 +47,7 @@ const MAX_PORT = 65_535;
 /** The longest name in DNS. */
 const MAX_NAME_LENGTH = 253;
 const SLASH = 0x2f;
-const QUESTION_MARK = 0x3f;
 const HASH = 0x23;
-const BACKSLASH = 0x5c;
 const SCHEME = /^[a-z][a-z0-9+.-]*$/i;
 const EXTENSION = /\.([0-9a-z_-]{1,32})$/i;
 const AUTHORITY = /^(?:([^@]*)@)?(\[[^\]]*\]|[^:]*)(?::([0-9]{0,5}))?$/;

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open as openFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { NEWLINE } from '../../query/json-bytes.ts';
 import { syncFolder } from '../../store/data-folder.ts';
 import { type FileRotation, isRotationDue, rotatedName } from './file-rotation.ts';
 import { DeliveryError, type RecordPosition, type Sink, type SinkPosition } from './sink.ts';
@@ -54,8 +55,6 @@ function filePositionIn(position: SinkPosition): FilePosition | null {
     rotatingTo: typeof rotatingTo === 'string' ? rotatingTo : null,
   };
 }
-
-const NEWLINE = 0x0a;
 
 interface OutputFile {
   readonly handle: FileHandle;

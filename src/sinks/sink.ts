@@ -1,3 +1,4 @@
+import { NEWLINE } from '../../query/json-bytes.ts';
 /** The events of one answer of the feed, in its order. */
 export interface FeedBatch {
   /** Newline-terminated lines, back to back, as the feed wrote them. */
@@ -48,8 +49,6 @@ export class DeliveryError extends Error {
     this.retryAfterMs = options.retryAfterMs ?? null;
   }
 }
-
-const NEWLINE = 0x0a;
 
 /** The lines of newline-terminated text, without their newlines. */
 export function* linesOf(bytes: Buffer): Generator<Buffer> {

@@ -1,4 +1,4 @@
-import { NEWLINE, newlinesIn } from '../../../ingest/event/json-bytes.ts';
+import { NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
 import { type HttpAnswer, membersIn, refusedAnswer } from '../../sinks/http-exchange.ts';
 import { DeliveryError, type FeedBatch } from '../../sinks/sink.ts';
 import { type Program, problemIn, questionTo } from '../search/program-requests.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { NEWLINE, newlinesIn } from '../../../ingest/event/json-bytes.ts';
+import { NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
 import { type LineBatch, MAX_BATCH_BYTES, wholeLines } from './line-batch.ts';
 
 /** How far a file that had or has the followed name was sent, as the state keeps it. */

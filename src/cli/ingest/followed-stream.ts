@@ -1,4 +1,4 @@
-import { NEWLINE, newlinesIn } from '../../../ingest/event/json-bytes.ts';
+import { NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
 import { CommandFailed } from '../command.ts';
 import { type LineBatch, type LineSource, MAX_BATCH_BYTES, wholeLines } from './line-batch.ts';
 

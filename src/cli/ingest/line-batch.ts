@@ -1,5 +1,5 @@
-import { NEWLINE } from '../../../ingest/event/json-bytes.ts';
 import { MAX_REJECTED } from '../../../ingest/upload/event-intake.ts';
+import { NEWLINE } from '../../../query/json-bytes.ts';
 
 /** Whole lines of a followed file or stream that are to be sent. */
 export interface LineBatch {

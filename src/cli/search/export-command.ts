@@ -1,4 +1,4 @@
-import { newlinesIn } from '../../../ingest/event/json-bytes.ts';
+import { NEWLINE, newlinesIn, QUOTE } from '../../../query/json-bytes.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
@@ -53,9 +53,6 @@ interface ExportCount {
   bytes: number;
   events: number;
 }
-
-const QUOTE = 0x22;
-const NEWLINE = 0x0a;
 
 /** Returns a function that counts the records which end in the next piece of CSV. A line end in quotes is a part of a cell. */
 function csvRecords(): (piece: Buffer) => number {

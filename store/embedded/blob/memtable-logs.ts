@@ -1,4 +1,4 @@
-import { NEWLINE } from '../journal/journal.ts';
+import { NEWLINE } from '../../../query/json-bytes.ts';
 import { RefCounted } from '../runtime/ref-counted.ts';
 
 /** Size of a piece of log memory. A longer log has a piece of its own. */

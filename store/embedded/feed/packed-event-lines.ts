@@ -1,9 +1,7 @@
+import { CLOSE_BRACE, QUOTE } from '../../../query/json-bytes.ts';
 import { PACKED_FIELDS } from '../../../query/packed-log.ts';
 import { type FeedLine, StoreError } from '../../event-store.ts';
 import { type PackedEvents, SPAN_NUMBERS } from './lowest-events.ts';
-
-const QUOTE = 0x22;
-const CLOSE_BRACE = 0x7d;
 
 /** The bytes before the value of each packed field in the head of an event, whose first member is none of them. */
 const MEMBERS = PACKED_FIELDS.map((name) => Buffer.from(`,"${name}":"`));

@@ -1,10 +1,11 @@
 import { type FileHandle, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { NEWLINE } from '../../../query/json-bytes.ts';
 import { syncFolder } from '../../data-folder.ts';
 import type { EventBatch } from '../../event-store.ts';
 import { unwritten } from '../runtime/file-output.ts';
 import type { EmptyJournal, EmptyJournalTable } from './empty-journal-table.ts';
-import { type Journal, type JournalEnd, journalOf, NEWLINE, trailerOf, withoutTrailer } from './journal.ts';
+import { type Journal, type JournalEnd, journalOf, trailerOf, withoutTrailer } from './journal.ts';
 import { journalFileOf } from './journal-file.ts';
 import { RecycledJournalFiles } from './recycled-journal-files.ts';
 

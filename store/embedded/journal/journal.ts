@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { NEWLINE } from '../../../query/json-bytes.ts';
 import type { EventBatch, SourceOffset } from '../../event-store.ts';
 
 /** One batch on disk. `number` counts up by one from journal to journal, for ever. */
@@ -29,9 +30,6 @@ export const END_OF_SEQUENCE = (1n << 63n) - 1n;
 export function endAfter(journal: Journal): JournalEnd {
   return { journal: journal.number + 1, sequence: journal.firstSequence + BigInt(journal.eventCount) };
 }
-
-/** Ends every log of a journal, and its trailer. */
-export const NEWLINE = 0x0a;
 
 /** The last line of a journal's logs. It says what the files of the journal hold. */
 interface Trailer {
