@@ -48,6 +48,37 @@ export function stopSignals(
   };
 }
 
+/** The time that work under way gets after the first signal. Many supervisors kill a process after 10 s. */
+export const GRACE_MS = 5_000;
+
+/** Ends work in two steps. */
+export interface StopInSteps {
+  /** Aborted by the first signal: nothing new begins. */
+  readonly stopping: AbortController;
+  /** Aborted `GRACE_MS` later: what is under way is given up. */
+  readonly givenUp: AbortController;
+  dispose(): void;
+}
+
+/** Listens for signals as `stopSignals` does. */
+export function stopInSteps(): StopInSteps {
+  const [stopping, givenUp] = [new AbortController(), new AbortController()];
+  const signals = stopSignals(process);
+  let grace: NodeJS.Timeout | undefined;
+  void signals.received.then(() => {
+    stopping.abort();
+    grace = setTimeout(() => givenUp.abort(), GRACE_MS);
+  });
+  return {
+    stopping,
+    givenUp,
+    dispose: () => {
+      clearTimeout(grace);
+      signals.dispose();
+    },
+  };
+}
+
 /**
  * Ends the process at once with this status. `process.exit` waits for all threads of libuv, and one in a long DuckDB statement or at a disk
  * that hangs returns late or never. Replacing the process by a shell ends all of its threads.

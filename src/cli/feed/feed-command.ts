@@ -12,16 +12,13 @@ import { DeliveryError, type RecordPosition, type Sink, type SinkPosition } from
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { syslogSink } from '../../sinks/syslog-sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus } from '../command.ts';
-import { endProcess, stopSignals } from '../stop-signals.ts';
+import { endProcess, GRACE_MS, stopInSteps } from '../stop-signals.ts';
 import { printable } from '../terminal.ts';
 import { type FeedOutcome, isStop, runFeed } from './feed-loop.ts';
 import { FEED_HELP, type FeedOptions, parseFeedOptions } from './feed-options.ts';
 import { type FeedPatience, feedPatience, untilDone } from './feed-retry.ts';
 import { defaultStateFile, type FeedStateFile, openFeedState } from './feed-state.ts';
 import { targetText } from './feed-target.ts';
-
-/** The time that a batch under way gets after the first signal. Many supervisors kill a process after 10 s. */
-const GRACE_MS = 5_000;
 
 function trustOf(file: string | null): SecureContext | null {
   if (file === null) return null;
@@ -148,19 +145,13 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
   const { url, zone, format, target } = options;
   const identity = { url: url.href, zone, format, to: targetText(target) };
   const stateFile = openFeedState(options.stateFile ?? defaultStateFile(identity, env), identity);
-  const [stopping, givenUp] = [new AbortController(), new AbortController()];
-  const signals = stopSignals(process);
-  let grace: NodeJS.Timeout | undefined;
-  const onSignal = (): void => {
-    stopping.abort();
-    grace = setTimeout(() => givenUp.abort(), GRACE_MS);
-  };
-  void signals.received.then(onSignal);
+  const { stopping, givenUp, dispose } = stopInSteps();
+  let end: NodeJS.Timeout | undefined;
   const patience = feedPatience(options.giveUpAfterMs, () => {
     stopping.abort();
     givenUp.abort();
     // Work that waits for a disk that hangs cannot be aborted, and would keep the process alive.
-    grace = setTimeout(() => {
+    end = setTimeout(() => {
       tell(givenUpMessage());
       endProcess(1);
     }, GRACE_MS);
@@ -176,9 +167,9 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
     if (error instanceof DeliveryError) throw new CommandFailed(error.message, { cause: error });
     throw error;
   } finally {
-    clearTimeout(grace);
+    clearTimeout(end);
     patience.close();
-    signals.dispose();
+    dispose();
     stateFile.close();
   }
 }

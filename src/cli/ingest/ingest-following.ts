@@ -3,7 +3,7 @@ import { setTimeout as timer } from 'node:timers/promises';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { CommandFailed, type CommandIo, type ExitStatus } from '../command.ts';
 import { stateFileName } from '../state-file.ts';
-import { stopSignals } from '../stop-signals.ts';
+import { stopInSteps } from '../stop-signals.ts';
 import { printable } from '../terminal.ts';
 import { followLines } from './follow-lines.ts';
 import { FollowedFile } from './followed-file.ts';
@@ -26,9 +26,6 @@ const LINGER_MS = 60_000;
 
 /** The program may be silent for so long, while it waits for its disk. */
 const SILENCE_MS = 120_000;
-
-/** The time that an upload under way gets after the first signal. Many supervisors kill a process after 10 s. */
-const GRACE_MS = 5_000;
 
 async function openSources(options: FollowingOptions, io: CommandIo, tell: (message: string) => void): Promise<readonly LineSource[]> {
   const sources: LineSource[] = [];
@@ -54,13 +51,7 @@ export async function ingestFollowing(options: FollowingOptions, io: CommandIo):
   const { url, accessKey } = options;
   const tell = (message: string): void => void io.stderr.write(`shieldlog ingest: ${printable(message)}\n`);
   const sources = await openSources(options, io, tell);
-  const [stopping, givenUp] = [new AbortController(), new AbortController()];
-  const signals = stopSignals(process);
-  let grace: NodeJS.Timeout | undefined;
-  void signals.received.then(() => {
-    stopping.abort();
-    grace = setTimeout(() => givenUp.abort(), GRACE_MS);
-  });
+  const { stopping, givenUp, dispose } = stopInSteps();
   try {
     const counts = await followLines({
       sources,
@@ -85,8 +76,7 @@ export async function ingestFollowing(options: FollowingOptions, io: CommandIo):
     if (error instanceof DeliveryError) throw new CommandFailed(error.message, { cause: error });
     throw error;
   } finally {
-    clearTimeout(grace);
-    signals.dispose();
+    dispose();
     for (const source of sources) await source.close();
   }
 }
