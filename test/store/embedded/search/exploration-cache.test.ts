@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { FacetOrder, Selection } from '../../../../query/plan/explore-plan.ts';
+import { MAX_FACET_VALUES } from '../../../../query/search-limits.ts';
 import { ExplorationCache } from '../../../../store/embedded/search/exploration-cache.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
@@ -52,6 +54,16 @@ test('other selections, fields, histograms and orders of the same search', async
   );
 });
 
+test('as many values as there can be, of fields and selections of which not all are known', async () => {
+  const twins = await flushedTwins(400);
+  const often: Selection = { ...during(-60, 600), where: { kind: 'contains', column: 'url', needle: 'often' } };
+  for (const selection of [during(0, 200), during(0, 399), blockedIn(-60, 600), often]) {
+    const plan = question(-60, 600, selection);
+    const facets = (order: FacetOrder) => plan.facets.map(({ field }) => ({ field, limit: MAX_FACET_VALUES, order }));
+    await twins.expectEqual({ ...plan, facets: facets('count') }, { ...plan, facets: facets('difference') });
+  }
+});
+
 describe('after the events of a question have changed', () => {
   const looks = (from: number, to: number) => [
     question(from, to),
@@ -73,6 +85,9 @@ describe('after the events of a question have changed', () => {
     await twins.append(minutes(327, 250));
     await twins.flush();
     await twins.merge();
+    await twins.expectEqual(...looks(-60, 900));
+    // Fewer changed urls than are known of other fields, but more than of urls.
+    await twins.append(minutes(577, 117));
     await twins.expectEqual(...looks(-60, 900));
   });
 
