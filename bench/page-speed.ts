@@ -43,9 +43,11 @@ interface View {
   readonly answeredMs: number;
 }
 
-/** Waits until so many questions are answered and the page has not changed for a while. */
+/** Waits until so many questions are answered, and the page has changed since the last answer and click, and then not for a while. */
 async function settled(page: Page, questions: number): Promise<View> {
-  const isSettled = `answers().length >= ${questions} && performance.now() - watched.changedMs > ${QUIET_MS}`;
+  const isSettled = `answers().length >= ${questions}
+    && watched.changedMs > Math.max(watched.clickedMs, ...answers().map(({ responseEnd }) => responseEnd))
+    && performance.now() - watched.changedMs > ${QUIET_MS}`;
   await eventually(`${questions} answers are drawn`, async () => (await page.evaluate(isSettled)) === true, 120_000);
   const view = '({ ...watched, askedMs: answers().at(-1).startTime, answeredMs: answers().at(-1).responseEnd })';
   return (await page.evaluate(view)) as View;

@@ -207,6 +207,7 @@ test('a filter by (none) says that it finds no empty values, which are counted w
     .getByRole('button', { name: '(none)' });
   const choose = async (name: string): Promise<void> => {
     await none.click();
+    expect(await page.getByRole('menu').textContent()).toContain('The filters are about those without it alone.');
     await page.getByRole('menuitem', { name }).click();
   };
   await choose('Filter out');

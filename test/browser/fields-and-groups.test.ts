@@ -150,6 +150,23 @@ describe('groups', () => {
     release();
   });
 
+  test('are stored as a file, as many as one answer may have', async () => {
+    // As in a browser that gives pages no files of the disk, where downloads are the browser's.
+    const { page } = await openPage(`${LINK}&group=ip`, { initScript: 'delete globalThis.showSaveFilePicker;' });
+    const { groups, total } = await groupsBy(['ip'], { pageSize: 500 });
+    expect(total).toBeGreaterThan(500);
+    await linesAround(page, 0);
+    await page.getByRole('button', { name: 'Download' }).click();
+    const item = page.getByRole('menuitem', { name: `The first 500 of ${total} groups as NDJSON` });
+    const [file] = await Promise.all([page.waitForEvent('download'), item.click()]);
+    const stored = (await (await file.createReadStream()).toArray())
+      .join('')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(stored.map(({ key, count }) => [key, count])).toEqual(groups.map(({ key, count }) => [key, count]));
+  });
+
   test('are as many as the search says, and all of them are there for somebody who scrolls', async () => {
     const { page } = await openPage(`${LINK}&group=asn,ruleId`);
     const { groups, total } = await groupsBy(['asn', 'ruleId'], { pageSize: 500 });

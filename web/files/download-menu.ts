@@ -8,7 +8,8 @@ import { copy } from '../widgets/value-menu.ts';
 import { curlCommand } from './curl-command.ts';
 import { cancelExport, EXPORT_TYPES, exportEvents, runningExport } from './event-export.ts';
 import { exportBody, exportPath } from './export-request.ts';
-import { type FileFormat, facetsFile, fileName, groupsFile } from './group-lines.ts';
+import { groupFileWords, storeGroups } from './group-file.ts';
+import { type FileFormat, facetsFile, fileName } from './group-lines.ts';
 import { downloadText } from './save-file.ts';
 
 const FORMATS: readonly FileFormat[] = ['csv', 'ndjson'];
@@ -41,12 +42,12 @@ function eventItems(question: Question): readonly MenuItem[] {
   }));
 }
 
-function groupItems({ question, answer: { groups, total } }: Answered): readonly MenuItem[] {
+function groupItems(now: Answered): readonly MenuItem[] {
+  const { groups, total } = now.answer;
   if (groups === null || groups.length === 0) return [];
-  const { groupBy = [] } = question.body;
   return FORMATS.map((format) => ({
-    label: `${groups.length < total ? 'The first' : 'All'} ${groups.length} groups as ${FORMAT_NAMES[format]}`,
-    run: () => downloadText(groupsFile(groups, groupBy, format), nameOf('groups', question, format)),
+    label: `${groupFileWords(total)} as ${FORMAT_NAMES[format]}`,
+    run: () => void storeGroups(now, format),
   }));
 }
 

@@ -40,6 +40,13 @@ interface Problem {
   readonly oldestCursor: string | null;
 }
 
+/** The statuses of programs and proxies that do not read a request of that length. */
+const TOO_LONG = [414, 431];
+
+const TOO_LONG_WORDS =
+  'the conditions are too long for a live tail, whose request takes some 16,000 characters. ' +
+  'Take values away, or look for networks such as ip:198.51.100.0/24 in place of addresses';
+
 async function problemOf(response: Response): Promise<Problem> {
   const text = await response.text();
   const detail = `The program answered ${response.status}`;
@@ -70,6 +77,7 @@ export async function watchTail({ fetchStream, onRow, onDropped, onState, signal
 
   async function requireStream(response: Response): Promise<ReadableStream<Uint8Array>> {
     if (response.ok && response.body !== null) return response.body;
+    if (TOO_LONG.includes(response.status)) throw new Refused(TOO_LONG_WORDS);
     const { detail, oldestCursor } = await problemOf(response);
     if (response.status === 416) {
       lastId = oldestCursor;

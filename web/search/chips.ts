@@ -1,7 +1,7 @@
 import { queryTerms } from '../../query/query-terms.ts';
 import { type LineClause, searchLineOf } from '../../query/search-line.ts';
 import { faultAt } from '../state/answers.ts';
-import { type Side, turnedOver, withClause, withClauseAt, withoutClause, withoutTerm } from '../state/conditions.ts';
+import { mayBeEmpty, type Side, turnedOver, withClause, withClauseAt, withoutClause, withoutTerm } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { NO_SEARCH } from '../state/explorer-state.ts';
 import { html } from '../widgets/html.ts';
@@ -79,12 +79,9 @@ interface EmptyNoteProps {
   readonly clause: LineClause;
 }
 
-/**
- * What a clause for (none) does with empty texts: counts put them together with missing values, which no clause does. An asn is never an
- * empty text.
- */
+/** What a clause for (none) does with empty texts: counts put them together with missing values, which no clause does. */
 function EmptyNote({ side, clause: { field, op, value } }: EmptyNoteProps) {
-  if (op !== 'wildcard' || field === 'asn' || value.length !== 1 || value[0] !== '*') return null;
+  if (op !== 'wildcard' || !mayBeEmpty(field) || value.length !== 1 || value[0] !== '*') return null;
   const words = side === 'exclude' ? `Events with an empty ${field} are not found.` : `Events with an empty ${field} are found, too.`;
   return html`<span class="chip-note">${words}</span>`;
 }

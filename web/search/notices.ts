@@ -1,9 +1,11 @@
 import { useEffect } from 'preact/hooks';
 import type { Failure } from '../api/client.ts';
+import { programNow } from '../api/program-clock.ts';
 import { answered, askAgain, eventsOf, failure as lastFailure, progress } from '../state/answers.ts';
 import { withoutClause } from '../state/conditions.ts';
 import { apply, explorer, ignoredOfLink } from '../state/explorer.ts';
 import { DEFAULT_STATE } from '../state/explorer-state.ts';
+import { searchablePart } from '../state/time-range.ts';
 import { html } from '../widgets/html.ts';
 import { clauseWords } from './chips.ts';
 import { EmptyNotice } from './empty-notice.ts';
@@ -28,6 +30,9 @@ export function Notices() {
   return html`<${LinkNotice} />${isEmpty ? html`<${EmptyNotice} />` : null}`;
 }
 
+/** Parameters of a link that are named when they are not understood. */
+const MOST_IGNORED = 10;
+
 function LinkNotice() {
   const ignored = ignoredOfLink.value;
   if (ignored.length === 0) return null;
@@ -35,7 +40,10 @@ function LinkNotice() {
     ignoredOfLink.value = [];
   };
   return html`<div class="panel notice" role="status">
-    <p>Not taken from the link: ${ignored.join(', ')}</p>
+    <p>
+      Not taken from the link: ${ignored.slice(0, MOST_IGNORED).join(', ')}
+      ${ignored.length > MOST_IGNORED ? ` and ${ignored.length - MOST_IGNORED} more` : ''}
+    </p>
     <button type="button" onClick=${dismiss}>Dismiss</button>
   </div>`;
 }
@@ -93,7 +101,10 @@ function WayOut({ failure: { key: failureKey, faults } }: WayOutProps) {
     </button>`;
   }
   if (faults.some(({ field }) => field === 'from' || field === 'to')) {
-    return html`<button type="button" onClick=${() => apply({ range: DEFAULT_STATE.range, comparison: null })}>
+    const part = searchablePart(range, programNow());
+    const narrow = (): void => apply({ range: part ?? range });
+    return html`${part === null ? null : html`<button type="button" onClick=${narrow}>What of it can be searched</button>`}
+      <button type="button" onClick=${() => apply({ range: DEFAULT_STATE.range, comparison: null })}>
       The ${rangeWords(DEFAULT_STATE.range, 'utc')}
     </button>`;
   }

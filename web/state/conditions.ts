@@ -11,6 +11,11 @@ export function isDimension(field: GroupDimension): field is Dimension {
   return DIMENSIONS.some((name) => name === field);
 }
 
+/** Whether an event may have the field as an empty text. Numbers are none. */
+export function mayBeEmpty(field: GroupDimension): boolean {
+  return field !== 'asn' && field !== 'shieldZoneId';
+}
+
 /** The search with a clause more. One that it has already stays where it is. */
 export function withClause(search: LineSearch, side: Side, clause: LineClause): LineSearch {
   return search[side].some((one) => isSame(one, clause)) ? search : { ...search, [side]: [...search[side], clause] };

@@ -19,6 +19,16 @@ export function windowOf(range: TimeRange, now: number): Window {
   return range.kind === 'last' ? { from: now - range.minutes * MINUTE_MS, to: now } : { from: range.from, to: range.to };
 }
 
+/** A part that can be searched stays so for a while. */
+const MARGIN_MS = 10 * MINUTE_MS;
+
+/** What of two times can be searched at the time `now`. Null where all can, or nothing. */
+export function searchablePart(range: TimeRange, now: number): TimeRange | null {
+  if (range.kind === 'last') return null;
+  const [from, to] = [Math.max(range.from, now - REACH_MS + MARGIN_MS), Math.min(range.to, now)];
+  return from < to && (from > range.from || to < range.to) ? { kind: 'between', from, to } : null;
+}
+
 /** `90m` or `24h`, as links have it. */
 export function minutesText(minutes: number): string {
   return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;

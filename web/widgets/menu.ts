@@ -14,6 +14,8 @@ export interface MenuContent {
   /** What the menu is about. */
   readonly title: string;
   readonly items: readonly MenuItem[];
+  /** What has to be known of the items. */
+  readonly note?: string;
 }
 
 interface OpenMenu {
@@ -46,7 +48,7 @@ export function MenuHost() {
   }, [menu]);
   if (menu === null) return null;
   const { anchor } = menu;
-  const { title, items } = menu.content();
+  const { title, items, note } = menu.content();
   const close = (): void => popover.current?.hidePopover();
   const closed = ({ newState }: ToggleEvent): void => {
     if (newState !== 'closed') return;
@@ -57,6 +59,7 @@ export function MenuHost() {
   };
   return html`<div class="menu" popover="auto" role="menu" aria-label=${title} ref=${popover} onToggle=${closed} onKeyDown=${moveFocus}>
     <p class="menu-title">${title}</p>
+    ${note === undefined ? null : html`<p class="menu-note">${note}</p>`}
     ${items.map(
       ({ label, run, isDisabled = false }) => html`<button
         key=${label}

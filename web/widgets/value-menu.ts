@@ -1,5 +1,5 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
-import { filterChange, isDimension, type Side } from '../state/conditions.ts';
+import { filterChange, isDimension, mayBeEmpty, type Side } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { valueText } from './format.ts';
 import { type Children, html } from './html.ts';
@@ -41,7 +41,13 @@ function openValueMenu(anchor: HTMLElement, field: GroupDimension, value: string
     },
     { label: 'Copy', run: () => void copy(value), isDisabled: value === '' },
   ];
-  openMenu({ anchor, content: () => ({ title: `${field}: ${valueText(value)}`, items }) });
+  const note = value === '' && mayBeEmpty(field) ? noneNote(field) : undefined;
+  openMenu({ anchor, content: () => ({ title: `${field}: ${valueText(value)}`, items, ...(note === undefined ? {} : { note }) }) });
+}
+
+/** Counts put empty texts together with missing values, which no clause does. */
+function noneNote(field: GroupDimension): string {
+  return `Counted are events without a ${field} and those where it is empty. The filters are about those without it alone.`;
 }
 
 interface ValueProps {

@@ -170,6 +170,7 @@ describe('a link', () => {
     ['from=1&to=2', ['from=1', 'to=2']],
     ['from=2026-11-24T10:00&to=2026-11-24T11:00', ['from=2026-11-24T10:00', 'to=2026-11-24T11:00']],
     ['compare=2026-02-30T10:00Z/2026-03-04T10:00Z', ['compare=2026-02-30T10:00Z/2026-03-04T10:00Z']],
+    [`compare=url:${'a'.repeat(65_537)}`, [`compare=url:${'a'.repeat(68)}…`]],
     ['q=%E4', ['q=\uFFFD']],
     ['search={"filters":[{"field":"ip","op":"like","value":["a"]}]}', ['search={"filters":[{"field":"ip","op":"like","value":["a"]}]}']],
     [`nothing=${'a'.repeat(100)}`, [`nothing=${'a'.repeat(72)}…`]],
