@@ -100,7 +100,7 @@ test('everything is done without a mouse: search, time, a filter, the histogram,
   await linesAround(page, 0);
   await tabTo(page, /^grid/);
   await press(page, 'ArrowDown', 'Enter');
-  await expect.poll(() => focused(page)).toContain('Event');
+  await expect.poll(() => focused(page)).toBe('dialog Event');
   await tabTo(page, /^treeitem/);
   await press(page, 'End', 'Home', 'Enter');
   await expect.poll(() => focused(page)).toContain('Copy');

@@ -1,5 +1,5 @@
 import type { ComponentChild } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { DIMENSIONS } from '../../query/event-fields.ts';
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import { type EventRow, rowKey } from '../api/event-row.ts';
@@ -25,7 +25,8 @@ function OpenDrawer() {
   const event = opened.value;
   const drawer = useRef<HTMLDivElement>(null);
   const cameFrom = useRef<Element | null>(null);
-  useEffect(() => {
+  // Before the next key: one that is pressed sooner would move the focus on, and that would be taken for where it came from.
+  useLayoutEffect(() => {
     cameFrom.current ??= document.activeElement;
     if (focusWish.value > 0) drawer.current?.focus();
   }, [focusWish.value]);
