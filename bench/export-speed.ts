@@ -5,6 +5,7 @@ import { givenOptions } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
 import { textTable } from './report/figures.ts';
 import type { ExportOrder, ExportReport } from './subjects/export-subject.ts';
+import type { FilledStore } from './subjects/fill-store.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
 
 const { events, 'memory-limit-mb': memoryLimitMb } = givenOptions({ events: 2_500_000, 'memory-limit-mb': 1_024 });
@@ -26,7 +27,7 @@ const mib = (bytes: number) => `${(bytes / MIB).toFixed(0)} MiB`;
 const { segmentBytes, report } = await inEmptyDataDir('export', async (dataDir) => {
   const run = <Report>(order: ExportOrder) => forkSubject<Report>('export-subject.ts', order);
   process.stderr.write(`filling a store with ${events} events of one zone\n`);
-  const filled = await run<{ readonly segmentBytes: number }>({ kind: 'fill', dataDir, events, memoryLimitMb });
+  const filled = await run<FilledStore>({ kind: 'fill', dataDir, events, memoryLimitMb });
   process.stderr.write('exporting\n');
   return { ...filled, report: await run<ExportReport>({ kind: 'export', dataDir, events, memoryLimitMb, runs: RUNS }) };
 });

@@ -13,8 +13,9 @@ import { BENCH_NOW_MS, inEmptyDataDir } from './events/event-file.ts';
 import { givenOptions } from './options.ts';
 import { circumstances, circumstancesText } from './report/circumstances.ts';
 import { count, line, mib, ms, percentile } from './report/figures.ts';
+import type { FilledStore } from './subjects/fill-store.ts';
 import { forkSubject } from './subjects/fork-subject.ts';
-import type { PageFilled, PageOrder, PageServed } from './subjects/page-subject.ts';
+import type { PageOrder, PageServed } from './subjects/page-subject.ts';
 
 /** What the page is to keep to. */
 const GOALS = { firstViewMs: 1_500, interactionMs: 100, weightBytes: 300_000 };
@@ -110,7 +111,7 @@ const show = (text: string): void => void process.stdout.write(`${text}\n`);
 await inEmptyDataDir('page', async (dataDir) => {
   const order = { dataDir, events, memoryLimitMb };
   process.stderr.write(`filling a store with ${count(events)} events\n`);
-  const { segmentBytes } = await forkSubject<PageFilled>('page-subject.ts', { ...order, kind: 'fill' });
+  const { segmentBytes } = await forkSubject<FilledStore>('page-subject.ts', { ...order, kind: 'fill' });
   show(`${circumstancesText(circumstances({}))}\n`);
   show(line(`${count(events)} events of 1,700 zones, on disk`, mib(segmentBytes)));
   const browser = await startChromium();

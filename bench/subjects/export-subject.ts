@@ -1,13 +1,12 @@
 // The program whose exports are measured, in a separate process, so that its memory is measured apart from the client's. It is started with
 // its order as JSON in the first argument and sends its report as one message.
 import { pino } from 'pino';
-import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { type OpenStore, openStore } from '../../store/embedded/open-store.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
-import { generateEvents } from '../events/event-generator.ts';
 import type { ExportClientReport, ExportRun } from './export-client.ts';
+import { type FilledStore, fillStore } from './fill-store.ts';
 import { forkSubject } from './fork-subject.ts';
 
 /** Fill the folder with the events of one zone, or serve the folder and have it exported. */
@@ -32,7 +31,6 @@ const HOUR_MS = 3_600_000;
 const RETENTION_MS = 72 * HOUR_MS;
 const ZONE = 1;
 const WINDOW = { fromMs: BENCH_NOW_MS - RETENTION_MS, toMs: BENCH_NOW_MS + 1 };
-const BATCH_EVENTS = 10_000;
 /** Pages of a search before the first export. They give the program the memory of one that has served for a while. */
 const WARMING_PAGES = 200;
 const SAMPLE_MS = 10;
@@ -44,16 +42,8 @@ const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_M
 process.send?.(order.kind === 'fill' ? await fill(order.events) : await exportAll(order.runs));
 await store.close();
 
-async function fill(count: number): Promise<{ readonly segmentBytes: number }> {
-  const builder = new BatchBuilder({ now, retentionMs: RETENTION_MS });
-  for (const line of generateEvents({ seed: 1, count, zones: ZONE, nowMs: BENCH_NOW_MS, spanMs: 71 * HOUR_MS })) {
-    builder.addEvent('file', line.subarray(0, -1));
-    if (builder.eventCount === BATCH_EVENTS) await store.append(builder.take());
-  }
-  await store.append(builder.take());
-  await store.flushNow();
-  await store.compactNow();
-  return { segmentBytes: (await store.stats()).segmentBytes };
+function fill(count: number): Promise<FilledStore> {
+  return fillStore(store, { seed: 1, count, zones: ZONE, nowMs: BENCH_NOW_MS, spanMs: 71 * HOUR_MS }, RETENTION_MS);
 }
 
 async function exportAll(runs: readonly ExportRun[]): Promise<ExportReport> {

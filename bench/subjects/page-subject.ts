@@ -1,12 +1,11 @@
 // The program whose page is measured, in a separate process. It is started with its order as JSON in the first argument, sends its report
 // as one message, and serves until its parent ends.
 import { pino } from 'pino';
-import { BatchBuilder } from '../../ingest/event/batch-builder.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { startProgram } from '../../src/program.ts';
 import { openStore } from '../../store/embedded/open-store.ts';
 import { BENCH_NOW_MS, benchOptions } from '../events/event-file.ts';
-import { generateEvents } from '../events/event-generator.ts';
+import { type FilledStore, fillStore } from './fill-store.ts';
 
 export interface PageOrder {
   /** Fill an empty folder with events and merge them, or serve a folder that was filled. */
@@ -16,36 +15,22 @@ export interface PageOrder {
   readonly memoryLimitMb: number;
 }
 
-export interface PageFilled {
-  readonly segmentBytes: number;
-}
-
 export interface PageServed {
   /** Without a slash at its end. */
   readonly url: string;
 }
-
-const BATCH_EVENTS = 10_000;
 
 const { kind, dataDir, events, memoryLimitMb } = JSON.parse(process.argv[2] ?? '{}') as PageOrder;
 const now = () => BENCH_NOW_MS;
 const config = loadConfig({ DATA_DIR: dataDir, MEMORY_LIMIT_MB: String(memoryLimitMb), PORT: '0' });
 process.send?.(await (kind === 'fill' ? fill() : serve()));
 
-async function fill(): Promise<PageFilled> {
+async function fill(): Promise<FilledStore> {
   const { retentionMs } = config;
   const store = await openStore({ dataDir, memoryLimitMb, retentionMs, now });
-  const builder = new BatchBuilder({ now, retentionMs });
-  for (const line of generateEvents(benchOptions(events))) {
-    builder.addEvent('file', line.subarray(0, -1));
-    if (builder.eventCount === BATCH_EVENTS) await store.append(builder.take());
-  }
-  if (builder.eventCount > 0) await store.append(builder.take());
-  await store.flushNow();
-  await store.compactNow();
-  const { segmentBytes } = await store.stats();
+  const filled = await fillStore(store, benchOptions(events), retentionMs);
   await store.close();
-  return { segmentBytes };
+  return filled;
 }
 
 async function serve(): Promise<PageServed> {
