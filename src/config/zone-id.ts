@@ -1,5 +1,6 @@
-const MIN = -2_147_483_648;
-const MAX = 2_147_483_647;
+import { INT32 } from '../../query/request/wire-readers.ts';
+
+const [MIN, MAX] = [Number(INT32.min), Number(INT32.max)];
 
 /** The range of zone ids, for messages. */
 export const ZONE_ID_RANGE = `${MIN}..${MAX}`;
