@@ -1,24 +1,29 @@
+/** A connection to open. */
+export interface OpenRequest {
+  readonly path: string;
+  readonly readOnly: boolean;
+  readonly lockWaitMs: number;
+  readonly valueBytes: number;
+  /** The limit of the file, and of the temporary tables of this connection. */
+  readonly fileBytes: number;
+  readonly logBytes: number;
+  readonly sqlBytes: number;
+}
+
+/** An item of a pipeline to run. */
+export interface RunRequest {
+  /** A StreamPlan<GivenSql>, written by `serialize` of node:v8. */
+  readonly plan: Uint8Array;
+  /** The stored texts of the plan, by number. */
+  readonly stored: ReadonlyMap<number, string>;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
 /** A request of the program to a database process. Each has one ProcessAnswer. */
 export type ProcessRequest =
-  | {
-      readonly kind: 'open';
-      readonly path: string;
-      readonly readOnly: boolean;
-      readonly lockWaitMs: number;
-      readonly valueBytes: number;
-      readonly fileBytes: number;
-      readonly logBytes: number;
-      readonly sqlBytes: number;
-    }
-  | {
-      readonly kind: 'run';
-      /** A StreamPlan<GivenSql>, written by `serialize` of node:v8. */
-      readonly plan: Uint8Array;
-      /** The stored texts of the plan, by number. */
-      readonly stored: ReadonlyMap<number, string>;
-      readonly rows: number;
-      readonly bytes: number;
-    }
+  | ({ readonly kind: 'open' } & OpenRequest)
+  | ({ readonly kind: 'run' } & RunRequest)
   | { readonly kind: 'close' };
 
 /** The outcome of an item of a pipeline. */

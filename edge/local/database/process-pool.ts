@@ -2,7 +2,15 @@ import { type ChildProcess, fork } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { EdgeError } from '../../edge-error.ts';
-import { MEMORY_SIGNAL, type ProcessAnswer, type ProcessRequest, type RunOutcome, TRANSACTION_SIGNAL } from './process-message.ts';
+import {
+  MEMORY_SIGNAL,
+  type OpenRequest,
+  type ProcessAnswer,
+  type ProcessRequest,
+  type RunOutcome,
+  type RunRequest,
+  TRANSACTION_SIGNAL,
+} from './process-message.ts';
 
 const ENTRY = fileURLToPath(new URL('./session/database-process.ts', import.meta.url));
 
@@ -23,12 +31,9 @@ export class ProcessGone extends Error {
  */
 export interface DatabaseProcess {
   readonly isAlive: () => boolean;
-  open(options: Omit<Extract<ProcessRequest, { kind: 'open' }>, 'kind'>): Promise<void>;
+  open(options: OpenRequest): Promise<void>;
   /** Rejects with ProcessGone. It is past its deadline when a statement runs for `statementMs`, or all of it for `requestMs`. */
-  run(
-    options: Omit<Extract<ProcessRequest, { kind: 'run' }>, 'kind'>,
-    deadlines: { readonly statementMs: number; readonly requestMs: number },
-  ): Promise<RunOutcome>;
+  run(options: RunRequest, deadlines: { readonly statementMs: number; readonly requestMs: number }): Promise<RunOutcome>;
   /** Closes the connection. The process can open another, unless it ends because it uses too much memory. */
   close(): Promise<void>;
   /** Ends the process at once. Resolves when it has ended. */

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
+import type { OpenRequest } from '../process-message.ts';
 import { StatementError } from '../stream-plan.ts';
 import { makeStatementGuard, type StatementEffects, type StatementGuard } from './statement-guard.ts';
 
@@ -67,15 +68,7 @@ function makeWriteAheadLog({ db, path, maxBytes, lockWaitMs, unguarded }: WriteA
   };
 }
 
-interface ConnectionOptions {
-  readonly path: string;
-  readonly readOnly: boolean;
-  readonly lockWaitMs: number;
-  readonly valueBytes: number;
-  /** The limit of the file, and of the temporary tables of this connection. */
-  readonly fileBytes: number;
-  readonly logBytes: number;
-  readonly sqlBytes: number;
+interface ConnectionOptions extends OpenRequest {
   /** Called with `true` when a transaction begins, and with `false` when it ends. */
   readonly onTransaction: (isOpen: boolean) => void;
 }

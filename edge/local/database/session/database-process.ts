@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import type { ProcessAnswer, ProcessRequest, RunOutcome } from '../process-message.ts';
+import type { ProcessAnswer, ProcessRequest, RunOutcome, RunRequest } from '../process-message.ts';
 import { errorJson, type GivenSql, StatementError, type StreamPlan, withSqls } from '../stream-plan.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { runPlan } from './run-plan.ts';
@@ -37,8 +37,6 @@ function noteStatement(): void {
   notedAt = performance.now();
   tell({ kind: 'statement' });
 }
-
-type RunRequest = Extract<ProcessRequest, { kind: 'run' }>;
 
 function planOf({ plan, stored }: RunRequest): StreamPlan {
   return withSqls(deserialize(plan) as StreamPlan<GivenSql>, (sql) => {
