@@ -36,6 +36,27 @@ async function firstCells(page: Page, cells: number): Promise<readonly (readonly
   return [...(await drawnLines(page)).values()].map((line) => line.slice(0, cells));
 }
 
+test('trees that are no longer shown do not stay in memory', async () => {
+  const { page } = await openPage(LINK);
+  const developer = await page.context().newCDPSession(page);
+  const nodes = async (): Promise<number> => (await developer.send('Memory.getDOMCounters')).nodes;
+  const byAsn = page.getByRole('region', { name: 'Fields' }).getByRole('button', { name: /^\d+$/ }).first();
+  const title = (name: string) => page.getByRole('heading', { name, exact: true });
+  const groupAndBack = async (): Promise<void> => {
+    await byAsn.click();
+    await title('Groups').waitFor();
+    await page.goBack();
+    await title('Events').waitFor();
+  };
+  await title('Events').waitFor();
+  await groupAndBack();
+  await developer.send('HeapProfiler.collectGarbage');
+  const before = await nodes();
+  for (let turn = 0; turn < 8; turn += 1) await groupAndBack();
+  await developer.send('HeapProfiler.collectGarbage');
+  expect(await nodes()).toBeLessThan(2 * before);
+});
+
 describe('fields', () => {
   test('have the values and counts of the search', async () => {
     const { page } = await openPage(LINK);
