@@ -90,3 +90,14 @@ test('a histogram that is still as wide as the window was makes the page no wide
   await page.setViewportSize({ width: 360, height: 740 });
   await expect.poll(() => drawn.evaluate((element) => element.clientWidth)).toBeLessThan(360);
 });
+
+test('the histogram takes on the colours that are chosen', async () => {
+  const { page } = await openPage('last=6h');
+  const picture = async (): Promise<unknown> => page.evaluate(`document.querySelector('.plot canvas')?.toDataURL()`);
+  await page.locator('.plot canvas').waitFor();
+  await page.getByRole('button', { name: 'Colours: auto' }).click();
+  const light = await picture();
+  await page.getByRole('button', { name: 'Colours: light' }).click();
+  await page.getByRole('button', { name: 'Colours: dark' }).waitFor();
+  await expect.poll(async () => (await picture()) === light).toBe(false);
+});

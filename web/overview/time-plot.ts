@@ -29,6 +29,9 @@ export interface TimePlot {
 
 const HEIGHT = 160;
 
+/** Distances between marks of the axis of counts: there is no half event. */
+const COUNT_STEPS = [1, 2, 5].flatMap((digit) => Array.from({ length: 10 }, (_, power) => digit * 10 ** power)).toSorted((a, b) => a - b);
+
 /** Draws bars that stand on each other, the lowest layer at the bottom. */
 export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): TimePlot {
   const { histogram, layers, colors, onHover, onBrush } = options;
@@ -82,7 +85,10 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
         x: { time: true, range: () => [histogram.from / 1000, histogram.to / 1000] },
         y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.05)] },
       },
-      axes: [axis({ values: timeLabels(options.isUtc), size: 44 }), axis({ values: (_plot, splits) => splits.map(countLabel), size: 48 })],
+      axes: [
+        axis({ values: timeLabels(options.isUtc), size: 44 }),
+        axis({ values: (_plot, splits) => splits.map(countLabel), size: 48, incrs: COUNT_STEPS }),
+      ],
       series: [{}, ...order.map((layer) => barSeries(colors[layer] ?? '--other'))],
       ...(options.isUtc ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
       hooks: {
@@ -100,6 +106,8 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
   const schemes = matchMedia('(prefers-color-scheme: dark)');
   const repaint = (): void => plot.redraw();
   schemes.addEventListener('change', repaint);
+  const choice = new MutationObserver(repaint);
+  choice.observe(document.documentElement, { attributeFilter: ['data-scheme'] });
 
   return {
     select: (first, end) => select(plot, first, end),
@@ -108,6 +116,7 @@ export function drawTimePlot(element: HTMLElement, options: TimePlotOptions): Ti
     destroy: () => {
       resizing.disconnect();
       schemes.removeEventListener('change', repaint);
+      choice.disconnect();
       plot.destroy();
     },
   };
@@ -122,7 +131,7 @@ function barSeries(color: string): uPlot.Series {
   return { fill: () => cssColor(color), width: 0, points: { show: false }, ...(paths === undefined ? {} : { paths }) };
 }
 
-function axis(own: Pick<uPlot.Axis, 'values' | 'size'>): uPlot.Axis {
+function axis(own: Pick<uPlot.Axis, 'values' | 'size' | 'incrs'>): uPlot.Axis {
   const font = '12px system-ui, sans-serif';
   const line = { stroke: () => cssColor('--line'), width: 1 };
   return { ...own, font, stroke: () => cssColor('--dim'), grid: line, ticks: { ...line, size: 4 } };
