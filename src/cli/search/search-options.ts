@@ -53,7 +53,7 @@ export function windowOf(flags: Flags, nowMs: number): SearchWindow {
   const to = optional(flags, 'to', (text) => pointInTime('to', text)) ?? nowMs;
   const from = optional(flags, 'from', (text) => pointInTime('from', text));
   if (from !== null && flags['last'] !== undefined) throw new UsageError('--from and --last are both given; allowed: one of them');
-  const last = optional(flags, 'last', (text) => duration('last', text)) ?? REACH_HOURS * HOUR_MS;
+  const last = optional(flags, 'last', (text) => duration('last', text, REACH_HOURS / 24)) ?? REACH_HOURS * HOUR_MS;
   return { from: from ?? to - last, to };
 }
 

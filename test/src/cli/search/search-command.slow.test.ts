@@ -129,7 +129,8 @@ describe('shieldlog search', () => {
   test.each<[what: string, args: readonly string[], status: number, message: string]>([
     ['a line', ['a', 'ip:'], 2, 'shieldlog: character 6: a value is missing here; ip:"" is the empty one\n  a ip:\n       ^\n'],
     ['a value', ['a', '-ip:1.2.3.4/99'], 2, '/99"\n  a -ip:1.2.3.4/99\n        ^\n'],
-    ['a window', ['--last', '80h'], 2, 'shieldlog: --last must be at least '],
+    ['a time', ['--last', '80h'], 2, 'shieldlog: --last "80h" is not allowed; allowed: a time such as 30s, 15m, 1h, 1d, up to 3d\n'],
+    ['a window', ['--from', '2000-01-01'], 2, 'shieldlog: --from must be at least '],
     ['an end in the future', ['--to', '2999-01-01', '--from', '2998-01-01'], 2, 'shieldlog: --to must be at most '],
     ['a page', ['--page', '0'], 2, 'shieldlog: --page "0" is not allowed; allowed: a whole number 1..'],
     ['a limit', ['--limit', '501'], 2, 'shieldlog: --limit "501" is not allowed; allowed: a whole number 1..500\n'],
