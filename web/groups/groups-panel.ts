@@ -70,23 +70,26 @@ function eventsIn(histogram: Histogram | null): number | null {
   return histogram === null ? null : histogram.series.reduce((sum, { total }) => sum + total, histogram.other?.total ?? 0);
 }
 
-/** The least widths, so that a telephone shows two fields and the count. */
+/** The least widths of values that can be read. */
 const FIELD_REM: Readonly<Record<GroupDimension, number>> = {
   shieldZoneId: 8,
-  feature: 8.5,
+  feature: 9.5,
   ruleId: 8,
-  ip: 9.5,
-  ja4: 9.5,
-  ua: 11,
-  url: 11,
+  ip: 11,
+  ja4: 18,
+  ua: 20,
+  url: 22,
   asn: 6,
   country: 5.5,
   action: 7,
 };
 
+/** So that a telephone shows two fields side by side. */
+const FIELD_VW = 43;
+
 function dimensionColumn(field: GroupDimension): TableColumn<EventGroup> {
   const cell = ({ key }: EventGroup) => html`<${Value} field=${field} value=${key[field] ?? ''} />`;
-  return { key: field, title: field, leastRem: FIELD_REM[field], grow: 1, cell };
+  return { key: field, title: field, leastRem: FIELD_REM[field], leastVw: FIELD_VW, grow: 1, cell };
 }
 
 function textColumn(key: string, title: string, leastRem: number, textOf: (group: EventGroup) => string): TableColumn<EventGroup> {

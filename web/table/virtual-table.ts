@@ -7,6 +7,8 @@ export interface TableColumn<Item> {
   readonly title: Children;
   /** The least width, in the font size of the page. */
   readonly leastRem: number;
+  /** On narrow windows the least width is this percentage of the window's; absent: the same as elsewhere. */
+  readonly leastVw?: number;
   /** The share of the width that is left over; 0: none. */
   readonly grow: number;
   readonly isNumber?: boolean;
@@ -45,7 +47,12 @@ export function linePx(): number {
 
 /** The tracks of a CSS grid. */
 function tracksOf(columns: readonly TableColumn<never>[]): string {
-  return columns.map(({ leastRem, grow }) => (grow === 0 ? `${leastRem}rem` : `minmax(${leastRem}rem, ${grow}fr)`)).join(' ');
+  return columns.map((column) => (column.grow === 0 ? leastOf(column) : `minmax(${leastOf(column)}, ${column.grow}fr)`)).join(' ');
+}
+
+/** A length of CSS. */
+function leastOf({ leastRem, leastVw }: TableColumn<never>): string {
+  return leastVw === undefined ? `${leastRem}rem` : `min(${leastRem}rem, ${leastVw}vw)`;
 }
 
 /** What a person clicks in a line instead of the line. */
@@ -124,7 +131,7 @@ export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
     aria-rowcount=${count + 1}
     aria-activedescendant=${isActiveDrawn ? `${id}-${active}` : undefined}
     ref=${scroller}
-    style=${{ '--tracks': tracksOf(columns), '--least': `${columns.reduce((sum, { leastRem }) => sum + leastRem, 0)}rem` }}
+    style=${{ '--tracks': tracksOf(columns), '--least': `calc(${columns.map(leastOf).join(' + ')})` }}
     onScroll=${(event: Event) => setScrollTop((event.currentTarget as HTMLElement).scrollTop)}
     onKeyDown=${pressed}
   >
