@@ -148,6 +148,16 @@ describe('what is wrong with a question', () => {
     await expect.poll(() => ids(page)).toEqual(['a', 'b']);
   });
 
+  test('about a time that has partly left the reach of searches is said in times, with what is left of it', async () => {
+    const hour = 3_600_000;
+    const time = (ms: number): string => new Date(ms).toISOString();
+    const link = `columns=logId&from=${time(Date.now() - 80 * hour)}&to=${time(Date.now() + hour)}`;
+    const { page } = await openPage(link, { ...WITH_KEY, expectsFailures: true });
+    await expect.poll(() => notice(page).textContent()).toMatch(/Searches reach 72 hours back, by now to \d{4}-\d\d-\d\d \d\d:/);
+    await notice(page).getByRole('button', { name: 'The part that is in reach' }).click();
+    await expect.poll(() => ids(page)).toEqual(['a', 'b']);
+  });
+
   test('in a link is left out and named', async () => {
     const { page } = await openPage('columns=logId&group=nothing&clock=moon', WITH_KEY);
     await expect.poll(() => notice(page).textContent()).toContain('group=nothing, clock=moon');
@@ -163,6 +173,12 @@ describe('nothing found', () => {
     await expect.poll(() => notice(page).textContent()).toContain('No event');
     await notice(page).getByRole('button', { name: 'Without nowhere' }).click();
     await expect.poll(() => ids(page)).toEqual(['a', 'b']);
+  });
+
+  test('for a very long condition stays inside of the window', async () => {
+    const { page } = await openPage(`columns=logId&q=${'nowhere'.repeat(300)}`, WITH_KEY);
+    await expect.poll(() => notice(page).textContent()).toContain('No event in all zones in the last 12 hours meets the condition.');
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
   });
 
   test('in a zone without events leads to the zones that have some', async () => {

@@ -29,12 +29,16 @@ test('a table that is full goes on behind its last event, and back; no event is 
   const full = await lines();
   expect(full).toBeGreaterThan(150_000);
   expect(full).toBeLessThan(total);
+  const count = (events: number): string => events.toLocaleString('en-GB');
+  const foot = page.locator('.table-foot');
+  expect(await foot.textContent()).toContain(`The newest ${count(full)} of ${count(total)} events`);
 
   await grid.focus();
   await page.keyboard.press('End');
   expect(await idOf(full - 1)).toBe((await asked(full - 1)).id);
   await page.getByRole('button', { name: 'Older events' }).click();
   await expect.poll(lines).toBe(total - full);
+  expect(await foot.textContent()).toContain(`${count(total - full)} further events`);
   expect(await idOf(0)).toBe((await asked(full)).id);
   await grid.focus();
   await page.keyboard.press('End');

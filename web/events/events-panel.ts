@@ -55,6 +55,13 @@ export function NothingFound() {
   return html`<p class="empty" role="status">No event matches. Take a condition away, or choose a longer time.</p>`;
 }
 
+/** How many events the table has; `of` them are left from its first one on, null where that is all of them. */
+function stretchWords(count: number, of: number | null): string {
+  const further = hasEarlier.value ? 'further ' : '';
+  if (of === null) return `${countText(count)} ${further}${count === 1 ? 'event' : 'events'}`;
+  return `The ${further === '' ? 'newest' : 'next'} ${countText(count)} of ${countText(of)} ${further}events`;
+}
+
 /** Which part of the events the table has, and the way to the others. */
 function TableFoot({ most, count }: { readonly most: number; readonly count: number }) {
   const pages = loaded.value;
@@ -79,7 +86,7 @@ function TableFoot({ most, count }: { readonly most: number; readonly count: num
         ? `, down to ${timeText(last.timestamp, clock)}`
         : `; the oldest is of ${timeText(last.timestamp, clock)}`;
   return html`<div class="table-foot">
-    <span>${countText(count)} ${hasEarlier.value ? 'further ' : ''}${count === 1 ? 'event' : 'events'}${reaches}</span>
+    <span>${stretchWords(count, goes ? pages.total - pages.stretch.skip : null)}${reaches}</span>
     ${hasEarlier.value ? html`<button type="button" onClick=${goBack}>Newer events</button>` : null}
     ${goes ? html`<button type="button" disabled=${last === undefined} onClick=${() => void older()}>Older events</button>` : null}
     ${failed === null ? null : html`<span class="failed" role="alert">${failed}</span>`}

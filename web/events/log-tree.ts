@@ -62,7 +62,7 @@ export function LogTree({ log }: { readonly log: string }) {
       >
         <span class="tree-mark" aria-hidden="true">${line.isOpen === null ? '' : line.isOpen ? '▾' : '▸'}</span>
         ${line.more === null ? html`<bdi class="tree-name">${line.label}</bdi>` : null}
-        <bdi class=${`tree-value ${line.kind}`}>${cut(line.shown)}</bdi>
+        <bdi class=${`tree-value ${line.kind}`}>${line.text === '""' ? '""' : cut(line.shown)}</bdi>
       </div>`,
     )}
   </div>`;

@@ -4,7 +4,7 @@ import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.
 import type { Histogram, Window } from '../api/explore.ts';
 import { answered, eventsOf } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
-import { countText, preciseTime, timeText, valueText } from '../widgets/format.ts';
+import { countText, durationText, eventsText, preciseTime, timeText, valueText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { openMenu } from '../widgets/menu.ts';
 import { Value } from '../widgets/value-menu.ts';
@@ -154,7 +154,7 @@ function Count() {
   const shown = answered.value;
   if (shown === null) return null;
   return html`<p role="status">
-    <strong>${countText(eventsOf(shown.answer))} events</strong> <span class="dim" aria-hidden="true">in ${Math.round(shown.ms)} ms</span>
+    <strong>${eventsText(eventsOf(shown.answer))}</strong> <span class="dim" aria-hidden="true">in ${durationText(shown.ms)}</span>
   </p>`;
 }
 

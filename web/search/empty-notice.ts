@@ -15,7 +15,7 @@ import { zonesWords } from './zone-picker.ts';
 export function EmptyNotice() {
   const { search, zones, range, clock } = explorer.value;
   const conditions = queryTerms(search.query).length + search.filters.length + search.exclude.length;
-  const where = `${zonesWords(zones).toLowerCase()}, ${rangeWords(range, clock)}`;
+  const where = `${zonesWords(zones).toLowerCase()} ${range.kind === 'last' ? 'in the' : 'from'} ${rangeWords(range, clock)}`;
   const isAllTime = range.kind === 'last' && range.minutes === REACH_MINUTES;
   return html`<div class="panel notice" role="status">
     <p>${whyEmpty(conditions, where)}</p>

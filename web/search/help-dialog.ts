@@ -19,7 +19,7 @@ const KEYS: readonly (readonly [keys: string, words: string])[] = [
   ['?', 'this list'],
   ['← →', 'in the histogram, go from bar to bar; with Shift, choose a stretch; Enter opens what can be done with it'],
   ['↑ ↓ ← →', 'go from value to value'],
-  ['↑ ↓ Page Up, Page Down, Home, End', 'in a table, go from line to line'],
+  ['↑ ↓', 'in a table, go from line to line; Page Up, Page Down, Home and End go further'],
   ['Enter', 'open the menu of a value, or an event'],
   ['Esc', 'close what is open'],
 ];

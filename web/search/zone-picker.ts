@@ -80,7 +80,7 @@ function ZoneForm({ close }: ZoneFormProps) {
               ({ shieldZoneId: zone, count, last }) => html`<li key=${zone} class="row">
                 <input type="checkbox" aria-label=${`Zone ${zone}`} checked=${chosen.includes(zone)} onChange=${() => toggle(zone)} />
                 <button type="button" class="quiet" onClick=${() => choose([zone])}>Zone ${zone}</button>
-                <span class="dim number">${shortCount(count)} events, last ${timeText(last, clock)}</span>
+                <span class="dim number">${shortCount(count)} ${count === 1 ? 'event' : 'events'}, last ${timeText(last, clock)}</span>
               </li>`,
             )}
           </ul>`

@@ -11,9 +11,19 @@ export function countText(count: number): string {
   return COUNT.format(count);
 }
 
+/** `1 event`, `1,234,567 events`. */
+export function eventsText(count: number): string {
+  return `${countText(count)} ${count === 1 ? 'event' : 'events'}`;
+}
+
 /** `1.2m`. */
 export function shortCount(count: number): string {
   return SHORT.format(count).toLowerCase();
+}
+
+/** `87 ms`, `18.8 s`. */
+export function durationText(ms: number): string {
+  return ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
 /** `12.3%` of a part of a whole; an empty whole has no shares. */
