@@ -179,6 +179,10 @@ describe('nothing found', () => {
     const { page } = await openPage(`columns=logId&q=${'nowhere'.repeat(300)}`, WITH_KEY);
     await expect.poll(() => notice(page).textContent()).toContain('No event in all zones in the last 12 hours meets the condition.');
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await page.getByRole('button', { name: /^Remove nowhere/ }).click();
+    const said = page.locator('.toast').filter({ hasText: 'Removed' });
+    expect((await said.boundingBox())?.height).toBeLessThan(200);
+    await said.getByRole('button', { name: 'Undo' }).waitFor();
   });
 
   test('in a zone without events leads to the zones that have some', async () => {

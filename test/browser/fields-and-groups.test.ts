@@ -52,7 +52,7 @@ test('trees that are no longer shown do not stay in memory', async () => {
   await groupAndBack();
   await developer.send('HeapProfiler.collectGarbage');
   const before = await nodes();
-  for (let turn = 0; turn < 8; turn += 1) await groupAndBack();
+  for (let turn = 0; turn < 4; turn += 1) await groupAndBack();
   await developer.send('HeapProfiler.collectGarbage');
   expect(await nodes()).toBeLessThan(2 * before);
 });
