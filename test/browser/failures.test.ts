@@ -154,7 +154,7 @@ describe('what is wrong with a question', () => {
     const link = `columns=logId&from=${time(Date.now() - 80 * hour)}&to=${time(Date.now() + hour)}`;
     const { page } = await openPage(link, { ...WITH_KEY, expectsFailures: true });
     await expect.poll(() => notice(page).textContent()).toMatch(/Searches reach 72 hours back, by now to \d{4}-\d\d-\d\d \d\d:/);
-    await notice(page).getByRole('button', { name: 'The part that is in reach' }).click();
+    await notice(page).getByRole('button', { name: 'What of it can be searched' }).click();
     await expect.poll(() => ids(page)).toEqual(['a', 'b']);
   });
 

@@ -9,7 +9,7 @@ import { searchablePart } from '../state/time-range.ts';
 import { html } from '../widgets/html.ts';
 import { clauseWords } from './chips.ts';
 import { EmptyNotice } from './empty-notice.ts';
-import { rangeWords } from './time-picker.ts';
+import { rangeWords, timeFault } from './time-picker.ts';
 
 /** How long a lost connection is left alone before the page tries again. */
 const RETRY_MS = 3_000;
@@ -66,7 +66,7 @@ function FailureNotice({ failure }: FailureNoticeProps) {
   }, [isLost, progress.value]);
   return html`<div class="panel notice failed" role="alert">
     <div>
-      <p>${TITLES[key] ?? TITLES[String(status)] ?? 'The search failed'}: ${message}</p>
+      <p>${TITLES[key] ?? TITLES[String(status)] ?? 'The search failed'}: ${timeFault() ?? message}</p>
       ${faults.length < 2 ? null : html`<ul>${faults.map((fault) => html`<li><code>${fault.field}</code> ${fault.message}</li>`)}</ul>`}
       ${isLost ? html`<p class="dim">The page tries again every ${RETRY_MS / 1000} s.</p>` : null}
     </div>

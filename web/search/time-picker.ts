@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { programNow } from '../api/program-clock.ts';
 import { faultAt } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
-import { lastWords, PRESET_MINUTES, type TimeRange, windowOf } from '../state/time-range.ts';
+import { lastWords, PRESET_MINUTES, REACH_MINUTES, REACH_MS, type TimeRange, windowOf } from '../state/time-range.ts';
 import { timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { Popover } from '../widgets/popover.ts';
@@ -12,7 +12,7 @@ import { readTypedWindow } from './typed-time.ts';
 export function TimePicker() {
   const { range, clock } = explorer.value;
   const words = rangeWords(range, clock);
-  const fault = faultAt('from') ?? faultAt('to');
+  const fault = timeFault();
   return html`<${Popover}
     label=${`Time: ${words}`}
     title=${fault ?? 'Time (t)'}
@@ -23,6 +23,17 @@ export function TimePicker() {
   >
     ${words}
   <//>`;
+}
+
+/** What the program says about the time that was asked for, with times as a person reads them; null where nothing. */
+export function timeFault(): string | null {
+  const fault = faultAt('from') ?? faultAt('to');
+  const { range, clock } = explorer.value;
+  const now = programNow();
+  const { from, to } = windowOf(range, now);
+  if (fault === null) return null;
+  if (from < now - REACH_MS) return `Searches reach ${REACH_MINUTES / 60} hours back, by now to ${timeText(now - REACH_MS, clock)}`;
+  return to > now ? `Searches end now, at ${timeText(now, clock)}` : fault;
 }
 
 export function rangeWords(range: TimeRange, clock: 'local' | 'utc'): string {

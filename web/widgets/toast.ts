@@ -20,7 +20,14 @@ export function say(text: string): void {
 export function Toasts() {
   const change = lastChange.value;
   return html`<div class="toasts" role="status">
-    ${change === null ? null : html`<p class="toast"><span class="toast-text">${change.words}</span> <button type="button" onClick=${undo}>Undo</button></p>`}
+    ${
+      change === null
+        ? null
+        : html`<p class="toast">
+            <span class="toast-text">${change.words}</span>
+            <button type="button" onClick=${undo}>Undo</button>
+          </p>`
+    }
     ${message.value === null ? null : html`<p class="toast">${message.value}</p>`}
   </div>`;
 }
