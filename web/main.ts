@@ -3,14 +3,12 @@ import { startOpening } from './events/opened-event.ts';
 import { startLive } from './live/live-tail.ts';
 import { Page } from './page.ts';
 import { startAskingForKey } from './search/key-dialog.ts';
-import { startAsking } from './state/answers.ts';
 import { startAutoRefresh } from './state/auto-refresh.ts';
 import { html } from './widgets/html.ts';
 import { startScheme } from './widgets/scheme-button.ts';
 import { startShortcuts } from './widgets/shortcuts.ts';
 
 startScheme();
-startAsking();
 startAskingForKey();
 startAutoRefresh();
 startOpening();

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { LIBRARY_NAMES, readLibrary, readLibraryStyle } from './page-libraries.ts';
+import { LATE_LIBRARIES, LIBRARY_NAMES, readLibrary, readLibraryStyle } from './page-libraries.ts';
 import { readModules } from './page-modules.ts';
 import { type Shorten, withShortener } from './shortened-code.ts';
 
 const FOLDER = join(import.meta.dirname, '../../web');
-const ENTRY = 'web/main.ts';
+/** The modules that run by themselves, in this order. The first one is small, so that the page's question is asked early. */
+const ENTRIES = ['web/first-question.ts', 'web/main.ts'] as const;
 
 interface PageFile {
   readonly type: string;
@@ -47,8 +48,10 @@ export async function readPage(prefix: string): Promise<ServedPage> {
     ...paths.filter((path) => path.endsWith('.css')).map((path) => `<link rel="stylesheet" href="${path}">`),
     `<script type="importmap">${importMap}</script>`,
     // All at once: a browser would otherwise find them one after the other.
-    ...paths.filter((path) => /\.[jt]s$/.test(path)).map((path) => `<link rel="modulepreload" href="${path}">`),
-    `<script type="module" src="${base}/${ENTRY}"></script>`,
+    ...files
+      .filter(([, { type }]) => type === SCRIPT_TYPE)
+      .map(([path, { isLate }]) => `<link rel="modulepreload" href="${base}/${path}"${isLate ? ' fetchpriority="low"' : ''}>`),
+    ...ENTRIES.map((entry) => `<script type="module" src="${base}/${entry}"></script>`),
   ];
   return {
     html: template.replace(HEAD_MARK, () => head.join('\n    ')),
@@ -57,14 +60,22 @@ export async function readPage(prefix: string): Promise<ServedPage> {
   };
 }
 
-type NamedFile = readonly [path: string, file: Omit<PageFile, 'gzip'>];
+interface NamedFileContent extends Omit<PageFile, 'gzip'> {
+  /** The first question does not need it, and is not to wait behind it. */
+  readonly isLate: boolean;
+}
+
+type NamedFile = readonly [path: string, file: NamedFileContent];
 
 async function scripts(shorten: Shorten): Promise<readonly NamedFile[]> {
-  const modules = [...(await readModules(ENTRY, shorten))].map(([path, text]): NamedFile => [path, { type: SCRIPT_TYPE, text }]);
-  const libraries = LIBRARY_NAMES.map(async (name): Promise<NamedFile> => {
-    return [libraryPath(name), { type: SCRIPT_TYPE, text: await readLibrary(name, shorten) }];
+  const [early, all] = await Promise.all(ENTRIES.map((entry) => readModules(entry, shorten)));
+  const modules = [...(early ?? []), ...(all ?? [])].map(([path, text]): NamedFile => {
+    return [path, { type: SCRIPT_TYPE, text, isLate: early?.has(path) !== true }];
   });
-  return [...modules, ...(await Promise.all(libraries))];
+  const libraries = LIBRARY_NAMES.map(async (name): Promise<NamedFile> => {
+    return [libraryPath(name), { type: SCRIPT_TYPE, text: await readLibrary(name, shorten), isLate: LATE_LIBRARIES.includes(name) }];
+  });
+  return [...new Map([...(await Promise.all(libraries)), ...modules])].toSorted(([, a], [, b]) => Number(a.isLate) - Number(b.isLate));
 }
 
 /** Those of the libraries first, so that the page's own win. */
@@ -74,9 +85,10 @@ async function styles(shorten: Shorten): Promise<readonly NamedFile[]> {
     const type = TYPES[extname(name)];
     if (type === undefined) throw new Error(`web/style/${name} is neither of ${Object.keys(TYPES).join(', ')}`);
     const text = await readFile(join(FOLDER, 'style', name), 'utf8');
-    return [`web/style/${name}`, { type, text: name.endsWith('.css') ? await shorten(text, 'css') : text }];
+    return [`web/style/${name}`, { type, text: name.endsWith('.css') ? await shorten(text, 'css') : text, isLate: false }];
   });
-  return [['lib/uplot.css', { type: 'text/css; charset=utf-8', text: await readLibraryStyle() }], ...(await Promise.all(own))];
+  const library = { type: 'text/css; charset=utf-8', text: await readLibraryStyle(), isLate: false };
+  return [['lib/uplot.css', library], ...(await Promise.all(own))];
 }
 
 function libraryPath(name: string): string {

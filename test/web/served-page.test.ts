@@ -54,6 +54,23 @@ describe('the page', () => {
     }
   });
 
+  test('loads what its first question takes before all else', async () => {
+    const links = [...html.matchAll(/<link rel="modulepreload" href="([^"]+)"( fetchpriority="low")?>/g)];
+    const isLate = new Map(links.map(([, path = '', low]) => [path, low !== undefined]));
+    const [entry = ''] = paths.filter((path) => path.endsWith('/web/first-question.ts'));
+    const { imports } = JSON.parse(/<script type="importmap">(.*?)<\/script>/.exec(html)?.[1] ?? '{}');
+    const needed = new Set([entry]);
+    for (const path of needed) {
+      const { text } = await ask(app, path);
+      for (const [, name = ''] of text.matchAll(/(?:from|^import|;import) ?["']([\w@./-]+)["']/gm))
+        needed.add(name.startsWith('.') ? new URL(name, `${app.url}${path}`).pathname : imports[name]);
+    }
+    expect([...isLate].filter(([path, late]) => late === needed.has(path))).toEqual([]);
+    expect(needed.size).toBeLessThan(isLate.size / 2);
+    const order = [...isLate.values()];
+    expect(order).toEqual(order.toSorted((a, b) => Number(a) - Number(b)));
+  });
+
   test('lets nothing else in, and nothing become markup', () => {
     expect(policy).toContain("default-src 'none'; script-src 'self' 'sha256-");
     expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
