@@ -8,7 +8,7 @@ import { ExplorationCache } from '../../../../store/embedded/search/exploration-
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { actionIs, explorePlan } from './explore-plan.ts';
-import { blockedIn, during, minutes, question, Twins } from './twin-stores.ts';
+import { blockedIn, during, LIMITS, minutes, question, Twins } from './twin-stores.ts';
 
 async function flushedTwins(count: number): Promise<Twins> {
   const twins = await Twins.open();
@@ -50,9 +50,19 @@ test('other selections, fields, histograms and orders of the same search', async
     { ...question(-60, 600, during(0, 399)), facets: plan.facets },
     { ...plan, histogram: { buckets: 5, by: 'action' } },
     { ...plan, histogram: { buckets: 5, by: null } },
+    { ...plan, histogram: { buckets: 6, by: null } },
     { ...plan, search: { ...plan.search, where: actionIs('logged') } },
     plan,
   );
+});
+
+test('a field with exactly as many values as are known', async () => {
+  // Four urls come often, and 106 once.
+  const twins = await flushedTwins(120);
+  const plan = question(-60, 600);
+  const facets = [{ field: 'url', limit: MAX_FACET_VALUES, order: 'count' }] as const;
+  expect((await twins.caching.explore({ ...plan, facets })).facets?.[0]?.distinct).toBe(LIMITS.values);
+  await twins.expectEqual({ ...plan, facets });
 });
 
 test('as many values as there can be, of fields and selections of which not all are known', async () => {

@@ -4,6 +4,7 @@ import type { ExplorePlan, FacetOrder, FacetRequest, Selection } from '../../../
 import type { ExploreResult } from '../../../../query/plan/search-result.ts';
 import { DEFAULT_FACET_VALUES, MAX_FACET_VALUES } from '../../../../query/search-limits.ts';
 import type { OpenStore } from '../../../../store/embedded/open-store.ts';
+import type { StoreTuning } from '../../../../store/embedded/store-options.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, HOUR, NOW, ZONE } from '../stored-events.ts';
@@ -42,16 +43,16 @@ const STATES: readonly (readonly [string, State])[] = [
   ['after a restart', async (folder) => await restarted(folder)],
 ];
 
-async function filled(folder: string, batches: readonly (readonly CanonicalEvent[])[]): Promise<OpenStore> {
-  const store = await storeIn(folder);
+async function filled(folder: string, batches: readonly (readonly CanonicalEvent[])[], tuning: StoreTuning = {}): Promise<OpenStore> {
+  const store = await storeIn(folder, tuning);
   for (const events of batches) {
     await store.append(canonicalBatch(events));
   }
   return store;
 }
 
-async function flushed(folder: string, batches: readonly (readonly CanonicalEvent[])[]): Promise<OpenStore> {
-  const store = await filled(folder, []);
+async function flushed(folder: string, batches: readonly (readonly CanonicalEvent[])[], tuning: StoreTuning = {}): Promise<OpenStore> {
+  const store = await filled(folder, [], tuning);
   for (const events of batches) {
     await store.append(canonicalBatch(events));
     await store.flushNow();
@@ -61,8 +62,8 @@ async function flushed(folder: string, batches: readonly (readonly CanonicalEven
 
 const everyThird = (rest: number) => EVENTS.filter((_, index) => index % 3 === rest);
 
-async function partlyFlushed(folder: string): Promise<OpenStore> {
-  const store = await flushed(folder, [everyThird(0), everyThird(1)]);
+async function partlyFlushed(folder: string, tuning: StoreTuning = {}): Promise<OpenStore> {
+  const store = await flushed(folder, [everyThird(0), everyThird(1)], tuning);
   await store.append(canonicalBatch(everyThird(2)));
   return store;
 }
@@ -253,7 +254,10 @@ describe.each(STATES)('%s', (_state, stateOf) => {
   });
 });
 
-describe('by difference', () => {
+describe.each<[string, StoreTuning]>([
+  ['', {}],
+  [', where only the most frequent value is known', { valueCountLimits: { values: 1, urls: 1, together: 100 } }],
+])('by difference%s', (_limits, tuning) => {
   const byDifference = (selection: Selection, limit = 10) => inWindow({ facets: [facet('country', limit, 'difference')], selection });
 
   test.each<[string, Selection, string[]]>([
@@ -269,7 +273,7 @@ describe('by difference', () => {
     ['nothing of it', DURING(5, 10), ['\uFEFFbom 1/0', '\uFF5E 1/0', '\u{1F600} 1/0', ' 2/0', 'FR 2/0', 'DE 3/0']],
     ['an empty window', DURING(50, 50), ['\uFEFFbom 1/0', '\uFF5E 1/0', '\u{1F600} 1/0', ' 2/0', 'FR 2/0', 'DE 3/0']],
   ])('%s', async (_name, selection, expected) => {
-    const store = await partlyFlushed(temporaryFolder());
+    const store = await partlyFlushed(temporaryFolder(), tuning);
     expect(await valuesOf(store, byDifference(selection))).toEqual(expected);
     expect(await valuesOf(store, byDifference(selection, 2))).toEqual(expected.slice(0, 2));
   });
@@ -278,7 +282,7 @@ describe('by difference', () => {
     // 1/3 - 1/6 of `a` and 2/3 - 3/6 of `b` are equal; as doubles they are not. The greater count decides.
     const shares = [...'abb', ...'abbbcc'].map((country, index) => event(`e${index}`, FROM + index, { country }));
     expect(1 / 3 - 1 / 6).not.toBe(2 / 3 - 3 / 6);
-    const store = await filled(temporaryFolder(), [shares]);
+    const store = await filled(temporaryFolder(), [shares], tuning);
     expect(await valuesOf(store, byDifference(DURING(0, 3)))).toEqual(['b 5/2', 'a 2/1', 'c 2/0']);
   });
 });
