@@ -57,8 +57,8 @@ test('other selections, fields, histograms and orders of the same search', async
 });
 
 test('a field with exactly as many values as are known', async () => {
-  // Four urls come often, and 106 once.
-  const twins = await flushedTwins(120);
+  // Four urls that come often, and 106 others.
+  const twins = await flushedTwins(121);
   const plan = question(-60, 600);
   const facets = [{ field: 'url', limit: MAX_FACET_VALUES, order: 'count' }] as const;
   expect((await twins.caching.explore({ ...plan, facets })).facets?.[0]?.distinct).toBe(LIMITS.values);
@@ -102,6 +102,20 @@ describe('after the events of a question have changed', () => {
     // Fewer changed urls than are known of other fields, but more than of urls.
     await twins.append(minutes(577, 117));
     await twins.expectEqual(...looks(-60, 900));
+  });
+
+  test('a field with few values gets some more, and more than are known', async () => {
+    const twins = await flushedTwins(50);
+    const plan = question(-60, 600);
+    const all = { ...plan, facets: plan.facets.map(({ field }) => ({ field, limit: MAX_FACET_VALUES, order: 'count' as const })) };
+    for (const [from, count] of [
+      [50, 20],
+      [70, 150],
+    ] as const) {
+      await twins.expectEqual(all);
+      await twins.append(minutes(from, count));
+    }
+    await twins.expectEqual(all);
   });
 
   test('a window that moves a little, and far', async () => {

@@ -15,13 +15,18 @@ const FIRST = NOW - 60 * HOUR;
 /** Only the first values of fields with more are known, and urls are counted apart from the other fields. */
 export const LIMITS = { values: 110, urls: 100, together: 150 };
 
-/** Events, one a minute from minute `from` on. There are 131 addresses, and urls of which most have one event; one event has none. */
+/**
+ * Events, one a minute from minute `from` on. There are 131 addresses, and urls of which most have one event; two events share one, and one
+ * event has none.
+ */
 export function minutes(from: number, count: number): CanonicalEvent[] {
   return Array.from({ length: count }, (_, index) => {
     const minute = from + index;
     return event(`e${minute}`, FIRST + minute * MINUTE, {
       ip: `192.0.2.${(minute * 7) % 131}`,
-      ...(minute !== 50 && { url: `https://a.example/?${minute % 9 === 0 ? `often=${minute % 4}` : `once=${minute}`}` }),
+      ...(minute !== 50 && {
+        url: `https://a.example/?${minute % 9 === 0 ? `often=${minute % 4}` : `once=${minute === 60 ? 61 : minute}`}`,
+      }),
       action: ['blocked', 'logged', 'challenged'][minute % 3],
       ...(minute % 4 === 0 && { country: minute % 8 === 0 ? 'DE' : '' }),
     });
