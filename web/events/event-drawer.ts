@@ -1,5 +1,5 @@
 import type { ComponentChild } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { DIMENSIONS } from '../../query/event-fields.ts';
 import { REACH_HOURS } from '../../query/search-limits.ts';
 import { type EventRow, rowKey } from '../api/event-row.ts';
@@ -25,12 +25,12 @@ function OpenDrawer() {
   const event = opened.value;
   const drawer = useRef<HTMLDivElement>(null);
   const cameFrom = useRef<Element | null>(null);
-  // Before the next key: one that is pressed sooner would move the focus on, and that would be taken for where it came from.
+  // Both before the next key: it would move the focus on, which would be taken for where it came from, or be an Escape that closes nothing.
   useLayoutEffect(() => {
     cameFrom.current ??= document.activeElement;
     if (focusWish.value > 0) drawer.current?.focus();
   }, [focusWish.value]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const escaped = ({ key, defaultPrevented }: KeyboardEvent): void => {
       // An open menu or dialog is closed first.
       if (key === 'Escape' && !defaultPrevented && document.querySelector('dialog[open], [popover]:popover-open') === null) closeEvent();
