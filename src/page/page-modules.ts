@@ -9,10 +9,15 @@ const CHECKOUT = join(import.meta.dirname, '../..');
 /**
  * Reads a TypeScript module of the checkout and all that it imports, as JavaScript by its path in the checkout. Nothing else is served, so
  * a module of `query/` is public only where the page uses it. A file that is missing, or a name that is no library, fails the whole.
+ * The result has the modules `before` as well, with all that they import; they are not read again.
  */
-export async function readModules(entry: string, shorten: Shorten): Promise<ReadonlyMap<string, string>> {
+export async function readModules(
+  entry: string,
+  shorten: Shorten,
+  before: ReadonlyMap<string, string> = new Map(),
+): Promise<ReadonlyMap<string, string>> {
   await init;
-  const modules = new Map<string, string>();
+  const modules = new Map(before);
   let waiting: readonly string[] = [entry];
   while (waiting.length > 0) {
     const read = await Promise.all(waiting.map(async (path) => ({ path, text: await readModule(path, shorten) })));

@@ -8,7 +8,8 @@ import { type Shorten, withShortener } from './shortened-code.ts';
 
 const FOLDER = join(import.meta.dirname, '../../web');
 /** The modules that run by themselves, in this order. The first one is small, so that the page's question is asked early. */
-const ENTRIES = ['web/first-question.ts', 'web/main.ts'] as const;
+const FIRST_ENTRY = 'web/first-question.ts';
+const ENTRY = 'web/main.ts';
 
 interface PageFile {
   readonly type: string;
@@ -51,7 +52,7 @@ export async function readPage(prefix: string): Promise<ServedPage> {
     ...files
       .filter(([, { type }]) => type === SCRIPT_TYPE)
       .map(([path, { isLate }]) => `<link rel="modulepreload" href="${base}/${path}"${isLate ? ' fetchpriority="low"' : ''}>`),
-    ...ENTRIES.map((entry) => `<script type="module" src="${base}/${entry}"></script>`),
+    ...[FIRST_ENTRY, ENTRY].map((entry) => `<script type="module" src="${base}/${entry}"></script>`),
   ];
   return {
     html: template.replace(HEAD_MARK, () => head.join('\n    ')),
@@ -68,14 +69,14 @@ interface NamedFileContent extends Omit<PageFile, 'gzip'> {
 type NamedFile = readonly [path: string, file: NamedFileContent];
 
 async function scripts(shorten: Shorten): Promise<readonly NamedFile[]> {
-  const [early, all] = await Promise.all(ENTRIES.map((entry) => readModules(entry, shorten)));
-  const modules = [...(early ?? []), ...(all ?? [])].map(([path, text]): NamedFile => {
-    return [path, { type: SCRIPT_TYPE, text, isLate: early?.has(path) !== true }];
+  const early = await readModules(FIRST_ENTRY, shorten);
+  const modules = [...(await readModules(ENTRY, shorten, early))].map(([path, text]): NamedFile => {
+    return [path, { type: SCRIPT_TYPE, text, isLate: !early.has(path) }];
   });
   const libraries = LIBRARY_NAMES.map(async (name): Promise<NamedFile> => {
     return [libraryPath(name), { type: SCRIPT_TYPE, text: await readLibrary(name, shorten), isLate: LATE_LIBRARIES.includes(name) }];
   });
-  return [...new Map([...(await Promise.all(libraries)), ...modules])].toSorted(([, a], [, b]) => Number(a.isLate) - Number(b.isLate));
+  return [...(await Promise.all(libraries)), ...modules].toSorted(([, a], [, b]) => Number(a.isLate) - Number(b.isLate));
 }
 
 /** Those of the libraries first, so that the page's own win. */
