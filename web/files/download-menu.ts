@@ -55,12 +55,8 @@ function facetItems({ question, answer: { facets } }: Answered): readonly MenuIt
   if (facets === null) return [];
   return FORMATS.map((format) => ({
     label: `The facets as ${FORMAT_NAMES[format]}`,
-    run: () => downloadText(facetsFile(facets, format), nameOf('facets', question, format)),
+    run: () => downloadText(facetsFile(facets, format), fileName('facets', question, format)),
   }));
-}
-
-function nameOf(what: string, { zones, body: { from, to } }: Question, format: FileFormat): string {
-  return fileName(what, { zones, from, to }, format);
 }
 
 function curlItems(question: Question): readonly MenuItem[] {

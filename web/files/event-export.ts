@@ -29,7 +29,7 @@ export const EXPORT_TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/c
 
 /** Writes all events of a question into a file. What goes wrong is said on the page. */
 export async function exportEvents(question: Question, format: FileFormat): Promise<void> {
-  const name = fileName('events', { zones: question.zones, from: question.body.from, to: question.body.to }, format);
+  const name = fileName('events', question, format);
   underWay = new AbortController();
   const { signal } = underWay;
   try {

@@ -16,18 +16,17 @@ export function groupFileWords(total: number): string {
  * moment. What goes wrong is said on the page.
  */
 export async function storeGroups({ question, answer }: Answered, format: FileFormat): Promise<void> {
-  const { zones, body } = question;
-  const { groupBy = [], selection: _selection, histogram: _histogram, facets: _facets, ...asked } = body;
+  const { groupBy = [], selection: _selection, histogram: _histogram, facets: _facets, ...asked } = question.body;
   let groups = answer.groups ?? [];
   try {
     if (groups.length < answer.total) {
       const whole = { ...asked, groupBy, page: 0, pageSize: MAX_PER_ANSWER };
-      groups = (await explore(zones, whole, new AbortController().signal)).groups ?? [];
+      groups = (await explore(question.zones, whole, new AbortController().signal)).groups ?? [];
     }
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
     say(`The groups are not stored: ${error.failure.message}`);
     return;
   }
-  downloadText(groupsFile(groups, groupBy, format), fileName('groups', { zones, from: body.from, to: body.to }, format));
+  downloadText(groupsFile(groups, groupBy, format), fileName('groups', question, format));
 }

@@ -1,6 +1,7 @@
 import { csvCell } from '../../query/csv-cell.ts';
 import type { GroupDimension } from '../../query/event-fields.ts';
 import type { EventGroup, Facet } from '../../query/plan/search-result.ts';
+import type { Window } from '../api/explore.ts';
 
 /** Groups and facets of an answer as files. Events come from the export route, which writes its own. */
 
@@ -44,10 +45,10 @@ export function facetsFile(facets: readonly Pick<Facet, 'field' | 'values'>[], f
   return csvRecord(['field', 'value', 'count', 'selected']) + lines.join('');
 }
 
-/** `shieldlog-groups-zone-1,7-20260101T000000Z-20260102T000000Z.csv`; a file system may allow no colon in a name. */
+/** Names a file about a question: `shieldlog-groups-zone-1,7-20260101T000000Z-20260102T000000Z.csv`. Some file systems allow no colon. */
 export function fileName(
   what: string,
-  { zones, from, to }: { readonly zones: string; readonly from: number; readonly to: number },
+  { zones, body: { from, to } }: { readonly zones: string; readonly body: Window },
   format: FileFormat,
 ): string {
   const basic = (timeMs: number): string => `${new Date(timeMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;

@@ -74,6 +74,6 @@ describe('facets as a file', () => {
 });
 
 test('the name of a file says what it holds, and no file system refuses it', () => {
-  const name = fileName('groups', { zones: '1,7', from: 1_700_000_000_000, to: 1_700_003_600_000 }, 'csv');
+  const name = fileName('groups', { zones: '1,7', body: { from: 1_700_000_000_000, to: 1_700_003_600_000 } }, 'csv');
   expect(name).toBe('shieldlog-groups-zone-1,7-20231114T221320Z-20231114T231320Z.csv');
 });
