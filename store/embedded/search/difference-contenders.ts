@@ -1,4 +1,4 @@
-import { differenceOf, type FieldCounts, isWhole, type SelectedCount, type Sides, type ValueCount } from './field-counts.ts';
+import { byDifference, differenceOf, type FieldCounts, isWhole, type SelectedCount, type Sides, type ValueCount } from './field-counts.ts';
 
 /** A value of which maybe not everything is counted. A number that is not known is undefined. */
 export interface PartlyCounted {
@@ -38,6 +38,20 @@ export function contendersOf(counts: FieldCounts, selected: FieldCounts, sides: 
   const otherSelected = Math.min(mostSelected, mostCount);
   const other = { value: '', count: Math.max(otherSelected, 1), selected: otherSelected };
   return { values, mostOfOthers: known.length === counts.distinct ? undefined : differenceOf(other, sides) };
+}
+
+/** The first `limit` of the values by difference. Undefined where one that is not in `values` may differ by as much as the last of them. */
+export function firstIfCertain(
+  values: readonly SelectedCount[],
+  sides: Sides,
+  limit: number,
+  mostOfOthers: bigint | undefined,
+): readonly SelectedCount[] | undefined {
+  const first = byDifference(values, sides).slice(0, limit);
+  const last = first.at(-1);
+  const isCertain =
+    mostOfOthers === undefined || (last !== undefined && first.length === limit && differenceOf(last, sides) > mostOfOthers);
+  return isCertain ? first : undefined;
 }
 
 /** The most events that a value can have which is not among the first. */

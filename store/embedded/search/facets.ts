@@ -3,17 +3,8 @@ import type { ExplorePlan, FacetRequest, Selection } from '../../../query/plan/e
 import type { Facet } from '../../../query/plan/search-result.ts';
 import { differenceFacetStatement, otherValuesStatement } from '../../../sql/explore-statements.ts';
 import { unmarkText } from '../../../sql/statement.ts';
-import { contendersOf, type PartlyCounted } from './difference-contenders.ts';
-import {
-  areOthersSingle,
-  byDifference,
-  differenceOf,
-  eventsOf,
-  type FieldCounts,
-  isWhole,
-  type SelectedCount,
-  type Sides,
-} from './field-counts.ts';
+import { contendersOf, firstIfCertain, type PartlyCounted } from './difference-contenders.ts';
+import { areOthersSingle, eventsOf, type FieldCounts, isWhole, type SelectedCount, type Sides } from './field-counts.ts';
 import type { SearchScope } from './search-scope.ts';
 import { type CountsByField, countsOf, countTogether, isCountedApart, type ValueCounting } from './value-counts.ts';
 
@@ -103,11 +94,7 @@ async function firstByDifference(
   if (values.filter(({ count, selected }) => count === undefined || selected === undefined).length > MOST_CONTENDERS) {
     return undefined;
   }
-  const first = byDifference(await counted(scope, selected.scope, field, values), sides).slice(0, limit);
-  const last = first.at(-1);
-  const isCertain =
-    mostOfOthers === undefined || (last !== undefined && first.length === limit && differenceOf(last, sides) > mostOfOthers);
-  return isCertain ? first : undefined;
+  return firstIfCertain(await counted(scope, selected.scope, field, values), sides, limit, mostOfOthers);
 }
 
 /**
@@ -134,10 +121,7 @@ async function singletonsByDifference(
     field,
     several.map((one) => ({ ...one, selected: undefined })),
   );
-  const values = byDifference([...known, ...singletons], sides).slice(0, limit);
-  const last = values.at(-1);
-  const isCertain = last !== undefined && values.length === limit && differenceOf(last, sides) > -BigInt(sides.inside);
-  return isCertain ? values : undefined;
+  return firstIfCertain([...known, ...singletons], sides, limit, -BigInt(sides.inside));
 }
 
 /** Counts all values of the field once more, in the selection and as a whole. */

@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { contendersOf } from '../../../../store/embedded/search/difference-contenders.ts';
-import {
-  byDifference,
-  differenceOf,
-  type FieldCounts,
-  inOrder,
-  type SelectedCount,
-  type Sides,
-} from '../../../../store/embedded/search/field-counts.ts';
+import { contendersOf, firstIfCertain } from '../../../../store/embedded/search/difference-contenders.ts';
+import { byDifference, type FieldCounts, inOrder, type SelectedCount, type Sides } from '../../../../store/embedded/search/field-counts.ts';
 
 /** Every value of a field with its counts, and of how many values the lists of the search and of its selection have the counts. */
 interface Field {
@@ -48,12 +41,7 @@ function firstByDifference({ all, known, knownSelected }: Field, limit: number):
     expect([one.count ?? count, one.selected ?? selected]).toEqual([count, selected]);
   }
   const exact = contenders.values.map(({ value }) => byValue.get(value) as SelectedCount);
-  const first = byDifference(exact, sides).slice(0, limit);
-  const last = first.at(-1);
-  const { mostOfOthers } = contenders;
-  const isCertain =
-    mostOfOthers === undefined || (last !== undefined && first.length === limit && differenceOf(last, sides) > mostOfOthers);
-  return isCertain ? first : undefined;
+  return firstIfCertain(exact, sides, limit, contenders.mostOfOthers);
 }
 
 test('the first values are among the contenders, unless a value that is not known may be one of them', () => {
