@@ -28,10 +28,10 @@ export function TimePicker() {
 /** What the program says about the time that was asked for, with times as a person reads them; null where nothing. */
 export function timeFault(): string | null {
   const fault = faultAt('from') ?? faultAt('to');
+  if (fault === null) return null;
   const { range, clock } = explorer.value;
   const now = programNow();
   const { from, to } = windowOf(range, now);
-  if (fault === null) return null;
   if (from < now - REACH_MS) return `Searches reach ${REACH_MINUTES / 60} hours back, by now to ${timeText(now - REACH_MS, clock)}`;
   return to > now ? `Searches end now, at ${timeText(now, clock)}` : fault;
 }
