@@ -51,7 +51,7 @@ export async function readFeedPages({ url }: Site, { zones, format, limit, curso
     if (end.more && end.cursor === at) {
       throw new Error('a page has nothing, and says that there is more');
     }
-    events.push(...lines.map((line) => seenInFeed(line, format)));
+    for (const line of lines) events.push(seenInFeed(line, format));
     at = end.cursor;
     if (!end.more) return { events, cursor: at, isWhole: true };
   }
@@ -67,46 +67,61 @@ export interface TailReadOptions {
   readonly search?: OracleMatch;
 }
 
+/** A client comes back so often at most. The program cuts off one that reads nothing for a while, as here while the oracle works. */
+const MAX_CONNECTIONS = 50;
+
 /** The stream of a client that comes back with `Last-Event-ID`, up to its end, or to so many events, whichever comes first. */
 export async function readTail(
   site: Site,
   { zones, cursor, most = Number.POSITIVE_INFINITY, search = {} }: TailReadOptions,
 ): Promise<SeenPart> {
-  const hangUp = new AbortController();
-  const parameters = new URLSearchParams({ search: JSON.stringify(search) });
-  const response = await fetch(`${site.url}/shield/event-logs/${zones}/tail?${parameters}`, {
-    headers: { accept: 'text/event-stream', 'last-event-id': cursor },
-    signal: hangUp.signal,
-  });
   const end = site.cursorBehind(Number((await site.stats()).nextSequence) - 1);
+  const parameters = new URLSearchParams({ search: JSON.stringify(search) });
+  const url = `${site.url}/shield/event-logs/${zones}/tail?${parameters}`;
   const events: SeenEvent[] = [];
-  let [rest, last] = ['', cursor];
+  let last = cursor;
+  for (let connection = 0; connection < MAX_CONNECTIONS; connection += 1) {
+    for await (const { id = '', event, data = '' } of messagesAfter(url, last)) {
+      if (event === 'event') {
+        events.push(seenInTail(data));
+        last = id;
+      } else if (event === 'dropped') {
+        throw new Error(`a client that reads lost events: ${data}`);
+      } else if (id === end) {
+        // A sign of life, or the first message: everything up to here was sent before it.
+        return { events, cursor: end, isWhole: true };
+      }
+      if (events.length >= most) return { events, cursor: last, isWhole: false };
+    }
+  }
+  throw new Error(`the stream of ${zones} ended ${MAX_CONNECTIONS} times before its end`);
+}
+
+type Message = Readonly<Record<string, string>>;
+
+/** The messages of one connection, as long as it lasts. */
+async function* messagesAfter(url: string, cursor: string): AsyncGenerator<Message> {
+  const hangUp = new AbortController();
+  const headers = { accept: 'text/event-stream', 'last-event-id': cursor };
+  const response = await fetch(url, { headers, signal: hangUp.signal });
+  if (!response.ok || response.body === null) throw new Error(`${response.status} ${await response.text()}`);
+  let rest = '';
   try {
-    for await (const text of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+    for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
       const frames = (rest + text).split('\n\n');
       rest = frames.pop() ?? '';
-      for (const frame of frames) {
-        const { id = '', event, data = '' } = members(frame);
-        if (event === 'event') {
-          events.push(seenInTail(data));
-          last = id;
-        } else if (event === 'dropped') {
-          throw new Error(`a client that reads lost events: ${data}`);
-        } else if (id === end) {
-          // A sign of life, or the first message: everything up to here was sent before it.
-          return { events, cursor: end, isWhole: true };
-        }
-        if (events.length >= most) return { events, cursor: last, isWhole: false };
-      }
+      for (const frame of frames) yield members(frame);
     }
-    throw new Error(`the stream ended: ${response.status} ${rest}`);
+  } catch (error) {
+    // What fetch says of a connection that was cut off.
+    if (!(error instanceof TypeError && error.message === 'terminated')) throw error;
   } finally {
     hangUp.abort();
   }
 }
 
 /** The members of a server-sent event, each of which is a line. */
-function members(frame: string): Readonly<Record<string, string>> {
+function members(frame: string): Message {
   return Object.fromEntries(frame.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]));
 }
 

@@ -25,7 +25,7 @@ function share(expected: readonly unknown[], read: readonly unknown[], statesLef
 }
 
 function travellingFeed(zones: ZoneList, format: FeedFormatName, limit: number): TravellingReader {
-  const read: SeenEvent[] = [];
+  let read: SeenEvent[] = [];
   let cursor: string | null = null;
   return {
     name: `feed of ${zones}`,
@@ -33,7 +33,7 @@ function travellingFeed(zones: ZoneList, format: FeedFormatName, limit: number):
       const expected = accepted.inFeed(zones, 0);
       const pages = statesLeft === 1 ? Number.POSITIVE_INFINITY : Math.ceil(share(expected, read, statesLeft) / limit);
       const part = await readFeedPages(app, { zones: String(zones), format, limit, cursor, pages });
-      read.push(...part.events);
+      read = read.concat(part.events);
       cursor = part.cursor;
       expectEvents({ events: read, isWhole: part.isWhole }, expected);
     },
@@ -41,7 +41,7 @@ function travellingFeed(zones: ZoneList, format: FeedFormatName, limit: number):
 }
 
 function travellingTail(zones: ZoneList): TravellingReader {
-  const read: SeenEvent[] = [];
+  let read: SeenEvent[] = [];
   let cursor: string | undefined;
   return {
     name: `tail of ${zones}`,
@@ -49,7 +49,7 @@ function travellingTail(zones: ZoneList): TravellingReader {
       const expected = accepted.inFeed(zones, 0);
       const most = statesLeft === 1 ? Number.POSITIVE_INFINITY : Math.max(1, share(expected, read, statesLeft));
       const part = await readTail(app, { zones: String(zones), cursor: cursor ?? app.cursorBehind(0), most });
-      read.push(...part.events);
+      read = read.concat(part.events);
       cursor = part.cursor ?? cursor;
       expectEvents({ events: read, isWhole: part.isWhole }, expected);
     },
