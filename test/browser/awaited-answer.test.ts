@@ -169,3 +169,14 @@ test('new events of the last question are not offered while the next one is aske
   expect(await button.count()).toBe(0);
   release();
 });
+
+test('before its first answer the page says that it searches', async () => {
+  const { page } = await openPage('zone=7');
+  const release = await hold(page, '**/explore');
+  await page.reload({ waitUntil: 'commit' });
+  const plot = page.getByRole('region', { name: 'Events over time' }).locator('.plot');
+  await expect.poll(() => plot.textContent()).toBe('Searching…');
+  release();
+  await page.locator('.plot canvas').waitFor();
+  expect(await plot.textContent()).not.toContain('Searching');
+});

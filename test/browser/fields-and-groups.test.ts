@@ -199,4 +199,36 @@ describe('groups', () => {
       [...lines.keys()].map((at) => [at, groups[at]?.key['asn'], groups[at]?.key['ruleId'], number(groups[at]?.count ?? 0)]),
     );
   });
+
+  test('have an axis whose words do not touch, whatever the window', async () => {
+    const { page } = await openPage();
+    const midnight = TO - (TO % (24 * HOUR_MS));
+    for (const hours of [1 / 60, 0.4, 3, 12, 26, 47, 68]) {
+      const end = Math.min(TO, midnight + 0.7 * hours * HOUR_MS);
+      const [from, to] = [end - hours * HOUR_MS, end].map((ms) => new Date(ms).toISOString());
+      await page.goto(`${inject('demoUrl')}/?group=ip&clock=utc&from=${from}&to=${to}`);
+      const words = page.locator('.axis span[aria-hidden]');
+      await words.first().waitFor();
+      const boxes = await words.evaluateAll((spans) =>
+        spans
+          .filter(({ textContent }) => textContent !== '')
+          .map((span) => {
+            const { left, right } = span.getBoundingClientRect();
+            return { left, right };
+          }),
+      );
+      expect(boxes.length, `${hours} hours`).toBeGreaterThan(0);
+      for (const [index, { left }] of boxes.slice(1).entries())
+        expect(left - (boxes[index]?.right ?? 0), `${hours} hours`).toBeGreaterThan(2);
+    }
+  });
+
+  test('show two fields and their count on a telephone', async () => {
+    const { page } = await openPage(`${LINK}&group=ip,url`, { viewport: { width: 360, height: 740 } });
+    const head = page.getByRole('columnheader', { name: 'Events', exact: true });
+    await head.waitFor();
+    const { x = 0, width = 0 } = (await head.boundingBox()) ?? {};
+    const { x: gridX = 0, width: gridWidth = 0 } = (await page.getByRole('grid').boundingBox()) ?? {};
+    expect(x + width).toBeLessThanOrEqual(gridX + gridWidth);
+  });
 });

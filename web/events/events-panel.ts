@@ -50,9 +50,9 @@ export function FailedPage({ failure: why, onRetry }: { readonly failure: Failur
   </p>`;
 }
 
-/** What a search without a result looks like. */
+/** What a search without a result looks like. Why there is none, and what to do, stands above in the notice. */
 export function NothingFound() {
-  return html`<p class="empty" role="status">No event matches. Take a condition away, or choose a longer time.</p>`;
+  return html`<p class="empty">No events</p>`;
 }
 
 /** How many events the table has; `of` them are left from its first one on, null where that is all of them. */

@@ -1,9 +1,9 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { GroupDimension } from '../../query/event-fields.ts';
 import type { EventGroup } from '../../query/plan/search-result.ts';
-import type { Histogram, Window } from '../api/explore.ts';
+import type { Window } from '../api/explore.ts';
 import { FailedPage, NothingFound } from '../events/events-panel.ts';
-import { answered } from '../state/answers.ts';
+import { answered, eventsOf } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
 import { itemAt, lineCount } from '../table/loaded-pages.ts';
@@ -29,7 +29,7 @@ export function GroupsPanel() {
   const count = pages === null ? 0 : lineCount(pages, most);
   const window: Window = now === null ? { from: 0, to: 1 } : now.question.body;
   const groupBy = now?.question.body.groupBy ?? [];
-  const all = eventsIn(now?.answer.histogram ?? null);
+  const all = now === null || now.answer.histogram === null ? null : eventsOf(now.answer);
   const facts = contextColumns(clock).filter(({ key }) => !groupBy.some((field) => field === key));
   const columns = [...groupBy.map(dimensionColumn), ...countColumns(all), sparklineColumn(window, clock, setPointed), ...facts];
   return html`${
@@ -65,11 +65,6 @@ function showEvents({ key }: EventGroup): void {
   apply(drillDown(state, key), { words: `Events of ${words}` });
 }
 
-/** All events of an answer. */
-function eventsIn(histogram: Histogram | null): number | null {
-  return histogram === null ? null : histogram.series.reduce((sum, { total }) => sum + total, histogram.other?.total ?? 0);
-}
-
 /** The least widths of values that can be read. */
 const FIELD_REM: Readonly<Record<GroupDimension, number>> = {
   shieldZoneId: 8,
@@ -84,8 +79,8 @@ const FIELD_REM: Readonly<Record<GroupDimension, number>> = {
   action: 7,
 };
 
-/** So that a telephone shows two fields side by side. */
-const FIELD_VW = 43;
+/** So that a telephone shows two fields and their count side by side. */
+const FIELD_VW = 32;
 
 function dimensionColumn(field: GroupDimension): TableColumn<EventGroup> {
   const cell = ({ key }: EventGroup) => html`<${Value} field=${field} value=${key[field] ?? ''} />`;

@@ -8,6 +8,8 @@ const HEIGHT = 20;
 const MOST_TICKS = 4;
 /** Behind this place of the axis there is no room for the words of a mark. */
 const LAST_LABEL = 0.85;
+/** Longer words, such as `12:30:15`, stand at every second mark. */
+const SHORT_LABEL = 6;
 
 interface AxisProps {
   readonly window: Window;
@@ -16,10 +18,13 @@ interface AxisProps {
 
 /** The axis that all sparklines of a table share, as the head of their column. */
 export function SparklineAxis({ window, clock }: AxisProps) {
+  const ticks = timeTicks(window, clock, MOST_TICKS);
+  const every = ticks.some(({ label }) => label.length > SHORT_LABEL) ? 2 : 1;
   return html`<div class="axis" title=${`From ${timeText(window.from, clock)} to ${timeText(window.to, clock)}`}>
     <span class="spoken">Over time</span>
-    ${timeTicks(window, clock, MOST_TICKS).map(
-      ({ at, label }) => html`<span aria-hidden="true" style=${{ left: `${at * 100}%` }}>${at > LAST_LABEL ? '' : label}</span>`,
+    ${ticks.map(
+      ({ at, label }, index) =>
+        html`<span aria-hidden="true" style=${{ left: `${at * 100}%` }}>${at > LAST_LABEL || index % every > 0 ? '' : label}</span>`,
     )}
   </div>`;
 }

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { GROUP_DIMENSIONS, type GroupDimension } from '../../query/event-fields.ts';
 import type { Histogram, Window } from '../api/explore.ts';
-import { answered, eventsOf } from '../state/answers.ts';
+import { answered, eventsOf, progress } from '../state/answers.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { countText, durationText, eventsText, preciseTime, timeText, valueText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
@@ -17,7 +17,11 @@ import { drawTimePlot, type TimePlot } from './time-plot.ts';
 export function HistogramPanel() {
   const shown = answered.value;
   const histogram = shown?.answer.histogram ?? null;
-  if (histogram === null) return html`<section class="panel histogram" aria-label="Events over time"><div class="plot" /></section>`;
+  if (histogram === null) {
+    // The bar at the top tells screen readers.
+    const awaited = shown === null && progress.value.kind === 'asking' ? html`<p class="awaited" aria-hidden="true">Searching…</p>` : null;
+    return html`<section class="panel histogram" aria-label="Events over time"><div class="plot">${awaited}</div></section>`;
+  }
   return html`<${Plot} histogram=${histogram} by=${shown?.question.body.histogram?.by ?? null} />`;
 }
 
