@@ -122,6 +122,28 @@ function searchOf(words: readonly Word[]): LineSearch {
   return { query: queryOf(terms), filters, exclude };
 }
 
+/** What a name of a field may look like before a colon. `http://` and `::1` are none. */
+const LIKE_FILTER = /^-?([A-Za-z][\w.-]*):(?!\/\/)/;
+
+/** A word that looks like a filter but is searched as a text, because no field has its name: `contry:DE`. */
+export interface UnknownField {
+  /** The text that is searched. */
+  readonly term: string;
+  /** One sentence for people. */
+  readonly note: string;
+}
+
+/** Returns the first such word of a line without faults. One with something quoted before its colon is meant as a text. */
+export function unknownField(line: string): UnknownField | null {
+  for (const word of wordsOf(line)) {
+    const term = textOf(word.units);
+    const [before = '', name = ''] = LIKE_FILTER.exec(term) ?? [];
+    if (name === '' || filterName(word) !== null || word.units.slice(0, before.length).some(({ isLiteral }) => isLiteral)) continue;
+    return { term, note: `${term} is searched as a text, because no field is called ${name}; the fields are ${DIMENSIONS.join(', ')}` };
+  }
+  return null;
+}
+
 /** Where a filter of a line begins, and each of its values, as indexes in the line. */
 export interface LineClausePlace {
   readonly position: number;

@@ -242,3 +242,12 @@ describe('zones', () => {
     await expect.poll(() => ids(page)).toEqual(['a', 'b', 'c']);
   });
 });
+
+test('a word that looks like a filter and names no field is told of, as long as it is searched', async () => {
+  const { page } = await openPage();
+  const note = page.getByRole('status').filter({ hasText: 'no field is called contry' });
+  await enterLine(page, 'contry:DE');
+  await expect.poll(() => note.textContent()).toMatch(/^contry:DE is searched as a text.* country, action$/);
+  await page.getByRole('button', { name: 'Remove contry:DE' }).click();
+  await expect.poll(() => note.count()).toBe(0);
+});

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { type LineFault, searchLineOf } from '../../query/search-line.ts';
+import { queryTerms } from '../../query/query-terms.ts';
+import { type LineFault, searchLineOf, type UnknownField, unknownField } from '../../query/search-line.ts';
 import { faultAt } from '../state/answers.ts';
 import { bothSearches } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
@@ -16,9 +17,11 @@ export function SearchLineBox() {
   const line = useSignal('');
   const mode = useSignal<Mode>('add');
   const fault = useSignal<LineFault | null>(null);
+  const unknown = useSignal<UnknownField | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const { search } = explorer.value;
   const whole = searchLineOf(search);
+  const note = unknown.value !== null && queryTerms(search.query).includes(unknown.value.term) ? unknown.value.note : '';
 
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -29,6 +32,7 @@ export function SearchLineBox() {
       input.current?.setSelectionRange(read.position, read.position + 1);
       return;
     }
+    unknown.value = unknownField(line.value);
     apply({ search: mode.value === 'whole' ? read : bothSearches(explorer.peek().search, read) });
     leave();
   };
@@ -88,6 +92,7 @@ export function SearchLineBox() {
       <button type="submit">Search</button>
     </div>
     <${LineFaultText} line=${line.value} fault=${fault.value} />
+    <p class="line-note dim" role="status">${note}</p>
   </form>`;
 }
 

@@ -27,6 +27,7 @@ import {
   PROGRAM_HELP,
   programOf,
   type SearchWindow,
+  tellUnknownField,
   WINDOW_FLAGS,
   WINDOW_HELP,
   windowOf,
@@ -169,6 +170,7 @@ async function show(name: 'search' | 'groups', args: readonly string[], { env, s
   const question = parseQuestion(name, args, env);
   const { program, window, body, page, limit, columns, objects } = question;
   const { flags, switches, line } = question.arguments;
+  tellUnknownField(name, line, stderr);
   const form = outputForm(switches, FORMS, stdout);
   const sink = stdoutSink(stdout);
   const { signal } = new AbortController();

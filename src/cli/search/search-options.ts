@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { REACH_HOURS } from '../../../query/search-limits.ts';
-import { type LineSearch, parseSearchLine } from '../../../query/search-line.ts';
+import { type LineSearch, parseSearchLine, unknownField } from '../../../query/search-line.ts';
 import { trustIn } from '../../sinks/connections.ts';
 import { createHttpClient } from '../../sinks/http-exchange.ts';
 import { CommandFailed, type CommandIo, UsageError } from '../command.ts';
 import { duration, HOUR_MS, optional, pointInTime, zoneList } from '../flag-values.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
+import { printable } from '../terminal.ts';
 import type { Program } from './program-requests.ts';
 import { caretLines } from './search-line-errors.ts';
 
@@ -38,6 +39,12 @@ export function conditionsOf(line: string): LineSearch {
   const search = parseSearchLine(line);
   if (!('fault' in search)) return search;
   throw new UsageError(search.fault, { below: caretLines(line, search.position) });
+}
+
+/** Tells on `stderr` of a word of the line that looks like a filter and is none, because a mistyped field finds nothing. */
+export function tellUnknownField(command: string, line: string, stderr: CommandIo['stderr']): void {
+  const unknown = unknownField(line);
+  if (unknown !== null) stderr.write(`shieldlog ${command}: ${printable(unknown.note)}\n`);
 }
 
 /** A window of time, Unix ms: `from` is in it and `to` is not. */

@@ -8,7 +8,7 @@ import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './event-columns.ts';
 import { chosenColumns, eventWriter, outputForm } from './event-output.ts';
 import { asCommandError } from './program-requests.ts';
 import { parseSearchArguments } from './search-arguments.ts';
-import { conditionsOf, flagsOfFields, LINE_HELP, PROGRAM_FLAGS, PROGRAM_HELP, programOf } from './search-options.ts';
+import { conditionsOf, flagsOfFields, LINE_HELP, PROGRAM_FLAGS, PROGRAM_HELP, programOf, tellUnknownField } from './search-options.ts';
 import { TailStream } from './tail-stream.ts';
 
 const HELP = `Usage: shieldlog tail [flags] [WORD…]
@@ -42,6 +42,7 @@ class LimitReached extends Error {}
 async function run(args: readonly string[], { env, stdout, stderr }: CommandIo): Promise<ExitStatus> {
   const { flags, switches, line } = parseSearchArguments(args, FLAGS, ['table', 'ndjson']);
   const { query, filters, exclude } = conditionsOf(line);
+  tellUnknownField('tail', line, stderr);
   const form = outputForm(switches, ['table', 'ndjson'], stdout) === 'table' ? 'table' : 'ndjson';
   const limit = optional(flags, 'limit', (text) => wholeNumber('limit', text, 1, Number.MAX_SAFE_INTEGER)) ?? Number.POSITIVE_INFINITY;
   const program = programOf(flags, env);

@@ -42,6 +42,17 @@ async function linesOnTerminal(columns: number, given: readonly string[]): Promi
   return stripVTControlCharacters(terminal.shown()).split('\r\n').filter(Boolean);
 }
 
+test.each([['search'], ['groups', '--group-by', 'ip'], ['export']])(
+  'shieldlog %s tells of a word that looks like a filter and names no field',
+  async (name, ...flags) => {
+    const { status, stdout, stderr } = await cli(name, ...flags, 'contry:DE', '--ndjson');
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+    expect(stderr).toContain(
+      `shieldlog ${name}: contry:DE is searched as a text, because no field is called contry; the fields are feature,`,
+    );
+  },
+);
+
 describe('shieldlog search', () => {
   test('in a pipe writes a row a line, with every digit, and tells of further pages', async () => {
     const { status, stdout, stderr } = await cli(
