@@ -1,5 +1,5 @@
 import type { GroupDimension } from '../query/event-fields.ts';
-import type { SearchPlan, TimeWindow } from '../query/plan/search-plan.ts';
+import { hullOf, type SearchPlan, type TimeWindow } from '../query/plan/search-plan.ts';
 import { column, dimensionColumn } from './columns.ts';
 import { duckdbDialect, duckdbStatement } from './dialect.ts';
 import { wantedKeys } from './group-statements.ts';
@@ -37,7 +37,7 @@ export function changedValueCountsStatement(
   { window: before, endSequence }: { readonly window: TimeWindow; readonly endSequence: bigint },
 ): SqlStatement {
   const { window } = plan;
-  const hull = { fromMs: Math.min(before.fromMs, window.fromMs), toMs: Math.max(before.toMs, window.toMs) };
+  const hull = hullOf(before, window);
   const isCounted = inWindow(window);
   const wasCounted = sql`(${inWindow(before)} AND ${column('seq')} < ${int64(endSequence)})`;
   const matching = sql`${events} WHERE ${matchSql(plan, hull, duckdbDialect)} AND ${isCounted} <> ${wasCounted}`;

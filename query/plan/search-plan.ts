@@ -19,6 +19,11 @@ export interface TimeWindow {
   readonly toMs: number;
 }
 
+/** The smallest window that has both. */
+export function hullOf(a: TimeWindow, b: TimeWindow): TimeWindow {
+  return { fromMs: Math.min(a.fromMs, b.fromMs), toMs: Math.max(a.toMs, b.toMs) };
+}
+
 export interface Page {
   /** Zero-based. */
   readonly index: number;

@@ -23,9 +23,6 @@ const LIBRARIES: readonly PageLibrary[] = [
   { name: 'ipaddr.js', file: 'lib/ipaddr.js', form: 'commonjs' },
 ];
 
-/** Those that the first question does not take. */
-export const LATE_LIBRARIES: readonly string[] = ['htm', 'ipaddr.js', 'uplot'];
-
 export const LIBRARY_NAMES: readonly string[] = LIBRARIES.map(({ name }) => name);
 
 /** Reads a library as an ES module. Its source map is not served, so the mention of that is left out. */

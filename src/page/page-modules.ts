@@ -32,8 +32,25 @@ async function readModule(path: string, shorten: Shorten): Promise<string> {
 }
 
 function importedFiles(path: string, text: string): readonly string[] {
-  const names = parse(text)[0].flatMap((one) => (one.type === 'static' || one.type === 'dynamic' ? [one.specifier ?? ''] : []));
+  const names = importedNames(text);
   const unknown = names.find((name) => !name.startsWith('.') && !LIBRARY_NAMES.includes(name));
   if (unknown !== undefined) throw new Error(`${path} imports '${unknown}'; the page has ${LIBRARY_NAMES.join(', ')}`);
   return names.filter((name) => name.startsWith('.')).map((name) => posix.join(posix.dirname(path), name));
+}
+
+/** The names of what a module imports, as it has them. */
+function importedNames(text: string): readonly string[] {
+  return parse(text)[0].flatMap((one) => (one.type === 'static' || one.type === 'dynamic' ? [one.specifier ?? ''] : []));
+}
+
+/** Returns the names of the libraries that modules import, and of those that these import; `libraries` are the texts of all by name. */
+export function importedLibraries(modules: Iterable<string>, libraries: ReadonlyMap<string, string>): ReadonlySet<string> {
+  const found = new Set<string>();
+  let waiting = [...modules];
+  while (waiting.length > 0) {
+    const names = new Set(waiting.flatMap(importedNames).filter((name) => libraries.has(name) && !found.has(name)));
+    for (const name of names) found.add(name);
+    waiting = [...names].map((name) => libraries.get(name) ?? '');
+  }
+  return found;
 }

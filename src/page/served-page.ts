@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { LATE_LIBRARIES, LIBRARY_NAMES, readLibrary, readLibraryStyle } from './page-libraries.ts';
-import { readModules } from './page-modules.ts';
+import { LIBRARY_NAMES, readLibrary, readLibraryStyle } from './page-libraries.ts';
+import { importedLibraries, readModules } from './page-modules.ts';
 import { type Shorten, withShortener } from './shortened-code.ts';
 
 const FOLDER = join(import.meta.dirname, '../../web');
@@ -73,10 +73,12 @@ async function scripts(shorten: Shorten): Promise<readonly NamedFile[]> {
   const modules = [...(await readModules(ENTRY, shorten, early))].map(([path, text]): NamedFile => {
     return [path, { type: SCRIPT_TYPE, text, isLate: !early.has(path) }];
   });
-  const libraries = LIBRARY_NAMES.map(async (name): Promise<NamedFile> => {
-    return [libraryPath(name), { type: SCRIPT_TYPE, text: await readLibrary(name, shorten), isLate: LATE_LIBRARIES.includes(name) }];
+  const texts = new Map(await Promise.all(LIBRARY_NAMES.map(async (name) => [name, await readLibrary(name, shorten)] as const)));
+  const earlyLibraries = importedLibraries(early.values(), texts);
+  const libraries = [...texts].map(([name, text]): NamedFile => {
+    return [libraryPath(name), { type: SCRIPT_TYPE, text, isLate: !earlyLibraries.has(name) }];
   });
-  return [...(await Promise.all(libraries)), ...modules].toSorted(([, a], [, b]) => Number(a.isLate) - Number(b.isLate));
+  return [...libraries, ...modules].toSorted(([, a], [, b]) => Number(a.isLate) - Number(b.isLate));
 }
 
 /** Those of the libraries first, so that the page's own win. */

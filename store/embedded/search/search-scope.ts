@@ -1,4 +1,4 @@
-import type { SearchPlan, TimeWindow } from '../../../query/plan/search-plan.ts';
+import { hullOf, type SearchPlan, type TimeWindow } from '../../../query/plan/search-plan.ts';
 import { eventsByFile, eventsFrom, eventsRelation } from '../../../sql/events-relation.ts';
 import type { SqlFragment } from '../../../sql/statement.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
@@ -63,7 +63,7 @@ export class SearchScope {
   eventsChangedSince(earlier: SearchExtent): SqlFragment | undefined {
     const { window } = this.plan;
     const { window: before, endSequence } = earlier;
-    const hull = { fromMs: Math.min(before.fromMs, window.fromMs), toMs: Math.max(before.toMs, window.toMs) };
+    const hull = hullOf(before, window);
     const isInOne = (part: Pick<Segment, 'minTimestamp' | 'maxTimestamp'>) =>
       overlaps(part, hull.fromMs, Math.max(before.fromMs, window.fromMs)) || overlaps(part, Math.min(before.toMs, window.toMs), hull.toMs);
     const { segments, growingSegments } = this.during(hull);
