@@ -1,13 +1,10 @@
 import { canonicalAsn } from '../../query/as-number.ts';
 import { EVENT_FIELDS, type EventField, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
+import { INT64 } from '../../query/integer-ranges.ts';
+import { LARGEST_ZONE_ID, SMALLEST_ZONE_ID } from '../../query/zone-id.ts';
 import type { JsonMember } from './json-skipper.ts';
 import { LONGEST_LOG_ID_BYTES } from './log-id.ts';
 import type { MemberScanner } from './member-scanner.ts';
-
-const SMALLEST_INT32 = -(2 ** 31);
-const LARGEST_INT32 = 2 ** 31 - 1;
-const SMALLEST_INT64 = -(2n ** 63n);
-const LARGEST_INT64 = 2n ** 63n - 1n;
 
 type FieldName = EventField['name'];
 
@@ -71,12 +68,12 @@ export class WireEvent {
   #readZoneId(scanner: MemberScanner): string | null {
     this.zoneId = null;
     const member = this.fields.get('shieldZoneId');
-    const allowed = `an integer from ${SMALLEST_INT32} to ${LARGEST_INT32} is required`;
+    const allowed = `an integer from ${SMALLEST_ZONE_ID} to ${LARGEST_ZONE_ID} is required`;
     if (member === undefined) {
       return `shieldZoneId is missing: ${allowed}`;
     }
     const value = member.kind === 'integer' ? Number(scanner.digitsOf(member)) : Number.NaN;
-    if (!(value >= SMALLEST_INT32 && value <= LARGEST_INT32)) {
+    if (!(value >= SMALLEST_ZONE_ID && value <= LARGEST_ZONE_ID)) {
       return `shieldZoneId is ${scanner.quoteValue(member)}: ${allowed}`;
     }
     this.zoneId = value;
@@ -186,8 +183,8 @@ function isInt64(digits: string): boolean {
     return true;
   }
   // Far longer ones are not worth turning into a number.
-  const value = digits.length > 20 ? LARGEST_INT64 + 1n : BigInt(digits);
-  return value <= LARGEST_INT64 && value >= SMALLEST_INT64;
+  const value = digits.length > 20 ? INT64.max + 1n : BigInt(digits);
+  return value <= INT64.max && value >= INT64.min;
 }
 
 const ISO_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)$/;

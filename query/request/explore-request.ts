@@ -1,12 +1,13 @@
 import { GROUP_DIMENSIONS, type GroupDimension } from '../event-fields.ts';
 import type { JsonObject, JsonValue } from '../exact-json.ts';
+import { INT64, type IntegerRange } from '../integer-ranges.ts';
 import type { FacetOrder, FacetRequest, HistogramRequest } from '../plan/explore-plan.ts';
 import { DEFAULT_FACET_VALUES, MAX_FACET_VALUES, MAX_PER_ANSWER } from '../search-limits.ts';
 import { type ClauseList, type RequestConditions, readClauses, readQueryText, refuseCostly } from './request-conditions.ts';
 import { BODY, type ErrorList, elementPath, propertyPath, shownValue } from './request-errors.ts';
 import { type RequestWindow, readWindow } from './request-window.ts';
 import { type RequestOutput, readOutput } from './search-request.ts';
-import { INT64, type IntegerRange, readInteger, readList, readName, readObject } from './wire-readers.ts';
+import { readInteger, readList, readName, readObject } from './wire-readers.ts';
 
 /** EventLogsExploreRequest with each field valid by itself; undefined where it was not. */
 export interface ExploreRequest extends RequestWindow, RequestConditions, RequestOutput {

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../exact-json.ts';
+import { INT64 } from '../integer-ranges.ts';
 import type { TimeWindow } from '../plan/search-plan.ts';
 import { REACH_HOURS, TOLERANCE_SECONDS } from '../search-limits.ts';
 import type { ErrorList } from './request-errors.ts';
-import { INT64, readInteger } from './wire-readers.ts';
+import { readInteger } from './wire-readers.ts';
 
 /** The ends of the window of a request, Unix milliseconds UTC; undefined where one could not be read. */
 export interface RequestWindow {

@@ -1,10 +1,11 @@
 import { DIMENSIONS, type GroupDimension } from '../event-fields.ts';
 import type { JsonObject, JsonValue } from '../exact-json.ts';
+import { INT32, type IntegerRange } from '../integer-ranges.ts';
 import { DEFAULT_PAGE_SIZE } from '../search-limits.ts';
 import { type RequestConditions, readClauses, readQueryText, refuseCostly } from './request-conditions.ts';
 import { BODY, type ErrorList, elementPath, shownValue } from './request-errors.ts';
 import { type RequestWindow, readWindow } from './request-window.ts';
-import { INT32, type IntegerRange, readInteger, readList, readName, readObject } from './wire-readers.ts';
+import { readInteger, readList, readName, readObject } from './wire-readers.ts';
 
 /** EventLogsSearchRequest with each field valid by itself; undefined where it was not. */
 export interface SearchRequest extends RequestWindow, RequestConditions, RequestOutput {}

@@ -7,6 +7,7 @@ import {
   type JsonValue,
   parseExactJson,
 } from '../exact-json.ts';
+import type { IntegerRange } from '../integer-ranges.ts';
 import { SEARCH_LIMITS } from '../search-limits.ts';
 import { BODY, type ErrorList, propertyPath, shownValue } from './request-errors.ts';
 
@@ -46,15 +47,6 @@ function firstBadByte(bytes: Uint8Array): number {
   const differing = repaired.findIndex((byte, index) => byte !== bytes[index]);
   return differing === -1 ? bytes.length : differing;
 }
-
-/** A range of integers that includes both ends. */
-export interface IntegerRange {
-  readonly min: bigint;
-  readonly max: bigint;
-}
-
-export const INT32: IntegerRange = { min: -(2n ** 31n), max: 2n ** 31n - 1n };
-export const INT64: IntegerRange = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
 export function readInteger(value: JsonValue | undefined, path: string, { min, max }: IntegerRange, errors: ErrorList): bigint | undefined {
   const integer = value instanceof JsonNumber ? exactInteger(value.source) : null;

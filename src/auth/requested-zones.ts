@@ -1,6 +1,6 @@
 import type { ZoneSelection } from '../../query/plan/search-plan.ts';
 import { cutText } from '../../query/request/request-errors.ts';
-import { ZONE_ID_RANGE, zoneIdIn } from '../config/zone-id.ts';
+import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { type Caller, requireZone } from './access.ts';
 

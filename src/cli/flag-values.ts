@@ -1,4 +1,4 @@
-import { ZONE_ID_RANGE, zoneIdIn } from '../config/zone-id.ts';
+import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { UsageError } from './command.ts';
 
 export const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { accept, type ParsedValue, refuse } from './config-value.ts';
-import { ZONE_ID_RANGE, zoneIdIn } from './zone-id.ts';
 
 /**
  * `read` is for searching, `ingest` for sending events, `manage` for changing what the management operations keep. A key that names none of

@@ -1,7 +1,7 @@
 import type { TimeWindow } from '../../query/plan/search-plan.ts';
 import { BODY, cutText, ErrorList, propertyPath } from '../../query/request/request-errors.ts';
 import { checkWindow, TIME_REQUIRED } from '../../query/request/request-window.ts';
-import { ZONE_ID_RANGE, zoneIdIn } from '../config/zone-id.ts';
+import { ZONE_ID_RANGE, zoneIdIn } from '../../query/zone-id.ts';
 import { invalidRequest, RequestProblem } from './problem.ts';
 
 export type RawQuery = Readonly<Record<string, unknown>>;

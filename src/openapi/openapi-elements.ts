@@ -1,4 +1,4 @@
-import { INT32 } from '../../query/request/wire-readers.ts';
+import { INT32 } from '../../query/integer-ranges.ts';
 
 /** The methods of one path. */
 export type PathItem = Readonly<Record<string, object>>;

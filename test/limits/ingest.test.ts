@@ -7,7 +7,7 @@ import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
 import { KafkaTokenError, KafkaTokens, MAX_ANSWER_BYTES, TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
 import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
 import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
-import { INT32 } from '../../query/request/wire-readers.ts';
+import { INT32 } from '../../query/integer-ranges.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { DEAD_LETTER_BODY_LIMITS, MAX_LISTED } from '../../src/http/dead-letter-json.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { CALLER_IDLE_MS } from '../../edge/idle-caller.ts';
-import { INT32 } from '../../query/request/wire-readers.ts';
+import { INT32 } from '../../query/integer-ranges.ts';
 import { MAX_PER_ANSWER, REACH_HOURS, SEARCH_LIMITS, TOLERANCE_SECONDS } from '../../query/search-limits.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { answerMemoryBytes } from '../../src/http/answer-memory.ts';

@@ -2,6 +2,7 @@ import { DIMENSIONS, GROUP_DIMENSIONS, type GroupDimension } from '../../query/e
 import { FILTER_OP_NAMES } from '../../query/filter-ops.ts';
 import { SEARCH_LIMITS } from '../../query/search-limits.ts';
 import { type LineClause, type LineSearch, parseSearchLine, searchLineOf } from '../../query/search-line.ts';
+import { zoneIdIn } from '../../query/zone-id.ts';
 import { readColumns } from './event-columns.ts';
 import { type Comparison, DEFAULT_STATE, type EventKey, type ExplorerState, NO_SEARCH, type Zones, zonesText } from './explorer-state.ts';
 import { minutesText, readLinkTime, readMinutes, type TimeRange } from './time-range.ts';
@@ -139,13 +140,8 @@ function part<Name extends keyof ExplorerState>(name: Name, value: ExplorerState
 /** The zones of a text such as `1,7`, or `all`; null where it is neither. */
 export function readZones(text: string): Zones | null {
   if (text === 'all') return text;
-  const zones = text.split(',').map((digits) => (/^-?\d{1,10}$/.test(digits) ? Number(digits) : Number.NaN));
-  return zones.every(isZone) ? [...new Set(zones)].toSorted((a, b) => a - b) : null;
-}
-
-/** Whether it is an integer of 32 bits. */
-function isZone(zone: number): boolean {
-  return Number.isInteger(zone) && Math.abs(zone + 0.5) < 2 ** 31;
+  const zones = text.split(',').map(zoneIdIn);
+  return zones.every((zone) => zone !== null) ? [...new Set(zones)].toSorted((a, b) => a - b) : null;
 }
 
 function readTime(text: string | null): number {
@@ -193,7 +189,7 @@ function readComparison(text: string): Comparison | null {
 }
 
 function readEvent(text: string): EventKey | null {
-  const [, zone, timestamp, logId] = /^(-?\d{1,10})\/(-?\d{1,16})\/(.+)$/s.exec(text) ?? [];
-  const isComplete = zone !== undefined && timestamp !== undefined && logId !== undefined;
-  return isComplete && isZone(Number(zone)) ? { zone: Number(zone), timestamp: Number(timestamp), logId } : null;
+  const [, digits = '', timestamp, logId] = /^(-?\d+)\/(-?\d{1,16})\/(.+)$/s.exec(text) ?? [];
+  const zone = zoneIdIn(digits);
+  return zone !== null && timestamp !== undefined && logId !== undefined ? { zone, timestamp: Number(timestamp), logId } : null;
 }
