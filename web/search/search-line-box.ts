@@ -92,7 +92,7 @@ export function SearchLineBox() {
       <button type="submit">Search</button>
     </div>
     <${LineFaultText} line=${line.value} fault=${fault.value} />
-    <p class="line-note dim" role="status">${note}</p>
+    <p class="dim" role="status">${note}</p>
   </form>`;
 }
 
