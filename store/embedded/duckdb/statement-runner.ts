@@ -47,16 +47,24 @@ export class StatementRunner {
 
   /** Returns the rows as arrays in column order. */
   async run(statement: SqlStatement): Promise<DuckDBValue[][]> {
-    return await this.#interruptible(async () => {
+    using _interruption = this.#interruption();
+    try {
       const reader = new DuckDBResultReader(await this.#connection.run(statement.text, ...boundTo(statement)));
       await reader.readAll();
       return reader.getRows();
-    });
+    } catch (error) {
+      throw this.#failureOf(error);
+    }
   }
 
   /** Runs a statement whose columns are doubles and never NULL, and returns them column by column. */
   async runForNumbers(statement: SqlStatement): Promise<Float64Array[]> {
-    return await this.#interruptible(async () => numbersIn(await this.#connection.run(statement.text, ...boundTo(statement))));
+    using _interruption = this.#interruption();
+    try {
+      return numbersIn(await this.#connection.run(statement.text, ...boundTo(statement)));
+    } catch (error) {
+      throw this.#failureOf(error);
+    }
   }
 
   /**
@@ -64,7 +72,8 @@ export class StatementRunner {
    * false.
    */
   async stream(statement: SqlStatement, take: (chunk: DuckDBDataChunk) => boolean): Promise<boolean> {
-    return await this.#interruptible(async () => {
+    using _interruption = this.#interruption();
+    try {
       const result = await this.#connection.stream(statement.text, ...boundTo(statement));
       for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
         if (!take(chunk)) {
@@ -74,7 +83,9 @@ export class StatementRunner {
         }
       }
       return true;
-    });
+    } catch (error) {
+      throw this.#failureOf(error);
+    }
   }
 
   /** Settles as `work`, which another thread does with the same aliases. Its error names files as those of this runner do. */
@@ -82,11 +93,12 @@ export class StatementRunner {
     try {
       return await work;
     } catch (error) {
-      throw this.#aliases?.withOriginalPaths(error) ?? error;
+      throw this.#named(error);
     }
   }
 
-  async #interruptible<T>(work: () => Promise<T>): Promise<T> {
+  /** Has the signal interrupt the statement that begins now, until it is disposed. Throws the signal's reason where it has aborted. */
+  #interruption(): Disposable {
     const signal = this.#signal;
     signal?.throwIfAborted();
     let repeated: NodeJS.Timeout | undefined;
@@ -95,15 +107,22 @@ export class StatementRunner {
       repeated = setInterval(() => this.#connection.interrupt(), INTERRUPT_EVERY_MS);
     };
     signal?.addEventListener('abort', interrupt, { once: true });
-    try {
-      return await this.nameFiles(work());
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw error;
-    } finally {
-      signal?.removeEventListener('abort', interrupt);
-      clearInterval(repeated);
-    }
+    return {
+      [Symbol.dispose]: () => {
+        signal?.removeEventListener('abort', interrupt);
+        clearInterval(repeated);
+      },
+    };
+  }
+
+  /** What a statement that failed rejects with: the signal's reason where that interrupted it. */
+  #failureOf(error: unknown): unknown {
+    return this.#signal?.aborted === true ? this.#signal.reason : this.#named(error);
+  }
+
+  /** The error with files by their own paths. */
+  #named(error: unknown): unknown {
+    return this.#aliases?.withOriginalPaths(error) ?? error;
   }
 }
 
