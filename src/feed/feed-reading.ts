@@ -1,5 +1,5 @@
-import type { EventStore, FeedLine, FeedPage, FeedPosition, FeedRequest } from '../../store/event-store.ts';
-import { withDeadline } from '../http/interruption.ts';
+import type { EventStore, FeedLine, FeedPosition, FeedRequest } from '../../store/event-store.ts';
+import { Deadline } from '../http/interruption.ts';
 import { asReadProblem, RequestProblem } from '../http/problem.ts';
 import type { WrittenPiece } from './format-threads.ts';
 import type { Held, PageMemory } from './page-memory.ts';
@@ -36,7 +36,7 @@ const EVENT_BYTES = 4 * 1024;
 /** The estimated size of the objects that hold a line. */
 const LINE_OVERHEAD_BYTES = 100;
 
-function bytesOf({ lines }: PageContent): number {
+function bytesOf(lines: readonly FeedLine[]): number {
   return lines.reduce((sum, { start, end }) => sum + end - start + LINE_OVERHEAD_BYTES, 0);
 }
 
@@ -46,30 +46,21 @@ function bytesOf({ lines }: PageContent): number {
  */
 export async function readPage(position: FeedPosition, limit: number, reading: FeedReading): Promise<HeldPage | null> {
   const { store, zones, deadlineMs, hungUp, memory } = reading;
-  const request = { zones, after: position, limit };
-  let facts: Omit<FeedPage, 'lines'> = { end: position, more: false };
-  const make = async (): Promise<PageContent> => {
-    const { lines, ...rest } = await withDeadline(deadlineMs, hungUp, (signal) => store.readFeed(request, { signal }));
-    facts = rest;
-    return { lines };
-  };
-  const page = await memory.hold(Math.min(MAX_PAGE_BYTES, limit * EVENT_BYTES), make, bytesOf, hungUp).catch((error: unknown) => {
-    throw asFeedProblem(error);
-  });
-  const events = page.value?.lines.length ?? 0;
+  let page: Held<PageContent> | undefined;
   try {
+    page = await memory.reserve<PageContent>(Math.min(MAX_PAGE_BYTES, limit * EVENT_BYTES), hungUp);
+    using deadline = new Deadline(deadlineMs, hungUp);
+    const read = store.readFeed({ zones, after: position, limit }, { signal: deadline.signal });
+    const { lines, ...facts } = await deadline.orAborted(read);
+    page.keep({ lines }, bytesOf(lines));
     const hasExpired = (await store.positions.afterExpiry(zones, position)) !== undefined;
     // An empty page needs no memory.
-    if (hasExpired || events === 0) page.release();
-    return hasExpired ? null : { page, events, ...facts };
+    if (hasExpired || lines.length === 0) page.release();
+    return hasExpired ? null : { page, events: lines.length, ...facts };
   } catch (error) {
-    page.release();
-    throw asFeedProblem(error);
+    page?.release();
+    throw asReadProblem(error, 'The reading was interrupted', 'ask again');
   }
-}
-
-function asFeedProblem(error: unknown): unknown {
-  return asReadProblem(error, 'The reading was interrupted', 'ask again');
 }
 
 /** The problem of a cursor after which events have expired. It names the cursor before the oldest event that is left. */

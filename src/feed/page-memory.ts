@@ -13,19 +13,26 @@ export function pageMemoryBytes(memoryLimitMb: number): number {
   return Math.min(96, memoryLimitMb / 8) * MEBIBYTE;
 }
 
-/** A value in memory that may be evicted while its client does not read. */
+/** Memory for a value, which may be evicted while its client does not read. */
 export class Held<T> {
-  /** Undefined after the eviction or release. Other references to it would keep the memory. */
+  /** Undefined until it is kept, and after the eviction or release. Other references to it would keep the memory. */
   value: T | undefined;
-  readonly #onRelease: () => void;
+  readonly #count: (bytes: number | null) => void;
   #touchedAtMs = performance.now();
 
-  constructor(onRelease: () => void) {
-    this.#onRelease = onRelease;
+  /** `count` is called with the size of the value, and with null once there is none. */
+  constructor(count: (bytes: number | null) => void) {
+    this.#count = count;
   }
 
   get isStalled(): boolean {
     return performance.now() - this.#touchedAtMs > STALLED_MS;
+  }
+
+  keep(value: T, bytes: number): void {
+    this.#count(bytes);
+    this.value = value;
+    this.touch();
   }
 
   /** Notes that the client has read. */
@@ -35,7 +42,7 @@ export class Held<T> {
 
   release(): void {
     this.value = undefined;
-    this.#onRelease();
+    this.#count(null);
   }
 }
 
@@ -52,21 +59,11 @@ export class PageMemory {
   }
 
   /**
-   * Makes a value of about `bytes` when there is room for it, and then counts its true size. Evicts pages of stalled clients where there is
-   * no room. Rejects with the signal's reason, or as `make` does.
+   * Waits for memory of about `bytes`, for a value that is kept in it later with its true size. Evicts pages of stalled clients where there
+   * is no room. Rejects with the signal's reason.
    */
-  async hold<T>(bytes: number, make: () => Promise<T>, sizeOf: (made: T) => number, signal: AbortSignal): Promise<Held<T>> {
-    const held = await this.#turns.run(() => this.#reserve<T>(bytes, signal));
-    try {
-      const made = await make();
-      this.#count(held, sizeOf(made));
-      held.value = made;
-      held.touch();
-      return held;
-    } catch (error) {
-      held.release();
-      throw error;
-    }
+  reserve<T>(bytes: number, signal: AbortSignal): Promise<Held<T>> {
+    return this.#turns.run(() => this.#reserve<T>(bytes, signal));
   }
 
   async #reserve<T>(bytes: number, signal: AbortSignal): Promise<Held<T>> {
@@ -77,7 +74,7 @@ export class PageMemory {
       if (stalled !== undefined) stalled.release();
       else await delay(POLL_MS);
     }
-    const held = new Held<T>(() => this.#count(held, null));
+    const held = new Held<T>((size) => this.#count(held, size));
     this.#count(held, bytes);
     return held;
   }

@@ -11,24 +11,36 @@ export class DeadlinePassed extends Error {
   }
 }
 
-/**
- * Runs `work` with a signal that aborts when `outer` does, or with DeadlinePassed after `deadlineMs`. The call rejects with the reason at
- * once: DuckDB looks for an interruption only between two chunks of rows, which may be seconds apart for a filter with hundreds of
- * wildcards.
- */
-export async function withDeadline<T>(deadlineMs: number, outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const timeUp = new AbortController();
-  const timer = setTimeout(() => timeUp.abort(new DeadlinePassed(deadlineMs)), deadlineMs);
-  const signal = AbortSignal.any([outer, timeUp.signal]);
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  try {
-    return await Promise.race([work(signal), aborted]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
+/** Aborts its signal when another one does, or with DeadlinePassed after some time, until it is disposed. */
+export class Deadline implements Disposable {
+  readonly signal: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(deadlineMs: number, outer: AbortSignal) {
+    const timeUp = new AbortController();
+    this.#timer = setTimeout(() => timeUp.abort(new DeadlinePassed(deadlineMs)), deadlineMs);
+    this.signal = AbortSignal.any([outer, timeUp.signal]);
+  }
+
+  /**
+   * Settles as `work`, which takes the signal, or rejects with the signal's reason at once: DuckDB looks for an interruption only between
+   * two chunks of rows, which may be seconds apart for a filter with hundreds of wildcards.
+   */
+  async orAborted<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this;
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    try {
+      return await Promise.race([work, aborted]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
   }
 }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnswerMemory } from './answer-memory.ts';
 import { negotiateAnswer, SEARCH_ANSWER_TYPES } from './content-negotiation.ts';
-import { ClientHungUp, DeadlinePassed, hangUpSignal, withDeadline } from './interruption.ts';
+import { ClientHungUp, Deadline, DeadlinePassed, hangUpSignal } from './interruption.ts';
 import type { Metrics } from './metrics.ts';
 import { asReadProblem } from './problem.ts';
 
@@ -39,8 +39,9 @@ export class SearchAnswers {
     const { metrics, queryDeadlineMs } = this.#options;
     const began = performance.now();
     let outcome: Outcome = 'answered';
+    using deadline = new Deadline(queryDeadlineMs, hangUpSignal(response));
     try {
-      return await withDeadline(queryDeadlineMs, hangUpSignal(response), search);
+      return await deadline.orAborted(search(deadline.signal));
     } catch (error) {
       outcome = outcomeOf(error);
       throw asReadProblem(error, 'The search was interrupted', 'ask for a smaller window or add filters');

@@ -4,7 +4,7 @@ import { GUARDIAN_COUNTERS } from '../../edge/operations/shield-zones.ts';
 import type { SearchPlan } from '../../query/plan/search-plan.ts';
 import type { EventGroup } from '../../query/plan/search-result.ts';
 import { type EventStore, StoreError } from '../../store/event-store.ts';
-import { DeadlinePassed, withDeadline } from '../http/interruption.ts';
+import { Deadline, DeadlinePassed } from '../http/interruption.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = 28;
@@ -73,8 +73,8 @@ export async function guardianDays({ store, now, deadlineMs }: GuardianCountsOpt
 
   for (let pageIndex = 0, total = 1; pageIndex * PAGE_SIZE < total; pageIndex += 1) {
     const plan = planOf(zoneId, fromMs, pageIndex);
-    const counted = withDeadline(deadlineMs, new AbortController().signal, (signal) => store.search(plan, { signal }));
-    const result = await counted.catch((error: unknown) => {
+    using deadline = new Deadline(deadlineMs, new AbortController().signal);
+    const result = await deadline.orAborted(store.search(plan, { signal: deadline.signal })).catch((error: unknown) => {
       throw asRefusal(error);
     });
     if (result.kind !== 'groups') throw new Error('a search for groups was answered with rows');

@@ -2,13 +2,11 @@ import { expect, test } from 'vitest';
 import { PageMemory, pageMemoryBytes } from '../../../src/feed/page-memory.ts';
 
 /** A wait that never ends fails, so that the test does not hang. */
-const page = (memory: PageMemory, bytes: number, signal = AbortSignal.timeout(20_000)) =>
-  memory.hold(
-    bytes,
-    async () => 'page',
-    () => bytes,
-    signal,
-  );
+async function page(memory: PageMemory, bytes: number, signal = AbortSignal.timeout(20_000)) {
+  const held = await memory.reserve<string>(bytes, signal);
+  held.keep('page', bytes);
+  return held;
+}
 
 test('an eighth of the memory limit is for pages, and at most 96 MiB', () => {
   const MEBIBYTE = 1024 * 1024;
@@ -47,12 +45,8 @@ test('the page whose reader takes nothing is given up for another; the one whose
 
 test('what a page turns out to take is counted, and a page larger than all the memory has its turn when it is alone', async () => {
   const memory = new PageMemory(100);
-  const large = await memory.hold(
-    10,
-    async () => 'large',
-    () => 1_000,
-    new AbortController().signal,
-  );
+  const large = await memory.reserve<string>(10, new AbortController().signal);
+  large.keep('large', 1_000);
   const gone = new AbortController();
   let isThere = false;
   const refused = page(memory, 10, gone.signal).finally(() => {
@@ -66,14 +60,9 @@ test('what a page turns out to take is counted, and a page larger than all the m
   expect((await page(memory, 500)).value).toBe('page');
 });
 
-test('a page that could not be made gives its memory back', async () => {
+test('memory for a page that was never made is given back', async () => {
   const memory = new PageMemory(100);
-  const failing = memory.hold(
-    100,
-    () => Promise.reject(new Error('the store is closed')),
-    () => 0,
-    new AbortController().signal,
-  );
-  await expect(failing).rejects.toThrow('the store is closed');
+  const failed = await memory.reserve<string>(100, new AbortController().signal);
+  failed.release();
   expect((await page(memory, 100)).value).toBe('page');
 });
