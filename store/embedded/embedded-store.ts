@@ -48,27 +48,29 @@ export class EmbeddedStore implements EventStore {
     return this.#parts.pipeline.append(batch);
   }
 
-  search(plan: SearchPlan, { signal }: SearchOptions = {}): Promise<SearchResult> {
-    return this.#parts.readings.run(signal, (ended) => this.#parts.search.search(plan, ended));
+  async search(plan: SearchPlan, { signal }: SearchOptions = {}): Promise<SearchResult> {
+    using reading = this.#parts.readings.begin(signal);
+    return await this.#parts.search.search(plan, reading.signal);
   }
 
-  explore(plan: ExplorePlan, { signal }: SearchOptions = {}): Promise<ExploreResult> {
-    return this.#parts.readings.run(signal, (ended) => this.#parts.search.explore(plan, ended));
+  async explore(plan: ExplorePlan, { signal }: SearchOptions = {}): Promise<ExploreResult> {
+    using reading = this.#parts.readings.begin(signal);
+    return await this.#parts.search.explore(plan, reading.signal);
   }
 
-  activeZones(window: TimeWindow, zones: ZoneSelection, { signal }: SearchOptions = {}): Promise<readonly ActiveZone[]> {
-    return this.#parts.readings.run(signal, (ended) => this.#parts.search.activeZones(window, zones, ended));
+  async activeZones(window: TimeWindow, zones: ZoneSelection, { signal }: SearchOptions = {}): Promise<readonly ActiveZone[]> {
+    using reading = this.#parts.readings.begin(signal);
+    return await this.#parts.search.activeZones(window, zones, reading.signal);
   }
 
   readAll(plan: SearchPlan, { signal }: SearchOptions = {}): AsyncIterable<readonly EventRow[]> {
-    return exportRows(plan, { ...this.#parts, whileOpen: (work) => this.#parts.readings.run(signal, work) });
+    return exportRows(plan, this.#parts, signal);
   }
 
-  readFeed({ zones, after, limit }: FeedRequest, { signal }: SearchOptions = {}): Promise<FeedPage> {
-    return this.#parts.readings.run(signal, async (ended) => {
-      const page = await this.#parts.feed.read({ zones, limit, afterSequence: sequenceOf(after) }, ended);
-      return { lines: page.lines, more: page.more, end: this.positions.advance(after, { sequence: page.lastSequence }) };
-    });
+  async readFeed({ zones, after, limit }: FeedRequest, { signal }: SearchOptions = {}): Promise<FeedPage> {
+    using reading = this.#parts.readings.begin(signal);
+    const page = await this.#parts.feed.read({ zones, limit, afterSequence: sequenceOf(after) }, reading.signal);
+    return { lines: page.lines, more: page.more, end: this.positions.advance(after, { sequence: page.lastSequence }) };
   }
 
   onEvents(listener: () => void): () => void {

@@ -50,9 +50,11 @@ async function waitedFor(callers: number): Promise<string> {
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: 1 });
   const pool = await ConnectionPool.open(engine, CONCURRENT_SEARCHES, WAITING_SEARCHES);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  const held = Array.from({ length: CONCURRENT_SEARCHES + callers }, () =>
-    pool.use(() => released).catch((error) => Promise.reject(asStoreProblem(error))),
-  );
+  const hold = async () => {
+    using _connection = await pool.acquire().catch((error) => Promise.reject(asStoreProblem(error)));
+    await released;
+  };
+  const held = Array.from({ length: CONCURRENT_SEARCHES + callers }, hold);
   release();
   const outcome = await refusalOf(() => Promise.all(held));
   pool.close();

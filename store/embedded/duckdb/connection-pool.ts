@@ -8,6 +8,11 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
+/** A connection of a pool, which is free for the next caller once it is disposed. */
+export interface HeldConnection extends Disposable {
+  readonly runner: StatementRunner;
+}
+
 /**
  * A fixed number of DuckDB connections, each running one statement at a time (a second one would interrupt the first).
  * A caller who finds none free waits in turn; past `maxWaiting` a caller is refused with `StoreError` (`overloaded`).
@@ -43,19 +48,10 @@ export class ConnectionPool {
     return new ConnectionPool(connections, maxWaiting, aliases);
   }
 
-  /** Waits for a connection and works with it. `signal` ends the waiting, and each statement of the runner. */
-  async use<T>(work: (runner: StatementRunner) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const connection = await this.#acquire(signal);
-    try {
-      return await work(new StatementRunner(connection, this.#aliases, signal));
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) {
-        this.#idle.push(connection);
-      } else {
-        next.resolve(connection);
-      }
-    }
+  /** Waits for a connection. `signal` ends the waiting, and each statement of the runner. */
+  async acquire(signal?: AbortSignal): Promise<HeldConnection> {
+    const connection = await this.#idleConnection(signal);
+    return { runner: new StatementRunner(connection, this.#aliases, signal), [Symbol.dispose]: () => this.#handOver(connection) };
   }
 
   close(): void {
@@ -67,7 +63,16 @@ export class ConnectionPool {
     }
   }
 
-  async #acquire(signal?: AbortSignal): Promise<DuckDBConnection> {
+  #handOver(connection: DuckDBConnection): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) {
+      this.#idle.push(connection);
+    } else {
+      next.resolve(connection);
+    }
+  }
+
+  async #idleConnection(signal?: AbortSignal): Promise<DuckDBConnection> {
     signal?.throwIfAborted();
     const idle = this.#idle.pop();
     if (idle !== undefined) {

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SearchPlan } from '../../../query/plan/search-plan.ts';
 import type { EventRow } from '../../../query/plan/search-result.ts';
 import { StoreError } from '../../event-store.ts';
-import type { ConnectionPool } from '../duckdb/connection-pool.ts';
+import type { ConnectionPool, HeldConnection } from '../duckdb/connection-pool.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
-import type { StatementRunner } from '../duckdb/statement-runner.ts';
+import type { Readings } from '../runtime/readings.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 import { ExportCursor } from './export-cursor.ts';
 import { type Piece, rowOf } from './export-piece.ts';
@@ -13,8 +13,7 @@ export interface ExportSource {
   readonly versions: VersionSet;
   readonly searchers: ConnectionPool;
   readonly aliases: PathAliases;
-  /** Runs `work` with the signal that ends it; the store stays open until it has ended. */
-  readonly whileOpen: (work: (ended: AbortSignal) => Promise<void>) => Promise<void>;
+  readonly readings: Readings;
 }
 
 /** Milliseconds after which an export that was refused for too many waiting searches asks again. */
@@ -28,36 +27,33 @@ const ROWS_AT_ONCE = 256;
  * slow reader keeps no search waiting; the next piece is read while the caller handles this one. The parts that hold the events stay
  * readable until the last piece, `return`, or the end of the signal.
  */
-export async function* exportRows(plan: SearchPlan, source: ExportSource): AsyncGenerator<readonly EventRow[], void, void> {
-  const { versions, searchers, aliases, whileOpen } = source;
-  const freed = Promise.withResolvers<void>();
-  let ended!: AbortSignal;
-  const open = whileOpen((signal) => {
-    ended = signal;
-    return freed.promise;
-  });
+export async function* exportRows(
+  plan: SearchPlan,
+  { versions, searchers, aliases, readings }: ExportSource,
+  endedBy: AbortSignal | undefined,
+): AsyncGenerator<readonly EventRow[], void, void> {
+  const reading = readings.begin(endedBy);
+  const { signal: ended } = reading;
   const abandoned = new AbortController();
   const signal = AbortSignal.any([ended, abandoned.signal]);
   const snapshot = versions.snapshot();
   const cursor = new ExportCursor(plan, snapshot, aliases);
-  let pieces = 0;
-  const readAhead = (): Promise<Piece | undefined> => {
-    pieces += 1;
-    const piece = inTurn(searchers, pieces > 1, signal, (runner) => cursor.next(runner, signal));
+  const readAhead = (isUnderWay: boolean): Promise<Piece | undefined> => {
+    const piece = nextPiece(cursor, searchers, isUnderWay, signal);
     // The piece is awaited when the caller asks for it, which may be never.
     piece.catch(() => {});
     return piece;
   };
-  let next = readAhead();
+  let next = readAhead(false);
   const free = async (): Promise<void> => {
     await Promise.allSettled([next]);
-    snapshot.release();
-    freed.resolve();
+    snapshot[Symbol.dispose]();
+    reading[Symbol.dispose]();
   };
   ended.addEventListener('abort', free, { once: true });
   try {
     for (let piece = await next; piece !== undefined; piece = await next) {
-      next = readAhead();
+      next = readAhead(true);
       for (let from = 0; from < piece.rows.length; from += ROWS_AT_ONCE) {
         yield rowsBetween(piece, from, Math.min(from + ROWS_AT_ONCE, piece.rows.length));
         ended.throwIfAborted();
@@ -67,7 +63,6 @@ export async function* exportRows(plan: SearchPlan, source: ExportSource): Async
     ended.removeEventListener('abort', free);
     abandoned.abort();
     await free();
-    await open;
   }
 }
 
@@ -75,22 +70,23 @@ function rowsBetween(piece: Piece, from: number, to: number): EventRow[] {
   return Array.from({ length: to - from }, (_, index) => rowOf(piece, from + index));
 }
 
-/** Works on a connection of the pool. An export that is under way asks again where it is refused because too many searches wait. */
-async function inTurn<T>(
+async function nextPiece(
+  cursor: ExportCursor,
   searchers: ConnectionPool,
   isUnderWay: boolean,
   signal: AbortSignal,
-  work: (runner: StatementRunner) => Promise<T>,
-): Promise<T> {
+): Promise<Piece | undefined> {
+  using connection = await connectionInTurn(searchers, isUnderWay, signal);
+  return await cursor.next(connection.runner, signal);
+}
+
+/** A connection of the pool. An export that is under way asks again where it is refused because too many searches wait. */
+async function connectionInTurn(searchers: ConnectionPool, isUnderWay: boolean, signal: AbortSignal): Promise<HeldConnection> {
   for (;;) {
-    let hasBegun = false;
     try {
-      return await searchers.use((runner) => {
-        hasBegun = true;
-        return work(runner);
-      }, signal);
+      return await searchers.acquire(signal);
     } catch (error) {
-      const isRefused = error instanceof StoreError && error.code === 'overloaded' && !hasBegun;
+      const isRefused = error instanceof StoreError && error.code === 'overloaded';
       if (!isUnderWay || !isRefused) {
         throw error;
       }

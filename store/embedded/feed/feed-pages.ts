@@ -3,7 +3,7 @@ import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import { retryWithLess } from '../duckdb/memory-ladder.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { Snapshot, VersionSet } from '../snapshot/version-set.ts';
-import { type FeedBudget, type FeedReading, type FlushedRange, nextFlushed, readFlushed, readGrowing } from './feed-events.ts';
+import { type FeedBudget, type FlushedRange, nextFlushed, readFlushed, readGrowing } from './feed-events.ts';
 import { type FeedPiece, type FeedWindow, FeedWindows, isUnderWay, PAGE_BYTES, readWindow } from './feed-windows.ts';
 
 export interface FeedPagesOptions {
@@ -61,9 +61,24 @@ export class FeedPages {
   }
 
   /** Rejects with `StoreError` (`overloaded`) where DuckDB has no memory for a page, or too many readers wait. */
-  async read(request: PageRequest, signal: AbortSignal): Promise<SequencePage> {
-    const { evictCaches } = this.#options;
-    return await retryWithLess(() => this.#read(request, signal), evictCaches, OUT_OF_MEMORY);
+  async read({ zones, afterSequence, limit }: PageRequest, signal: AbortSignal): Promise<SequencePage> {
+    const { versions, evictCaches } = this.#options;
+    const wanted = zones === 'all' ? zones : [...new Set(zones)].sort((a, b) => a - b);
+    const readOn = async (): Promise<SequencePage> => {
+      signal.throwIfAborted();
+      for (let after = afterSequence; ; ) {
+        const last = versions.endSequence - 1n;
+        if (!this.#hasMore(wanted, after)) {
+          return { lines: [], lastSequence: after > last ? after : last, more: false };
+        }
+        const { lines, lastSequence } = await this.#readPiece(wanted, after, limit, signal);
+        if (lines.length > 0) {
+          return { lines, lastSequence, more: this.#hasMore(wanted, lastSequence) };
+        }
+        after = lastSequence;
+      }
+    };
+    return await retryWithLess(readOn, evictCaches, OUT_OF_MEMORY);
   }
 
   /** Interrupts windows that are being made. */
@@ -72,29 +87,13 @@ export class FeedPages {
     await this.#windows.close();
   }
 
-  async #read({ zones, afterSequence, limit }: PageRequest, signal: AbortSignal): Promise<SequencePage> {
-    signal.throwIfAborted();
-    const wanted = zones === 'all' ? zones : [...new Set(zones)].sort((a, b) => a - b);
-    let after = afterSequence;
-    for (;;) {
-      const last = this.#options.versions.endSequence - 1n;
-      if (!this.#hasMore(wanted, after)) {
-        return { lines: [], lastSequence: after > last ? after : last, more: false };
-      }
-      const { lines, lastSequence } = await this.#readPiece(wanted, after, limit, signal);
-      if (lines.length > 0) {
-        return { lines, lastSequence, more: this.#hasMore(wanted, lastSequence) };
-      }
-      after = lastSequence;
-    }
-  }
-
   #hasMore(zones: Zones, after: bigint): boolean {
     const { versions } = this.#options;
     return (zones === 'all' ? versions.endSequence - 1n : versions.zoneEnds.of(zones)) > after;
   }
 
   async #readPiece(zones: Zones, after: bigint, limit: number, signal: AbortSignal): Promise<FeedPiece> {
+    const { versions, connections, aliases } = this.#options;
     const found = this.#windows.find(zones, after);
     const range = found === undefined ? this.#nextFlushed(zones, after) : undefined;
     const window = await (found ?? (range && this.#windows.open(range)));
@@ -102,13 +101,13 @@ export class FeedPages {
       return this.#readWindow(window, zones, after, limit);
     }
     const budget = { events: Math.min(limit, PAGE_EVENTS), bytes: PAGE_BYTES };
-    const page = await this.#withSnapshot(signal, (snapshot, reading) => {
-      // Unflushed events may have been flushed while the connection was waited for.
-      const flushed = range ?? this.#nextFlushed(zones, after, snapshot);
-      return flushed === undefined
-        ? readGrowing(snapshot, { zones, after, upTo: snapshot.endSequence - 1n }, budget, reading)
-        : readFlushed(snapshot, flushed, budget, reading);
-    });
+    using connection = await connections.acquire(signal);
+    using snapshot = versions.snapshot();
+    const reading = { aliases, runner: connection.runner, signal };
+    // Unflushed events may have been flushed while the connection was waited for.
+    const flushed = range ?? this.#nextFlushed(zones, after, snapshot);
+    const growing = { zones, after, upTo: snapshot.endSequence - 1n };
+    const page = await (flushed ? readFlushed(snapshot, flushed, budget, reading) : readGrowing(snapshot, growing, budget, reading));
     return readWindow(page, after, limit);
   }
 
@@ -137,23 +136,15 @@ export class FeedPages {
     return nextFlushed(parts, zones, after, this.#options.windowBudget);
   }
 
-  #makeWindow(range: FlushedRange): Promise<FeedWindow> {
-    const { events, bytes } = this.#options.windowBudget;
+  async #makeWindow(range: FlushedRange): Promise<FeedWindow> {
+    const { versions, connections, aliases, windowBudget } = this.#options;
+    const { events, bytes } = windowBudget;
     // A range that is too large for one window is read in equal parts, by its estimated size.
     const fitting = Math.ceil(range.events / Math.ceil(range.bytes / bytes));
     const budget = { events: Math.max(1, Math.min(events, fitting)), bytes };
-    return this.#withSnapshot(this.#closing.signal, (snapshot, reading) => readFlushed(snapshot, range, budget, reading));
-  }
-
-  async #withSnapshot<T>(signal: AbortSignal, read: (snapshot: Snapshot, reading: FeedReading) => Promise<T>): Promise<T> {
-    const { versions, connections, aliases } = this.#options;
-    return await connections.use(async (runner) => {
-      const snapshot = versions.snapshot();
-      try {
-        return await read(snapshot, { aliases, runner, signal });
-      } finally {
-        snapshot.release();
-      }
-    }, signal);
+    const { signal } = this.#closing;
+    using connection = await connections.acquire(signal);
+    using snapshot = versions.snapshot();
+    return await readFlushed(snapshot, range, budget, { aliases, runner: connection.runner, signal });
   }
 }

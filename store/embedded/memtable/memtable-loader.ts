@@ -85,10 +85,10 @@ export class Loader {
     }
     const memtable = this.#open;
     const { table, parts, journals } = memtable;
-    const stored = versions.snapshot();
     let outcome: LoadOutcome;
     table.logs.append(journal.firstSequence, logs);
     try {
+      using stored = versions.snapshot();
       outcome = await loadJournal(runner, journal, { table, stored, aliases, duplicates: this.#duplicates });
       const { loaded, part, arrived } = outcome;
       if (loaded === 0 && journal.hasFiles && journal.sourceOffsets.length === 0) {
@@ -105,8 +105,6 @@ export class Loader {
     } catch (error) {
       table.logs.truncate(journal.firstSequence);
       throw error;
-    } finally {
-      stored.release();
     }
     journals.push(journal);
     memtable.receivedBytes += written.sizeBytes;

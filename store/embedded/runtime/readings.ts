@@ -1,16 +1,25 @@
+/** A search, feed or export under way, until it is disposed. */
+export interface Reading extends Disposable {
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
 /** The searches, feeds and exports under way. They end with the store, and the store closes after them. */
 export class Readings {
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #underWay = new Set<Promise<void>>();
   readonly #ending = new AbortController();
 
-  /** Runs a reading with the signal that ends it: the caller's, or that of the store. */
-  run<T>(signal: AbortSignal | undefined, read: (ended: AbortSignal) => Promise<T>): Promise<T> {
-    const ended = signal === undefined ? this.#ending.signal : AbortSignal.any([signal, this.#ending.signal]);
-    const reading = read(ended);
-    this.#underWay.add(reading);
-    const forget = () => this.#underWay.delete(reading);
-    reading.then(forget, forget);
-    return reading;
+  /** Begins a reading, which ends with the caller's signal or with the store. */
+  begin(signal: AbortSignal | undefined): Reading {
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    this.#underWay.add(over);
+    return {
+      signal: signal === undefined ? this.#ending.signal : AbortSignal.any([signal, this.#ending.signal]),
+      [Symbol.dispose]: () => {
+        this.#underWay.delete(over);
+        resolve();
+      },
+    };
   }
 
   /** Aborts the readings under way, and those to come. */
@@ -19,6 +28,6 @@ export class Readings {
   }
 
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+    await Promise.all(this.#underWay);
   }
 }

@@ -10,8 +10,6 @@ import type { SearchScope } from './search-scope.ts';
 import { type CountsByField, findValueCounts, type ValueCountLimits } from './value-counts.ts';
 
 export interface ExploreOptions {
-  /** Finds the page of the search. */
-  readonly findPage: () => Promise<SearchResult>;
   /** Undefined: everything is counted anew. */
   readonly cache: ExplorationCache | undefined;
   readonly limits: ValueCountLimits;
@@ -19,13 +17,16 @@ export interface ExploreOptions {
   readonly isRetry: boolean;
 }
 
-/** Answers a question of the explorer from one snapshot. What an earlier question of the same search has counted is brought up to date. */
+/**
+ * Answers a question of the explorer, with the page of its search, from one snapshot. What an earlier question of the same search has
+ * counted is brought up to date.
+ */
 export async function explore(
   scope: SearchScope,
   { histogram, facets, selection }: ExplorePlan,
-  { findPage, cache, limits, isRetry }: ExploreOptions,
+  page: SearchResult,
+  { cache, limits, isRetry }: ExploreOptions,
 ): Promise<ExploreResult> {
-  const page = await findPage();
   const fields = new Set([...facets.map(({ field }) => field), ...(histogram === null || histogram.by === null ? [] : [histogram.by])]);
   const events = page.kind === 'rows' ? page.total : scope.mostEvents;
   const known = cache?.of(scope.plan);

@@ -5,7 +5,6 @@ import type { ActiveZone } from '../../event-store.ts';
 import type { ConnectionPool } from '../duckdb/connection-pool.ts';
 import { retryWithLess } from '../duckdb/memory-ladder.ts';
 import type { PathAliases } from '../duckdb/path-aliases.ts';
-import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import type { ThreadPolicy } from '../duckdb/thread-policy.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
 import { findActiveZones } from './active-zones.ts';
@@ -41,33 +40,55 @@ const KEPT_WITH_LESS: MaxKept = { filtered: 0, otherwise: 0 };
 
 const NO_PAGE = { page: { index: 0, size: 0 }, output: { kind: 'rows' } } as const;
 
+interface OpenScope extends Disposable {
+  readonly scope: SearchScope;
+}
+
 /**
  * Runs searches: each waits for a connection, and the parts that it reads stay readable until it ends. A search that runs out of memory is
  * made once more with less, after the caches have given their memory back.
  */
 export class SearchRunner {
   readonly #options: SearchRunnerOptions;
+  readonly #evictCaches: () => Promise<void>;
 
   constructor(options: SearchRunnerOptions) {
     this.#options = options;
+    this.#evictCaches = async () => await options.groups?.evictAll();
   }
 
   /** Rejects with the signal's reason, or with `StoreError` (`overloaded`) where too many searches wait or memory is short. */
-  search(plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
-    return this.#read(plan, signal, (scope, isRetry) => this.#findPage(scope, isRetry));
+  async search(plan: SearchPlan, signal: AbortSignal): Promise<SearchResult> {
+    using open = await this.#open(plan, signal);
+    return await retryWithLess((isRetry) => this.#findPage(open.scope, isRetry), this.#evictCaches, OUT_OF_MEMORY);
   }
 
   /** Answers all of the plan from one snapshot. Rejects as {@link search}. */
-  explore(plan: ExplorePlan, signal: AbortSignal): Promise<ExploreResult> {
+  async explore(plan: ExplorePlan, signal: AbortSignal): Promise<ExploreResult> {
     const { explorations: cache, valueCountLimits: limits = VALUE_COUNT_LIMITS } = this.#options;
-    return this.#read(plan.search, signal, (scope, isRetry) =>
-      explore(scope, plan, { findPage: () => this.#findPage(scope, isRetry), cache, limits, isRetry }),
-    );
+    using open = await this.#open(plan.search, signal);
+    const answer = async (isRetry: boolean) => {
+      const page = await this.#findPage(open.scope, isRetry);
+      return await explore(open.scope, plan, page, { cache, limits, isRetry });
+    };
+    return await retryWithLess(answer, this.#evictCaches, OUT_OF_MEMORY);
   }
 
   /** The zones that have events in the window, by number of events descending, then by zone. Rejects as {@link search}. */
-  activeZones(window: TimeWindow, zones: ZoneSelection, signal: AbortSignal): Promise<readonly ActiveZone[]> {
-    return this.#read({ zones, window, where: { kind: 'everything' }, ...NO_PAGE }, signal, findActiveZones);
+  async activeZones(window: TimeWindow, zones: ZoneSelection, signal: AbortSignal): Promise<readonly ActiveZone[]> {
+    using open = await this.#open({ zones, window, where: { kind: 'everything' }, ...NO_PAGE }, signal);
+    return await retryWithLess(() => findActiveZones(open.scope), this.#evictCaches, OUT_OF_MEMORY);
+  }
+
+  /** The events of a plan in one snapshot, and a connection to read them on, until it is disposed. */
+  async #open(plan: SearchPlan, signal: AbortSignal): Promise<OpenScope> {
+    const { versions, aliases, connections, threads } = this.#options;
+    using parts = new DisposableStack();
+    parts.defer(threads.beginSearch());
+    const { runner } = parts.use(await connections.acquire(signal));
+    const scope = new SearchScope(plan, parts.use(versions.snapshot()), aliases, runner, signal);
+    const kept = parts.move();
+    return { scope, [Symbol.dispose]: () => kept.dispose() };
   }
 
   #findPage(scope: SearchScope, isRetry: boolean): Promise<SearchResult> {
@@ -77,36 +98,5 @@ export class SearchRunner {
       return searchRows(scope, counts);
     }
     return isRetry ? searchGroups(scope, output, KEPT_WITH_LESS) : searchGroups(scope, output, maxKept, groups);
-  }
-
-  /** Works on the events of a plan in one snapshot. */
-  async #read<T>(plan: SearchPlan, signal: AbortSignal, work: (scope: SearchScope, isRetry: boolean) => Promise<T>): Promise<T> {
-    const { connections, threads } = this.#options;
-    const end = threads.beginSearch();
-    try {
-      return await connections.use((runner) => this.#readOn(runner, plan, signal, work), signal);
-    } finally {
-      end();
-    }
-  }
-
-  async #readOn<T>(
-    runner: StatementRunner,
-    plan: SearchPlan,
-    signal: AbortSignal,
-    work: (scope: SearchScope, isRetry: boolean) => Promise<T>,
-  ): Promise<T> {
-    const { versions, aliases, groups } = this.#options;
-    const snapshot = versions.snapshot();
-    try {
-      const scope = new SearchScope(plan, snapshot, aliases, runner, signal);
-      return await retryWithLess(
-        (isRetry) => work(scope, isRetry),
-        () => groups?.evictAll() ?? Promise.resolve(),
-        OUT_OF_MEMORY,
-      );
-    } finally {
-      snapshot.release();
-    }
   }
 }

@@ -4,8 +4,8 @@ import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { GrowingSegment } from './growing-segment.ts';
 
-/** The parts that one search reads. They stay readable until released, even where they are flushed, merged or expire meanwhile. */
-export interface Snapshot {
+/** The parts that one search reads. They stay readable until it is disposed, even where they are flushed, merged or expire meanwhile. */
+export interface Snapshot extends Disposable {
   readonly growingSegments: readonly GrowingSegment[];
   readonly segments: readonly Segment[];
   readonly blobFiles: readonly BlobFile[];
@@ -13,7 +13,6 @@ export interface Snapshot {
   readonly endSequence: bigint;
   /** How often events had expired since the start. Between two snapshots with the same number, events have only come. */
   readonly expiries: number;
-  release(): void;
 }
 
 export interface Retired {
@@ -108,7 +107,7 @@ export class VersionSet {
   snapshot(): Snapshot {
     const [growingSegments, segments, blobFiles, endSequence] = [this.#growingSegments, this.#segments, this.#blobFiles, this.#endSequence];
     const release = this.acquire([...growingSegments, ...segments, ...blobFiles]);
-    return { growingSegments, segments, blobFiles, endSequence, expiries: this.#expiries, release };
+    return { growingSegments, segments, blobFiles, endSequence, expiries: this.#expiries, [Symbol.dispose]: release };
   }
 
   /** Keeps these live parts readable until the returned function is called, for the first time. */

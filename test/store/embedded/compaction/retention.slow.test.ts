@@ -48,8 +48,8 @@ test('a segment goes when its newest event is two minutes past the retention, an
   expect(catalog.segments().map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
   expect(reader.segments).toHaveLength(2);
   expect(retired).toEqual([]);
-  reader.release();
-  reader.release();
+  reader[Symbol.dispose]();
+  reader[Symbol.dispose]();
   expect(retired.flatMap(({ files }) => files)).toEqual([segments[0]]);
   catalog.close();
 });
@@ -70,7 +70,7 @@ test('a blob file goes with the last segment that can need it, and its file when
   expect(catalog.blobFiles()).toEqual([blobFiles[1]]);
   expect(reader.blobFiles).toEqual(blobFiles);
   expect(retired).toEqual([]);
-  reader.release();
+  reader[Symbol.dispose]();
   expect(retired.flatMap(({ files }) => files)).toEqual([segments[0], segments[2], blobFiles[0], blobFiles[2]]);
   catalog.close();
 });

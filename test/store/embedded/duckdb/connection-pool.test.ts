@@ -16,11 +16,12 @@ async function poolOf(size: number, maxWaiting: number): Promise<ConnectionPool>
 /** Takes a connection, adds `name` to `order`, and keeps the connection until `letGo` is called. */
 function hold(pool: ConnectionPool, name: string, order: string[], signal?: AbortSignal) {
   const { promise, resolve: letGo } = Promise.withResolvers<void>();
-  const held = pool.use(async () => {
+  const work = async () => {
+    using _connection = await pool.acquire(signal);
     order.push(name);
     await promise;
-  }, signal);
-  return { held, letGo };
+  };
+  return { held: work(), letGo };
 }
 
 test('who finds no connection free gets one in turn, and no more are used than there are', async () => {
@@ -60,8 +61,12 @@ test('past the number that may wait a caller is refused, and who gives up waitin
 
 test('a connection whose work has failed is used again', async () => {
   const pool = await poolOf(1, 1);
-  await expect(pool.use((runner) => runner.run({ text: 'SELECT nothing', params: [] }))).rejects.toThrow('nothing');
-  expect(await pool.use((runner) => runner.run({ text: 'SELECT 1', params: [] }))).toEqual([[1]]);
+  const work = async (text: string) => {
+    using connection = await pool.acquire();
+    return await connection.runner.run({ text, params: [] });
+  };
+  await expect(work('SELECT nothing')).rejects.toThrow('nothing');
+  expect(await work('SELECT 1')).toEqual([[1]]);
 });
 
 test('a search that was interrupted keeps its connection until the engine has let go of it, and the next one runs then', async () => {
@@ -70,16 +75,19 @@ test('a search that was interrupted keeps its connection until the engine has le
   const reason = new Error('the deadline has passed');
   const ends: string[] = [];
   const begun = Promise.withResolvers<void>();
-  const slow = pool.use(async (runner) => {
+  const runSlow = async () => {
+    using connection = await pool.acquire(interrupting.signal);
     const endless = { text: 'SELECT count(*) FROM range(1000000000000) AS a (n) WHERE hash(n) = 1', params: [] };
-    const running = runner.run(endless);
+    const running = connection.runner.run(endless);
     begun.resolve();
     await running.finally(() => ends.push('interrupted'));
-  }, interrupting.signal);
-  const next = pool.use(async (runner) => {
+  };
+  const runNext = async () => {
+    using connection = await pool.acquire();
     ends.push('next');
-    return await runner.run({ text: 'SELECT 2', params: [] });
-  });
+    return await connection.runner.run({ text: 'SELECT 2', params: [] });
+  };
+  const [slow, next] = [runSlow(), runNext()];
   await begun.promise;
   interrupting.abort(reason);
   await expect(slow).rejects.toBe(reason);
