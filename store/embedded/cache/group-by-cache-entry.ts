@@ -28,7 +28,7 @@ const BYTES_OF_A_KEY = 16;
  * Caches one search: a table of the engine with the counts of all groups in what is covered of some segments, and the facts of the groups
  * that were on a page.
  */
-export class GroupByCacheEntry {
+export class GroupByCacheEntry implements Disposable {
   readonly table: string;
   readonly coverage: Coverage;
   /** The ids of the covered segments. */
@@ -56,6 +56,11 @@ export class GroupByCacheEntry {
 
   get bytes(): number {
     return this.#tableBytes + this.#cachedBytes;
+  }
+
+  /** Has to be called by each search that has acquired the entry, when it has read it. */
+  [Symbol.dispose](): void {
+    this.references.release();
   }
 
   /** The facts of a group, maybe of fewer segments than the entry has. */

@@ -100,15 +100,22 @@ export class GroupByCache implements GroupCache {
     });
   }
 
-  find(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups | undefined> {
-    return this.use(scope, output, (entry) => findCached(scope, output, entry, (bytes) => this.#entries.makeRoom(bytes)));
+  async find(scope: SearchScope, output: GroupsOutput): Promise<FoundGroups | undefined> {
+    using entry = await this.hold(scope, output);
+    try {
+      return entry && (await findCached(scope, output, entry, (bytes) => this.#entries.makeRoom(bytes)));
+    } catch (error) {
+      // Counting more than the answer needs may be what took too long or too much memory, so the next search is made without the cache.
+      this.#searchOf(scope, output).refuse(coverageOf(scope));
+      throw error;
+    }
   }
 
   /**
-   * Works with the groups of as many segments as are cached. Undefined where none are, or where less than half of the search's flushed
-   * events can be covered. `work` may add to the entry.
+   * The groups of as many segments as are cached, for the caller to add to and to dispose. Undefined where none are, or where less than
+   * half of the search's flushed events can be covered.
    */
-  async use<T>(scope: SearchScope, output: GroupsOutput, work: (entry: GroupByCacheEntry) => Promise<T>): Promise<T | undefined> {
+  async hold(scope: SearchScope, output: GroupsOutput): Promise<GroupByCacheEntry | undefined> {
     const coverage = coverageOf(scope);
     // With less than half of the flushed events covered, most of them would be read beside the entry anyway.
     if (coverage.segments.length === 0 || 2 * scope.rowsIn(coverage.segments) < scope.flushedRows) {
@@ -117,23 +124,11 @@ export class GroupByCache implements GroupCache {
     this.#uses += 1;
     const search = this.#searchOf(scope, output);
     this.#evictGone(search.entries);
-    const best = this.#acquire(search.largestEntry(scope.plan.window));
-    try {
-      const isWhole = best !== undefined && coversAll(best.coverage, coverage);
-      const made = isWhole ? undefined : await this.#extend(search, scope, output, coverage, best);
-      const entry = made ?? this.#acquire(best);
-      try {
-        return entry && (await work(entry));
-      } finally {
-        entry?.references.release();
-      }
-    } catch (error) {
-      // Counting more than the answer needs may be what took too long or too much memory, so the next search is made without the cache.
-      search.refuse(coverage);
-      throw error;
-    } finally {
-      best?.references.release();
-    }
+    using best = this.#acquire(search.largestEntry(scope.plan.window));
+    const isWhole = best !== undefined && coversAll(best.coverage, coverage);
+    const isWanted = !isWhole && search.askAgain(coverage) && !search.isBeingFilled && search.groups <= this.#options.maxGroups;
+    const made = isWanted ? await this.#make(search, scope, output, coverage, best) : undefined;
+    return made ?? this.#acquire(best);
   }
 
   /** Has to be called for every answer, cached or not: a search with too many groups is not worth caching. */
@@ -157,67 +152,52 @@ export class GroupByCache implements GroupCache {
     return search;
   }
 
-  /** Makes an entry of the whole coverage where it is asked for again, and acquires it; undefined where it is not worth it. */
-  async #extend(
-    search: RepeatedSearch,
-    scope: SearchScope,
-    output: GroupsOutput,
-    coverage: Coverage,
-    best: GroupByCacheEntry | undefined,
-  ): Promise<GroupByCacheEntry | undefined> {
-    if (!search.askAgain(coverage) || search.isBeingFilled || search.groups > this.#options.maxGroups) {
-      return undefined;
-    }
-    search.isBeingFilled = true;
-    try {
-      const entry = await this.#make(search, scope, output, coverage, best);
-      if (entry === undefined) {
-        search.refuse(coverage);
-        return undefined;
-      }
-      const byUse = search.entries.toSorted((a, b) => a.usedAt - b.usedAt);
-      for (const { table } of byUse.slice(0, Math.max(0, byUse.length - MAX_ENTRIES))) {
-        this.#entries.evict(table);
-      }
-      return entry;
-    } finally {
-      search.isBeingFilled = false;
-    }
-  }
-
   /**
-   * Adds an acquired entry to the search; undefined where there are too many groups, there is no room for them, or a segment was removed
-   * while they were counted.
+   * Makes an entry of the whole coverage, and acquires it. Undefined where there are too many groups, there is no room for them, or a
+   * segment was removed while they were counted; the coverage is then cached no more.
    */
   async #make(
     search: RepeatedSearch,
     scope: SearchScope,
     output: GroupsOutput,
     coverage: Coverage,
-    best?: GroupByCacheEntry,
+    best: GroupByCacheEntry | undefined,
   ): Promise<GroupByCacheEntry | undefined> {
     const { maxGroups, dropTable } = this.#options;
     this.#evictGone(this.#entries.values);
     this.#made += 1;
     const table = `groups_${this.#made}`;
     const older = best !== undefined && isPartOf(best.coverage, coverage) ? best : undefined;
-    let stored: GroupByCacheEntry | undefined;
+    let made: GroupByCacheEntry | undefined;
+    search.isBeingFilled = true;
     try {
       const { groups, bytes } = await fillGroupByCache(scope, output, table, coverage, older, maxGroups);
       const live = this.#liveSegments();
       if (groups <= maxGroups && coverage.segments.every(({ id }) => live.has(id))) {
-        const entry = new GroupByCacheEntry(table, bytes, coverage, older, () => dropTable(table));
-        if (this.#entries.add(table, entry)) {
-          search.entries = [...search.entries, entry];
-          stored = this.#acquire(entry);
-        }
+        made = this.#add(search, new GroupByCacheEntry(table, bytes, coverage, older, () => dropTable(table)));
       }
-      return stored;
+      return made;
     } finally {
-      if (stored === undefined) {
+      search.isBeingFilled = false;
+      if (made === undefined) {
+        search.refuse(coverage);
         dropTable(table);
       }
     }
+  }
+
+  /** Adds an entry to the search, in place of the one used longest ago where it has many, and acquires it. Undefined: there is no room. */
+  #add(search: RepeatedSearch, entry: GroupByCacheEntry): GroupByCacheEntry | undefined {
+    if (!this.#entries.add(entry.table, entry)) {
+      return undefined;
+    }
+    search.entries = [...search.entries, entry];
+    this.#acquire(entry);
+    const byUse = search.entries.toSorted((a, b) => a.usedAt - b.usedAt);
+    for (const { table } of byUse.slice(0, Math.max(0, byUse.length - MAX_ENTRIES))) {
+      this.#entries.evict(table);
+    }
+    return entry;
   }
 
   #acquire<E extends GroupByCacheEntry | undefined>(entry: E): E {

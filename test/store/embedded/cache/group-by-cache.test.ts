@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Dimension } from '../../../../query/event-fields.ts';
 import type { GroupsOutput } from '../../../../query/plan/search-plan.ts';
 import { GroupByCache } from '../../../../store/embedded/cache/group-by-cache.ts';
-import type { GroupByCacheEntry } from '../../../../store/embedded/cache/group-by-cache-entry.ts';
 import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
 import { rememberFooters, startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
 import { retryWithLess } from '../../../../store/embedded/duckdb/memory-ladder.ts';
@@ -69,8 +68,11 @@ async function cacheUnderTest(limits: { readonly budgetBytes: number; readonly m
   };
   const scopeOf = (signal?: AbortSignal) =>
     new SearchScope(rowsPlan(), versions.snapshot(), aliases, new StatementRunner(watched, aliases, signal), signal);
-  const use = (output: GroupsOutput, work: (entry: GroupByCacheEntry) => Promise<string> = ({ table }) => Promise.resolve(table)) =>
-    cache.use(scopeOf(), output, work);
+  /** The name of the table that a search reads. */
+  const use = async (output: GroupsOutput, signal?: AbortSignal) => {
+    using entry = await cache.hold(scopeOf(signal), output);
+    return entry?.table;
+  };
   const tables = async () => {
     await dropped();
     return await tablesNow();
@@ -132,21 +134,14 @@ test('what is in use makes no room for others, and what was not used for long do
 });
 
 test('a table that is being read goes when it has been read', async () => {
-  const { versions, use, tables } = await cacheUnderTest(ROOM);
+  const { cache, versions, use, tables, scopeOf } = await cacheUnderTest(ROOM);
   await use(by('ip'));
-  const { promise: reading, resolve: read } = Promise.withResolvers<string>();
-  const begun = Promise.withResolvers<void>();
-  const reader = use(by('ip'), () => {
-    begun.resolve();
-    return reading;
-  });
-  await begun.promise;
+  const read = await cache.hold(scopeOf(), by('ip'));
   expect(await tables()).toEqual(['groups_1']);
   versions.exchange({ removeSegments: versions.segments.slice(0, 1) });
   expect(await use(by('ip'))).toBeUndefined();
   expect(await tables()).toEqual(['groups_1']);
-  read('done');
-  expect(await reader).toBe('done');
+  read?.[Symbol.dispose]();
   expect(await tables()).toEqual([]);
 });
 
@@ -187,11 +182,10 @@ test('where the engine has no memory left for a search, what is cached is evicte
 });
 
 test('a search that was interrupted while its groups were to be cached is made without from then on', async () => {
-  const { cache, use, tables, scopeOf } = await cacheUnderTest(ROOM);
+  const { use, tables } = await cacheUnderTest(ROOM);
   await use(by('ip'));
   const deadline = new Error('too slow');
-  const signal = AbortSignal.abort(deadline);
-  await expect(cache.use(scopeOf(signal), by('ip'), ({ table }) => Promise.resolve(table))).rejects.toBe(deadline);
+  await expect(use(by('ip'), AbortSignal.abort(deadline))).rejects.toBe(deadline);
   expect(await use(by('ip'))).toBeUndefined();
   expect(await tables()).toEqual([]);
 });
@@ -205,5 +199,6 @@ test('where the details of a page could not be read they are not read for the ca
   }
   const find = () => cache.find(scopeOf(), by('ip'));
   await expect(find()).rejects.toThrow('No files found');
-  expect(await cache.use(scopeOf(), by('ip'), ({ isFull }) => Promise.resolve(isFull))).toBe(true);
+  using entry = await cache.hold(scopeOf(), by('ip'));
+  expect(entry?.isFull).toBe(true);
 });
