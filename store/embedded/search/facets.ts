@@ -137,26 +137,16 @@ async function countByDifference(scope: SearchScope, request: FacetRequest, { se
 /** Counts what is not known of the values. */
 async function counted(
   scope: SearchScope,
-  selected: SearchScope,
+  within: SearchScope,
   field: GroupDimension,
   values: readonly PartlyCounted[],
 ): Promise<SelectedCount[]> {
-  const counts = await countUnknown(scope, field, values, ({ count }) => count);
-  const inSelection = await countUnknown(selected, field, values, ({ selected }) => selected);
-  return values.map(({ value }) => ({ value, count: counts.get(value) as number, selected: inSelection.get(value) as number }));
-}
-
-/** The number of the search's events with each of the values, which is counted where it is not known. */
-async function countUnknown(
-  scope: SearchScope,
-  field: GroupDimension,
-  values: readonly PartlyCounted[],
-  knownOf: (value: PartlyCounted) => number | undefined,
-): Promise<ReadonlyMap<string, number>> {
-  const unknown = values.filter((one) => knownOf(one) === undefined).map(({ value }) => value);
-  const numbers = await countsOf(scope, field, unknown);
-  return new Map([
-    ...values.map((one) => [one.value, knownOf(one) ?? 0] as const),
-    ...unknown.map((value, index) => [value, numbers[index] as number] as const),
-  ]);
+  const valuesOf = (some: readonly PartlyCounted[]) => some.map(({ value }) => value);
+  const counts = await countsOf(scope, field, valuesOf(values.filter(({ count }) => count === undefined)));
+  const inSelection = await countsOf(within, field, valuesOf(values.filter(({ selected }) => selected === undefined)));
+  return values.map(({ value, count, selected }) => ({
+    value,
+    count: count ?? (counts.get(value) as number),
+    selected: selected ?? (inSelection.get(value) as number),
+  }));
 }

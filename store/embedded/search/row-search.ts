@@ -99,18 +99,25 @@ async function countUnfiltered(scope: SearchScope): Promise<CountedRange[]> {
   return disjointRanges([...counted, ...known]);
 }
 
-/** A shorter range with the page in it, whose events are few and lie in few segments; the same range where it cannot be divided. */
+/** A shorter range with the page in it, whose events are few and lie in few segments, as short as it can be divided. */
 async function narrowDown(scope: SearchScope, located: PageLocation): Promise<PageLocation> {
-  const { page } = scope.plan;
-  const segments = scope.segmentsIn(located);
-  const areFew = segments.length <= FEW_SEGMENTS || scope.rowsIn(segments) <= FEW_ROWS;
-  const isShort = located.events <= FEW_MATCHING && areFew;
-  if (isShort || located.events <= page.size || widthMs(located) === 1) {
-    return located;
+  const { size } = scope.plan.page;
+  let narrow = located;
+  while (isWorthDividing(scope, narrow)) {
+    const narrower = locatePage(await countBySlot(scope, narrow), narrow.skip, size);
+    if (narrower === undefined || widthMs(narrower) >= widthMs(narrow)) {
+      break;
+    }
+    narrow = narrower;
   }
-  const narrower = locatePage(await countBySlot(scope, located), located.skip, page.size);
-  const isNarrower = narrower !== undefined && widthMs(narrower) < widthMs(located);
-  return isNarrower ? await narrowDown(scope, narrower) : located;
+  return narrow;
+}
+
+function isWorthDividing(scope: SearchScope, range: PageLocation): boolean {
+  const segments = scope.segmentsIn(range);
+  const areFew = segments.length <= FEW_SEGMENTS || scope.rowsIn(segments) <= FEW_ROWS;
+  const isShort = range.events <= FEW_MATCHING && areFew;
+  return !isShort && range.events > scope.plan.page.size && widthMs(range) > 1;
 }
 
 function widthMs({ fromMs, toMs }: TimeWindow): number {

@@ -129,23 +129,18 @@ async function recounted(
   if (changes.length > urls) {
     return UNKNOWN;
   }
-  return withRecounted(
-    before,
-    changes,
-    await countsOf(
-      scope,
-      field,
-      changes.map(({ value }) => value),
-    ),
-  );
+  const values = changes.map(({ value }) => value);
+  const now = await countsOf(scope, field, values);
+  const recounts = values.map((value) => now.get(value) as number);
+  return withRecounted(before, changes, recounts);
 }
 
 /** The number of events of the search with each of the values. */
-export async function countsOf(scope: SearchScope, field: GroupDimension, values: readonly string[]): Promise<number[]> {
-  const counts = new Array<number>(values.length).fill(0);
+export async function countsOf(scope: SearchScope, field: GroupDimension, values: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map(values.map((value) => [value, 0]));
   if (values.length > 0) {
     for (const [position, events] of await scope.runner.run(countsOfValuesStatement(scope.plan, field, values, scope.events()))) {
-      counts[Number(position)] = Number(events);
+      counts.set(values[Number(position)] as string, Number(events));
     }
   }
   return counts;
