@@ -33,14 +33,33 @@ function decisions(): readonly { readonly question: string; readonly answer: str
 
 /** Whether the source defines a function, a class or, for `Class.method`, both. */
 function defines(source: string, name: string): boolean {
-  const [owner, method] = name.split('.');
-  if (method === undefined) return new RegExp(`\\b(function\\*?|class|const) ${owner}\\b`).test(source);
-  const hasMethod = new RegExp(`^ +(static )?(async )?\\*?${method}(<.*>)?\\(`, 'm').test(source);
-  return hasMethod && new RegExp(`\\bclass ${owner}\\b`).test(source);
+  return textOf(source, name) !== undefined || new RegExp(`\\b(class|const) ${name}\\b`).test(source);
 }
 
+/** The text of a function or, for `Class.method`, of the constructor and the method. Undefined: the source does not define it. */
+function textOf(source: string, name: string): string | undefined {
+  const [owner = '', method] = name.split('.');
+  const whole = new RegExp(`^(export )?(async )?${method === undefined ? 'function\\*?' : 'class'} ${owner}\\b.*?^}`, 'ms').exec(
+    source,
+  )?.[0];
+  if (method === undefined || whole === undefined) return whole;
+  const text = new RegExp(`^  (static )?(async )?\\*?${method}(<[^>]*>)?\\(.*?^  }`, 'ms').exec(whole)?.[0];
+  return text && `${/^ {2}constructor\(.*?^ {2}}/ms.exec(whole)?.[0] ?? ''}${text}`;
+}
+
+/** The functions that no function before them names, though they are called by one of them. */
+function notNamedBefore(steps: readonly Step[]): readonly string[] {
+  const texts = steps.map(({ name, file }) => textOf(sourceOf(file), name) ?? '');
+  const isNamed = ({ name }: Step, before: readonly string[]) => before.some((text) => text.includes(`${name.split('.').at(-1)}(`));
+  return steps.filter((step, index) => index > 0 && !isNamed(step, texts.slice(0, index))).map(({ name }) => name);
+}
+
+const sourceOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+const SEARCH = 'One search, function by function';
+
 describe.each([
-  ['One search, function by function', 14],
+  [SEARCH, 14],
   ['One event, function by function', 20],
 ])('%s', (heading, maxSteps) => {
   const steps = walkUnder(heading);
@@ -52,8 +71,31 @@ describe.each([
   });
 
   test('names functions that are in their files', () => {
-    const missing = steps.filter(({ name, file }) => !defines(readFileSync(join(ROOT, file), 'utf8'), name));
-    expect(missing).toEqual([]);
+    expect(steps.filter(({ name, file }) => !defines(sourceOf(file), name))).toEqual([]);
+  });
+});
+
+describe('Every search, on its longest way', () => {
+  const [, section = ''] = ARCHITECTURE.split('## Every search, on its longest way\n');
+  const [text = ''] = section.split('\n## ');
+  const rows = [...text.matchAll(/^\| ([^|]+) \| (`[^|]+) \| (\d+) \| ([^|]*)\|$/gm)].map(
+    ([, search = '', functions = '', number, files = '']) => {
+      const code = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, one = '']) => one);
+      return { search, names: code(functions), number: Number(number), files: code(files) };
+    },
+  );
+
+  test('has all kinds of searches', () => {
+    expect(rows).toHaveLength(9);
+  });
+
+  test.each(rows)('$search', ({ names, number, files }) => {
+    const known = [...walkUnder(SEARCH).map(({ file }) => file), ...files];
+    const fileOf = (name: string) => known.find((file) => textOf(sourceOf(file), name) !== undefined);
+    expect(names.filter((name) => fileOf(name) === undefined)).toEqual([]);
+    expect(notNamedBefore(names.map((name, index) => ({ number: index, name, file: fileOf(name) as string })))).toEqual([]);
+    expect(names).toHaveLength(number);
+    expect(number).toBeLessThanOrEqual(14);
   });
 });
 
@@ -72,7 +114,7 @@ describe('Where things are decided', () => {
     const files = code.filter((text) => text.includes('/') && text.includes('.'));
     const names = code.filter((text) => /^\w+$/.test(text));
     expect(files.length > 0 || answer.startsWith('[CONTRIBUTING.md]'), 'a file or the list of files').toBe(true);
-    const sources = files.map((file) => readFileSync(join(ROOT, file), 'utf8'));
+    const sources = files.map(sourceOf);
     expect(names.filter((name) => !question.includes(name) && !sources.some((source) => source.includes(name)))).toEqual([]);
   });
 });
