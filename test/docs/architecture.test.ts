@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { ROOT } from './markdown.ts';
 
 const ARCHITECTURE = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+const DECISIONS = readFileSync(join(ROOT, 'docs/where-things-are-decided.md'), 'utf8');
 
 /** A row of a walk: `| 1 | `function` | `file` | what it does |`. A method has the name of its class before a dot. */
 const STEP = /^\| (\d+) \| `([\w.#]+)` \| `([^`]+)` \|/;
@@ -26,8 +27,7 @@ function walkUnder(heading: string): readonly Step[] {
 
 /** The rows of the tables of what decides what, under their headings. */
 function decisions(): readonly { readonly question: string; readonly answer: string }[] {
-  const [, section = ''] = ARCHITECTURE.split('## Where things are decided\n');
-  const rows = section.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+  const rows = DECISIONS.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
   return rows.flatMap(([, question = '', answer = '']) => (/^(|Question|---)$/.test(question) ? [] : [{ question, answer }]));
 }
 
