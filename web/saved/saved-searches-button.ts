@@ -1,11 +1,19 @@
 import { useEffect, useState } from 'preact/hooks';
 import { downloadText } from '../files/save-file.ts';
-import { apply, explorer } from '../state/explorer.ts';
+import { apply, explorer, ignoredOfLink } from '../state/explorer.ts';
 import { linkOf, readLink } from '../state/link.ts';
 import { Dialog } from '../widgets/dialog.ts';
 import { html } from '../widgets/html.ts';
-import { say } from '../widgets/toast.ts';
-import { readSearchesFile, type SavedSearch, SavedSearchFault, searchesFile, withImported, withSearch } from './saved-searches.ts';
+import { useKeptFocus } from '../widgets/kept-focus.ts';
+import {
+  readSearchesFile,
+  type SavedSearch,
+  SavedSearchFault,
+  searchesFile,
+  withImported,
+  withRestored,
+  withSearch,
+} from './saved-searches.ts';
 import { isAboutSearches, storedSearches, storeSearches } from './search-storage.ts';
 
 const storage = (): Storage => localStorage;
@@ -31,6 +39,8 @@ interface Listed {
   readonly fault: string | null;
 }
 
+type ListChange = (before: readonly SavedSearch[]) => readonly SavedSearch[];
+
 /** The list, kept up with that of other tabs, and a function that changes it. A change that is refused leaves it as it was. */
 function useSearches() {
   const [{ searches, fault }, setListed] = useState<Listed>(() => attempt([], () => storedSearches(storage)));
@@ -41,7 +51,7 @@ function useSearches() {
     addEventListener('storage', changed);
     return () => removeEventListener('storage', changed);
   }, []);
-  const change = (make: (before: readonly SavedSearch[]) => readonly SavedSearch[]): boolean => {
+  const change = (make: ListChange): boolean => {
     const next = attempt(searches, () => {
       // Another tab may have changed the list a moment ago.
       const made = make(storedSearches(storage));
@@ -51,7 +61,8 @@ function useSearches() {
     setListed(next);
     return next.fault === null;
   };
-  return { searches, fault, change };
+  const refuse = (message: string): void => setListed({ searches, fault: message });
+  return { searches, fault, change, refuse };
 }
 
 function attempt(before: readonly SavedSearch[], make: () => readonly SavedSearch[]): Listed {
@@ -63,38 +74,109 @@ function attempt(before: readonly SavedSearch[], make: () => readonly SavedSearc
   }
 }
 
+/** What was done last in the dialog, which the page behind it cannot say: screen readers leave that alone, and the dialog covers it. */
+interface Done {
+  readonly words: string;
+  /** Takes it back; null where nothing is lost by it. */
+  readonly undo: (() => void) | null;
+}
+
+/** Of `data-focus`: the field of the name, and the button that removes a search. */
+const NAME_FIELD = 'name';
+const removeOf = (name: string): string => `remove ${name}`;
+
 function SavedDialog({ onClose }: { readonly onClose: () => void }) {
-  const { searches, fault, change } = useSearches();
+  const { searches, fault, change, refuse } = useSearches();
+  const [done, setDone] = useState<Done | null>(null);
+  const { list, keep } = useKeptFocus<HTMLDivElement>(searches.map(({ name }) => name));
+  const finish = (isDone: boolean, words: string, undo: ListChange | null = null, focus: string = NAME_FIELD): boolean => {
+    const takeBack = (back: ListChange) => (): void => {
+      if (change(back)) keep(focus);
+      setDone(null);
+    };
+    setDone(isDone ? { words, undo: undo === null ? null : takeBack(undo) } : null);
+    return isDone;
+  };
   const open = ({ name, link }: SavedSearch): void => {
-    const { state } = readLink(link);
+    const { state, ignored } = readLink(link);
     apply({ ...state, clock: explorer.peek().clock }, { words: `Opened ${name}` });
+    ignoredOfLink.value = ignored;
     onClose();
   };
-  const remove = ({ name }: SavedSearch): void => {
-    change((before) => before.filter((search) => search.name !== name));
+  const save = (typed: string): boolean => {
+    const name = typed.trim();
+    const replaced = searches.find((search) => search.name === name);
+    const isDone = change((before) => withSearch(before, name, linkOfSearch()));
+    if (replaced === undefined) return finish(isDone, `Saved ${name}`);
+    return finish(isDone, `Replaced ${name}`, (before) => withSearch(before, name, replaced.link));
+  };
+  const remove = (search: SavedSearch): void => {
+    const { name } = search;
+    const at = searches.indexOf(search);
+    const beside = searches[at + 1] ?? searches[at - 1];
+    const isDone = change((before) => before.filter((other) => other.name !== name));
+    if (isDone) keep(beside === undefined ? NAME_FIELD : removeOf(beside.name));
+    finish(isDone, `Removed ${name}`, (before) => withRestored(before, search, at), removeOf(name));
+  };
+  const imported = async (file: File): Promise<void> => {
+    const text = await textOf(file);
+    if (text instanceof SavedSearchFault) {
+      setDone(null);
+      refuse(text.message);
+      return;
+    }
+    let added = 0;
+    const isDone = change((before) => {
+      const after = withImported(before, readSearchesFile(text));
+      added = after.length - before.length;
+      return after;
+    });
+    finish(isDone, `Imported ${file.name}: ${added} new`);
   };
   const exported = (): void => downloadText(searchesFile(searches), 'shieldlog-searches.json');
   return html`<${Dialog} title="Saved searches" class="saved" onClose=${onClose}>
-    <${SaveForm} searches=${searches} onSave=${(name: string) => change((before) => withSearch(before, name, linkOfSearch()))} />
-    ${fault === null ? null : html`<p class="failed" role="alert">${fault}</p>`}
-    ${
-      searches.length === 0
-        ? html`<p class="hint">This browser keeps no search yet.</p>`
-        : html`<ul aria-label="Saved searches">
-            ${searches.map(
-              (search) => html`<li key=${search.name}>
-                <button type="button" class="line" onClick=${() => open(search)}><bdi>${search.name}</bdi></button>
-                <code title=${search.link}>${decoded(search.link)}</code>
-                <button type="button" class="quiet" aria-label=${`Remove ${search.name}`} onClick=${() => remove(search)}>✕</button>
-              </li>`,
-            )}
-          </ul>`
-    }
-    <footer>
-      <button type="button" disabled=${searches.length === 0} onClick=${exported}>Export as JSON</button>
-      <${ImportButton} onText=${(text: string) => change((before) => withImported(before, readSearchesFile(text)))} />
-    </footer>
+    <div class="saved-body" ref=${list}>
+      <${SaveForm} searches=${searches} onSave=${save} />
+      ${fault === null ? null : html`<p class="failed" role="alert">${fault}</p>`}
+      <p class="done" role="status">
+        ${done === null ? null : html`<bdi>${done.words}</bdi>`}
+        ${done === null || done.undo === null ? null : html` <button type="button" onClick=${done.undo}>Undo</button>`}
+      </p>
+      ${searches.length === 0 && fault === null ? html`<p class="hint">This browser keeps no search yet.</p>` : null}
+      ${
+        searches.length === 0
+          ? null
+          : html`<ul aria-label="Saved searches">
+              ${searches.map((search) => html`<${SavedLine} key=${search.name} search=${search} onOpen=${open} onRemove=${remove} />`)}
+            </ul>`
+      }
+      <footer>
+        <button type="button" disabled=${searches.length === 0} onClick=${exported}>Export as JSON</button>
+        <${ImportButton} onFile=${imported} />
+      </footer>
+    </div>
   </${Dialog}>`;
+}
+
+interface SavedLineProps {
+  readonly search: SavedSearch;
+  readonly onOpen: (search: SavedSearch) => void;
+  readonly onRemove: (search: SavedSearch) => void;
+}
+
+function SavedLine({ search, onOpen, onRemove }: SavedLineProps) {
+  const { name, link } = search;
+  return html`<li>
+    <button type="button" class="line" onClick=${() => onOpen(search)}><bdi>${name}</bdi></button>
+    <code title=${link}>${decoded(link)}</code>
+    <button
+      type="button"
+      class="quiet"
+      data-focus=${removeOf(name)}
+      aria-label=${`Remove ${name}`}
+      onClick=${() => onRemove(search)}
+    >✕</button>
+  </li>`;
 }
 
 /** A link as people read it. */
@@ -113,15 +195,14 @@ function SaveForm({ searches, onSave }: SaveFormProps) {
   const replaces = searches.some((search) => search.name === name.trim());
   const submitted = (event: Event): void => {
     event.preventDefault();
-    if (!onSave(name)) return;
-    say(`Saved ${name.trim()}`);
-    setName('');
+    if (onSave(name)) setName('');
   };
   return html`<form onSubmit=${submitted}>
     <label>
       Name of the present search
       <input
         autofocus
+        data-focus=${NAME_FIELD}
         required
         maxlength="100"
         value=${name}
@@ -135,13 +216,24 @@ function SaveForm({ searches, onSave }: SaveFormProps) {
 /** Searches take some kilobytes; a file of this size is something else. */
 const MOST_FILE_BYTES = 8 * 1024 * 1024;
 
-function ImportButton({ onText }: { readonly onText: (text: string) => boolean }) {
+/** The text of a file, or why there is none. */
+async function textOf(file: File): Promise<string | SavedSearchFault> {
+  if (file.size > MOST_FILE_BYTES) {
+    return new SavedSearchFault(`${file.name} has ${file.size} bytes; a file of searches has at most ${MOST_FILE_BYTES}`);
+  }
+  try {
+    return await file.text();
+  } catch (error) {
+    return new SavedSearchFault(`${file.name} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function ImportButton({ onFile }: { readonly onFile: (file: File) => Promise<void> }) {
   const chosen = async (event: Event): Promise<void> => {
     const input = event.currentTarget as HTMLInputElement;
     const file = input.files?.[0];
     if (file === undefined) return;
-    if (file.size > MOST_FILE_BYTES) say(`${file.name} has ${file.size} bytes; a file of searches has at most ${MOST_FILE_BYTES}`);
-    else if (onText(await file.text())) say(`Imported ${file.name}`);
+    await onFile(file);
     input.value = '';
   };
   return html`<label class="file">

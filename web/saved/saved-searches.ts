@@ -94,24 +94,26 @@ export function withSearch(searches: readonly SavedSearch[], name: string, link:
 }
 
 /**
- * The list with those of a file. One that is there already is not taken again; one whose name another search has gets a number behind its
- * name, so that nothing of the list is lost. Throws {@link SavedSearchFault}.
+ * The list with those of a file. One that is there already, under its name or with a number behind it, is not taken again; one whose name
+ * another search has gets a number, so that nothing of the list is lost. Throws {@link SavedSearchFault}.
  */
 export function withImported(searches: readonly SavedSearch[], imported: readonly SavedSearch[]): readonly SavedSearch[] {
-  let list = searches;
-  for (const search of imported) {
-    if (list.some(({ name, link }) => name === search.name && link === search.link)) continue;
-    list = [...list, { ...search, name: freeName(search.name, list) }];
-  }
-  return checkedList(list);
+  return checkedList(imported.reduce((list, search) => withRestored(list, search, list.length), searches));
 }
 
-function freeName(name: string, searches: readonly SavedSearch[]): string {
-  const isTaken = (candidate: string): boolean => searches.some((search) => search.name === candidate);
-  let candidate = name;
-  for (let number = 2; isTaken(candidate); number += 1) {
-    const end = ` (${number})`;
-    candidate = name.slice(0, LONGEST_NAME - end.length) + end;
+/** The list with a search at a place of it, which has a number behind its name if another one has the name. */
+export function withRestored(searches: readonly SavedSearch[], search: SavedSearch, at: number): readonly SavedSearch[] {
+  const name = freeName(search, searches);
+  return name === null ? searches : searches.toSpliced(at, 0, { ...search, name });
+}
+
+/** The name of a search, or the first with a number that no other one has; null where the search is there already. */
+function freeName({ name, link }: SavedSearch, searches: readonly SavedSearch[]): string | null {
+  for (let number = 1; ; number += 1) {
+    const end = number === 1 ? '' : ` (${number})`;
+    const candidate = name.slice(0, LONGEST_NAME - end.length) + end;
+    const holder = searches.find((search) => search.name === candidate);
+    if (holder === undefined) return candidate;
+    if (holder.link === link) return null;
   }
-  return candidate;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readSearchesFile, searchesFile, withImported, withSearch } from '../../../web/saved/saved-searches.ts';
+import { readSearchesFile, searchesFile, withImported, withRestored, withSearch } from '../../../web/saved/saved-searches.ts';
 import { isAboutSearches, storedSearches, storeSearches } from '../../../web/saved/search-storage.ts';
 
 const SEARCHES = [
@@ -58,6 +58,20 @@ describe('the list', () => {
     expect(list).toEqual([...SEARCHES, { name: 'Scanner (2)', link: '?other' }, { name: 'New', link: '?' }]);
     const long = { name: 'x'.repeat(100), link: '?1' };
     expect(withImported([long], [{ ...long, link: '?2' }])[1]?.name).toBe(`${'x'.repeat(96)} (2)`);
+  });
+
+  test('gets nothing from a file that was imported before, whatever names its searches have got', () => {
+    const file = [{ name: 'Scanner', link: '?other' }, { name: 'Scanner (2)', link: '?third' }, ...SEARCHES];
+    const list = withImported(SEARCHES, file);
+    expect(list.map(({ name }) => name)).toEqual(['Scanner', '<b>größe</b> "x"', 'Scanner (2)', 'Scanner (2) (2)']);
+    expect(withImported(list, file)).toEqual(list);
+  });
+
+  test('gets a removed search back at its place, with a number where its name is taken by now', () => {
+    const [first = { name: '', link: '' }, ...others] = SEARCHES;
+    expect(withRestored(others, first, 0)).toEqual(SEARCHES);
+    const taken = [{ name: first.name, link: '?other' }];
+    expect(withRestored(taken, first, 0)).toEqual([{ ...first, name: 'Scanner (2)' }, ...taken]);
   });
 });
 

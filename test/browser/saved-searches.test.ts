@@ -1,0 +1,78 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect, inject, test } from 'vitest';
+import { linesAround } from './event-table.ts';
+import { pagesOf } from './watched-page.ts';
+
+const openPage = pagesOf(() => inject('demoUrl'));
+
+const dialogOf = (page: Page): Locator => page.getByRole('dialog', { name: 'Saved searches' });
+
+/** The names in the list, in its order. */
+const namesIn = (page: Page): Promise<readonly string[]> => dialogOf(page).locator('li .line').allTextContents();
+
+const file = (searches: readonly object[]) => ({
+  name: 'searches.json',
+  mimeType: 'application/json',
+  buffer: Buffer.from(JSON.stringify({ shieldlogSearches: 1, searches })),
+});
+
+const choose = (page: Page, chosen: ReturnType<typeof file>): Promise<void> =>
+  dialogOf(page).locator('input[type=file]').setInputFiles(chosen);
+
+/** The name of what has the focus. */
+const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.name ?? ""');
+
+test.each([
+  [1280, 800],
+  [360, 740],
+])('with the longest names, every button of the dialog is within it, %i pixels wide', async (width, height) => {
+  const { page } = await openPage('zone=12', { viewport: { width, height } });
+  await page.getByRole('button', { name: 'Saved' }).click();
+  await choose(page, file([{ name: 'W'.repeat(100), link: `?q=${'w'.repeat(500)}` }]));
+  await expect.poll(() => namesIn(page)).toHaveLength(1);
+  const edges = await page.evaluate(`(() => {
+    const dialog = document.querySelector('dialog');
+    const { right } = dialog.getBoundingClientRect();
+    return [...dialog.querySelectorAll('button, input')].map((one) => Math.round(right - one.getBoundingClientRect().right));
+  })()`);
+  expect(Math.min(...(edges as number[]))).toBeGreaterThan(0);
+});
+
+test('the dialog says what was done, takes it back, and keeps the focus of the keyboard', async () => {
+  const { page } = await openPage('zone=12');
+  await linesAround(page, 0);
+  await page.keyboard.press('s');
+  const dialog = dialogOf(page);
+  const status = dialog.getByRole('status');
+  for (const name of ['one', 'two', 'three']) {
+    await page.keyboard.type(name);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => status.textContent()).toContain(`Saved ${name}`);
+  }
+  await dialog.getByRole('button', { name: 'Remove two' }).press('Enter');
+  await expect.poll(() => status.textContent()).toContain('Removed two');
+  expect(await focused(page)).toBe('Remove three');
+  await dialog.getByRole('button', { name: 'Undo' }).press('Enter');
+  await expect.poll(() => namesIn(page)).toEqual(['one', 'two', 'three']);
+  expect(await focused(page)).toBe('Remove two');
+
+  await choose(page, file([{ name: 'one', link: '?zone=1' }]));
+  await expect.poll(() => status.textContent()).toContain('Imported searches.json: 1 new');
+  await choose(page, file([{ name: 'one', link: '?zone=1' }]));
+  await expect.poll(() => status.textContent()).toContain('Imported searches.json: 0 new');
+  const large = { ...file([]), name: 'large.json', buffer: Buffer.alloc(8 * 1024 * 1024 + 1, ' ') };
+  await choose(page, large);
+  await expect
+    .poll(() => dialog.getByRole('alert').textContent())
+    .toBe('large.json has 8388609 bytes; a file of searches has at most 8388608');
+  expect(await namesIn(page)).toEqual(['one', 'two', 'three', 'one (2)']);
+});
+
+test('what a saved search says and the page does not understand is named when it is opened', async () => {
+  const { page } = await openPage('');
+  await linesAround(page, 0);
+  await page.getByRole('button', { name: 'Saved' }).click();
+  await choose(page, file([{ name: 'odd', link: '?zone=12&last=soon' }]));
+  await dialogOf(page).getByRole('button', { name: 'odd', exact: true }).click();
+  await expect.poll(() => page.getByText('Not taken from the link').textContent()).toContain('last=soon');
+});
