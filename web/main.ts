@@ -5,6 +5,7 @@ import { Page } from './page.ts';
 import { startAskingForKey } from './search/key-dialog.ts';
 import { startAutoRefresh } from './state/auto-refresh.ts';
 import { html } from './widgets/html.ts';
+import { startKeepingFocus } from './widgets/lost-focus.ts';
 import { startScheme } from './widgets/scheme-button.ts';
 import { startShortcuts } from './widgets/shortcuts.ts';
 
@@ -14,4 +15,5 @@ startAutoRefresh();
 startOpening();
 startLive();
 startShortcuts();
+startKeepingFocus();
 render(html`<${Page} />`, document.body);

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, inject, test } from 'vitest';
 import { linesAround } from './event-table.ts';
 import { pagesOf } from './watched-page.ts';
@@ -123,4 +123,44 @@ test('the keys are listed by ?, can be turned off, and are no keys while somebod
   await expect.poll(() => help.count()).toBe(0);
   await press(page, 't');
   expect(await page.getByRole('dialog', { name: /^Time:/ }).count()).toBe(0);
+});
+
+test('the keyboard keeps its place where what it is used on goes away', async () => {
+  const { page } = await openPage('q=login -country:DE -action:allowed');
+  await linesAround(page, 0);
+  /** Presses Enter on a button; what has the focus when the answer is there. */
+  const after = async (button: Locator): Promise<string> => {
+    await button.press('Enter');
+    await expect.poll(() => button.isEnabled({ timeout: 1 }).catch(() => false)).toBe(false);
+    return focused(page);
+  };
+  expect(await after(page.getByRole('button', { name: 'Remove -country:DE' }))).toBe('button Remove -action:allowed');
+  expect(await after(page.getByRole('button', { name: 'Remove -action:allowed' }))).toBe('button Add a filter');
+  // The one at the top can take nothing back any more after the second step.
+  const undo = page.getByRole('banner').getByRole('button', { name: 'Undo' });
+  await undo.press('Enter');
+  await expect.poll(() => conditions(page)).toContain('-action:allowed');
+  expect(await after(undo)).toBe('button Key');
+
+  await page
+    .getByRole('region', { name: 'Fields' })
+    .getByRole('button', { name: /^Mozilla/ })
+    .first()
+    .press('Enter');
+  await page.getByRole('menuitem', { name: 'What is different' }).press('Enter');
+  await page.getByRole('button', { name: 'Close' }).press('Enter');
+  await expect.poll(() => page.getByRole('region', { name: 'What is different' }).count()).toBe(0);
+  expect(await focused(page)).not.toMatch(/^body/);
+});
+
+test('what has the focus says what it is', async () => {
+  const { page } = await openPage('zone=12');
+  await linesAround(page, 0);
+  const fields = page.getByRole('region', { name: 'Fields' });
+  await fields.getByRole('button', { name: /^Group by asn: [\d,]+ values$/ }).waitFor();
+  const description = await fields
+    .getByRole('button', { name: /^\d{5}$/ })
+    .first()
+    .getAttribute('aria-description');
+  expect(description).toBe('asn');
 });

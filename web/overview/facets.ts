@@ -51,11 +51,13 @@ function GroupButton({ field, distinct }: GroupButtonProps) {
   const { groupBy } = explorer.value;
   const isGrouped = groupBy.includes(field);
   const change = (): void => apply({ groupBy: isGrouped ? groupBy.filter((one) => one !== field) : [...groupBy, field] });
+  const words = `Group by ${field}: ${countText(distinct)} values`;
   return html`<button
     type="button"
     class="quiet small"
     aria-pressed=${isGrouped}
-    title=${`Group by ${field}: ${countText(distinct)} values`}
+    aria-label=${words}
+    title=${words}
     onClick=${change}
   >
     ${shortCount(distinct)}

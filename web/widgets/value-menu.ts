@@ -66,6 +66,7 @@ export function Value({ field, value, isStop = true, children }: ValueProps) {
     class="value"
     tabindex=${isStop ? undefined : -1}
     aria-haspopup="menu"
+    aria-description=${field}
     title=${value}
     onClick=${(event: MouseEvent) => openValueMenu(event.currentTarget as HTMLElement, field, value)}
   >
