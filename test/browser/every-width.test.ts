@@ -51,6 +51,7 @@ const STATES: readonly State[] = [
   { name: 'the time', query: '', arrive: (page) => page.getByRole('button', { name: /^Time:/ }).click() },
   { name: 'the zones', query: '', arrive: (page) => page.getByRole('button', { name: /^Zones:/ }).click() },
   { name: 'a new filter', query: '', arrive: (page) => page.getByRole('button', { name: 'Add a filter' }).click() },
+  { name: 'the columns', query: '', arrive: (page) => page.getByRole('button', { name: 'Columns' }).click() },
   { name: 'the help', query: '', arrive: (page) => page.getByRole('button', { name: 'Help' }).click() },
 ];
 
@@ -89,6 +90,23 @@ test('a histogram that is still as wide as the window was makes the page no wide
   expect(await page.evaluate(wide)).toBeLessThanOrEqual(0);
   await page.setViewportSize({ width: 360, height: 740 });
   await expect.poll(() => drawn.evaluate((element) => element.clientWidth)).toBeLessThan(360);
+});
+
+test('the box of a column stands beside its name, and what a key does has more room than the key', async () => {
+  const { page } = await openPage('', { viewport: { width: 360, height: 740 } });
+  await page.getByRole('button', { name: 'Columns' }).click();
+  const below = await page.evaluate(`[...document.querySelectorAll('.column-choice label')].map((label) => {
+    const words = document.createRange();
+    words.selectNodeContents(label.lastChild);
+    return words.getBoundingClientRect().top - label.querySelector('input').getBoundingClientRect().bottom;
+  })`);
+  expect(Math.max(...(below as number[]))).toBeLessThan(0);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Help' }).click();
+  const [key = 0, words = 0] = (await page.evaluate(
+    `[...document.querySelector('.help-list div').children].map((one) => one.clientWidth)`,
+  )) as number[];
+  expect(words).toBeGreaterThan(key);
 });
 
 test('the histogram takes on the colours that are chosen', async () => {

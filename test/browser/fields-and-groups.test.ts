@@ -40,7 +40,7 @@ test('trees that are no longer shown do not stay in memory', async () => {
   const { page } = await openPage(LINK);
   const developer = await page.context().newCDPSession(page);
   const nodes = async (): Promise<number> => (await developer.send('Memory.getDOMCounters')).nodes;
-  const byAsn = page.getByRole('region', { name: 'Fields' }).getByRole('button', { name: /^\d+$/ }).first();
+  const byAsn = page.getByRole('region', { name: 'Fields' }).getByRole('button', { name: /values: group by asn$/ });
   const title = (name: string) => page.getByRole('heading', { name, exact: true });
   const groupAndBack = async (): Promise<void> => {
     await byAsn.click();

@@ -36,7 +36,7 @@ function ColumnList() {
     <ul ref=${list}>
       ${all.map(
         (column) => html`<li key=${column}>
-          <label>
+          <label class="row">
             <input
               type="checkbox"
               data-focus=${column}

@@ -21,7 +21,9 @@ export function DownloadMenu() {
   const opened = (event: MouseEvent): void => openMenu({ anchor: event.currentTarget as HTMLElement, content: downloads });
   const { value: running } = runningExport;
   if (running !== null) {
-    return html`<span role="status">Storing ${running.name}: ${(running.bytes / 1024 / 1024).toFixed(1)} MiB</span>
+    // How much it is by now is for the eye: read aloud, it would be one sentence after the other.
+    const size = html`<span aria-hidden="true">: ${(running.bytes / 1024 / 1024).toFixed(1)} MiB</span>`;
+    return html`<span role="status">Storing ${running.name}${size}</span>
       <button type="button" onClick=${cancelExport}>Cancel the export</button>`;
   }
   return html`<button type="button" aria-haspopup="menu" disabled=${isEmpty} onClick=${opened}>Download</button>`;

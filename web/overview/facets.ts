@@ -51,13 +51,12 @@ function GroupButton({ field, distinct }: GroupButtonProps) {
   const { groupBy } = explorer.value;
   const isGrouped = groupBy.includes(field);
   const change = (): void => apply({ groupBy: isGrouped ? groupBy.filter((one) => one !== field) : [...groupBy, field] });
-  const words = `Group by ${field}: ${countText(distinct)} values`;
   return html`<button
     type="button"
     class="quiet small"
     aria-pressed=${isGrouped}
-    aria-label=${words}
-    title=${words}
+    aria-label=${`${shortCount(distinct)} values: group by ${field}`}
+    title=${`Group by ${field}: ${countText(distinct)} values`}
     onClick=${change}
   >
     ${shortCount(distinct)}
