@@ -39,6 +39,13 @@ export interface EventWriterOptions {
   /** Whether more records follow the first ones, so that their columns should have room from the beginning. */
   readonly isStream: boolean;
   readonly stdout: NodeJS.WriteStream;
+  /** Called with the names of the columns for which the terminal has no room, whenever they are others than before. */
+  readonly onLeftOut: (names: readonly string[]) => void;
+}
+
+/** What a person is told of columns that are left out. */
+export function leftOutText(names: readonly string[]): string {
+  return `the terminal has no room for ${names.join(', ')}; --columns chooses others, --ndjson has all`;
 }
 
 /** The columns of the terminal that usual values of a stream need. */
@@ -70,12 +77,13 @@ function tableColumn({ name, kind }: EventColumn, stdout: NodeJS.WriteStream): T
   return { header: name, isRight: kind === 'number', isStiff: kind !== 'text' && kind !== 'json' && kind !== 'sparkline', style };
 }
 
-function tableWriter({ columns, objects, isStream, stdout }: EventWriterOptions): (records: readonly string[]) => Buffer {
+function tableWriter({ columns, objects, isStream, stdout, onLeftOut }: EventWriterOptions): (records: readonly string[]) => Buffer {
   const drawn = columns.map((column) => tableColumn(column, stdout));
   const headers = drawn.map(({ header }) => textCell(header));
   const bold = drawn.map((column) => ({ ...column, style: (text: string) => styleText('bold', text, { stream: stdout }) }));
   let wanted = headers.map(({ width }, index) => Math.max(width, (isStream ? STREAM_WIDTHS[columns[index]?.name ?? ''] : undefined) ?? 0));
   let isBegun = false;
+  let shown = columns.length;
   return (records) => {
     const rows = records.map((json) => {
       const record = recordOf(json, objects);
@@ -83,6 +91,8 @@ function tableWriter({ columns, objects, isStream, stdout }: EventWriterOptions)
     });
     wanted = wanted.map((width, index) => rows.reduce((most, cells) => Math.max(most, cells[index]?.width ?? 0), width));
     const widths = columnWidths(drawn, wanted, terminalColumns(stdout));
+    if (widths.length !== shown) onLeftOut(columns.slice(widths.length).map(({ name }) => name));
+    shown = widths.length;
     const lines = rows.map((cells) => tableLine(drawn, widths, cells));
     if (!isBegun && rows.length > 0) lines.unshift(tableLine(bold, widths, headers));
     isBegun ||= rows.length > 0;

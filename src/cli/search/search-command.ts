@@ -16,7 +16,7 @@ import {
   usualRowColumns,
   wireNameOf,
 } from './event-columns.ts';
-import { chosenColumns, eventWriter, outputForm } from './event-output.ts';
+import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
 import { asCommandError, type Program, wholeAnswer } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
 import {
@@ -189,8 +189,13 @@ async function show(name: 'search' | 'groups', args: readonly string[], { env, s
       return 0;
     }
     const isCutToColumns = flags['columns'] !== undefined;
-    const lines = eventWriter({ form, columns, isCutToColumns, objects, isStream: false, stdout });
+    let leftOut: readonly string[] = [];
+    const onLeftOut = (names: readonly string[]): void => {
+      leftOut = names;
+    };
+    const lines = eventWriter({ form, columns, isCutToColumns, objects, isStream: false, stdout, onLeftOut });
     await write(lines(answered.records));
+    if (leftOut.length > 0) stderr.write(`shieldlog ${name}: ${leftOutText(leftOut)}\n`);
     const isWhole = answered.records.length === answered.total;
     if (form === 'table' || !isWhole)
       stderr.write(`shieldlog ${name}: ${pageText(name === 'search' ? 'events' : 'groups', question, answered)}\n`);

@@ -20,8 +20,11 @@ export interface TableColumn {
 
 const GAP = '  ';
 
-/** Columns that a cell keeps while others can be made narrower. */
+/** Columns that a cell keeps: with fewer, nobody can tell what it says, and the column at the right is left out instead. */
 const MIN_WIDTH = 4;
+
+/** Those that one of a stiff column keeps: a number whole, a time to its minute, and of an address the network. */
+const MIN_STIFF_WIDTH = 16;
 
 /** Longer texts are cut before they are measured, in UTF-16 units. */
 const MAX_UNITS = 8_192;
@@ -72,7 +75,8 @@ export function sparklineCell(counts: readonly number[]): Cell {
 }
 
 /**
- * Returns the width of each column of a table in a terminal of so many columns. Columns at the right that find no room at all are left out.
+ * Returns the width of each column of a table in a terminal of so many columns. Columns at the right for which there is no room beside the
+ * others are left out.
  */
 export function columnWidths(
   columns: readonly Pick<TableColumn, 'isStiff'>[],
@@ -81,11 +85,13 @@ export function columnWidths(
 ): readonly number[] {
   for (let count = columns.length; count > 0; count -= 1) {
     const room = terminal - GAP.length * (count - 1);
-    if (room < count) continue;
     const some = wanted.slice(0, count);
-    const stiff = columns.slice(0, count).map(({ isStiff }) => isStiff);
-    const bent = narrowed(some, room, (index) => (stiff[index] === true ? (some[index] ?? 0) : Math.min(MIN_WIDTH, some[index] ?? 0)));
-    return sum(bent) <= room ? bent : narrowed(bent, room, () => 1);
+    const kept = (stiffLeast: number) => (index: number) =>
+      Math.min(some[index] ?? 0, columns[index]?.isStiff === true ? stiffLeast : MIN_WIDTH);
+    const bent = narrowed(some, room, kept(Number.POSITIVE_INFINITY));
+    const narrow = narrowed(bent, room, kept(MIN_STIFF_WIDTH));
+    if (sum(narrow) <= room) return narrow;
+    if (count === 1 && room > 0) return narrowed(narrow, room, () => 1);
   }
   return [];
 }

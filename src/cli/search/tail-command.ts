@@ -5,7 +5,7 @@ import { optional, wholeNumber } from '../flag-values.ts';
 import { stopSignals } from '../stop-signals.ts';
 import { printable } from '../terminal.ts';
 import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './event-columns.ts';
-import { chosenColumns, eventWriter, outputForm } from './event-output.ts';
+import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
 import { asCommandError } from './program-requests.ts';
 import { parseSearchArguments } from './search-arguments.ts';
 import { conditionsOf, flagsOfFields, LINE_HELP, PROGRAM_FLAGS, PROGRAM_HELP, programOf, tellUnknownField } from './search-options.ts';
@@ -48,8 +48,11 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
   const program = programOf(flags, env);
   const columns = chosenColumns(flags['columns'], usualRowColumns(program.zone), ROW_COLUMNS);
   const isCutToColumns = flags['columns'] !== undefined;
-  const lines = eventWriter({ form, columns, isCutToColumns, objects: ROW_OBJECTS, isStream: true, stdout });
   const tell = (message: string): void => void stderr.write(`shieldlog tail: ${printable(message)}\n`);
+  const onLeftOut = (names: readonly string[]): void => {
+    if (names.length > 0) tell(leftOutText(names));
+  };
+  const lines = eventWriter({ form, columns, isCutToColumns, objects: ROW_OBJECTS, isStream: true, stdout, onLeftOut });
   const sink = stdoutSink(stdout);
   const stopping = new AbortController();
   const signals = stopSignals(process);

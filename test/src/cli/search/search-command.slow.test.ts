@@ -102,11 +102,20 @@ describe('shieldlog search', () => {
     const table = lines.slice(0, 5);
     for (const line of table) expect(stringWidth(line)).toBeLessThanOrEqual(columns);
     expect(table.join('')).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
-    expect(lines.slice(5).join('')).toMatch(/^shieldlog search: 1 to 4 of 60 events from \S+ to \S+; page 1 of 15; --page 2 has the next$/);
+    expect(lines.at(-1)).toMatch(/^shieldlog search: 1 to 4 of 60 events from \S+ to \S+; page 1 of 15; --page 2 has the next$/);
     if (columns === 200)
       expect(table[1]).toContain(
         String.raw`blocked  10.0.0.0  \u001b[2J\u001b]0;owned\u0007\u000d\u000afake line\u009b31m\u2028\u202eevil\u007f  {"big":1234`,
       );
+  });
+
+  test('on a narrow terminal leaves out the columns at the right that nobody could read, and names them', async () => {
+    const lines = await linesOnTerminal(40, args('search', '--limit', '1', '10.0.0.0'));
+    expect(lines[0]?.split(/ +/).slice(0, 2)).toEqual(['time', 'zone']);
+    expect(lines[1]?.split(/ +/).length).toBe(4);
+    expect(lines[2]).toMatch(
+      /^shieldlog search: the terminal has no room for ip, ruleId, url; --columns chooses others, --ndjson has all$/,
+    );
   });
 
   test('colours a terminal, unless NO_COLOR is set', async () => {

@@ -102,7 +102,10 @@ describe('the widths of columns', () => {
     ['of which some are stiff', [true, false, false], [24, 10, 30], 50, [24, 10, 12]],
     ['of which one keeps four columns', [true, false], [24, 30], 30, [24, 4]],
     ['of which the stiff ones are made narrower last', [true, false], [24, 30], 29, [23, 4]],
-    ['without room for the last', [false, false, false], [9, 9, 9], 6, [2, 2]],
+    ['of which the stiff ones keep what can be told apart', [true, true, false], [24, 39, 30], 42, [17, 17, 4]],
+    ['of which numbers stay whole, and the last is left out', [false, true, true], [30, 5, 24], 28, [21, 5]],
+    ['without room for the last', [false, false, false], [9, 9, 9], 12, [5, 5]],
+    ['of which the first is all there is room for', [false, false], [9, 9], 3, [3]],
     ['without room for any', [true], [9], 0, []],
     ['in no terminal', [false, false], [500, 9_000], Number.POSITIVE_INFINITY, [500, 9_000]],
   ])('%s', (_what, stiff, wanted, terminal, widths) => {
