@@ -8,6 +8,14 @@ export class SerialQueue {
     return result;
   }
 
+  /** Waits for a turn, in the order of the calls of both. The work after it begins once the turn is disposed. */
+  turn(): Promise<Disposable> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const turn = this.#last.then(() => ({ [Symbol.dispose]: resolve }));
+    this.#last = promise;
+    return turn;
+  }
+
   /** Resolves when all work that is queued now is done. */
   async idle(): Promise<void> {
     await this.#last;

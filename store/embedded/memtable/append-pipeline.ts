@@ -76,7 +76,7 @@ export class AppendPipeline {
     this.#underWay.add(append);
     this.#waiting.push(append);
     this.#pendingBytes += append.sizeBytes;
-    void this.#writing.run(() => this.#writeWaiting());
+    void this.#storeWaiting();
     try {
       return await append.stored.promise;
     } finally {
@@ -97,7 +97,10 @@ export class AppendPipeline {
     await this.#loading.idle();
   }
 
-  async #writeWaiting(): Promise<void> {
+  /** Takes waiting batches, as many as fit into one journal, through both stages. Never rejects. */
+  async #storeWaiting(): Promise<void> {
+    const { journals, deadLetters, loader, now } = this.#options;
+    using writing = await this.#writing.turn();
     await this.#lastLoadBegun;
     const group = this.#takeGroup();
     if (group.length === 0) {
@@ -106,13 +109,22 @@ export class AppendPipeline {
     const begun = Promise.withResolvers<void>();
     this.#lastLoadBegun = begun.promise;
     try {
-      const { journal, notKept } = await this.#guard(group, () => this.#write(group));
+      throwFailureOf(group);
+      const batch = mergeBatches(group.map((append) => append.batch));
+      const notKept = batch.deadLetters.length === 0 ? [] : await deadLetters.add(batch.deadLetters, now());
+      const journal = await journals.write(this.#next, batch, now());
+      this.#next = { journal: this.#next.journal + 1, sequence: this.#next.sequence + BigInt(batch.eventCount) };
       // Work between two loads is queued in the order of the calls, too.
-      void this.#loading.run(async () => {
-        begun.resolve();
-        await this.#load(group, journal, notKept);
-      });
-    } catch {
+      const turn = this.#loading.turn();
+      writing[Symbol.dispose]();
+      using _loading = await turn;
+      begun.resolve();
+      throwFailureOf(group);
+      const newSequences = await loader.load(journal, batch.logs);
+      acknowledge(group, journal, notKept, newSequences);
+    } catch (error) {
+      this.#reject(group, error);
+    } finally {
       begun.resolve();
     }
   }
@@ -128,63 +140,12 @@ export class AppendPipeline {
     return this.#waiting.splice(0, over === -1 ? this.#waiting.length : over);
   }
 
-  async #write(group: readonly Append[]): Promise<{ readonly journal: Journal; readonly notKept: readonly number[] }> {
-    const { journals, deadLetters, now } = this.#options;
-    const { journal, sequence } = this.#next;
-    const batch = mergeBatches(group.map((append) => append.batch));
-    const notKept = batch.deadLetters.length === 0 ? [] : await deadLetters.add(batch.deadLetters, now());
-    const written = await journals.write(this.#next, batch, now());
-    this.#next = { journal: journal + 1, sequence: sequence + BigInt(batch.eventCount) };
-    return { journal: written, notKept };
-  }
-
-  async #load(group: readonly Append[], journal: Journal, notKept: readonly number[]): Promise<void> {
-    let newSequences: Float64Array | undefined;
-    try {
-      const logs = group.flatMap(({ batch }) => batch.logs);
-      newSequences = await this.#guard(group, () => this.#options.loader.load(journal, logs));
-    } catch {
-      return;
-    }
-    const ascending = newSequences?.sort();
-    let [firstSequence, next, lettersBefore, nextNotKept] = [journal.firstSequence, 0, 0, 0];
-    for (const { batch, stored } of group) {
-      const { eventCount } = batch;
-      const lettersEnd = lettersBefore + batch.deadLetters.length;
-      const deadLettersNotKept: number[] = [];
-      for (let index = notKept[nextNotKept]; index !== undefined && index < lettersEnd; index = notKept[nextNotKept]) {
-        deadLettersNotKept.push(index - lettersBefore);
-        nextNotKept += 1;
-      }
-      lettersBefore = lettersEnd;
-      const endSequence = firstSequence + BigInt(eventCount);
-      let duplicates = 0;
-      if (ascending !== undefined) {
-        const from = next;
-        while ((ascending[next] ?? Number.POSITIVE_INFINITY) < endSequence) {
-          next += 1;
-        }
-        duplicates = eventCount - (next - from);
-      }
-      stored.resolve({ firstSequence, eventCount, duplicates, deadLettersNotKept });
-      firstSequence = endSequence;
-    }
-  }
-
-  /** Runs the work of a group. Rejects its appends where the work fails or a group before it failed, and then throws. */
-  async #guard<T>(group: readonly Append[], work: () => Promise<T>): Promise<T> {
+  /** Rejects the appends of a group: with the failure of a group before it, if one failed, and otherwise with the cause. */
+  #reject(group: readonly Append[], cause: unknown): void {
     const [first] = group as [Append];
-    try {
-      if (first.failure !== undefined) {
-        throw first.failure;
-      }
-      return await work();
-    } catch (error) {
-      const failure = first.failure ?? this.#fail(first, error);
-      for (const { stored } of group) {
-        stored.reject(failure);
-      }
-      throw failure;
+    const failure = first.failure ?? this.#fail(first, cause);
+    for (const { stored } of group) {
+      stored.reject(failure);
     }
   }
 
@@ -226,6 +187,43 @@ export class AppendPipeline {
         await delay(RETRY_DELAY_MS);
       }
     }
+  }
+}
+
+/** Throws where a group before this one has failed. */
+function throwFailureOf([first]: readonly Append[]): void {
+  if (first?.failure !== undefined) {
+    throw first.failure;
+  }
+}
+
+/**
+ * Resolves the appends of a loaded journal. `notKept` are the indices of dead letters among those of all batches, ascending; `newSequences`
+ * are those of the events that were not stored before, or absent where that is all of them.
+ */
+function acknowledge(group: readonly Append[], journal: Journal, notKept: readonly number[], newSequences: Float64Array | undefined): void {
+  const ascending = newSequences?.sort();
+  let [firstSequence, next, lettersBefore, nextNotKept] = [journal.firstSequence, 0, 0, 0];
+  for (const { batch, stored } of group) {
+    const { eventCount } = batch;
+    const lettersEnd = lettersBefore + batch.deadLetters.length;
+    const deadLettersNotKept: number[] = [];
+    for (let index = notKept[nextNotKept]; index !== undefined && index < lettersEnd; index = notKept[nextNotKept]) {
+      deadLettersNotKept.push(index - lettersBefore);
+      nextNotKept += 1;
+    }
+    lettersBefore = lettersEnd;
+    const endSequence = firstSequence + BigInt(eventCount);
+    let duplicates = 0;
+    if (ascending !== undefined) {
+      const from = next;
+      while ((ascending[next] ?? Number.POSITIVE_INFINITY) < endSequence) {
+        next += 1;
+      }
+      duplicates = eventCount - (next - from);
+    }
+    stored.resolve({ firstSequence, eventCount, duplicates, deadLettersNotKept });
+    firstSequence = endSequence;
   }
 }
 
