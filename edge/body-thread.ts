@@ -99,7 +99,7 @@ export class BodyThread {
     }
     this.#takenBytes += length;
     try {
-      const verdict = await this.#pool.runOnThread({ operation, schema, bytes }, [bytes.buffer as ArrayBuffer]);
+      const verdict = await this.#pool.run({ operation, schema, bytes }, [bytes.buffer as ArrayBuffer]);
       const { refusal } = verdict;
       if (refusal !== null) throw new EdgeError(refusal.status, refusal.key, refusal.message, refusal.options);
       const { buffer, byteOffset, byteLength } = verdict.bytes;

@@ -51,10 +51,6 @@ export class WorkerPool<Order, Result, Data = unknown> {
     this.#options = options;
   }
 
-  async runInlineOrOnThread(order: Order): Promise<Result> {
-    return this.#options.inline?.fits(order) ? await this.runInline(order) : await this.runOnThread(order);
-  }
-
   /** Throws where the pool has no way to carry out orders inline. */
   async runInline(order: Order): Promise<Result> {
     const { inline, module } = this.#options;
@@ -66,10 +62,13 @@ export class WorkerPool<Order, Result, Data = unknown> {
   }
 
   /**
-   * Rejects with what the worker throws, and also where the thread ends or cannot start; the next order then starts another thread. The
-   * objects in `transferList` cannot be used here afterwards.
+   * Carries out an order inline where it fits, and otherwise on a thread. Rejects with what the worker throws, and also where the thread
+   * ends or cannot start; the next order then starts another thread. The objects in `transferList` cannot be used here afterwards.
    */
-  async runOnThread(order: Order, transferList: readonly ArrayBuffer[] = []): Promise<Result> {
+  async run(order: Order, transferList: readonly ArrayBuffer[] = []): Promise<Result> {
+    if (this.#options.inline?.fits(order)) {
+      return await this.runInline(order);
+    }
     this.#pool ??= this.#startPool();
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#waiting.add(reject);

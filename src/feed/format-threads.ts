@@ -74,7 +74,7 @@ export class FormatThreads {
 
   async #writeOnThread(piece: readonly FeedLine[], format: FeedFormatName): Promise<Buffer> {
     const task = formatTask(format, piece);
-    const { buffer, byteOffset, byteLength } = await this.#pool.runOnThread(task, transferListOf(task));
+    const { buffer, byteOffset, byteLength } = await this.#pool.run(task, transferListOf(task));
     return Buffer.from(buffer, byteOffset, byteLength);
   }
 }

@@ -12,7 +12,7 @@ import { BackgroundJobs } from './compaction/background-jobs.ts';
 import { MergeWriter } from './compaction/merge.ts';
 import { dropExpiredSegments, lastSequencesIn, type RetentionOptions } from './compaction/retention.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
-import { FieldsWriter } from './flush/flush-fields.ts';
+import { createFieldsWriter } from './flush/flush-fields.ts';
 import { Flusher, type FlusherOptions } from './flush/flusher.ts';
 import { AppendPipeline } from './memtable/append-pipeline.ts';
 import { maxDedupEvents } from './memtable/duplicate-precheck.ts';
@@ -127,7 +127,7 @@ async function openDeadLetters(
 }
 
 async function openFlusher(engine: OpenEngine, options: Omit<FlusherOptions, 'fields' | 'blobFiles'>, closing: Closing): Promise<Flusher> {
-  const fields = new FieldsWriter(await engine.connect());
+  const fields = createFieldsWriter(await engine.connect());
   closing.add('the thread that writes fields', () => fields.close());
   const blobFiles = createBlobFileWriter();
   closing.add('the thread that writes logs', () => blobFiles.close());

@@ -18,21 +18,21 @@ function poolFailing(times: number, yields = false): WorkerPool<number, number, 
 
 test('orders run on a thread, small ones on the calling thread', async () => {
   const pool = poolFailing(0);
-  expect(await Promise.all([1, 2, 101].map((order) => pool.runInlineOrOnThread(order)))).toEqual([2, 3, -101]);
+  expect(await Promise.all([1, 2, 101].map((order) => pool.run(order)))).toEqual([2, 3, -101]);
   expect(await pool.runInline(1)).toBe(-1);
 });
 
 test('a thread that cannot start fails its orders, and nothing else; the next order starts another', async () => {
   const pool = poolFailing(1);
-  const results = await Promise.allSettled([pool.runOnThread(1), pool.runOnThread(2), pool.runInlineOrOnThread(102)]);
+  const results = await Promise.allSettled([pool.run(1), pool.run(2), pool.run(102)]);
   const failed = { status: 'rejected', reason: { message: 'no room for a thread' } };
   expect(results).toMatchObject([failed, failed, { status: 'fulfilled', value: -102 }]);
-  expect(await pool.runOnThread(3)).toBe(4);
+  expect(await pool.run(3)).toBe(4);
 });
 
 test('a pool that is stopped gives up the order under way and those that would run inline', async () => {
   const pool = poolFailing(0);
-  const running = pool.runOnThread(0);
+  const running = pool.run(0);
   pool.stop();
   await expect(running).rejects.toThrow('given up');
   await expect(pool.runInline(1)).rejects.toThrow('aborted');
@@ -40,7 +40,7 @@ test('a pool that is stopped gives up the order under way and those that would r
 
 test.each([true, false])('threads leave the cores to others where they are to: %s', async (yields) => {
   const before = nicenessOfThreads();
-  expect(await poolFailing(0, yields).runOnThread(1)).toBe(2);
+  expect(await poolFailing(0, yields).run(1)).toBe(2);
   const started = [...nicenessOfThreads()].filter(([thread]) => !before.has(thread)).map(([, niceness]) => niceness);
   expect(started.includes(10)).toBe(yields && threadsHavePriorities);
 });

@@ -128,7 +128,7 @@ export class DeadLetters {
   }
 
   async #run(order: DeadLetterOrder): Promise<DeadLetterAnswer> {
-    const running = this.#thread.runOnThread(order);
+    const running = this.#thread.run(order);
     this.#underWay.add(running);
     try {
       const answer = await running;

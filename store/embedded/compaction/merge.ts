@@ -97,7 +97,7 @@ export class MergeWriter {
   /** One order at a time. When this rejects, no file is left. */
   async writeInBackground(order: MergeOrder): Promise<UnpublishedSegment[]> {
     try {
-      return await this.#runner.nameFiles(this.#pool.runInlineOrOnThread(order));
+      return await this.#runner.nameFiles(this.#pool.run(order));
     } catch (error) {
       if (!isOutOfMemory(error)) {
         throw error;

@@ -48,35 +48,22 @@ export interface FlushedFields {
   readonly rows: Float64Array;
 }
 
+/** Writes the fields of unflushed events into segments, one order at a time. When an order rejects, no file of it is left. */
+export type FieldsWriter = WorkerPool<FieldsOrder, FlushedFields>;
+
 /**
- * Writes the fields of unflushed events into segments. A WebAssembly kernel on a thread of its own writes those of many journals: DuckDB
- * takes more than twice the CPU time. DuckDB writes the events of a growing table, which is in its memory.
+ * A WebAssembly kernel on a thread of its own writes the events of many journals: DuckDB takes more than twice the CPU time. DuckDB writes
+ * those of a growing table, which is in its memory. `runner` is for what the thread does not write.
  */
-export class FieldsWriter {
-  readonly #runner: StatementRunner;
-  readonly #pool: WorkerPool<FieldsOrder, FlushedFields>;
-
-  /** `runner` is for what the thread does not write. One flush at a time uses it. */
-  constructor(runner: StatementRunner) {
-    this.#runner = runner;
-    this.#pool = new WorkerPool<FieldsOrder, FlushedFields>({
-      module: new URL('./flush-journals.ts', import.meta.url),
-      yields: true,
-      inline: {
-        fits: ({ events, sources }) => events < FEW_EVENTS || sources.some((source) => 'table' in source),
-        run: (order) => writeFlushedFields(order, runner),
-      },
-    });
-  }
-
-  /** One order at a time. When this rejects, no file is left. */
-  write(order: FieldsOrder): Promise<FlushedFields> {
-    return this.#runner.nameFiles(this.#pool.runInlineOrOnThread(order));
-  }
-
-  async close(): Promise<void> {
-    await this.#pool.close();
-  }
+export function createFieldsWriter(runner: StatementRunner): FieldsWriter {
+  return new WorkerPool<FieldsOrder, FlushedFields>({
+    module: new URL('./flush-journals.ts', import.meta.url),
+    yields: true,
+    inline: {
+      fits: ({ events, sources }) => events < FEW_EVENTS || sources.some((source) => 'table' in source),
+      run: (order) => writeFlushedFields(order, runner),
+    },
+  });
 }
 
 /** Writes the fields of unflushed events, in SQL, into segments that are not published yet. When this rejects, no file is left. */

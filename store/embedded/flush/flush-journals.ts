@@ -6,7 +6,7 @@ import { JournalEvents } from '../parquet/journal-events.ts';
 import { writeSegmentFile } from '../parquet/segment-file.ts';
 import { type Address, SegmentKernel } from '../parquet/segment-kernel.ts';
 import { type PartitionZone, planFlush, type SegmentPlan } from '../segment/segment-plan.ts';
-import { writeSegments } from '../segment/segment-writer.ts';
+import { NewSegments } from '../segment/segment-writer.ts';
 import type { FieldsOrder, FlushedFields } from './flush-fields.ts';
 
 /** The columns by which events are ordered and planned into segments, by the number of the event. */
@@ -18,7 +18,7 @@ interface EventKeys {
   readonly sequences: Float64Array;
 }
 
-/** The work of the thread of `FieldsWriter`. */
+/** The work of the thread of a `FieldsWriter`. */
 export function startWork(): (order: FieldsOrder) => Promise<FlushedFields> {
   const kernel = new SegmentKernel();
   return (order) => flushJournals(order, kernel);
@@ -39,22 +39,21 @@ export async function flushJournals(order: Omit<FieldsOrder, 'endSequence'>, ker
   const sorted = orderOf(journals);
   const encoder = new ColumnEncoder(journals);
   const rows = new Float64Array(journals.count);
-  const segments = await writeSegments(
-    segmentsFolder,
-    stem,
-    planFlush(partitionZonesOf(sorted, keys, firstSequence)),
-    async (plan, first, path) => {
-      const events = eventsOf(plan, sorted, keys);
-      const zones = new Int32Array(events.length);
-      for (let row = 0; row < events.length; row += 1) {
-        const event = events[row] as number;
-        zones[row] = keys.zones[event] as number;
-        rows[first + row] = keys.sequences[event] as number;
-      }
-      writeSegmentFile(path, { events, zones, firstBlobPointer: blobPointerTo(blobFile, first) }, encoder);
-    },
-  );
-  return { segments, rows };
+  await using segments = new NewSegments(segmentsFolder, stem);
+  for (const plan of planFlush(partitionZonesOf(sorted, keys, firstSequence))) {
+    const events = eventsOf(plan, sorted, keys);
+    const zones = new Int32Array(events.length);
+    const first = segments.rows;
+    for (let row = 0; row < events.length; row += 1) {
+      const event = events[row] as number;
+      zones[row] = keys.zones[event] as number;
+      rows[first + row] = keys.sequences[event] as number;
+    }
+    await using file = segments.begin();
+    writeSegmentFile(file.temporaryPath, { events, zones, firstBlobPointer: blobPointerTo(blobFile, first) }, encoder);
+    await segments.add(plan, file);
+  }
+  return { segments: await segments.finish(), rows };
 }
 
 /** Numbers of eight bytes are read as two words, because bigints are slow. */

@@ -1,6 +1,6 @@
 import type { BlobFileWriter } from '../blob/blob-file-writer.ts';
 import type { ImmutableMemtable } from '../memtable/memtable-loader.ts';
-import { removeFiles, writeWhole } from '../runtime/file-output.ts';
+import { NewFile, removeFiles } from '../runtime/file-output.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import { sourcesOf } from '../snapshot/growing-segment.ts';
 import { packIngestTimes } from '../snapshot/ingest-times.ts';
@@ -18,6 +18,8 @@ export interface FlushTurn {
   readonly before: Promise<void>;
   /** Called when the segments are written and only the logs are left. Then the next flush may begin. */
   readonly onFieldsWritten: () => void;
+  /** Called when the memtable is published. */
+  readonly onPublished: () => void;
 }
 
 /** The fields of a memtable without events: its journals had expired events and source offsets only. */
@@ -31,15 +33,19 @@ export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, 
   const stem = `j${progress.flushedJournal}-${now().toString(36)}`;
   const blobFileName = `${stem}-log.parquet`;
   const isEmpty = memtable.events === 0;
-  const { segments, rows } = isEmpty ? NO_FIELDS : await fields.write(fieldsOrder(closed, stem, segmentsFolder));
+  let written = NO_FIELDS;
   try {
+    if (!isEmpty) {
+      written = await fields.run(fieldsOrder(closed, stem, segmentsFolder));
+    }
     turn.onFieldsWritten();
-    const blobFile = isEmpty ? undefined : await writeLogs(closed, rows, blobFileName, options);
+    const blobFile = isEmpty ? undefined : await writeLogs(closed, written.rows, blobFileName, options);
     await turn.before;
-    publishSegments({ written: segments, growingSegments: memtable.parts, segments: [], blobFile, progress }, options);
+    publishSegments({ written: written.segments, growingSegments: memtable.parts, segments: [], blobFile, progress }, options);
+    turn.onPublished();
   } catch (error) {
-    await removeFiles(segmentsFolder, [...segments, { file: blobFileName }]);
-    throw error;
+    await removeFiles(segmentsFolder, [...written.segments, { file: blobFileName }]);
+    throw aliases.withOriginalPaths(error);
   }
 }
 
@@ -62,7 +68,9 @@ async function writeLogs(
   { blobFiles, aliases }: FlushOptions,
 ): Promise<BlobFile> {
   const logs = memtable.table.logs.slices;
-  const bytes = await writeWhole(aliases.segmentsFolder, file, (path) => blobFiles.runInlineOrOnThread({ path, logs, rows }));
+  await using blobFile = new NewFile(aliases.segmentsFolder, file);
+  await blobFiles.run({ path: blobFile.temporaryPath, logs, rows });
+  const bytes = await blobFile.keep();
   const [firstJournal] = memtable.journals;
   return {
     number: progress.flushedJournal,

@@ -1,6 +1,6 @@
 import { StoreError, type StoreLogger } from '../../event-store.ts';
 import type { FlushQueue, ImmutableMemtable } from '../memtable/memtable-loader.ts';
-import { type FlushOptions, type FlushTurn, flushMemtable } from './flush-memtable.ts';
+import { type FlushOptions, flushMemtable } from './flush-memtable.ts';
 
 /**
  * Maximum number of immutable memtables in memory: one whose logs are written, one whose fields are written, and one that waits. The loader
@@ -70,11 +70,34 @@ export class Flusher implements FlushQueue {
     await this.#running;
   }
 
+  /**
+   * Flushes what waits until nothing does. It writes the fields of a memtable while the logs of the one before are written. After a
+   * failure, once no flush is under way, it begins again with the first memtable that is not published.
+   */
   async #run(): Promise<void> {
-    while (!this.#stopped && this.#waiting.length > 0) {
+    const underWay = new Map<ImmutableMemtable, Promise<void>>();
+    let last = Promise.resolve();
+    while (underWay.size > 0 || (!this.#stopped && this.#waiting.length > 0)) {
+      const closed = this.#stopped ? undefined : this.#waiting.find((one) => !underWay.has(one));
+      const goesOn = Promise.withResolvers<void>();
+      if (closed === undefined) {
+        this.#onArrival = goesOn.resolve;
+      } else {
+        const onPublished = () => {
+          underWay.delete(closed);
+          this.#failure = undefined;
+          this.#waiting.shift();
+          this.#letWaitersOn();
+        };
+        last = flushMemtable(closed, { before: last, onFieldsWritten: goesOn.resolve, onPublished }, this.#options);
+        underWay.set(closed, last);
+      }
       try {
-        await this.#flushWaiting();
+        await Promise.race([goesOn.promise, last]);
       } catch (error) {
+        await Promise.allSettled(underWay.values());
+        underWay.clear();
+        last = Promise.resolve();
         this.#failure = error as Error;
         this.#letWaitersOn();
         this.#options.logger.error({ err: error }, 'flushing failed; the events stay in memory and in the journal, and it is tried again');
@@ -82,40 +105,6 @@ export class Flusher implements FlushQueue {
       }
     }
     this.#running = undefined;
-  }
-
-  /** Writes the fields of a memtable while the logs of the one before are written. Rejects when a flush fails, once none is under way. */
-  async #flushWaiting(): Promise<void> {
-    const begun = new Set<ImmutableMemtable>();
-    let published = Promise.resolve();
-    for (;;) {
-      const closed = this.#stopped ? undefined : this.#waiting.find((one) => !begun.has(one));
-      if (closed === undefined) {
-        const arrived = Promise.withResolvers<void>();
-        this.#onArrival = arrived.resolve;
-        await Promise.race([published, arrived.promise]);
-        if (this.#stopped || this.#waiting.length === 0) {
-          return await published;
-        }
-        continue;
-      }
-      begun.add(closed);
-      const fieldsWritten = Promise.withResolvers<void>();
-      published = this.#flush(closed, { before: published, onFieldsWritten: fieldsWritten.resolve });
-      await Promise.race([fieldsWritten.promise, published]);
-    }
-  }
-
-  async #flush(closed: ImmutableMemtable, turn: FlushTurn): Promise<void> {
-    try {
-      await flushMemtable(closed, turn, this.#options);
-    } catch (error) {
-      await Promise.allSettled([turn.before]);
-      throw error;
-    }
-    this.#failure = undefined;
-    this.#waiting.shift();
-    this.#letWaitersOn();
   }
 
   #letWaitersOn(): void {

@@ -46,13 +46,18 @@ export function writeSegmentFile(path: string, { events, zones, firstBlobPointer
   const file = new FileOutput(path);
   try {
     file.put(PARQUET_MAGIC);
-    const groups = rowGroupsOf(zones).map(([from, to]) => {
+    const groups = rowGroupsOf(zones).map(([from, to]): RowGroup => {
+      const start = file.offset;
       const rows = {
         events: events.subarray(from, to),
         zones: zones.subarray(from, to),
         firstBlobPointer: firstBlobPointer + BigInt(from),
       };
-      return writeRowGroup(file, rows, encoder);
+      encoder.begin(rows.events);
+      const columns = COLUMNS.map((column) => writeChunk(file, column, to - from, pagesOf(column, rows, encoder)));
+      // The next row group overwrites the pages.
+      file.write();
+      return { columns, num_rows: BigInt(to - from), total_byte_size: BigInt(file.offset - start) };
     });
     for (const piece of parquetFooter({ name: 'events', columns: COLUMNS, groups }, file.offset)) {
       file.put(piece);
@@ -61,15 +66,6 @@ export function writeSegmentFile(path: string, { events, zones, firstBlobPointer
   } finally {
     file.close();
   }
-}
-
-function writeRowGroup(file: FileOutput, rows: SegmentRows, encoder: ColumnEncoder): RowGroup {
-  const start = file.offset;
-  encoder.begin(rows.events);
-  const columns = COLUMNS.map((column) => writeChunk(file, column, rows.events.length, pagesOf(column, rows, encoder)));
-  // The next row group overwrites the pages.
-  file.write();
-  return { columns, num_rows: BigInt(rows.events.length), total_byte_size: BigInt(file.offset - start) };
 }
 
 function pagesOf({ name, repetition_type }: ParquetColumn, { zones, firstBlobPointer }: SegmentRows, encoder: ColumnEncoder): ColumnPages {

@@ -57,20 +57,34 @@ export class FileOutput {
 }
 
 /**
- * Writes a file of the segments folder under a temporary name, syncs it and renames it; resolves with its size in bytes. The caller syncs
- * the folder. When this rejects, no file is left.
+ * A new file of the segments folder, which has a temporary name until it is kept. The caller syncs the folder. Where it is disposed before
+ * it is kept, no file is left.
  */
-export async function writeWhole(folder: string, file: string, write: (path: string) => Promise<unknown>): Promise<number> {
-  const path = join(folder, file);
-  const temporary = `${path}.tmp`;
-  try {
-    await write(temporary);
-    const bytes = await syncFile(temporary);
-    await rename(temporary, path);
+export class NewFile implements AsyncDisposable {
+  readonly #path: string;
+  #isKept = false;
+
+  constructor(folder: string, file: string) {
+    this.#path = join(folder, file);
+  }
+
+  /** Where its content is to be written. */
+  get temporaryPath(): string {
+    return `${this.#path}.tmp`;
+  }
+
+  /** Syncs what was written and gives the file its name. Resolves with its size in bytes. */
+  async keep(): Promise<number> {
+    const bytes = await syncFile(this.temporaryPath);
+    await rename(this.temporaryPath, this.#path);
+    this.#isKept = true;
     return bytes;
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isKept) {
+      await rm(this.temporaryPath, { force: true });
+    }
   }
 }
 

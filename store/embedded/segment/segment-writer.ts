@@ -7,45 +7,64 @@ import {
 import type { SqlFragment } from '../../../sql/statement.ts';
 import { syncFolder } from '../../data-folder.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
-import { removeFiles, writeWhole } from '../runtime/file-output.ts';
+import { NewFile, removeFiles } from '../runtime/file-output.ts';
 import type { UnpublishedSegment } from './segment.ts';
 import { type PartitionZone, partitionZone, type SegmentPlan } from './segment-plan.ts';
 
 /** Fewer events are written on the calling thread: another thread takes longer to start. */
 export const FEW_EVENTS = 20_000;
 
-/** Writes a planned segment to a new file. `first` counts the rows of the segments that were planned before it. */
-export type WriteSegment = (plan: SegmentPlan, first: number, path: string) => Promise<void>;
-
 /**
- * Writes the planned segments as Parquet files, which count once the catalog has them. `stem` begins their names; no two calls that succeed
- * have the same. When this rejects, no file is left.
+ * New segments of a folder, which count once the catalog has them. Where they are disposed before they are finished, no file is left.
  *
  * A segment has no checksum. A start compares its size with that in the catalog, and what DuckDB cannot decode ends a search in an error;
  * a value that was changed on the disk is answered as it is.
  */
-export async function writeSegments(
-  folder: string,
-  stem: string,
-  plans: readonly SegmentPlan[],
-  write: WriteSegment,
-): Promise<UnpublishedSegment[]> {
-  const written: UnpublishedSegment[] = [];
-  let first = 0;
-  try {
-    for (const [index, plan] of plans.entries()) {
-      const file = `${stem}-${index}.parquet`;
-      const before = first;
-      const bytes = await writeWhole(folder, file, (path) => write(plan, before, path));
-      written.push({ ...plan.content, file, bytes });
-      first += plan.content.rows;
-    }
-  } catch (error) {
-    await removeFiles(folder, written);
-    throw error;
+export class NewSegments implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #stem: string;
+  readonly #written: UnpublishedSegment[] = [];
+  #rows = 0;
+  #areFinished = false;
+
+  /** `stem` begins the names of the files. No two that are finished have the same. */
+  constructor(folder: string, stem: string) {
+    this.#folder = folder;
+    this.#stem = stem;
   }
-  await syncFolder(folder);
-  return written;
+
+  /** The rows of the segments that are written. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** The file of the next segment. */
+  begin(): NewFile {
+    return new NewFile(this.#folder, this.#nextName);
+  }
+
+  /** Keeps the file of a planned segment, which has been written. */
+  async add({ content }: SegmentPlan, file: NewFile): Promise<void> {
+    const bytes = await file.keep();
+    this.#written.push({ ...content, file: this.#nextName, bytes });
+    this.#rows += content.rows;
+  }
+
+  async finish(): Promise<UnpublishedSegment[]> {
+    await syncFolder(this.#folder);
+    this.#areFinished = true;
+    return this.#written;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#areFinished) {
+      await removeFiles(this.#folder, this.#written);
+    }
+  }
+
+  get #nextName(): string {
+    return `${this.#stem}-${this.#written.length}.parquet`;
+  }
 }
 
 /** At least the rows of a slice. `first` counts the rows of the slices before it. */
@@ -72,7 +91,12 @@ export async function writeAsSegments(
   const counts = (await runner.run(partitionZoneCountStatement(events, partitionMs))).map(partitionZone);
   const plans = plan(counts);
   const rowsOfSlice = await rows(plans.length);
-  return await writeSegments(segmentsFolder, stem, plans, async ({ slice }, first, path) => {
-    await runner.run(writeSegmentStatement(rowsOfSlice(slice, first), slice, path));
-  });
+  await using segments = new NewSegments(segmentsFolder, stem);
+  for (const planned of plans) {
+    await using file = segments.begin();
+    const { slice } = planned;
+    await runner.run(writeSegmentStatement(rowsOfSlice(slice, segments.rows), slice, file.temporaryPath));
+    await segments.add(planned, file);
+  }
+  return await segments.finish();
 }

@@ -114,7 +114,7 @@ test('a blob file that is written in a thread is the same as one that is written
   const logs = Array.from({ length: 3_000 }, (_, n) => `{"n":${n},"text":"${'abc'.repeat(n % 90)}"}`);
   const rows = Float64Array.from(logs, (_, n) => (n * 7) % 3_000);
   const writer = createBlobFileWriter();
-  await writer.runInlineOrOnThread({ path: join(folder, 'beside'), logs: growingLogs(logs).slices, rows });
+  await writer.run({ path: join(folder, 'beside'), logs: growingLogs(logs).slices, rows });
   await writer.close();
   writeBlobFile({ path: join(folder, 'here'), logs: growingLogs(logs).slices, rows });
   expect(readFileSync(join(folder, 'beside')).equals(readFileSync(join(folder, 'here')))).toBe(true);
