@@ -152,6 +152,19 @@ describe('a request that is copied as curl', () => {
     expect(shown.total).toBe(167);
   });
 
+  test('is copied whole where the browser keeps the clipboard from pages without HTTPS', async () => {
+    const initScript = `${setKey} Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined });`;
+    const { page } = await openPage(LINK, { initScript });
+    await linesAround(page, 0);
+    await choose(page, 'Copy the export as curl');
+    await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(app.url);
+    expect(await other.evaluate('navigator.clipboard.readText()')).toMatch(
+      /^curl -sS '.*\/export' \\\n {2}-H .* \\\n {2}--json '\{.*\}'$/s,
+    );
+  });
+
   test('gives in a shell all events', async () => {
     const { page, lastQuestion } = await openPage(LINK, DOWNLOADS);
     await linesAround(page, 0);

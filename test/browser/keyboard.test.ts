@@ -148,8 +148,10 @@ test('the keyboard keeps its place where what it is used on goes away', async ()
     .first()
     .press('Enter');
   await page.getByRole('menuitem', { name: 'What is different' }).press('Enter');
+  const different = page.getByRole('region', { name: 'What is different' });
+  await expect.poll(() => different.getByRole('status').textContent()).toMatch(/^[\d,]+ events against [\d,]+ others$/);
   await page.getByRole('button', { name: 'Close' }).press('Enter');
-  await expect.poll(() => page.getByRole('region', { name: 'What is different' }).count()).toBe(0);
+  await expect.poll(() => different.count()).toBe(0);
   expect(await focused(page)).not.toMatch(/^body/);
 });
 

@@ -27,7 +27,7 @@ export function DifferencePanel() {
   return html`<section class="panel difference" aria-labelledby="difference-title">
     <header>
       <h2 id="difference-title">What is different ${wordsOf(comparison, explorer.value.clock)}</h2>
-      <p class="dim">${countText(totals.selected)} events against ${countText(totals.all - totals.selected)} others</p>
+      <p class="dim" role="status">${countText(totals.selected)} events against ${countText(totals.all - totals.selected)} others</p>
       <span class="spacer" />
       <${Narrow} comparison=${comparison} />
       <button type="button" title="Stop comparing (x)" data-shortcut="x" onClick=${() => apply({ comparison: null })}>Close</button>

@@ -1,6 +1,7 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
 import { filterChange, isDimension, mayBeEmpty, type Side } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
+import { writeClipboard } from './clipboard.ts';
 import { valueText } from './format.ts';
 import { type Children, html } from './html.ts';
 import { openMenu } from './menu.ts';
@@ -16,7 +17,7 @@ export function filterBy(side: Side, field: GroupDimension, value: string): void
 /** Writes a text to the clipboard. */
 export async function copy(text: string): Promise<void> {
   try {
-    await navigator.clipboard.writeText(text);
+    await writeClipboard(text);
     say('Copied');
   } catch (error) {
     say(`The browser did not let it be copied: ${error instanceof Error ? error.message : error}`);

@@ -54,12 +54,18 @@ export interface SearchWindow {
 }
 
 /**
- * The window of `--last`, `--from` and `--to`. `--last` reaches back from `--to`, and without `--to` from now. Throws UsageError.
+ * The window of `--last`, `--from` and `--to`. `--last` reaches back from `--to`, and without `--to` from now. Throws UsageError, also
+ * where the window would be empty.
  */
 export function windowOf(flags: Flags, nowMs: number): SearchWindow {
   const to = optional(flags, 'to', (text) => pointInTime('to', text)) ?? nowMs;
   const from = optional(flags, 'from', (text) => pointInTime('from', text));
   if (from !== null && flags['last'] !== undefined) throw new UsageError('--from and --last are both given; allowed: one of them');
+  if (from !== null && flags['to'] !== undefined && from >= to) {
+    throw new UsageError(
+      `--to ${JSON.stringify(flags['to'])} is not allowed; allowed: a time after --from ${JSON.stringify(flags['from'])}`,
+    );
+  }
   const last = optional(flags, 'last', (text) => duration('last', text, REACH_HOURS / 24)) ?? REACH_HOURS * HOUR_MS;
   return { from: from ?? to - last, to };
 }

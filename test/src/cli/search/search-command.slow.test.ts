@@ -151,6 +151,12 @@ describe('shieldlog search', () => {
     ['a value', ['a', '-ip:1.2.3.4/99'], 2, '/99"\n  a -ip:1.2.3.4/99\n        ^\n'],
     ['a time', ['--last', '80h'], 2, 'shieldlog: --last "80h" is not allowed; allowed: a time such as 30s, 15m, 1h, 1d, up to 3d\n'],
     ['a window', ['--from', '2000-01-01'], 2, 'shieldlog: --from must be at least '],
+    [
+      'an end before the beginning',
+      ['--from', '2026-01-02', '--to', '2026-01-01'],
+      2,
+      'shieldlog: --to "2026-01-01" is not allowed; allowed: a time after --from "2026-01-02"',
+    ],
     ['an end in the future', ['--to', '2999-01-01', '--from', '2998-01-01'], 2, 'shieldlog: --to must be at most '],
     ['a page', ['--page', '0'], 2, 'shieldlog: --page "0" is not allowed; allowed: a whole number 1..'],
     ['a limit', ['--limit', '501'], 2, 'shieldlog: --limit "501" is not allowed; allowed: a whole number 1..500\n'],
