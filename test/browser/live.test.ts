@@ -25,6 +25,10 @@ test('live mode shows events as they are posted, newest first, those that match 
   await post('other country', { country: 'NL' });
   await post('second');
   await expect.poll(ids).toEqual(['second', 'first']);
+  // Screen readers are not told of each event.
+  const results = page.getByRole('region', { name: 'Results' });
+  expect(await results.getByRole('status').textContent()).toBe('Watching');
+  expect(await results.textContent()).toContain('Watching; 2 events');
   const pause = page.getByRole('button', { name: 'Pause' });
   await pause.click();
   await post('third');

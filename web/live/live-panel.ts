@@ -55,8 +55,9 @@ function LiveStatus() {
   const { kind, detail } = tailState.value;
   const isBad = kind !== 'watching' && kind !== 'connecting';
   const words = detail === '' ? WORDS[kind] : `${WORDS[kind]}: ${detail}`;
-  return html`<span role="status">
-    <span class=${isBad ? 'failed' : ''}>${words}</span>; ${listWords(liveList.value)}
+  // How many events there are changes all the time: read aloud, it would leave no room for anything else.
+  return html`<span>
+    <span role="status" class=${isBad ? 'failed' : ''}>${words}</span>; ${listWords(liveList.value)}
     ${kind === 'refused' ? html` <button type="button" onClick=${watchAgain}>Try again</button>` : null}
   </span>`;
 }
