@@ -166,3 +166,18 @@ test('what has the focus says what it is', async () => {
     .getAttribute('aria-description');
   expect(description).toBe('asn');
 });
+
+test('what has the focus is not below the bar at the top, whichever way Tab goes', async () => {
+  const { page } = await openPage('zone=1&q=-country:DE', { viewport: { width: 1280, height: 500 } });
+  await linesAround(page, 0);
+  const bar = page.getByRole('banner');
+  await tabTo(page, /^grid/);
+  let [name, covered] = ['', 0];
+  while (covered === 0 && !name.startsWith('slider')) {
+    await page.keyboard.press('Shift+Tab');
+    name = await focused(page);
+    const { height } = (await bar.boundingBox()) ?? { height: 0 };
+    covered = Math.max(0, height - Number(await page.evaluate('document.activeElement.getBoundingClientRect().top')));
+  }
+  expect([name.slice(0, 6), Math.round(covered)]).toEqual(['slider', 0]);
+});

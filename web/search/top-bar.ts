@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { askAgain } from '../state/answers.ts';
 import { apply, canUndo, explorer, undo } from '../state/explorer.ts';
 import { html } from '../widgets/html.ts';
@@ -23,6 +24,23 @@ function AutoRefresh() {
   </button>`;
 }
 
+/** Keeps what gets the focus from under the bar, which stays at the top of the window where there is room for it. */
+function useScrollPadding() {
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const element = bar.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => {
+      const isSticky = getComputedStyle(element).position === 'sticky';
+      // The ring around what has the focus needs some room, too.
+      document.documentElement.style.scrollPaddingTop = isSticky ? `calc(${element.offsetHeight}px + 0.5rem)` : '';
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return bar;
+}
+
 interface TopBarProps {
   /** Buttons of panels, beside those of the search. */
   readonly children?: unknown;
@@ -30,7 +48,8 @@ interface TopBarProps {
 
 /** Zones, time and conditions, and what concerns the whole page. */
 export function TopBar({ children }: TopBarProps) {
-  return html`<header class="top">
+  const bar = useScrollPadding();
+  return html`<header class="top" ref=${bar}>
     <div class="top-line">
       <h1>shieldlog</h1>
       <${ZonePicker} />
