@@ -20,15 +20,14 @@ interface EventKeys {
 
 /** The work of the thread of a `FieldsWriter`. */
 export function startWork(): (order: FieldsOrder) => Promise<FlushedFields> {
-  const kernel = new SegmentKernel();
-  return (order) => flushJournals(order, kernel);
+  return flushJournals.bind(null, new SegmentKernel());
 }
 
 /**
  * Writes the fields of journals, as `writeFlushedFields` does in SQL, into segments that are not published yet. All sources are journals.
  * The error about a journal that cannot be read names its file. When this rejects, no file is left.
  */
-export async function flushJournals(order: Omit<FieldsOrder, 'endSequence'>, kernel: SegmentKernel): Promise<FlushedFields> {
+export async function flushJournals(kernel: SegmentKernel, order: Omit<FieldsOrder, 'endSequence'>): Promise<FlushedFields> {
   const { segmentsFolder, stem, sources, blobFile, firstSequence } = order;
   const paths = sources.flatMap((source) => ('path' in source ? [source.path] : []));
   const journals = new JournalEvents(paths, kernel);

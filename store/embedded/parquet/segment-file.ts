@@ -46,19 +46,20 @@ export function writeSegmentFile(path: string, { events, zones, firstBlobPointer
   const file = new FileOutput(path);
   try {
     file.put(PARQUET_MAGIC);
-    const groups = rowGroupsOf(zones).map(([from, to]): RowGroup => {
+    const groups: RowGroup[] = [];
+    for (const [from, to] of rowGroupsOf(zones)) {
       const start = file.offset;
-      const rows = {
+      const group = {
         events: events.subarray(from, to),
         zones: zones.subarray(from, to),
         firstBlobPointer: firstBlobPointer + BigInt(from),
       };
-      encoder.begin(rows.events);
-      const columns = COLUMNS.map((column) => writeChunk(file, column, to - from, pagesOf(column, rows, encoder)));
+      encoder.begin(group.events);
+      const columns = COLUMNS.map((column) => writeChunk(file, column, to - from, pagesOf(column, group, encoder)));
       // The next row group overwrites the pages.
       file.write();
-      return { columns, num_rows: BigInt(to - from), total_byte_size: BigInt(file.offset - start) };
-    });
+      groups.push({ columns, num_rows: BigInt(to - from), total_byte_size: BigInt(file.offset - start) });
+    }
     for (const piece of parquetFooter({ name: 'events', columns: COLUMNS, groups }, file.offset)) {
       file.put(piece);
     }

@@ -106,10 +106,10 @@ test('a journal that is not as journals are is named, and nothing is written', a
   shorter.writeUInt32LE(1, action - 4);
   for (const content of [Buffer.alloc(0), whole.subarray(0, whole.length - 1), whole.subarray(100), overlong, shorter]) {
     writeFileSync(path, content);
-    await expect(flushJournals(order, kernel)).rejects.toThrow(path);
+    await expect(flushJournals(kernel, order)).rejects.toThrow(path);
   }
   writeFileSync(path, whole);
-  await expect(flushJournals({ ...order, events: 4 }, kernel)).rejects.toThrow(/hold 3 events instead of 4/);
+  await expect(flushJournals(kernel, { ...order, events: 4 })).rejects.toThrow(/hold 3 events instead of 4/);
   expect(readdirSync(order.segmentsFolder)).toEqual([]);
   await expectFlushedAlike(order, kernel);
 });

@@ -43,7 +43,7 @@ export async function expectFlushedAlike(order: FieldsOrder, kernel: SegmentKern
   const connection = await engine.connect();
   try {
     const expected = await writeFlushedFields({ ...order, stem: 'duckdb' }, new StatementRunner(connection));
-    const flushed = await flushJournals(order, kernel);
+    const flushed = await flushJournals(kernel, order);
     expect(contentOf(flushed)).toEqual(contentOf(expected));
     for (const [index, { file }] of flushed.segments.entries()) {
       const readRows = async (columns: string, name: string): Promise<DuckDBValue[][]> => {
