@@ -104,7 +104,7 @@ class DemoFeeder {
 
   async fill(signal: AbortSignal): Promise<void> {
     const { store, logger } = this.#options;
-    const appends = new AppendWindow(store);
+    const appends = new AppendWindow();
     const startedAt = performance.now();
     let [events, sinceYield] = [0, 0];
     if (this.#next < this.#end) logger.info({}, 'the demo feed is filling the past with events');
@@ -115,7 +115,7 @@ class DemoFeeder {
       if (this.#builder.eventCount >= MAX_BATCH_EVENTS || this.#next === this.#end) {
         await appends.room();
         const batch = this.#builder.take();
-        appends.start(batch, { onSettled: () => this.#builder.release(batch) });
+        appends.add(store.append(batch), { onSettled: () => this.#builder.release(batch) });
       }
       if (sinceYield >= YIELD_AFTER_EVENTS) {
         sinceYield = 0;

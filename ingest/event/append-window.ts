@@ -1,4 +1,4 @@
-import type { AppendReceipt, EventBatch, EventStore } from '../../store/event-store.ts';
+import type { AppendReceipt } from '../../store/event-store.ts';
 
 /**
  * Backpressure: no source reads on while more bytes than these wait to be stored, however many uploads and partitions there are, so that
@@ -18,16 +18,11 @@ interface AfterAppend {
   readonly onSettled: () => void;
 }
 
-/** Hands batches to the store, a few at the same time, so that writing one overlaps with loading another. */
+/** The appends of one source that are under way: a few at the same time, so that writing one batch overlaps with loading another. */
 export class AppendWindow {
-  readonly #store: EventStore;
   readonly #underWay = new Set<Promise<void>>();
   readonly #failures: Error[] = [];
   #duplicates: number | null = 0;
-
-  constructor(store: EventStore) {
-    this.#store = store;
-  }
 
   get hasRoom(): boolean {
     return this.#underWay.size < MAX_APPENDS;
@@ -38,10 +33,9 @@ export class AppendWindow {
     return this.#duplicates;
   }
 
-  /** Hands a batch over without waiting for it. */
-  start(batch: EventBatch, { onStored, onFailed = (error) => this.#failures.push(error), onSettled }: AfterAppend): void {
-    const append: Promise<void> = this.#store
-      .append(batch)
+  /** Keeps an append that the store has begun, and does not wait for it. */
+  add(begun: Promise<AppendReceipt>, { onStored, onFailed = (error) => this.#failures.push(error), onSettled }: AfterAppend): void {
+    const append: Promise<void> = begun
       .then((receipt) => {
         const { duplicates } = receipt;
         this.#duplicates = this.#duplicates === null || duplicates === null ? null : this.#duplicates + duplicates;

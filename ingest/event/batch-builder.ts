@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type DeadLetter, type EventBatch, memoryOfLetter, type SourceOffset } from '../../store/event-store.ts';
+import { ConvertedEvents } from './converted-events.ts';
 import { EventConverter } from './event-converter.ts';
-import type { LineReceiver } from './event-kernel.ts';
 import { type EventRules, type EventVerdict, LARGEST_EVENT_BYTES } from './event-verdict.ts';
 import { messageLogId } from './log-id.ts';
 import { KEPT_START_BYTES, type LongPiece, textStart } from './partial-event.ts';
@@ -21,8 +21,9 @@ const NO_MESSAGE: Message = { topic: '', partition: -1, offset: 0n };
 
 /** Collects raw events into a batch for the store: good ones as columns and packed logs, bad ones as dead letters, old ones as a count. */
 export class BatchBuilder {
-  readonly #converter: EventConverter;
-  #eventCount = 0;
+  /** Adds the accepted events. Usual ones may be given to it as the lines that they stand on. */
+  readonly converter: EventConverter;
+  readonly #events = new ConvertedEvents();
   #expiredCount = 0;
   #deadLetters: DeadLetter[] = [];
   #deadLetterBytes = 0;
@@ -32,7 +33,7 @@ export class BatchBuilder {
   readonly #sourceId = () => messageLogId(this.#message);
 
   constructor(options: EventRules) {
-    this.#converter = new EventConverter(options);
+    this.converter = new EventConverter(options, this.#events);
   }
 
   /** A message of any kind moves the partition's source offset past it. The bytes are copied. `value` is null for a tombstone. */
@@ -56,16 +57,7 @@ export class BatchBuilder {
 
   /** The same, but the caller deals with a rejected one. */
   tryEvent(bytes: Uint8Array): EventVerdict {
-    return this.#count(this.#converter.convert(bytes, null));
-  }
-
-  /** Adds the usual events among the lines that end in a chunk, as `EventConverter.convertLines` does. The bytes are copied. */
-  addLines(chunk: Buffer, { added, other }: LineReceiver): number {
-    const count = (events: number) => {
-      this.#eventCount += events;
-      added(events);
-    };
-    return this.#converter.convertLines(chunk, { added: count, other });
+    return this.#count(this.converter.convert(bytes, null));
   }
 
   /**
@@ -74,7 +66,7 @@ export class BatchBuilder {
    */
   addDeadLetterAgain({ bytes, topic, partition, offset }: Pick<DeadLetter, 'bytes' | 'topic' | 'partition' | 'offset'>): EventVerdict {
     const sourceId = topic === null ? null : () => messageLogId({ topic, partition, offset });
-    return this.#count(this.#converter.convert(bytes, sourceId));
+    return this.#count(this.converter.convert(bytes, sourceId));
   }
 
   /** Keeps bytes that are no event, with the zone that it would be in. The bytes are copied. */
@@ -95,29 +87,28 @@ export class BatchBuilder {
 
   /** Accepted events. */
   get eventCount(): number {
-    return this.#eventCount;
+    return this.converter.eventCount;
   }
 
   /** Memory that the batch holds: columns, logs and dead letters. */
   get byteLength(): number {
-    return this.#converter.byteLength + this.#deadLetterBytes;
+    return this.converter.byteLength + this.#deadLetterBytes;
   }
 
   /** Nothing would be lost if the batch were not appended. */
   get isEmpty(): boolean {
-    return this.#eventCount === 0 && this.#expiredCount === 0 && this.#deadLetters.length === 0 && this.#lastMessages.size === 0;
+    return this.eventCount === 0 && this.#expiredCount === 0 && this.#deadLetters.length === 0 && this.#lastMessages.size === 0;
   }
 
   /** Returns the batch that was collected so far and begins the next. */
   take(): EventBatch {
+    this.converter.drain();
     const batch: EventBatch = {
-      ...this.#converter.take(),
-      eventCount: this.#eventCount,
+      ...this.#events.take(),
       sourceOffsets: this.#sourceOffsets(),
       deadLetters: this.#deadLetters,
       expiredCount: this.#expiredCount,
     };
-    this.#eventCount = 0;
     this.#expiredCount = 0;
     this.#deadLetters = [];
     this.#deadLetterBytes = 0;
@@ -128,7 +119,7 @@ export class BatchBuilder {
 
   /** Takes back the memory of a batch that was taken and that nobody reads any more. */
   release(batch: EventBatch): void {
-    this.#converter.release(batch);
+    this.#events.release(batch);
   }
 
   #convertKafka(value: Uint8Array | null): EventVerdict {
@@ -136,13 +127,11 @@ export class BatchBuilder {
       const what = value === null ? 'no value (a tombstone)' : 'an empty value';
       return { kind: 'rejected', reason: `the message has ${what}: a JSON object is required`, zoneId: null };
     }
-    return this.#count(this.#converter.convert(value, this.#sourceId));
+    return this.#count(this.converter.convert(value, this.#sourceId));
   }
 
   #count(verdict: EventVerdict): EventVerdict {
-    if (verdict.kind === 'accepted') {
-      this.#eventCount++;
-    } else if (verdict.kind === 'expired') {
+    if (verdict.kind === 'expired') {
       this.#expiredCount++;
     }
     return verdict;

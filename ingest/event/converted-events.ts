@@ -8,14 +8,18 @@ export class ConvertedEvents {
   readonly #pool = new ChunkPool();
   readonly fields = new ColumnWriter(this.#pool);
   readonly logs = new LineBuffer(this.#pool);
+  /** The number of the events. Who adds one counts it. */
+  count = 0;
 
   get byteLength(): number {
     return this.fields.byteLength + this.logs.byteLength;
   }
 
   /** Returns the events so far and forgets them. */
-  take(): Pick<EventBatch, 'fields' | 'logs'> {
-    return { fields: this.fields.take(), logs: this.logs.take() };
+  take(): Pick<EventBatch, 'fields' | 'logs' | 'eventCount'> {
+    const eventCount = this.count;
+    this.count = 0;
+    return { fields: this.fields.take(), logs: this.logs.take(), eventCount };
   }
 
   /** Takes back the memory of events that were taken and that nobody reads any more. */

@@ -1,6 +1,5 @@
-import { NEWLINE } from '../../query/json-bytes.ts';
-import { ConvertedEvents } from './converted-events.ts';
-import { EventKernel, type LineReceiver } from './event-kernel.ts';
+import type { ConvertedEvents } from './converted-events.ts';
+import { EventKernel } from './event-kernel.ts';
 import { type AllowedTimes, allowedTimes, type EventRules, type EventVerdict } from './event-verdict.ts';
 import { ScannedEvents } from './scanned-events.ts';
 
@@ -10,20 +9,20 @@ const EVENTS_BEFORE_KERNEL = 20;
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
 
 /**
- * Turns events as they come over the wire into columns and packed logs and collects them. The kernel converts the usual ones;
+ * Turns events as they come over the wire into columns and packed logs. The kernel converts the usual ones;
  * `ScannedEvents` reads the others.
  */
 export class EventConverter {
   readonly #rules: EventRules;
   readonly #scanned: ScannedEvents;
-  readonly #events = new ConvertedEvents();
+  readonly #events: ConvertedEvents;
   #kernel: EventKernel | null = null;
   #eventsBeforeKernel = EVENTS_BEFORE_KERNEL;
-  /** Set while `convertLines` hands out a line that the kernel declined: `convert` does not offer it again. */
-  #isDeclined = false;
 
-  constructor(options: EventRules) {
+  /** `events` gets the events, with `drain` all of them. */
+  constructor(options: EventRules, events: ConvertedEvents) {
     this.#rules = options;
+    this.#events = events;
     this.#scanned = new ScannedEvents(options);
   }
 
@@ -37,7 +36,7 @@ export class EventConverter {
     }
     const kernel = this.#kernel;
     if (kernel !== null) {
-      if (!this.#isDeclined && kernel.convert(bytes, sourceId, this.#times(), this.#events)) {
+      if (kernel.convert(bytes, sourceId, this.#times(), this.#events)) {
         return ACCEPTED;
       }
       kernel.drain(this.#events);
@@ -46,28 +45,16 @@ export class EventConverter {
   }
 
   /**
-   * Adds the usual events among the lines that end in a chunk. Each of the other lines goes to `receiver.other`, which may call `convert`
-   * for it. Returns the end of the last line.
+   * Adds the usual events that stand on lines, one after the other, from `from` on. Returns the start of the first line that it does not
+   * add: `convert` is for that one, where it is whole.
    */
-  convertLines(chunk: Buffer, receiver: LineReceiver): number {
-    let start = 0;
-    while (this.#kernel === null) {
-      const newline = chunk.indexOf(NEWLINE, start);
-      if (newline < 0) {
-        return start;
-      }
-      receiver.other(chunk.subarray(start, newline));
-      start = newline + 1;
-    }
-    const other = (line: Uint8Array) => {
-      this.#isDeclined = true;
-      try {
-        receiver.other(line);
-      } finally {
-        this.#isDeclined = false;
-      }
-    };
-    return start + this.#kernel.convertLines(chunk.subarray(start), this.#times(), this.#events, { added: receiver.added, other });
+  convertLines(chunk: Buffer, from: number): number {
+    return this.#kernel === null ? from : this.#kernel.convertLines(chunk, from, this.#times(), this.#events);
+  }
+
+  /** The number of events that were collected. */
+  get eventCount(): number {
+    return this.#events.count + (this.#kernel?.eventCount ?? 0);
   }
 
   /** Bytes of the events that were collected. */
@@ -75,15 +62,9 @@ export class EventConverter {
     return this.#events.byteLength + (this.#kernel?.byteLength ?? 0);
   }
 
-  /** Returns the events that were collected and forgets them. */
-  take(): ReturnType<ConvertedEvents['take']> {
+  /** Adds to the events what the kernel still keeps. */
+  drain(): void {
     this.#kernel?.drain(this.#events);
-    return this.#events.take();
-  }
-
-  /** Takes back the memory of events that were taken and that nobody reads any more. */
-  release(events: ReturnType<ConvertedEvents['take']>): void {
-    this.#events.release(events);
   }
 
   #times(): AllowedTimes {

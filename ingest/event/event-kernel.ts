@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { BATCH_COLUMNS } from '../../query/batch-columns.ts';
-import { NEWLINE } from '../../query/json-bytes.ts';
 import type { ConvertedEvents } from './converted-events.ts';
 import type { AllowedTimes } from './event-verdict.ts';
 import { digestId } from './log-id.ts';
@@ -43,14 +42,6 @@ const LOGS = MASKS + 1;
 /** UTF-8 bytes of a UTF-16 unit. */
 const MAX_CHARACTER_BYTES = 3;
 
-/** Is told of the lines of a chunk, in their order. */
-export interface LineReceiver {
-  /** The kernel took so many events. */
-  readonly added: (events: number) => void;
-  /** A line, without its newline, that the kernel declined; it may be added to the same events before the call returns. */
-  readonly other: (line: Uint8Array) => void;
-}
-
 /**
  * Writes the columns and packed logs of events in their usual form, in WebAssembly (the source is in `kernel/assembly/`). It declines every
  * other event, also one that breaks a rule, without a reason: `ScannedEvents` reads those, and would write the same for the usual ones. It
@@ -71,6 +62,13 @@ export class EventKernel {
   readonly #starts: Uint32Array;
   /** Bytes of the events that the kernel keeps, with the ids that were given for them. */
   #eventBytes = 0;
+  #eventCount = 0;
+  /** The chunk whose lines are converted at the moment; the memory holds the bytes of this block of it. */
+  #chunk: Buffer | null = null;
+  #blockStart = 0;
+  #blockEnd = 0;
+  /** `convertLines` has stopped at a line that it declined. */
+  #hasDeclined = false;
 
   /** Throws a `RangeError` where there is no more address space. */
   constructor() {
@@ -88,13 +86,15 @@ export class EventKernel {
   }
 
   /**
-   * Adds the event to those that the kernel keeps, which go into `events` where there is no room; false where the kernel declines it.
-   * `sourceId` is as for `EventConverter`.
+   * Adds the event to those that the kernel keeps, which go into `events` where there is no room; false where the kernel declines it,
+   * or has declined its line in `convertLines` just now. `sourceId` is as for `EventConverter`.
    */
   convert(bytes: Uint8Array, sourceId: (() => string) | null, { earliestMs, latestMs }: AllowedTimes, events: ConvertedEvents): boolean {
-    if (bytes.length > this.#longestEvent) {
+    if (this.#hasDeclined || bytes.length > this.#longestEvent) {
+      this.#hasDeclined = false;
       return false;
     }
+    this.#chunk = null;
     this.#makeRoom(bytes.length, events);
     this.#memory.set(bytes, this.#inputAt);
     const verdict = this.#exports.convert(bytes.length, earliestMs, latestMs);
@@ -102,26 +102,49 @@ export class EventKernel {
       return false;
     }
     this.#eventBytes += bytes.length;
+    this.#eventCount += 1;
     return true;
   }
 
-  /** Adds the events of the lines that end in a chunk. Returns the end of the last line. */
-  convertLines(chunk: Buffer, times: AllowedTimes, events: ConvertedEvents, receiver: LineReceiver): number {
-    for (let start = 0; ; ) {
-      const block = chunk.subarray(start, start + this.#longestEvent);
-      const end = this.#convertBlock(block, times, events, receiver);
-      if (end > 0) {
-        start += end;
-        continue;
+  /**
+   * Adds the events of the lines from `from` on. Returns the start of the first line that it does not add: one that it declines, one that
+   * is longer than its memory, or one that does not end in the chunk. The call after a declined line goes on behind it.
+   */
+  convertLines(chunk: Buffer, from: number, { earliestMs, latestMs }: AllowedTimes, events: ConvertedEvents): number {
+    const { convertLines, convertedLines, linesStoppedAt } = this.#exports;
+    this.#hasDeclined = false;
+    for (let at = from; ; ) {
+      if (this.#chunk !== chunk || at < this.#blockStart || at > this.#blockEnd) {
+        const block = chunk.subarray(at, at + this.#longestEvent);
+        this.#makeRoom(block.length, events);
+        this.#memory.set(block, this.#linesAt);
+        [this.#chunk, this.#blockStart, this.#blockEnd] = [chunk, at, at + block.length];
       }
-      // A line without an end, or one that is longer than the kernel's memory.
-      const newline = chunk.indexOf(NEWLINE, start + block.length);
-      if (newline < 0) {
-        return start;
+      const chunkAt = this.#linesAt - this.#blockStart;
+      const verdict = convertLines(chunkAt + at, chunkAt + this.#blockEnd, earliestMs, latestMs);
+      const stopped = linesStoppedAt() - chunkAt;
+      this.#eventBytes += stopped - at;
+      this.#eventCount += convertedLines();
+      at = stopped;
+      if (verdict === NEEDS_ID) {
+        // There is room: the digest of an event is shorter than the event.
+        this.#appendWithId(null);
+        this.#eventCount += 1;
+      } else if (verdict === NO_LINE) {
+        this.#chunk = null;
+        if (at === this.#blockStart) {
+          return at;
+        }
+      } else {
+        this.#hasDeclined = true;
+        return at;
       }
-      receiver.other(chunk.subarray(start, newline));
-      start = newline + 1;
     }
+  }
+
+  /** The number of events that the kernel keeps. */
+  get eventCount(): number {
+    return this.#eventCount;
   }
 
   /** Bytes of the columns and logs of the events that the kernel keeps. */
@@ -130,49 +153,26 @@ export class EventKernel {
   }
 
   /** Moves the events that the kernel keeps into `events`. To be called before anything else is added there. */
-  drain({ fields, logs }: ConvertedEvents): void {
+  drain(events: ConvertedEvents): void {
     if (this.#eventBytes === 0) {
       return;
     }
+    const { fields, logs } = events;
     for (const [index, column] of fields.columns.entries()) {
       column.copy(this.#memory, this.#starts[index]!, this.#ends[index]!);
     }
     fields.masks.copy(this.#memory, this.#starts[MASKS]!, this.#ends[MASKS]!);
     logs.appendLines(this.#memory, this.#starts[LOGS]!, this.#ends[LOGS]!);
+    events.count += this.#eventCount;
     this.#ends.set(this.#starts);
     this.#eventBytes = 0;
+    this.#eventCount = 0;
   }
 
   /** Makes room for events of so many bytes, and an id. */
   #makeRoom(bytes: number, events: ConvertedEvents): void {
     if (this.#eventBytes + bytes + this.#longestGivenId > this.#roomForEvents) {
       this.drain(events);
-    }
-  }
-
-  /** Adds the events of the lines that end in a block, which the kernel has room for. Returns the end of the last line. */
-  #convertBlock(block: Buffer, { earliestMs, latestMs }: AllowedTimes, events: ConvertedEvents, { added, other }: LineReceiver): number {
-    const { convertLines, convertedLines, linesStoppedAt } = this.#exports;
-    this.#makeRoom(block.length, events);
-    this.#memory.set(block, this.#linesAt);
-    for (let at = 0; ; ) {
-      const verdict = convertLines(this.#linesAt + at, this.#linesAt + block.length, earliestMs, latestMs);
-      const stopped = linesStoppedAt() - this.#linesAt;
-      this.#eventBytes += stopped - at;
-      at = stopped;
-      added(convertedLines());
-      if (verdict === NO_LINE) {
-        return at;
-      }
-      if (verdict === NEEDS_ID) {
-        // There is room: the digest of an event is shorter than the event.
-        this.#appendWithId(null);
-        added(1);
-      } else {
-        const newline = block.indexOf(NEWLINE, at);
-        other(block.subarray(at, newline));
-        at = newline + 1;
-      }
     }
   }
 

@@ -57,6 +57,7 @@ export class ScannedEvents {
     const derivedLogId = event.fields.has('logId') ? null : (sourceId?.() ?? digestId(bytes.subarray(scanner.openAt, scanner.closeAt + 1)));
     writeFields(scanner, event, derivedLogId, events.fields);
     packLog(canonicalLog(scanner, event), packedValues(scanner, event), events.logs);
+    events.count += 1;
     return ACCEPTED;
   }
 }

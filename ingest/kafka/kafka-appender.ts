@@ -18,7 +18,7 @@ export interface KafkaAppenderOptions {
 /** Collects messages into batches, and appends these in order, a few at a time. Each batch carries its source offsets. */
 export class KafkaAppender {
   readonly #options: KafkaAppenderOptions;
-  readonly #appends: AppendWindow;
+  readonly #appends = new AppendWindow();
   #builder: BatchBuilder;
   #linger: NodeJS.Timeout | undefined;
   #lingered = false;
@@ -27,7 +27,6 @@ export class KafkaAppender {
 
   constructor(options: KafkaAppenderOptions) {
     this.#options = options;
-    this.#appends = new AppendWindow(options.store);
     this.#builder = new BatchBuilder(options);
   }
 
@@ -80,12 +79,13 @@ export class KafkaAppender {
     this.#stopLingering();
     const generation = this.#generation;
     const batch = this.#builder.take();
-    this.#appends.start(batch, {
-      onStored: this.#options.onAppended,
+    const { store, onAppended, onFailure } = this.#options;
+    this.#appends.add(store.append(batch), {
+      onStored: onAppended,
       onFailed: (error) => {
         if (generation === this.#generation) {
           this.discard();
-          this.#options.onFailure(error);
+          onFailure(error);
         }
       },
       onSettled: () => {

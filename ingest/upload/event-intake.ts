@@ -51,12 +51,41 @@ export interface IntakeOptions {
  * store's error where an append failed; with the error of `admit`; or with the signal's reason.
  */
 export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: IntakeOptions): Promise<IntakeReport> {
+  const { signal, onProgress, maxBytes = Number.POSITIVE_INFINITY } = options;
   const intake = new Intake(options);
   const appending = setInterval(() => intake.appendIfIdle(), APPEND_EVERY_MS);
+  let bytes = 0;
+  let turnBegan = performance.now();
   try {
-    await intake.readAll(chunks);
+    for await (const chunk of chunks) {
+      signal?.throwIfAborted();
+      intake.requireAtMost(maxBytes, bytes + chunk.length);
+      for (let start = 0; start < chunk.length; start += PART_BYTES) {
+        const part = Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start));
+        intake.splitterOf(part)?.push(part, intake);
+        await intake.untilStoreHasRoom();
+        if (intake.isFull) {
+          await intake.appends.room();
+          // The store is asked in the same turn as it gets the batch, so that of several waiting intakes not all append at once.
+          while (intake.isStoreBusy) await intake.untilStoreHasRoom();
+          intake.append();
+        }
+        intake.throwRefusal();
+        if (performance.now() - turnBegan > TURN_MS) {
+          await yieldToOthers();
+          turnBegan = performance.now();
+        }
+      }
+      bytes += chunk.length;
+      onProgress?.(bytes, intake.seen);
+    }
+    intake.endInput();
+    while (intake.isStoreBusy) await intake.untilStoreHasRoom();
+    intake.append();
+    intake.throwRefusal();
+    await intake.appends.drained();
   } catch (error) {
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     throw await intake.stopped(error);
   } finally {
     clearInterval(appending);
@@ -64,10 +93,11 @@ export async function takeInEvents(chunks: AsyncIterable<Uint8Array>, options: I
   return intake.report();
 }
 
+/** The state of one intake. `takeInEvents` has it go on. */
 class Intake implements EventReceiver {
   readonly #options: IntakeOptions;
   readonly #builder: BatchBuilder;
-  readonly #appends: AppendWindow;
+  readonly appends = new AppendWindow();
   #splitter: EventSplitter | undefined;
   #accepted = 0;
   #expired = 0;
@@ -84,40 +114,54 @@ class Intake implements EventReceiver {
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#builder = new BatchBuilder(options);
-    this.#appends = new AppendWindow(options.store);
   }
 
-  async readAll(chunks: AsyncIterable<Uint8Array>): Promise<void> {
-    const { signal, onProgress, maxBytes = Number.POSITIVE_INFINITY } = this.#options;
-    let bytes = 0;
-    let turnBegan = performance.now();
-    for await (const chunk of chunks) {
-      signal?.throwIfAborted();
-      if (bytes + chunk.length > maxBytes) {
-        const message = `line ${this.#line}: the input is longer than ${maxBytes} bytes (decompressed), which are allowed in one request`;
-        throw new UnreadableInput('input_too_long', message);
-      }
-      for (let start = 0; start < chunk.length; start += PART_BYTES) {
-        this.#push(Buffer.from(chunk.buffer, chunk.byteOffset + start, Math.min(PART_BYTES, chunk.length - start)));
-        await this.#appendIfFull();
-        this.#throwRefusal();
-        if (performance.now() - turnBegan > TURN_MS) {
-          await yieldToOthers();
-          turnBegan = performance.now();
-        }
-      }
-      bytes += chunk.length;
-      onProgress?.(bytes, this.#seen);
+  /** Events seen so far, accepted or not. */
+  get seen(): number {
+    return this.#accepted + this.#expired + this.#rejected.length;
+  }
+
+  get isFull(): boolean {
+    return this.#builder.byteLength >= MAX_BATCH_BYTES;
+  }
+
+  get isStoreBusy(): boolean {
+    return this.#options.store.pendingBytes() > MAX_PENDING_BYTES;
+  }
+
+  /** Throws where the input has more bytes than are allowed. */
+  requireAtMost(maxBytes: number, bytes: number): void {
+    if (bytes > maxBytes) {
+      const message = `line ${this.#line}: the input is longer than ${maxBytes} bytes (decompressed), which are allowed in one request`;
+      throw new UnreadableInput('input_too_long', message);
     }
+  }
+
+  /**
+   * What splits the input from this part on: the first byte that is neither blank nor part of a byte order mark decides between an array
+   * and lines. Undefined where there has been none; the newlines of the part are counted then.
+   */
+  splitterOf(part: Buffer): EventSplitter | undefined {
+    if (this.#splitter === undefined) {
+      const first = part.find((byte) => !isBlank(byte) && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
+      if (first === undefined) {
+        this.newlines(newlinesIn(part));
+        return undefined;
+      }
+      const isArray = first === OPEN_BRACKET && this.#options.areLines !== true;
+      this.#splitter = isArray ? new JsonArraySplitter() : new NdjsonSplitter(this.#builder.converter);
+    }
+    return this.#splitter;
+  }
+
+  /** Takes in what the splitter holds. Throws where the input must not end here. */
+  endInput(): void {
     this.#splitter?.end(this);
-    await this.#appendInTurn();
-    this.#throwRefusal();
-    await this.#appends.drained();
   }
 
   appendIfIdle(): void {
-    if (this.#appends.hasRoom && !this.#isStoreBusy) {
-      this.#append();
+    if (this.appends.hasRoom && !this.isStoreBusy) {
+      this.append();
     }
   }
 
@@ -134,12 +178,9 @@ class Intake implements EventReceiver {
     }
   }
 
-  lines(chunk: Buffer, other: (line: Uint8Array) => void): number {
-    const added = (events: number): void => {
-      this.#accept(events);
-      this.#line += events;
-    };
-    return this.#builder.addLines(chunk, { added, other });
+  converted(events: number): void {
+    this.#accept(events);
+    this.#line += events;
   }
 
   stray(bytes: Uint8Array, reason: string): void {
@@ -159,12 +200,12 @@ class Intake implements EventReceiver {
   report(): IntakeReport {
     const [accepted, expired, rejectedCount] = [this.#accepted, this.#expired, this.#rejected.length];
     const rejected = this.#rejected.filter(({ kept }, index) => index < MAX_REJECTED_LISTED || kept === false);
-    return { accepted, duplicates: this.#appends.duplicates, expired, rejected, rejectedCount };
+    return { accepted, duplicates: this.appends.duplicates, expired, rejected, rejectedCount };
   }
 
   /** Stores the events before the error, and resolves with the error to throw. An error of the store goes first. */
   async stopped(error: unknown): Promise<unknown> {
-    const drained = this.#appends.drained();
+    const drained = this.appends.drained();
     const failure = await drained.then(
       () => undefined,
       (storeError: unknown) => ({ storeError }),
@@ -172,11 +213,11 @@ class Intake implements EventReceiver {
     if (failure !== undefined) {
       return failure.storeError;
     }
-    this.#append();
+    this.append();
     if (this.#refusal !== undefined) {
       return this.#refusal.error;
     }
-    await this.#appends.drained();
+    await this.appends.drained();
     if (error instanceof UnreadableInput) {
       return new IntakeError(error.code, error.message, this.report(), { cause: error });
     }
@@ -184,52 +225,15 @@ class Intake implements EventReceiver {
     return new IntakeError('source_failed', `the input broke off (${what})`, this.report(), { cause: error });
   }
 
-  get #seen(): number {
-    return this.#accepted + this.#expired + this.#rejected.length;
-  }
-
-  /** The first byte that is neither blank nor part of a byte order mark decides between an array and lines. */
-  #push(part: Buffer): void {
-    if (this.#splitter === undefined) {
-      const first = part.find((byte) => !isBlank(byte) && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
-      if (first === undefined) {
-        this.newlines(newlinesIn(part));
-        return;
-      }
-      const isArray = first === OPEN_BRACKET && this.#options.areLines !== true;
-      this.#splitter = isArray ? new JsonArraySplitter() : new NdjsonSplitter();
-    }
-    this.#splitter.push(part, this);
-  }
-
-  async #appendIfFull(): Promise<void> {
-    await this.#untilStoreHasRoom();
-    if (this.#builder.byteLength >= MAX_BATCH_BYTES) {
-      await this.#appends.room();
-      await this.#appendInTurn();
-    }
-  }
-
-  get #isStoreBusy(): boolean {
-    return this.#options.store.pendingBytes() > MAX_PENDING_BYTES;
-  }
-
   /** Waits until the store has fewer pending bytes. */
-  async #untilStoreHasRoom(): Promise<void> {
-    while (this.#isStoreBusy) {
+  async untilStoreHasRoom(): Promise<void> {
+    while (this.isStoreBusy) {
       await sleep(PENDING_POLL_MS, undefined, { signal: this.#options.signal });
     }
   }
 
-  /** Checks the store in the same turn as it appends, so that of several waiting intakes not all append at once. */
-  async #appendInTurn(): Promise<void> {
-    while (this.#isStoreBusy) {
-      await this.#untilStoreHasRoom();
-    }
-    this.#append();
-  }
-
-  #append(): void {
+  /** Appends the events so far without waiting for the store, unless `admit` has refused. */
+  append(): void {
     if (this.#builder.isEmpty || this.#refusal !== undefined) {
       return;
     }
@@ -241,11 +245,11 @@ class Intake implements EventReceiver {
     try {
       this.#options.admit?.(batch, indices);
     } catch (error) {
-      // `readAll` throws it, because this may run in a timer.
+      // `throwRefusal` throws it, because this may run in a timer.
       this.#refusal = { error };
       return;
     }
-    this.#appends.start(batch, {
+    this.appends.add(this.#options.store.append(batch), {
       onStored: ({ deadLettersNotKept }) => this.#noteNotKept(firstRejected, deadLettersNotKept),
       onSettled: () => this.#builder.release(batch),
     });
@@ -258,7 +262,8 @@ class Intake implements EventReceiver {
     }
   }
 
-  #throwRefusal(): void {
+  /** Throws the error of `admit`, if there was one. */
+  throwRefusal(): void {
     if (this.#refusal !== undefined) {
       throw this.#refusal.error;
     }
@@ -266,7 +271,7 @@ class Intake implements EventReceiver {
 
   #accept(events: number): void {
     for (let event = 0; event < events; event++) {
-      if (this.#options.admit !== undefined) this.#indices.events.push(this.#seen);
+      if (this.#options.admit !== undefined) this.#indices.events.push(this.seen);
       this.#accepted++;
     }
   }
@@ -277,7 +282,7 @@ class Intake implements EventReceiver {
       const limit = `more than ${MAX_REJECTED} events would be rejected, which are allowed in one request`;
       throw new UnreadableInput('too_many_rejected', `line ${this.#line}: ${limit} (${reason})`);
     }
-    const index = this.#seen;
+    const index = this.seen;
     if (this.#options.admit !== undefined) this.#indices.deadLetters.push({ index, zoneId });
     this.#rejected.push({ index, line: this.#line, reason });
   }

@@ -11,6 +11,7 @@ import {
   OPEN_BRACKET,
   QUOTE,
 } from '../../query/json-bytes.ts';
+import type { EventConverter } from '../event/event-converter.ts';
 import { LongPiece, PartialEvent } from '../event/partial-event.ts';
 import { UnreadableInput } from './intake-report.ts';
 
@@ -19,16 +20,16 @@ export interface EventReceiver {
   event(bytes: Uint8Array): void;
   /** Takes a piece that is too long for an event. `reason` is present where something else is wrong with it. */
   tooLong(piece: LongPiece, reason?: string): void;
-  /**
-   * Takes the lines that end in a chunk, in their order. It converts common events itself, and passes every other line, without its
-   * newline, to `other`. Returns the offset after the last line.
-   */
-  lines(chunk: Buffer, other: (line: Uint8Array) => void): number;
+  /** Counts usual events that are converted already, a line each. */
+  converted(events: number): void;
   /** Takes bytes that stand for an event but cannot be one. */
   stray(bytes: Uint8Array, reason: string): void;
-  /** Counts newlines that `lines` has not taken. */
+  /** Counts the newlines of everything else. */
   newlines(count: number): void;
 }
+
+/** Converts usual events on lines, and counts them. */
+export type LineConverter = Pick<EventConverter, 'convertLines' | 'eventCount'>;
 
 /** Splits an input, in chunks of any size, into events. */
 export interface EventSplitter {
@@ -37,18 +38,33 @@ export interface EventSplitter {
   end(receiver: EventReceiver): void;
 }
 
-/** Splits lines, which end with LF or CRLF; the last one may end with neither. Blank lines are skipped. */
+/**
+ * Splits lines, which end with LF or CRLF; the last one may end with neither. Blank lines are skipped. Usual events on whole lines are
+ * converted where they stand.
+ */
 export class NdjsonSplitter implements EventSplitter {
+  readonly #converter: LineConverter;
   readonly #partial = new PartialEvent();
 
+  constructor(converter: LineConverter) {
+    this.#converter = converter;
+  }
+
   push(chunk: Buffer, receiver: EventReceiver): void {
-    const start = this.#partial.isEmpty ? 0 : chunk.indexOf(NEWLINE) + 1;
-    if (start > 0) {
-      this.#line(this.#partial.finish(chunk.subarray(0, start - 1)), receiver);
+    for (let at = 0; ; ) {
+      if (this.#partial.isEmpty) {
+        const before = this.#converter.eventCount;
+        at = this.#converter.convertLines(chunk, at);
+        receiver.converted(this.#converter.eventCount - before);
+      }
+      const newline = chunk.indexOf(NEWLINE, at);
+      if (newline < 0) {
+        this.#partial.add(chunk.subarray(at));
+        return;
+      }
+      this.#line(this.#partial.finish(chunk.subarray(at, newline)), receiver);
+      at = newline + 1;
     }
-    const rest = chunk.subarray(start);
-    const end = this.#partial.isEmpty ? receiver.lines(rest, (line) => this.#line(line, receiver)) : 0;
-    this.#partial.add(rest.subarray(end));
   }
 
   end(receiver: EventReceiver): void {

@@ -18,7 +18,7 @@ interface Step {
 /** The steps of the table under a heading of the document. */
 function walkUnder(heading: string): readonly Step[] {
   const [, section = ''] = ARCHITECTURE.split(`## ${heading}\n`);
-  const [text = ''] = section.split('\n## ');
+  const [text = ''] = section.split(/\n## |\n\| Step \| Beside it/);
   return text.split('\n').flatMap((line) => {
     const [, number, name = '', file = ''] = STEP.exec(line) ?? [];
     return number === undefined ? [] : [{ number: Number(number), name, file }];
@@ -29,6 +29,17 @@ function walkUnder(heading: string): readonly Step[] {
 function decisions(): readonly { readonly question: string; readonly answer: string }[] {
   const rows = DECISIONS.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
   return rows.flatMap(([, question = '', answer = '']) => (/^(|Question|---)$/.test(question) ? [] : [{ question, answer }]));
+}
+
+/** The functions beside the steps of a walk, with their files. */
+function besideSteps(heading: string): readonly { readonly step: number; readonly names: readonly string[]; readonly file: string }[] {
+  const [, section = ''] = ARCHITECTURE.split(`## ${heading}\n`);
+  const [, table = ''] = section.split('| Step | Beside it |');
+  return [...table.matchAll(/^\| (\d+) \| (`[^|]+`) \| `([^`]+)` \|/gm)].map(([, step, names = '', file = '']) => ({
+    step: Number(step),
+    names: [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+    file,
+  }));
 }
 
 /** Whether the source defines a function, a class or, for `Class.method`, both. */
@@ -57,10 +68,11 @@ function notNamedBefore(steps: readonly Step[]): readonly string[] {
 const sourceOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 const SEARCH = 'One search, function by function';
+const EVENT = 'One event, function by function';
 
 describe.each([
   [SEARCH, 14],
-  ['One event, function by function', 20],
+  [EVENT, 20],
 ])('%s', (heading, maxSteps) => {
   const steps = walkUnder(heading);
 
@@ -72,6 +84,26 @@ describe.each([
 
   test('names functions that are in their files', () => {
     expect(steps.filter(({ name, file }) => !defines(sourceOf(file), name))).toEqual([]);
+  });
+});
+
+describe(EVENT, () => {
+  const steps = walkUnder(EVENT);
+
+  test('has functions that are called by one before them; a thread starts with one', () => {
+    expect(notNamedBefore(steps)).toEqual(['flushJournals']);
+  });
+
+  test('names what is beside its steps, in their order', () => {
+    const beside = besideSteps(EVENT);
+    expect(beside.length).toBeGreaterThan(10);
+    expect(beside.map(({ step }) => step)).toEqual(beside.map(({ step }) => step).sort((a, b) => a - b));
+    expect(beside.flatMap(({ names, file }) => names.filter((name) => textOf(sourceOf(file), name) === undefined))).toEqual([]);
+    const isCalled = (step: number, name: string) => {
+      const { name: function_ = '', file = '' } = steps[step - 1] ?? {};
+      return textOf(sourceOf(file), function_)?.includes(`${name.split('.').at(-1)}(`) === true;
+    };
+    expect(beside.flatMap(({ step, names }) => names.filter((name) => !isCalled(step, name)))).toEqual([]);
   });
 });
 

@@ -33,23 +33,47 @@ function* mixedEvents(count: number): Iterable<Buffer> {
 const textsOf = ({ fields, logs }: ReturnType<ConvertedEvents['take']>) =>
   [...fields.values, fields.masks, logs].map((chunks) => Buffer.concat(chunks).toString('latin1'));
 
+/** A converter, and what takes its events. */
+function converting() {
+  const events = new ConvertedEvents();
+  const converter = new EventConverter(RULES, events);
+  const taken = () => {
+    converter.drain();
+    return events.take();
+  };
+  return { converter, taken, release: (taken: Parameters<ConvertedEvents['release']>[0]) => events.release(taken) };
+}
+
+/** Adds the lines of a chunk, and returns those that are no usual ones. */
+function convertAll(converter: EventConverter, chunk: Buffer): Uint8Array[] {
+  const others: Uint8Array[] = [];
+  for (let at = converter.convertLines(chunk, 0); at < chunk.length; at = converter.convertLines(chunk, at)) {
+    const end = chunk.indexOf('\n', at);
+    const line = chunk.subarray(at, end);
+    expect(converter.convert(line, null)).toEqual({ kind: 'accepted' });
+    others.push(line);
+    at = end + 1;
+  }
+  return others;
+}
+
 test.each([
   ['from Kafka', () => 'topic-"0-1'],
   ['from a topic with a long name', () => `ü${'x'.repeat(2000)}`],
   ['from a source id that is a UUID', () => '01234567-89ab-cdef-0f1e-2d3c4b5a6978'],
   ['not from Kafka', null],
 ])('events of all kinds together, %s, give the columns, the logs and the verdicts that scanning every one gives', (_from, sourceId) => {
-  const [converter, scanned] = [new EventConverter(RULES), new ScannedEvents(RULES)];
+  const [{ converter, taken, release }, scanned] = [converting(), new ScannedEvents(RULES)];
   const expected = new ConvertedEvents();
   for (let batch = 0; batch < 2; batch++) {
     for (const event of mixedEvents(720)) {
       expect(converter.convert(event, sourceId)).toEqual(scanned.convert(event, sourceId, expected));
     }
     expect(converter.byteLength).toBe(expected.byteLength);
-    const [converted, wanted] = [converter.take(), expected.take()];
+    const [converted, wanted] = [taken(), expected.take()];
     expect(converter.byteLength).toBe(0);
     expect(textsOf(converted)).toEqual(textsOf(wanted));
-    converter.release(converted);
+    release(converted);
     expected.release(wanted);
   }
 });
@@ -57,7 +81,7 @@ test.each([
 test.each([64 * 1024 * 1024, 1_000_000, 65_537, 65_536, 4_099, 700])(
   'lines of all kinds, in chunks of %i bytes, give the columns, the logs and the verdicts that scanning every event gives, in their order',
   (chunkBytes) => {
-    const [converter, scanned] = [new EventConverter(RULES), new ScannedEvents(RULES)];
+    const [{ converter, taken }, scanned] = [converting(), new ScannedEvents(RULES)];
     const events = [...mixedEvents(720), Buffer.from(rawEvent({ ua: 'x'.repeat(LONGEST_KERNEL_EVENT) })), Buffer.from(rawEvent())];
     const expected = new ConvertedEvents();
     const wanted = events.map((event) => scanned.convert(event, null, expected));
@@ -66,13 +90,12 @@ test.each([64 * 1024 * 1024, 1_000_000, 65_537, 65_536, 4_099, 700])(
     const verdicts: EventVerdict[] = [];
     const receiver: EventReceiver = {
       event: (bytes) => verdicts.push(converter.convert(bytes, null)),
-      lines: (chunk, other) =>
-        converter.convertLines(chunk, { added: (count) => verdicts.push(...Array(count).fill({ kind: 'accepted' })), other }),
+      converted: (count) => verdicts.push(...Array(count).fill({ kind: 'accepted' })),
       tooLong: () => {},
       stray: (_bytes, reason) => verdicts.push({ kind: 'rejected', reason, zoneId: null }),
       newlines: () => {},
     };
-    const splitter = new NdjsonSplitter();
+    const splitter = new NdjsonSplitter(converter);
     for (let start = 0; start < input.length; start += chunkBytes) {
       const chunk = Buffer.from(input.subarray(start, start + chunkBytes));
       splitter.push(chunk, receiver);
@@ -81,22 +104,19 @@ test.each([64 * 1024 * 1024, 1_000_000, 65_537, 65_536, 4_099, 700])(
     }
     splitter.end(receiver);
     expect(verdicts).toEqual(wanted);
-    expect(textsOf(converter.take())).toEqual(textsOf(expected.take()));
+    const [converted, scannedOnly] = [taken(), expected.take()];
+    expect(textsOf(converted)).toEqual(textsOf(scannedOnly));
+    expect(converted.eventCount).toBe(scannedOnly.eventCount);
   },
 );
 
 test('a line that stands where the memory of the kernel ends is not lost, nor is what comes behind it', () => {
   for (const bytes of [LONGEST_KERNEL_EVENT - 2, LONGEST_KERNEL_EVENT - 1, LONGEST_KERNEL_EVENT, LONGEST_KERNEL_EVENT + 1]) {
-    const converter = new EventConverter(RULES);
+    const { converter, taken } = converting();
     const lines = [...Array(30).fill(rawEvent()), ofBytes(bytes), rawEvent({ logId: 'behind' })].map((line) => Buffer.from(`${line}\n`));
-    const others: number[] = [];
-    const input = Buffer.concat(lines);
-    const other = (line: Uint8Array) => {
-      others.push(line.length);
-      expect(converter.convert(line, null)).toEqual({ kind: 'accepted' });
-    };
-    expect(converter.convertLines(input, { added: () => undefined, other })).toBe(input.length);
-    const ids = decodedEvents(converter.take().fields).map(({ logId }) => logId);
+    const others = convertAll(converter, Buffer.concat(lines)).map(({ length }) => length);
+    expect(converter.eventCount).toBe(lines.length);
+    const ids = decodedEvents(taken().fields).map(({ logId }) => logId);
     expect(ids).toEqual([...Array(31).fill('a'), 'behind']);
     // The first few are scanned, which is before there is a kernel; then it is the long one alone.
     expect(others.filter((length) => length > 1000)).toEqual(bytes < LONGEST_KERNEL_EVENT ? [] : [bytes]);
@@ -104,16 +124,15 @@ test('a line that stands where the memory of the kernel ends is not lost, nor is
 });
 
 test('many events without an id on lines get the digests of their bytes', () => {
-  const converter = new EventConverter(RULES);
+  const { converter, taken } = converting();
   const shortest = Array.from({ length: 5000 }, (_, zone) => `{"log":{},"shieldZoneId":${zone},"timestamp":${NOW}}`);
-  const other = (line: Uint8Array) => converter.convert(line, null);
-  converter.convertLines(Buffer.from(shortest.map((event) => ` ${event}\r\n`).join('')), { added: () => undefined, other });
+  convertAll(converter, Buffer.from(shortest.map((event) => ` ${event}\r\n`).join('')));
   const expected = shortest.map((event, zone) => [zone, createHash('sha256').update(event).digest('hex').slice(0, 32)]);
-  expect(decodedEvents(converter.take().fields).map(({ shieldZoneId, logId }) => [shieldZoneId, logId])).toEqual(expected);
+  expect(decodedEvents(taken().fields).map(({ shieldZoneId, logId }) => [shieldZoneId, logId])).toEqual(expected);
 });
 
 test('ids that are longer than their events are written whole', () => {
-  const converter = new EventConverter(RULES);
+  const { converter, taken } = converting();
   // Those of the first thousand are just not too long for the kernel.
   const lengths = [1, 300, 336, 337, 338, 1000, 1024, 1025, 100_000];
   const sourceIds = Array.from(
@@ -124,17 +143,17 @@ test('ids that are longer than their events are written whole', () => {
   for (const sourceId of sourceIds) {
     expect(converter.convert(event, () => sourceId)).toEqual({ kind: 'accepted' });
   }
-  const { fields } = converter.take();
+  const { fields } = taken();
   const rest = { shieldZoneId: 7, timestamp: BigInt(NOW), feature: 'waf', url: '/?a', ip: '::1', ipHigh: 0n, ipLow: 1n };
   expect(decodedEvents(fields)).toEqual(sourceIds.map((logId) => ({ logId, ...rest })));
 });
 
 test('no log of an event is spread over two chunks', () => {
-  const converter = new EventConverter(RULES);
+  const { converter, taken } = converting();
   for (const event of mixedEvents(3000)) {
     converter.convert(event, null);
   }
-  const { logs } = converter.take();
+  const { logs } = taken();
   expect(logs.length).toBeGreaterThan(3);
   for (const chunk of logs) {
     expect(chunk.at(0)).toBe('{'.charCodeAt(0));
@@ -143,7 +162,7 @@ test('no log of an event is spread over two chunks', () => {
 });
 
 test('an event whose source id cannot be told leaves nothing behind', () => {
-  const converter = new EventConverter(RULES);
+  const { converter, taken } = converting();
   const withoutId = Buffer.from(rawEvent({ logId: undefined, ip: '::1', url: '/?x' }));
   const fails = () => {
     throw new Error('no source id');
@@ -152,7 +171,7 @@ test('an event whose source id cannot be told leaves nothing behind', () => {
     expect(() => converter.convert(withoutId, fails)).toThrow('no source id');
     expect(converter.convert(withoutId, () => `p${event}`)).toEqual({ kind: 'accepted' });
   }
-  const ids = decodedEvents(converter.take().fields).map(({ logId }) => logId);
+  const ids = decodedEvents(taken().fields).map(({ logId }) => logId);
   expect(ids).toEqual(Array.from({ length: 100 }, (_, event) => `p${event}`));
 });
 
@@ -161,13 +180,15 @@ test('where there is no address space for a kernel, events are converted all the
   const program = `
     const { EventKernel } = await import(${ingest} + 'event-kernel.ts');
     const { EventConverter } = await import(${ingest} + 'event-converter.ts');
+    const { ConvertedEvents } = await import(${ingest} + 'converted-events.ts');
     const kernels = [];
     let hasRoom = true;
     while (hasRoom) try { kernels.push(new EventKernel()); } catch { hasRoom = false; }
-    const converter = new EventConverter({ now: () => ${NOW}, retentionMs: ${HOUR} });
+    const events = new ConvertedEvents();
+    const converter = new EventConverter({ now: () => ${NOW}, retentionMs: ${HOUR} }, events);
     const event = Buffer.from(${JSON.stringify(rawEvent())});
     for (let index = 0; index < 200; index++) converter.convert(event, null);
-    console.log(hasRoom, Buffer.concat(converter.take().fields.masks).length / 4);`;
+    console.log(hasRoom, Buffer.concat(events.take().fields.masks).length / 4);`;
   const limited = ['-c', 'ulimit -v 30000000 && exec "$0" --input-type=module -e "$1"', process.execPath, program];
   const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
   expect({ stdout, stderr }).toEqual({ stdout: 'false 200\n', stderr: '' });
