@@ -181,3 +181,21 @@ test('what has the focus is not below the bar at the top, whichever way Tab goes
   }
   expect([name.slice(0, 6), Math.round(covered)]).toEqual(['slider', 0]);
 });
+
+test('an event that covers a small screen keeps the focus, and what it says lies above it', async () => {
+  const { page } = await openPage('zone=1', { viewport: { width: 360, height: 740 } });
+  await linesAround(page, 0);
+  await page.getByRole('grid').press('Enter');
+  const drawer = page.getByRole('dialog', { name: 'Event', exact: true });
+  await drawer.getByRole('treeitem').first().waitFor();
+  const isWithin = (): Promise<unknown> => page.evaluate(`document.activeElement.closest('.drawer') !== null`);
+  await press(page, 'Tab', 'Shift+Tab', 'Shift+Tab');
+  expect(await isWithin()).toBe(true);
+  await drawer.getByRole('button', { name: 'Copy event' }).press('Enter');
+  const said = page.getByRole('status').filter({ hasText: 'Copied' });
+  await said.waitFor();
+  // A click that something else would get fails.
+  await said.locator('.toast').click({ trial: true });
+  await press(page, 'Escape');
+  await expect.poll(() => focused(page)).toMatch(/^grid/);
+});

@@ -35,9 +35,17 @@ function OpenDrawer() {
       // An open menu or dialog is closed first.
       if (key === 'Escape' && !defaultPrevented && document.querySelector('dialog[open], [popover]:popover-open') === null) closeEvent();
     };
+    // On a small screen the page is behind it, where nobody sees what has the focus.
+    const focused = ({ target }: FocusEvent): void => {
+      const element = drawer.current;
+      if (element === null || element.offsetWidth < document.documentElement.clientWidth || !(target instanceof Element)) return;
+      if (!element.contains(target) && target.closest('dialog, [popover], .toasts') === null) element.focus({ preventScroll: true });
+    };
     addEventListener('keydown', escaped);
+    addEventListener('focusin', focused);
     return () => {
       removeEventListener('keydown', escaped);
+      removeEventListener('focusin', focused);
       const isLost = document.activeElement === document.body || drawer.current?.contains(document.activeElement) === true;
       const origin = cameFrom.current;
       if (isLost && origin instanceof HTMLElement) queueMicrotask(() => origin.focus({ preventScroll: true }));
