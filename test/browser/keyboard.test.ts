@@ -182,6 +182,20 @@ test('what has the focus is not below the bar at the top, whichever way Tab goes
   expect([name.slice(0, 6), Math.round(covered)]).toEqual(['slider', 0]);
 });
 
+test('from event to event goes one button, pressed again and again', async () => {
+  const { page } = await openPage('zone=1');
+  await linesAround(page, 0);
+  await page.getByRole('grid').press('Enter');
+  const drawer = page.getByRole('dialog', { name: 'Event', exact: true });
+  const older = drawer.getByRole('button', { name: 'Older event' });
+  await older.focus();
+  for (const line of [3, 4, 5]) {
+    await press(page, 'Enter');
+    await page.locator(`[role=grid] [aria-rowindex="${line}"][aria-current=true]`).waitFor();
+    expect(await focused(page)).toBe('button Older event');
+  }
+});
+
 test('an event that covers a small screen keeps the focus, and what it says lies above it', async () => {
   const { page } = await openPage('zone=1', { viewport: { width: 360, height: 740 } });
   await linesAround(page, 0);

@@ -52,7 +52,7 @@ function OpenDrawer() {
     };
   }, []);
   return html`<div class="drawer" data-held role="dialog" aria-label="Event" tabindex="-1" ref=${drawer}>
-    ${event.kind === 'shown' ? html`<${ShownEvent} key=${rowKey(event.row)} row=${event.row} />` : html`<${MissingEvent} />`}
+    ${event.kind === 'shown' ? html`<${ShownEvent} row=${event.row} />` : html`<${MissingEvent} />`}
   </div>`;
 }
 
@@ -103,6 +103,8 @@ function Steps({ row }: { readonly row: EventRow }) {
 function ShownEvent({ row }: { readonly row: EventRow }) {
   const { clock } = explorer.value;
   const { ip } = row.fields;
+  // What belongs to one event is made anew for the next one. Its head is not, so that a button that was pressed can be pressed again.
+  const key = rowKey(row);
   return html`<${DrawerHead}>
       <${Steps} row=${row} />
       <button type="button" onClick=${() => void copy(rowText(row))}>Copy event</button>
@@ -121,14 +123,14 @@ function ShownEvent({ row }: { readonly row: EventRow }) {
     </dl>
     <section aria-label="Log of the event">
       <h3>Log <button type="button" onClick=${() => void copy(row.logText)}>Copy JSON</button></h3>
-      <${LogTree} log=${row.logText} />
+      <${LogTree} key=${key} log=${row.logText} />
     </section>
     ${
       ip === undefined || ip === ''
         ? null
         : html`<section aria-label="Around it">
             <h3>Around it: events of <bdi>${ip}</bdi></h3>
-            <${SurroundingEvents} row=${row} ip=${ip} />
+            <${SurroundingEvents} key=${key} row=${row} ip=${ip} />
           </section>`
     }`;
 }
