@@ -39,7 +39,7 @@ export class BatchBuilder {
   /** A message of any kind moves the partition's source offset past it. The bytes are copied. `value` is null for a tombstone. */
   addKafkaMessage(topic: string, partition: number, offset: bigint, value: Uint8Array | null): void {
     this.#moveTo(topic, partition, offset);
-    const verdict = this.#convertKafka(value);
+    const verdict = value === null || value.length === 0 ? withoutValue(value) : this.#count(this.converter.convert(value, this.#sourceId));
     if (verdict.kind === 'rejected') {
       const { reason, zoneId } = verdict;
       this.#addDeadLetter({ ...kept(value ?? NO_BYTES), reason, zoneId, source: 'kafka', topic, partition, offset });
@@ -122,14 +122,6 @@ export class BatchBuilder {
     this.#events.release(batch);
   }
 
-  #convertKafka(value: Uint8Array | null): EventVerdict {
-    if (value === null || value.length === 0) {
-      const what = value === null ? 'no value (a tombstone)' : 'an empty value';
-      return { kind: 'rejected', reason: `the message has ${what}: a JSON object is required`, zoneId: null };
-    }
-    return this.#count(this.converter.convert(value, this.#sourceId));
-  }
-
   #count(verdict: EventVerdict): EventVerdict {
     if (verdict.kind === 'expired') {
       this.#expiredCount++;
@@ -168,6 +160,11 @@ export class BatchBuilder {
       [...partitions.values()].map(({ topic, partition, offset }) => ({ topic, partition, nextOffset: offset + 1n })),
     );
   }
+}
+
+function withoutValue(value: Uint8Array | null): EventVerdict {
+  const what = value === null ? 'no value (a tombstone)' : 'an empty value';
+  return { kind: 'rejected', reason: `the message has ${what}: a JSON object is required`, zoneId: null };
 }
 
 /** The bytes of a message that a dead letter keeps: a copy, because a message is often a view of a fetched block. */

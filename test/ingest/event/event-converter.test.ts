@@ -123,6 +123,34 @@ test('a line that stands where the memory of the kernel ends is not lost, nor is
   }
 });
 
+test('events that come between two calls for the same chunk do not take the room of its lines', () => {
+  const { converter, taken } = converting();
+  const rest = { feature: 'waf', ruleId: '1', ruleName: 'r', ip: '::1', ja4: 'j', url: '/?a', asn: '5', country: 'DE', action: 'block' };
+  const eventsOf = (name: string, count: number) => {
+    const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);
+    return ids.map((logId) => Buffer.from(rawEvent({ logId, ...rest, ua: 'x'.repeat(600) })));
+  };
+  for (const event of eventsOf('first', 30)) converter.convert(event, null);
+  // All of these lines are in the memory of the kernel when it stops at the blank one.
+  const behind = eventsOf('behind', 70);
+  const chunk = Buffer.concat([Buffer.from('\n'), ...behind.flatMap((event) => [event, Buffer.from('\n')])]);
+  expect(chunk.length).toBeLessThan(LONGEST_KERNEL_EVENT);
+  const wanted = [...eventsOf('first', 30)];
+  for (let count = 1; count < 100; count += 7) {
+    expect(converter.convertLines(chunk, 0)).toBe(0);
+    const between = eventsOf(`between-${count}`, count);
+    for (const event of between) converter.convert(event, null);
+    expect(converter.convertLines(chunk, 1)).toBe(chunk.length);
+    wanted.push(...between, ...behind);
+  }
+  const { fields, eventCount } = taken();
+  const scanned = new ScannedEvents(RULES);
+  const expected = new ConvertedEvents();
+  for (const event of wanted) scanned.convert(event, null, expected);
+  expect(decodedEvents(fields)).toEqual(decodedEvents(expected.take().fields));
+  expect(eventCount).toBe(wanted.length);
+});
+
 test('many events without an id on lines get the digests of their bytes', () => {
   const { converter, taken } = converting();
   const shortest = Array.from({ length: 5000 }, (_, zone) => `{"log":{},"shieldZoneId":${zone},"timestamp":${NOW}}`);
