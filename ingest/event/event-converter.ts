@@ -46,7 +46,8 @@ export class EventConverter {
 
   /**
    * Adds the usual events that stand on lines, one after the other, from `from` on. Returns the start of the first line that it does not
-   * add: `convert` is for that one, where it is whole.
+   * add: `convert` is for that one, where it is whole. The bytes of a chunk do not change between the calls for it, and other bytes are
+   * another Buffer: the kernel has a copy.
    */
   convertLines(chunk: Buffer, from: number): number {
     return this.#kernel === null ? from : this.#kernel.convertLines(chunk, from, this.#times(), this.#events);
