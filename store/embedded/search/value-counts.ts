@@ -2,7 +2,7 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import type { GroupDimension } from '../../../query/event-fields.ts';
 import { MAX_FACET_VALUES } from '../../../query/search-limits.ts';
 import { changedValueCountsStatement, countsOfValuesStatement, valueCountsStatement } from '../../../sql/value-count-statements.ts';
-import { atMost, type FieldCounts, inOrder, isWhole, type ValueCount, withChanges, withRecounted } from './field-counts.ts';
+import { atMost, type FieldCounts, isWhole, type ValueCount, withChanges, withRecounted } from './field-counts.ts';
 import { findFirstGroups } from './group-search.ts';
 import type { SearchExtent, SearchScope } from './search-scope.ts';
 
@@ -152,7 +152,7 @@ function countsByIndex(rows: readonly DuckDBValue[][]): ReadonlyMap<number, Fiel
     rows.map(([field, distinct, values, counts]) => {
       const numbers: readonly (number | null)[] = JSON.parse(counts as string);
       const texts: readonly string[] = JSON.parse(values as string);
-      const first = inOrder(texts.map((value, index) => ({ value, count: numbers[index] ?? 0 })));
+      const first = texts.map((value, index) => ({ value, count: numbers[index] ?? 0 }));
       return [Number(field), { distinct: Number(distinct), first }];
     }),
   );
