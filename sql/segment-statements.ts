@@ -1,7 +1,7 @@
 import { column, columnList, JOURNAL_COLUMNS, LOG_ROW_BITS, rowsOfFiles, SEGMENT_COLUMNS } from './columns.ts';
 import { duckdbStatement } from './dialect.ts';
 import { ROW_GROUP_ROWS, SEGMENT_ORDER, type ZoneSize } from './segment-layout.ts';
-import { int32, int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
+import { int32, int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, textList, trusted } from './statement.ts';
 
 /** Statements that write unflushed events as segments and read segments one by one. The store makes up table names and paths. */
 
@@ -113,4 +113,9 @@ export function blobPointerTo(blobFile: number, row: number): bigint {
 /** The blob file and the row in it to which the blob pointer of a flushed event points. */
 export function logRow(blobPointer: bigint): { readonly blobFile: number; readonly row: number } {
   return { blobFile: Number(blobPointer >> BigInt(LOG_ROW_BITS)), row: Number(BigInt.asUintN(LOG_ROW_BITS, blobPointer)) };
+}
+
+/** Reads nothing of a segment but its footer, which DuckDB would not need if it were told the columns. */
+export function footerStatement(path: string): SqlStatement {
+  return duckdbStatement(sql`SELECT NULL FROM read_parquet(${textList([path])}) LIMIT 0`);
 }

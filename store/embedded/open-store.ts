@@ -36,7 +36,9 @@ export async function openStore(options: StoreOptions, tuning: StoreTuning = {})
     const versions = new VersionSet(published, nextSequence, (retired) => remover.remove(retired));
 
     const reading = await openReadPath({ engine, versions, remover }, options, tuning, closing);
-    const writing = await openWritePath({ folder, durable, engine, versions, remover }, options, tuning, closing);
+    const { footers } = reading;
+    const writing = await openWritePath({ folder, durable, engine, versions, remover, footers }, options, tuning, closing);
+    await footers.readNew();
     const checkFolder = folderCheckOf(folder);
     return new EmbeddedStore({ ...engine, ...reading, ...writing, versions, storeId: catalog.storeId(), checkFolder, closing });
   } catch (error) {

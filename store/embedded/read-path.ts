@@ -1,4 +1,4 @@
-import { storeClosed } from '../event-store.ts';
+import { silentLogger, storeClosed } from '../event-store.ts';
 import { GroupByCache, groupByCacheLimitsOf } from './cache/group-by-cache.ts';
 import type { ConnectionPool } from './duckdb/connection-pool.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
@@ -8,6 +8,7 @@ import { Readings } from './runtime/readings.ts';
 import { ExplorationCache } from './search/exploration-cache.ts';
 import { SearchRunner } from './search/search-runner.ts';
 import { SegmentCounts } from './search/segment-counts.ts';
+import { SegmentFooters } from './search/segment-footers.ts';
 import type { PartRemover } from './snapshot/part-remover.ts';
 import type { VersionSet } from './snapshot/version-set.ts';
 import type { StoreOptions, StoreTuning } from './store-options.ts';
@@ -25,6 +26,7 @@ export interface ReadPath {
   readonly searchers: ConnectionPool;
   readonly search: SearchRunner;
   readonly feed: FeedPages;
+  readonly footers: SegmentFooters;
 }
 
 interface ReadPathParts {
@@ -35,7 +37,7 @@ interface ReadPathParts {
 
 export async function openReadPath(
   { engine, versions, remover }: ReadPathParts,
-  { memoryLimitMb }: StoreOptions,
+  { memoryLimitMb, logger = silentLogger }: StoreOptions,
   { cachesCounts = true, groupByCacheLimits = groupByCacheLimitsOf(memoryLimitMb), maxKept, valueCountLimits }: StoreTuning,
   closing: Closing,
 ): Promise<ReadPath> {
@@ -65,5 +67,6 @@ export async function openReadPath(
   const readings = new Readings();
   closing.add('the searches under way', () => readings.settled());
   closing.add('the feed', () => feed.close(storeClosed()));
-  return { readings, searchers, search, feed };
+  const footers = new SegmentFooters({ versions, aliases, connections: searchers, logger });
+  return { readings, searchers, search, feed, footers };
 }

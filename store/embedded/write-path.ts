@@ -18,6 +18,7 @@ import { AppendPipeline } from './memtable/append-pipeline.ts';
 import { maxDedupEvents } from './memtable/duplicate-precheck.ts';
 import { Loader, type LoaderOptions } from './memtable/memtable-loader.ts';
 import type { Closing } from './runtime/closing.ts';
+import type { SegmentFooters } from './search/segment-footers.ts';
 import type { PartRemover } from './snapshot/part-remover.ts';
 import type { VersionSet } from './snapshot/version-set.ts';
 import type { StoreOptions, StoreTuning } from './store-options.ts';
@@ -48,6 +49,7 @@ interface WritePathParts {
   readonly engine: OpenEngine;
   readonly versions: VersionSet;
   readonly remover: PartRemover;
+  readonly footers: Pick<SegmentFooters, 'readNew'>;
 }
 
 /**
@@ -60,7 +62,7 @@ export async function openWritePath(
   { maxDedupEvents: dedupEvents = maxDedupEvents(options.memoryLimitMb), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS }: StoreTuning,
   closing: Closing,
 ): Promise<WritePath> {
-  const { durable, engine, versions, remover } = parts;
+  const { durable, engine, versions, remover, footers } = parts;
   const { now, logger = silentLogger } = options;
   const { catalog, journalFolder: journals } = durable;
   const { sourceOffsets: stored, expiredEvents, duplicateEvents } = catalog.progress();
@@ -86,6 +88,7 @@ export async function openWritePath(
     loader,
     flusher,
     remover,
+    footers,
     journals,
     logMemory,
     compaction: rewriting,

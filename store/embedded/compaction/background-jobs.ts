@@ -7,6 +7,7 @@ import type { PublishOptions } from '../flush/publish-segments.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
 import type { AppendPipeline } from '../memtable/append-pipeline.ts';
 import type { Loader } from '../memtable/memtable-loader.ts';
+import type { SegmentFooters } from '../search/segment-footers.ts';
 import type { PartRemover } from '../snapshot/part-remover.ts';
 import { type MergeWriter, runMerge, type WriteMerge } from './merge.ts';
 import { chooseMerge } from './merge-choice.ts';
@@ -18,6 +19,7 @@ export interface BackgroundJobsOptions {
   readonly loader: Pick<Loader, 'close' | 'closeIfOld'>;
   readonly flusher: Pick<Flusher, 'idle' | 'isIdle'>;
   readonly remover: Pick<PartRemover, 'idle'>;
+  readonly footers: Pick<SegmentFooters, 'readNew'>;
   readonly journals: Pick<JournalFolder, 'removeRecycled'>;
   readonly logMemory: Pick<LogMemory, 'giveRoomBack'>;
   readonly compaction: PublishOptions;
@@ -29,15 +31,16 @@ export interface BackgroundJobsOptions {
   readonly logger: StoreLogger;
 }
 
-type Job = 'room' | 'dead letters' | 'retention' | 'flush' | 'compaction';
+type Job = 'room' | 'dead letters' | 'retention' | 'footers' | 'flush' | 'compaction';
 
 /**
- * Runs the jobs of a store every `everyMs`: it flushes old memtables, drops expired segments and dead letters, and compacts while
- * no events come in. Each job has a queue of its own, so none waits for a series of merges.
+ * Runs the jobs of a store every `everyMs`: it flushes old memtables, drops expired segments and dead letters, reads the footers of new
+ * segments, and compacts while no events come in. Each job has a queue of its own, so none waits for a series of merges.
  */
 export class BackgroundJobs {
   readonly #options: BackgroundJobsOptions;
   readonly #retention = new SerialQueue();
+  readonly #footers = new SerialQueue();
   readonly #flushes = new SerialQueue();
   readonly #compaction = new SerialQueue();
   readonly #timer: NodeJS.Timeout;
@@ -82,15 +85,16 @@ export class BackgroundJobs {
     this.#stopped = true;
     clearInterval(this.#timer);
     this.#options.merges.giveUp();
-    await Promise.all([this.#retention.idle(), this.#flushes.idle(), this.#compaction.idle()]);
+    await Promise.all([this.#retention.idle(), this.#footers.idle(), this.#flushes.idle(), this.#compaction.idle()]);
   }
 
   #tick(): void {
-    const { pipeline, loader, flusher, merges, deadLetters, now } = this.#options;
+    const { pipeline, loader, flusher, merges, deadLetters, footers, now } = this.#options;
     const failed = 'failed in the background; it is tried again';
     this.#start('room', `the removal of the files of old journals ${failed}, and at the next start`, () => this.#giveRoomBack());
     this.#start('dead letters', 'expired dead letters could not be removed; that is tried again', () => deadLetters.removeExpired(now()));
     this.#start('retention', `the removal of expired segments ${failed}`, () => this.#dropExpiredSegments());
+    this.#start('footers', `the reading of the footers of new segments ${failed}`, () => this.#footers.run(() => footers.readNew()));
     this.#start('flush', `the flush of an old memtable ${failed}`, () =>
       this.#flushes.run(() => pipeline.betweenLoads(() => loader.closeIfOld())),
     );

@@ -11,7 +11,7 @@ import { twoSegments } from './two-segments.ts';
 async function jobsWith(writeInBackground: WriteMerge) {
   const { options: compaction, catalog, versions, write } = await twoSegments();
   const clock = { nowMs: NOW + 14 * HOUR };
-  const done = { flushes: 0, letters: 0, givenUp: 0 };
+  const done = { flushes: 0, letters: 0, footers: 0, givenUp: 0 };
   const options: BackgroundJobsOptions = {
     pipeline: { betweenLoads: (work) => work(), pendingBytes: 0 },
     loader: {
@@ -22,6 +22,11 @@ async function jobsWith(writeInBackground: WriteMerge) {
     },
     flusher: { idle: () => Promise.resolve(), isIdle: true },
     remover: { idle: () => Promise.resolve() },
+    footers: {
+      readNew: async () => {
+        done.footers += 1;
+      },
+    },
     journals: { removeRecycled: () => Promise.resolve() },
     logMemory: { giveRoomBack: () => undefined },
     compaction,
@@ -62,12 +67,13 @@ test('while a merge is held up, expired segments are dropped, old memtables flus
     return held.promise;
   });
   await begun.promise;
-  const { flushes, letters } = done;
+  const { flushes, letters, footers } = done;
   clock.nowMs = NOW + RETENTION_MS + HOUR;
   await expect.poll(() => versions.segments).toEqual([]);
   expect(catalog.segments()).toEqual([]);
   await expect.poll(() => done.flushes).toBeGreaterThan(flushes + 1);
   await expect.poll(() => done.letters).toBeGreaterThan(letters + 1);
+  await expect.poll(() => done.footers).toBeGreaterThan(footers + 1);
   const stopped = jobs.stop();
   expect(done.givenUp).toBe(1);
   held.reject(new Error('given up'));

@@ -180,14 +180,15 @@ test('DuckDB sees at once that a link is to another file, and remembers no more 
   expect(sizes.at(-1)).toBe(sizes[0]);
 });
 
-test('a store has aliases for what was searched and is still there, and none after a restart', async () => {
+test('a store has aliases for what was read and is still there, and after a restart for segments only', async () => {
   const dataDir = temporaryFolder();
   const inodesIn = (folder: string) =>
     readdirSync(join(dataDir, folder))
       .filter((name) => name.endsWith('.parquet') && !name.includes('-log'))
       .map((name) => statSync(join(dataDir, folder, name)).ino)
       .toSorted();
-  const store = await storeIn(dataDir, { cachesCounts: false });
+  // No footers are read meanwhile.
+  const store = await storeIn(dataDir, { cachesCounts: false, backgroundJobsEveryMs: HOUR });
   const events = eventSeries('e', 48_000, NOW - HOUR, 10);
   for (let first = 0; first < 42_000; first += 6_000) {
     await store.append(canonicalBatch(events.slice(first, first + 6_000)));
@@ -208,7 +209,7 @@ test('a store has aliases for what was searched and is still there, and none aft
   expect(inodesIn('links')).toEqual(inodesIn('segments'));
   await store.close();
   await storeIn(dataDir);
-  expect(inodesIn('links')).toEqual([]);
+  expect(inodesIn('links')).toEqual(inodesIn('segments'));
 });
 
 test('the link to a small journal, whose events are copied, is gone when it is loaded', async () => {

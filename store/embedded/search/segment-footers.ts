@@ -1,0 +1,47 @@
+import { footerStatement } from '../../../sql/segment-statements.ts';
+import type { StoreLogger } from '../../event-store.ts';
+import type { ConnectionPool } from '../duckdb/connection-pool.ts';
+import type { PathAliases } from '../duckdb/path-aliases.ts';
+import type { Segment } from '../segment/segment.ts';
+import type { VersionSet } from '../snapshot/version-set.ts';
+
+export interface SegmentFootersOptions {
+  readonly versions: VersionSet;
+  readonly aliases: PathAliases;
+  /** They remember footers. */
+  readonly connections: ConnectionPool;
+  readonly logger: StoreLogger;
+}
+
+/** A footer takes half a mebibyte. Searches read those of older segments themselves. */
+const MAX_FOOTERS = 128;
+
+/** Has DuckDB read the footers of segments before a search needs them: the first search of a segment would take 1.5 ms of CPU longer. */
+export class SegmentFooters {
+  readonly #options: SegmentFootersOptions;
+  readonly #read = new WeakSet<Segment>();
+
+  constructor(options: SegmentFootersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads those of the newest segments that it has not read yet. A segment that cannot be read is left to the search that needs it, and
+   * logged. Rejects with the signal's reason.
+   */
+  async readNew(signal?: AbortSignal): Promise<void> {
+    const { versions, aliases, connections, logger } = this.#options;
+    using snapshot = versions.snapshot();
+    const newest = snapshot.segments.toSorted((a, b) => b.maxTimestamp - a.maxTimestamp).slice(0, MAX_FOOTERS);
+    for (const segment of newest.filter((one) => !this.#read.has(one))) {
+      using held = await connections.acquire(signal);
+      this.#read.add(segment);
+      try {
+        await held.runner.run(footerStatement(aliases.segmentAlias(segment.file)));
+      } catch (error) {
+        signal?.throwIfAborted();
+        logger.warn({ err: error, segment: segment.file }, 'the footer of a segment cannot be read; searches of its events will fail');
+      }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ConnectionPool } from '../../../../store/embedded/duckdb/connection-pool.ts';
+import { rememberFooters, startEngine } from '../../../../store/embedded/duckdb/duckdb-engine.ts';
+import { SegmentFooters } from '../../../../store/embedded/search/segment-footers.ts';
+import { silentLogger } from '../../../../store/event-store.ts';
+import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { twoSegments } from '../compaction/two-segments.ts';
+import { event, NOW, rowsPlan, storedIds } from '../stored-events.ts';
+
+/** The footers of two segments, and how many bytes of footers DuckDB holds. */
+async function footersOfTwo() {
+  const { versions, segments, options } = await twoSegments();
+  const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: 1 });
+  const connections = await ConnectionPool.open(engine, 1, 1, options.aliases, rememberFooters);
+  const looking = await engine.connect();
+  onTestFinished(() => {
+    connections.close();
+    engine.closeSync();
+  });
+  const warnings: object[] = [];
+  const logger = { ...silentLogger, warn: (details: object) => void warnings.push(details) };
+  const bytesHeld = async () => {
+    const reader = await looking.runAndReadAll("SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'OBJECT_CACHE'");
+    return Number(reader.getRows()[0]?.[0]);
+  };
+  const pathOf = (index: number) => options.aliases.segmentPath(segments[index]?.file ?? '');
+  return {
+    footers: new SegmentFooters({ versions, aliases: options.aliases, connections, logger }),
+    connections,
+    warnings,
+    bytesHeld,
+    pathOf,
+  };
+}
+
+test('DuckDB holds the footers of all segments before anything is searched', async () => {
+  const { footers, warnings, bytesHeld } = await footersOfTwo();
+  expect(await bytesHeld()).toBe(0);
+  await footers.readNew();
+  expect(await bytesHeld()).toBeGreaterThan(2_000);
+  expect(warnings).toEqual([]);
+});
+
+test('a footer is read once', async () => {
+  const { footers, pathOf, warnings } = await footersOfTwo();
+  await footers.readNew();
+  writeFileSync(pathOf(0), 'damaged');
+  await footers.readNew();
+  expect(warnings).toEqual([]);
+});
+
+test('a segment that is damaged is logged once, and the others are read', async () => {
+  const { footers, pathOf, warnings, bytesHeld } = await footersOfTwo();
+  writeFileSync(pathOf(1), 'damaged');
+  await footers.readNew();
+  await footers.readNew();
+  expect(warnings).toEqual([expect.objectContaining({ segment: expect.stringMatching(/\.parquet$/) })]);
+  expect(await bytesHeld()).toBeGreaterThan(0);
+});
+
+test('who gives up reads no more, and the next time the rest is read', async () => {
+  const { footers, bytesHeld, warnings } = await footersOfTwo();
+  await expect(footers.readNew(AbortSignal.abort(new Error('closing')))).rejects.toThrow('closing');
+  expect(await bytesHeld()).toBe(0);
+  await footers.readNew();
+  expect(await bytesHeld()).toBeGreaterThan(2_000);
+  expect(warnings).toEqual([]);
+});
+
+test('a store with a damaged segment opens, logs it, and answers what is elsewhere', async () => {
+  const folder = temporaryFolder();
+  const store = await storeIn(folder);
+  const segmentFiles = () => readdirSync(join(folder, 'segments')).filter((name) => !name.endsWith('-log.parquet'));
+  await store.append(canonicalBatch([event('whole', NOW)]));
+  await store.flushNow();
+  const whole = segmentFiles();
+  await store.append(canonicalBatch([event('lost', NOW, { shieldZoneId: 8 })]));
+  await store.flushNow();
+  await store.close();
+  const damaged = segmentFiles().filter((name) => !whole.includes(name));
+  expect(damaged).toHaveLength(1);
+  const path = join(folder, 'segments', damaged[0] ?? '');
+  writeFileSync(path, Buffer.alloc(statSync(path).size));
+
+  const warnings: object[] = [];
+  const logger = { ...silentLogger, warn: (details: object) => void warnings.push(details) };
+  const again = await storeIn(folder, { logger });
+  expect(warnings).toEqual([expect.objectContaining({ segment: damaged[0] })]);
+  expect(await storedIds(again)).toEqual(['whole']);
+  await expect(again.search(rowsPlan({ zones: [8] }))).rejects.toThrow(damaged[0]);
+});
