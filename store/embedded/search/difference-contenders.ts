@@ -1,4 +1,13 @@
-import { byDifference, differenceOf, type FieldCounts, isWhole, type SelectedCount, type Sides, type ValueCount } from './field-counts.ts';
+import {
+  byDifference,
+  type Difference,
+  differenceOf,
+  type FieldCounts,
+  isWhole,
+  type SelectedCount,
+  type Sides,
+  type ValueCount,
+} from './field-counts.ts';
 
 /** A value of which maybe not everything is counted. A number that is not known is undefined. */
 export interface PartlyCounted {
@@ -12,7 +21,7 @@ export interface Contenders {
   /** All of the known values that can be among the first ones of the facet. */
   readonly values: readonly PartlyCounted[];
   /** No value that is in neither list can differ by more. Undefined: both lists together have all values. */
-  readonly mostOfOthers: bigint | undefined;
+  readonly mostOfOthers: Difference | undefined;
 }
 
 /**
@@ -45,7 +54,7 @@ export function firstIfCertain(
   values: readonly SelectedCount[],
   sides: Sides,
   limit: number,
-  mostOfOthers: bigint | undefined,
+  mostOfOthers: Difference | undefined,
 ): readonly SelectedCount[] | undefined {
   const first = byDifference(values, sides).slice(0, limit);
   const last = first.at(-1);

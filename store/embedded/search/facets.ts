@@ -121,7 +121,7 @@ async function singletonsByDifference(
     field,
     several.map((one) => ({ ...one, selected: undefined })),
   );
-  return firstIfCertain([...known, ...singletons], sides, limit, -BigInt(sides.inside));
+  return firstIfCertain([...known, ...singletons], sides, limit, -sides.inside);
 }
 
 /** Counts all values of the field once more, in the selection and as a whole. */
