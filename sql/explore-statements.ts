@@ -1,12 +1,13 @@
 import type { GroupDimension } from '../query/event-fields.ts';
-import type { FacetRequest, Selection } from '../query/plan/explore-plan.ts';
+import type { FacetRequest, HistogramRequest, Selection } from '../query/plan/explore-plan.ts';
 import type { SearchPlan } from '../query/plan/search-plan.ts';
 import { column, dimensionColumn } from './columns.ts';
 import { duckdbDialect, duckdbStatement } from './dialect.ts';
 import { bucketOf } from './group-fact-statements.ts';
 import { keyColumns, wantedKeys } from './group-statements.ts';
 import { matchSql } from './predicate-sql.ts';
-import { int64, joinSql, markText, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
+import { int32, int64, joinSql, markText, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
+import { groupedColumn, setsOf } from './value-count-statements.ts';
 
 /** Statements of the explorer: what values the fields of a search's events have, and when the events were. */
 
@@ -100,6 +101,74 @@ export function histogramStatement(plan: SearchPlan, buckets: number, series: Se
   const columns = joinSql(keyColumns(by).map(column));
   const counted = sql`SELECT ${bucket} AS bucket, ${columns}, count(*) AS events FROM ${events} ${matching} GROUP BY bucket, ${columns}`;
   return duckdbStatement(sql`SELECT bucket, position, events FROM (${counted}) AS counted LEFT JOIN ${wanted}`);
+}
+
+/** What one statement finds of a question. */
+export interface WantedAtOnce {
+  /** At least one. */
+  readonly fields: readonly GroupDimension[];
+  /** So many first values of each field. */
+  readonly max: number;
+  /** `by` is one of the fields. */
+  readonly histogram: HistogramRequest | null;
+  readonly selection: Selection | null;
+  /** So many first values by difference. */
+  readonly maxDiffering: number;
+}
+
+/**
+ * Answers all of a question but its page, reading each event once. A row for each field, with the index of that as `field`, and one for all
+ * events with the number of fields as `field`. Columns: `field`; `distinct`, the number of values; then the JSON texts of arrays: the first
+ * values by count, their counts and their counts in the selection; with a selection, the same three by difference, else NULL. The histogram
+ * is a further field, behind that of all events: its values are such as `12 DE`, the bucket and the value of the series.
+ */
+export function exploreOnceStatement(plan: SearchPlan, wanted: WantedAtOnce, events: SqlFragment): SqlStatement {
+  const { fields, max, histogram, selection, maxDiffering } = wanted;
+  const isSelected =
+    selection === null ? trusted('false') : matchSql({ ...plan, zones: 'all', where: selection.where }, selection.window, duckdbDialect);
+  const values = fields.map((field, index) => sql`coalesce(${column(dimensionColumn(field))}, '') AS ${fieldName(index)}`);
+  const bucket = histogram === null ? NO_SQL : sql`, ${bucketOf(plan.window, histogram.buckets, duckdbDialect)} AS bucket`;
+  const found = sql`SELECT ${joinSql(values)}, ${isSelected} AS "isSelected"${bucket}
+    FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)}`;
+  const { field, value, sets } = groupedAtOnce(wanted);
+  const counted = sql`SELECT ${field} AS field, ${value} AS value, count(*) AS events, count(*) FILTER (WHERE "isSelected") AS selected
+    FROM (${found}) AS found${sets}`;
+  const sums = sql`SELECT events AS total, selected AS inside FROM counted WHERE field = ${int32(fields.length)}`;
+  const byCount = sql`min({'fewer': -events, 'value': value, 'selected': selected}, ${int64(max)})`;
+  const byDifference = sql`min({'less': -(${DIFFERENCE}), 'fewer': -events, 'value': value, 'selected': selected}, ${int64(maxDiffering)})`;
+  const kept = sql`SELECT field, count(*) AS "distinct", ${byCount} AS first, ${selection === null ? NO_VALUES : byDifference} AS different
+    FROM counted, sums GROUP BY field`;
+  return duckdbStatement(
+    sql`WITH counted AS MATERIALIZED (${counted}), sums AS MATERIALIZED (${sums})
+      SELECT field, "distinct", ${listsOf('first')}, ${listsOf('different')} FROM (${kept}) AS kept`,
+  );
+}
+
+const fieldName = (index: number) => trusted(`field${index}`);
+
+/** By which field and value a row is grouped, and the grouping sets. */
+function groupedAtOnce({ fields, histogram }: WantedAtOnce) {
+  const names = [...fields.keys()].map(fieldName);
+  const [field, value] = [groupedColumn(names), sql`coalesce(${joinSql(names)}, '')`];
+  if (histogram === null) {
+    return { field, value, sets: setsOf(names) };
+  }
+  const series = histogram.by === null ? NO_SQL : sql`, ${fieldName(fields.indexOf(histogram.by))}`;
+  const isBucket = trusted('GROUPING(bucket) = 0');
+  return {
+    field: sql`CASE WHEN ${isBucket} THEN ${int32(fields.length + 1)} ELSE ${field} END`,
+    value: sql`CASE WHEN ${isBucket} THEN bucket::VARCHAR || ' ' || ${value} ELSE ${value} END`,
+    sets: setsOf(names, [sql`(bucket${series})`]),
+  };
+}
+
+/** Instead of values by difference. */
+const NO_VALUES = trusted('NULL::STRUCT(fewer BIGINT, value VARCHAR, selected BIGINT)[]');
+
+/** The values, counts and counts in the selection of a list as JSON texts. */
+function listsOf(list: 'first' | 'different'): SqlFragment {
+  const parts = ['one.value', '-one.fewer', 'one.selected'];
+  return trusted(parts.map((part) => `to_json([${part} FOR one IN ${list}])::VARCHAR`).join(', '));
 }
 
 /** The zones with events of the search. Columns: zone, events, last time; by events descending, then by zone. */

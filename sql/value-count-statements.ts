@@ -4,7 +4,7 @@ import { column, dimensionColumn } from './columns.ts';
 import { duckdbDialect, duckdbStatement } from './dialect.ts';
 import { wantedKeys } from './group-statements.ts';
 import { matchSql } from './predicate-sql.ts';
-import { int32, int64, joinSql, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
+import { int32, int64, joinSql, NO_SQL, type SqlFragment, type SqlStatement, sql, trusted } from './statement.ts';
 
 /** Statements that count how many events of a search have each value of several fields. A missing value is the empty one. */
 
@@ -53,8 +53,9 @@ function inWindow({ fromMs, toMs }: TimeWindow): SqlFragment {
  * afterwards.
  */
 function valuesOf(fields: readonly GroupDimension[], max: number, { matching, weight }: Weighed): SqlStatement {
-  const grouped = sql`SELECT ${groupedField(fields)} AS field, ${groupedValue(fields)} AS value, ${weight} AS events
-    FROM ${matching}${setsOf(fields)}`;
+  const columns = fields.map(columnOf);
+  const grouped = sql`SELECT ${groupedColumn(columns)} AS field, ${groupedValue(fields)} AS value, ${weight} AS events
+    FROM ${matching}${setsOf(columns)}`;
   const counted = sql`SELECT field, value, sum(events)::BIGINT AS events FROM (${grouped}) AS grouped GROUP BY field, value`;
   const kept = sql`SELECT field, count(*) AS "distinct", min({'fewer': -events, 'value': value}, ${int64(max)}) AS first
     FROM (${counted}) AS counted GROUP BY field`;
@@ -66,26 +67,29 @@ function valuesOf(fields: readonly GroupDimension[], max: number, { matching, we
 
 /** A zone is grouped as a number and becomes a text afterwards. */
 const columnOf = (field: GroupDimension) => column(field === 'shieldZoneId' ? 'shieldZoneId' : dimensionColumn(field));
-const columnsOf = (fields: readonly GroupDimension[]) => joinSql(fields.map(columnOf));
 
-function setsOf(fields: readonly GroupDimension[]): SqlFragment {
-  return fields.length === 0
-    ? trusted('')
-    : sql` GROUP BY GROUPING SETS (${joinSql(fields.map((field) => sql`(${columnOf(field)})`))}, ())`;
-}
-
-/** The index of the field that a row is grouped by. GROUPING has a bit for each field, the first one the highest, and it is 0 for that. */
-function groupedField(fields: readonly GroupDimension[]): SqlFragment {
-  const all = 2 ** fields.length - 1;
-  const cases = [...fields.keys()].map((index) => sql`WHEN ${int64(all - 2 ** (fields.length - 1 - index))} THEN ${int32(index)}`);
-  return fields.length === 0
-    ? sql`${int32(0)}`
-    : sql`CASE GROUPING(${columnsOf(fields)}) ${joinSql(cases, ' ')} ELSE ${int32(fields.length)} END`;
-}
-
+/** The value of the field that a row is grouped by, as text. */
 function groupedValue(fields: readonly GroupDimension[]): SqlFragment {
   const texts = fields.map((field) => (field === 'shieldZoneId' ? sql`${columnOf(field)}::VARCHAR` : columnOf(field)));
   return sql`coalesce(${joinSql([...texts, trusted("''")])})`;
+}
+
+/** A grouping set for each column, one of all rows, and `further` ones. */
+export function setsOf(columns: readonly SqlFragment[], further: readonly SqlFragment[] = []): SqlFragment {
+  const sets = [...columns.map((one) => sql`(${one})`), trusted('()'), ...further];
+  return columns.length === 0 ? NO_SQL : sql` GROUP BY GROUPING SETS (${joinSql(sets)})`;
+}
+
+/**
+ * The index of the column that a row is grouped by; the number of columns in a row of all. GROUPING has a bit for each column, the first
+ * one the highest, and it is 0 for that.
+ */
+export function groupedColumn(columns: readonly SqlFragment[]): SqlFragment {
+  const all = 2 ** columns.length - 1;
+  const cases = [...columns.keys()].map((index) => sql`WHEN ${int64(all - 2 ** (columns.length - 1 - index))} THEN ${int32(index)}`);
+  return columns.length === 0
+    ? sql`${int32(0)}`
+    : sql`CASE GROUPING(${joinSql(columns)}) ${joinSql(cases, ' ')} ELSE ${int32(columns.length)} END`;
 }
 
 /** The number of events with each of these values. Columns: `position`, the index in `values`, and `events`; only counts above 0. */

@@ -6,6 +6,7 @@ import { FeedPages, feedWindowBudget } from './feed/feed-pages.ts';
 import type { Closing } from './runtime/closing.ts';
 import { Readings } from './runtime/readings.ts';
 import { ExplorationCache } from './search/exploration-cache.ts';
+import { PageCache } from './search/page-cache.ts';
 import { SearchRunner } from './search/search-runner.ts';
 import { SegmentCounts } from './search/segment-counts.ts';
 import { SegmentFooters } from './search/segment-footers.ts';
@@ -53,6 +54,7 @@ export async function openReadPath(
     counts: cachesCounts ? new SegmentCounts() : undefined,
     groups: cachesCounts ? groups : undefined,
     explorations: cachesCounts ? new ExplorationCache() : undefined,
+    pages: cachesCounts ? new PageCache(versions.zoneEnds) : undefined,
     valueCountLimits,
     maxKept,
   });

@@ -50,8 +50,13 @@ export class ConnectionPool {
 
   /** Waits for a connection. `signal` ends the waiting, and each statement of the runner. */
   async acquire(signal?: AbortSignal): Promise<HeldConnection> {
-    const connection = await this.#idleConnection(signal);
-    return { runner: new StatementRunner(connection, this.#aliases, signal), [Symbol.dispose]: () => this.#handOver(connection) };
+    return this.#held(await this.#idleConnection(signal), signal);
+  }
+
+  /** Takes a connection that nobody uses, if there is one. */
+  acquireIdle(signal?: AbortSignal): HeldConnection | undefined {
+    const connection = this.#idle.pop();
+    return connection && this.#held(connection, signal);
   }
 
   close(): void {
@@ -61,6 +66,10 @@ export class ConnectionPool {
     for (const connection of this.#connections) {
       connection.closeSync();
     }
+  }
+
+  #held(connection: DuckDBConnection, signal?: AbortSignal): HeldConnection {
+    return { runner: new StatementRunner(connection, this.#aliases, signal), [Symbol.dispose]: () => this.#handOver(connection) };
   }
 
   #handOver(connection: DuckDBConnection): void {

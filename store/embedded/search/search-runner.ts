@@ -11,6 +11,7 @@ import { findActiveZones } from './active-zones.ts';
 import { explore } from './exploration.ts';
 import type { ExplorationCache } from './exploration-cache.ts';
 import { type GroupCache, MAX_KEPT, type MaxKept, searchGroups } from './group-search.ts';
+import type { PageCache } from './page-cache.ts';
 import { searchRows } from './row-search.ts';
 import { SearchScope } from './search-scope.ts';
 import type { SegmentCounts } from './segment-counts.ts';
@@ -27,6 +28,8 @@ export interface SearchRunnerOptions {
   readonly groups: GroupCache | undefined;
   /** Undefined: every question of the explorer counts anew. */
   readonly explorations: ExplorationCache | undefined;
+  /** Of questions of the explorer. Undefined: every one reads its page anew. */
+  readonly pages: PageCache | undefined;
   /** Default: {@link VALUE_COUNT_LIMITS}. */
   readonly valueCountLimits?: ValueCountLimits | undefined;
   /** Default: {@link MAX_KEPT}. */
@@ -37,6 +40,11 @@ const OUT_OF_MEMORY = 'there is not enough memory for this search; try again lat
 
 /** Keeps no events in memory while they are grouped. */
 const KEPT_WITH_LESS: MaxKept = { filtered: 0, otherwise: 0 };
+
+/** The most events that the search can find. */
+function mostEventsOf(scope: SearchScope, page: SearchResult): number {
+  return page.kind === 'rows' ? page.total : scope.mostEvents;
+}
 
 const NO_PAGE = { page: { index: 0, size: 0 }, output: { kind: 'rows' } } as const;
 
@@ -65,11 +73,21 @@ export class SearchRunner {
 
   /** Answers all of the plan from one snapshot. Rejects as {@link search}. */
   async explore(plan: ExplorePlan, signal: AbortSignal): Promise<ExploreResult> {
-    const { explorations: cache, valueCountLimits: limits = VALUE_COUNT_LIMITS } = this.#options;
+    const { connections, pages, explorations: cache, valueCountLimits: limits = VALUE_COUNT_LIMITS } = this.#options;
     using open = await this.#open(plan.search, signal);
-    const answer = async (isRetry: boolean) => {
-      const page = await this.#findPage(open.scope, isRetry);
-      return await explore(open.scope, plan, page, { cache, limits, isRetry });
+    const { scope } = open;
+    // A statement about few events keeps all cores busy for half of its time only, so the page is read beside it.
+    using other = scope.mostEvents <= limits.together ? connections.acquireIdle(signal) : undefined;
+    const answer = async (isRetry: boolean): Promise<ExploreResult> => {
+      const beside = isRetry || other === undefined ? undefined : scope.on(other.runner);
+      const finding = Promise.resolve(pages?.of(scope) ?? this.#findPage(beside ?? scope, isRetry));
+      const events = beside === undefined ? mostEventsOf(scope, await finding) : scope.mostEvents;
+      const exploring = explore(scope, plan, events, { cache, limits, isRetry });
+      // Both end before the parts that they read are given back.
+      await Promise.allSettled([finding, exploring]);
+      const page = await finding;
+      pages?.keep(scope, page);
+      return { page, ...(await exploring) };
     };
     return await retryWithLess(answer, this.#evictCaches, OUT_OF_MEMORY);
   }

@@ -50,6 +50,11 @@ export class SearchScope {
     return new SearchScope({ ...this.plan, ...change }, this.#snapshot, this.aliases, this.runner, this.signal);
   }
 
+  /** The same search, read on another connection. */
+  on(runner: StatementRunner): SearchScope {
+    return new SearchScope(this.plan, this.#snapshot, this.aliases, runner, this.signal);
+  }
+
   /** The events of the zones that this search has to count, apart from its predicate. */
   get extent(): SearchExtent {
     const { endSequence, expiries } = this.#snapshot;

@@ -67,7 +67,7 @@ export function isCountedApart(field: GroupDimension, events: number, { together
 }
 
 /** Whether nothing has expired since the earlier counts, and their window is nearly the same: it may have moved with the clock. */
-function isNear(earlier: SearchExtent, { window, endSequence, expiries }: SearchExtent): boolean {
+export function isNear(earlier: SearchExtent, { window, endSequence, expiries }: SearchExtent): boolean {
   const movedMs = Math.abs(window.fromMs - earlier.window.fromMs) + Math.abs(window.toMs - earlier.window.toMs);
   return earlier.expiries === expiries && earlier.endSequence <= endSequence && movedMs * 8 <= window.toMs - window.fromMs;
 }

@@ -59,6 +59,20 @@ test('past the number that may wait a caller is refused, and who gives up waitin
   expect(order).toEqual(['first', 'last']);
 });
 
+test('a connection that nobody uses can be taken without waiting, and is used again', async () => {
+  const pool = await poolOf(1, 1);
+  const order: string[] = [];
+  const idle = pool.acquireIdle();
+  expect(await idle?.runner.run({ text: 'SELECT 1', params: [] })).toEqual([[1]]);
+  expect(pool.acquireIdle()).toBeUndefined();
+  const waiting = hold(pool, 'waiting', order);
+  expect(order).toEqual([]);
+  idle?.[Symbol.dispose]();
+  await expect.poll(() => order).toEqual(['waiting']);
+  waiting.letGo();
+  await waiting.held;
+});
+
 test('a connection whose work has failed is used again', async () => {
   const pool = await poolOf(1, 1);
   const work = async (text: string) => {

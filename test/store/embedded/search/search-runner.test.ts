@@ -92,6 +92,7 @@ async function runnerUnderTest(connections: number, groups?: GroupCache) {
     threads,
     counts: undefined,
     explorations: undefined,
+    pages: undefined,
     groups,
   });
   return { runner, threads, clock, threadsOfAQuery: async () => Number((await looking.runAndReadAll(THREADS)).getRows()[0]?.[0]) };

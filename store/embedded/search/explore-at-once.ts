@@ -1,0 +1,101 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { GroupDimension } from '../../../query/event-fields.ts';
+import type { ExplorePlan, HistogramRequest } from '../../../query/plan/explore-plan.ts';
+import type { Facet, FacetValue } from '../../../query/plan/search-result.ts';
+import { MAX_FACET_VALUES } from '../../../query/search-limits.ts';
+import { exploreOnceStatement } from '../../../sql/explore-statements.ts';
+import type { EarlierHistogram } from './exploration-cache.ts';
+import { isWhole, type SelectedCount } from './field-counts.ts';
+import { emptySeries, seriesValues } from './histogram.ts';
+import type { SearchScope } from './search-scope.ts';
+import type { CountsByField, ValueCountLimits } from './value-counts.ts';
+
+/** All of a question but its page, and what a later one can use of it. */
+export interface FoundAtOnce {
+  readonly counts: CountsByField;
+  /** Undefined where none was asked for, or where it has too many values. */
+  readonly histogram: EarlierHistogram | undefined;
+  readonly facets: readonly Facet[];
+  /** Null without a selection. */
+  readonly selectedTotal: number | null;
+}
+
+/** What the statement found of one field, or of all events. */
+interface FoundField {
+  readonly distinct: number;
+  readonly first: readonly SelectedCount[];
+  /** In the order of a facet by difference; empty without a selection. */
+  readonly different: readonly SelectedCount[];
+}
+
+const NOTHING: FoundField = { distinct: 0, first: [], different: [] };
+
+/**
+ * Answers a question about few events by one statement, because reading them costs more than counting them. `fields`: those that have a
+ * facet, at least one, and that of the histogram.
+ */
+export async function exploreAtOnce(
+  scope: SearchScope,
+  { histogram, facets, selection }: Pick<ExplorePlan, 'histogram' | 'facets' | 'selection'>,
+  fields: readonly GroupDimension[],
+  { urls }: ValueCountLimits,
+): Promise<FoundAtOnce> {
+  const maxDiffering = facets.reduce((most, { limit }) => Math.max(most, limit), 1);
+  const wanted = { fields, max: Math.max(urls, MAX_FACET_VALUES), histogram, selection, maxDiffering };
+  const rows = await scope.runner.run(exploreOnceStatement(scope.plan, wanted, scope.events()));
+  const found = new Map(rows.map((row) => [Number(row[0]), foundField(row)]));
+  const byField = new Map(fields.map((field, index) => [field, found.get(index) ?? NOTHING]));
+  const counts = new Map(Array.from(byField, ([field, { distinct, first }]) => [field, { distinct, first }]));
+  const [all = { selected: 0 }] = found.get(fields.length)?.first ?? [];
+  return {
+    counts,
+    histogram: histogram === null ? undefined : histogramIn(found.get(fields.length + 1) ?? NOTHING, histogram, counts, scope),
+    facets: facets.map(({ field, limit, order }) => {
+      const { distinct, first, different } = byField.get(field) ?? NOTHING;
+      const values = (order === 'count' ? first : different).slice(0, limit);
+      return { field, distinct, values: selection === null ? values.map(withoutSelection) : values };
+    }),
+    selectedTotal: selection === null ? null : all.selected,
+  };
+}
+
+function withoutSelection({ value, count }: SelectedCount): FacetValue {
+  return { value, count, selected: null };
+}
+
+function foundField([, distinct, ...lists]: readonly DuckDBValue[]): FoundField {
+  return { distinct: Number(distinct), first: selectedCounts(lists.slice(0, 3)), different: selectedCounts(lists.slice(3)) };
+}
+
+/** Reads the JSON texts of three lists of one length; null for empty ones. */
+function selectedCounts([values, counts, selected]: readonly DuckDBValue[]): SelectedCount[] {
+  if (typeof values !== 'string') {
+    return [];
+  }
+  const numbers: readonly number[] = JSON.parse(counts as string);
+  const inSelection: readonly number[] = JSON.parse(selected as string);
+  const texts: readonly string[] = JSON.parse(values);
+  return texts.map((value, index) => ({ value, count: numbers[index] as number, selected: inSelection[index] as number }));
+}
+
+/** The histogram whose counts are those of values such as `12 DE`, a bucket and the value of a series. */
+function histogramIn(
+  found: FoundField,
+  request: HistogramRequest,
+  counts: CountsByField,
+  scope: SearchScope,
+): EarlierHistogram | undefined {
+  if (!isWhole(found)) {
+    return undefined;
+  }
+  const values = seriesValues(request.by === null ? undefined : counts.get(request.by));
+  const series = emptySeries(values, request.buckets);
+  const places = new Map(values.map((value, index) => [value, index]));
+  for (const { value: bucketAndValue, count } of found.first) {
+    const end = bucketAndValue.indexOf(' ');
+    const one = series[places.get(bucketAndValue.slice(end + 1)) ?? values.length] as number[];
+    const bucket = Number(bucketAndValue.slice(0, end));
+    one[bucket] = (one[bucket] ?? 0) + count;
+  }
+  return { extent: scope.extent, request, values, series };
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import type { SearchPlan } from '../../../../query/plan/search-plan.ts';
+import type { SearchResult } from '../../../../query/plan/search-result.ts';
+import { PageCache } from '../../../../store/embedded/search/page-cache.ts';
+import { event, NOW, rowsPlan } from '../stored-events.ts';
+import { actionIs, explorePlan } from './explore-plan.ts';
+import { minutes, Twins } from './twin-stores.ts';
+
+const PLAN = rowsPlan({ window: { fromMs: 0, toMs: 100 }, page: { index: 0, size: 1 } });
+
+function pageOf(logJson = '{}'): SearchResult {
+  return { kind: 'rows', rows: [{ zoneId: 7, logId: 'a', timestamp: 5, logJson, fields: { action: 'blocked' } }], total: 1 };
+}
+
+/** A search of a snapshot that ends before this sequence. */
+function searchOf(endSequence: bigint, plan: SearchPlan = PLAN, expiries = 0) {
+  return { plan, extent: { window: plan.window, endSequence, expiries } };
+}
+
+/** A cache of a store whose zones have events up to `last`. */
+function cacheOf(zones: { last: bigint }): PageCache {
+  return new PageCache({ of: () => zones.last });
+}
+
+describe('a page', () => {
+  test('is the same for later searches while no event of its zones is stored', () => {
+    const zones = { last: 9n };
+    const cache = cacheOf(zones);
+    cache.keep(searchOf(10n), pageOf());
+    expect(cache.of(searchOf(10n))).toEqual(pageOf());
+    expect(cache.of(searchOf(20n))).toEqual(pageOf());
+    zones.last = 10n;
+    expect(cache.of(searchOf(20n))).toBeUndefined();
+  });
+
+  test('is not that of a search which began before the last event', () => {
+    const cache = cacheOf({ last: 15n });
+    cache.keep(searchOf(16n), pageOf());
+    expect(cache.of(searchOf(15n))).toBeUndefined();
+    expect(cache.of(searchOf(16n))).toEqual(pageOf());
+  });
+
+  test('is another one after some events have expired', () => {
+    const cache = cacheOf({ last: 9n });
+    cache.keep(searchOf(10n), pageOf());
+    expect(cache.of(searchOf(10n, PLAN, 1))).toBeUndefined();
+  });
+
+  const others: Readonly<Record<string, Partial<SearchPlan>>> = {
+    'another page': { page: { index: 1, size: 1 } },
+    'a longer page': { page: { index: 0, size: 2 } },
+    'a window that begins elsewhere': { window: { fromMs: 1, toMs: 100 } },
+    'a window that ends elsewhere': { window: { fromMs: 0, toMs: 101 } },
+    'other zones': { zones: [7, 8] },
+    'all zones': { zones: 'all' },
+    'another predicate': { where: actionIs('blocked') },
+    groups: { output: { kind: 'groups', by: ['ip'], buckets: 0 } },
+  };
+  test.each(Object.entries(others))('is not that of %s', (_, other) => {
+    const cache = cacheOf({ last: 9n });
+    cache.keep(searchOf(10n), pageOf());
+    expect(cache.of(searchOf(10n, { ...PLAN, ...other }))).toBeUndefined();
+  });
+});
+
+test('groups are not kept', () => {
+  const cache = cacheOf({ last: 9n });
+  const plan = { ...PLAN, output: { kind: 'groups', by: ['ip'], buckets: 0 } } as const;
+  cache.keep(searchOf(10n, plan), { kind: 'groups', groups: [], total: 0 });
+  expect(cache.of(searchOf(10n, plan))).toBeUndefined();
+});
+
+test('pages that were used last are kept, in sixteen mebibytes', () => {
+  const cache = cacheOf({ last: 9n });
+  const log = JSON.stringify({ text: 'x'.repeat(1024 * 1024) });
+  const plans = Array.from({ length: 12 }, (_, index) => ({ ...PLAN, page: { index, size: 1 } }));
+  for (const plan of plans) {
+    cache.keep(searchOf(10n, plan), pageOf(log));
+  }
+  expect(plans.map((plan) => cache.of(searchOf(10n, plan)) !== undefined)).toEqual(plans.map((_, index) => index >= 5));
+});
+
+test('a question about the same page reads it again only after an event of its zones was stored', async () => {
+  const twins = await Twins.open();
+  await twins.append(minutes(0, 40));
+  await twins.flush();
+  const plan = explorePlan({ page: { index: 1, size: 10 } });
+  const answer = await twins.caching.explore(plan);
+  expect(answer.page).toMatchObject({ rows: { length: 10 }, total: 40 });
+  await twins.append([event('elsewhere', NOW, { shieldZoneId: 8 })]);
+  await twins.expectEqual(plan);
+  twins.removeSegments();
+  expect(await twins.caching.explore(plan)).toEqual(answer);
+  await twins.append([event('here', NOW)]);
+  await expect(twins.caching.explore(plan)).rejects.toThrow('No files found');
+});
