@@ -69,6 +69,6 @@ export async function openReadPath(
   const readings = new Readings();
   closing.add('the searches under way', () => readings.settled());
   closing.add('the feed', () => feed.close(storeClosed()));
-  const footers = new SegmentFooters({ versions, aliases, connections: searchers, logger });
+  const footers = new SegmentFooters({ versions, aliases, connections: searchers, memoryLimitMb, logger });
   return { readings, searchers, search, feed, footers };
 }

@@ -10,11 +10,12 @@ export interface SegmentFootersOptions {
   readonly aliases: PathAliases;
   /** They remember footers. */
   readonly connections: ConnectionPool;
+  readonly memoryLimitMb: number;
   readonly logger: StoreLogger;
 }
 
-/** A footer takes half a mebibyte. Searches read those of older segments themselves. */
-const MAX_FOOTERS = 128;
+/** So much of the memory limit for each footer, which takes up to half a mebibyte. Searches read those of older segments themselves. */
+const MB_OF_A_FOOTER = 8;
 
 /** Has DuckDB read the footers of segments before a search needs them: the first search of a segment would take 1.5 ms of CPU longer. */
 export class SegmentFooters {
@@ -30,9 +31,10 @@ export class SegmentFooters {
    * logged. Rejects with the signal's reason.
    */
   async readNew(signal?: AbortSignal): Promise<void> {
-    const { versions, aliases, connections, logger } = this.#options;
+    const { versions, aliases, connections, memoryLimitMb, logger } = this.#options;
     using snapshot = versions.snapshot();
-    const newest = snapshot.segments.toSorted((a, b) => b.maxTimestamp - a.maxTimestamp).slice(0, MAX_FOOTERS);
+    const most = Math.floor(memoryLimitMb / MB_OF_A_FOOTER);
+    const newest = snapshot.segments.toSorted((a, b) => b.maxTimestamp - a.maxTimestamp).slice(0, most);
     for (const segment of newest.filter((one) => !this.#read.has(one))) {
       using held = await connections.acquire(signal);
       this.#read.add(segment);

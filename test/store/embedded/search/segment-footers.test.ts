@@ -11,7 +11,7 @@ import { twoSegments } from '../compaction/two-segments.ts';
 import { event, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
 /** The footers of two segments, and how many bytes of footers DuckDB holds. */
-async function footersOfTwo() {
+async function footersOfTwo(memoryLimitMb = 256) {
   const { versions, segments, options } = await twoSegments();
   const engine = await startEngine({ memoryLimitMb: 256, spillFolder: temporaryFolder(), threads: 1 });
   const connections = await ConnectionPool.open(engine, 1, 1, options.aliases, rememberFooters);
@@ -28,7 +28,7 @@ async function footersOfTwo() {
   };
   const pathOf = (index: number) => options.aliases.segmentPath(segments[index]?.file ?? '');
   return {
-    footers: new SegmentFooters({ versions, aliases: options.aliases, connections, logger }),
+    footers: new SegmentFooters({ versions, aliases: options.aliases, connections, memoryLimitMb, logger }),
     connections,
     warnings,
     bytesHeld,
@@ -42,6 +42,16 @@ test('DuckDB holds the footers of all segments before anything is searched', asy
   await footers.readNew();
   expect(await bytesHeld()).toBeGreaterThan(2_000);
   expect(warnings).toEqual([]);
+});
+
+test('with little memory only the footer of the newest segment is read', async () => {
+  const { footers, bytesHeld } = await footersOfTwo(8);
+  await footers.readNew();
+  const ofOne = await bytesHeld();
+  expect(ofOne).toBeGreaterThan(0);
+  const all = await footersOfTwo();
+  await all.footers.readNew();
+  expect(await all.bytesHeld()).toBeGreaterThan(ofOne);
 });
 
 test('a footer is read once', async () => {
