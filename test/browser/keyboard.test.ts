@@ -213,3 +213,33 @@ test('an event that covers a small screen keeps the focus, and what it says lies
   await press(page, 'Escape');
   await expect.poll(() => focused(page)).toMatch(/^grid/);
 });
+
+test.each([961, 1280, 1920])('an event leaves room for the page beside it, and the table where it is, %i pixels wide', async (width) => {
+  const { page } = await openPage('zone=1', { viewport: { width, height: 720 } });
+  await linesAround(page, 0);
+  const grid = page.getByRole('grid');
+  await grid.scrollIntoViewIfNeeded();
+  const top = async (): Promise<number> => (await grid.boundingBox())?.y ?? Number.NaN;
+  const before = await top();
+  await page.locator('[role=grid] [aria-rowindex="3"]').click();
+  const drawer = page.getByRole('dialog', { name: 'Event', exact: true });
+  await drawer.getByRole('treeitem').first().waitFor();
+  expect(Math.abs((await top()) - before)).toBeLessThan(1);
+  const id = () => drawer.locator('.fields').textContent();
+  const first = await id();
+  await grid.focus();
+  await press(page, 'ArrowDown');
+  await expect.poll(id).not.toBe(first);
+
+  const left = (await drawer.boundingBox())?.x ?? 0;
+  await page.getByRole('banner').getByRole('button').first().focus();
+  const covered: string[] = [];
+  for (let name = ''; !name.startsWith('grid'); await press(page, 'Tab')) {
+    name = await focused(page);
+    if (Number(await page.evaluate('document.activeElement.getBoundingClientRect().right')) > left) covered.push(name);
+  }
+  expect(covered).toEqual([]);
+  await press(page, 'Escape');
+  await expect.poll(() => drawer.count()).toBe(0);
+  expect(Math.abs((await top()) - before)).toBeLessThan(1);
+});
