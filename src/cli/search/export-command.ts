@@ -30,7 +30,8 @@ ${WINDOW_HELP}
   --output FILE
       Where to write; the file has its name only when it is whole. Compressed where the name ends in .gz or .zst.
   --csv, --ndjson
-      The format (default: NDJSON where --output ends in .ndjson or .jsonl, also before .gz or .zst; else CSV).
+      The format. Without it a file is NDJSON where its name ends in .ndjson or .jsonl, also before .gz or .zst, else CSV; standard output
+      is CSV on a terminal, else NDJSON.
 ${PROGRAM_HELP}
 
 Exit status: 0 done, 1 the program refuses or the export broke off, 2 wrong usage, 130 ended by SIGINT.
@@ -43,10 +44,12 @@ const TYPES: Readonly<Record<ExportFormat, string>> = { csv: 'text/csv', ndjson:
 /** A search of everything may need so long until its first row, and between two rows that are far from each other. */
 const SILENCE_MS = 600_000;
 
-function formatOf(switches: ReadonlySet<string>, output: string | null): ExportFormat {
+function formatOf(switches: ReadonlySet<string>, output: string | null, { isTTY }: CommandIo['stdout']): ExportFormat {
   if (switches.has('csv') && switches.has('ndjson')) throw new UsageError('--csv and --ndjson are both given; allowed: one of them');
   if (switches.has('csv')) return 'csv';
-  return switches.has('ndjson') || /\.(ndjson|jsonl)(\.gz|\.zst)?$/i.test(output ?? '') ? 'ndjson' : 'csv';
+  if (switches.has('ndjson')) return 'ndjson';
+  if (output === null) return isTTY ? 'csv' : 'ndjson';
+  return /\.(ndjson|jsonl)(\.gz|\.zst)?$/i.test(output) ? 'ndjson' : 'csv';
 }
 
 /** Counts what an export brings, which may be cut anywhere. */
@@ -91,10 +94,10 @@ interface ExportOptions {
   readonly flags: SearchArguments['flags'];
 }
 
-function parseOptions(args: readonly string[], env: CommandIo['env']): ExportOptions {
+function parseOptions(args: readonly string[], { env, stdout }: CommandIo): ExportOptions {
   const { flags, switches, line } = parseSearchArguments(args, [...PROGRAM_FLAGS, ...WINDOW_FLAGS, 'output'], ['csv', 'ndjson']);
   const output = flags['output'] ?? null;
-  const format = formatOf(switches, output);
+  const format = formatOf(switches, output, stdout);
   const body = JSON.stringify({ ...windowOf(flags, Date.now()), ...conditionsOf(line) });
   return { program: programOf(flags, env), body, format, output, line, flags };
 }
@@ -127,7 +130,7 @@ async function writeOut(bytes: AsyncIterable<Buffer>, stdout: CommandIo['stdout'
 }
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const options = parseOptions(args, io.env);
+  const options = parseOptions(args, io);
   tellUnknownField('export', options.line, io.stderr);
   const stopping = new AbortController();
   // A pipe whose reader has stopped reading blocks this process, and a signal that has a listener would not end it. Without a file and a

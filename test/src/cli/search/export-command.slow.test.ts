@@ -52,28 +52,20 @@ const exportCli = (...rest: readonly string[]) => runCli(args(...rest), ENV);
 
 describe('shieldlog export', () => {
   test('writes what a search line finds in the zones of the key, as CSV that readers read', async () => {
-    const { status, stdout, stderr } = await exportCli('action:blocked', '-ip:10.0.0.64/26', 'sql\ninjection', '10.0.0');
+    const { status, stdout, stderr } = await exportCli('--csv', 'action:blocked', '-ip:10.0.0.64/26', 'sql\ninjection', '10.0.0');
     expect([status, stderr]).toEqual([0, '']);
     const rows = parse<Record<string, string>>(stdout, { columns: true });
     expect(rows.map(({ logId }) => logId)).toEqual(Array.from({ length: 32 }, (_, index) => `e${index * 2}`));
     expect(rows[0]).toMatchObject({ shieldZoneId: '7', ua: 'sql\ninjection', log: LOG });
   });
 
-  test('writes NDJSON with every digit of the log, of one zone, within a window', async () => {
+  test('in a pipe writes NDJSON with every digit of the log, of one zone, within a window', async () => {
     const from = Date.now() - 50_000;
-    const { status, stdout } = await exportCli(
-      '--zone',
-      '7',
-      '--ndjson',
-      '--from',
-      String(from),
-      '--to',
-      new Date(Date.now() + 1).toISOString(),
-    );
+    const { status, stdout } = await exportCli('--zone', '7', '--from', String(from), '--to', new Date(Date.now() + 1).toISOString());
     const lines = stdout.trim().split('\n');
     expect([status, lines.length > 5 && lines.length <= 13]).toEqual([0, true]);
     for (const line of lines) expect(line).toContain(`"log":${LOG}`);
-    expect((await exportCli('--zone', '7', '--ndjson', '--last', '1s', '--to', '2000-01-01')).status).toBe(2);
+    expect((await exportCli('--zone', '7', '--last', '1s', '--to', '2000-01-01')).status).toBe(2);
   });
 
   test.each([
@@ -81,6 +73,7 @@ describe('shieldlog export', () => {
     ['events.ndjson', (bytes: Buffer) => bytes, '{"logId"'],
     ['events.jsonl.gz', gunzipSync, '{"logId"'],
     ['events.csv.zst', zstdDecompressSync, 'time,'],
+    ['events.txt', (bytes: Buffer) => bytes, 'time,'],
   ])('--output %s is the file, and nothing else is left', async (name, unpacked, begin) => {
     const path = join(folder, name);
     writeFileSync(path, 'an earlier one');
@@ -90,14 +83,29 @@ describe('shieldlog export', () => {
     expect(readdirSync(folder)).toEqual([name]);
   });
 
-  test('ends quietly when the reader of its pipe has enough', async () => {
-    const pipeline = startPipeline('"$0" "$@" | head -n 1; echo $PIPESTATUS', args(), ENV);
+  test.each<[switches: readonly string[], output: string | null, begin: string]>([
+    [['--csv'], 'events.ndjson', 'time,'],
+    [['--ndjson'], 'events.csv', '{"logId"'],
+    [['--csv'], null, 'time,'],
+    [['--ndjson'], null, '{"logId"'],
+  ])('%j decides the format, also with --output %s', async (switches, output, begin) => {
+    const path = output === null ? null : join(folder, output);
+    const { status, stdout } = await exportCli(...switches, ...(path === null ? [] : ['--output', path]));
+    const written = path === null ? stdout : readFileSync(path, 'utf8');
+    expect([status, written.slice(0, begin.length)]).toEqual([0, begin]);
+  });
+
+  test.each([
+    ['--csv', /^time,.*\r\n0\n$/],
+    ['--ndjson', /^\{"logId":"e0".*\}\n0\n$/],
+  ])('%s ends quietly when the reader of its pipe has enough', async (format, shown) => {
+    const pipeline = startPipeline('"$0" "$@" | head -n 1; echo $PIPESTATUS', args(format), ENV);
     await pipeline.ended;
-    expect([pipeline.stdout(), pipeline.stderr()]).toEqual([expect.stringMatching(/^time,.*\r\n0\n$/), '']);
+    expect([pipeline.stdout(), pipeline.stderr()]).toEqual([expect.stringMatching(shown), '']);
   });
 
   test('gives jq what it reads', async () => {
-    const pipeline = startPipeline('"$0" "$@" --ndjson | jq -r .fields.action | sort | uniq -c', args(), ENV);
+    const pipeline = startPipeline('"$0" "$@" | jq -r .fields.action | sort | uniq -c', args(), ENV);
     await pipeline.ended;
     expect(pipeline.stdout().replaceAll(/ +/g, ' ')).toBe(' 50 blocked\n 50 logged\n');
   });
@@ -160,7 +168,7 @@ describe('an export that does not come to its end', () => {
 
   test('because the connection breaks off, says that standard output has not all, and status 1', async () => {
     await using server = await hangingExport();
-    const cli = startCli(['export', '--url', server.url]);
+    const cli = startCli(['export', '--url', server.url, '--csv']);
     await eventually('the beginning has come', () => cli.stdout() === BEGINNING);
     server.breakOff();
     expect([await cli.ended, cli.stderr()]).toEqual([
@@ -196,7 +204,7 @@ describe('an export that does not come to its end', () => {
       const send = (): void => void response.write('x'.repeat(1_000_000), send);
       send();
     });
-    const cli: CliProcess = startCli(['export', '--url', server.url]);
+    const cli: CliProcess = startCli(['export', '--url', server.url, '--csv']);
     cli.child.stdout?.pause();
     await eventually('it is asked', () => server.seen.length === 1);
     cli.child.kill('SIGINT');
@@ -205,7 +213,7 @@ describe('an export that does not come to its end', () => {
   });
 });
 
-test('an export that is written to a terminal does nothing there', async () => {
+test('an export that is written to a terminal is CSV, and does nothing there', async () => {
   await using server = await recordingUpstream((_request, response) =>
     response.writeHead(200, { 'content-type': 'text/csv' }).end('time,ua\r\n1,"\u001b[2J\u009b1m\rx"\r\n'),
   );
