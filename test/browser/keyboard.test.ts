@@ -214,6 +214,42 @@ test('an event that covers a small screen keeps the focus, and what it says lies
   await expect.poll(() => focused(page)).toMatch(/^grid/);
 });
 
+test('the table of groups is one stop; arrows go to the values of its lines, which keep the focus while it scrolls', async () => {
+  const { page } = await openPage('zone=1&group=ip,country');
+  const has = async (line: number, place: number): Promise<unknown> =>
+    page.evaluate(`document.activeElement === document.querySelectorAll('[role=grid] [aria-rowindex="${line + 2}"] .value')[${place}]`);
+  await linesAround(page, 0);
+  await tabTo(page, /^grid Groups/);
+  await press(page, 'Tab');
+  expect(await page.evaluate(`document.activeElement.closest('[role=grid]')`)).toBeNull();
+  await press(page, 'Shift+Tab');
+  expect(await focused(page)).toMatch(/^grid Groups/);
+
+  await press(page, 'ArrowDown', 'ArrowRight');
+  await expect.poll(() => has(1, 0)).toBe(true);
+  await press(page, 'ArrowRight', 'ArrowDown');
+  await expect.poll(() => has(2, 1)).toBe(true);
+  // Further than lines are drawn, to one that is not loaded yet, and back.
+  await press(page, 'End');
+  const last = Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 2;
+  expect(last).toBeGreaterThan(1000);
+  await expect.poll(() => has(last, 1)).toBe(true);
+  await press(page, 'ArrowUp', 'ArrowLeft');
+  await expect.poll(() => has(last - 1, 0)).toBe(true);
+  const value = await focused(page);
+  await press(page, 'Enter');
+  await expect.poll(() => focused(page)).toContain('Filter in');
+  await press(page, 'Escape');
+  await expect.poll(() => focused(page)).toBe(value);
+  // The wheel takes the value away.
+  await page.evaluate(`document.querySelector('[role=grid]').scrollTop = 0`);
+  await linesAround(page, 0);
+  await expect.poll(() => focused(page)).toMatch(/^grid Groups/);
+  await press(page, 'ArrowRight');
+  await press(page, 'Home', 'ArrowRight', 'ArrowLeft', 'Enter');
+  await expect.poll(() => conditions(page)).toContain('ip:');
+});
+
 test.each([961, 1280, 1920])('an event leaves room for the page beside it, and the table where it is, %i pixels wide', async (width) => {
   const { page } = await openPage('zone=1', { viewport: { width, height: 720 } });
   await linesAround(page, 0);

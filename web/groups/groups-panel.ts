@@ -83,7 +83,7 @@ const FIELD_REM: Readonly<Record<GroupDimension, number>> = {
 const FIELD_VW = 32;
 
 function dimensionColumn(field: GroupDimension): TableColumn<EventGroup> {
-  const cell = ({ key }: EventGroup) => html`<${Value} field=${field} value=${key[field] ?? ''} />`;
+  const cell = ({ key }: EventGroup) => html`<${Value} field=${field} value=${key[field] ?? ''} isStop=${false} />`;
   return { key: field, title: field, leastRem: FIELD_REM[field], leastVw: FIELD_VW, grow: 1, cell };
 }
 

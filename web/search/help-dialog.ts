@@ -18,9 +18,10 @@ const KEYS: readonly (readonly [keys: string, words: string])[] = [
   ['u', 'take the last change back'],
   ['?', 'this list'],
   ['← →', 'in the histogram, go from bar to bar; with Shift, choose a stretch; Enter opens what can be done with it'],
-  ['↑ ↓ ← →', 'go from value to value'],
+  ['↑ ↓ ← →', 'among the values of the fields, go from value to value'],
   ['↑ ↓', 'in a table, go from line to line; Page Up, Page Down, Home and End go further'],
-  ['Enter', 'open the menu of a value, or an event'],
+  ['← →', 'in a table of groups, go from the line to its values, and back'],
+  ['Enter', 'open the menu of a value, an event, or the events of a group'],
   ['Esc', 'close what is open'],
 ];
 

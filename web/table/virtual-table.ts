@@ -1,5 +1,6 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Children, html } from '../widgets/html.ts';
+import { LINE_ITSELF, placeOfValue, type ValuePlace, valueAt } from './line-values.ts';
 import { type LineRange, lineAfterKey, linesInView, type ScrollView, scrollTopFor } from './virtual-scroll.ts';
 
 export interface TableColumn<Item> {
@@ -59,13 +60,15 @@ function leastOf({ leastRem, leastVw }: TableColumn<never>): string {
 const CONTROLS = 'button, a, input, select';
 
 /**
- * A table of any length, of which only the lines in view are in the document. It is one stop of the keyboard: arrows, Page up and down,
- * Home and End go from line to line, Enter opens one.
+ * A table of any length, of which only the lines in view are in the document. It is one stop of the keyboard: arrows up and down, Page up
+ * and down, Home and End go from line to line, Enter opens one. Arrows to the side go to the values of a line that open menus, and back.
  */
 export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
   const { label, columns, count, itemAt, contents, isCurrent, onView, onOpen, onMove } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const head = useRef<HTMLDivElement>(null);
+  /** A value that gets the focus when its line is drawn. */
+  const wanted = useRef<ValuePlace | null>(null);
   const id = useId();
   const [scrollTopPx, setScrollTop] = useState(0);
   const [viewportPx, setViewport] = useState(0);
@@ -92,7 +95,11 @@ export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
     scroller.current?.scrollTo({ top: 0 });
     setScrollTop(0);
     setActive(0);
+    wanted.current = null;
   }, [contents]);
+  useLayoutEffect(() => {
+    if (document.activeElement === scroller.current) focusWanted();
+  });
   useEffect(() => onView(range), [contents, range.first, range.end, count]);
 
   const openLine = (line: number): void => {
@@ -105,11 +112,34 @@ export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
     const item = itemAt(line);
     if (item !== undefined) onMove?.(item);
   };
+  /** Returns whether the value is there; it is not before its line is drawn and loaded. */
+  const focusWanted = (): boolean => {
+    const value = scroller.current === null || wanted.current === null ? undefined : valueAt(scroller.current, wanted.current);
+    if (value === undefined) return false;
+    wanted.current = null;
+    value.focus();
+    return true;
+  };
+  const goTo = (place: ValuePlace): void => {
+    wanted.current = place.at === LINE_ITSELF ? null : place;
+    moveTo(place.line);
+    if (!focusWanted()) scroller.current?.focus({ preventScroll: true });
+  };
+  /** The place that a key goes to; null for another key, and where there is none. */
+  const placeAfterKey = (key: string, { line, at }: ValuePlace): ValuePlace | null => {
+    const next = lineAfterKey(key, line, view);
+    if (next !== null) return { line: next, at };
+    if (key === 'ArrowLeft') return at === LINE_ITSELF ? null : { line, at: at - 1 };
+    const right = { line, at: at + 1 };
+    return key === 'ArrowRight' && scroller.current !== null && valueAt(scroller.current, right) !== undefined ? right : null;
+  };
   const pressed = (event: KeyboardEvent): void => {
-    if (event.target !== event.currentTarget || event.altKey || event.ctrlKey || event.metaKey) return;
-    const line = lineAfterKey(event.key, active, view);
-    if (event.key === 'Enter') openLine(active);
-    else if (line !== null) moveTo(line);
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const isOfTable = event.target === event.currentTarget;
+    const from = isOfTable ? (wanted.current ?? { line: active, at: LINE_ITSELF }) : placeOfValue(event.target as HTMLElement);
+    const to = from === null ? null : placeAfterKey(event.key, from);
+    if (to !== null) goTo(to);
+    else if (isOfTable && event.key === 'Enter') openLine(active);
     else return;
     event.preventDefault();
   };
@@ -117,6 +147,7 @@ export function VirtualTable<Item>(props: VirtualTableProps<Item>) {
     // A user who selects text to copy it does not want to open the line.
     if ((event.target as Element).closest(CONTROLS) !== null || getSelection()?.isCollapsed === false) return;
     setActive(line);
+    wanted.current = null;
     openLine(line);
   };
 
