@@ -119,6 +119,23 @@ describe('an event', () => {
       .toBe(1);
   });
 
+  test('is said to be copied each time, also while the sentence before is still shown', async () => {
+    const { page } = await openPage(`event=7/${AT}/e0`);
+    await treeLines(page).first().waitFor();
+    // A screen reader reads what is added to a live region, and nothing where it stays the same.
+    await page.evaluate(`{
+      globalThis.heard = [];
+      new MutationObserver((records) => {
+        for (const { addedNodes } of records) for (const { textContent } of addedNodes) heard.push(textContent);
+      }).observe(document.querySelector('.toasts[role=status]'), { childList: true, characterData: true, subtree: true });
+    }`);
+    for (const times of [1, 2, 3]) {
+      await drawer(page).getByRole('button', { name: 'Copy JSON' }).click();
+      await expect.poll(() => page.evaluate('heard')).toEqual(Array(times).fill('Copied'));
+    }
+    expect(await page.locator('.toast').count()).toBe(1);
+  });
+
   test('is copied whole, its log byte for byte, and so is a value of the log', async () => {
     const { page } = await openPage(`event=7/${AT}/e0`);
     await drawer(page).getByRole('button', { name: 'Copy JSON' }).click();
