@@ -136,12 +136,26 @@ export interface UnknownField {
 /** Returns the first such word of a line without faults. One with something quoted before its colon is meant as a text. */
 export function unknownField(line: string): UnknownField | null {
   for (const word of wordsOf(line)) {
-    const term = textOf(word.units);
-    const [before = '', name = ''] = LIKE_FILTER.exec(term) ?? [];
-    if (name === '' || filterName(word) !== null || word.units.slice(0, before.length).some(({ isLiteral }) => isLiteral)) continue;
-    return { term, note: `${term} is searched as a text, because no field is called ${name}; the fields are ${DIMENSIONS.join(', ')}` };
+    const unknown = unknownFieldOf(textOf(word.units));
+    const length = unknown === null ? 0 : unknown.term.indexOf(':') + 1;
+    if (unknown !== null && !word.units.slice(0, length).some(({ isLiteral }) => isLiteral)) return unknown;
   }
   return null;
+}
+
+/**
+ * Returns the first such term of a query, of which nobody knows any more what was quoted. A blank behind the colon, as in `Host: a`, is one
+ * of a text.
+ */
+export function unknownFieldIn(query: string): UnknownField | null {
+  const unknown = queryTerms(query).map((term) => (/^[^:]*:\s/.test(term) ? null : unknownFieldOf(term)));
+  return unknown.find((one) => one !== null) ?? null;
+}
+
+function unknownFieldOf(term: string): UnknownField | null {
+  const [, name = ''] = LIKE_FILTER.exec(term) ?? [];
+  if (name === '' || FIELD_NAMES.has(name.toLowerCase())) return null;
+  return { term, note: `${term} is searched as a text, because no field is called ${name}; the fields are ${DIMENSIONS.join(', ')}` };
 }
 
 /** Where a filter of a line begins, and each of its values, as indexes in the line. */

@@ -243,11 +243,17 @@ describe('zones', () => {
   });
 });
 
-test('a word that looks like a filter and names no field is told of, as long as it is searched', async () => {
+test('a word that looks like a filter and names no field is told of as long as it is searched, also after a reload, Back and Forward', async () => {
   const { page } = await openPage();
   const note = page.getByRole('status').filter({ hasText: 'no field is called contry' });
   await enterLine(page, 'contry:DE');
   await expect.poll(() => note.textContent()).toMatch(/^contry:DE is searched as a text.* country, action$/);
+  await page.reload();
+  await expect.poll(() => note.count()).toBe(1);
   await page.getByRole('button', { name: 'Remove contry:DE' }).click();
+  await expect.poll(() => note.count()).toBe(0);
+  await page.goBack();
+  await expect.poll(() => note.count()).toBe(1);
+  await page.goForward();
   await expect.poll(() => note.count()).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type LineClause, type LineSearch, parseSearchLine, searchLineOf, unknownField } from '../../query/search-line.ts';
+import { type LineClause, type LineSearch, parseSearchLine, searchLineOf, unknownField, unknownFieldIn } from '../../query/search-line.ts';
 
 const clause = (field: LineClause['field'], op: LineClause['op'], ...value: string[]): LineClause => ({ field, op, value });
 const search = (query: string, filters: LineClause[] = [], exclude: LineClause[] = []): LineSearch => ({ query, filters, exclude });
@@ -112,6 +112,7 @@ describe('a word that looks like a filter', () => {
       note: `${term} is searched as a text, because no field is called ${name}; the fields are ${fields}`,
     });
     expect(parseSearchLine(line)).toMatchObject({ query: expect.stringContaining(term) });
+    expect(unknownFieldIn((parseSearchLine(line) as LineSearch).query)?.term).toBe(term);
   });
 
   test.each<[what: string, line: string]>([
@@ -123,5 +124,14 @@ describe('a word that looks like a filter', () => {
     ['a text that is quoted', '"contry:DE" "contry":DE contry\\:DE "c"ontry:DE'],
   ])('%s is none: %s', (_what, line) => {
     expect(unknownField(line)).toBeNull();
+  });
+
+  test.each([
+    ['the name of a field, which was quoted', 'country:DE'],
+    ['a URL', 'https://www.example.net/'],
+    ['a text with a blank behind its colon', '"Host: a"'],
+    ['a text without a colon', 'contry DE'],
+  ])('%s is none in a query: %s', (_what, query) => {
+    expect(unknownFieldIn(query)).toBeNull();
   });
 });

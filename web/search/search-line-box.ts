@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { queryTerms } from '../../query/query-terms.ts';
-import { type LineFault, searchLineOf, type UnknownField, unknownField } from '../../query/search-line.ts';
+import { type LineFault, searchLineOf, unknownFieldIn } from '../../query/search-line.ts';
 import { faultAt } from '../state/answers.ts';
 import { bothSearches } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
@@ -17,11 +16,10 @@ export function SearchLineBox() {
   const line = useSignal('');
   const mode = useSignal<Mode>('add');
   const fault = useSignal<LineFault | null>(null);
-  const unknown = useSignal<UnknownField | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const { search } = explorer.value;
   const whole = searchLineOf(search);
-  const note = unknown.value !== null && queryTerms(search.query).includes(unknown.value.term) ? unknown.value.note : '';
+  const note = unknownFieldIn(search.query)?.note ?? '';
 
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -32,7 +30,6 @@ export function SearchLineBox() {
       input.current?.setSelectionRange(read.position, read.position + 1);
       return;
     }
-    unknown.value = unknownField(line.value);
     apply({ search: mode.value === 'whole' ? read : bothSearches(explorer.peek().search, read) });
     leave();
   };
