@@ -231,4 +231,22 @@ describe('groups', () => {
     const { x: gridX = 0, width: gridWidth = 0 } = (await page.getByRole('grid').boundingBox()) ?? {};
     expect(x + width).toBeLessThanOrEqual(gridX + gridWidth);
   });
+
+  test('show the longest IPv4 address whole on a telephone, and a longer value in its menu', async () => {
+    const { page } = await openPage(`${LINK}&group=ip,url`, { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
+    await linesAround(page, 0);
+    const values = page.locator('[role=grid] [aria-rowindex="2"] .value');
+    const cut = `(() => {
+      const value = document.querySelector('[role=grid] [aria-rowindex="2"] .value');
+      value.textContent = '255.255.255.255';
+      return value.scrollWidth - value.clientWidth;
+    })()`;
+    expect(await page.evaluate(cut)).toBe(0);
+    const url = String(await values.nth(1).getAttribute('title'));
+    expect(url).toMatch(/^https:/);
+    await values.nth(1).tap();
+    const title = page.getByRole('menu').getByText(url);
+    await title.waitFor();
+    expect(await title.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+  });
 });

@@ -79,12 +79,13 @@ const FIELD_REM: Readonly<Record<GroupDimension, number>> = {
   action: 7,
 };
 
-/** So that a telephone shows two fields and their count side by side. */
-const FIELD_VW = 32;
+/** So that a telephone shows two fields and their count side by side, and an IPv4 address whole. */
+const FIELD_VW = 28;
+const IP_VW = 38;
 
 function dimensionColumn(field: GroupDimension): TableColumn<EventGroup> {
   const cell = ({ key }: EventGroup) => html`<${Value} field=${field} value=${key[field] ?? ''} isStop=${false} />`;
-  return { key: field, title: field, leastRem: FIELD_REM[field], leastVw: FIELD_VW, grow: 1, cell };
+  return { key: field, title: field, leastRem: FIELD_REM[field], leastVw: field === 'ip' ? IP_VW : FIELD_VW, grow: 1, cell };
 }
 
 function textColumn(key: string, title: string, leastRem: number, textOf: (group: EventGroup) => string): TableColumn<EventGroup> {
