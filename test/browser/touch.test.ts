@@ -70,3 +70,12 @@ test('a tap on the histogram takes one bar', async () => {
   await page.getByRole('menuitem', { name: 'Zoom in' }).tap();
   await expect.poll(() => new URL(page.url()).searchParams.has('from')).toBe(true);
 });
+
+test('a peak is compared by a tap on its button, however narrow it is', async () => {
+  const { page, lastQuestion } = await openPlot('zone=1');
+  const whole = lastQuestion();
+  await page.getByRole('list', { name: 'Peaks' }).getByRole('button').first().tap();
+  await page.getByRole('region', { name: 'What is different' }).getByRole('row').nth(1).waitFor();
+  const { from, to } = lastQuestion().selection ?? whole;
+  expect(to - from).toBeLessThan((whole.to - whole.from) / 5);
+});
