@@ -155,14 +155,21 @@ function answeredPage(answer: string): AnsweredPage {
   throw new DeliveryError('refused', 'what answered is no shieldlog: its answer is not that of a search');
 }
 
+/** The flags that show the next page of the same events: they also fix the end of a window that would move on with the time. */
+function nextPageFlags({ page, window, arguments: { flags } }: Question): string {
+  const end = flags['to'] === undefined ? ` --to ${new Date(window.to).toISOString()}` : '';
+  return `--page ${page + 2}${end}`;
+}
+
 /** What of all there is is shown, and how to get at the rest. */
-function pageText(what: string, { page, limit, window }: Question, { records, total }: AnsweredPage): string {
+function pageText(what: string, question: Question, { records, total }: AnsweredPage): string {
+  const { page, limit, window } = question;
   const within = `${new Date(window.from).toISOString()} to ${new Date(window.to).toISOString()}`;
   const pages = Math.ceil(total / limit);
   if (total === 0) return `no ${what} from ${within}`;
   if (records.length === 0) return `${total} ${what} from ${within}; page ${page + 1} is behind the last, which is ${pages}`;
   const first = page * limit + 1;
-  const next = page + 1 < pages ? `; --page ${page + 2} has the next` : '';
+  const next = page + 1 < pages ? `; ${nextPageFlags(question)} has the next` : '';
   return `${first} to ${first + records.length - 1} of ${total} ${what} from ${within}; page ${page + 1} of ${pages}${next}`;
 }
 

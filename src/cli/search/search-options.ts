@@ -53,9 +53,11 @@ export interface SearchWindow {
   readonly to: number;
 }
 
+const REACH_MS = REACH_HOURS * HOUR_MS;
+
 /**
- * The window of `--last`, `--from` and `--to`. `--last` reaches back from `--to`, and without `--to` from now. Throws UsageError, also
- * where the window would be empty.
+ * The window of `--last`, `--from` and `--to`. `--last` reaches back from `--to`, and without `--to` from now. Without `--last`, or where it
+ * is as long as a search reaches, the window begins where that reach begins. Throws UsageError, also where the window would be empty.
  */
 export function windowOf(flags: Flags, nowMs: number): SearchWindow {
   const to = optional(flags, 'to', (text) => pointInTime('to', text)) ?? nowMs;
@@ -66,8 +68,10 @@ export function windowOf(flags: Flags, nowMs: number): SearchWindow {
       `--to ${JSON.stringify(flags['to'])} is not allowed; allowed: a time after --from ${JSON.stringify(flags['from'])}`,
     );
   }
-  const last = optional(flags, 'last', (text) => duration('last', text, REACH_HOURS / 24)) ?? REACH_HOURS * HOUR_MS;
-  return { from: from ?? to - last, to };
+  const last = optional(flags, 'last', (text) => duration('last', text, REACH_HOURS / 24)) ?? REACH_MS;
+  // What lies further back is refused, whatever `to` is.
+  const earliest = last === REACH_MS ? Math.max(to, nowMs) - last : to - last;
+  return { from: from ?? earliest, to };
 }
 
 /** The flags that the fields of a request come from, for messages. */
@@ -107,7 +111,7 @@ ${ACCESS_KEY_HELP}
 
 /** The help text of the flags that `windowOf` reads. */
 export const WINDOW_HELP = `  --last TIME
-      How far back, such as 15m, 1h, 3d (default ${REACH_HOURS}h, which is as far as a search reaches).
+      How far back from --to, such as 15m, 1h, 3d (default: as far as a search reaches, which is ${REACH_HOURS}h from now).
   --from TIME, --to TIME
       The window itself: Unix milliseconds, a date (of UTC), or a time with its zone such as 2026-12-01T18:20:00Z. --from is in it, --to
       (default: now) is not.`;

@@ -69,7 +69,7 @@ describe('shieldlog search', () => {
     expect(status).toBe(0);
     expect(linesOf(stdout).map((line) => JSON.parse(line).logId)).toEqual(['e20', 'e22', 'e24', 'e26', 'e28']);
     for (const line of linesOf(stdout)) expect(line).toContain(`"log":${LOG}`);
-    expect(stderr).toMatch(/^shieldlog search: 6 to 10 of 25 events from \S+Z to \S+Z; page 2 of 5; --page 3 has the next\n$/);
+    expect(stderr).toMatch(/^shieldlog search: 6 to 10 of 25 events from \S+Z to \S+Z; page 2 of 5; --page 3 --to \S+Z has the next\n$/);
   });
 
   test('is quiet where everything is there, and where nothing is', async () => {
@@ -102,7 +102,7 @@ describe('shieldlog search', () => {
     const table = lines.slice(0, 5);
     for (const line of table) expect(stringWidth(line)).toBeLessThanOrEqual(columns);
     expect(table.join('')).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
-    expect(lines.at(-1)).toMatch(/^shieldlog search: 1 to 4 of 60 events from \S+ to \S+; page 1 of 15; --page 2 has the next$/);
+    expect(lines.at(-1)).toMatch(/^shieldlog search: 1 to 4 of 60 events from \S+ to \S+; page 1 of 15; --page 2 --to \S+Z has the next$/);
     if (columns === 200)
       expect(table[1]).toContain(
         String.raw`blocked  10.0.0.0  \u001b[2J\u001b]0;owned\u0007\u000d\u000afake line\u009b31m\u2028\u202eevil\u007f  {"big":1234`,
@@ -205,6 +205,65 @@ describe('shieldlog groups', () => {
     ['a column of rows', ['--group-by', 'ip', '--columns', 'url'], 'shieldlog: --columns "url" is not allowed; allowed: ip, count, '],
   ])('refuses %s: status 2', async (_what, given, message) => {
     expect(await cli('groups', ...given)).toEqual({ status: 2, stdout: '', stderr: expect.stringContaining(message) });
+  });
+});
+
+describe('pages, while events come in', () => {
+  /** When the first events were, which are two hours old. */
+  let firstAt: number;
+  let busy: RunningApp;
+  let newer: number;
+
+  /** Takes three events, each in a zone and of an address that had none of this time. */
+  async function comeIn(timestamp: number): Promise<void> {
+    newer += 1;
+    const event = { shieldZoneId: 9, timestamp, ip: `192.0.2.${newer}` };
+    const lines = [0, 1, 2].map((index) => `${JSON.stringify({ ...event, logId: `newer${newer}-${index}` })}\n`);
+    expect((await ingest(busy, lines.join(''))).body.accepted).toBe(3);
+  }
+
+  beforeAll(async () => {
+    busy = await startApp();
+    [firstAt, newer] = [Date.now() - 2 * 3_600_000, 0];
+    const lines = Array.from(
+      { length: 7 },
+      (_, index) =>
+        `${JSON.stringify({ logId: `e${index}`, shieldZoneId: 9, timestamp: firstAt - index * 1_000, ip: `10.0.0.${index}` })}\n`,
+    );
+    expect((await ingest(busy, lines.join(''))).body.accepted).toBe(7);
+  });
+
+  afterAll(() => busy.stop());
+
+  test.each<[name: string, flags: readonly string[]]>([
+    ['search', []],
+    ['search', ['--last', '3h']],
+    ['search', ['--last', '3d']],
+    ['search', ['--from', '3 hours']],
+    ['groups', ['--group-by', 'ip']],
+  ])('of shieldlog %s %j go on with the flags that the last line names', async (name, flags) => {
+    const given = [name, '--url', busy.url, '--columns', name === 'groups' ? 'ip' : 'logId', '--limit', '3'];
+    given.push(...flags.map((text) => (text === '3 hours' ? new Date(firstAt - 3_600_000).toISOString() : text)));
+    const all = linesOf((await runCli([...given, '--limit', '500'])).stdout);
+    const shown: string[] = [];
+    let next: readonly string[] | null = [];
+    while (next !== null && shown.length < all.length) {
+      given.push(...next);
+      const { stdout, stderr } = await runCli(given);
+      shown.push(...linesOf(stdout));
+      next = /; (--page .*) has the next\n$/.exec(stderr)?.[1]?.split(' ') ?? null;
+      await comeIn(Date.now());
+    }
+    expect([shown, next]).toEqual([all, null]);
+    expect(all.length).toBeGreaterThanOrEqual(7);
+  });
+
+  test('of a window that has its end are named by their number alone', async () => {
+    const to = new Date(firstAt + 1).toISOString();
+    for (const flags of [[], ['--last', '1h'], ['--from', String(firstAt - 3_600_000)]]) {
+      const { stderr } = await runCli(['search', '--url', busy.url, '--limit', '3', '--to', to, ...flags]);
+      expect(stderr).toMatch(/: 1 to 3 of 7 events from \S+ to \S+; page 1 of 3; --page 2 has the next\n$/);
+    }
   });
 });
 
