@@ -5,7 +5,7 @@ import type { Facet, FacetValue } from '../../../query/plan/search-result.ts';
 import { MAX_FACET_VALUES } from '../../../query/search-limits.ts';
 import { exploreOnceStatement } from '../../../sql/explore-statements.ts';
 import type { EarlierHistogram } from './exploration-cache.ts';
-import { isWhole, type SelectedCount } from './field-counts.ts';
+import { type FieldCounts, isWhole, type SelectedCount } from './field-counts.ts';
 import { emptySeries, seriesValues } from './histogram.ts';
 import type { SearchScope } from './search-scope.ts';
 import type { CountsByField, ValueCountLimits } from './value-counts.ts';
@@ -45,7 +45,7 @@ export async function exploreAtOnce(
   const rows = await scope.runner.run(exploreOnceStatement(scope.plan, wanted, scope.events()));
   const found = new Map(rows.map((row) => [Number(row[0]), foundField(row)]));
   const byField = new Map(fields.map((field, index) => [field, found.get(index) ?? NOTHING]));
-  const counts = new Map(Array.from(byField, ([field, { distinct, first }]) => [field, { distinct, first }]));
+  const counts = new Map(Array.from(byField, ([field, one]) => [field, withoutSelected(one)]));
   const [all = { selected: 0 }] = found.get(fields.length)?.first ?? [];
   return {
     counts,
@@ -57,6 +57,11 @@ export async function exploreAtOnce(
     }),
     selectedTotal: selection === null ? null : all.selected,
   };
+}
+
+/** What stays true for other selections. */
+function withoutSelected({ distinct, first }: FoundField): FieldCounts {
+  return { distinct, first: first.map(({ value, count }) => ({ value, count })) };
 }
 
 function withoutSelection({ value, count }: SelectedCount): FacetValue {
