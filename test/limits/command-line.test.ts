@@ -8,6 +8,7 @@ import { MAX_STREAMED_LINE_BYTES } from '../../src/cli/ingest/followed-stream.ts
 import { MAX_LISTED } from '../../src/cli/ingest/intake-counts.ts';
 import { MAX_ANSWER_BYTES, uploadEvents } from '../../src/cli/ingest/upload-events.ts';
 import { MAX_ANSWER_BYTES as MAX_SEARCH_BYTES } from '../../src/cli/search/program-requests.ts';
+import { MAX_RECENT_EVENTS, MAX_RECENT_LENGTH } from '../../src/cli/search/recent-events.ts';
 import { parseQuestion } from '../../src/cli/search/search-command.ts';
 import { MAX_MESSAGE_LENGTH } from '../../src/cli/search/tail-stream.ts';
 import { MAX_EVENTS, MAX_WAIT_SECONDS } from '../../src/feed/feed-request.ts';
@@ -132,6 +133,14 @@ describeLimits('Command line', import.meta.filename, {
   'bytes of an answer to `search` or `groups`': {
     is: bytes(MAX_SEARCH_BYTES),
     elsewhere: 'an answer that is too long to be held says so',
+  },
+  'events of the past that `tail --last` shows': {
+    is: count(MAX_RECENT_EVENTS),
+    elsewhere: 'shieldlog tail --last > shows at most so many of the newest, and tells how many are older',
+  },
+  'characters of these events, behind which no further page is read': {
+    is: count(MAX_RECENT_LENGTH),
+    elsewhere: 'shieldlog tail --last > reads no further page of events that are very long',
   },
   'characters of a message of `tail`': {
     is: count(MAX_MESSAGE_LENGTH),

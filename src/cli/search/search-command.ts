@@ -1,4 +1,3 @@
-import { membersOf } from '../../../query/json-text.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PER_ANSWER } from '../../../query/search-limits.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
@@ -17,7 +16,8 @@ import {
   wireNameOf,
 } from './event-columns.ts';
 import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
-import { asCommandError, type Program, wholeAnswer } from './program-requests.ts';
+import { type ExploredPage, explorePage } from './explored-page.ts';
+import { asCommandError, type Program } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
 import {
   conditionsOf,
@@ -136,25 +136,6 @@ function groupsQuestion(args: readonly string[], env: CommandIo['env']): Questio
   };
 }
 
-/** A page of rows or groups, each as JSON. */
-interface AnsweredPage {
-  readonly records: readonly string[];
-  readonly total: number;
-}
-
-/** Reads the answer to a search. Throws DeliveryError where it is none. */
-function answeredPage(answer: string): AnsweredPage {
-  try {
-    const members = new Map(membersOf(answer).map(({ name, text }) => [name, text]));
-    const list = [members.get('rows'), members.get('groups')].find((text) => text?.startsWith('['));
-    const total = Number(members.get('total'));
-    if (list !== undefined && Number.isSafeInteger(total)) return { records: membersOf(list).map(({ text }) => text), total };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  throw new DeliveryError('refused', 'what answered is no shieldlog: its answer is not that of a search');
-}
-
 /** The flags that show the next page of the same events: they also fix the end of a window that would move on with the time. */
 function nextPageFlags({ page, window, arguments: { flags } }: Question): string {
   const end = flags['to'] === undefined ? ` --to ${new Date(window.to).toISOString()}` : '';
@@ -162,7 +143,7 @@ function nextPageFlags({ page, window, arguments: { flags } }: Question): string
 }
 
 /** What of all there is is shown, and how to get at the rest. */
-function pageText(what: string, question: Question, { records, total }: AnsweredPage): string {
+function pageText(what: string, question: Question, { records, total }: ExploredPage): string {
   const { page, limit, window } = question;
   const within = `${new Date(window.from).toISOString()} to ${new Date(window.to).toISOString()}`;
   const pages = Math.ceil(total / limit);
@@ -183,16 +164,9 @@ async function show(name: 'search' | 'groups', args: readonly string[], { env, s
   const { signal } = new AbortController();
   const write = (bytes: Buffer): Promise<unknown> => sink.deliver({ bytes, count: 1 }, signal);
   try {
-    const answer = await wholeAnswer(program, {
-      method: 'POST',
-      operation: 'explore',
-      body: JSON.stringify({ ...window, ...body, page, pageSize: limit }),
-      accept: 'application/json',
-      signal,
-    });
-    const answered = answeredPage(answer.toString('utf8'));
+    const answered = await explorePage(program, { ...window, ...body, page, pageSize: limit }, signal);
     if (form === 'json') {
-      await write(terminalSafe(stdout)(Buffer.concat([answer, Buffer.from('\n')])));
+      await write(terminalSafe(stdout)(Buffer.concat([answered.answer, Buffer.from('\n')])));
       return 0;
     }
     const isCutToColumns = flags['columns'] !== undefined;

@@ -55,6 +55,11 @@ export interface SearchWindow {
 
 const REACH_MS = REACH_HOURS * HOUR_MS;
 
+/** The time of `--last` in milliseconds; null without the flag. Throws UsageError. */
+export function lastOf(flags: Flags): number | null {
+  return optional(flags, 'last', (text) => duration('last', text, REACH_HOURS / 24));
+}
+
 /**
  * The window of `--last`, `--from` and `--to`. `--last` reaches back from `--to`, and without `--to` from now. Without `--last`, or where it
  * is as long as a search reaches, the window begins where that reach begins. Throws UsageError, also where the window would be empty.
@@ -68,7 +73,7 @@ export function windowOf(flags: Flags, nowMs: number): SearchWindow {
       `--to ${JSON.stringify(flags['to'])} is not allowed; allowed: a time after --from ${JSON.stringify(flags['from'])}`,
     );
   }
-  const last = optional(flags, 'last', (text) => duration('last', text, REACH_HOURS / 24)) ?? REACH_MS;
+  const last = lastOf(flags) ?? REACH_MS;
   // What lies further back is refused, whatever `to` is.
   const earliest = last === REACH_MS ? Math.max(to, nowMs) - last : to - last;
   return { from: from ?? earliest, to };

@@ -1,14 +1,24 @@
 import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
-import type { Command, CommandIo, ExitStatus } from '../command.ts';
+import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
 import { optional, wholeNumber } from '../flag-values.ts';
 import { stopSignals } from '../stop-signals.ts';
 import { printable } from '../terminal.ts';
 import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './event-columns.ts';
 import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
 import { asCommandError } from './program-requests.ts';
+import { eventKey, MAX_RECENT_EVENTS, recentEvents } from './recent-events.ts';
 import { parseSearchArguments } from './search-arguments.ts';
-import { conditionsOf, flagsOfFields, LINE_HELP, PROGRAM_FLAGS, PROGRAM_HELP, programOf, tellUnknownField } from './search-options.ts';
+import {
+  conditionsOf,
+  flagsOfFields,
+  LINE_HELP,
+  lastOf,
+  PROGRAM_FLAGS,
+  PROGRAM_HELP,
+  programOf,
+  tellUnknownField,
+} from './search-options.ts';
 import { TailStream } from './tail-stream.ts';
 
 const HELP = `Usage: shieldlog tail [flags] [WORD…]
@@ -19,10 +29,12 @@ misses none.
 
 ${LINE_HELP}
 
+  --last TIME
+      Show the events of so long before now first, such as 15m, 1h, 3d, the oldest first: at most the newest ${MAX_RECENT_EVENTS}.
   --after ID
       Begin behind this event: an id that tail told when it ended, or a cursor of the feed. Without it, with the events to come.
   --limit N
-      End after so many events.
+      End after so many events, those of --last included. Of those it shows the newest.
   --table, --ndjson
       A table, or an event a line as the program sent it (default: a table on a terminal, else NDJSON).
   --columns NAME[,NAME…]
@@ -34,14 +46,17 @@ SIGINT and SIGTERM end it with status 0.
 Exit status: 0 stopped, or --limit is reached; 1 the program cannot be reached at the beginning, or refuses; 2 wrong usage.
 `;
 
-const FLAGS = [...PROGRAM_FLAGS, 'after', 'limit', 'columns'];
+const FLAGS = [...PROGRAM_FLAGS, 'last', 'after', 'limit', 'columns'];
 
 /** Ends a tail that has shown as many events as it should. */
 class LimitReached extends Error {}
 
 async function run(args: readonly string[], { env, stdout, stderr }: CommandIo): Promise<ExitStatus> {
   const { flags, switches, line } = parseSearchArguments(args, FLAGS, ['table', 'ndjson']);
-  const { query, filters, exclude } = conditionsOf(line);
+  const conditions = conditionsOf(line);
+  const { query, filters, exclude } = conditions;
+  const lastMs = lastOf(flags);
+  if (lastMs !== null && flags['after'] !== undefined) throw new UsageError('--after and --last are both given; allowed: one of them');
   tellUnknownField('tail', line, stderr);
   const form = outputForm(switches, ['table', 'ndjson'], stdout) === 'table' ? 'table' : 'ndjson';
   const limit = optional(flags, 'limit', (text) => wholeNumber('limit', text, 1, Number.MAX_SAFE_INTEGER)) ?? Number.POSITIVE_INFINITY;
@@ -57,30 +72,50 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
   const stopping = new AbortController();
   const signals = stopSignals(process);
   void signals.received.then(() => stopping.abort());
+  const { signal } = stopping;
   let shown = 0;
+  const show = async (events: readonly string[]): Promise<void> => {
+    const next = events.slice(0, limit - shown);
+    if (next.length > 0) await sink.deliver({ bytes: lines(next), count: next.length }, signal);
+    shown += next.length;
+    if (shown >= limit) throw new LimitReached();
+  };
+  // Those that came between the beginning of the stream and the search are in both.
+  const alreadyShown = new Set<string>();
+  let isPastShown = lastMs === null;
+  const showPast = async (last: number): Promise<void> => {
+    const { events, older } = await recentEvents({ program, conditions, lastMs: last, limit, tell, signal });
+    if (older > 0) tell(`only the newest ${events.size} events of the last ${flags['last']} are shown; ${older} older ones are not`);
+    for (const key of events.keys()) alreadyShown.add(key);
+    await show([...events.values()]);
+    isPastShown = true;
+  };
 
   const tail = new TailStream({
     program,
     search: JSON.stringify({ query, filters, exclude }),
     after: flags['after'] ?? null,
-    onEvents: async (events) => {
-      const next = events.slice(0, limit - shown);
-      await sink.deliver({ bytes: lines(next), count: next.length }, stopping.signal);
-      shown += next.length;
-      if (shown >= limit) throw new LimitReached();
-    },
+    onEvents: (events) => show(alreadyShown.size === 0 ? events : events.filter((json) => !alreadyShown.delete(eventKey(json)))),
     onBegin: () => {
       if (stderr.isTTY) tell(`watching ${program.zone === 'all' ? 'all zones' : `zone ${program.zone}`}; Ctrl-C ends it`);
     },
     tell,
-    signal: stopping.signal,
+    signal,
   });
+  const tellStopped = (id: string): void => {
+    if (isPastShown) tell(`stopped after ${shown} events; --after ${id} goes on from here`);
+    else tell(`stopped before all events of the last ${flags['last']} were shown; --after ${id} goes on behind them`);
+  };
   try {
+    if (lastMs !== null) {
+      await tail.begin();
+      await showPast(lastMs);
+    }
     return await tail.watch();
   } catch (error) {
     const isClosed = error instanceof DeliveryError && error.code === 'closed';
-    if (stopping.signal.aborted && tail.lastId !== null) tell(`stopped after ${shown} events; --after ${tail.lastId} goes on from here`);
-    if (stopping.signal.aborted || isClosed || error instanceof LimitReached) return 0;
+    if (signal.aborted && tail.lastId !== null) tellStopped(tail.lastId);
+    if (signal.aborted || isClosed || error instanceof LimitReached) return 0;
     if (error instanceof SyntaxError)
       throw asCommandError(new DeliveryError('refused', `an event that came is no JSON: ${error.message}`), line, {});
     throw asCommandError(error, line, flagsOfFields(flags));

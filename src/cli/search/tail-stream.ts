@@ -39,6 +39,8 @@ export class TailStream {
   readonly #options: TailOptions;
   #lastId: string | null;
   #isBegun = false;
+  /** Whether a connection has broken off. */
+  #hasBrokenOff = false;
   /** Whether the connection has brought anything. */
   #isAlive = false;
 
@@ -50,6 +52,21 @@ export class TailStream {
   /** The id behind which another tail misses nothing; null before the stream has begun. */
   get lastId(): string | null {
     return this.#lastId;
+  }
+
+  /**
+   * Begins the stream at the place where it is now, and closes it again, so that `watch` goes on from there whenever it is called, and
+   * nothing is left out meanwhile. Throws what `openAnswer` throws.
+   */
+  async begin(): Promise<void> {
+    for await (const { messages } of this.#connection()) {
+      const ready = messages.find(({ event }) => event === 'ready');
+      if (ready?.id === undefined) continue;
+      this.#note(ready);
+      this.#lastId = ready.id;
+      return;
+    }
+    throw new DeliveryError('unavailable', 'the program has ended the stream before it had begun');
   }
 
   async watch(): Promise<never> {
@@ -64,6 +81,7 @@ export class TailStream {
         if (!this.#isBegun || !(error instanceof DeliveryError) || error.code !== 'unavailable') throw error;
         failures = this.#isAlive ? 1 : failures + 1;
         this.#isAlive = false;
+        this.#hasBrokenOff = true;
         const lengthMs = pauseMs(failures, error.retryAfterMs, Math.random);
         tell(`${error.message}; trying again in ${(lengthMs / 1_000).toFixed(1)} s`);
         await timer(lengthMs, undefined, { signal }).catch(() => signal.throwIfAborted());
@@ -72,7 +90,22 @@ export class TailStream {
   }
 
   async #watchOnce(): Promise<void> {
-    const { program, search, signal, onEvents } = this.#options;
+    for await (const { messages, lastId } of this.#connection()) {
+      this.#isAlive = true;
+      const events: string[] = [];
+      for (const message of messages) {
+        if (message.event === 'event') events.push(message.data);
+        else this.#note(message);
+      }
+      if (events.length > 0) await this.#options.onEvents(events);
+      // Only what has been passed on need not come again.
+      this.#lastId = lastId;
+    }
+  }
+
+  /** What comes over one connection: the messages that came together, and the id behind them. */
+  async *#connection(): AsyncGenerator<{ readonly messages: readonly EventSourceMessage[]; readonly lastId: string | null }> {
+    const { program, search, signal } = this.#options;
     const query = { search };
     const headers: Record<string, string> = this.#lastId === null ? {} : { 'last-event-id': this.#lastId };
     const request = {
@@ -85,17 +118,14 @@ export class TailStream {
       silenceMs: SILENCE_MS,
     } as const;
     const answer = await openAnswer(program, request);
-    let events: string[] = [];
+    let messages: EventSourceMessage[] = [];
     let lastId = this.#lastId;
     let fault: Error | null = null;
     const parser = createParser({
       onId: (id) => {
         lastId = id;
       },
-      onEvent: (message) => {
-        if (message.event === 'event') events.push(message.data);
-        else this.#note(message);
-      },
+      onEvent: (message) => messages.push(message),
       onError: (error) => {
         if (error.type === 'max-buffer-size-exceeded') fault = error;
       },
@@ -105,19 +135,17 @@ export class TailStream {
     for await (const chunk of answer.body) {
       parser.feed(decoder.decode(chunk, { stream: true }));
       if (fault !== null) throw new DeliveryError('refused', `a message of the stream is longer than ${MAX_MESSAGE_LENGTH} characters`);
-      this.#isAlive = true;
-      if (events.length > 0) await onEvents(events);
-      events = [];
-      // Only what has been passed on need not come again.
-      this.#lastId = lastId;
+      yield { messages, lastId };
+      messages = [];
     }
   }
 
+  /** Tells of a message that is no event. */
   #note({ event, data }: EventSourceMessage): void {
     const { onBegin, tell } = this.#options;
     if (event === 'ready') {
-      if (this.#isBegun) tell('works again');
-      else onBegin();
+      if (this.#hasBrokenOff) tell('works again');
+      else if (!this.#isBegun) onBegin();
       this.#isBegun = true;
     }
     if (event !== 'dropped') return;

@@ -1,0 +1,31 @@
+import { membersOf } from '../../../query/json-text.ts';
+import { DeliveryError } from '../../sinks/sink.ts';
+import { type Program, wholeAnswer } from './program-requests.ts';
+
+/** A page of rows or groups, each as JSON. */
+export interface ExploredPage {
+  /** The answer as the program sent it. */
+  readonly answer: Buffer;
+  readonly records: readonly string[];
+  /** How many there are on all pages. */
+  readonly total: number;
+}
+
+/** Reads the answer to a search. Throws DeliveryError where it is none. */
+function pageIn(answer: Buffer): ExploredPage {
+  try {
+    const members = new Map(membersOf(answer.toString('utf8')).map(({ name, text }) => [name, text]));
+    const list = [members.get('rows'), members.get('groups')].find((text) => text?.startsWith('['));
+    const total = Number(members.get('total'));
+    if (list !== undefined && Number.isSafeInteger(total)) return { answer, records: membersOf(list).map(({ text }) => text), total };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new DeliveryError('refused', 'what answered is no shieldlog: its answer is not that of a search');
+}
+
+/** Asks the program for a page of rows or groups. Throws as `wholeAnswer`, and DeliveryError where the answer is not that of a search. */
+export async function explorePage(program: Program, body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ExploredPage> {
+  const request = { method: 'POST', operation: 'explore', body: JSON.stringify(body), accept: 'application/json', signal } as const;
+  return pageIn(await wholeAnswer(program, request));
+}
