@@ -136,6 +136,15 @@ describe('an event', () => {
     expect(await page.locator('.toast').count()).toBe(1);
   });
 
+  test('is copied without HTTPS by a key, and the focus stays on the button', async () => {
+    const initScript = `Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined });`;
+    const { page } = await openPage(`event=7/${AT}/e0`, { initScript });
+    const button = drawer(page).getByRole('button', { name: 'Copy JSON' });
+    await button.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor();
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Copy JSON');
+  });
+
   test('is copied whole, its log byte for byte, and so is a value of the log', async () => {
     const { page } = await openPage(`event=7/${AT}/e0`);
     await drawer(page).getByRole('button', { name: 'Copy JSON' }).click();

@@ -46,6 +46,21 @@ const OWN_DISK: PageOptions = {
     (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true });`,
 };
 
+/** As on a slow disk: the last byte is on it when a test calls `finish`. */
+const SLOW_DISK: PageOptions = {
+  initScript: `${OWN_DISK.initScript} {
+    const openFile = globalThis.showSaveFilePicker;
+    globalThis.showSaveFilePicker = async (options) => {
+      const file = await openFile(options);
+      const stream = await file.createWritable();
+      const close = stream.close.bind(stream);
+      stream.close = () => new Promise((resolve) => { globalThis.finish = () => resolve(close()); });
+      file.createWritable = async () => stream;
+      return file;
+    };
+  }`,
+};
+
 const choose = async (page: Page, name: string): Promise<void> => {
   await page.getByRole('button', { name: 'Download' }).click();
   await page.getByRole('menuitem', { name }).click();
@@ -92,6 +107,38 @@ describe('what is found', () => {
       return files;
     })()`);
     expect(stored).toEqual([await exported('text/csv', { from, to, query, filters, exclude })]);
+  });
+
+  test('is counted while it is written, which is for the eye alone; then it is said to be stored', async () => {
+    const log = JSON.stringify({ text: 'x'.repeat(40_000) });
+    const lines = Array.from({ length: 60 }, (_, index) => {
+      const line = eventLine({ logId: `large${index}`, shieldZoneId: 8, timestamp: AT - 1 - index });
+      return `${line.trimEnd().slice(0, -1)},"log":${log}}\n`;
+    });
+    await ingest(app, lines.join(''), { AccessKey: KEY });
+    const { page } = await openPage(`zone=8&columns=logId`, SLOW_DISK);
+    await linesAround(page, 0);
+    await choose(page, 'All events as NDJSON');
+    await expect.poll(() => page.evaluate('globalThis.finish !== undefined')).toBe(true);
+    const status = page.getByRole('status').filter({ hasText: 'Storing' });
+    const [, name = '', mebibytes = ''] = /^Storing (\S+): (\d\.\d) MiB$/.exec(String(await status.textContent())) ?? [];
+    expect(Number(mebibytes)).toBeGreaterThan(2);
+    expect(await status.locator('[aria-hidden=true]').textContent()).toBe(`: ${mebibytes} MiB`);
+    await page.evaluate('finish()');
+    await expect
+      .poll(() =>
+        page
+          .getByRole('status')
+          .filter({ hasText: `Stored ${name}` })
+          .count(),
+      )
+      .toBe(1);
+    expect(await status.count()).toBe(0);
+    const size = await page.evaluate(`(async () => {
+      const file = await (await navigator.storage.getDirectory()).getFileHandle('${name}');
+      return (await file.getFile()).size;
+    })()`);
+    expect((Number(size) / 1024 / 1024).toFixed(1)).toBe(mebibytes);
   });
 
   test('leaves nothing of its file where the export is refused', async () => {

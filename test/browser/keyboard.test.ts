@@ -155,6 +155,26 @@ test('the keyboard keeps its place where what it is used on goes away', async ()
   expect(await focused(page)).not.toMatch(/^body/);
 });
 
+test('a column that is chosen keeps the focus in its new place, by the mouse and by a key', async () => {
+  const { page } = await openPage('zone=12');
+  await linesAround(page, 0);
+  await page.getByRole('button', { name: 'Columns' }).press('Enter');
+  const columns = page.getByRole('dialog', { name: 'Columns' }).getByRole('listitem');
+  const placeOf = async (name: string): Promise<number> =>
+    (await columns.allTextContents()).findIndex((text) => text.trim().startsWith(name));
+  const box = (name: string): Locator => columns.getByRole('checkbox', { name, exact: true });
+  for (const [name, choose] of [
+    ['JA4', () => box('JA4').click()],
+    ['Action', () => box('Action').click()],
+    ['Action', () => box('Action').press('Space')],
+  ] as const) {
+    const before = await placeOf(name);
+    await choose();
+    await expect.poll(() => placeOf(name)).not.toBe(before);
+    expect(await box(name).evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  }
+});
+
 test('what has the focus says what it is', async () => {
   const { page } = await openPage('zone=12');
   await linesAround(page, 0);

@@ -68,6 +68,19 @@ test('the dialog says what was done, takes it back, and keeps the focus of the k
   expect(await namesIn(page)).toEqual(['one', 'two', 'three', 'one (2)']);
 });
 
+test('keys that are typed straight after s are the name of a search, and do nothing on the page', async () => {
+  const { page } = await openPage('zone=12&last=6h');
+  await linesAround(page, 0);
+  const link = page.url();
+  // All on their way at once: somebody who types fast does not wait for the dialog.
+  await Promise.all([...'stzluxarf'].map((key) => page.keyboard.press(key)));
+  const dialog = dialogOf(page);
+  await expect.poll(() => dialog.getByRole('textbox').inputValue()).toBe('tzluxarf');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => namesIn(page)).toEqual(['tzluxarf']);
+  expect(page.url()).toBe(link);
+});
+
 test('what a saved search says and the page does not understand is named when it is opened', async () => {
   const { page } = await openPage('');
   await linesAround(page, 0);
