@@ -112,6 +112,20 @@ describe('shieldlog tail', () => {
     ]);
   });
 
+  test('on a narrow terminal names the columns that it leaves out, once', async () => {
+    await watched(0);
+    const terminal = startOnTerminal(['tail', '--url', app.url, '--columns', 'logId,action,ua', '--limit', '2'], { columns: 12 });
+    await watched(1);
+    await ingest(app, sample('first', { action: 'blocked', ua: 'curl/8.0' }));
+    await eventually('the first has come', () => terminal.shown().includes('first'));
+    await ingest(app, sample('second', { action: 'blocked', ua: 'curl/8.0' }));
+    expect(await terminal.ended).toBe(0);
+    const told = stripVTControlCharacters(terminal.shown())
+      .split('\r\n')
+      .filter((line) => line.includes('no room'));
+    expect(told).toEqual(['shieldlog tail: the terminal has no room for ua; --columns chooses others, --ndjson has all']);
+  });
+
   test.each<[what: string, args: readonly string[], status: number, message: string]>([
     ['a line that the program refuses', ['ip:1.2.3.4/99'], 2, 'shieldlog: character 4: needs a prefix length'],
     ['an id that is none', ['--after', 'nonsense'], 2, 'shieldlog: --after "nonsense" is not a cursor'],
