@@ -16,9 +16,9 @@ interface Weighed {
 }
 
 /**
- * The values that each of the fields has: the `max` with the most events, in the order of a facet by count. Columns: `field`, the index in `fields`;
- * `distinct`, the number of all values of the field; the JSON texts of two arrays, the values and their counts. A further row, with the
- * number of fields as `field`, has the number of all events as its only count.
+ * The values that each of the fields has: the `max` with the most events, in the order of a facet by count. Columns: `field`, the index in
+ * `fields`; `distinct`, the number of all values of the field; the JSON texts of two arrays, the values and their counts. A further row,
+ * with the number of fields as `field`, has the number of all events as its only count.
  */
 export function valueCountsStatement(plan: SearchPlan, fields: readonly GroupDimension[], max: number, events: SqlFragment): SqlStatement {
   const matching = sql`${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)}`;

@@ -243,7 +243,7 @@ describe('zones', () => {
   });
 });
 
-test('a word that looks like a filter and names no field is told of as long as it is searched, also after a reload, Back and Forward', async () => {
+test('a word that looks like a filter and names no field is told of, also after a reload, Back and Forward', async () => {
   const { page } = await openPage();
   const note = page.getByRole('status').filter({ hasText: 'no field is called contry' });
   await enterLine(page, 'contry:DE');

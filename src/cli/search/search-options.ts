@@ -61,8 +61,8 @@ export function lastOf(flags: Flags): number | null {
 }
 
 /**
- * The window of `--last`, `--from` and `--to`. `--last` reaches back from `--to`, and without `--to` from now. Without `--last`, or where it
- * is as long as a search reaches, the window begins where that reach begins. Throws UsageError, also where the window would be empty.
+ * The window of `--last`, `--from` and `--to`. `--last` reaches back from `--to`, and without `--to` from now. Without `--last`, or where
+ * it is as long as a search reaches, the window begins where that reach begins. Throws UsageError, also where the window would be empty.
  */
 export function windowOf(flags: Flags, nowMs: number): SearchWindow {
   const to = optional(flags, 'to', (text) => pointInTime('to', text)) ?? nowMs;
