@@ -22,9 +22,8 @@ interface Looks {
 
 /**
  * Asks each question and then the second look, in a new process of each engine for each run: with its default settings nothing that a
- * question needs is remembered there. Both looks at other zones come before and do not count: ClickHouse compiles
- * what it has run three times, and so does V8. The engines take turns, and
- * their answers to all looks are compared.
+ * question needs is remembered there. Both looks at other zones come before and do not count: ClickHouse compiles what it has run three
+ * times, and V8 what has run often. The engines take turns, and their answers to all looks are compared.
  */
 export async function raceQuestions(race: ExploreRace): Promise<{ questions: QuestionFigures[]; differences: string[] }> {
   const { dataDirs, questions, runs, memoryLimitMb, onStep } = race;

@@ -80,13 +80,16 @@ export class SearchRunner {
     using other = scope.mostEvents <= limits.together ? connections.acquireIdle(signal) : undefined;
     const answer = async (isRetry: boolean): Promise<ExploreResult> => {
       const beside = isRetry || other === undefined ? undefined : scope.on(other.runner);
-      const finding = Promise.resolve(pages?.of(scope) ?? this.#findPage(beside ?? scope, isRetry));
+      const cached = pages?.of(scope);
+      const finding = Promise.resolve(cached ?? this.#findPage(beside ?? scope, isRetry));
       const events = beside === undefined ? mostEventsOf(scope, await finding) : scope.mostEvents;
       const exploring = explore(scope, plan, events, { cache, limits, isRetry });
       // Both end before the parts that they read are given back.
       await Promise.allSettled([finding, exploring]);
       const page = await finding;
-      pages?.keep(scope, page);
+      if (cached === undefined) {
+        pages?.keep(scope, page);
+      }
       return { page, ...(await exploring) };
     };
     return await retryWithLess(answer, this.#evictCaches, OUT_OF_MEMORY);
