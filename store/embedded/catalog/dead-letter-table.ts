@@ -67,9 +67,20 @@ export class DeadLetterTable {
   readonly #insert: StatementSync;
   readonly #total: Totals;
 
-  constructor(file: string, quotaBytes: number) {
+  /** Throws SQLite's error where the file cannot be used. */
+  static open(file: string, quotaBytes: number): DeadLetterTable {
+    const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+    try {
+      return new DeadLetterTable(database, quotaBytes);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  }
+
+  private constructor(database: DatabaseSync, quotaBytes: number) {
     this.#quotaBytes = quotaBytes;
-    this.#database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+    this.#database = database;
     this.#database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     this.#database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
     this.#database.exec(SCHEMA);

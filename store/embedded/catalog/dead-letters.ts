@@ -146,7 +146,7 @@ export class DeadLetters {
 
 /** The work of the thread of `DeadLetters`. */
 export function startWork({ file, quotaBytes }: DeadLetterThreadData): (order: DeadLetterOrder) => DeadLetterAnswer {
-  const table = new DeadLetterTable(file, quotaBytes);
+  const table = DeadLetterTable.open(file, quotaBytes);
   return (order) => carryOut(order, table);
 }
 

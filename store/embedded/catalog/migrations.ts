@@ -54,7 +54,7 @@ function moveDeadLetters(catalog: DatabaseSync, folder: string): void {
   let table: DeadLetterTable | undefined;
   try {
     for (let letters = firstLetters(catalog); letters.length > 0; letters = firstLetters(catalog)) {
-      table ??= new DeadLetterTable(file, Number.POSITIVE_INFINITY);
+      table ??= DeadLetterTable.open(file, Number.POSITIVE_INFINITY);
       table.add(letters);
       const statement = catalog.prepare('DELETE FROM dead_letters WHERE id = ?');
       inTransaction(catalog, () => {

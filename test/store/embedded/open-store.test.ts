@@ -1,23 +1,11 @@
-import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../../store/event-store.ts';
 import { canonicalBatch } from '../../fixtures/canonical-batch.ts';
+import { openFilesIn } from '../../fixtures/open-files.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
 import { eventSeries, HOUR, NOW, storedIds } from './stored-events.ts';
-
-/** The files below a folder that this process has open. */
-function openFilesIn(folder: string): string[] {
-  const paths = readdirSync('/proc/self/fd').map((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`);
-    } catch {
-      // The descriptor with which the list was read is gone.
-      return '';
-    }
-  });
-  return paths.filter((path) => path.startsWith(folder));
-}
 
 interface Trouble {
   readonly options?: Parameters<typeof storeIn>[1];

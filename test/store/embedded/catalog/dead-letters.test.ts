@@ -2,9 +2,11 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { DeadLetterTable } from '../../../../store/embedded/catalog/dead-letter-table.ts';
 import { type DeadLetter, silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { backToVersion6 } from '../../../fixtures/earlier-folder.ts';
+import { openFilesIn } from '../../../fixtures/open-files.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, HOUR, NOW } from '../stored-events.ts';
 
@@ -117,6 +119,14 @@ test('a file of letters that is damaged is named, and so is what to do', async (
   await expect(storeIn(folder)).rejects.toMatchObject({ name: 'StoreError', code: 'corrupt', message });
   rmSync(file);
   expect((await (await storeIn(folder)).stats()).deadLetters).toBe(0);
+});
+
+test('a table that cannot be opened leaves its file closed, without waiting for its thread to end', () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'dead-letters.sqlite');
+  writeFileSync(file, 'x'.repeat(4_096));
+  expect(() => DeadLetterTable.open(file, 1_024)).toThrow('file is not a database');
+  expect(openFilesIn(folder)).toEqual([]);
 });
 
 test('letters wait for another process that holds the lock of their file', async () => {
