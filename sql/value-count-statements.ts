@@ -26,6 +26,15 @@ export function valueCountsStatement(plan: SearchPlan, fields: readonly GroupDim
 }
 
 /**
+ * The values of all events, by code point, equal ones beside one another: of few events this takes half the time of counting them. One row;
+ * a column for each field, the JSON text of an array, NULL where there are no events.
+ */
+export function sortedValuesStatement(plan: SearchPlan, fields: readonly GroupDimension[], events: SqlFragment): SqlStatement {
+  const lists = fields.map((field) => sql`to_json(list_sort(list(coalesce(${column(dimensionColumn(field))}, ''))))::VARCHAR`);
+  return duckdbStatement(sql`SELECT ${joinSql(lists)} FROM ${events} WHERE ${matchSql(plan, plan.window, duckdbDialect)}`);
+}
+
+/**
  * By how much the counts of the values are greater than they were when only events before `endSequence` in the window `before` were
  * counted. Columns as those of {@link valueCountsStatement}.
  */

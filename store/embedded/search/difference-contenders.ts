@@ -31,22 +31,45 @@ export interface Contenders {
 export function contendersOf(counts: FieldCounts, selected: FieldCounts, sides: Sides, limit: number): Contenders {
   const mostCount = mostOfOthers(counts);
   const mostSelected = mostOfOthers(selected);
-  const countOf = new Map(counts.first.map(({ value, count }) => [value, count]));
-  const selectedOf = new Map(selected.first.map(({ value, count }) => [value, count]));
-  const known = Array.from(new Set([...countOf.keys(), ...selectedOf.keys()]), (value) => {
+  const largest: Difference[] = [];
+  const contenders: { readonly one: PartlyCounted; readonly most: Difference }[] = [];
+  let known = 0;
+  const consider = (value: string, count: number | undefined, inSelection: number | undefined) => {
+    known += 1;
     // A value that is not counted because each of the others has one event, or none, is known all the same.
-    const inSelection = selectedOf.get(value) ?? (mostSelected === 0 ? 0 : undefined);
-    const one: PartlyCounted = { value, count: countOf.get(value) ?? (mostCount === 1 ? 1 : undefined), selected: inSelection };
-    const { count = Math.max(mostCount, inSelection ?? 0), selected = 0 } = one;
-    const least = differenceOf({ value, count, selected }, sides);
+    const one: PartlyCounted = {
+      value,
+      count: count ?? (mostCount === 1 ? 1 : undefined),
+      selected: inSelection ?? (mostSelected === 0 ? 0 : undefined),
+    };
     const most = differenceOf(mostOf(one, mostSelected), sides);
-    return { one, least, most };
-  });
-  const threshold = known.map(({ least }) => least).sort((a, b) => Number(b > a) - Number(b < a))[limit - 1];
-  const values = known.filter(({ most }) => threshold === undefined || most >= threshold).map(({ one }) => one);
+    if (largest.length < limit || most >= (largest[0] as Difference)) {
+      contenders.push({ one, most });
+      keepLargest(largest, differenceOf(leastOf(one, mostCount), sides), limit);
+    }
+  };
+  const others = new Map(selected.first.map(({ value, count }) => [value, count]));
+  for (const { value, count } of counts.first) {
+    consider(value, count, others.get(value));
+    others.delete(value);
+  }
+  for (const [value, inSelection] of others) {
+    consider(value, undefined, inSelection);
+  }
+  const [threshold = Number.NEGATIVE_INFINITY] = largest.length < limit ? [] : largest;
+  const values = contenders.filter(({ most }) => most >= threshold).map(({ one }) => one);
   const otherSelected = Math.min(mostSelected, mostCount);
   const other = { value: '', count: Math.max(otherSelected, 1), selected: otherSelected };
-  return { values, mostOfOthers: known.length === counts.distinct ? undefined : differenceOf(other, sides) };
+  return { values, mostOfOthers: known === counts.distinct ? undefined : differenceOf(other, sides) };
+}
+
+/** Adds a number to ascending ones where it is among the `limit` largest of all. */
+function keepLargest(largest: Difference[], one: Difference, limit: number): void {
+  const place = largest.findIndex((other) => other > one);
+  largest.splice(place === -1 ? largest.length : place, 0, one);
+  if (largest.length > limit) {
+    largest.shift();
+  }
 }
 
 /** The first `limit` of the values by difference. Undefined where one that is not in `values` may differ by as much as the last of them. */
@@ -72,4 +95,9 @@ function mostOfOthers(counts: FieldCounts): number {
 function mostOf({ value, count, selected }: PartlyCounted, mostSelected: number): SelectedCount {
   const inSelection = selected ?? Math.min(mostSelected, count ?? mostSelected);
   return { value, count: count ?? Math.max(inSelection, 1), selected: inSelection };
+}
+
+/** The numbers by which the value would differ least. */
+function leastOf({ value, count, selected = 0 }: PartlyCounted, mostCount: number): SelectedCount {
+  return { value, count: count ?? Math.max(mostCount, selected), selected };
 }

@@ -1,7 +1,12 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { GroupDimension } from '../../../query/event-fields.ts';
 import { MAX_FACET_VALUES } from '../../../query/search-limits.ts';
-import { changedValueCountsStatement, countsOfValuesStatement, valueCountsStatement } from '../../../sql/value-count-statements.ts';
+import {
+  changedValueCountsStatement,
+  countsOfValuesStatement,
+  sortedValuesStatement,
+  valueCountsStatement,
+} from '../../../sql/value-count-statements.ts';
 import { atMost, type FieldCounts, isWhole, type ValueCount, withChanges, withRecounted } from './field-counts.ts';
 import { findFirstGroups } from './group-search.ts';
 import type { SearchExtent, SearchScope } from './search-scope.ts';
@@ -13,9 +18,11 @@ export interface ValueCountLimits {
   readonly urls: number;
   /** Urls of more events are counted apart from the other fields, because nearly every one may be different. */
   readonly together: number;
+  /** The values of so few events are listed and counted in JavaScript, because DuckDB takes longer to set up its counting. */
+  readonly listed: number;
 }
 
-export const VALUE_COUNT_LIMITS: ValueCountLimits = { values: 4_000, urls: 1_000, together: 100_000 };
+export const VALUE_COUNT_LIMITS: ValueCountLimits = { values: 4_000, urls: 1_000, together: 100_000, listed: 2_000 };
 
 export type CountsByField = ReadonlyMap<GroupDimension, FieldCounts>;
 
@@ -76,10 +83,32 @@ export function isNear(earlier: SearchExtent, { window, endSequence, expiries }:
 export async function countTogether(
   scope: SearchScope,
   fields: readonly GroupDimension[],
-  { values }: ValueCountLimits,
+  { values, listed }: ValueCountLimits,
 ): Promise<{ readonly counts: CountsByField; readonly total: number }> {
+  if (fields.length > 0 && scope.mostEvents <= listed) {
+    return await countListed(scope, fields);
+  }
   const found = countsByIndex(await scope.runner.run(valueCountsStatement(scope.plan, fields, values, scope.events())));
   return { counts: countsOfFields(found, fields), total: found.get(fields.length)?.first[0]?.count ?? 0 };
+}
+
+/** Counts the values of few events. */
+async function countListed(scope: SearchScope, fields: readonly GroupDimension[]) {
+  const [row = []] = await scope.runner.run(sortedValuesStatement(scope.plan, fields, scope.events()));
+  const values = row.map((list): readonly string[] => (typeof list === 'string' ? JSON.parse(list) : []));
+  return { counts: new Map(fields.map((field, index) => [field, countSorted(values[index] ?? [])])), total: values[0]?.length ?? 0 };
+}
+
+/** The counts of values that are sorted by code point. */
+function countSorted(values: readonly string[]): FieldCounts {
+  const first: ValueCount[] = [];
+  for (let from = 0, to = 0; from < values.length; from = to) {
+    const value = values[from] as string;
+    for (to = from + 1; values[to] === value; to += 1);
+    first.push({ value, count: to - from });
+  }
+  // The sort is stable, so values with as many events stay in the order of code points.
+  return { distinct: first.length, first: first.sort((a, b) => b.count - a.count) };
 }
 
 /** Counts as the first phase of a group search does, which knows fields of which nearly every event has a value of its own. */

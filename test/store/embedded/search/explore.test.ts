@@ -256,7 +256,7 @@ describe.each(STATES)('%s', (_state, stateOf) => {
 
 describe.each<[string, StoreTuning]>([
   ['', {}],
-  [', where only the most frequent value is known', { valueCountLimits: { values: 1, urls: 1, together: 100 } }],
+  [', where only the most frequent value is known', { valueCountLimits: { values: 1, urls: 1, together: 100, listed: 0 } }],
 ])('by difference%s', (_limits, tuning) => {
   const byDifference = (selection: Selection, limit = 10) => inWindow({ facets: [facet('country', limit, 'difference')], selection });
 
