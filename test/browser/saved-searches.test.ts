@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { expect, inject, test } from 'vitest';
 import { linesAround } from './event-table.ts';
@@ -88,4 +89,48 @@ test('what a saved search says and the page does not understand is named when it
   await choose(page, file([{ name: 'odd', link: '?zone=12&last=soon' }]));
   await dialogOf(page).getByRole('button', { name: 'odd', exact: true }).click();
   await expect.poll(() => page.getByText('Not taken from the link').textContent()).toContain('last=soon');
+});
+
+test.each([
+  ['damaged', '{"shieldlogSearches":1,"searches":[{"name":"größe"'],
+  ['written by something else', '["<b>größe</b>"]'],
+])('a list that is %s stays until a person has begun with an empty one, and is stored as a file before', async (_, text) => {
+  const stored = (): Promise<string | null> => page.evaluate("localStorage.getItem('shieldlog.searches')");
+  const initScript = `localStorage.getItem('begun') ?? localStorage.setItem('shieldlog.searches', '${text}');
+    localStorage.setItem('begun', 'yes');`;
+  const { page } = await openPage('zone=12', { initScript });
+  await page.getByRole('button', { name: 'Saved' }).click();
+  const dialog = dialogOf(page);
+  const fault = dialog.getByRole('alert');
+  expect(await fault.textContent()).toContain('the searches of this browser cannot be read');
+  await dialog.getByRole('textbox').fill('one');
+  await page.keyboard.press('Enter');
+  await choose(page, file([{ name: 'one', link: '?zone=1' }]));
+  await choose(page, { ...file([]), name: 'large.json', buffer: Buffer.alloc(8 * 1024 * 1024 + 1, ' ') });
+  await expect.poll(() => fault.textContent()).toContain('large.json');
+  expect(await stored()).toBe(text);
+
+  const [kept] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog.getByRole('button', { name: 'Download what is stored' }).click(),
+  ]);
+  expect(kept.suggestedFilename()).toBe('shieldlog-searches-unreadable.txt');
+  expect(readFileSync(await kept.path(), 'utf8')).toBe(text);
+  expect(await stored()).toBe(text);
+
+  const anew = dialog.getByRole('button', { name: 'Start with an empty list' });
+  await anew.press('Enter');
+  const status = dialog.getByRole('status');
+  await expect.poll(() => status.textContent()).toContain('Started with an empty list');
+  expect([await stored(), await fault.count(), await anew.count()]).toEqual([null, 0, 0]);
+  await dialog.getByRole('button', { name: 'Undo' }).press('Enter');
+  await anew.waitFor();
+  expect(await stored()).toBe(text);
+
+  await anew.click();
+  await choose(page, file([{ name: 'one', link: '?zone=1' }]));
+  await expect.poll(() => namesIn(page)).toEqual(['one']);
+  await page.reload();
+  await page.getByRole('button', { name: 'Saved' }).click();
+  await expect.poll(() => namesIn(page)).toEqual(['one']);
 });

@@ -14,7 +14,14 @@ import {
   withRestored,
   withSearch,
 } from './saved-searches.ts';
-import { isAboutSearches, storedSearches, storeSearches } from './search-storage.ts';
+import {
+  isAboutSearches,
+  removeUnreadable,
+  restoreUnreadable,
+  storedSearches,
+  storeSearches,
+  UnreadableSearches,
+} from './search-storage.ts';
 
 const storage = (): Storage => localStorage;
 
@@ -37,40 +44,53 @@ interface Listed {
   readonly searches: readonly SavedSearch[];
   /** What is wrong with the list or with what was tried last. */
   readonly fault: string | null;
+  /** What is stored in place of a list; null where a list or nothing is. */
+  readonly unreadable: string | null;
 }
 
 type ListChange = (before: readonly SavedSearch[]) => readonly SavedSearch[];
 
-/** The list, kept up with that of other tabs, and a function that changes it. A change that is refused leaves it as it was. */
+const NOTHING_READ: Listed = { searches: [], fault: null, unreadable: null };
+
+const readListed = (): Listed => attempt(NOTHING_READ, () => storedSearches(storage));
+
+/** The list, kept up with that of other tabs, and functions that change it. A change that is refused leaves it as it was. */
 function useSearches() {
-  const [{ searches, fault }, setListed] = useState<Listed>(() => attempt([], () => storedSearches(storage)));
+  const [listed, setListed] = useState<Listed>(readListed);
   useEffect(() => {
     const changed = (event: StorageEvent): void => {
-      if (isAboutSearches(event)) setListed(attempt([], () => storedSearches(storage)));
+      if (isAboutSearches(event)) setListed(readListed());
     };
     addEventListener('storage', changed);
     return () => removeEventListener('storage', changed);
   }, []);
-  const change = (make: ListChange): boolean => {
-    const next = attempt(searches, () => {
+  const tryTo = (make: () => readonly SavedSearch[]): boolean => {
+    const next = attempt(listed, make);
+    setListed(next);
+    return next.fault === null;
+  };
+  const change = (make: ListChange): boolean =>
+    tryTo(() => {
       // Another tab may have changed the list a moment ago.
       const made = make(storedSearches(storage));
       storeSearches(storage, made);
       return made;
     });
-    setListed(next);
-    return next.fault === null;
-  };
-  const refuse = (message: string): void => setListed({ searches, fault: message });
-  return { searches, fault, change, refuse };
+  const changeUnreadable = (make: (text: string) => void, text: string): boolean =>
+    tryTo(() => {
+      make(text);
+      return storedSearches(storage);
+    });
+  const refuse = (message: string): void => setListed({ ...listed, fault: message });
+  return { ...listed, change, changeUnreadable, refuse };
 }
 
-function attempt(before: readonly SavedSearch[], make: () => readonly SavedSearch[]): Listed {
+function attempt(before: Listed, make: () => readonly SavedSearch[]): Listed {
   try {
-    return { searches: make(), fault: null };
+    return { searches: make(), fault: null, unreadable: null };
   } catch (error) {
     if (!(error instanceof SavedSearchFault)) throw error;
-    return { searches: before, fault: error.message };
+    return { ...before, fault: error.message, unreadable: error instanceof UnreadableSearches ? error.text : before.unreadable };
   }
 }
 
@@ -86,7 +106,7 @@ const NAME_FIELD = 'name';
 const removeOf = (name: string): string => `remove ${name}`;
 
 function SavedDialog({ onClose }: { readonly onClose: () => void }) {
-  const { searches, fault, change, refuse } = useSearches();
+  const { searches, fault, unreadable, change, changeUnreadable, refuse } = useSearches();
   const [done, setDone] = useState<Done | null>(null);
   const { list, keep } = useKeptFocus<HTMLDivElement>(searches.map(({ name }) => name));
   const finish = (isDone: boolean, words: string, undo: ListChange | null = null, focus: string = NAME_FIELD): boolean => {
@@ -134,10 +154,19 @@ function SavedDialog({ onClose }: { readonly onClose: () => void }) {
     finish(isDone, `Imported ${file.name}: ${added} new`);
   };
   const exported = (): void => downloadText(searchesFile(searches), 'shieldlog-searches.json');
+  const startAnew = (text: string): void => {
+    const isDone = changeUnreadable((stored) => removeUnreadable(storage, stored), text);
+    const undo = (): void => {
+      changeUnreadable((removed) => restoreUnreadable(storage, removed), text);
+      setDone(null);
+    };
+    setDone(isDone ? { words: 'Started with an empty list', undo } : null);
+  };
   return html`<${Dialog} title="Saved searches" class="saved" onClose=${onClose}>
     <div class="saved-body" ref=${list}>
       <${SaveForm} searches=${searches} onSave=${save} />
       ${fault === null ? null : html`<p class="failed" role="alert">${fault}</p>`}
+      ${unreadable === null ? null : html`<${Unreadable} text=${unreadable} onStartAnew=${startAnew} />`}
       <p class="done" role="status">
         ${done === null ? null : html`<bdi>${done.words}</bdi>`}
         ${done === null || done.undo === null ? null : html` <button type="button" onClick=${done.undo}>Undo</button>`}
@@ -156,6 +185,19 @@ function SavedDialog({ onClose }: { readonly onClose: () => void }) {
       </footer>
     </div>
   </${Dialog}>`;
+}
+
+interface UnreadableProps {
+  readonly text: string;
+  readonly onStartAnew: (text: string) => void;
+}
+
+/** What can be done where something is stored that is no list. It stays as it is until a person chooses to begin with an empty one. */
+function Unreadable({ text, onStartAnew }: UnreadableProps) {
+  return html`<p class="unreadable">
+    <button type="button" onClick=${() => downloadText(text, 'shieldlog-searches-unreadable.txt')}>Download what is stored</button>
+    <button type="button" onClick=${() => onStartAnew(text)}>Start with an empty list</button>
+  </p>`;
 }
 
 interface SavedLineProps {

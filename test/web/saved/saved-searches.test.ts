@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { readSearchesFile, searchesFile, withImported, withRestored, withSearch } from '../../../web/saved/saved-searches.ts';
-import { isAboutSearches, storedSearches, storeSearches } from '../../../web/saved/search-storage.ts';
+import {
+  isAboutSearches,
+  removeUnreadable,
+  restoreUnreadable,
+  storedSearches,
+  storeSearches,
+  UnreadableSearches,
+} from '../../../web/saved/search-storage.ts';
 
 const SEARCHES = [
   { name: 'Scanner', link: '?zone=7&q=nuclei' },
@@ -77,7 +84,11 @@ describe('the list', () => {
 
 describe('the list of a browser', () => {
   function storageOf(texts: Map<string, string>) {
-    return () => ({ getItem: (key: string) => texts.get(key) ?? null, setItem: (key: string, text: string) => void texts.set(key, text) });
+    return () => ({
+      getItem: (key: string) => texts.get(key) ?? null,
+      setItem: (key: string, text: string) => void texts.set(key, text),
+      removeItem: (key: string) => void texts.delete(key),
+    });
   }
 
   test('is kept', () => {
@@ -95,12 +106,35 @@ describe('the list of a browser', () => {
     expect(texts.get('shieldlog.searches')).toBe('{"old":true}');
   });
 
+  test('that cannot be read is given away with its text, removed on demand, and put back', () => {
+    const texts = new Map([['shieldlog.searches', '{"shieldlogSearches":1']]);
+    const storage = storageOf(texts);
+    expect(() => storedSearches(storage)).toThrow(expect.objectContaining({ text: '{"shieldlogSearches":1' }));
+    expect(() => storedSearches(storage)).toThrow(UnreadableSearches);
+    removeUnreadable(storage, '{"shieldlogSearches":1');
+    expect([...texts]).toEqual([]);
+    expect(storedSearches(storage)).toEqual([]);
+    restoreUnreadable(storage, '{"shieldlogSearches":1');
+    expect([...texts]).toEqual([['shieldlog.searches', '{"shieldlogSearches":1']]);
+  });
+
+  test('is neither removed nor written over where another tab has mended it meanwhile', () => {
+    const texts = new Map<string, string>();
+    const storage = storageOf(texts);
+    storeSearches(storage, SEARCHES);
+    for (const replace of [removeUnreadable, restoreUnreadable]) {
+      expect(() => replace(storage, '{')).toThrow('another tab has changed what is stored (shieldlog.searches); it is left as it is');
+    }
+    expect(storedSearches(storage)).toEqual(SEARCHES);
+  });
+
   test('that the browser forbids or has no room for is said', () => {
     const forbidden = () => {
       throw new Error('denied');
     };
     expect(() => storedSearches(forbidden)).toThrow('this browser lets the page keep nothing: denied');
     expect(() => storeSearches(forbidden, [])).toThrow('this browser does not keep the searches: denied');
+    expect(() => removeUnreadable(forbidden, '')).toThrow('this browser does not change what is stored (shieldlog.searches): denied');
   });
 
   test('changes with that of another tab', () => {
