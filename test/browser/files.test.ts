@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { parse } from 'csv-parse/sync';
@@ -178,13 +179,18 @@ describe('what is found', () => {
   });
 });
 
+/** The command in the clipboard, which takes the key from the environment of its shell. */
+async function copied(page: Page): Promise<string> {
+  const command = String(await page.evaluate('navigator.clipboard.readText()'));
+  expect(command).not.toContain(KEY);
+  return command;
+}
+
+const SHELL_ENV = { ...process.env, SHIELDLOG_ACCESS_KEY: KEY };
+
 describe('a request that is copied as curl', () => {
-  /** Runs what is in the clipboard in a shell, which has the key in its environment. */
   async function runCopied(page: Page): Promise<string> {
-    const command = String(await page.evaluate('navigator.clipboard.readText()'));
-    expect(command).not.toContain(KEY);
-    const env = { ...process.env, SHIELDLOG_ACCESS_KEY: KEY };
-    return (await promisify(execFile)('sh', ['-c', command], { env })).stdout;
+    return (await promisify(execFile)('sh', ['-c', await copied(page)], { env: SHELL_ENV })).stdout;
   }
 
   test('gives in a shell what the page was answered', async () => {
@@ -219,6 +225,51 @@ describe('a request that is copied as curl', () => {
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('/export');
     const { from, to, query, filters, exclude } = lastQuestion();
     expect(await runCopied(page)).toBe(await exported('application/x-ndjson', { from, to, query, filters, exclude }));
+  });
+});
+
+describe('the live tail that is copied as curl', () => {
+  const ITEM = 'Copy the live tail as curl';
+
+  test('writes in a shell the events that come and match, as the page streams them', async () => {
+    const { page, requests } = await openPage(`${LINK}&live=on`, DOWNLOADS);
+    await expect.poll(() => page.getByRole('main').textContent()).toContain('Watching');
+    await choose(page, ITEM);
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('/tail');
+    const command = await copied(page);
+    expect(command).toContain(`'${requests.find((request) => request.url().includes('/tail'))?.url()}'`);
+
+    const shell = spawn('sh', ['-c', command], { env: SHELL_ENV, detached: true });
+    const ended = once(shell, 'close');
+    let written = '';
+    shell.stdout.setEncoding('utf8').on('data', (text: string) => {
+      written += text;
+    });
+    try {
+      await expect.poll(() => written).toContain('event: ready');
+      const line = (logId: string, country: string) => eventLine({ logId, country, url: URL_TEXT });
+      await ingest(app, line('from elsewhere', 'DE') + line('live', 'NL'), { AccessKey: KEY });
+      await expect.poll(() => written).toContain('"logId":"live"');
+      expect(written).not.toContain('from elsewhere');
+    } finally {
+      // The shell may have started curl as a process of its own.
+      process.kill(-Number(shell.pid));
+      await ended;
+    }
+  });
+
+  test('is there in live mode alone, also without an answer to the question', async () => {
+    const { page } = await openPage(LINK, { ...DOWNLOADS, expectsFailures: true });
+    await linesAround(page, 0);
+    const items = page.getByRole('menuitem');
+    await page.getByRole('button', { name: 'Download' }).click();
+    await items.first().waitFor();
+    expect(await items.allTextContents()).not.toContain(ITEM);
+    await page.route('**/explore', (route) => route.abort());
+    await page.goto(`${app.url}/?${LINK}&live=on`);
+    await page.getByRole('button', { name: 'Download' }).click();
+    await items.first().waitFor();
+    expect(await items.allTextContents()).toEqual([ITEM]);
   });
 });
 

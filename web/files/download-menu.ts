@@ -1,6 +1,8 @@
 import { accessKey } from '../api/access-key.ts';
 import { programNow } from '../api/program-clock.ts';
 import { type Answered, answered, isUpToDate } from '../state/answers.ts';
+import { explorer } from '../state/explorer.ts';
+import type { ExplorerState } from '../state/explorer-state.ts';
 import type { Question } from '../state/question.ts';
 import { html } from '../widgets/html.ts';
 import { type MenuContent, type MenuItem, openMenu } from '../widgets/menu.ts';
@@ -11,13 +13,14 @@ import { exportBody, exportPath } from './export-request.ts';
 import { groupFileWords, storeGroups } from './group-file.ts';
 import { type FileFormat, facetsFile, fileName } from './group-lines.ts';
 import { downloadText } from './save-file.ts';
+import { TAIL_TYPE, tailPath } from './tail-request.ts';
 
 const FORMATS: readonly FileFormat[] = ['csv', 'ndjson'];
 const FORMAT_NAMES: Readonly<Record<FileFormat, string>> = { csv: 'CSV', ndjson: 'NDJSON' };
 
 /** The button whose menu stores what is shown, or copies the request for it. */
 export function DownloadMenu() {
-  const isEmpty = answered.value === null;
+  const isEmpty = answered.value === null && !explorer.value.isLive;
   const opened = (event: MouseEvent): void => openMenu({ anchor: event.currentTarget as HTMLElement, content: downloads });
   const { value: running } = runningExport;
   if (running !== null) {
@@ -29,12 +32,16 @@ export function DownloadMenu() {
   return html`<button type="button" aria-haspopup="menu" disabled=${isEmpty} onClick=${opened}>Download</button>`;
 }
 
-/** Of the answer that is shown when an item is chosen: the menu may be open while another one comes. */
+/**
+ * Of the answer that is shown when an item is chosen: the menu may be open while another one comes. The live tail needs no answer, and is
+ * that of the state.
+ */
 function downloads(): MenuContent {
   const now = answered.value;
   const title = isUpToDate.value ? 'Of what is shown' : 'Of what is shown: the answer before';
-  if (now === null) return { title, items: [] };
-  return { title, items: [...eventItems(now.question), ...groupItems(now), ...facetItems(now), ...curlItems(now.question)] };
+  const tail = explorer.value.isLive ? [tailItem(explorer.value)] : [];
+  if (now === null) return { title, items: tail };
+  return { title, items: [...eventItems(now.question), ...groupItems(now), ...facetItems(now), ...curlItems(now.question), ...tail] };
 }
 
 function eventItems(question: Question): readonly MenuItem[] {
@@ -74,4 +81,10 @@ function curlItems(question: Question): readonly MenuItem[] {
     { label: 'Copy the request of this page as curl', run: () => void copy(curlCommand(explore)) },
     { label: 'Copy the export as curl', run: () => void copy(curlCommand(events)) },
   ];
+}
+
+function tailItem(state: ExplorerState): MenuItem {
+  const needsKey = accessKey.peek() !== '';
+  const tail = { url: `${location.origin}${tailPath(state)}`, accept: TAIL_TYPE, needsKey, isStream: true };
+  return { label: 'Copy the live tail as curl', run: () => void copy(curlCommand(tail)) };
 }

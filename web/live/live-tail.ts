@@ -2,8 +2,8 @@ import { computed, effect, type ReadonlySignal, signal, untracked } from '@preac
 import { accessKey } from '../api/access-key.ts';
 import { fetchWithKey } from '../api/client.ts';
 import { type EventRow, readRow } from '../api/event-row.ts';
+import { tailPath } from '../files/tail-request.ts';
 import { explorer } from '../state/explorer.ts';
-import { zonesText } from '../state/explorer-state.ts';
 import { emptyList, type LiveList, withDropped, withPause, withRows } from './live-list.ts';
 import { type TailState, watchTail } from './watch-tail.ts';
 
@@ -30,7 +30,7 @@ export function watchAgain(): void {
   turn.value += 1;
 }
 
-function watch(zones: string, search: string, signal: AbortSignal): void {
+function watch(path: string, signal: AbortSignal): void {
   let gathered: EventRow[] = [];
   let isDue = false;
   const draw = (): void => {
@@ -39,8 +39,7 @@ function watch(zones: string, search: string, signal: AbortSignal): void {
     list.value = withRows(list.peek(), gathered);
     gathered = [];
   };
-  const fetchStream = (headers: Readonly<Record<string, string>>): Promise<Response> =>
-    fetchWithKey(`/shield/event-logs/${zones}/tail?${new URLSearchParams({ search })}`, { headers, signal });
+  const fetchStream = (headers: Readonly<Record<string, string>>): Promise<Response> => fetchWithKey(path, { headers, signal });
   void watchTail({
     fetchStream,
     onRow(text) {
@@ -62,18 +61,15 @@ function watch(zones: string, search: string, signal: AbortSignal): void {
 
 /** Watches while the page is live; other zones or conditions begin a new tail. */
 export function startLive(): void {
-  const watched = computed(() => {
-    const { isLive, zones, search } = explorer.value;
-    return isLive ? JSON.stringify([zonesText(zones), search]) : null;
-  });
+  const watched = computed(() => (explorer.value.isLive ? tailPath(explorer.value) : null));
   effect(() => {
-    void [watched.value, accessKey.value, turn.value];
-    if (watched.value === null) return;
+    const { value: path } = watched;
+    void [accessKey.value, turn.value];
+    if (path === null) return;
     const abort = new AbortController();
     untracked(() => {
-      const { zones, search } = explorer.peek();
       list.value = emptyList(MOST);
-      watch(zonesText(zones), JSON.stringify(search), abort.signal);
+      watch(path, abort.signal);
     });
     return () => abort.abort();
   });

@@ -1,3 +1,4 @@
+import { TAIL_TYPE } from '../files/tail-request.ts';
 import { messageReader, type StreamMessage } from './event-stream.ts';
 
 /** The pause before a lost connection is opened again, unless the program sets another. */
@@ -88,7 +89,7 @@ export async function watchTail({ fetchStream, onRow, onDropped, onState, signal
 
   async function watchOnce(): Promise<void> {
     onState({ kind: 'connecting', detail: '' });
-    const response = await fetchStream({ accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) });
+    const response = await fetchStream({ accept: TAIL_TYPE, ...(lastId === null ? {} : { 'last-event-id': lastId }) });
     const stream = await requireStream(response);
     onState({ kind: 'watching', detail: '' });
     const read = messageReader({

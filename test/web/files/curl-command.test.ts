@@ -20,6 +20,11 @@ test('whatever a search holds, the shell runs curl once with exactly its body', 
   expect(JSON.parse(text ?? '')).toEqual(body);
 });
 
+test('what has no body is a GET, and a stream is written as it comes', () => {
+  const command = curlCommand({ url: URL, accept: 'text/event-stream', needsKey: false, isStream: true });
+  expect(argumentsOf(command)).toEqual(['-sSN', URL, '-H', 'accept: text/event-stream']);
+});
+
 test('the access key is taken from the environment, and never written', () => {
   const command = curlCommand({ url: URL, body: {}, accept: 'text/csv', needsKey: true });
   expect(argumentsOf(command)).toEqual(['-sS', URL, '-H', 'AccessKey: se cret', '-H', 'accept: text/csv', '--json', '{}']);
