@@ -9,8 +9,9 @@ import type { AppendPipeline } from '../memtable/append-pipeline.ts';
 import type { Loader } from '../memtable/memtable-loader.ts';
 import type { SegmentFooters } from '../search/segment-footers.ts';
 import type { PartRemover } from '../snapshot/part-remover.ts';
+import { FailedMerges } from './failed-merges.ts';
 import { type MergeWriter, runMerge, type WriteMerge } from './merge.ts';
-import { chooseMerge } from './merge-choice.ts';
+import { chooseMerge, type Merge } from './merge-choice.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
 
 /** The parts of a store that the jobs work on. */
@@ -43,6 +44,7 @@ export class BackgroundJobs {
   readonly #footers = new SerialQueue();
   readonly #flushes = new SerialQueue();
   readonly #compaction = new SerialQueue();
+  readonly #failedMerges = new FailedMerges();
   readonly #timer: NodeJS.Timeout;
   readonly #running = new Set<Job>();
   #stopped = false;
@@ -61,13 +63,16 @@ export class BackgroundJobs {
     await remover.idle();
   }
 
-  /** Merges until no merge is worth its work, and gives back what is kept for events that may come. */
+  /**
+   * Merges until no merge is worth its work, and gives back what is kept for events that may come. Rejects with the error of the first
+   * merge that fails.
+   */
   async compact(): Promise<void> {
-    const { merges } = this.#options;
+    const { merges, compaction, now } = this.#options;
     await this.#compaction.run(() =>
       this.#compact(
         (order) => merges.writeAtOnce(order),
-        () => true,
+        () => chooseMerge(compaction.versions.segments, now()),
       ),
     );
     await this.#giveRoomBack();
@@ -89,7 +94,7 @@ export class BackgroundJobs {
   }
 
   #tick(): void {
-    const { pipeline, loader, flusher, merges, deadLetters, footers, now } = this.#options;
+    const { pipeline, loader, merges, deadLetters, footers, now } = this.#options;
     const failed = 'failed in the background; it is tried again';
     this.#start('room', `the removal of the files of old journals ${failed}, and at the next start`, () => this.#giveRoomBack());
     this.#start('dead letters', 'expired dead letters could not be removed; that is tried again', () => deadLetters.removeExpired(now()));
@@ -102,8 +107,7 @@ export class BackgroundJobs {
       this.#compaction.run(() =>
         this.#compact(
           (order) => merges.writeInBackground(order),
-          // Merging competes with ingest for the same cores, and can wait.
-          () => flusher.isIdle && pipeline.pendingBytes === 0,
+          () => this.#nextMerge(),
         ),
       ),
     );
@@ -138,19 +142,24 @@ export class BackgroundJobs {
     }
   }
 
-  async #compact(write: WriteMerge, isTime: () => boolean): Promise<void> {
+  /** The next merge in the background. None while events come in: merging competes with that for the same cores, and can wait. */
+  #nextMerge(): Merge | undefined {
+    const { flusher, pipeline, compaction, now } = this.#options;
+    const isTime = flusher.isIdle && pipeline.pendingBytes === 0;
+    return isTime ? chooseMerge(this.#failedMerges.mergeable(compaction.versions.segments, now()), now()) : undefined;
+  }
+
+  async #compact(write: WriteMerge, next: () => Merge | undefined): Promise<void> {
     const { compaction, now } = this.#options;
-    while (!this.#stopped && isTime()) {
-      const merge = chooseMerge(compaction.versions.segments, now());
-      if (merge === undefined) {
-        return;
-      }
+    for (let merge = next(); !this.#stopped && merge !== undefined; merge = next()) {
       try {
         await runMerge(merge, write, compaction);
       } catch (error) {
         // After `stop` the merge was given up.
         if (!this.#stopped) {
-          throw error;
+          const files = merge.segments.map(({ file }) => file).join(', ');
+          const waitMs = this.#failedMerges.add(merge.segments, now());
+          throw new Error(`the segments ${files} could not be merged, and are left alone for ${waitMs / 1_000} s`, { cause: error });
         }
       }
     }

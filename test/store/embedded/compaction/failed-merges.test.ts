@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { FailedMerges } from '../../../../store/embedded/compaction/failed-merges.ts';
+import type { Segment } from '../../../../store/embedded/segment/segment.ts';
+import { silentLogger } from '../../../../store/event-store.ts';
+import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { eventSeries, HOUR, NOW, storedIds } from '../stored-events.ts';
+
+const SECOND = 1_000;
+
+function segment(id: number): Segment {
+  const extent = { minTimestamp: NOW, maxTimestamp: NOW, minSequence: 1n, maxSequence: 1n };
+  return { id, file: `${id}.parquet`, rows: 1, bytes: 1, zoneRows: new Map([[7, 1]]), ...extent };
+}
+
+test('segments whose merge failed are left alone, twice as long after each failure, up to an hour', () => {
+  const failed = new FailedMerges();
+  const [one, two, other] = [segment(1), segment(2), segment(3)];
+  let nowMs = NOW;
+  const waits = [10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 3_600, 3_600].map((seconds) => seconds * SECOND);
+  for (const waitMs of waits) {
+    expect(failed.add([one, two], nowMs)).toBe(waitMs);
+    expect(failed.mergeable([one, other, two], nowMs + waitMs - 1)).toEqual([other]);
+    nowMs += waitMs;
+    expect(failed.mergeable([one, other, two], nowMs)).toEqual([one, other, two]);
+  }
+  expect(failed.add([other, segment(4)], nowMs)).toBe(10 * SECOND);
+});
+
+test('a segment that cannot be read holds up no merge of others, and is named', async () => {
+  const folder = temporaryFolder();
+  const old = await storeIn(folder);
+  const series = [30, 15].flatMap((hours) => [0, 1].map((part) => eventSeries(`${hours}-${part}-`, 10, NOW - hours * HOUR, 1)));
+  for (const events of series) {
+    await old.append(canonicalBatch(events));
+    await old.flushNow();
+  }
+  await old.close();
+  const [name = ''] = readdirSync(join(folder, 'segments'))
+    .filter((file) => !file.includes('log'))
+    .toSorted();
+  const file = join(folder, 'segments', name);
+  const bytes = readFileSync(file);
+  writeFileSync(file, Buffer.from(bytes).fill(0xff, 4, bytes.length >> 1));
+
+  const errors: string[] = [];
+  const logger = { ...silentLogger, error: ({ err }: { readonly err?: Error }) => errors.push(String(err?.message)) };
+  const store = await storeIn(folder, { backgroundJobsEveryMs: 20, logger: logger as typeof silentLogger });
+  await expect.poll(async () => (await store.stats()).segments).toBe(series.length - 1);
+  await expect.poll(() => errors.length).toBeGreaterThan(0);
+  expect(errors.join('\n')).toMatch(new RegExp(`segments [^\n]*${name}[^\n]* could not be merged, and are left alone for 10 s`));
+  await store.close();
+
+  writeFileSync(file, bytes);
+  const mended = await storeIn(folder, { backgroundJobsEveryMs: 20 });
+  await expect.poll(async () => (await mended.stats()).segments).toBe(series.length - 2);
+  expect((await storedIds(mended)).toSorted()).toEqual(series.flatMap((events) => events.map(({ logId }) => logId)).toSorted());
+});
