@@ -128,6 +128,47 @@ test('while an answer is awaited, the colours and differences are those of the l
   await expect.poll(() => difference.getByRole('heading').textContent()).not.toContain('country');
 });
 
+test('the fields are there as soon as a comparison is closed, while their answer is awaited', async () => {
+  const { page } = await openPage(LINK);
+  const fields = page.getByRole('region', { name: 'Fields' });
+  const difference = page.getByRole('region', { name: 'What is different' });
+  const closed = async (): Promise<void> => {
+    await difference.getByRole('button', { name: 'Close' }).click();
+    await page.locator('main[aria-busy=true]').waitFor();
+    await fields.waitFor();
+    expect(await difference.count()).toBe(0);
+  };
+  await fields.waitFor();
+  const before = await fields.textContent();
+  await fields.getByRole('button', { name: 'NL', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'What is different' }).click();
+  await difference.waitFor();
+  expect(await fields.count()).toBe(0);
+  const compared = page.url();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/explore', async (route) => {
+    if (route.request().postDataJSON().selection === undefined) await released;
+    // Questions that another one has taken the place of are gone by then.
+    await route.continue().catch(() => {});
+  });
+  await closed();
+  expect(await fields.textContent()).toBe(before);
+
+  // Opened by a link, the page has not seen the fields before.
+  await page.goto(compared);
+  await difference.waitFor();
+  await closed();
+  const values = (field: string) =>
+    fields
+      .locator('.facet')
+      .filter({ has: page.getByRole('heading', { name: field }) })
+      .getByRole('list');
+  expect(await values('ip').textContent()).toBe('…');
+  expect(await values('action').getByRole('listitem').count()).toBeGreaterThan(1);
+  release();
+  await expect.poll(() => fields.textContent()).toBe(before);
+});
+
 describe('groups', () => {
   test('by several fields in an order of choice are those of the search, and lead to their events', async () => {
     const { page } = await openPage(LINK);

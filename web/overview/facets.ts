@@ -1,25 +1,26 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
-import type { Facet } from '../../query/plan/search-result.ts';
-import { answered, eventsOf } from '../state/answers.ts';
+import { answered, answeredPlain, eventsOf } from '../state/answers.ts';
 import { isDimension } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { countText, shareText, shortCount, valueText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { moveAmongValues } from '../widgets/value-keys.ts';
 import { filterBy, Value } from '../widgets/value-menu.ts';
+import { type FrequentValues, frequentValues } from './frequent-values.ts';
 
-/** The most frequent values of every field, side by side, each with its share of the events. */
+/** The most frequent values of every field, side by side, each with its share of the events. What is different stands in their place. */
 export function Facets() {
   const shown = answered.value;
   const total = shown === null ? 0 : eventsOf(shown.answer);
-  if (shown === null || total === 0 || shown.question.body.selection !== undefined) return null;
+  if (shown === null || total === 0) return null;
+  if (shown.question.comparison !== null && explorer.value.comparison !== null) return null;
   return html`<section class="facets" aria-label="Fields" onKeyDown=${moveAmongValues}>
-    ${shown.answer.facets?.map((facet) => html`<${FacetCard} key=${facet.field} facet=${facet} total=${total} />`)}
+    ${frequentValues(shown, answeredPlain.value).map((facet) => html`<${FacetCard} key=${facet.field} facet=${facet} total=${total} />`)}
   </section>`;
 }
 
 interface FacetCardProps {
-  readonly facet: Facet;
+  readonly facet: FrequentValues;
   readonly total: number;
 }
 
@@ -30,7 +31,8 @@ function FacetCard({ facet: { field, distinct, values }, total }: FacetCardProps
       <${GroupButton} field=${field} distinct=${distinct} />
     </h2>
     <ul>
-      ${values.map(
+      ${values === null ? html`<li class="dim">…</li>` : null}
+      ${values?.map(
         ({ value, count }, index) => html`<li key=${value} class="facet-line">
           <span class="share" style=${{ width: `${(100 * count) / total}%` }} />
           <${Value} field=${field} value=${value} isStop=${index === 0} />

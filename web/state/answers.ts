@@ -4,7 +4,7 @@ import { accessKey } from '../api/access-key.ts';
 import { askUpToNow, type Failure, RequestFailed } from '../api/client.ts';
 import { type ExploreAnswer, explore } from '../api/explore.ts';
 import { explorer } from './explorer.ts';
-import { type Question, questionKey, questionOf } from './question.ts';
+import { type AnsweredFacets, type Question, questionKey, questionOf } from './question.ts';
 
 /** An answer with its question, whose window further pages have to ask for. */
 export interface Answered {
@@ -24,6 +24,7 @@ interface Failed {
 export type Progress = { readonly kind: 'idle' } | { readonly kind: 'asking'; readonly since: number } | { readonly kind: 'cancelled' };
 
 const last = signal<Answered | null>(null);
+const lastPlain = signal<AnsweredFacets | null>(null);
 const failed = signal<Failed | null>(null);
 const state = signal<Progress>({ kind: 'idle' });
 const turn = signal(0);
@@ -34,6 +35,8 @@ const askedKey = computed(() => questionKey(explorer.value));
 
 /** The last answer; it stays while the next question is under way, and after one has failed. */
 export const answered: ReadonlySignal<Answered | null> = last;
+/** The facets of the last answer without a selection, which have the most frequent values; that may be some answers ago. */
+export const answeredPlain: ReadonlySignal<AnsweredFacets | null> = lastPlain;
 /** Why the question failed that the state asks; null after an answer, and where the one that failed was another. */
 export const failure: ReadonlySignal<Failure | null> = computed(() => (failed.value?.key === askedKey.value ? failed.value.failure : null));
 export const progress: ReadonlySignal<Progress> = state;
@@ -79,6 +82,7 @@ async function askNow(): Promise<void> {
     });
     if (mine.signal.aborted) return;
     last.value = { ...found, ms: performance.now() - since };
+    if (found.question.comparison === null) lastPlain.value = { question: found.question, answer: { facets: found.answer.facets } };
     failed.value = null;
   } catch (error) {
     if (mine.signal.aborted) return;

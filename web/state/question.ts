@@ -1,4 +1,5 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
+import type { Facet } from '../../query/plan/search-result.ts';
 import type { ExploreRequest, Window } from '../api/explore.ts';
 import { type Comparison, type ExplorerState, zonesText } from './explorer-state.ts';
 import { type TimeRange, windowOf } from './time-range.ts';
@@ -11,6 +12,12 @@ export interface Question {
   readonly range: TimeRange;
   /** What the selection of the body is to a person; null where there is none. */
   readonly comparison: Comparison | null;
+}
+
+/** The facets of an answer, with its question. */
+export interface AnsweredFacets {
+  readonly question: Question;
+  readonly answer: { readonly facets: readonly Facet[] | null };
 }
 
 /** The fields of the facets, in the order in which they stand. */
@@ -69,6 +76,15 @@ export function questionKey({
   ...asked
 }: ExplorerState): string {
   return JSON.stringify(asked);
+}
+
+/** Whether two questions are about the same events, whatever they ask of them. */
+export function isOfSameEvents(one: Question, other: Question): boolean {
+  return eventsKey(one) === eventsKey(other);
+}
+
+function eventsKey({ zones, body: { from, to, query, filters, exclude } }: Question): string {
+  return JSON.stringify([zones, from, to, query, filters, exclude]);
 }
 
 function selectionOf(comparison: Comparison): NonNullable<ExploreRequest['selection']> {

@@ -1,0 +1,22 @@
+import type { Facet } from '../../query/plan/search-result.ts';
+import { type AnsweredFacets, FACET_VALUES, isOfSameEvents } from '../state/question.ts';
+
+/** A field with its most frequent values; null where they are not known before the next answer. */
+export interface FrequentValues extends Pick<Facet, 'field' | 'distinct'> {
+  readonly values: Facet['values'] | null;
+}
+
+/**
+ * The most frequent values of each field, from an answer. The facets of one with a selection have other values, those that differ most:
+ * then they are those of `plain`, the last answer without a selection, if that is about the same events. Otherwise they are known of fields
+ * of which the facet has all values.
+ */
+export function frequentValues(shown: AnsweredFacets, plain: AnsweredFacets | null): readonly FrequentValues[] {
+  if (shown.question.comparison === null) return shown.answer.facets ?? [];
+  if (plain !== null && isOfSameEvents(plain.question, shown.question)) return plain.answer.facets ?? [];
+  return (shown.answer.facets ?? []).map(({ field, distinct, values }) => ({
+    field,
+    distinct,
+    values: values.length < distinct ? null : values.toSorted((a, b) => b.count - a.count).slice(0, FACET_VALUES),
+  }));
+}
