@@ -68,15 +68,20 @@ async function openInput(name: string, stdin: AsyncIterable<Uint8Array>): Promis
     return { bytes: createReadStream(name), sizeBytes: found.isFile() ? found.size : null, source: 'file' };
   } catch (error) {
     if (error instanceof UploadFailed) throw error;
-    throw new UploadFailed('unreadable', `${name} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw unreadable(name, error);
   }
+}
+
+function unreadable(name: string, error: unknown): UploadFailed {
+  return new UploadFailed('unreadable', `${shownName(name)} cannot be read: ${(error as Error).message}`, { cause: error });
 }
 
 async function uploadFile(name: string, { url, accessKey }: IngestOptions, io: CommandIo): Promise<IntakeReport> {
   const input = await openInput(name, io.stdin);
   const progress = startByteProgress(io.stderr, input.sizeBytes, 'sent');
   try {
-    const { first, whole } = await firstBytesOf(input.bytes);
+    // A file is opened by its first read, which may be refused.
+    const { first, whole } = await firstBytesOf(input.bytes).catch((error) => Promise.reject(unreadable(name, error)));
     const body = progress.watch(whole);
     return await uploadEvents({ url, accessKey, encoding: detectEncoding(first), source: input.source, body });
   } finally {

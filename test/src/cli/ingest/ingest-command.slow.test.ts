@@ -205,13 +205,18 @@ describe('shieldlog ingest of several files', () => {
   test('passes over those that cannot be read or are damaged, says so, and ends with status 1', async () => {
     const damaged = file('damaged.gz', gzipSync(LINES).subarray(0, -30));
     const good = file('good.ndjson', lines('g', 2));
-    const told = await ingestCli([join(folder, 'nowhere'), damaged, folder, good]);
+    // It is there, but nobody can open it.
+    const socket = createServer().listen(join(folder, 'socket'));
+    await once(socket, 'listening');
+    const told = await ingestCli([join(folder, 'socket'), join(folder, 'nowhere'), damaged, folder, good]);
+    socket.close();
     expect(told.status).toBe(1);
     expect(told.stdout).toBe(
       `${good}: accepted 2 (0 stored already), expired 0, rejected 0\n` +
-        '4 files: accepted 2 (0 stored already), expired 0, rejected 0; 3 not sent whole\n',
+        '5 files: accepted 2 (0 stored already), expired 0, rejected 0; 4 not sent whole\n',
     );
     expect(told.stderr.split('\n')).toEqual([
+      expect.stringMatching(/^shieldlog ingest: \S+socket cannot be read: ENXIO/),
       expect.stringMatching(/^shieldlog ingest: \S+nowhere cannot be read: ENOENT/),
       expect.stringMatching(/^shieldlog ingest: \S+damaged\.gz: the program answered 400: the gzip data is damaged/),
       expect.stringMatching(/^shieldlog ingest: \S+ is a folder; allowed: a file/),
