@@ -5,7 +5,8 @@ import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from '../command.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
 import { stateFolder } from '../state-file.ts';
-import { printable, startByteProgress } from '../terminal.ts';
+import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
+import { type ByteProgress, printable, startByteProgress } from '../terminal.ts';
 import { type FollowingOptions, ingestFollowing } from './ingest-following.ts';
 import { addedCounts, countsText, type IntakeCounts, NO_EVENTS, tellRejected } from './intake-counts.ts';
 import { detectEncoding, firstBytesOf, UploadFailed, uploadEvents } from './upload-events.ts';
@@ -29,7 +30,8 @@ from being sent.
 ${ACCESS_KEY_HELP}
 
 With --follow, SIGINT and SIGTERM send what is complete, say where it stopped, and end with status 0.
-Exit status: 0 every event was accepted (or older than the retention), 1 some were rejected or a file was not sent whole, 2 wrong usage.
+Exit status: 0 every event was accepted (or older than the retention), 1 some were rejected or a file was not sent whole, 2 wrong usage,
+130 ended by SIGINT.
 `;
 
 interface IngestOptions extends FollowingOptions {
@@ -76,17 +78,26 @@ function unreadable(name: string, error: unknown): UploadFailed {
   return new UploadFailed('unreadable', `${shownName(name)} cannot be read: ${(error as Error).message}`, { cause: error });
 }
 
-async function uploadFile(name: string, { url, accessKey }: IngestOptions, io: CommandIo): Promise<IntakeReport> {
+/** Throws UploadFailed, and StoppedBySignal. */
+async function uploadFile(name: string, options: IngestOptions, io: CommandIo): Promise<IntakeReport> {
   const input = await openInput(name, io.stdin);
   const progress = startByteProgress(io.stderr, input.sizeBytes, 'sent');
+  // A bar hides the cursor, and a signal that kills the process would leave it hidden.
+  const signals = io.stderr.isTTY ? stopSignals(process) : null;
+  const stopped = signals?.received.then((signal) => Promise.reject(new StoppedBySignal(signal)));
   try {
-    // A file is opened by its first read, which may be refused.
-    const { first, whole } = await firstBytesOf(input.bytes).catch((error) => Promise.reject(unreadable(name, error)));
-    const body = progress.watch(whole);
-    return await uploadEvents({ url, accessKey, encoding: detectEncoding(first), source: input.source, body });
+    const upload = uploadInput(name, input, progress, options);
+    return await Promise.race(stopped === undefined ? [upload] : [upload, stopped]);
   } finally {
     progress.stop();
+    signals?.dispose();
   }
+}
+
+async function uploadInput(name: string, input: Input, progress: ByteProgress, { url, accessKey }: IngestOptions): Promise<IntakeReport> {
+  // A file is opened by its first read, which may be refused.
+  const { first, whole } = await firstBytesOf(input.bytes).catch((error) => Promise.reject(unreadable(name, error)));
+  return uploadEvents({ url, accessKey, encoding: detectEncoding(first), source: input.source, body: progress.watch(whole) });
 }
 
 async function ingestOne(name: string, options: IngestOptions, io: CommandIo): Promise<ExitStatus> {
@@ -134,7 +145,12 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   const options = parseOptions(args, io.env);
   if (options.follow) return ingestFollowing(options, io);
   const [name = '', ...others] = options.names;
-  return others.length === 0 ? ingestOne(name, options, io) : ingestFiles(options, io);
+  try {
+    return await (others.length === 0 ? ingestOne(name, options, io) : ingestFiles(options, io));
+  } catch (error) {
+    if (error instanceof StoppedBySignal) return error.status;
+    throw error;
+  }
 }
 
 export const ingestCommand: Command = {

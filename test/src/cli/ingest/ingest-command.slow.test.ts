@@ -4,9 +4,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { recordingUpstream } from '../../../edge/upstreams.ts';
+import { eventually } from '../../../fixtures/eventually.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { ask, eventLine, lastHour, type RunningApp, search, startApp } from '../../running-app.ts';
 import { killAll, runCli } from '../cli-process.ts';
+import { startOnTerminal } from '../terminal-process.ts';
 
 const KEY = 'key-of-every-zone-1';
 
@@ -30,6 +33,10 @@ function file(name: string, content: string | Uint8Array): string {
   writeFileSync(path, content);
   return path;
 }
+
+/** Where a terminal hid the cursor (`l`) and showed it again (`h`). */
+const cursorIn = (shown: string): readonly string[] =>
+  shown.split('\u001b').flatMap((sequence) => (sequence.startsWith('[?25') ? sequence.charAt(4) : []));
 
 const ingestCli = (args: readonly string[], input?: Uint8Array | string) =>
   runCli(['ingest', '--url', app.url, ...args], { SHIELDLOG_ACCESS_KEY: KEY }, input);
@@ -178,6 +185,18 @@ describe('shieldlog ingest', () => {
       1,
       expect.stringMatching(/^shieldlog: the program answered 400: the gzip data is damaged or cut off.*events were stored/),
     ]);
+  });
+});
+
+describe('shieldlog ingest on a terminal', () => {
+  test('gives the cursor back where Ctrl-C ends it', async () => {
+    await using server = await recordingUpstream(() => {});
+    const [one, two] = [file('one.ndjson', LINES), file('two.ndjson', LINES)];
+    const terminal = startOnTerminal(['ingest', '--url', server.url, one, two], { columns: 80 });
+    await eventually('the file is sent', () => server.seen.length === 1);
+    terminal.type('\u0003');
+    expect(await terminal.ended).toBe(130);
+    expect(cursorIn(terminal.shown())).toEqual(['l', 'h']);
   });
 });
 
