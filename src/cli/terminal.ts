@@ -29,24 +29,27 @@ export interface ByteProgress {
 }
 
 const MIB = 1024 * 1024;
-const inMib = (sizeBytes: number): number => Math.round((sizeBytes / MIB) * 10) / 10;
+const sizeText = (sizeBytes: number): string =>
+  sizeBytes < MIB ? `${Math.ceil(sizeBytes / 1024)} KiB` : `${Math.round((sizeBytes / MIB) * 10) / 10} MiB`;
 
 /**
  * Shows a bar if `terminal` is a terminal. With `sizeBytes` null, where the size is unknown, it shows only a count, as what was `done`.
  */
 export function startByteProgress(terminal: NodeJS.WriteStream | null, sizeBytes: number | null, done: 'sent' | 'received'): ByteProgress {
   if (terminal?.isTTY !== true) return { watch: (bytes) => bytes, stop: () => {} };
-  const format =
-    sizeBytes === null ? `${done} {value} MiB in {duration_formatted}` : '{bar} {percentage}% of {total} MiB, {eta_formatted} left';
-  const bar = new cliProgress.SingleBar({ format, stream: terminal, hideCursor: true, etaBuffer: 50 }, cliProgress.Presets.shades_classic);
-  bar.start(inMib(sizeBytes ?? 0), 0);
+  const format = sizeBytes === null ? `${done} {value} in {duration_formatted}` : '{bar} {percentage}% of {total}, {eta_formatted} left';
+  const formatValue: cliProgress.ValueFormatter = (value, _options, type) =>
+    type === 'total' || type === 'value' ? sizeText(value) : String(value);
+  const options = { format, formatValue, stream: terminal, hideCursor: true, etaBuffer: 50 };
+  const bar = new cliProgress.SingleBar(options, cliProgress.Presets.shades_classic);
+  bar.start(sizeBytes ?? 0, 0);
   let sent = 0;
   return {
     async *watch(bytes) {
       for await (const chunk of bytes) {
         yield chunk;
         sent += chunk.byteLength;
-        bar.update(inMib(sent));
+        bar.update(sent);
       }
     },
     stop: () => bar.stop(),

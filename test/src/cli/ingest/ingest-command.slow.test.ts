@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { recordingUpstream } from '../../../edge/upstreams.ts';
@@ -189,6 +190,14 @@ describe('shieldlog ingest', () => {
 });
 
 describe('shieldlog ingest on a terminal', () => {
+  test('shows how much of a short file is sent', async () => {
+    const path = file('one.ndjson', eventLine());
+    const terminal = startOnTerminal(['ingest', '--url', app.url, path], { columns: 80, env: { SHIELDLOG_ACCESS_KEY: KEY } });
+    expect(await terminal.ended).toBe(0);
+    const shown = stripVTControlCharacters(terminal.shown());
+    expect(shown).toContain('100% of 1 KiB, 0s left\r\naccepted 1 (0 stored already)');
+  });
+
   test('gives the cursor back where Ctrl-C ends it', async () => {
     await using server = await recordingUpstream(() => {});
     const [one, two] = [file('one.ndjson', LINES), file('two.ndjson', LINES)];

@@ -226,7 +226,7 @@ test('on a terminal, an export to a file shows what has come', async () => {
   const path = join(folder, 'events.csv');
   const terminal = startOnTerminal(args('--output', path), { columns: 80, env: ENV });
   expect(await terminal.ended).toBe(0);
-  expect(stripVTControlCharacters(terminal.shown())).toMatch(/received \S+ MiB in \S+\s+shieldlog export: 100 events written to /);
+  expect(stripVTControlCharacters(terminal.shown())).toMatch(/received \S+ KiB in \S+\s+shieldlog export: 100 events written to /);
   expect(readdirSync(folder)).toEqual(['events.csv']);
 });
 
