@@ -96,10 +96,12 @@ export class FollowedFile implements LineSource {
 
   async position(): Promise<string> {
     const newest = this.#generations.at(-1);
-    if (newest === undefined) return `${this.name} is not there yet`;
+    if (newest === undefined) return `${this.name} ${this.#fault === 'ENOENT' ? 'is not there' : 'could not be read'} yet`;
+    await newest.wasWrittenAnew();
     const { offset, lines } = newest.state;
     const rest = await newest.unsentBytes();
-    const waits = rest === 0 ? '' : `; the ${rest} bytes behind it are no whole line yet`;
+    const hasWholeLine = (await newest.nextBatch()) !== null;
+    const waits = rest === 0 ? '' : `; the ${rest} bytes behind it are ${hasWholeLine ? 'not sent' : 'no whole line yet'}`;
     return `${this.name} was sent up to byte ${offset} (line ${lines})${waits}`;
   }
 

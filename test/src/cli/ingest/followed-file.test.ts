@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -60,6 +60,17 @@ describe('a file that is followed', () => {
     appendFileSync(path, 'd');
     expect(await sent(file)).toBe('');
     expect(await file.position()).toBe('app.log was sent up to byte 9 (line 4); the 1 bytes behind it are no whole line yet');
+  });
+
+  test('says how much of it is not sent, whether or not it was asked for it', async () => {
+    writeFileSync(path, 'a\nb\n');
+    const file = await follow();
+    const unsent = 'app.log was sent up to byte 0 (line 0); the 4 bytes behind it are not sent';
+    expect(await file.position()).toBe(unsent);
+    await file.next();
+    expect(await file.position()).toBe(unsent);
+    expect(await sent(file)).toBe('a\nb\n');
+    expect(await file.position()).toBe('app.log was sent up to byte 4 (line 2)');
   });
 
   test('counts lines, so that what is rejected can be named', async () => {
@@ -144,6 +155,13 @@ describe('a file that is followed', () => {
     expect(await file.position()).toBe('app.log is not there yet');
     writeFileSync(path, 'a\n');
     expect(await sent(file)).toBe('a\n');
+  });
+
+  test('whose name nothing can be found by is waited for, and not said to be missing', async () => {
+    symlinkSync('app.log', path);
+    const file = await follow();
+    expect(told).toEqual([expect.stringMatching(/^app\.log cannot be read, and is waited for: ELOOP/)]);
+    expect(await file.position()).toBe('app.log could not be read yet');
   });
 
   test('with a line that is longer than a batch gives it as one, without holding it', async () => {
