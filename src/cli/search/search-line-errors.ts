@@ -41,11 +41,17 @@ interface ShownError {
 }
 
 function shownError({ field, message }: FieldError, line: string, flags: FlagsOfFields): ShownError {
-  const flag = flags[/^[\w-]+/.exec(field)?.[0] ?? ''];
-  if (flag !== undefined) return { message: `${flag} ${message}`, below: [] };
+  const name = /^[\w-]+/.exec(field)?.[0] ?? '';
+  const flag = flags[name];
+  if (flag !== undefined) return { message: `${flag} ${name === 'from' || name === 'to' ? withTimes(message) : message}`, below: [] };
   const position = placeOf(field, line);
   if (position === null) return { message: `the search line ${message}`, below: caretLines(line, 0).slice(0, 1) };
   return { message: `character ${position + 1}: ${message}`, below: caretLines(line, position) };
+}
+
+/** Writes the times of a message, which has them in Unix milliseconds, so that people can read them. */
+function withTimes(message: string): string {
+  return message.replaceAll(/-?\d{9,15}/g, (ms) => new Date(Number(ms)).toISOString());
 }
 
 /** The index in the line of a value (`filters[0].value[1]`) or clause (`exclude[2]`); null for other fields. */

@@ -73,7 +73,15 @@ export function windowOf(flags: Flags, nowMs: number): SearchWindow {
       `--to ${JSON.stringify(flags['to'])} is not allowed; allowed: a time after --from ${JSON.stringify(flags['from'])}`,
     );
   }
+  if (from !== null && from >= to) {
+    const now = new Date(nowMs).toISOString();
+    throw new UsageError(`--from ${JSON.stringify(flags['from'])} is not allowed; allowed: a time before now, which is ${now}`);
+  }
   const last = lastOf(flags) ?? REACH_MS;
+  if (from === null && to <= nowMs - REACH_MS) {
+    const reach = `${new Date(nowMs - REACH_MS).toISOString()}, because a search reaches ${REACH_HOURS} hours back from now`;
+    throw new UsageError(`--to ${JSON.stringify(flags['to'])} is not allowed; allowed: a time after ${reach}`);
+  }
   // What lies further back is refused, whatever `to` is.
   const earliest = last === REACH_MS ? Math.max(to, nowMs) - last : to - last;
   return { from: from ?? earliest, to };
@@ -81,9 +89,9 @@ export function windowOf(flags: Flags, nowMs: number): SearchWindow {
 
 /** The flags that the fields of a request come from, for messages. */
 export function flagsOfFields(flags: Flags): Readonly<Record<string, string>> {
-  const begin = flags['from'] === undefined ? '--last' : '--from';
+  const begin = flags['last'] === undefined ? 'the beginning' : `the beginning of --last ${flags['last']}`;
   return {
-    from: begin,
+    from: flags['from'] === undefined ? begin : '--from',
     to: flags['to'] === undefined ? 'the time of this machine' : '--to',
     shieldZoneId: '--zone',
     groupBy: '--group-by',

@@ -150,7 +150,9 @@ describe('shieldlog search', () => {
     ['a line', ['a', 'ip:'], 2, 'shieldlog: character 6: a value is missing here; ip:"" is the empty one\n  a ip:\n       ^\n'],
     ['a value', ['a', '-ip:1.2.3.4/99'], 2, '/99"\n  a -ip:1.2.3.4/99\n        ^\n'],
     ['a time', ['--last', '80h'], 2, 'shieldlog: --last "80h" is not allowed; allowed: a time such as 30s, 15m, 1h, 1d, up to 3d\n'],
-    ['a window', ['--from', '2000-01-01'], 2, 'shieldlog: --from must be at least '],
+    ['a beginning too long ago', ['--from', '2000-01-01'], 2, ' (72 hours and 60 seconds ago), not 2000-01-01T00:00:00.000Z\n'],
+    ['a beginning to come', ['--from', '2999-01-01'], 2, '--from "2999-01-01" is not allowed; allowed: a time before now, which is '],
+    ['an end too long ago', ['--last', '1h', '--to', '2000-01-01'], 2, '--to "2000-01-01" is not allowed; allowed: a time after '],
     [
       'an end before the beginning',
       ['--from', '2026-01-02', '--to', '2026-01-01'],
