@@ -9,19 +9,25 @@ const TO = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - HOUR_MS;
 /** Of its 290,000 events a table holds some 222,000. */
 const WINDOW = { from: TO - 70 * HOUR_MS, to: TO };
 
-async function asked(page: number): Promise<{ readonly id: string; readonly total: number }> {
+const LINK = `from=${new Date(WINDOW.from).toISOString()}&to=${new Date(WINDOW.to).toISOString()}`;
+
+async function answerOf<Answer>(rest: object): Promise<Answer> {
   const response = await fetch(`${inject('demoUrl')}/shield/event-logs/all/explore`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ ...WINDOW, pageSize: 1, page }),
+    body: JSON.stringify({ ...WINDOW, pageSize: 1, ...rest }),
   });
-  const { rows, total } = (await response.json()) as { readonly rows: readonly { readonly logId: string }[]; readonly total: number };
+  return (await response.json()) as Answer;
+}
+
+async function asked(page: number): Promise<{ readonly id: string; readonly total: number }> {
+  const { rows, total } = await answerOf<{ readonly rows: readonly { readonly logId: string }[]; readonly total: number }>({ page });
   return { id: rows[0]?.logId ?? 'none', total };
 }
 
 test('a table that is full goes on behind its last event, and back; no event is lost or there twice', async () => {
   const { total } = await asked(0);
-  const { page } = await openPage(`from=${new Date(WINDOW.from).toISOString()}&to=${new Date(WINDOW.to).toISOString()}&columns=logId`);
+  const { page } = await openPage(`${LINK}&columns=logId`);
   const grid = page.getByRole('grid');
   const lines = async (): Promise<number> => Number(await grid.getAttribute('aria-rowcount')) - 1;
   const idOf = async (line: number): Promise<string | undefined> => (await linesAround(page, line)).get(line)?.[0];
@@ -50,13 +56,35 @@ test('a table that is full goes on behind its last event, and back; no event is 
   expect(await idOf(0)).toBe((await asked(0)).id);
 });
 
-test('lines that cannot be loaded are said to be missing, and come when they are asked for again', async () => {
-  const { page } = await openPage(
-    `zone=7&from=${new Date(WINDOW.from).toISOString()}&to=${new Date(WINDOW.to).toISOString()}&columns=logId`,
-    {
-      expectsFailures: true,
-    },
+test('a table of groups that is full has the largest ones, says why it ends, and what leaves fewer', async () => {
+  const groupBy = ['ip', 'url', 'ua'];
+  const groupAt = (page: number) =>
+    answerOf<{ readonly groups: readonly { readonly key: Readonly<Record<string, string>> }[]; readonly total: number }>({ groupBy, page });
+  const { total } = await groupAt(0);
+  const { page } = await openPage(`${LINK}&group=${groupBy}`);
+  const grid = page.getByRole('grid');
+  const foot = page.locator('.table-foot');
+  await linesAround(page, 0);
+  const full = Number(await grid.getAttribute('aria-rowcount')) - 1;
+  expect(full).toBeGreaterThan(150_000);
+  expect(full).toBeLessThan(total);
+  await grid.focus();
+  await page.keyboard.press('End');
+  const lines = await linesAround(page, full - 1);
+  expect(Math.max(...lines.keys())).toBe(full - 1);
+  const last = (await groupAt(full - 1)).groups[0]?.key ?? {};
+  expect(lines.get(full - 1)?.slice(0, 3)).toEqual(groupBy.map((field) => last[field] || '(none)'));
+  const count = (groups: number): string => groups.toLocaleString('en-GB');
+  expect((await foot.textContent())?.trim()).toBe(
+    `The first ${count(full)} of ${count(total)} groups, because browsers show no longer table. ` +
+      'A shorter time, one more condition or fewer fields leave fewer groups.',
   );
+  await page.getByRole('button', { name: 'Do not group by url' }).click();
+  await expect.poll(async () => (await foot.textContent())?.trim()).toMatch(/^[\d,]+ groups$/);
+});
+
+test('lines that cannot be loaded are said to be missing, and come when they are asked for again', async () => {
+  const { page } = await openPage(`zone=7&${LINK}&columns=logId`, { expectsFailures: true });
   await linesAround(page, 0);
   await page.route('**/explore', (route) => route.abort());
   await page.getByRole('grid').focus();

@@ -55,7 +55,11 @@ export function GroupsPanel() {
 
 function groupsWords(count: number, total: number): string {
   const words = `${countText(total)} ${total === 1 ? 'group' : 'groups'}`;
-  return count === total ? words : `The first ${countText(count)} of ${words}: narrow the search for the others`;
+  if (count === total) return words;
+  return (
+    `The first ${countText(count)} of ${words}, because browsers show no longer table. ` +
+    'A shorter time, one more condition or fewer fields leave fewer groups.'
+  );
 }
 
 function showEvents({ key }: EventGroup): void {
