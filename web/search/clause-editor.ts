@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useId } from 'preact/hooks';
+import { useId, useRef } from 'preact/hooks';
 import { DIMENSIONS, type Dimension } from '../../query/event-fields.ts';
 import { FILTER_OP_NAMES, FILTER_OPS, type FilterOp } from '../../query/filter-ops.ts';
 import type { LineClause } from '../../query/search-line.ts';
@@ -38,9 +38,12 @@ export function ClauseEditor({ side: sideAtFirst, clause, onDone, onRemove }: Cl
   const side = useSignal(sideAtFirst);
   const field = useSignal(clause.field);
   const op = useSignal<FilterOp>(clause.op);
-  const text = useSignal(clause.value.join('\n'));
+  const textAtFirst = clause.value.join('\n');
+  const text = useSignal(textAtFirst);
   const faultId = useId();
-  const values = valuesOf(op.value, text.value);
+  // A value may be empty or have line breaks, which a text with a value a line does not tell.
+  const isAsAtFirst = text.value === textAtFirst && op.value === clause.op;
+  const values = isAsAtFirst ? clause.value : valuesOf(op.value, text.value);
   const fault = clauseFault(field.value, op.value, values);
   const isUntouched = text.value === '' && clause.value.length === 0;
   const submit = (event: Event): void => {
@@ -111,9 +114,12 @@ interface ValueInputProps {
   readonly faultId: string;
 }
 
-/** One line for one value, with the most frequent ones to choose from; several lines otherwise. */
+/** One line for one value, with the most frequent ones to choose from; several lines otherwise, and for a value that has some. */
 function ValueInput({ field, op, text, isInvalid, faultId }: ValueInputProps) {
   const listId = useId();
+  const hadLines = useRef(false);
+  // It stays as it is while somebody takes the line breaks away.
+  hadLines.current ||= op === 'eq' && text.value.includes('\n');
   const known = answered.value?.answer.facets?.find((facet) => facet.field === field)?.values ?? [];
   const onInput = ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }): void => {
     text.value = currentTarget.value;
@@ -131,7 +137,8 @@ function ValueInput({ field, op, text, isInvalid, faultId }: ValueInputProps) {
     'aria-invalid': isInvalid || undefined,
     'aria-describedby': faultId,
   };
-  if (op !== 'eq') return html`<textarea ...${shared} rows=${Math.min(8, Math.max(2, text.value.split('\n').length))} />`;
+  if (op !== 'eq' || hadLines.current)
+    return html`<textarea ...${shared} rows=${Math.min(8, Math.max(2, text.value.split('\n').length))} />`;
   return html`<input ...${shared} list=${listId} />
     <datalist id=${listId}>${known.map(({ value }) => html`<option value=${value} />`)}</datalist>`;
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { type LineFault, searchLineOf, unknownFieldIn } from '../../query/search-line.ts';
+import { type LineFault, type LineSearch, searchLineOf, unknownFieldIn } from '../../query/search-line.ts';
 import { faultAt } from '../state/answers.ts';
 import { bothSearches } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
@@ -11,6 +11,12 @@ import { checkedLine } from './clause-fault.ts';
 /** What Enter does with the line: adds it to the conditions, or takes it for all of them. */
 type Mode = 'add' | 'whole';
 
+/** The search as one line; null where none says it. A field of one line drops the line breaks of values. */
+function wholeLine(search: LineSearch): string | null {
+  const line = searchLineOf(search);
+  return line !== null && /[\r\n]/.test(line) ? null : line;
+}
+
 /** The search line: what is entered becomes chips, which can be taken back into the line. */
 export function SearchLineBox() {
   const line = useSignal('');
@@ -18,7 +24,7 @@ export function SearchLineBox() {
   const fault = useSignal<LineFault | null>(null);
   const input = useRef<HTMLInputElement>(null);
   const { search } = explorer.value;
-  const whole = searchLineOf(search);
+  const whole = wholeLine(search);
   const note = unknownFieldIn(search.query)?.note ?? '';
 
   const submit = (event: Event): void => {
