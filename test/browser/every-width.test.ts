@@ -52,6 +52,27 @@ const STATES: readonly State[] = [
   { name: 'the zones', query: '', arrive: (page) => page.getByRole('button', { name: /^Zones:/ }).click() },
   { name: 'a new filter', query: '', arrive: (page) => page.getByRole('button', { name: 'Add a filter' }).click() },
   { name: 'the columns', query: '', arrive: (page) => page.getByRole('button', { name: 'Columns' }).click() },
+  {
+    name: 'the saved searches',
+    query: '',
+    arrive: async (page) => {
+      await page.getByRole('button', { name: 'Saved' }).click();
+      await page.keyboard.type('one');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Remove one' }).waitFor();
+    },
+  },
+  {
+    name: 'saved searches that cannot be read',
+    query: '',
+    arrive: async (page) => {
+      await page.evaluate("localStorage.setItem('shieldlog.searches', '{')");
+      await page.getByRole('button', { name: 'Saved' }).click();
+      await page.getByRole('button', { name: 'Start with an empty list' }).waitFor();
+    },
+  },
+  { name: 'the downloads', query: '', arrive: (page) => page.getByRole('button', { name: 'Download' }).click() },
+  { name: 'the access key', query: '', arrive: (page) => page.getByRole('button', { name: 'Key' }).click() },
   { name: 'the help', query: '', arrive: (page) => page.getByRole('button', { name: 'Help' }).click() },
 ];
 

@@ -179,10 +179,10 @@ function SavedDialog({ onClose }: { readonly onClose: () => void }) {
               ${searches.map((search) => html`<${SavedLine} key=${search.name} search=${search} onOpen=${open} onRemove=${remove} />`)}
             </ul>`
       }
-      <footer>
+      <div class="exchange">
         <button type="button" disabled=${searches.length === 0} onClick=${exported}>Export as JSON</button>
         <${ImportButton} onFile=${imported} />
-      </footer>
+      </div>
     </div>
   </${Dialog}>`;
 }
