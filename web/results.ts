@@ -1,11 +1,13 @@
 import { ColumnChoice } from './events/column-choice.ts';
 import { EventDrawer } from './events/event-drawer.ts';
+import { neighboursOf } from './events/event-pages.ts';
 import { EventsPanel } from './events/events-panel.ts';
 import { NewEvents } from './events/new-events.ts';
 import { DownloadMenu } from './files/download-menu.ts';
 import { GroupBy } from './groups/group-by.ts';
 import { GroupsPanel } from './groups/groups-panel.ts';
 import { LivePanel, LiveSwitch } from './live/live-panel.ts';
+import { liveNeighboursOf } from './live/live-tail.ts';
 import { answered } from './state/answers.ts';
 import { explorer } from './state/explorer.ts';
 import { html } from './widgets/html.ts';
@@ -30,5 +32,5 @@ export function Results() {
       </header>
       <${Table} />
     </section>
-    <${EventDrawer} />`;
+    <${EventDrawer} neighboursOf=${isLive ? liveNeighboursOf : neighboursOf} />`;
 }

@@ -48,3 +48,32 @@ test('events that have come meanwhile are counted on a button, which shows them'
   await page.getByRole('button', { name: '1 new event' }).click();
   await expect.poll(async () => [...(await drawnLines(page)).values()].map(([id]) => id)).toEqual(['new one']);
 });
+
+test('an event of the live table has beside it those of that table, for its buttons and for the keys of the table', async () => {
+  const { page } = await openPage('columns=logId&q=ruleId:beside&live=on');
+  await expect.poll(() => page.getByRole('main').textContent()).toContain('Watching');
+  for (const logId of ['old', 'middle', 'new']) await post(logId, { ruleId: 'beside' });
+  const grid = page.getByRole('grid');
+  await expect.poll(() => grid.locator('[aria-rowindex="4"]').textContent()).toBe('old');
+  await grid.locator('[aria-rowindex="3"]').click();
+  const drawer = page.getByRole('dialog', { name: 'Event', exact: true });
+  await drawer.getByRole('button', { name: 'Older event' }).click();
+  await expect.poll(() => drawer.textContent()).toContain('Log idold');
+  await drawer.getByRole('button', { name: 'Newer event' }).click();
+  await drawer.getByRole('button', { name: 'Newer event' }).click();
+  await expect.poll(() => drawer.textContent()).toContain('Log idnew');
+  await grid.press('ArrowDown');
+  await expect.poll(() => drawer.textContent()).toContain('Log idold');
+});
+
+test('the key for live mode brings its table into the window, wherever the page is', async () => {
+  const { page } = await openPage('', { viewport: { width: 1000, height: 600 } });
+  await page.getByRole('region', { name: 'Fields' }).waitFor();
+  const button = page.getByRole('button', { name: 'Live', exact: true });
+  const top = async (): Promise<number> => (await button.boundingBox())?.y ?? Number.NaN;
+  await page.evaluate('scrollTo(0, 0)');
+  expect(await top()).toBeGreaterThan(600);
+  await page.keyboard.press('l');
+  await expect.poll(() => page.getByRole('grid', { name: /^Live events/ }).count()).toBe(1);
+  expect(await top()).toBeLessThan(600);
+});

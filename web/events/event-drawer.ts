@@ -9,7 +9,7 @@ import type { EventKey } from '../state/explorer-state.ts';
 import { millisecondTime } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { copy, Value } from '../widgets/value-menu.ts';
-import { neighboursOf } from './event-pages.ts';
+import type { Neighbours } from './event-pages.ts';
 import { columnTitle } from './event-table-columns.ts';
 import { LogTree } from './log-tree.ts';
 import { closeEvent, focusWish, openEvent, opened, reloadEvent } from './opened-event.ts';
@@ -17,12 +17,17 @@ import { useRoomForEvent } from './room-for-event.ts';
 import { SurroundingEvents } from './surrounding-events.ts';
 
 /** The open event beside the table, which can still be used. Escape closes it, and the focus goes back to where it was. */
-export function EventDrawer() {
+export function EventDrawer(props: DrawerProps) {
   const event = opened.value;
-  return event.kind === 'none' ? null : html`<${OpenDrawer} />`;
+  return event.kind === 'none' ? null : html`<${OpenDrawer} ...${props} />`;
 }
 
-function OpenDrawer() {
+interface DrawerProps {
+  /** The events beside one in the table that is shown, by its `rowKey`. */
+  readonly neighboursOf: (key: string) => Neighbours;
+}
+
+function OpenDrawer({ neighboursOf }: DrawerProps) {
   const event = opened.value;
   const drawer = useRef<HTMLDivElement>(null);
   const cameFrom = useRef<Element | null>(null);
@@ -54,7 +59,7 @@ function OpenDrawer() {
     };
   }, []);
   return html`<div class="drawer" data-held role="dialog" aria-label="Event" tabindex="-1" ref=${drawer}>
-    ${event.kind === 'shown' ? html`<${ShownEvent} row=${event.row} />` : html`<${MissingEvent} />`}
+    ${event.kind === 'shown' ? html`<${ShownEvent} row=${event.row} neighboursOf=${neighboursOf} />` : html`<${MissingEvent} />`}
   </div>`;
 }
 
@@ -86,8 +91,12 @@ function rowText({ logId, timestamp, logText, fields, shieldZoneId }: EventRow):
   return `${text.slice(0, -1)},"log":${logText}}`;
 }
 
+interface ShownProps extends DrawerProps {
+  readonly row: EventRow;
+}
+
 /** Buttons to the events beside one in the table, as the table is by now. */
-function Steps({ row }: { readonly row: EventRow }) {
+function Steps({ row, neighboursOf }: ShownProps) {
   const { newer, older } = neighboursOf(rowKey(row));
   const step = (to: EventRow | undefined, mark: string, label: string) => html`<button
     type="button"
@@ -102,13 +111,13 @@ function Steps({ row }: { readonly row: EventRow }) {
   return html`${step(newer, '↑', 'Newer event')} ${step(older, '↓', 'Older event')}`;
 }
 
-function ShownEvent({ row }: { readonly row: EventRow }) {
+function ShownEvent({ row, neighboursOf }: ShownProps) {
   const { clock } = explorer.value;
   const { ip } = row.fields;
   // What belongs to one event is made anew for the next one. Its head is not, so that a button that was pressed can be pressed again.
   const key = rowKey(row);
   return html`<${DrawerHead}>
-      <${Steps} row=${row} />
+      <${Steps} row=${row} neighboursOf=${neighboursOf} />
       <button type="button" onClick=${() => void copy(rowText(row))}>Copy event</button>
     </${DrawerHead}>
     <dl class="fields">

@@ -81,8 +81,14 @@ export function goBack(): void {
   loader.start(question, before);
 }
 
+/** The events beside another one in a table. */
+export interface Neighbours {
+  readonly newer: EventRow | undefined;
+  readonly older: EventRow | undefined;
+}
+
 /** The events beside a loaded one in the table; a component that reads them is drawn anew with the table. */
-export function neighboursOf(key: string): { readonly newer: EventRow | undefined; readonly older: EventRow | undefined } {
+export function neighboursOf(key: string): Neighbours {
   const now = loaded.value;
   for (const [page, items] of now?.pages ?? []) {
     const at = items.findIndex((row) => rowKey(row) === key);

@@ -1,7 +1,7 @@
 import type { EventRow } from '../api/event-row.ts';
 import { shownColumns } from '../events/column-choice.ts';
 import { eventTableColumns } from '../events/event-table-columns.ts';
-import { enterEvent, isOpen } from '../events/opened-event.ts';
+import { enterEvent, isOpen, openEvent } from '../events/opened-event.ts';
 import { apply, explorer } from '../state/explorer.ts';
 import { VirtualTable } from '../table/virtual-table.ts';
 import { html } from '../widgets/html.ts';
@@ -26,18 +26,25 @@ export function LivePanel() {
       isCurrent=${isOpen}
       onView=${() => {}}
       onOpen=${(row: EventRow) => [pause(true), enterEvent(row)]}
+      onMove=${(row: EventRow) => explorer.peek().event !== null && openEvent(row)}
     />`;
 }
 
 /** Switches between the events of a time and those that come in. */
 export function LiveSwitch() {
   const { isLive } = explorer.value;
+  const change = ({ currentTarget }: { readonly currentTarget: HTMLElement }): void => {
+    apply({ isLive: !isLive });
+    // The key works from everywhere on the page, and the table may be below the window.
+    const { top, bottom } = currentTarget.getBoundingClientRect();
+    if (top < 0 || bottom > innerHeight) currentTarget.scrollIntoView();
+  };
   return html`<button
     type="button"
     title="Events as they come in (l)"
     data-shortcut="l"
     aria-pressed=${isLive}
-    onClick=${() => apply({ isLive: !isLive })}
+    onClick=${change}
   >
     Live
   </button>`;

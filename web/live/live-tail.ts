@@ -1,7 +1,8 @@
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
 import { accessKey } from '../api/access-key.ts';
 import { fetchWithKey } from '../api/client.ts';
-import { type EventRow, readRow } from '../api/event-row.ts';
+import { type EventRow, readRow, rowKey } from '../api/event-row.ts';
+import type { Neighbours } from '../events/event-pages.ts';
 import { tailPath } from '../files/tail-request.ts';
 import { explorer } from '../state/explorer.ts';
 import { emptyList, type LiveList, withDropped, withPause, withRows } from './live-list.ts';
@@ -19,6 +20,13 @@ const turn = signal(0);
 
 export const liveList: ReadonlySignal<LiveList> = list;
 export const tailState: ReadonlySignal<TailState> = state;
+
+/** The events beside one of the table. */
+export function liveNeighboursOf(key: string): Neighbours {
+  const { shown } = list.value;
+  const at = shown.findIndex((row) => rowKey(row) === key);
+  return at === -1 ? { newer: undefined, older: undefined } : { newer: shown[at - 1], older: shown[at + 1] };
+}
 
 /** Pauses the table, or goes on with what came in meanwhile. The tail is read on. */
 export function pause(isPaused: boolean): void {
