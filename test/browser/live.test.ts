@@ -77,3 +77,11 @@ test('the key for live mode brings its table into the window, wherever the page 
   await expect.poll(() => page.getByRole('grid', { name: /^Live events/ }).count()).toBe(1);
   expect(await top()).toBeLessThan(600);
 });
+
+test('files that are stored in live mode are said to be without the live events', async () => {
+  const { page } = await openPage('live=on&clock=utc');
+  await page.getByRole('region', { name: 'Fields' }).waitFor();
+  await page.getByRole('button', { name: 'Download' }).click();
+  const label = await page.getByRole('menu').getAttribute('aria-label');
+  expect(label).toMatch(/^Files of the search up to [\d-]{10} [\d:]{8}, without the live events$/);
+});

@@ -4,6 +4,7 @@ import { type Answered, answered, isUpToDate } from '../state/answers.ts';
 import { explorer } from '../state/explorer.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
 import type { Question } from '../state/question.ts';
+import { timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { type MenuContent, type MenuItem, openMenu } from '../widgets/menu.ts';
 import { copy } from '../widgets/value-menu.ts';
@@ -38,10 +39,17 @@ export function DownloadMenu() {
  */
 function downloads(): MenuContent {
   const now = answered.value;
-  const title = isUpToDate.value ? 'Of what is shown' : 'Of what is shown: the answer before';
+  const title = titleOf(now);
   const tail = explorer.value.isLive ? [tailItem(explorer.value)] : [];
   if (now === null) return { title, items: tail };
   return { title, items: [...eventItems(now.question), ...groupItems(now), ...facetItems(now), ...curlItems(now.question), ...tail] };
+}
+
+/** What the items are about. Events that have come live are later than the answer, and in none of its files. */
+function titleOf(now: Answered | null): string {
+  const { isLive, clock } = explorer.value;
+  if (isLive && now !== null) return `Files of the search up to ${timeText(now.question.body.to, clock)}, without the live events`;
+  return isUpToDate.value ? 'Of what is shown' : 'Of what is shown: the answer before';
 }
 
 function eventItems(question: Question): readonly MenuItem[] {
