@@ -10,6 +10,11 @@ export function refuseFlag(flag: string, text: string, allowed: string): never {
   throw new UsageError(`--${flag} "${text}" is not allowed; allowed: ${allowed}`);
 }
 
+/** A value that is not empty, as that of a flag is where a script has nothing in its variable. */
+export function nonEmpty(flag: string, text: string, allowed: string): string {
+  return text === '' ? refuseFlag(flag, text, allowed) : text;
+}
+
 /** Parses a flag that may be absent; null: it is. */
 export function optional<Value>(
   flags: Readonly<Record<string, string>>,

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from '../command.ts';
+import { nonEmpty, optional } from '../flag-values.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, accessKeyOf, DEFAULT_URL, serverUrlOf } from '../server-flags.ts';
 import { stateFolder } from '../state-file.ts';
 import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
@@ -41,11 +42,12 @@ interface IngestOptions extends FollowingOptions {
 function parseOptions(args: readonly string[], env: CommandIo['env']): IngestOptions {
   const { flags, switches, positionals: names } = parseCommandLine(args, ['url', 'state', ...ACCESS_KEY_FLAGS], ['follow']);
   if (names.length === 0) throw new UsageError('ingest needs a FILE, or - for standard input');
+  if (names.includes('')) throw new UsageError("'' is no FILE; allowed: the name of a file, or - for standard input");
   const again = names.find((name, index) => names.slice(0, index).some((other) => isSame(other, name)));
   if (again !== undefined) throw new UsageError(`'${again}' is given twice; allowed: each FILE once`);
   const follow = switches.has('follow');
   if (!follow && flags['state'] !== undefined) throw new UsageError('--state goes only with --follow');
-  const folder = flags['state'] ?? stateFolder(env);
+  const folder = optional(flags, 'state', (text, flag) => nonEmpty(flag, text, 'the path of a folder')) ?? stateFolder(env);
   return { names, url: serverUrlOf(flags['url']), accessKey: accessKeyOf(flags, env), follow, stateFolder: folder };
 }
 

@@ -2,6 +2,7 @@ import { NEWLINE, newlinesIn, QUOTE } from '../../../query/json-bytes.ts';
 import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
+import { nonEmpty, optional } from '../flag-values.ts';
 import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
 import { printable, startByteProgress, terminalSafe } from '../terminal.ts';
 import { writeWholeFile } from './export-file.ts';
@@ -96,7 +97,7 @@ interface ExportOptions {
 
 function parseOptions(args: readonly string[], { env, stdout }: CommandIo): ExportOptions {
   const { flags, switches, line } = parseSearchArguments(args, [...PROGRAM_FLAGS, ...WINDOW_FLAGS, 'output'], ['csv', 'ndjson']);
-  const output = flags['output'] ?? null;
+  const output = optional(flags, 'output', (text, flag) => nonEmpty(flag, text, 'the name of a file'));
   const format = formatOf(switches, output, stdout);
   const body = JSON.stringify({ ...windowOf(flags, Date.now()), ...conditionsOf(line) });
   return { program: programOf(flags, env), body, format, output, line, flags };

@@ -1,7 +1,7 @@
 import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
-import { optional, wholeNumber } from '../flag-values.ts';
+import { nonEmpty, optional, wholeNumber } from '../flag-values.ts';
 import { stopSignals } from '../stop-signals.ts';
 import { printable } from '../terminal.ts';
 import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './event-columns.ts';
@@ -57,6 +57,9 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
   const { query, filters, exclude } = conditions;
   const lastMs = lastOf(flags);
   if (lastMs !== null && flags['after'] !== undefined) throw new UsageError('--after and --last are both given; allowed: one of them');
+  const after = optional(flags, 'after', (text, flag) =>
+    nonEmpty(flag, text, 'an id that tail told when it ended, or a cursor of the feed'),
+  );
   tellUnknownField('tail', line, stderr);
   const form = outputForm(switches, ['table', 'ndjson'], stdout) === 'table' ? 'table' : 'ndjson';
   const limit = optional(flags, 'limit', (text) => wholeNumber('limit', text, 1, Number.MAX_SAFE_INTEGER)) ?? Number.POSITIVE_INFINITY;
@@ -94,7 +97,7 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
   const tail = new TailStream({
     program,
     search: JSON.stringify({ query, filters, exclude }),
-    after: flags['after'] ?? null,
+    after,
     onEvents: (events) => show(alreadyShown.size === 0 ? events : events.filter((json) => !alreadyShown.delete(eventKey(json)))),
     onBegin: () => {
       if (stderr.isTTY) tell(`watching ${program.zone === 'all' ? 'all zones' : `zone ${program.zone}`}; Ctrl-C ends it`);

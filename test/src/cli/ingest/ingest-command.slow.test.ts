@@ -180,6 +180,13 @@ describe('shieldlog ingest', () => {
     expect([status, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^shieldlog: [^\\n]*${message}[^\\n]*\\n$`))]);
   });
 
+  test.each([
+    ['a file', [''], `'' is no FILE; allowed: the name of a file, or - for standard input`],
+    ['a folder', ['--follow', '--state', '', 'a.log'], '--state "" is not allowed; allowed: the path of a folder'],
+  ])('of %s without a name: one line, status 2', async (_what, given, message) => {
+    expect(await ingestCli(given)).toEqual({ status: 2, stdout: '', stderr: `shieldlog: ${message}\n` });
+  });
+
   test('of a damaged file says so and what was stored', async () => {
     const { status, stderr } = await ingestCli([file('events.gz', gzipSync(LINES).subarray(0, -30))]);
     expect([status, stderr]).toEqual([

@@ -128,6 +128,7 @@ describe('shieldlog export', () => {
     ],
     ['a day that no month has', ['--to', '2026-02-30'], 2, 'shieldlog: --to "2026-02-30" is not allowed; allowed: Unix'],
     ['a zone that the key does not open', ['--zone', '1,2'], 1, 'answered 403: The access key does not open shield zone 2'],
+    ['a file without a name', ['--output', ''], 2, 'shieldlog: --output "" is not allowed; allowed: the name of a file\n'],
     ['a folder as the file', ['--output', '/'], 1, 'shieldlog: / is a folder; allowed: the name of a file\n'],
     ['a folder that is not there', ['--output', '/nowhere/a.csv'], 1, 'shieldlog: /nowhere/a.csv cannot be written: ENOENT'],
   ])('names what is wrong with %s', async (_what, given, status, message) => {

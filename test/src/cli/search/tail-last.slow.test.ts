@@ -189,6 +189,7 @@ describe('shieldlog tail --last', () => {
 
   test.each<[what: string, args: readonly string[], status: number, message: string]>([
     ['two beginnings', ['--last', '1h', '--after', 'x'], 2, 'shieldlog: --after and --last are both given; allowed: one of them\n'],
+    ['an empty id', ['--after', ''], 2, 'shieldlog: --after "" is not allowed; allowed: an id that tail told when it ended, or '],
     ['a time', ['--last', '80h'], 2, 'shieldlog: --last "80h" is not allowed; allowed: a time such as 30s, 15m, 1h, 1d, up to 3d\n'],
     ['a value', ['--last', '1h', 'a', 'ip:1.2.3.4/99'], 2, '/99"\n  a ip:1.2.3.4/99\n       ^\n'],
   ])('names what is wrong with %s', async (_what, args, status, told) => {
