@@ -2,8 +2,8 @@ import { DIMENSIONS, type Dimension, TEXT_FIELDS } from '../../../query/event-fi
 import { membersOf } from '../../../query/json-text.ts';
 import { type Cell, sparklineCell, textCell } from './table.ts';
 
-/** How a column shows a value. An address is a text that should not be cut. */
-type ColumnKind = 'text' | 'address' | 'number' | 'time' | 'sparkline' | 'json';
+/** How a column shows a value. An address, and what a group is of, is a text that should not be cut. */
+type ColumnKind = 'text' | 'address' | 'key' | 'number' | 'time' | 'sparkline' | 'json';
 
 /** A column of rows or groups. */
 export interface EventColumn {
@@ -61,7 +61,7 @@ export function groupColumns(keys: readonly GroupKey[]): readonly EventColumn[] 
     column('ruleIds', 'context.ruleIds', 'text'),
   ];
   return [
-    ...keys.map((key) => column(key, `key.${wireNameOf(key)}`, kindOf(key))),
+    ...keys.map((key) => column(key, `key.${wireNameOf(key)}`, 'key')),
     column('count', 'count', 'number'),
     column('sparkline', 'sparkline', 'sparkline'),
     column('firstSeen', 'firstSeen', 'time'),
@@ -104,6 +104,7 @@ export function cellOf({ from, kind }: EventColumn, record: JsonRecord): Cell {
   switch (kind) {
     case 'text':
     case 'address':
+    case 'key':
       return textCell(String(JSON.parse(value)));
     case 'number':
     case 'json':

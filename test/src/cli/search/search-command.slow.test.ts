@@ -192,6 +192,12 @@ describe('shieldlog groups', () => {
     ]);
   });
 
+  test('on a narrow terminal shows so much of what the groups are of that they can be told apart', async () => {
+    const [header, line] = await linesOnTerminal(80, args('groups', '--group-by', 'ua', '10.0.0'));
+    expect(header).toMatch(/^ua {14,} {2}count {2}spa… {2}blocked {2}challenged {2}logged {2}lastSeen$/);
+    expect(line).toMatch(/^\\u001b\[2J\\u001b]\S*… {5}60 /);
+  });
+
   test('in a pipe is a group a line', async () => {
     const { stdout } = await cli('groups', '--group-by', 'COUNTRY', '--buckets', '0', '--columns', 'country,count,blocked,lastSeen');
     expect(stdout).toBe(
