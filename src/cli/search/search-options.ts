@@ -41,10 +41,15 @@ export function conditionsOf(line: string): LineSearch {
   throw new UsageError(search.fault, { below: caretLines(line, search.position) });
 }
 
+/** A zone is a column of tables, and what groups are of, but no field. */
+const LIKE_ZONE_FILTER = /^-?(zone|shieldZoneId):/i;
+
 /** Tells on `stderr` of a word of the line that looks like a filter and is none, because a mistyped field finds nothing. */
 export function tellUnknownField(command: string, line: string, stderr: CommandIo['stderr']): void {
   const unknown = unknownField(line);
-  if (unknown !== null) stderr.write(`shieldlog ${command}: ${printable(unknown.note)}\n`);
+  if (unknown === null) return;
+  const hint = LIKE_ZONE_FILTER.test(unknown.term) ? '; --zone chooses the zones' : '';
+  stderr.write(`shieldlog ${command}: ${printable(unknown.note)}${hint}\n`);
 }
 
 /** A window of time, Unix ms: `from` is in it and `to` is not. */

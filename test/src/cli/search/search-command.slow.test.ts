@@ -53,6 +53,13 @@ test.each([['search'], ['groups', '--group-by', 'ip'], ['export']])(
   },
 );
 
+test('a word that looks like a filter by the zone is told of with the flag that chooses zones', async () => {
+  const { stderr } = await cli('search', 'zone:7');
+  expect(stderr).toMatch(
+    /^shieldlog search: zone:7 is searched as a text, because no field is called zone; .*; --zone chooses the zones\n$/,
+  );
+});
+
 describe('shieldlog search', () => {
   test('in a pipe writes a row a line, with every digit, and tells of further pages', async () => {
     const { status, stdout, stderr } = await cli(
