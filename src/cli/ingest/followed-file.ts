@@ -38,6 +38,8 @@ export class FollowedFile implements LineSource {
   #looking: Promise<void> | null = null;
   /** Whether the state has all files, so that a restart finds one that lost its name before any of it was sent. */
   #isSaved = true;
+  /** Whether the file is followed already. From then on a folder or pipe that takes its name is waited for. */
+  #isOpen = false;
   /** Why the name cannot be opened at present, so that it is told once. */
   #fault: string | null = null;
 
@@ -52,6 +54,7 @@ export class FollowedFile implements LineSource {
     try {
       await file.#goOn(readState(options));
       await file.look();
+      file.#isOpen = true;
       await file.#refuseOtherForms();
       return file;
     } catch (error) {
@@ -137,7 +140,11 @@ export class FollowedFile implements LineSource {
   async #lookAtName(): Promise<void> {
     try {
       const found = await stat(this.#options.path, { bigint: true });
-      if (!found.isFile()) throw new CommandFailed(`${this.name} is no file; allowed with --follow: a file, or - for standard input`);
+      if (!found.isFile()) {
+        if (!this.#isOpen) throw new CommandFailed(`${this.name} is no file; allowed with --follow: a file, or - for standard input`);
+        this.#waitFor('no file', 'it is no file');
+        return;
+      }
       const { dev, ino } = found;
       if (this.#generations.at(-1)?.isFile(dev, ino) !== true) this.#begin(await FileGeneration.open(this.#options.path));
       this.#fault = null;
@@ -146,9 +153,13 @@ export class FollowedFile implements LineSource {
       if (code === undefined) throw error;
       // Between the two steps of a rotation there is no file of the name.
       if (code === 'ENOENT' && this.#generations.length > 0) return;
-      if (this.#fault !== code) this.#options.tell(`${this.name} cannot be read, and is waited for: ${message}`);
-      this.#fault = code;
+      this.#waitFor(code, message);
     }
+  }
+
+  #waitFor(fault: string, message: string): void {
+    if (this.#fault !== fault) this.#options.tell(`${this.name} cannot be read, and is waited for: ${message}`);
+    this.#fault = fault;
   }
 
   #begin(generation: FileGeneration): void {

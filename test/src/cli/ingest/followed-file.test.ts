@@ -1,4 +1,14 @@
-import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -155,6 +165,19 @@ describe('a file that is followed', () => {
     expect(await file.position()).toBe('app.log is not there yet');
     writeFileSync(path, 'a\n');
     expect(await sent(file)).toBe('a\n');
+  });
+
+  test('whose name a folder takes is waited for, and told once', async () => {
+    writeFileSync(path, 'a\n');
+    const file = await follow();
+    renameSync(path, `${path}.1`);
+    mkdirSync(path);
+    appendFileSync(`${path}.1`, 'b\n');
+    expect(await sent(file)).toBe('a\nb\n');
+    expect(told).toEqual(['app.log cannot be read, and is waited for: it is no file']);
+    rmSync(path, { recursive: true });
+    writeFileSync(path, 'c\n');
+    expect(await sent(file)).toBe('c\n');
   });
 
   test('whose name nothing can be found by is waited for, and not said to be missing', async () => {
