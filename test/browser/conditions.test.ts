@@ -191,6 +191,12 @@ describe('a value', () => {
         ['NL', '2'],
         ['DE', '1'],
       ]);
+    await page.getByRole('button', { name: /group by action/ }).click();
+    const grouped = page.getByRole('status').filter({ hasText: 'Grouped by country, action' });
+    await grouped.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => new URL(page.url()).searchParams.get('group')).toBe('country');
+    await choose('Ungroup country');
+    await expect.poll(() => page.getByRole('status').filter({ hasText: 'No longer grouped by country' }).count()).toBe(1);
   });
 });
 

@@ -1,11 +1,11 @@
 import type { GroupDimension } from '../../query/event-fields.ts';
 import { answered, answeredPlain, eventsOf } from '../state/answers.ts';
 import { isDimension } from '../state/conditions.ts';
-import { apply, explorer } from '../state/explorer.ts';
+import { explorer } from '../state/explorer.ts';
 import { countText, shareText, shortCount, valueText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { moveAmongValues } from '../widgets/value-keys.ts';
-import { filterBy, Value } from '../widgets/value-menu.ts';
+import { filterBy, toggleGroup, Value } from '../widgets/value-menu.ts';
 import { type FrequentValues, frequentValues } from './frequent-values.ts';
 
 /** The most frequent values of every field, side by side, each with its share of the events. What is different stands in their place. */
@@ -50,16 +50,14 @@ interface GroupButtonProps {
 }
 
 function GroupButton({ field, distinct }: GroupButtonProps) {
-  const { groupBy } = explorer.value;
-  const isGrouped = groupBy.includes(field);
-  const change = (): void => apply({ groupBy: isGrouped ? groupBy.filter((one) => one !== field) : [...groupBy, field] });
+  const isGrouped = explorer.value.groupBy.includes(field);
   return html`<button
     type="button"
     class="quiet small"
     aria-pressed=${isGrouped}
     aria-label=${`${shortCount(distinct)} values: group by ${field}`}
     title=${`Group by ${field}: ${countText(distinct)} values`}
-    onClick=${change}
+    onClick=${() => toggleGroup(field)}
   >
     ${shortCount(distinct)}
   </button>`;

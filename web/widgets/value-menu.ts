@@ -14,6 +14,13 @@ export function filterBy(side: Side, field: GroupDimension, value: string): void
   if (change !== null) apply(change, { words });
 }
 
+/** Groups by a field, after those that are chosen, or no longer by it. The table of groups may be below the window, so the page says so. */
+export function toggleGroup(field: GroupDimension): void {
+  const { groupBy } = explorer.peek();
+  if (groupBy.includes(field)) apply({ groupBy: groupBy.filter((one) => one !== field) }, { words: `No longer grouped by ${field}` });
+  else apply({ groupBy: [...groupBy, field] }, { words: `Grouped by ${[...groupBy, field].join(', ')}` });
+}
+
 /** Writes a text to the clipboard. */
 export async function copy(text: string): Promise<void> {
   try {
@@ -26,8 +33,7 @@ export async function copy(text: string): Promise<void> {
 
 /** What can be done with a value, wherever it stands. */
 function openValueMenu(anchor: HTMLElement, field: GroupDimension, value: string): void {
-  const { groupBy } = explorer.peek();
-  const isGrouped = groupBy.includes(field);
+  const isGrouped = explorer.peek().groupBy.includes(field);
   const items = [
     { label: 'Filter in', run: () => filterBy('filters', field, value) },
     { label: 'Filter out', run: () => filterBy('exclude', field, value), isDisabled: !isDimension(field) },
@@ -38,7 +44,7 @@ function openValueMenu(anchor: HTMLElement, field: GroupDimension, value: string
     },
     {
       label: isGrouped ? `Ungroup ${field}` : `Group by ${field}`,
-      run: () => apply({ groupBy: isGrouped ? groupBy.filter((one) => one !== field) : [...groupBy, field] }),
+      run: () => toggleGroup(field),
     },
     { label: 'Copy', run: () => void copy(value), isDisabled: value === '' },
   ];
