@@ -66,3 +66,19 @@ test('a search whose value has a line break is not edited as one line, which wou
   expect(await ids(page)).toEqual(['lines']);
   expect(await page.getByRole('button', { name: /^Edit ua/ }).count()).toBe(1);
 });
+
+test('so many conditions that the bar at the top fills the window leave the page to be scrolled to; in a larger window it stays', async () => {
+  const viewport = { width: 1000, height: 700 };
+  const conditions = (many: number): string =>
+    Array.from({ length: many }, (_, index) => `-url:*/a-path-that-is-left-out-${index}*`).join(' ');
+  const { page } = await openPage(`columns=logId&q=${encodeURIComponent(conditions(60))}`, { viewport });
+  await expect.poll(() => ids(page)).toEqual(['empty', 'lines', 'usual']);
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+  const isTableInView = "document.elementFromPoint(500, 200).closest('main') !== null";
+  expect(await page.evaluate(isTableInView)).toBe(true);
+  const barTop = async (): Promise<number | undefined> => (await page.getByRole('banner').boundingBox())?.y;
+  await page.setViewportSize({ width: 2_500, height: 1_100 });
+  await page.evaluate('scrollTo(0, 50)');
+  expect(await page.evaluate('scrollY')).toBe(50);
+  await expect.poll(barTop).toBe(0);
+});

@@ -24,19 +24,28 @@ function AutoRefresh() {
   </button>`;
 }
 
-/** Keeps what gets the focus from under the bar, which stays at the top of the window where there is room for it. */
-function useScrollPadding() {
+/**
+ * Keeps what gets the focus from under the bar, which stays at the top of the window where there is room for it. A bar of many conditions
+ * scrolls with the page, which it would cover.
+ */
+function useRoomBelow() {
   const bar = useRef<HTMLElement>(null);
   useEffect(() => {
     const element = bar.current;
     if (element === null) return;
-    const observer = new ResizeObserver(() => {
+    const changed = (): void => {
+      element.toggleAttribute('data-tall', element.offsetHeight > innerHeight / 2);
       const isSticky = getComputedStyle(element).position === 'sticky';
       // The ring around what has the focus needs some room, too.
       document.documentElement.style.scrollPaddingTop = isSticky ? `calc(${element.offsetHeight}px + 0.5rem)` : '';
-    });
+    };
+    const observer = new ResizeObserver(changed);
     observer.observe(element);
-    return () => observer.disconnect();
+    addEventListener('resize', changed);
+    return () => {
+      observer.disconnect();
+      removeEventListener('resize', changed);
+    };
   }, []);
   return bar;
 }
@@ -48,7 +57,7 @@ interface TopBarProps {
 
 /** Zones, time and conditions, and what concerns the whole page. */
 export function TopBar({ children }: TopBarProps) {
-  const bar = useScrollPadding();
+  const bar = useRoomBelow();
   return html`<header class="top" ref=${bar}>
     <div class="top-line">
       <h1>shieldlog</h1>
