@@ -4,6 +4,7 @@ import { type Answered, answered, isUpToDate } from '../state/answers.ts';
 import { explorer } from '../state/explorer.ts';
 import type { ExplorerState } from '../state/explorer-state.ts';
 import type { Question } from '../state/question.ts';
+import { TAIL_TYPE, tailPath } from '../state/tail-request.ts';
 import { timeText } from '../widgets/format.ts';
 import { html } from '../widgets/html.ts';
 import { type MenuContent, type MenuItem, openMenu } from '../widgets/menu.ts';
@@ -14,7 +15,6 @@ import { exportBody, exportPath } from './export-request.ts';
 import { groupFileWords, storeGroups } from './group-file.ts';
 import { type FileFormat, facetsFile, fileName } from './group-lines.ts';
 import { downloadText } from './save-file.ts';
-import { TAIL_TYPE, tailPath } from './tail-request.ts';
 
 const FORMATS: readonly FileFormat[] = ['csv', 'ndjson'];
 const FORMAT_NAMES: Readonly<Record<FileFormat, string>> = { csv: 'CSV', ndjson: 'NDJSON' };

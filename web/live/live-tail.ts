@@ -3,8 +3,8 @@ import { accessKey } from '../api/access-key.ts';
 import { fetchWithKey } from '../api/client.ts';
 import { type EventRow, readRow, rowKey } from '../api/event-row.ts';
 import type { Neighbours } from '../events/event-pages.ts';
-import { tailPath } from '../files/tail-request.ts';
 import { explorer } from '../state/explorer.ts';
+import { tailPath } from '../state/tail-request.ts';
 import { emptyList, type LiveList, withDropped, withPause, withRows } from './live-list.ts';
 import { type TailState, watchTail } from './watch-tail.ts';
 

@@ -1,4 +1,4 @@
-import { TAIL_TYPE } from '../files/tail-request.ts';
+import { TAIL_TYPE } from '../state/tail-request.ts';
 import { messageReader, type StreamMessage } from './event-stream.ts';
 
 /** The pause before a lost connection is opened again, unless the program sets another. */

@@ -1,4 +1,4 @@
-import { type ExplorerState, zonesText } from '../state/explorer-state.ts';
+import { type ExplorerState, zonesText } from './explorer-state.ts';
 
 /** What the answer to the request for a live tail is. */
 export const TAIL_TYPE = 'text/event-stream';
