@@ -64,8 +64,8 @@ export class BackgroundJobs {
   }
 
   /**
-   * Merges until no merge is worth its work, and gives back what is kept for events that may come. Rejects with the error of the first
-   * merge that fails.
+   * Merges until no merge is worth its work, also what failed a short time ago, and gives back what is kept for events that may come.
+   * Rejects where a merge fails, with an error that names its segments.
    */
   async compact(): Promise<void> {
     const { merges, compaction, now } = this.#options;
