@@ -34,6 +34,10 @@ export async function startEngine({ memoryLimitMb, spillFolder, threads }: Engin
   // Once 16 MiB were committed DuckDB would compress every table anew, in memory too, which takes half as long as a small load. The table
   // that collects small journals goes to disk soon enough.
   await connection.run("SET GLOBAL checkpoint_threshold = '1000 TB'");
+  // Otherwise the header of a page of a Parquet file is read by a call to the operating system for each of its bytes.
+  await connection.run('SET GLOBAL prefetch_all_parquet_files = true');
+  // The operating system has the blocks of files already. Another copy would take the memory that queries need.
+  await connection.run('SET GLOBAL enable_external_file_cache = false');
   connection.closeSync();
   return engine;
 }
