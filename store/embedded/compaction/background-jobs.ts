@@ -64,17 +64,20 @@ export class BackgroundJobs {
   }
 
   /**
-   * Merges until no merge is worth its work, also what failed a short time ago, and gives back what is kept for events that may come.
-   * Rejects where a merge fails, with an error that names its segments.
+   * Merges until no merge is worth its work, also what failed a short time ago, and removes what was merged, unless somebody reads it.
+   * Gives back what is kept for events that may come. Rejects where a merge fails, with an error that names its segments.
    */
   async compact(): Promise<void> {
-    const { merges, compaction, now } = this.#options;
+    const { merges, compaction, remover, now } = this.#options;
     await this.#compaction.run(() =>
       this.#compact(
         (order) => merges.writeAtOnce(order),
         () => chooseMerge(compaction.versions.segments, now()),
       ),
     );
+    // While footers are read, merged segments stay.
+    await this.#footers.idle();
+    await remover.idle();
     await this.#giveRoomBack();
   }
 

@@ -6,7 +6,7 @@ const MANY_SMALL_SEGMENTS = 8;
 const SMALL_SEGMENT_ROWS = 100_000;
 
 /** A time partition is old when it ended this long ago. Later events make small segments, which are merged in turn. */
-const OLD_AFTER_MS = HOUR_MS;
+export const OLD_AFTER_MS = HOUR_MS;
 
 /**
  * Lengths to which old time partitions are merged, the longest first. The lengths between keep an hour of the last day from having a file

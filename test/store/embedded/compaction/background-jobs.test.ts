@@ -8,7 +8,7 @@ import { HOUR, NOW } from '../stored-events.ts';
 import { twoSegments } from './two-segments.ts';
 
 /** The jobs of a store with two segments that are worth a merge, and how often each kind of work was done. */
-async function jobsWith(writeInBackground: WriteMerge) {
+async function jobsWith(writeInBackground: WriteMerge, parts: Partial<Pick<BackgroundJobsOptions, 'footers' | 'remover'>> = {}) {
   const { options: compaction, catalog, versions, write } = await twoSegments();
   const clock = { nowMs: NOW + 14 * HOUR };
   const done = { flushes: 0, letters: 0, footers: 0, givenUp: 0 };
@@ -52,6 +52,7 @@ async function jobsWith(writeInBackground: WriteMerge) {
     now: () => clock.nowMs,
     everyMs: 5,
     logger: silentLogger,
+    ...parts,
   };
   const jobs = new BackgroundJobs(options);
   onTestFinished(() => jobs.stop());
@@ -94,4 +95,31 @@ test('a job that fails is tried again, and holds up no other', async () => {
   expect(done.flushes).toBeGreaterThan(0);
   clock.nowMs = NOW + RETENTION_MS + HOUR;
   await expect.poll(() => versions.segments).toEqual([]);
+});
+
+test('whoever waits for merges waits until the reading of footers has let go of what was merged, and that is removed', async () => {
+  const order: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const reading = Promise.withResolvers<void>();
+  const footers = {
+    readNew: async () => {
+      begun.resolve();
+      await reading.promise;
+      order.push('footers are read');
+    },
+  };
+  const remover = {
+    idle: async () => {
+      order.push('files are removed');
+    },
+  };
+  const { jobs, versions } = await jobsWith(() => Promise.reject(new Error('not in the background')), { footers, remover });
+  onTestFinished(() => reading.resolve());
+  await begun.promise;
+  const compacted = jobs.compact().then(() => order.push('merges are done'));
+  await expect.poll(() => versions.segments.length).toBe(1);
+  expect(order).toEqual([]);
+  reading.resolve();
+  await compacted;
+  expect([...new Set(order)]).toEqual(['footers are read', 'files are removed', 'merges are done']);
 });
