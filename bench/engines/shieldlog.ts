@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { takeInEvents } from '../../ingest/upload/event-intake.ts';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { OLD_AFTER_MS } from '../../store/embedded/compaction/merge-choice.ts';
 import { openStore } from '../../store/embedded/open-store.ts';
 import { BENCH_NOW_MS } from '../events/event-file.ts';
 import { fileChunks, pacedChunks } from '../events/file-chunks.ts';
@@ -15,7 +16,8 @@ const RETENTION_MS = 72 * 3_600_000;
 
 /** Opens this project's store in this process, with its default settings. */
 export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false }: EngineOptions): Promise<Engine> {
-  const now = () => BENCH_NOW_MS;
+  let nowMs = BENCH_NOW_MS;
+  const now = () => nowMs;
   const store = await openStore({ dataDir, memoryLimitMb, retentionMs: RETENTION_MS, now }, { cachesCounts: remembers });
   const closing: (() => Promise<unknown>)[] = [];
   return {
@@ -27,9 +29,12 @@ export async function openShieldlog({ dataDir, memoryLimitMb, remembers = false 
         throw new Error(`${expired} events expired and ${rejectedCount} were rejected`);
       }
     },
+    // As the background jobs leave the store an hour after the last event, when its hours are merged, too.
     settle: async () => {
+      nowMs = BENCH_NOW_MS + OLD_AFTER_MS;
       await store.flushNow();
       await store.compactNow();
+      nowMs = BENCH_NOW_MS;
     },
     search: (plan) => store.search(plan),
     explore: (plan) => store.explore(plan),
