@@ -5,10 +5,11 @@ import process from 'node:process';
 process.env['UV_THREADPOOL_SIZE'] ??= '16';
 
 const { runCommand } = await import('./cli/run-command.ts');
+const { standardInput } = await import('./cli/standard-input.ts');
 
 const status = await runCommand(process.argv.slice(2), {
   env: process.env,
-  stdin: process.stdin,
+  stdin: standardInput(),
   stdout: process.stdout,
   stderr: process.stderr,
 });

@@ -9,7 +9,7 @@ import { recordingUpstream } from '../../../edge/upstreams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { ask, eventLine, lastHour, type RunningApp, search, startApp } from '../../running-app.ts';
-import { killAll, runCli } from '../cli-process.ts';
+import { killAll, runCli, startPipeline } from '../cli-process.ts';
 import { startOnTerminal } from '../terminal-process.ts';
 
 const KEY = 'key-of-every-zone-1';
@@ -185,6 +185,13 @@ describe('shieldlog ingest', () => {
     ['a folder', ['--follow', '--state', '', 'a.log'], '--state "" is not allowed; allowed: the path of a folder'],
   ])('of %s without a name: one line, status 2', async (_what, given, message) => {
     expect(await ingestCli(given)).toEqual({ status: 2, stdout: '', stderr: `shieldlog: ${message}\n` });
+  });
+
+  test.each([['-'], ['--follow', '-']])('of standard input that is a folder (%s) says so, status 1', async (...given) => {
+    const args = ['ingest', '--url', app.url, ...given];
+    const cli = startPipeline(`"$0" "$@" < '${folder}'`, args, { SHIELDLOG_ACCESS_KEY: KEY });
+    const message = 'standard input cannot be read: it is a folder; allowed: a file, a pipe or a terminal';
+    expect([await cli.ended, cli.stdout(), cli.stderr()]).toEqual([1, '', `shieldlog: ${message}\n`]);
   });
 
   test('of a damaged file says so and what was stored', async () => {
