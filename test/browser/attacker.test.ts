@@ -11,7 +11,10 @@ const HOUR_MS = 3_600_000;
 /** The button of the peak that an attack has made, one that is whole in the first view. The page shows times in UTC. */
 async function peakOf({ page }: WatchedPage, attack: DemoAttack): Promise<Locator> {
   const now = Date.now();
-  const [stretch] = stretchesOf(attack, { fromMs: now - 11 * HOUR_MS, toMs: now - HOUR_MS });
+  // At the edges of a window stretches are cut, and what is left may be too short for a peak.
+  const stretch = stretchesOf(attack, { fromMs: now - 13 * HOUR_MS, toMs: now }).find(
+    ({ fromMs, toMs }) => fromMs >= now - 11 * HOUR_MS && toMs <= now - HOUR_MS,
+  );
   if (stretch === undefined) throw new Error(`there is no ${attack} in this day`);
   const middle = new Date((stretch.fromMs + stretch.toMs) / 2).toISOString().slice(0, 19).replace('T', ' ');
   for (const button of await page.getByRole('list', { name: 'Peaks' }).getByRole('button').all()) {
