@@ -7,8 +7,8 @@ import { propertyRuns } from './test/property/property-runs.ts';
 const SLOW = 'test/**/*.slow.test.ts';
 
 /**
- * Tests that are long by nature: programs and brokers that are killed again and again, stops that hang, and a broker with TLS. `npm run
- * test:long` runs them.
+ * Tests that are long by nature: programs and brokers that are killed again and again, stops that hang, endless bodies, and a broker with
+ * TLS. `npm run test:long` runs them.
  */
 const LONG = 'test/**/*.long.test.ts';
 

@@ -31,7 +31,7 @@ const event = fc.record({
   url: optional(url),
 });
 
-const RUNS = propertyRuns(60);
+const RUNS = propertyRuns(40);
 
 test('whatever is in journals, a kernel flushes it into the rows that DuckDB makes of it', async () => {
   const kernel = new SegmentKernel();
