@@ -1,9 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { propertyRuns } from './test/property/property-runs.ts';
+import { propertyRuns } from './test/random/property-runs.ts';
 
-/** Tests that start processes, kill them, or wait for what the program does by itself after a while. */
+/** The main path of each command, in processes. */
+const PROCESS = 'test/**/*.process.test.ts';
+
+/** Tests that start processes, kill them, or wait for what the program does by itself after a while. `npm run test:slow` runs them. */
 const SLOW = 'test/**/*.slow.test.ts';
 
 /**
@@ -12,10 +15,14 @@ const SLOW = 'test/**/*.slow.test.ts';
  */
 const LONG = 'test/**/*.long.test.ts';
 
+/** Tests that take minutes and seldom tell more than others. The nightly workflow runs them. */
+const NIGHTLY = 'test/**/*.nightly.test.ts';
+
 /** The page in a real Chromium, in a few seconds; `npm test` runs it, `npm run test:e2e` what the page does in full. */
 const SMOKE = 'test/browser/smoke.test.ts';
 
 const COMMON = {
+  setupFiles: ['test/random/seed-setup.ts'],
   // Generous limits for what hangs, on a machine that is slow and busy with other things; no measurements.
   hookTimeout: 300_000,
   expect: { poll: { timeout: 60_000 } },
@@ -47,19 +54,23 @@ export default defineConfig({
           ...COMMON,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/broker/**', 'test/browser/**', 'test/property/**', 'test/readme/**', 'test/rooms/**', SLOW, LONG],
+          exclude: ['test/broker/**', 'test/browser/**', 'test/property/**', 'test/readme/**', PROCESS, SLOW, LONG, NIGHTLY],
           testTimeout: 120_000,
         },
+      },
+      {
+        test: { ...COMMON, name: 'process', include: [PROCESS], testTimeout: 120_000 },
       },
       {
         test: { ...COMMON, name: 'slow', include: [SLOW], testTimeout: 300_000 },
       },
       {
-        // Random requests against the slow oracle; room rules broken on purpose.
+        // Random requests against the slow oracle.
         test: {
           ...COMMON,
           name: 'property',
-          include: ['test/property/**/*.test.ts', 'test/rooms/**/*.test.ts'],
+          include: ['test/property/**/*.test.ts'],
+          exclude: [SLOW, NIGHTLY],
           // More runs take longer.
           testTimeout: propertyRuns(600_000),
         },
@@ -99,6 +110,9 @@ export default defineConfig({
           testTimeout: 600_000,
           globalSetup: ['test/broker/broker-setup.ts'],
         },
+      },
+      {
+        test: { ...COMMON, name: 'nightly', include: [NIGHTLY], testTimeout: 900_000 },
       },
       {
         test: { ...COMMON, name: 'long', include: [LONG], testTimeout: 900_000, globalSetup: ['test/broker/broker-setup.ts'] },

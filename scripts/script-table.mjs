@@ -1,7 +1,10 @@
-/** Runs projects of vitest.config.ts. Tests compile the kernels, so their packages are installed too. */
+/** Tests compile the kernels. */
+const TEST_PACKAGES = ['ingest/event/kernel', 'store/embedded/parquet/kernel'];
+
+/** Runs projects of vitest.config.ts. */
 const tests = (...projects) => ({
   commands: [['node', 'scripts/run-tests.mjs', ...projects.map((project) => `--project=${project}`)]],
-  packages: ['ingest/event/kernel', 'store/embedded/parquet/kernel'],
+  packages: TEST_PACKAGES,
 });
 
 /**
@@ -17,11 +20,14 @@ export const SCRIPTS = {
   serve: { commands: [['node', 'src/main.ts', 'serve']] },
   // File names on the command line are relative to the folder of the caller, not to the checkout.
   shieldlog: { commands: [['node', 'src/main.ts']], callersFolder: true },
-  test: tests('unit', 'slow', 'property', 'broker', 'smoke'),
+  test: tests('unit', 'process', 'property', 'broker', 'smoke'),
   'test:unit': tests('unit'),
+  'test:slow': tests('slow'),
   'test:long': tests('long'),
   'test:e2e': tests('readme', 'browser'),
   'test:property': tests('property'),
+  'test:nightly': tests('nightly'),
+  fuzz: { commands: [['node', 'test/random/fuzz.ts']], packages: TEST_PACKAGES },
   screenshots: { commands: [['node', 'test/browser/screenshots.ts']] },
   check: { commands: [['tsc', '-p', '.'], ['tsc', '-p', 'web'], ['biome', 'ci', '.'], ['knip']] },
   bench: { commands: [['node', 'bench/main.ts']], packages: ['bench'] },

@@ -5,6 +5,7 @@ import { expect, inject, it, onTestFinished } from 'vitest';
 import { generateEvents } from '../../bench/events/event-generator.ts';
 import { SeededRandom } from '../../bench/events/seeded-random.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
+import { runSeed } from '../random/run-seed.ts';
 import { logIdOf, ZONE } from './event-file.ts';
 import { produceLines } from './foreign-producer.ts';
 import { startProgramProcess, totalOverHttp } from './program-under-test.ts';
@@ -41,9 +42,7 @@ async function* load(ids: string[], stopped: AbortSignal): AsyncIterable<Buffer>
 }
 
 it(`kill -9 at ${KILLS} random moments under load loses nothing and repeats nothing`, async () => {
-  const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000);
-  console.log(`the moments of the kills are drawn with KILL_SEED=${seed}`);
-  const random = new SeededRandom(seed);
+  const random = new SeededRandom(runSeed());
   const brokers = inject('kafkaBrokers');
   const topic = uniqueName('kill');
   await createTopic(brokers, topic, 3);

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { TimeLimitError } from '../fixtures/eventually.ts';
 
 /**
  * Asks again and again until the answer satisfies, and returns it. Throws with the last answer when `timeoutMs` (a minute by default) has
@@ -17,7 +18,7 @@ export async function until<T>(
       return answer;
     }
     if (performance.now() > deadline) {
-      throw new Error(`waited ${timeoutMs} ms for ${what}; the last answer was ${inspect(answer)}`);
+      throw new TimeLimitError(`waited ${timeoutMs} ms for ${what}; the last answer was ${inspect(answer)}`);
     }
     await delay(20);
   }

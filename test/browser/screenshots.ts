@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { eventually } from '../fixtures/eventually.ts';
-import { movedClock } from '../readme/moved-clock.ts';
+import { movedClock } from '../fixtures/moved-clock.ts';
 import { addressOf, killAll, startCli } from '../src/cli/cli-process.ts';
 import { startChromium } from './chromium.ts';
 import { pageClock } from './page-clock.ts';

@@ -5,10 +5,10 @@ import { compileConditions, compileSearch } from '../../query/request/compile-se
 import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
+import { assertAsyncProperty, type DataSet, dataSets } from '../random/assert-property.ts';
+import { propertyRuns } from '../random/property-runs.ts';
 import { arbitraryAddress, arbitraryRange } from './arbitrary-address.ts';
-import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { appendEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
-import { propertyRuns } from './property-runs.ts';
 
 const PROPERTY = 'address';
 const EVENTS = 240;
@@ -56,9 +56,8 @@ async function search(store: OpenStore, filters: readonly object[]): Promise<rea
   return result.kind === 'rows' ? result.rows.map(({ logId }) => logId).toSorted() : [];
 }
 
-/** Checks random clauses, or only the one that `known` leads to; a failure is kept for the next run. */
-async function checkClauses(dataSeed: number, known?: FailingSeed): Promise<void> {
-  const raw = rawEvents(dataSeed);
+async function checkClauses(data: DataSet): Promise<void> {
+  const raw = rawEvents(data.seed);
   const events = oracleEvents(raw);
   const stored = fc.constantFrom(...raw.map(({ ip }) => String(ip)));
   const clause = fc.oneof(
@@ -74,13 +73,7 @@ async function checkClauses(dataSeed: number, known?: FailingSeed): Promise<void
       expect(matched.toSorted()).toEqual(expected.toSorted());
       expect(await search(store, filters)).toEqual(expected.toSorted());
     });
-    const parameters = known === undefined ? { numRuns: CLAUSES } : { seed: known.seed, path: known.path, numRuns: 1, endOnFailure: true };
-    const details = await fc.check(property, parameters);
-    if (!details.failed) return;
-    if (details.counterexamplePath !== null) {
-      keepFailingSeed(PROPERTY, { dataSeed, seed: details.seed, path: details.counterexamplePath });
-    }
-    throw new Error(fc.defaultReportMessage(details) ?? 'the property failed', { cause: details.errorInstance });
+    await assertAsyncProperty(property, { data, numRuns: CLAUSES });
   });
 }
 
@@ -89,11 +82,5 @@ function clauseOf(op: fc.Arbitrary<string>, value: fc.Arbitrary<string>) {
 }
 
 describe('the oracle, the matcher and a store agree which addresses lie in which ranges', () => {
-  test.each(readFailingSeeds(PROPERTY).map((failing) => ({ failing })))('on a run that failed before: $failing', async ({ failing }) => {
-    await checkClauses(failing.dataSeed, failing);
-  });
-
-  test.each(fc.sample(fc.noBias(fc.integer()), 1))(`on ${CLAUSES} random clauses over the addresses of seed %i`, async (dataSeed) => {
-    await checkClauses(dataSeed);
-  });
+  test.each(dataSets(PROPERTY, 1))(`on ${CLAUSES} random clauses over the addresses of seed $seed`, checkClauses);
 });

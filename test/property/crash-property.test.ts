@@ -4,12 +4,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
+import { assertAsyncProperty } from '../random/assert-property.ts';
+import { propertyRuns } from '../random/property-runs.ts';
 import { ZONES } from './arbitrary-event.ts';
-import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, RETENTION_MS, withFolder } from './filled-store.ts';
-import { propertyRuns } from './property-runs.ts';
 
-const PROPERTY = 'crash';
 const HISTORIES = propertyRuns(15);
 
 /** One step in the life of a data folder. */
@@ -148,15 +147,6 @@ const keepsEverything = fc.asyncProperty(history, ({ dataSeed, steps }) =>
   }),
 );
 
-test(`${HISTORIES} random histories of appends, flushes, compactions, restarts and crashes lose no event and double none`, async () => {
-  const known = readFailingSeeds(PROPERTY).map(({ seed, path }) => ({ seed, path, numRuns: 1, endOnFailure: true }));
-  for (const parameters of [...known, { numRuns: HISTORIES }]) {
-    const details = await fc.check(keepsEverything, parameters);
-    if (details.failed) {
-      if (details.counterexamplePath !== null) {
-        keepFailingSeed(PROPERTY, { dataSeed: 0, seed: details.seed, path: details.counterexamplePath });
-      }
-      throw new Error(fc.defaultReportMessage(details) ?? 'the property failed', { cause: details.errorInstance });
-    }
-  }
+test(`random histories of appends, flushes, compactions, restarts and crashes lose no event and double none`, async () => {
+  await assertAsyncProperty(keepsEverything, { numRuns: HISTORIES });
 });

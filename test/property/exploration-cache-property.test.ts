@@ -1,8 +1,10 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import type { ExplorePlan } from '../../query/plan/explore-plan.ts';
+import { KNOWN_IN_TIME } from '../fixtures/known-in-time.ts';
+import { assertAsyncProperty } from '../random/assert-property.ts';
+import { propertyRuns } from '../random/property-runs.ts';
 import { blockedIn, during, minutes, question, Twins } from '../store/embedded/search/twin-stores.ts';
-import { propertyRuns } from './property-runs.ts';
 
 const STEPS = 12;
 /** Questions after each step. Of few different ones, so that most were asked before, of other events or of a window close by. */
@@ -33,10 +35,8 @@ const step = fc.record({
   questions: fc.array(asked, { minLength: QUESTIONS, maxLength: QUESTIONS }),
 });
 
-test.each(fc.sample(fc.noBias(fc.integer()), propertyRuns(1)))(
-  'what is remembered of earlier questions changes no answer, while events are stored, flushed, merged and expire: seed %i',
-  async (seed) => {
-    const [steps = []] = fc.sample(fc.array(step, { minLength: STEPS, maxLength: STEPS }), { seed, numRuns: 1 });
+test('what is remembered of earlier questions changes no answer, while events are stored, flushed, merged and expire', async () => {
+  const property = fc.asyncProperty(fc.array(step, { minLength: STEPS, maxLength: STEPS }), async (steps) => {
     const twins = await Twins.open();
     await twins.append(minutes(0, 500));
     for (const { change, from, count, questions } of steps) {
@@ -49,6 +49,6 @@ test.each(fc.sample(fc.noBias(fc.integer()), propertyRuns(1)))(
       await changes[change as keyof typeof changes]();
       await twins.expectEqual(...questions);
     }
-    expect(steps).toHaveLength(STEPS);
-  },
-);
+  });
+  await assertAsyncProperty(property, { numRuns: propertyRuns(1), ...KNOWN_IN_TIME });
+});

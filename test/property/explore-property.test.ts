@@ -2,9 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GROUP_DIMENSIONS } from '../../query/event-fields.ts';
 import type { StoreTuning } from '../../store/embedded/store-options.ts';
+import { KNOWN_IN_TIME } from '../fixtures/known-in-time.ts';
 import { exploreOracle, type OracleExploreResponse, type OracleFacet, zonesOracle } from '../oracle/explore-oracle.ts';
 import type { OracleFilter } from '../oracle/match-event.ts';
-import type { OracleEvent } from '../oracle/raw-event.ts';
+import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
+import { assertAsyncProperty, type DataSet, dataSets } from '../random/assert-property.ts';
+import { propertyRuns } from '../random/property-runs.ts';
 import type { RunningApp } from '../src/running-app.ts';
 import { ZONES } from './arbitrary-event.ts';
 import { arbitraryExplore, type ZonesRequest } from './arbitrary-explore.ts';
@@ -12,11 +15,9 @@ import { arbitraryMatch, arbitraryRequest, type ZoneRequest } from './arbitrary-
 import { expectLaws } from './explore-laws.ts';
 import { explore, searchZone, zonesWithEvents } from './explore-reader.ts';
 import { ExploredProgram, eventsOfZones, FEW_VALUES, inEachState, MANY_VALUES } from './explored-program.ts';
-import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { NOW_MS } from './filled-store.ts';
-import { propertyRuns } from './property-runs.ts';
 
-const PROPERTY = 'explore';
+const CHANGING = 'explore, while events are stored';
 const DATA_SETS = propertyRuns(1);
 const EVENTS = 320;
 /** In each state of the data, and with each of the limits. */
@@ -166,59 +167,30 @@ interface Property<Draw> {
   readonly check: (program: ExploredProgram, events: readonly OracleEvent[], draw: Draw) => Promise<void>;
 }
 
-const QUESTIONS: Property<Question> = { name: PROPERTY, runs: REQUESTS, draws: questions, check: checkQuestion };
-const DIVISIONS: Property<Division> = { name: `${PROPERTY}, laws`, runs: LAWS, draws: divisions, check: checkDivision };
+const QUESTIONS: Property<Question> = { name: 'explore', runs: REQUESTS, draws: questions, check: checkQuestion };
+const DIVISIONS: Property<Division> = { name: 'explore, laws', runs: LAWS, draws: divisions, check: checkDivision };
 
-interface Case extends Limits {
-  readonly dataSeed: number;
-}
-
-/** Checks a property at random, or where it failed before; a failure is kept for the next run. */
-async function checkInEachState<Draw>(property: Property<Draw>, { dataSeed, limits, options }: Case, known?: FailingSeed): Promise<void> {
-  const { name, runs: numRuns, draws, check } = property;
-  const parameters = known === undefined ? { numRuns } : { seed: known.seed, path: known.path, numRuns: 1, endOnFailure: true };
-  await inEachState(eventsOfZones(dataSeed, EVENTS), options, async (program, state) => {
+/** A kept case is tried in each state, and with each of the limits. */
+async function checkInEachState<Draw>({ runs: numRuns, draws, check }: Property<Draw>, options: StoreTuning, data: DataSet): Promise<void> {
+  await inEachState(eventsOfZones(data.seed, EVENTS), options, async (program) => {
     const events = program.eventsAfter();
-    const details = await fc.check(
-      fc.asyncProperty(draws(events), (draw) => check(program, events, draw)),
-      parameters,
-    );
-    if (!details.failed) return;
-    if (details.counterexamplePath !== null) {
-      keepFailingSeed(`${name}, ${limits}`, { dataSeed, seed: details.seed, path: details.counterexamplePath });
-    }
-    throw new Error(`${state}: ${fc.defaultReportMessage(details)}`, { cause: details.errorInstance });
+    const property = fc.asyncProperty(draws(events), (draw) => check(program, events, draw));
+    await assertAsyncProperty(property, { data, numRuns });
   });
 }
 
-const dataSeeds = fc.sample(fc.noBias(fc.integer()), DATA_SETS);
-const CASES: readonly Case[] = dataSeeds.flatMap((dataSeed) => LIMITS.map((each) => ({ dataSeed, ...each })));
-
-const failuresOf = ({ name }: Pick<Property<unknown>, 'name'>) =>
-  LIMITS.flatMap((each) => readFailingSeeds(`${name}, ${each.limits}`).map((failing) => ({ ...failing, ...each })));
-
-describe('any question of the explorer, in each state of the data', () => {
-  test.each(failuresOf(QUESTIONS))('a run that failed before: $limits, $dataSeed $seed $path', async (failing) => {
-    await checkInEachState(QUESTIONS, failing, failing);
-  });
-
-  test.each(CASES)('is answered as the oracle answers it: $limits, over the events of seed $dataSeed', async (one) => {
-    await checkInEachState(QUESTIONS, one);
+describe.each(LIMITS)('any question of the explorer, in each state of the data, with $limits', ({ options }) => {
+  test.each(dataSets(QUESTIONS.name, DATA_SETS))('is answered as the oracle answers it, over the events of seed $seed', async (data) => {
+    await checkInEachState(QUESTIONS, options, data);
   });
 });
 
-describe('in each state of the data', () => {
-  test.each(failuresOf(DIVISIONS))('a run that failed before: $limits, $dataSeed $seed $path', async (failing) => {
-    await checkInEachState(DIVISIONS, failing, failing);
-  });
-
-  test.each(dataSeeds)(
-    'parts add up, pages are those of searches and zones those of facets, over the events of seed %i',
-    async (dataSeed) => {
-      await checkInEachState(DIVISIONS, { dataSeed, ...FEW });
-    },
-  );
-});
+test.each(dataSets(DIVISIONS.name, DATA_SETS))(
+  'in each state of the data parts add up, pages are those of searches and zones those of facets, over the events of seed $seed',
+  async (data) => {
+    await checkInEachState(DIVISIONS, FEW.options, data);
+  },
+);
 
 /** Some batches change more values of a field than are known of it, some more than are brought up to date, and some few. */
 const BATCHES = [24, 240, 1, 12, 138, 35];
@@ -248,16 +220,19 @@ function askedAfter(batches: number, { zones: of, body, stepMs }: Poll): ZonesRe
   return { zones: of, body: { ...body, from: body.from + ms, to: body.to + ms } };
 }
 
-describe('while events are stored, flushed and merged', () => {
-  test.each(CASES)('all of an answer is of one moment: $limits, over the events of seed $dataSeed', async ({ dataSeed, options }) => {
-    const raw = eventsOfZones(dataSeed, CHANGING_EVENTS);
-    await ExploredProgram.with(raw, options, async (program) => {
-      const readers = fc.sample(polls(program.eventsAfter(raw.length)), { seed: dataSeed, numRuns: 2 });
-      for (let batch = 0; program.areLeft; batch += 1) {
-        await Promise.all([store(program, batch), ...readers.map((asked) => askEach(program, asked, batch))]);
-      }
-      await askEach(program, readers.flat(), BATCHES.length);
+describe.each(LIMITS)('while events are stored, flushed and merged, with $limits', ({ options }) => {
+  test.each(dataSets(CHANGING, DATA_SETS))('all of an answer is of one moment, over the events of seed $seed', async (data) => {
+    const raw = eventsOfZones(data.seed, CHANGING_EVENTS);
+    const readers = fc.array(polls(oracleEvents(raw)), { minLength: 2, maxLength: 2 });
+    const property = fc.asyncProperty(readers, async (asked) => {
+      await ExploredProgram.with(raw, options, async (program) => {
+        for (let batch = 0; program.areLeft; batch += 1) {
+          await Promise.all([store(program, batch), ...asked.map((each) => askEach(program, each, batch))]);
+        }
+        await askEach(program, asked.flat(), BATCHES.length);
+      });
     });
+    await assertAsyncProperty(property, { data, numRuns: 1, ...KNOWN_IN_TIME });
   });
 });
 

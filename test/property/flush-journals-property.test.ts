@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SegmentKernel } from '../../store/embedded/parquet/segment-kernel.ts';
+import { assertAsyncProperty } from '../random/assert-property.ts';
+import { propertyRuns } from '../random/property-runs.ts';
 import { expectFlushedAlike, journalsOf } from '../store/embedded/flush/flushed-both-ways.ts';
-import { propertyRuns } from './property-runs.ts';
 import { anyText, hostileText } from './value-pools.ts';
 
 const HOUR_MS = 3_600_000;
@@ -36,7 +37,7 @@ const RUNS = propertyRuns(40);
 test('whatever is in journals, a kernel flushes it into the rows that DuckDB makes of it', async () => {
   const kernel = new SegmentKernel();
   let events = 0;
-  await fc.assert(
+  await assertAsyncProperty(
     fc.asyncProperty(fc.array(fc.array(event, { minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 4 }), async (batches) => {
       const { rows } = await expectFlushedAlike(await journalsOf(batches), kernel);
       events += rows.length;

@@ -3,11 +3,13 @@ import { expect, test } from 'vitest';
 import { compileSearch } from '../../query/request/compile-search.ts';
 import { searchResponseJson } from '../../src/http/search-response.ts';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
-import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
+import { KNOWN_IN_TIME } from '../fixtures/known-in-time.ts';
+import { type OracleEvent, oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { type OracleRequest, searchOracle } from '../oracle/search-oracle.ts';
+import { assertAsyncProperty, dataSets } from '../random/assert-property.ts';
+import { propertyRuns } from '../random/property-runs.ts';
 import { arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
-import { propertyRuns } from './property-runs.ts';
 
 const DATA_SETS = propertyRuns(1);
 const EVENTS = 700;
@@ -39,39 +41,44 @@ function arbitraryPolls(events: readonly OracleEvent[]): fc.Arbitrary<ZoneReques
 
 const steps = fc.array(fc.constantFrom('append', 'append', 'flush', 'flush', 'merge'), { minLength: ROUNDS, maxLength: ROUNDS });
 
-test.each(fc.sample(fc.noBias(fc.integer()), DATA_SETS))(
-  'searches that are made again and again, while events are stored, flushed and merged, answer what the oracle answers: seed %i',
-  async (seed) => {
-    await withFolder(async (folder) => {
-      const raw = generateRawEvents(seed, EVENTS);
-      const polls = fc.sample(arbitraryPolls(oracleEvents(raw)), { seed, numRuns: REQUESTS });
-      const [order = []] = fc.sample(steps, { seed, numRuns: 1 });
-      const store = await openStoreIn(folder);
-      let stored = 0;
-      let movedMs = 0;
-      const append = async () => {
-        await appendEvents(store, raw.slice(stored, stored + 60));
-        stored = Math.min(raw.length, stored + 60);
-      };
-      const change = { append, flush: () => store.flushNow(), merge: () => store.compactNow() };
-      try {
-        await append();
-        await store.flushNow();
-        for (const step of order) {
-          await change[step as keyof typeof change]();
-          const events = oracleEvents(raw.slice(0, stored));
-          for (const { zoneId, body } of polls) {
-            for (let time = 0; time < TIMES; time += 1) {
-              movedMs += 7;
-              const now = moved(body, movedMs);
-              const expected: unknown = JSON.parse(JSON.stringify(searchOracle(events, now, zoneId)));
-              expect(await answer(store, { zoneId, body: now }), JSON.stringify({ zoneId, body: now })).toEqual(expected);
-            }
+/** Makes these searches again and again, while a store goes through the steps. */
+async function poll(raw: readonly RawEvent[], polls: readonly ZoneRequest[], order: readonly string[]): Promise<void> {
+  await withFolder(async (folder) => {
+    const store = await openStoreIn(folder);
+    let stored = 0;
+    let movedMs = 0;
+    const append = async () => {
+      await appendEvents(store, raw.slice(stored, stored + 60));
+      stored = Math.min(raw.length, stored + 60);
+    };
+    const change = { append, flush: () => store.flushNow(), merge: () => store.compactNow() };
+    try {
+      await append();
+      await store.flushNow();
+      for (const step of order) {
+        await change[step as keyof typeof change]();
+        const events = oracleEvents(raw.slice(0, stored));
+        for (const { zoneId, body } of polls) {
+          for (let time = 0; time < TIMES; time += 1) {
+            movedMs += 7;
+            const now = moved(body, movedMs);
+            const expected: unknown = JSON.parse(JSON.stringify(searchOracle(events, now, zoneId)));
+            expect(await answer(store, { zoneId, body: now }), JSON.stringify({ zoneId, body: now })).toEqual(expected);
           }
         }
-      } finally {
-        await store.close();
       }
-    });
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+test.each(dataSets('group-by cache', DATA_SETS))(
+  'searches that are made again and again, while events are stored, flushed and merged, answer what the oracle answers: seed $seed',
+  async (data) => {
+    const raw = generateRawEvents(data.seed, EVENTS);
+    const polls = fc.array(arbitraryPolls(oracleEvents(raw)), { minLength: REQUESTS, maxLength: REQUESTS });
+    const property = fc.asyncProperty(polls, steps, (asked, order) => poll(raw, asked, order));
+    await assertAsyncProperty(property, { data, numRuns: 1, ...KNOWN_IN_TIME });
   },
 );

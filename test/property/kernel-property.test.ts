@@ -8,14 +8,15 @@ import { fieldsOf, kernelConversion, scannedConversion } from '../ingest/event/c
 import { decodedEvents } from '../ingest/event/decoded-fields.ts';
 import { plainlyPacked, unpacked } from '../ingest/event/plain-packing.ts';
 import { rawEvent } from '../ingest/event/raw-events.ts';
+import { assertProperty } from '../random/assert-property.ts';
+import { propertyRuns } from '../random/property-runs.ts';
 import { damage, damaged } from './damaged-bytes.ts';
-import { propertyRuns } from './property-runs.ts';
 
 /** Surrogates in escapes are left to the scanner. */
 const hasEscapedSurrogate = (event: string) => /\\u[dD][89a-fA-F]/.test(event);
 
 test('the kernel takes usual events and writes the columns and the log that the scanner writes', () => {
-  fc.assert(
+  assertProperty(
     fc.property(arbitraryUsualEvent, (event) => {
       fc.pre(!hasEscapedSurrogate(event));
       const bytes = Buffer.from(event);
@@ -27,7 +28,7 @@ test('the kernel takes usual events and writes the columns and the log that the 
 
 test('kernel and scanner pack logs that repeat values of their events as defined, and unpacking gives the logs back', () => {
   let [marked, taken, all] = [0, 0, 0];
-  fc.assert(
+  assertProperty(
     fc.property(arbitraryRepeatingEvent, ({ event, log, values }) => {
       const bytes = Buffer.from(event);
       const scanned = scannedConversion(bytes);
@@ -52,7 +53,7 @@ test('of events of every kind, damaged and whole, the kernel takes none that the
   let [taken, all] = [0, 0];
   const repeating = arbitraryRepeatingEvent.map(({ event }) => event);
   const events = fc.oneof({ weight: 3, arbitrary: arbitraryUsualEvent }, repeating, arbitraryRawEvent);
-  fc.assert(
+  assertProperty(
     fc.property(events, fc.array(damage, { maxLength: 3 }), (event, damages) => {
       const bytes = damages.reduce(damaged, Buffer.from(event));
       const ofKernel = kernelConversion(bytes);
@@ -87,7 +88,7 @@ test('every accepted event has columns as defined and a log of JSON in UTF-8 wit
   let accepted = 0;
   const repeating = arbitraryRepeatingEvent.map(({ event }) => event);
   const events = fc.oneof(arbitraryUsualEvent, repeating, { weight: 2, arbitrary: arbitraryRawEvent });
-  fc.assert(
+  assertProperty(
     fc.property(events, fc.array(damage, { maxLength: 2 }), (event, damages) => {
       const scanned = scannedConversion(damages.reduce(damaged, Buffer.from(event)));
       if (scanned !== null) {
@@ -116,7 +117,7 @@ test('the kernel takes an address in its usual forms exactly where the search re
     fc.ipV4(),
     fc.ipV6(),
   );
-  fc.assert(
+  assertProperty(
     fc.property(addresses, (ip) => {
       const bytes = Buffer.from(rawEvent({ ip }));
       const isMixed = ip.includes(':') && ip.includes('.');

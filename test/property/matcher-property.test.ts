@@ -6,11 +6,11 @@ import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
 import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { matchingEvents } from '../oracle/search-oracle.ts';
+import { assertAsyncProperty, type DataSet, dataSets } from '../random/assert-property.ts';
+import { propertyRuns } from '../random/property-runs.ts';
 import { type FedEvent, wholeFeed } from '../store/embedded/feed/whole-feed.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
-import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
-import { propertyRuns } from './property-runs.ts';
 
 const PROPERTY = 'matcher';
 const DATA_SETS = 2;
@@ -53,9 +53,8 @@ async function withEvents(
 
 const identity = ({ timestamp, logId }: { readonly timestamp: number; readonly logId: string }) => JSON.stringify([timestamp, logId]);
 
-/** Checks random conditions, or only those that `known` leads to; a failure is kept for the next run. */
-async function checkMatches(dataSeed: number, known?: FailingSeed): Promise<void> {
-  await withEvents(dataSeed, async (store, stored, raw) => {
+async function checkMatches(data: DataSet): Promise<void> {
+  await withEvents(data.seed, async (store, stored, raw) => {
     const events = oracleEvents(raw);
     const requests = fc.tuple(arbitraryRequest(events, NOW_MS), fc.option(arbitraryRequest(events, NOW_MS), { freq: 2 }));
     const property = fc.asyncProperty(requests, async ([{ body }, excluding]) => {
@@ -70,23 +69,10 @@ async function checkMatches(dataSeed: number, known?: FailingSeed): Promise<void
       const expected = matchingEvents(events, { from: FROM, to: TO, ...conditions }, ZONE);
       expect(matched).toEqual(expected.map(identity).sort());
     });
-    const parameters = known === undefined ? { numRuns: REQUESTS } : { seed: known.seed, path: known.path, numRuns: 1, endOnFailure: true };
-    const details = await fc.check(property, parameters);
-    if (!details.failed) return;
-    if (details.counterexamplePath !== null) {
-      keepFailingSeed(PROPERTY, { dataSeed, seed: details.seed, path: details.counterexamplePath });
-    }
-    throw new Error(fc.defaultReportMessage(details) ?? 'the property failed', { cause: details.errorInstance });
+    await assertAsyncProperty(property, { data, numRuns: REQUESTS });
   });
 }
 
 describe('the matcher, the SQL and the oracle agree, event by event', () => {
-  test.each(readFailingSeeds(PROPERTY).map((failing) => ({ failing })))('on a run that failed before: $failing', async ({ failing }) => {
-    await checkMatches(failing.dataSeed, failing);
-  });
-
-  const dataSeeds = fc.sample(fc.noBias(fc.integer()), DATA_SETS);
-  test.each(dataSeeds)(`on ${REQUESTS} random conditions over the events of seed %i`, async (dataSeed) => {
-    await checkMatches(dataSeed);
-  });
+  test.each(dataSets(PROPERTY, DATA_SETS))(`on ${REQUESTS} random conditions over the events of seed $seed`, checkMatches);
 });

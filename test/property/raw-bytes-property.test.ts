@@ -1,29 +1,28 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../fixtures/eventually.ts';
-import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
-import { propertyRuns } from './property-runs.ts';
+import { assertAsyncProperty } from '../random/assert-property.ts';
+import { propertyRuns } from '../random/property-runs.ts';
+import { NOW_MS } from './filled-store.ts';
 import { answerFaults } from './raw-bytes/answer-faults.ts';
 import { arbitraryCase, type Case } from './raw-bytes/arbitrary-wire-request.ts';
 import { TakenInEvents } from './raw-bytes/taken-in-events.ts';
-import { KEY_OF_ALL_ZONES, KEY_OF_ZONE_1, startWatchedProgram, type WatchedProgram } from './raw-bytes/watched-program.ts';
+import { DATABASE_TOKEN, KEY_OF_ALL_ZONES, KEY_OF_ZONE_1, startWatchedProgram, type WatchedProgram } from './raw-bytes/watched-program.ts';
 import { type Exchange, exchange } from './raw-bytes/wire-exchange.ts';
 
-const PROPERTY = 'raw-bytes';
 const CASES = propertyRuns(1_000);
 /** Cases that are under way together. */
 const TOGETHER = 20;
 /** Milliseconds of CPU time. The program is to hold its main thread for less than 100; this also holds on a machine that is slower. */
 const LONGEST_TURN_MS = 250;
 
-const nowMs = Date.now();
 let program: WatchedProgram;
 let taken: TakenInEvents;
 const seen = { complete: 0, longestTurnMs: 0 };
 
 async function start(): Promise<void> {
-  program = await startWatchedProgram();
-  taken = new TakenInEvents(program.port, nowMs);
+  program = await startWatchedProgram(NOW_MS);
+  taken = new TakenInEvents(program.port, NOW_MS);
   // Discards the turns of the start, which belong to no request.
   await eventually('the program is ready', async () => (await fetch(`http://127.0.0.1:${program.port}/readyz`)).ok);
   await program.longestTurnMs();
@@ -77,10 +76,10 @@ async function expectShortTurns(cases: readonly Case[]): Promise<void> {
 
 const property = fc.asyncProperty(
   fc.array(
-    arbitraryCase(nowMs, () => ({
+    arbitraryCase(NOW_MS, {
       accessKeyFor: (operationId) => (operationId === 'ingestEvents' ? KEY_OF_ZONE_1 : KEY_OF_ALL_ZONES),
-      databaseToken: program.databaseToken,
-    })),
+      databaseToken: DATABASE_TOKEN,
+    }),
     { minLength: TOGETHER, maxLength: TOGETHER },
   ),
   async (cases) => {
@@ -91,18 +90,10 @@ const property = fc.asyncProperty(
   },
 );
 
-test(`${CASES} connections of arbitrary bytes get documented answers in order, in short turns, and store only what they say`, async () => {
-  const known = readFailingSeeds(PROPERTY).map(({ seed, path }) => ({ seed, path, numRuns: 1, endOnFailure: true }));
-  for (const parameters of [...known, { numRuns: CASES / TOGETHER, endOnFailure: true }]) {
-    const details = await fc.check(property, parameters);
-    if (details.failed) {
-      if (details.counterexamplePath !== null)
-        keepFailingSeed(PROPERTY, { dataSeed: 0, seed: details.seed, path: details.counterexamplePath });
-      throw details.errorInstance;
-    }
-  }
+test(`connections of arbitrary bytes get documented answers in order, in short turns, and store only what they say`, async () => {
+  await assertAsyncProperty(property, { numRuns: CASES / TOGETHER, endOnFailure: true });
   await taken.expectSearchable();
-  process.stderr.write(`${PROPERTY}: the longest turn, of one case or of several, took ${seen.longestTurnMs.toFixed(0)} ms of CPU time\n`);
+  process.stderr.write(`raw bytes: the longest turn, of one case or of several, took ${seen.longestTurnMs.toFixed(0)} ms of CPU time\n`);
   // Otherwise the cases tell little.
   expect(seen.complete).toBeGreaterThan(CASES / 2);
   expect(taken.count).toBeGreaterThan(CASES / 10);

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { CASE_IGNORED_FIELDS, DIMENSIONS } from '../../query/event-fields.ts';
 import { queryTerms } from '../../query/query-terms.ts';
 import { type LineClause, type LineSearch, parseSearchLine, searchLineOf } from '../../query/search-line.ts';
-import { propertyRuns } from './property-runs.ts';
+import { assertProperty } from '../random/assert-property.ts';
+import { propertyRuns } from '../random/property-runs.ts';
 import { anyText, hostileText } from './value-pools.ts';
 
 /** What means something in a line, and what looks as if it did. */
@@ -54,7 +55,7 @@ const search: fc.Arbitrary<LineSearch> = fc.record({
 });
 
 test('the line of a search is read as the same search', () => {
-  fc.assert(
+  assertProperty(
     fc.property(search, (conditions) => {
       const said = searchLineOf(conditions);
       expect(said).not.toBeNull();
@@ -68,7 +69,7 @@ test('the line of a search is read as the same search', () => {
 });
 
 test('a line is refused at a position within it, or is a search whose line is read as the same search', () => {
-  fc.assert(
+  assertProperty(
     fc.property(line, (given) => {
       const read = parseSearchLine(given);
       if ('fault' in read) {
@@ -86,7 +87,7 @@ test('a line is refused at a position within it, or is a search whose line is re
 });
 
 test('a quoted text is a value as it is, and a term wherever some query has it', () => {
-  fc.assert(
+  assertProperty(
     fc.property(text, fc.constantFrom(...DIMENSIONS), (value, field) => {
       const quoted = `"${value.replaceAll(/["\\]/g, '\\$&')}"`;
       expect(parseSearchLine(`${field}:${quoted}`)).toEqual({ query: '', filters: [{ field, op: 'eq', value: [value] }], exclude: [] });
@@ -99,7 +100,7 @@ test('a quoted text is a value as it is, and a term wherever some query has it',
 });
 
 test('a wildcard without a star has a line exactly where case is ignored', () => {
-  fc.assert(
+  assertProperty(
     fc.property(text, fc.constantFrom(...DIMENSIONS), (value, field) => {
       const said = searchLineOf({ query: '', filters: [{ field, op: 'wildcard', value: [value.replaceAll('*', '')] }], exclude: [] });
       expect(said !== null).toBe(CASE_IGNORED_FIELDS.has(field));

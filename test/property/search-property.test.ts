@@ -4,10 +4,10 @@ import type { OpenStore } from '../../store/embedded/open-store.ts';
 import type { StoreTuning } from '../../store/embedded/store-options.ts';
 import { type OracleEvent, oracleEvents } from '../oracle/raw-event.ts';
 import { searchOracle } from '../oracle/search-oracle.ts';
+import { assertAsyncProperty, type DataSet, dataSets } from '../random/assert-property.ts';
+import { propertyRuns } from '../random/property-runs.ts';
 import { arbitraryRequest } from './arbitrary-request.ts';
-import { type FailingSeed, keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import { appendEvents, generateRawEvents, NOW_MS, openStoreIn, withFolder } from './filled-store.ts';
-import { propertyRuns } from './property-runs.ts';
 import { answer } from './search-answer.ts';
 
 const PROPERTY = 'search';
@@ -51,19 +51,11 @@ async function withFilledStore(
   });
 }
 
-/** Checks random requests, or only the one that `known` leads to; a failure is kept for the next run. */
-async function checkRequests(store: OpenStore, events: readonly OracleEvent[], dataSeed: number, known?: FailingSeed): Promise<void> {
+async function checkRequests(store: OpenStore, events: readonly OracleEvent[], data: DataSet): Promise<void> {
   const property = fc.asyncProperty(arbitraryRequest(events, NOW_MS), async (request) => {
     expect(await answer(store, request, NOW_MS)).toEqual(JSON.parse(JSON.stringify(searchOracle(events, request.body, request.zoneId))));
   });
-  const parameters = known === undefined ? { numRuns: REQUESTS } : { seed: known.seed, path: known.path, numRuns: 1, endOnFailure: true };
-  const details = await fc.check(property, parameters);
-  if (details.failed) {
-    if (details.counterexamplePath !== null) {
-      keepFailingSeed(PROPERTY, { dataSeed, seed: details.seed, path: details.counterexamplePath });
-    }
-    throw new Error(fc.defaultReportMessage(details) ?? 'the property failed', { cause: details.errorInstance });
-  }
+  await assertAsyncProperty(property, { data, numRuns: REQUESTS });
 }
 
 const TWO_PHASES = { filtered: 0, otherwise: 0 };
@@ -74,13 +66,7 @@ describe.each<[string, StoreTuning]>([
   ['that groups in two phases', { maxKept: TWO_PHASES }],
   ['that counts groups by fingerprints', { maxKept: { ...TWO_PHASES, singletons: ALL_SINGLETONS } }],
 ])('any search of a store %s answers what the oracle answers', (_, options) => {
-  const known = readFailingSeeds(PROPERTY);
-  test.each(known.map((failing) => ({ failing })))('a run that failed before: $failing', async ({ failing }) => {
-    await withFilledStore(failing.dataSeed, options, (store, events) => checkRequests(store, events, failing.dataSeed, failing));
-  });
-
-  const dataSeeds = fc.sample(fc.noBias(fc.integer()), DATA_SETS);
-  test.each(dataSeeds)(`${2 * REQUESTS} random requests over the events of seed %i`, async (dataSeed) => {
-    await withFilledStore(dataSeed, options, (store, events) => checkRequests(store, events, dataSeed));
+  test.each(dataSets(PROPERTY, DATA_SETS))(`${2 * REQUESTS} random requests over the events of seed $seed`, async (data) => {
+    await withFilledStore(data.seed, options, (store, events) => checkRequests(store, events, data));
   });
 });

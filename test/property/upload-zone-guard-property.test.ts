@@ -10,8 +10,9 @@ import { RequestProblem } from '../../src/http/problem.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { HOUR, NOW, RULES } from '../ingest/event/raw-events.ts';
+import { assertAsyncProperty } from '../random/assert-property.ts';
+import { propertyRuns } from '../random/property-runs.ts';
 import { damage, damaged } from './damaged-bytes.ts';
-import { propertyRuns } from './property-runs.ts';
 
 /** A key of zone 1. */
 const CALLER: Caller = { opensZone: (zone) => zone === 1, opensEveryZone: false, zones: new Set([1]), hasScope: () => true };
@@ -92,7 +93,7 @@ test('whatever the bytes are, a key of one zone puts no event into another, nor 
   const runs = { refused: 0, replayed: 0 };
   const guard = uploadZoneGuard(CALLER);
   if (guard === undefined) throw new Error('a key of one zone has a guard');
-  await fc.assert(
+  await assertAsyncProperty(
     fc.asyncProperty(body, async (bytes) => {
       try {
         await takeInEvents(Readable.from([bytes]), { ...RULES, store, source: 'http', admit: guard });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { parseAddress } from '../../query/address.ts';
+import { assertProperty } from '../random/assert-property.ts';
 
 const MAPPED = 0xffff_0000_0000n;
 
@@ -84,7 +85,7 @@ describe('addresses', () => {
   });
 
   it('reads every address as ipaddr.js does', () => {
-    fc.assert(
+    assertProperty(
       fc.property(
         fc.oneof(
           fc.ipV4(),
@@ -100,7 +101,7 @@ describe('addresses', () => {
 
   it('takes nothing that ipaddr.js does not take', () => {
     const piece = fc.constantFrom(':', '::', '.', '0', '1', '255', '256', 'ffff', 'g', '1.2.3.4', '%');
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
         const text = pieces.join('');
         expect(parseAddress(text) === null || ipaddr.isValid(text), text).toBe(true);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAddress } from '../../query/address.ts';
 import { readAddress, readCidr } from '../../query/cidr.ts';
+import { assertProperty } from '../random/assert-property.ts';
 
 describe('CIDR ranges', () => {
   it.each([
@@ -109,7 +110,7 @@ describe('an address of a request', () => {
     );
 
   it('is read as the address of an event is', () => {
-    fc.assert(
+    assertProperty(
       fc.property(mutated, (text) => {
         expect(readAddress(text), text).toBe(parseAddress(text));
       }),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactInteger, JsonNumber, type JsonValue, parseExactJson } from '../../query/exact-json.ts';
+import { assertProperty } from '../random/assert-property.ts';
 
 /** Returns the value as JSON.parse would return it. */
 function plain(value: JsonValue): unknown {
@@ -26,7 +27,7 @@ function accepts(read: (text: string) => unknown, text: string): boolean {
 
 describe('exact JSON', () => {
   it('reads every JSON value as JSON.parse does', () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.json({ stringUnit: 'binary' }), fc.constantFrom(undefined, 2, '\t'), (text, indent) => {
         const spread = JSON.stringify(JSON.parse(text), null, indent);
         expect(plain(parseExactJson(spread, { depth: 1000, values: 100_000 }))).toEqual(JSON.parse(spread));
@@ -67,7 +68,7 @@ describe('exact JSON', () => {
       '\u00a0',
       '\u0000',
     );
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(token, { maxLength: 9 }), (tokens) => {
         const text = tokens.join('');
         expect(accepts(parse, text), text).toBe(accepts(JSON.parse, text));

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { kindOf, membersOf, memberText } from '../../query/json-text.ts';
+import { assertProperty } from '../random/assert-property.ts';
 
 /** The value that a text of JSON means, read by the tree's own steps. */
 function meaning(text: string): unknown {
@@ -30,7 +31,7 @@ describe('JSON as its text', () => {
     const json = fc
       .tuple(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom('', ' ', '\t', '\r\n'))
       .map(([value, indent]) => JSON.stringify(value, null, indent));
-    fc.assert(
+    assertProperty(
       fc.property(json, (text) => {
         expect(meaning(text)).toEqual(JSON.parse(text));
       }),

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePorts } from '../broker/free-port.ts';
 import { createTopic } from '../broker/test-topic.ts';
 import { eventually } from '../fixtures/eventually.ts';
+import { type MovedClock, movedClock } from '../fixtures/moved-clock.ts';
 import { runnableDocuments, shapeOfOutput, withOutputs } from './document-blocks.ts';
-import { type MovedClock, movedClock } from './moved-clock.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DOCUMENTS = runnableDocuments(ROOT);

@@ -38,11 +38,15 @@ async function startSilent(): Promise<{ readonly port: number; connections(): nu
   return { port: (server.address() as AddressInfo).port, connections: () => sockets.length };
 }
 
-/** Events enough that the store moves them from the journal to disk. */
-const manyEvents = (timestamp = Date.now() - 60_000): string =>
-  Array.from({ length: 20_000 }, (_, index) =>
-    eventLine({ timestamp, logId: `many-${Math.random()}-${index}`, log: { text: 'x'.repeat(200) } }),
+let manyTimes = 0;
+
+/** New events, enough that the store moves them from the journal to disk. */
+function manyEvents(timestamp = Date.now() - 60_000): string {
+  manyTimes += 1;
+  return Array.from({ length: 20_000 }, (_, index) =>
+    eventLine({ timestamp, logId: `many-${manyTimes}-${index}`, log: { text: 'x'.repeat(200) } }),
   ).join('');
+}
 
 /** Reading what came first hangs from now on, as on a disk that does not answer: opening a pipe waits until somebody writes into it. */
 async function hangTheFlushing(url: string): Promise<void> {

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fileChunks, readThrough } from '../../../bench/events/file-chunks.ts';
 import { temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { seededBytes } from '../../random/run-seed.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -21,7 +21,7 @@ test.each([
   ['a chunk and some bytes', MEBIBYTE + 777],
   ['more chunks than are read ahead', 21 * MEBIBYTE + 1],
 ])('a file of %s is handed out as it is', async (_what, size) => {
-  const bytes = randomBytes(size);
+  const bytes = seededBytes(size);
   const read: Buffer[] = [];
   for await (const chunk of fileChunks(fileOf(bytes))) {
     read.push(Buffer.from(chunk));
@@ -31,7 +31,7 @@ test.each([
 });
 
 test('a chunk stays good until the next but one is asked for', async () => {
-  const bytes = randomBytes(30 * MEBIBYTE);
+  const bytes = seededBytes(30 * MEBIBYTE);
   const path = fileOf(bytes);
   let [last, at] = [Buffer.alloc(0) as Uint8Array, 0];
   for await (const chunk of fileChunks(path)) {
@@ -45,7 +45,7 @@ test('a chunk stays good until the next but one is asked for', async () => {
 });
 
 test('whoever stops reading leaves nothing open, and a file that is not there is an error', async () => {
-  for await (const chunk of fileChunks(fileOf(randomBytes(30 * MEBIBYTE)))) {
+  for await (const chunk of fileChunks(fileOf(seededBytes(30 * MEBIBYTE)))) {
     expect(chunk).toHaveLength(MEBIBYTE);
     break;
   }
@@ -53,7 +53,7 @@ test('whoever stops reading leaves nothing open, and a file that is not there is
 });
 
 test('reading a file through leaves it as it is, and one that is not there is an error', async () => {
-  const bytes = randomBytes(3 * MEBIBYTE + 5);
+  const bytes = seededBytes(3 * MEBIBYTE + 5);
   const path = fileOf(bytes);
   await readThrough(path);
   expect((await readFile(path)).equals(bytes)).toBe(true);

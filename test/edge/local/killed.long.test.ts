@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openState } from '../../../edge/local/control-plane-state.ts';
+import { seededRandom } from '../../../ingest/demo/seeded-random.ts';
 import { eventually } from '../../fixtures/eventually.ts';
+import { runSeed } from '../../random/run-seed.ts';
 import { addressOf, killAll, startCli } from '../../src/cli/cli-process.ts';
 import { EXAMPLE_REQUESTS, send } from '../example-requests.ts';
 import { STATE_WRITERS, type StateWriter } from './state-writers.ts';
@@ -53,11 +55,13 @@ async function writeUntilKilled(url: string, progress: Progress): Promise<void> 
   }
 }
 
+const random = seededRandom(runSeed());
+
 async function round(all: readonly Progress[]): Promise<void> {
   const program = serve();
   const url = await addressOf(program);
   const before = all.map(({ acknowledged }) => acknowledged.size);
-  const targets = before.map((count) => count + 1 + Math.floor(Math.random() * 8));
+  const targets = before.map((count) => count + 1 + random.below(8));
   const writing = all.map((progress) => writeUntilKilled(url, progress));
   for (const [index, progress] of all.entries()) {
     await eventually(`${progress.writer.resource} has written some`, () => {

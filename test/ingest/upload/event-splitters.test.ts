@@ -7,6 +7,7 @@ import {
   type LineConverter,
   NdjsonSplitter,
 } from '../../../ingest/upload/event-splitters.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 
 /** Takes whole lines that look like an object, and notes their texts. */
 function noting(texts: string[]): LineConverter {
@@ -55,7 +56,7 @@ describe('however an input is cut into chunks, the same events come out:', () =>
   );
 
   test('lines', () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), fc.array(fc.nat(5000)), (lines, newline, cuts) => {
         const expected = lines.filter((text) => !/^[ \t]*$/.test(text));
         expect(piecesOf((pieces) => new NdjsonSplitter(noting(pieces)), Buffer.from(lines.join(newline)), cuts)).toEqual(expected);
@@ -64,7 +65,7 @@ describe('however an input is cut into chunks, the same events come out:', () =>
   });
 
   test('arrays', () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(fc.json()), fc.constantFrom(',', ' , ', '\n,\r\n'), fc.array(fc.nat(5000)), (values, comma, cuts) => {
         expect(piecesOf(() => new JsonArraySplitter(), Buffer.from(`[${values.join(comma)}]`), cuts)).toEqual(
           values.map((value) => value.trim()),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BatchBuilder } from '../../../ingest/event/batch-builder.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 import { arbitraryRawEvent } from '../event/arbitrary-raw-event.ts';
 import { loadedEvents } from '../event/loaded-events.ts';
 import { RULES } from '../event/raw-events.ts';
@@ -14,7 +15,7 @@ const digestOf = (event: string) =>
     .slice(0, 32);
 
 test('random events are taken in as JSON.parse and the rules say', () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(arbitraryRawEvent, { minLength: 20, maxLength: 40 }), (events) => {
       const builder = new BatchBuilder(RULES);
       const expected = events.map((event) => expectedOf(event, digestOf(event)));
@@ -33,7 +34,7 @@ test('random events are taken in as JSON.parse and the rules say', () => {
 test('what JSON.parse refuses is refused, and the other way round', () => {
   // Small damage to valid events: most of it makes them invalid, some does not.
   const damage = fc.tuple(fc.nat(), fc.constantFrom(...'{}[]:,"\\ue0-+.1a \n\0\x7fé'), fc.boolean());
-  fc.assert(
+  assertProperty(
     fc.property(arbitraryRawEvent, fc.array(damage, { minLength: 1, maxLength: 3 }), (event, damages) => {
       const text = damages.reduce((damaged, [at, character, insert]) => {
         const index = at % (damaged.length + 1);

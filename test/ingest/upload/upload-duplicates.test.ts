@@ -7,7 +7,8 @@ import { takeInEvents } from '../../../ingest/upload/event-intake.ts';
 import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import type { OpenStore } from '../../../store/embedded/open-store.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
-import { propertyRuns } from '../../property/property-runs.ts';
+import { assertAsyncProperty } from '../../random/assert-property.ts';
+import { propertyRuns } from '../../random/property-runs.ts';
 import { NOW, storedIds } from '../../store/embedded/stored-events.ts';
 
 /*
@@ -175,7 +176,7 @@ test.each([
 ])(
   'every upload is told exactly how many of its events were stored already, found %s, and one without a new event leaves no file',
   async (_, maxDedupEvents) => {
-    await fc.assert(
+    await assertAsyncProperty(
       fc.asyncProperty(fc.array(anyStep, { minLength: 4, maxLength: 10 }), async (steps) => {
         const life = await Life.begin(maxDedupEvents);
         for (const step of steps) {

@@ -321,7 +321,7 @@ function inPieces(bytes: Buffer, cuts: readonly number[]): readonly Buffer[] {
  * Requests for every door, most of which something has happened to: to the document, its encoding, its query, its headers, its framing, the
  * bytes as a whole.
  */
-export function arbitraryCase(nowMs: number, credentials: () => Credentials): fc.Arbitrary<Case> {
+export function arbitraryCase(nowMs: number, credentials: Credentials): fc.Arbitrary<Case> {
   const nothing = fc.constant<Step>((message) => message);
   const inDocument = changes.map((change) => ofBodies((message) => ({ ...message, body: change(message.body) })));
   const withBody = fc.constant<Step>((message) => ({ ...message, body: message.body ?? Buffer.from('{}') }));
@@ -348,7 +348,7 @@ export function arbitraryCase(nowMs: number, credentials: () => Credentials): fc
   return fc
     .tuple(drafts(nowMs), steps, ends, fc.oneof({ weight: 25, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: damage }), cuts)
     .map(([draft, taken, lineEnd, broken, cuts]) => {
-      const message = taken.reduce((before, step) => step(before), messageOf(draft, credentials()));
+      const message = taken.reduce((before, step) => step(before), messageOf(draft, credentials));
       const isPlain = lineEnd === '\r\n' && broken === null;
       const bytes = bytesOf(message, lineEnd);
       return {

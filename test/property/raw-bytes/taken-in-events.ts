@@ -63,7 +63,7 @@ export class TakenInEvents {
 
   /** A search finds each event of the feed once, those of the last hours. */
   async expectSearchable(): Promise<void> {
-    const [from, to] = [this.#nowMs - 71 * HOUR_MS, Date.now() + 30_000];
+    const [from, to] = [this.#nowMs - 71 * HOUR_MS, this.#nowMs + 30_000];
     const answer = await fetch(`${this.#url}/1/search`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accesskey: KEY_OF_ALL_ZONES },

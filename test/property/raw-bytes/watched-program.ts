@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openTokenStore } from '../../../edge/local/database/access-tokens.ts';
+import { migrate, openState } from '../../../edge/local/control-plane-state.ts';
+import { TOKEN_TABLES } from '../../../edge/local/database/access-tokens.ts';
 import { eventually } from '../../fixtures/eventually.ts';
+import { clockAhead } from '../../fixtures/moved-clock.ts';
 import { DefectLog } from './defect-log.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
@@ -14,13 +17,13 @@ const WATCH = fileURLToPath(new URL('./main-thread-watch.ts', import.meta.url));
 /** Opens zone 1 alone. */
 export const KEY_OF_ZONE_1 = 'key-of-zone-one-alone';
 export const KEY_OF_ALL_ZONES = 'key-of-all-the-zones';
+/** Full Access to its database. It is not made by chance, as the requests that a property failed for are kept with it. */
+export const DATABASE_TOKEN = 'sldb_full_token-of-the-watched-program';
 
 /** The real program in a process of its own, with a watch on its main thread. */
 export interface WatchedProgram {
   readonly pid: number;
   readonly port: number;
-  /** The Full Access token of its database. */
-  readonly databaseToken: string;
   /**
    * The longest turn of its event loop since this was asked last, in milliseconds of CPU time. Throws where the program does not answer or
    * has ended.
@@ -31,21 +34,24 @@ export interface WatchedProgram {
   stop(): Promise<void>;
 }
 
-function databaseTokenOf(dataDir: string): string {
-  const store = openTokenStore(dataDir, Date.now);
-  const token = store.generate().find(({ kind }) => kind === 'full-access');
-  store.close();
-  return token?.token ?? '';
+function addDatabaseToken(dataDir: string): void {
+  const state = openState(dataDir);
+  migrate(state, TOKEN_TABLES);
+  const hash = createHash('sha256').update(DATABASE_TOKEN).digest('hex');
+  state.prepare("INSERT INTO tokens (hash, kind, created) VALUES (?, 'full-access', 0)").run(hash);
+  state.close();
 }
 
 function end(child: ChildProcess): string | null {
   return child.exitCode === null && child.signalCode === null ? null : `the program has ended with ${child.exitCode ?? child.signalCode}`;
 }
 
-export async function startWatchedProgram(): Promise<WatchedProgram> {
+/** Starts it at a time of its own, `nowMs`. */
+export async function startWatchedProgram(nowMs: number): Promise<WatchedProgram> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-raw-bytes-'));
   const env = {
     PATH: process.env['PATH'],
+    ...clockAhead(nowMs - Date.now()),
     PORT: '0',
     DATA_DIR: dataDir,
     MEMORY_LIMIT_MB: '256',
@@ -71,6 +77,7 @@ export async function startWatchedProgram(): Promise<WatchedProgram> {
     if (end(child) === null) await ended;
     rmSync(dataDir, { recursive: true, force: true });
   };
+  addDatabaseToken(dataDir);
   const port = Number(new URL(log.address ?? '').port);
-  return { pid: child.pid ?? 0, port, databaseToken: databaseTokenOf(dataDir), longestTurnMs, defects: () => log.take(), stop };
+  return { pid: child.pid ?? 0, port, longestTurnMs, defects: () => log.take(), stop };
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { textSearch } from '../../../query/match/text-search.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 
 /** Looks for every needle at every offset. */
 function plainEndOfFirst(needles: readonly string[], text: string, from: number): number {
@@ -22,7 +23,7 @@ describe('a search for several texts finds the end of the one that ends first', 
     ['in short texts', 30],
     ['in texts that are too long to compare with each', 3_000],
   ])('%s, as looking at every offset does', (_, most) => {
-    fc.assert(
+    assertProperty(
       fc.property(needles, letters(most), fc.nat(most), (wanted, text, from) => {
         const start = Math.min(from, text.length);
         expect(textSearch(wanted).endOfFirst(text, start)).toBe(plainEndOfFirst(wanted, text, start));

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { access } from '../../../src/auth/access.ts';
@@ -7,6 +6,7 @@ import { feedRoutes } from '../../../src/routes/feed.ts';
 import type { OpenStore } from '../../../store/embedded/open-store.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { seededBytes } from '../../random/run-seed.ts';
 import { event, HOUR, NOW } from '../../store/embedded/stored-events.ts';
 import { type Answer, ask } from '../running-app.ts';
 
@@ -47,7 +47,7 @@ async function readWhole(url: string, zones: string, limit: number): Promise<str
 }
 
 /** Text that compresses as badly as real logs. */
-const noise = (length: number): string => randomBytes(Math.ceil(length * 0.75)).toString('base64url');
+const noise = (length: number): string => seededBytes(Math.ceil(length * 0.75)).toString('base64url');
 
 function spread(count: number, logBytes: (index: number) => number): CanonicalEvent[] {
   return Array.from({ length: count }, (_, index) =>

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../fixtures/eventually.ts';
 import { temporaryFolder } from '../../fixtures/temporary-store.ts';
+import { seededBytes } from '../../random/run-seed.ts';
 import { addressOf, killAll, startCli } from '../cli/cli-process.ts';
 import { ask, eventLine, ingest } from '../running-app.ts';
 
@@ -30,7 +30,7 @@ test('two hundred feeds that nobody reads take little memory, and keep nobody fr
   const url = await addressOf(cli);
   for (let from = 0; from < EVENTS; from += 4_000) {
     const lines = Array.from({ length: 4_000 }, (_, index) =>
-      eventLine({ logId: `e${from + index}`, log: { body: randomBytes(750).toString('base64url') } }),
+      eventLine({ logId: `e${from + index}`, log: { body: seededBytes(750).toString('base64url') } }),
     );
     expect((await ingest({ url }, lines.join(''))).status).toBe(202);
   }

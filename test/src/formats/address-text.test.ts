@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseAddress } from '../../../query/address.ts';
 import { addressKind, dottedQuad, expandedAddress, ocsfAddress } from '../../../src/formats/address-text.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 
 test('an expanded address is the same address in 39 characters', () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
       const expanded = expandedAddress(text);
       expect([expanded.length, parseAddress(expanded)]).toEqual([39, parseAddress(text)]);

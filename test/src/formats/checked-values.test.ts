@@ -4,6 +4,7 @@ import { countryCode } from '../../../src/formats/checked-values.ts';
 import { instantWriter } from '../../../src/formats/ecs-format.ts';
 import { quoteJson } from '../../../src/formats/json-members.ts';
 import { memoizeByText } from '../../../src/formats/memoize.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 
@@ -31,7 +32,7 @@ describe('a country is its code in capitals:', () => {
 
 test('a time is written as JavaScript writes it, whichever came before', () => {
   const instant = instantWriter();
-  fc.assert(
+  assertProperty(
     fc.property(fc.oneof(fc.integer({ min: -5000, max: 5000 }), fc.integer({ min: -8.64e15, max: 8.64e15 })), (ms) => {
       expect(instant(ms)).toBe(new Date(ms).toISOString());
     }),
@@ -40,7 +41,7 @@ test('a time is written as JavaScript writes it, whichever came before', () => {
 });
 
 test('a text is quoted as JSON.stringify quotes it', () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary-ascii', minLength: 20, maxLength: 60 })), (text) => {
       expect(quoteJson(text)).toBe(JSON.stringify(text));
     }),

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { FEED_FORMAT_NAMES, FEED_FORMATS, type FeedFormatName } from '../../../src/formats/feed-formats.ts';
 import { HOSTILE_STRINGS } from '../../corpus/hostile-strings.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 import { cefFaults } from './cef-rules.ts';
 import { ecsFaults } from './ecs-rules.ts';
 import { CORPUS, feedEvent, STRANGE_VALUES } from './feed-events.ts';
@@ -68,7 +69,7 @@ describe.each(FEED_FORMAT_NAMES)('%s', (name) => {
 
   test('writes any event at all, and the same event always the same', () => {
     const writeEvent = FEED_FORMATS[name].createWriter();
-    fc.assert(
+    assertProperty(
       fc.property(anyEvent.map(feedEvent), (event) => {
         const line = writeEvent(event);
         expect(line).not.toMatch(/[\r\n]/);

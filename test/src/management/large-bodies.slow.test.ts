@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LARGE_BODY_BYTES } from '../../../edge/operations/operation.ts';
-import { KEY_OF_ALL_ZONES, startWatchedProgram, type WatchedProgram } from '../../property/raw-bytes/watched-program.ts';
+import { DATABASE_TOKEN, KEY_OF_ALL_ZONES, startWatchedProgram, type WatchedProgram } from '../../property/raw-bytes/watched-program.ts';
 
 /** CPU time of a turn of the main thread in milliseconds, generous for slower machines: the same bodies read there took 270 to 400. */
 const MOST_MS = 250;
@@ -15,7 +15,7 @@ let program: WatchedProgram;
 let zones = 0;
 
 beforeAll(async () => {
-  program = await startWatchedProgram();
+  program = await startWatchedProgram(Date.now());
 });
 
 afterAll(() => program.stop());
@@ -69,7 +69,7 @@ const BODIES: readonly { readonly of: string; readonly path: string; readonly bo
 ];
 
 async function answerTo(path: string, body: string): Promise<string> {
-  const headers = { 'content-type': 'application/json', accesskey: KEY_OF_ALL_ZONES, authorization: `Bearer ${program.databaseToken}` };
+  const headers = { 'content-type': 'application/json', accesskey: KEY_OF_ALL_ZONES, authorization: `Bearer ${DATABASE_TOKEN}` };
   const answer = await fetch(`http://127.0.0.1:${program.port}${path}`, { method: 'POST', headers, body });
   return `${answer.status} ${(await answer.text()).slice(0, 2_000)}`;
 }

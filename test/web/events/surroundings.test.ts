@@ -4,9 +4,10 @@ import { ErrorList } from '../../../query/request/request-errors.ts';
 import { checkWindow } from '../../../query/request/request-window.ts';
 import type { Window } from '../../../web/api/explore.ts';
 import { around, EACH_SIDE, pageSizeForEnd, windowsAround } from '../../../web/events/surroundings.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 
 test('the last page of any number of events has as many as are wanted', () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.nat(1_000_000), (total) => {
       const size = pageSizeForEnd(total, 20);
       expect(size).toBeLessThanOrEqual(500);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { timeTicks } from '../../../web/groups/time-axis.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 
 const at = (text: string): number => Date.parse(text);
 
@@ -24,7 +25,7 @@ describe('the marks of an axis', () => {
 
   test('are in the window and no more than wanted, whatever the window and the clock', () => {
     const window = fc.tuple(fc.integer({ min: 0, max: 4e12 }), fc.integer({ min: 1, max: 72 * 3_600_000 }));
-    fc.assert(
+    assertProperty(
       fc.property(window, fc.constantFrom('utc' as const, 'local' as const), ([from, length], clock) => {
         const ticks = timeTicks({ from, to: from + length }, clock, 4);
         expect(ticks.length).toBeLessThanOrEqual(4);

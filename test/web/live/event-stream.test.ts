@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { droppedFrame, eventFrame, heartbeatFrame, readyFrame } from '../../../src/tail/tail-frames.ts';
 import { messageReader } from '../../../web/live/event-stream.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 
 function readIn(pieces: readonly string[]): readonly unknown[] {
   const seen: unknown[] = [];
@@ -25,7 +26,7 @@ const MESSAGES = [
 test('the messages of the tail are read wherever their text is cut', () => {
   expect(readIn([STREAM])).toEqual(MESSAGES);
   expect(readIn([...STREAM])).toEqual(MESSAGES);
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fc.nat(STREAM.length), { maxLength: 8 }), (cuts) => {
       const ends = [0, ...cuts.sort((a, b) => a - b), STREAM.length];
       expect(readIn(ends.slice(1).map((end, index) => STREAM.slice(ends[index], end)))).toEqual(MESSAGES);

@@ -5,6 +5,7 @@ import { FILTER_OP_NAMES } from '../../../query/filter-ops.ts';
 import { compileSearch } from '../../../query/request/compile-search.ts';
 import { InvalidSearchError } from '../../../query/request/request-errors.ts';
 import { checkedLine, clauseFault } from '../../../web/search/clause-fault.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 
 const NOW = 1_795_514_400_000;
 
@@ -24,7 +25,7 @@ describe('a clause that is typed', () => {
   test('is refused exactly where the program would refuse it', () => {
     const part = fc.constantFrom('10.0.0.0', '/8', '/33', '::1', '2001:db8::', '/128', '/129', '', '*', 'a', ' ', '1.2.3', '%eth0');
     const value = fc.array(part, { maxLength: 3 }).map((parts) => parts.join(''));
-    fc.assert(
+    assertProperty(
       fc.property(
         fc.constantFrom(...DIMENSIONS),
         fc.constantFrom(...FILTER_OP_NAMES),

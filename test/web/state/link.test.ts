@@ -6,6 +6,7 @@ import { EVENT_COLUMNS } from '../../../web/state/event-columns.ts';
 import { DEFAULT_STATE, type ExplorerState } from '../../../web/state/explorer-state.ts';
 import { linkOf, readLink } from '../../../web/state/link.ts';
 import { questionOf } from '../../../web/state/question.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 
 const time = fc.integer({ min: 0, max: 4e12 });
 const text = fc.string({ unit: fc.constantFrom(...'ab,:*~-/"\\ %&=#+ä\n0') });
@@ -60,7 +61,7 @@ const state: fc.Arbitrary<ExplorerState> = fc.record({
 
 describe('a link', () => {
   test('and the state that it is of say the same, whatever is in it', () => {
-    fc.assert(
+    assertProperty(
       fc.property(state, (one) => {
         const link = linkOf(one).toString();
         const read = readLink(link);
@@ -138,7 +139,7 @@ describe('a link', () => {
     );
     const raw = parameter.map(([name, said]) => `${name}=${said}`);
     const encoded = parameter.map((one) => new URLSearchParams([one]).toString());
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(fc.oneof(raw, encoded), { maxLength: 8 }), (parts) => {
         const { state: read } = readLink(parts.join('&'));
         const link = linkOf(read).toString();

@@ -14,6 +14,7 @@ import {
   type Stretch,
   withPage,
 } from '../../../web/table/loaded-pages.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 
 type LoadedRows = LoadedPages<EventRow>;
 
@@ -73,7 +74,7 @@ function scrolledThrough(program: Program, stretch: Stretch, most: number): read
 describe('rows by stretches', () => {
   test('are all seen once, however many share a time and wherever a stretch ends', () => {
     const times = fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 400 });
-    fc.assert(
+    assertProperty(
       fc.property(times, fc.integer({ min: 1, max: 130 }), (all, most) => {
         const program = programOf(all);
         expect(scrolledThrough(program, { from: 0, to: 100, skip: 0 }, most)).toEqual(program.rows.map(({ logId }) => logId));

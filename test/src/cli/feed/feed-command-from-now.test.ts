@@ -31,7 +31,7 @@ function startFromNow(app: RunningApp) {
       },
       state: { cursor: null, position: null, zones: null },
       ...{ fromNow: true, once: false, limit: 10, waitSeconds: 30, stopping: stop.signal, givenUp: stop.signal, tell: () => {} },
-      retry: { stopping: stop.signal, random: Math.random, tell: () => {}, pause: async () => {} },
+      retry: { stopping: stop.signal, random: () => 0.5, tell: () => {}, pause: async () => {} },
       patience: feedPatience(null, () => {}),
     },
     () => {},

@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { seededRandom } from '../../../../ingest/demo/seeded-random.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { runSeed } from '../../../random/run-seed.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
 import { hecListener } from '../../sinks/hec-listener.ts';
 import { httpListener } from '../../sinks/http-listener.ts';
@@ -82,10 +84,12 @@ function expectOnlySeams(ids: readonly string[], kills: number): void {
   expect(seams).toBeLessThanOrEqual(kills);
 }
 
+const random = seededRandom(runSeed());
+
 /** Starts the feed again and again, and kills it once `progress` has grown by so much, any number from nothing to some batches. */
 async function killAgainAndAgain(kills: number, to: string, progress: () => number, ...more: string[]): Promise<void> {
   for (let kill = 0; kill < kills; kill += 1) {
-    const until = Math.min(EVENTS, progress() + Math.floor(Math.random() * 4 * LIMIT));
+    const until = Math.min(EVENTS, progress() + random.below(4 * LIMIT));
     const feed = start(to, ...more);
     await grown('the feed has got so far', () => (feed.child.exitCode === null ? progress() : until), until);
     feed.child.kill('SIGKILL');

@@ -40,7 +40,7 @@ async function readAll(maxAnswerBytes: number, limit: number) {
       },
       state: { cursor: null, position: null, zones: null },
       ...{ fromNow: false, once: true, limit, waitSeconds: 0, stopping: NEVER, givenUp: NEVER, tell },
-      retry: { stopping: NEVER, random: Math.random, tell, pause: async () => {} },
+      retry: { stopping: NEVER, random: () => 0.5, tell, pause: async () => {} },
       patience: feedPatience(null, () => {}),
     },
     () => {},

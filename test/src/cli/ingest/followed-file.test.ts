@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FollowedFile } from '../../../../src/cli/ingest/followed-file.ts';
+import { assertAsyncProperty } from '../../../random/assert-property.ts';
 
 const LINGER_MS = 60_000;
 
@@ -281,7 +282,7 @@ test('whatever is done to a file, every line is sent once, in the order of its f
   const steps = fc.array(fc.constantFrom<Step>('line', 'line', 'part', 'rename', 'cut', 'look', 'send', 'restart', 'linger'), {
     maxLength: 30,
   });
-  await fc.assert(
+  await assertAsyncProperty(
     fc.asyncProperty(steps, async (taken) => {
       await open?.close();
       open = null;

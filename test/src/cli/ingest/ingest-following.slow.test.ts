@@ -94,7 +94,7 @@ describe('shieldlog ingest --follow', () => {
   test('that is killed again and again sends every line, stores it once, and rejects nothing twice', async () => {
     const expected: string[] = [];
     const append = (count: number): void => {
-      const ids = Array.from({ length: count }, () => `k${expected.length}-${Math.random()}`);
+      const ids = Array.from({ length: count }, (_, index) => `k${expected.length + index}`);
       expected.push(...ids);
       appendFileSync(path('a.log'), ids.map(event).join(''));
     };

@@ -8,6 +8,7 @@ import { createBlobFileWriter, writeBlobFile } from '../../../../store/embedded/
 import { LogMemory, MemtableLogs } from '../../../../store/embedded/blob/memtable-logs.ts';
 import type { BlobFile } from '../../../../store/embedded/segment/blob-file.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { assertAsyncProperty } from '../../../random/assert-property.ts';
 
 const FILE = 'blob-file.parquet';
 
@@ -81,7 +82,7 @@ test('any rows of a blob file are found, and no others', async () => {
     logs,
     logs.map((_, index) => index),
   );
-  await fc.assert(
+  await assertAsyncProperty(
     fc.asyncProperty(fc.uniqueArray(fc.nat({ max: logs.length - 1 }), { minLength: 1, maxLength: 40 }), async (wanted) => {
       const ascending = wanted.toSorted((a, b) => a - b);
       const found = await readRows(blobFile, folder, ascending);

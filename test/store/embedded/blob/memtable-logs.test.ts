@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LOG_PIECE_BYTES, LogMemory, MemtableLogs } from '../../../../store/embedded/blob/memtable-logs.ts';
+import { assertProperty } from '../../../random/assert-property.ts';
 
 const chunkOf = (logs: readonly string[]) => Buffer.from(logs.map((log) => `${log}\n`).join(''));
 
@@ -18,7 +19,7 @@ const log = fc.oneof(
 );
 
 test('every log is found by its sequence, however they come', () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fc.array(fc.array(log, { maxLength: 12 }), { maxLength: 3 }), { maxLength: 5 }), (journals) => {
       const memtableLogs = new MemtableLogs(new LogMemory());
       let sequence = FIRST;

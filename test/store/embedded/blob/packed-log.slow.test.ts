@@ -8,6 +8,7 @@ import type { EventStore } from '../../../../store/event-store.ts';
 import { type CanonicalEvent, canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { KNOWN_IN_TIME } from '../../../fixtures/known-in-time.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { assertAsyncProperty } from '../../../random/assert-property.ts';
 import { wholeFeed } from '../feed/whole-feed.ts';
 import { event, idsOf, inAnswerOrder, NOW, rowsPlan, storedIds } from '../stored-events.ts';
 
@@ -86,7 +87,7 @@ async function opened(dataDir: string) {
 
 test('a log that repeats the values of its event comes out as it went in, whatever they are', async () => {
   const events = fc.array(fc.record({ fields, log }), { minLength: 1, maxLength: 8 });
-  await fc.assert(
+  await assertAsyncProperty(
     fc.asyncProperty(events, async (given) => {
       await expectSameFlushed(given.map((one, index) => event(`e${index}`, NOW - index, { ...one.fields, log: one.log })));
     }),

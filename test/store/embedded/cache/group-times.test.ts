@@ -4,6 +4,7 @@ import type { TimeWindow } from '../../../../query/plan/search-plan.ts';
 import { TIMES_BELOW } from '../../../../sql/group-statements.ts';
 import { addToSparkline, bucketStarts, type GroupTimes, mergeTimes, TimesCollector } from '../../../../store/embedded/cache/group-times.ts';
 import { GroupFacts } from '../../../../store/embedded/search/group-facts.ts';
+import { assertProperty } from '../../../random/assert-property.ts';
 import { NOW } from '../stored-events.ts';
 
 const WIDEST_MS = 72 * 3_600_000 + 120_000;
@@ -38,7 +39,7 @@ const windowed = fc
   });
 
 test('times are counted into the bucket that each of them is in, whatever parts they come in', () => {
-  fc.assert(
+  assertProperty(
     fc.property(windowed, fc.nat({ max: 1_000 }), fc.nat({ max: 1_000 }), ({ window, buckets, early, late }, before, earlier) => {
       const merged = mergeTimes(collected(window.fromMs - before, early), collected(window.fromMs - earlier, late));
       const facts = new GroupFacts(buckets);

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
 import { type ExpiredWatermark, ExpiredWatermarks } from '../../../../store/embedded/catalog/expired-watermarks.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { assertProperty } from '../../../random/assert-property.ts';
 
 const anyDrop = fc.record({ zoneId: fc.integer({ min: 1, max: 4 }), sequence: fc.bigInt({ min: 1n, max: 30n }) });
 const anyRuns = fc.array(fc.uniqueArray(anyDrop, { minLength: 1, maxLength: 4, selector: ({ zoneId }) => zoneId }), { maxLength: 8 });
@@ -18,7 +19,7 @@ function droppedBy(runs: readonly (readonly Omit<ExpiredWatermark, 'run'>[])[]):
 }
 
 test('a reader has missed something exactly when a later run dropped something of its zones ahead of it; also after a restart', () => {
-  fc.assert(
+  assertProperty(
     fc.property(anyRuns, fc.array(anyReader, { maxLength: 10 }), (runs, readers) => {
       const all = droppedBy(runs);
       const expiredWatermarks = new ExpiredWatermarks();

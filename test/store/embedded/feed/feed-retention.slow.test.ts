@@ -4,6 +4,7 @@ import type { FeedPosition, FeedRequest } from '../../../../store/event-store.ts
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { KNOWN_IN_TIME } from '../../../fixtures/known-in-time.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { assertAsyncProperty } from '../../../random/assert-property.ts';
 import { event, HOUR, NOW } from '../stored-events.ts';
 import { wholeFeed } from './whole-feed.ts';
 
@@ -23,7 +24,7 @@ const anyEvents = fc.array(fc.record({ zone: fc.integer({ min: 1, max: 3 }), age
 const anyLife = fc.array(fc.record({ events: anyEvents, steps: fc.integer({ min: 0, max: 4 }) }), { minLength: 2, maxLength: 5 });
 
 test('a store tells exactly those readers that have missed events, and whoever starts over gets all that is left', async () => {
-  await fc.assert(
+  await assertAsyncProperty(
     fc.asyncProperty(anyLife, async (life) => {
       const dataDir = temporaryFolder();
       let now = NOW;

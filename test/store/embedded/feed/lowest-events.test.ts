@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LowestEvents, type PackedEvents, SPAN_NUMBERS } from '../../../../store/embedded/feed/lowest-events.ts';
 import { KNOWN_IN_TIME } from '../../../fixtures/known-in-time.ts';
+import { assertProperty } from '../../../random/assert-property.ts';
 
 const anyLength = fc.oneof(
   { weight: 20, arbitrary: fc.nat({ max: 300 }) },
@@ -29,7 +30,7 @@ function eventsIn({ count, after, sequences, bytes, spans }: PackedEvents) {
 }
 
 test('the lowest events are kept whole, as many as fit, whatever the order in which they and their logs come', () => {
-  fc.assert(
+  assertProperty(
     fc.property(anyEvents, fc.integer({ min: 1, max: 300_000 }), (lengths, maxBytes) => {
       const events = lengths.map(({ head, log, sortKey }, index) => {
         const text = String(index);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BudgetedCache } from '../../../../store/embedded/runtime/budgeted-cache.ts';
+import { assertProperty } from '../../../random/assert-property.ts';
 
 interface Entry {
   readonly key: string;
@@ -155,7 +156,7 @@ function take(
 }
 
 test('whatever happens to it, a cache holds what a plain list would, and says of every entry that leaves that it does', () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(anyStep, { maxLength: 80 }), (steps) => {
       const { cache, evicted } = cacheUnderTest();
       const plain = new PlainCache();

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RefCounted } from '../../../../store/embedded/runtime/ref-counted.ts';
+import { assertProperty } from '../../../random/assert-property.ts';
 
 test('in any order of users that come and go, it is freed once, with the last of them, and is of no use from then on', () => {
   const steps = fc.array(fc.constantFrom('acquire' as const, 'release' as const), { maxLength: 60 });
-  fc.assert(
+  assertProperty(
     fc.property(steps, (taken) => {
       let users = 1;
       let freed = 0;

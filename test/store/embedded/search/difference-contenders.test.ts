@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { contendersOf, firstIfCertain } from '../../../../store/embedded/search/difference-contenders.ts';
 import { byDifference, type FieldCounts, inOrder, type SelectedCount, type Sides } from '../../../../store/embedded/search/field-counts.ts';
+import { assertProperty } from '../../../random/assert-property.ts';
 
 /** Every value of a field with its counts, and of how many values the lists of the search and of its selection have the counts. */
 interface Field {
@@ -46,7 +47,7 @@ function firstByDifference({ all, known, knownSelected }: Field, limit: number):
 
 test('the first values are among the contenders, unless a value that is not known may be one of them', () => {
   let certain = 0;
-  fc.assert(
+  assertProperty(
     fc.property(fields, fc.integer({ min: 1, max: 6 }), (field, limit) => {
       const found = firstByDifference(field, limit);
       if (found !== undefined) {

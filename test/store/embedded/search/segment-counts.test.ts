@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import type { Predicate } from '../../../../query/plan/search-plan.ts';
 import { SegmentCounts } from '../../../../store/embedded/search/segment-counts.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { KNOWN_IN_TIME } from '../../../fixtures/known-in-time.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { assertAsyncProperty } from '../../../random/assert-property.ts';
 import { event, HOUR, NOW, rowsPlan } from '../stored-events.ts';
 
 const COUNTRIES = ['DE', 'FR', 'US'] as const;
@@ -11,45 +13,50 @@ const FIRST = NOW - 40 * HOUR;
 
 const from = (country: string): Predicate => ({ kind: 'equals', column: 'country', values: [country], folded: false });
 
+const search = fc.record({
+  country: fc.constantFrom(...COUNTRIES),
+  fromHour: fc.constantFrom(0, 3, 11, 12, 13.5),
+  hours: fc.constantFrom(1, 12, 20, 40),
+  page: fc.nat(3),
+});
+const round = fc.record({
+  step: fc.constantFrom('append', 'flush', 'merge'),
+  searches: fc.array(search, { minLength: 4, maxLength: 8 }),
+});
+
 test('searches that remember counts answer what others do, while windows move and events are stored, flushed and merged', async () => {
-  const remembering = await storeIn(temporaryFolder());
-  const counting = await storeIn(temporaryFolder(), { cachesCounts: false });
-  const both = [remembering, counting];
-  let stored = 0;
-  const steps = {
-    append: async () => {
-      const batch = Array.from({ length: 40 }, (_, index) => {
-        const number = stored + index;
-        return event(`e${number}`, FIRST + ((number * 7_919) % 2_400) * 60_000, { country: COUNTRIES[number % 3] });
-      });
-      stored += batch.length;
-      await Promise.all(both.map((store) => store.append(canonicalBatch(batch))));
-    },
-    flush: async () => {
-      await Promise.all(both.map((store) => store.flushNow()));
-    },
-    merge: async () => {
-      await Promise.all(both.map((store) => store.compactNow()));
-    },
-  };
-  const search = fc.record({
-    country: fc.constantFrom(...COUNTRIES),
-    fromHour: fc.constantFrom(0, 3, 11, 12, 13.5),
-    hours: fc.constantFrom(1, 12, 20, 40),
-    page: fc.nat(3),
-  });
-  const round = fc.record({
-    step: fc.constantFrom('append', 'flush', 'merge'),
-    searches: fc.array(search, { minLength: 4, maxLength: 8 }),
-  });
-  for (const { step, searches } of fc.sample(round, 40)) {
-    await steps[step as keyof typeof steps]();
-    for (const { country, fromHour, hours, page } of searches) {
-      const fromMs = FIRST + fromHour * HOUR;
-      const plan = rowsPlan({ window: { fromMs, toMs: fromMs + hours * HOUR }, where: from(country), page: { index: page, size: 7 } });
-      expect(await remembering.search(plan)).toEqual(await counting.search(plan));
+  const property = fc.asyncProperty(fc.array(round, { minLength: 40, maxLength: 40 }), async (rounds) => {
+    const remembering = await storeIn(temporaryFolder());
+    const counting = await storeIn(temporaryFolder(), { cachesCounts: false });
+    const both = [remembering, counting];
+    let stored = 0;
+    const steps = {
+      append: async () => {
+        const batch = Array.from({ length: 40 }, (_, index) => {
+          const number = stored + index;
+          return event(`e${number}`, FIRST + ((number * 7_919) % 2_400) * 60_000, { country: COUNTRIES[number % 3] });
+        });
+        stored += batch.length;
+        await Promise.all(both.map((store) => store.append(canonicalBatch(batch))));
+      },
+      flush: async () => {
+        await Promise.all(both.map((store) => store.flushNow()));
+      },
+      merge: async () => {
+        await Promise.all(both.map((store) => store.compactNow()));
+      },
+    };
+    for (const { step, searches } of rounds) {
+      await steps[step as keyof typeof steps]();
+      for (const { country, fromHour, hours, page } of searches) {
+        const fromMs = FIRST + fromHour * HOUR;
+        const plan = rowsPlan({ window: { fromMs, toMs: fromMs + hours * HOUR }, where: from(country), page: { index: page, size: 7 } });
+        expect(await remembering.search(plan)).toEqual(await counting.search(plan));
+      }
     }
-  }
+    await Promise.all(both.map((store) => store.close()));
+  });
+  await assertAsyncProperty(property, { numRuns: 1, ...KNOWN_IN_TIME });
 });
 
 test('what is remembered is told apart by zone and predicate, and the searches made last are kept', () => {

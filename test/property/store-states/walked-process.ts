@@ -1,7 +1,7 @@
-import { NO_BACKGROUND_JOBS_MS } from '../fixtures/temporary-store.ts';
-import type { RawEvent } from '../oracle/raw-event.ts';
-import { type RunningApp, startApp } from '../src/running-app.ts';
-import { appendEvents, NOW_MS } from './filled-store.ts';
+import { NO_BACKGROUND_JOBS_MS } from '../../fixtures/temporary-store.ts';
+import type { RawEvent } from '../../oracle/raw-event.ts';
+import { type RunningApp, startApp } from '../../src/running-app.ts';
+import { appendEvents, NOW_MS } from '../filled-store.ts';
 
 // The program of `walked-program.ts` in a process of its own. Its parent sends calls, one of which may be answered before an earlier one.
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
-import type { FeedFormatName } from '../../src/formats/feed-formats.ts';
+import type { FeedFormatName } from '../../../src/formats/feed-formats.ts';
 import { readFeedPages, readTail, runConsumer, type SeenEvent } from './event-readers.ts';
 import { expectEvents } from './expect-events.ts';
 import { type ZoneList, zoneLists } from './reader-draws.ts';

@@ -193,6 +193,35 @@ describe('the other rules of the house', () => {
   });
 });
 
+describe('what tests draw at random', () => {
+  const refused: readonly string[] = [
+    'export const id = Math.random();',
+    'export const draw = { random: Math.random };',
+    "import { randomBytes } from 'node:crypto';\nexport const noise = randomBytes(8);",
+    "import { randomUUID } from 'node:crypto';\nexport const id = randomUUID();",
+    "import { randomInt } from 'node:crypto';\nexport const ids = [1, 2].map(() => randomInt(8));",
+    "import crypto from 'node:crypto';\nexport const id = crypto.randomUUID();",
+    'export const noise = crypto.getRandomValues(new Uint8Array(8));',
+    'export const seed = Date.now();',
+    'export const options = { seed: Date.now() | 0 };',
+    'export const firstOf = (all: readonly string[]) => all[Date.now() % all.length];',
+    "import fc from 'fast-check';\nfc.assert(fc.property(fc.nat(), () => true));",
+    "import fc from 'fast-check';\nexport const details = fc.check(fc.property(fc.nat(), () => true));",
+  ];
+  const taken: readonly string[] = [
+    "import fc from 'fast-check';\nexport const holds = fc.property(fc.nat(), () => true);",
+    "import { seededBytes } from '../random/run-seed.ts';\nexport const noise = seededBytes(8);",
+    'export const options = { seed: 3, nowMs: Date.now() };',
+  ];
+
+  test('is refused where it does not come from the seed of the run', async () => {
+    const cases = [...refused, ...taken].map((text, index) => [`test/query/case-${index}.ts`, `${text}\n`] as const);
+    const found = (await lintFiles(new Map(cases))).filter(({ rule }) => rule === 'plugin');
+    expect(new Set(found.map(({ file }) => file))).toEqual(new Set(cases.slice(0, refused.length).map(([file]) => file)));
+    expect(found[0]?.message).toContain('test/random/run-seed.ts');
+  });
+});
+
 describe('the file names of a module', () => {
   const taken: readonly string[] = [
     'export const root = import.meta.dirname;',

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { RawEvent } from '../oracle/raw-event.ts';
+import type { RawEvent } from '../../oracle/raw-event.ts';
 import { AcceptedEvents, dayOfEvents } from './day-of-events.ts';
 import { WalkedProgram } from './walked-program.ts';
 

@@ -1,16 +1,15 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exploreOracle, zonesOracle } from '../oracle/explore-oracle.ts';
-import { matches, matchingEvents, searchOracle } from '../oracle/search-oracle.ts';
-import { killAll } from '../src/cli/cli-process.ts';
-import type { ZonesRequest } from './arbitrary-explore.ts';
-import type { ZoneRequest } from './arbitrary-request.ts';
-import { DAY_ZONES } from './day-of-events.ts';
+import { exploreOracle, zonesOracle } from '../../oracle/explore-oracle.ts';
+import { matches, matchingEvents, searchOracle } from '../../oracle/search-oracle.ts';
+import { assertAsyncProperty, type DataSet, dataSets } from '../../random/assert-property.ts';
+import { killAll } from '../../src/cli/cli-process.ts';
+import type { ZonesRequest } from '../arbitrary-explore.ts';
+import type { ZoneRequest } from '../arbitrary-request.ts';
+import { explore, searchZone, zonesWithEvents } from '../explore-reader.ts';
 import { beginExport, exportedEvents, readFeedPages, readTail, runConsumer } from './event-readers.ts';
 import { expectEvents } from './expect-events.ts';
-import { explore, searchZone, zonesWithEvents } from './explore-reader.ts';
-import { keepFailingSeed, readFailingSeeds } from './failing-seeds.ts';
 import {
   type ExportDraw,
   exploreDraws,
@@ -24,44 +23,6 @@ import {
 } from './reader-draws.ts';
 import { type EventSpread, STORE_STATES, StoreStates } from './store-states.ts';
 import { type TravellingReader, travellingReaders } from './travelling-readers.ts';
-
-/** With `STORE_STATES=large` there are more events, and more ways to spread them. */
-const IS_LARGE = process.env['STORE_STATES'] === 'large';
-
-/** Shrinking ends by then, and the failure is reported. */
-const LIMIT_MS = (IS_LARGE ? 3 : 1) * 540_000;
-
-const DAY_EVENTS = IS_LARGE ? 40_000 : 25_000;
-
-const DAY: EventSpread = {
-  name: `${DAY_EVENTS} events of a day in one flush`,
-  zones: DAY_ZONES,
-  hours: 24,
-  events: DAY_EVENTS,
-  later: 1_500,
-};
-const SPREADS: readonly EventSpread[] = [
-  DAY,
-  { name: 'a thousand events of three days in one flush', zones: DAY_ZONES, hours: 71, events: 1_000, later: 250 },
-  ...(IS_LARGE
-    ? [
-        // Beyond 100,000 events the store flushes by itself.
-        { ...DAY, name: '95,000 events of a day in one flush', events: 95_000, later: 20_000 },
-        // Zones with so many events, and hours, have segments of another layout.
-        {
-          ...DAY,
-          name: '60,000 events of four zones in two hours',
-          zones: DAY_ZONES.slice(0, 4),
-          hours: 2,
-          events: 60_000,
-          later: 5_000,
-          mayHaveNothingToMerge: true,
-        },
-      ]
-    : []),
-];
-
-const READERS = ['feed', 'tail', 'consumer', 'export', 'search', 'explore'] as const;
 
 /** No reader of small pages reads more of them. */
 const PAGES = 15;
@@ -143,23 +104,13 @@ function readersOf(states: StoreStates) {
 
 type Reader = ReturnType<typeof readersOf>[number];
 
-const keyOf = (spread: EventSpread, state: string, reader: string) => `store states, ${spread.name}, ${state}, ${reader}`;
+/** Shrinking ends by then, and the failure is reported. */
+const SHRUNK_IN_MS = 540_000;
 
-/** Asks at random, or where a walk that failed before is taken again only what failed then; a failure is kept for the next run. */
-async function checkReader({ property, runs }: Reader, key: string, dataSeed: number, isKnown: boolean): Promise<void> {
-  const known = readFailingSeeds(key).filter((failing) => failing.dataSeed === dataSeed);
-  const all = isKnown
-    ? known.map(({ seed, path }) => ({ seed, path, numRuns: 1, endOnFailure: true }))
-    : [{ numRuns: runs, interruptAfterTimeLimit: LIMIT_MS, markInterruptAsFailure: true }];
-  for (const parameters of all) {
-    const details = await fc.check(property as fc.IAsyncProperty<unknown>, parameters);
-    if (details.failed) {
-      if (details.counterexamplePath !== null) {
-        keepFailingSeed(key, { dataSeed, seed: details.seed, path: details.counterexamplePath });
-      }
-      throw new Error(`${key}: ${fc.defaultReportMessage(details)}`, { cause: details.errorInstance });
-    }
-  }
+function checkReader({ name, property, runs }: Reader, state: string, data: DataSet): Promise<void> {
+  const part = `${state}, ${name}`;
+  const inTime = { interruptAfterTimeLimit: SHRUNK_IN_MS, markInterruptAsFailure: true };
+  return assertAsyncProperty(property as fc.IAsyncProperty<[unknown]>, { data, part, numRuns: runs, ...inTime });
 }
 
 /** All at once, and all to their end: the state after this one is not entered before. */
@@ -170,58 +121,35 @@ async function allOf(work: readonly Promise<void>[]): Promise<void> {
   }
 }
 
-/** The requests to a store with one set of events, in all its states. */
-interface Walk {
-  readonly spread: EventSpread;
-  readonly name: string;
-  readonly dataSeed: number;
-  /** Only what failed before is asked again. */
-  readonly isKnown: boolean;
-  /** The last state that is entered. */
-  readonly until: number;
-}
+/** Tests that every reader has each event once and in order, in each state of a store with these events. */
+export function testEachState(spread: EventSpread): void {
+  describe.each(dataSets(`store states, ${spread.name}`, 1))(
+    `of ${spread.name} (seed $seed) every reader has each event once and in order`,
+    (data) => {
+      let states: StoreStates;
+      let travellers: readonly TravellingReader[];
 
-function knownWalks(spread: EventSpread): Walk[] {
-  const known = STORE_STATES.flatMap(({ name }, until) =>
-    READERS.flatMap((reader) => readFailingSeeds(keyOf(spread, name, reader)).map(({ dataSeed }) => ({ dataSeed, until }))),
-  );
-  return [...new Map(known.map(({ dataSeed, until }) => [dataSeed, until]))].map(([dataSeed, until]) => ({
-    ...{ spread, dataSeed, until },
-    name: `${spread.name}, which failed before`,
-    isKnown: true,
-  }));
-}
+      beforeAll(async () => {
+        states = await StoreStates.begin(spread, data.seed);
+        travellers = data.isKept ? [] : travellingReaders(data.seed);
+      });
 
-function newWalk(spread: EventSpread): Walk {
-  const dataSeed = Math.floor(Math.random() * 2 ** 31);
-  return { spread, dataSeed, name: spread.name, isKnown: false, until: STORE_STATES.length - 1 };
-}
+      afterAll(async () => {
+        await killAll();
+        await states.end();
+      });
 
-const WALKS = SPREADS.flatMap((spread) => [...knownWalks(spread), newWalk(spread)]);
-
-describe.each(WALKS)('of $name (seed $dataSeed) every reader has each event once and in order', ({ spread, dataSeed, isKnown, until }) => {
-  let states: StoreStates;
-  let travellers: readonly TravellingReader[];
-
-  beforeAll(async () => {
-    states = await StoreStates.begin(spread, dataSeed);
-    travellers = isKnown ? [] : travellingReaders(dataSeed);
-  });
-
-  afterAll(async () => {
-    await killAll();
-    await states.end();
-  });
-
-  test.each(STORE_STATES.slice(0, until + 1).map(({ name }, index) => ({ name, index })))(
-    '$name',
-    { timeout: LIMIT_MS + 60_000 },
-    async ({ name, index }) => {
-      await states.enter(index);
-      await allOf([
-        ...readersOf(states).map((reader) => checkReader(reader, keyOf(spread, name, reader.name), dataSeed, isKnown)),
-        ...travellers.map((traveller) => traveller.advance(states, until + 1 - index)),
-      ]);
+      test.each(STORE_STATES.map(({ name }, index) => ({ name, index })))(
+        '$name',
+        { timeout: SHRUNK_IN_MS + 60_000 },
+        async ({ name, index }) => {
+          await states.enter(index);
+          await allOf([
+            ...readersOf(states).map((reader) => checkReader(reader, name, data)),
+            ...travellers.map((traveller) => traveller.advance(states, STORE_STATES.length - index)),
+          ]);
+        },
+      );
     },
   );
-});
+}

@@ -1,5 +1,5 @@
-import { type OracleEvent, oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
-import { generateRawEvents, NOW_MS } from './filled-store.ts';
+import { type OracleEvent, oracleEvents, type RawEvent } from '../../oracle/raw-event.ts';
+import { generateRawEvents, NOW_MS } from '../filled-store.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;

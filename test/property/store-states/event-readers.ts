@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import type { FeedFormatName } from '../../src/formats/feed-formats.ts';
-import type { OracleConditions, OracleMatch } from '../oracle/search-oracle.ts';
-import { runCli } from '../src/cli/cli-process.ts';
+import type { FeedFormatName } from '../../../src/formats/feed-formats.ts';
+import type { OracleConditions, OracleMatch } from '../../oracle/search-oracle.ts';
+import { runCli } from '../../src/cli/cli-process.ts';
 import type { WalkedProgram } from './walked-program.ts';
 
 /** An event as a reader shows it. Formats leave out different parts of it. */

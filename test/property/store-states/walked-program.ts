@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { cursorText, feedPosition } from '../../store/embedded/feed/feed-positions.ts';
-import type { StoreStats } from '../../store/event-store.ts';
-import type { RawEvent } from '../oracle/raw-event.ts';
+import { cursorText, feedPosition } from '../../../store/embedded/feed/feed-positions.ts';
+import type { StoreStats } from '../../../store/event-store.ts';
+import type { RawEvent } from '../../oracle/raw-event.ts';
 import type { WalkedCall, WalkedReply, WalkedRequest } from './walked-process.ts';
 
 const PROCESS = fileURLToPath(new URL('walked-process.ts', import.meta.url));

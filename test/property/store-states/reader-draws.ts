@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { FEED_FORMAT_NAMES, type FeedFormatName } from '../../src/formats/feed-formats.ts';
-import type { OracleEvent } from '../oracle/raw-event.ts';
-import type { OracleConditions, OracleMatch } from '../oracle/search-oracle.ts';
-import { arbitraryExplore, type ZonesRequest } from './arbitrary-explore.ts';
-import { arbitraryMatch, arbitraryRequest, type ZoneRequest } from './arbitrary-request.ts';
+import { FEED_FORMAT_NAMES, type FeedFormatName } from '../../../src/formats/feed-formats.ts';
+import type { OracleEvent } from '../../oracle/raw-event.ts';
+import type { OracleConditions, OracleMatch } from '../../oracle/search-oracle.ts';
+import { arbitraryExplore, type ZonesRequest } from '../arbitrary-explore.ts';
+import { arbitraryMatch, arbitraryRequest, type ZoneRequest } from '../arbitrary-request.ts';
+import { NOW_MS } from '../filled-store.ts';
 import { DAY_ZONES, UNKNOWN_ZONES } from './day-of-events.ts';
 import type { ExportType } from './event-readers.ts';
-import { NOW_MS } from './filled-store.ts';
 
 export type ZoneList = readonly number[] | 'all';
 

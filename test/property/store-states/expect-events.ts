@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { OracleEvent } from '../oracle/raw-event.ts';
+import type { OracleEvent } from '../../oracle/raw-event.ts';
 import type { AcceptedEvent } from './day-of-events.ts';
 import type { SeenEvent, SeenPart } from './event-readers.ts';
 

@@ -1,0 +1,4 @@
+import { testEachState } from './every-reader.ts';
+import { BUSY_ZONES } from './spreads.ts';
+
+testEachState(BUSY_ZONES);

@@ -1,0 +1,4 @@
+import { testEachState } from './every-reader.ts';
+import { DAY } from './spreads.ts';
+
+testEachState(DAY);
