@@ -1,7 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { MOVED_CLOCK } from './test/fixtures/moved-clock.ts';
 import { propertyRuns } from './test/random/property-runs.ts';
+
+/** Tests of pure functions, which leave nothing behind in their process. */
+const PURE = ['test/query/**/*.test.ts', 'test/web/**/*.test.ts', 'test/src/formats/**/*.test.ts', 'test/docs/**/*.test.ts'];
 
 /** The main path of each command, in processes. */
 const PROCESS = 'test/**/*.process.test.ts';
@@ -25,6 +29,8 @@ const COMMON = {
   setupFiles: ['test/random/seed-setup.ts'],
   // Generous limits for what hangs, on a machine that is slow and busy with other things; no measurements.
   hookTimeout: 300_000,
+  // With MOVED_CLOCK_AT every file begins at this time of day.
+  execArgv: process.env['MOVED_CLOCK_AT'] === undefined ? [] : [`--import=${MOVED_CLOCK}`],
   expect: { poll: { timeout: 60_000 } },
   // One file more than there are cores, because many wait. Projects with equal numbers run together, and no core idles at the end of each.
   maxWorkers: availableParallelism() + 1,
@@ -34,7 +40,7 @@ const COMMON = {
  * Runs the files of these projects first, because they take longest: a run ends with short files, and with no core that idles beside a long
  * one.
  */
-const FIRST = ['property', 'broker'];
+const FIRST = ['property', 'broker', 'broker-slow'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -54,15 +60,19 @@ export default defineConfig({
           ...COMMON,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/broker/**', 'test/browser/**', 'test/property/**', 'test/readme/**', PROCESS, SLOW, LONG, NIGHTLY],
+          exclude: ['test/broker/**', 'test/browser/**', 'test/property/**', 'test/readme/**', ...PURE, PROCESS, SLOW, LONG, NIGHTLY],
           testTimeout: 120_000,
         },
+      },
+      {
+        // Files that share processes, because loading the same modules for each takes longer than their tests.
+        test: { ...COMMON, name: 'pure', include: PURE, exclude: [SLOW], isolate: false, testTimeout: 120_000 },
       },
       {
         test: { ...COMMON, name: 'process', include: [PROCESS], testTimeout: 120_000 },
       },
       {
-        test: { ...COMMON, name: 'slow', include: [SLOW], testTimeout: 300_000 },
+        test: { ...COMMON, name: 'slow', include: [SLOW], exclude: ['test/broker/**'], testTimeout: 300_000 },
       },
       {
         // Random requests against the slow oracle.
@@ -101,12 +111,22 @@ export default defineConfig({
         test: { ...COMMON, name: 'smoke', include: [SMOKE], testTimeout: 120_000 },
       },
       {
-        // A real Apache Kafka broker, which the files share: each has topics and groups of its own.
+        // A real Apache Kafka broker: the main path, with one kill.
         test: {
           ...COMMON,
           name: 'broker',
           include: ['test/broker/**/*.test.ts'],
-          exclude: [LONG],
+          exclude: [SLOW, LONG],
+          testTimeout: 300_000,
+          globalSetup: ['test/broker/broker-setup.ts'],
+        },
+      },
+      {
+        // All else of a broker, which the files share: each has topics and groups of its own.
+        test: {
+          ...COMMON,
+          name: 'broker-slow',
+          include: ['test/broker/**/*.slow.test.ts'],
           testTimeout: 600_000,
           globalSetup: ['test/broker/broker-setup.ts'],
         },

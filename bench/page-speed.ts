@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { startChromium } from '../test/browser/chromium.ts';
-import { pageClock } from '../test/browser/page-clock.ts';
+import { wrongClock } from '../test/browser/page-clock.ts';
 import { eventually } from '../test/fixtures/eventually.ts';
 import { BENCH_NOW_MS, inEmptyDataDir } from './events/event-file.ts';
 import { givenOptions } from './options.ts';
@@ -71,7 +71,7 @@ async function takeTurn(browser: Browser, url: string): Promise<Turn> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-US' });
   const page = await context.newPage();
   await page.addInitScript(WATCH);
-  await page.addInitScript(pageClock(BENCH_NOW_MS));
+  await page.addInitScript(wrongClock(BENCH_NOW_MS - Date.now()));
   await page.goto(`${url}/`);
   const first = await settled(page, 1);
   const weight = (await page.evaluate(`(() => {

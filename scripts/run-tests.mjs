@@ -24,7 +24,8 @@ const args = [
 const child = spawn(process.execPath, [...args, ...process.argv.slice(2)], {
   cwd: root,
   stdio: 'inherit',
-  env: { ...process.env, SHIELDLOG_TEST_SUMMARY: summaryFile },
+  // The programs that tests start are compiled once.
+  env: { NODE_COMPILE_CACHE: join(root, '.cache/node-compile'), ...process.env, SHIELDLOG_TEST_SUMMARY: summaryFile },
 });
 // An interrupted vitest ends the processes of its tests, such as a broker. A terminated one does not.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill('SIGINT'));

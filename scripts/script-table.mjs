@@ -20,13 +20,15 @@ export const SCRIPTS = {
   serve: { commands: [['node', 'src/main.ts', 'serve']] },
   // File names on the command line are relative to the folder of the caller, not to the checkout.
   shieldlog: { commands: [['node', 'src/main.ts']], callersFolder: true },
-  test: tests('unit', 'process', 'property', 'broker', 'smoke'),
-  'test:unit': tests('unit'),
-  'test:slow': tests('slow'),
+  test: tests('pure', 'unit', 'process', 'property', 'broker', 'smoke'),
+  'test:unit': tests('pure', 'unit'),
+  'test:slow': tests('slow', 'broker-slow'),
   'test:long': tests('long'),
   'test:e2e': tests('readme', 'browser'),
   'test:property': tests('property'),
   'test:nightly': tests('nightly'),
+  // The caller names the project.
+  'test:alone': tests(),
   fuzz: { commands: [['node', 'test/random/fuzz.ts']], packages: TEST_PACKAGES },
   screenshots: { commands: [['node', 'test/browser/screenshots.ts']] },
   check: { commands: [['tsc', '-p', '.'], ['tsc', '-p', 'web'], ['biome', 'ci', '.'], ['knip']] },

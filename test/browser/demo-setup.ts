@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { eventually } from '../fixtures/eventually.ts';
+import { MOVED_CLOCK } from '../fixtures/moved-clock.ts';
 import { addressOf, killAll, startCli } from '../src/cli/cli-process.ts';
 
 declare module 'vitest' {
@@ -14,6 +15,8 @@ declare module 'vitest' {
 
 /** Starts the program as `npm start` does, with the demo, which the tests share: they read, and write nothing to it. */
 export default async function setUpDemo(project: TestProject): Promise<() => Promise<void>> {
+  // The program, its pages and the tests have one clock.
+  if (process.env['MOVED_CLOCK_AT'] !== undefined) await import(MOVED_CLOCK);
   const folder = mkdtempSync(join(tmpdir(), 'shieldlog-demo-'));
   const program = startCli(['serve', '--port', '0', '--data-dir', folder, '--demo', 'true'], { MEMORY_LIMIT_MB: '1024' });
   const url = await addressOf(program);

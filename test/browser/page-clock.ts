@@ -8,18 +8,3 @@ export function wrongClock(offsetMs: number): string {
     };
   })();`;
 }
-
-/**
- * A script that makes the clock of a page show `timeMs` (Unix ms) at about now and go on from there, beside a program whose clock is moved,
- * too. The `Date` of the program's answers, which Node takes from the real clock, is moved as well.
- */
-export function pageClock(timeMs: number): string {
-  const offsetMs = timeMs - Date.now();
-  return `${wrongClock(offsetMs)}(() => {
-    const get = Headers.prototype.get;
-    Headers.prototype.get = function (name) {
-      const text = get.call(this, name);
-      return name !== 'date' || text === null ? text : new Date(Date.parse(text) + ${offsetMs}).toUTCString();
-    };
-  })();`;
-}

@@ -7,7 +7,7 @@ import { eventually } from '../fixtures/eventually.ts';
 import { movedClock } from '../fixtures/moved-clock.ts';
 import { addressOf, killAll, startCli } from '../src/cli/cli-process.ts';
 import { startChromium } from './chromium.ts';
-import { pageClock } from './page-clock.ts';
+import { wrongClock } from './page-clock.ts';
 import { PAGE } from './watched-page.ts';
 
 const FOLDER = join(import.meta.dirname, '../../docs/images');
@@ -67,7 +67,7 @@ async function takePicture(browser: Browser, url: string, picture: Picture): Pro
   const { name, query = '', width = 1280, height = 900, colorScheme = 'light', prepare } = picture;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, timezoneId: 'UTC', locale: 'en-GB' });
   const page = await context.newPage();
-  await page.addInitScript(pageClock(START_MS + 30_000));
+  await page.addInitScript(wrongClock(START_MS + 30_000 - Date.now()));
   await page.goto(`${url}${PAGE}?${query}`);
   await page.getByRole('region', { name: 'Fields' }).locator('button.value').first().waitFor();
   await prepare?.(page);

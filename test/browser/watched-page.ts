@@ -2,6 +2,7 @@ import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-c
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { startChromium } from './chromium.ts';
 import { undescribedRequests } from './described-requests.ts';
+import { wrongClock } from './page-clock.ts';
 
 /** The path of the page. */
 export const PAGE = '/';
@@ -29,6 +30,9 @@ export interface WatchedPage {
   /** How often a button of the mouse, a finger or a key went down since the page was loaded. */
   actions(): Promise<number>;
 }
+
+/** The clock of the tests, where it is moved, is that of the page, too. */
+const CLOCK = process.env['MOVED_CLOCK_MS'] === undefined ? '' : wrongClock(Number(process.env['MOVED_CLOCK_MS']));
 
 /** Counts what a person does, and tells what the policy refuses. Scripts of the page cannot make trusted events. */
 const WATCH = `
@@ -102,7 +106,7 @@ async function openPage(browser: Browser, url: string, options: PageOptions): Pr
     if (asked.origin !== origin) faults.push(`${request.url()} was asked for`);
     else if (['fetch', 'xhr', 'eventsource', 'ping'].includes(request.resourceType())) requests.push(request);
   });
-  await page.addInitScript(WATCH);
+  await page.addInitScript(CLOCK + WATCH);
   if (initScript !== undefined) await page.addInitScript(initScript);
   await page.goto(url);
   const questions = (): readonly AskedQuestion[] => {

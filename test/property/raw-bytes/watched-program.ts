@@ -9,6 +9,7 @@ import { migrate, openState } from '../../../edge/local/control-plane-state.ts';
 import { TOKEN_TABLES } from '../../../edge/local/database/access-tokens.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { clockAhead } from '../../fixtures/moved-clock.ts';
+import { programEnv } from '../../fixtures/program-env.ts';
 import { DefectLog } from './defect-log.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
@@ -50,7 +51,7 @@ function end(child: ChildProcess): string | null {
 export async function startWatchedProgram(nowMs: number): Promise<WatchedProgram> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-raw-bytes-'));
   const env = {
-    PATH: process.env['PATH'],
+    ...programEnv(),
     ...clockAhead(nowMs - Date.now()),
     PORT: '0',
     DATA_DIR: dataDir,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { eventually } from '../../fixtures/eventually.ts';
+import { programEnv } from '../../fixtures/program-env.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 
@@ -26,7 +27,7 @@ export function startPipeline(command: string, args: readonly string[], env: Rea
 }
 
 function started(program: string, args: readonly string[], env: Readonly<Record<string, string>>, input?: Uint8Array | string): CliProcess {
-  const child = spawn(program, args, { env: { PATH: process.env['PATH'], MEMORY_LIMIT_MB: '256', ...env } });
+  const child = spawn(program, args, { env: { ...programEnv(), MEMORY_LIMIT_MB: '256', ...env } });
   running.add(child);
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk) => {

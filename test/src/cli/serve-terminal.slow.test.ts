@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../fixtures/eventually.ts';
+import { programEnv } from '../../fixtures/program-env.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -33,7 +34,7 @@ afterEach(async () => {
 function startOnTerminal(env: Readonly<Record<string, string>>): Promise<number | null> {
   const command = ['exec', ...[process.execPath, join(ROOT, 'scripts/launch.mjs'), 'start'].map(quoted)].join(' ');
   const child = spawn('script', ['-qefc', command, '/dev/null'], {
-    env: { PATH: process.env['PATH'], TERM: 'xterm-256color', MEMORY_LIMIT_MB: '256', PORT: '0', DATA_DIR: join(folder, 'data'), ...env },
+    env: { ...programEnv(), TERM: 'xterm-256color', MEMORY_LIMIT_MB: '256', PORT: '0', DATA_DIR: join(folder, 'data'), ...env },
   });
   terminal = child;
   child.stdout.on('data', (chunk) => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { programEnv } from '../../fixtures/program-env.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 
@@ -22,7 +23,7 @@ export function startOnTerminal(
   { columns, env = {} }: { readonly columns: number; readonly env?: Readonly<Record<string, string>> },
 ): TerminalProcess {
   const command = `stty cols ${columns} rows 24; exec ${[process.execPath, MAIN, ...args].map(quoted).join(' ')}`;
-  const child = spawn('script', ['-qefc', command, '/dev/null'], { env: { PATH: process.env['PATH'], TERM: 'xterm-256color', ...env } });
+  const child = spawn('script', ['-qefc', command, '/dev/null'], { env: { ...programEnv(), TERM: 'xterm-256color', ...env } });
   let shown = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     shown += chunk;

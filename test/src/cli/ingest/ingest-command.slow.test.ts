@@ -9,7 +9,8 @@ import { recordingUpstream } from '../../../edge/upstreams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { ask, eventLine, lastHour, type RunningApp, search, startApp } from '../../running-app.ts';
-import { killAll, runCli, startPipeline } from '../cli-process.ts';
+import { killAll, startPipeline } from '../cli-process.ts';
+import { runHere } from '../command-run.ts';
 import { startOnTerminal } from '../terminal-process.ts';
 
 const KEY = 'key-of-every-zone-1';
@@ -40,7 +41,7 @@ const cursorIn = (shown: string): readonly string[] =>
   shown.split('\u001b').flatMap((sequence) => (sequence.startsWith('[?25') ? sequence.charAt(4) : []));
 
 const ingestCli = (args: readonly string[], input?: Uint8Array | string) =>
-  runCli(['ingest', '--url', app.url, ...args], { SHIELDLOG_ACCESS_KEY: KEY }, input);
+  runHere(['ingest', '--url', app.url, ...args], { SHIELDLOG_ACCESS_KEY: KEY }, input);
 
 const total = async (): Promise<number> => (await search(app, lastHour(), { accesskey: KEY })).body.total;
 
@@ -161,14 +162,14 @@ describe('shieldlog ingest', () => {
     const path = file('one.ndjson', eventLine());
     const rule = 'is not allowed: it has other characters; allowed: a key of printable ASCII characters without blanks\n';
     expect(await ingestCli(['--access-key', key, path])).toEqual({ status: 2, stdout: '', stderr: `shieldlog: --access-key ${rule}` });
-    const byVariable = await runCli(['ingest', '--url', app.url, path], { SHIELDLOG_ACCESS_KEY: key });
+    const byVariable = await runHere(['ingest', '--url', app.url, path], { SHIELDLOG_ACCESS_KEY: key });
     expect(byVariable).toEqual({ status: 2, stdout: '', stderr: `shieldlog: SHIELDLOG_ACCESS_KEY ${rule}` });
   });
 
   test('with an empty access key: an empty flag is wrong, an empty variable is an unset one', async () => {
     const path = file('one.ndjson', eventLine());
     expect(await ingestCli(['--access-key', '', path])).toMatchObject({ status: 2, stderr: expect.stringContaining('it is empty') });
-    const byVariable = await runCli(['ingest', '--url', app.url, path], { SHIELDLOG_ACCESS_KEY: '' });
+    const byVariable = await runHere(['ingest', '--url', app.url, path], { SHIELDLOG_ACCESS_KEY: '' });
     expect(byVariable).toMatchObject({ status: 1, stderr: expect.stringContaining('The AccessKey header is missing') });
   });
 
@@ -268,7 +269,7 @@ describe('shieldlog ingest of several files', () => {
 
   test('ends where the program takes nothing, and names what is left', async () => {
     const [one, two] = [file('one.ndjson', lines('a', 1)), file('two.ndjson', lines('b', 1))];
-    const { status, stderr } = await runCli(['ingest', '--url', app.url, one, two]);
+    const { status, stderr } = await runHere(['ingest', '--url', app.url, one, two]);
     const line = `shieldlog: ${one}: the program answered 401: The AccessKey header is missing`;
     expect([status, stderr]).toEqual([1, expect.stringMatching(`^${line}.*; not sent either: ${two}\n$`)]);
   });

@@ -9,7 +9,8 @@ import { recordingUpstream } from '../../../edge/upstreams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { eventLine, ingest, type RunningApp, startApp } from '../../running-app.ts';
-import { type CliProcess, killAll, runCli, startCli, startPipeline } from '../cli-process.ts';
+import { type CliProcess, killAll, startCli, startPipeline } from '../cli-process.ts';
+import { runHere } from '../command-run.ts';
 import { startOnTerminal } from '../terminal-process.ts';
 
 const KEY = 'key-of-two-zones-1';
@@ -48,7 +49,7 @@ afterEach(() => killAll());
 
 const ENV = { SHIELDLOG_ACCESS_KEY: KEY };
 const args = (...rest: readonly string[]) => ['export', '--url', app.url, ...rest];
-const exportCli = (...rest: readonly string[]) => runCli(args(...rest), ENV);
+const exportCli = (...rest: readonly string[]) => runHere(args(...rest), ENV);
 
 describe('shieldlog export', () => {
   test('writes what a search line finds in the zones of the key, as CSV that readers read', async () => {

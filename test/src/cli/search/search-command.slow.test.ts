@@ -5,7 +5,8 @@ import { MAX_ANSWER_BYTES } from '../../../../src/cli/search/program-requests.ts
 import { recordingUpstream } from '../../../edge/upstreams.ts';
 import { eventually } from '../../../fixtures/eventually.ts';
 import { ingest, type RunningApp, startApp } from '../../running-app.ts';
-import { killAll, runCli, startCli, startPipeline } from '../cli-process.ts';
+import { killAll, startCli, startPipeline } from '../cli-process.ts';
+import { runHere } from '../command-run.ts';
 import { startOnTerminal } from '../terminal-process.ts';
 
 const KEY = 'key-of-two-zones-1';
@@ -32,7 +33,7 @@ afterEach(() => killAll());
 
 const ENV = { SHIELDLOG_ACCESS_KEY: KEY };
 const args = (name: string, ...rest: readonly string[]) => [name, '--url', app.url, ...rest];
-const cli = (name: string, ...rest: readonly string[]) => runCli(args(name, ...rest), ENV);
+const cli = (name: string, ...rest: readonly string[]) => runHere(args(name, ...rest), ENV);
 const linesOf = (text: string): string[] => text.split('\n').filter(Boolean);
 
 /** Runs a command on a terminal; resolves with its lines, without styles. */
@@ -259,12 +260,12 @@ describe('pages, while events come in', () => {
   ])('of shieldlog %s %j go on with the flags that the last line names', async (name, flags) => {
     const given = [name, '--url', busy.url, '--columns', name === 'groups' ? 'ip' : 'logId', '--limit', '3'];
     given.push(...flags.map((text) => (text === '3 hours' ? new Date(firstAt - 3_600_000).toISOString() : text)));
-    const all = linesOf((await runCli([...given, '--limit', '500'])).stdout);
+    const all = linesOf((await runHere([...given, '--limit', '500'])).stdout);
     const shown: string[] = [];
     let next: readonly string[] | null = [];
     while (next !== null && shown.length < all.length) {
       given.push(...next);
-      const { stdout, stderr } = await runCli(given);
+      const { stdout, stderr } = await runHere(given);
       shown.push(...linesOf(stdout));
       next = /; (--page .*) has the next\n$/.exec(stderr)?.[1]?.split(' ') ?? null;
       await comeIn(Date.now());
@@ -276,7 +277,7 @@ describe('pages, while events come in', () => {
   test('of a window that has its end are named by their number alone', async () => {
     const to = new Date(firstAt + 1).toISOString();
     for (const flags of [[], ['--last', '1h'], ['--from', String(firstAt - 3_600_000)]]) {
-      const { stderr } = await runCli(['search', '--url', busy.url, '--limit', '3', '--to', to, ...flags]);
+      const { stderr } = await runHere(['search', '--url', busy.url, '--limit', '3', '--to', to, ...flags]);
       expect(stderr).toMatch(/: 1 to 3 of 7 events from \S+ to \S+; page 1 of 3; --page 2 has the next\n$/);
     }
   });
@@ -287,7 +288,7 @@ test('an answer that is too long to be held says so', async () => {
     response.writeHead(200, { 'content-type': 'application/json' });
     for (let sent = 0; sent <= MAX_ANSWER_BYTES; sent += 1024 * 1024) response.write(Buffer.alloc(1024 * 1024, ' '));
   });
-  const told = await runCli(['search', '--url', server.url]);
+  const told = await runHere(['search', '--url', server.url]);
   const line = `shieldlog: the answer is longer than ${MAX_ANSWER_BYTES} bytes; ask for fewer events with --limit\n`;
   expect(told).toEqual({ status: 1, stdout: '', stderr: line });
 });
@@ -298,7 +299,7 @@ test.each(['', '[', '{"rows":[{},"total":1}', '{"rows":null,"groups":null,"total
     await using server = await recordingUpstream((_request, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(body),
     );
-    const told = await runCli(['search', '--url', server.url]);
+    const told = await runHere(['search', '--url', server.url]);
     expect(told).toEqual({
       status: 1,
       stdout: '',
