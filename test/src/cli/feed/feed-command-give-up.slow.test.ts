@@ -70,9 +70,9 @@ const lastLine = (stderr: string): string => stderr.trim().split('\n').at(-1) ??
 describe('feed --once --give-up-after', () => {
   test.each(TROUBLES)('ends with status 1 and says what it waited for when the program %s', async (_what, port, failure) => {
     const url = `http://127.0.0.1:${await port()}`;
-    const { status, stderr } = await feed('--url', url, '--to', join(folder, 'out'), '--once', '--give-up-after', '2s');
+    const { status, stderr } = await feed('--url', url, '--to', join(folder, 'out'), '--once', '--give-up-after', '1s');
     expect(status).toBe(1);
-    expect(lastLine(stderr)).toContain(`shieldlog: the feed is given up after 2 s without progress; it waited for the feed of ${url}/`);
+    expect(lastLine(stderr)).toContain(`shieldlog: the feed is given up after 1 s without progress; it waited for the feed of ${url}/`);
     expect(lastLine(stderr)).toMatch(failure);
   });
 
@@ -82,26 +82,26 @@ describe('feed --once --give-up-after', () => {
     ).filter(([scheme, what]) => scheme !== 'syslog+tcp' || what === 'is away' || what === 'hangs'),
   )('ends with status 1 and says what it waited for when the target by %s %s', async (scheme, _what, port, failure) => {
     const to = `${scheme}://127.0.0.1:${await port()}`;
-    const { status, stderr } = await feed('--url', app.url, '--to', to, '--once', '--give-up-after', '2s');
+    const { status, stderr } = await feed('--url', app.url, '--to', to, '--once', '--give-up-after', '1s');
     expect(status).toBe(1);
-    expect(lastLine(stderr)).toMatch(/^shieldlog: the feed is given up after 2 s without progress; it waited for .*127\.0\.0\.1/);
+    expect(lastLine(stderr)).toMatch(/^shieldlog: the feed is given up after 1 s without progress; it waited for .*127\.0\.0\.1/);
     expect(lastLine(stderr)).toMatch(failure);
   });
 
   test('holds without --once too', async () => {
     const url = `http://127.0.0.1:${await nobody()}`;
-    const { status, stderr } = await feed('--url', url, '--to', join(folder, 'out'), '--give-up-after', '2s');
-    expect([status, lastLine(stderr)]).toEqual([1, expect.stringContaining('the feed is given up after 2 s without progress')]);
+    const { status, stderr } = await feed('--url', url, '--to', join(folder, 'out'), '--give-up-after', '1s');
+    expect([status, lastLine(stderr)]).toEqual([1, expect.stringContaining('the feed is given up after 1 s without progress')]);
   });
 
   test('ends with status 1 when nobody reads what it writes to a pipe', async () => {
     for (let index = 0; index < 5; index += 1)
       await ingest(app, eventLine({ logId: `large ${index}`, log: { padding: 'x'.repeat(200_000) } }));
-    const { child, stderr } = startCli(args('--url', app.url, '--to', '-', '--once', '--give-up-after', '2s'));
+    const { child, stderr } = startCli(args('--url', app.url, '--to', '-', '--once', '--give-up-after', '1s'));
     child.stdout?.pause();
     const [status] = await once(child, 'exit');
     child.stdout?.resume();
-    expect([status, lastLine(stderr())]).toEqual([1, expect.stringContaining('is given up after 2 s without progress; it waited for ')]);
+    expect([status, lastLine(stderr())]).toEqual([1, expect.stringContaining('is given up after 1 s without progress; it waited for ')]);
   });
 
   test('waits through trouble that passes', async () => {
