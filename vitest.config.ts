@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { MOVED_CLOCK } from './test/fixtures/moved-clock.ts';
 import { propertyRuns } from './test/random/property-runs.ts';
+import { runSeed } from './test/random/run-seed.ts';
 
 /** Tests of pure functions, which leave nothing behind in their process. */
 const PURE = ['test/query/**/*.test.ts', 'test/web/**/*.test.ts', 'test/src/formats/**/*.test.ts', 'test/docs/**/*.test.ts'];
@@ -52,7 +53,11 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongestFirst },
+    // With SHUFFLED the files, and the tests in each, come in an order that the seed of the run decides.
+    sequence:
+      process.env['SHUFFLED'] === undefined
+        ? { sequencer: LongestFirst }
+        : { shuffle: { files: true, tests: true }, seed: Math.abs(runSeed()) },
     projects: [
       {
         // The tests that need neither a Kafka broker nor a process of their own: query, sql, store, HTTP.

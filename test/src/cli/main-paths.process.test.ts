@@ -1,12 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../fixtures/eventually.ts';
 import { idsIn } from '../sinks/sample-events.ts';
 import { addressOf, type CliProcess, killAll, runCli, startCli } from './cli-process.ts';
-
-// Each command once as a process of its own, against one program that is killed in the middle.
 
 let folder: string;
 let program: CliProcess;
@@ -45,68 +43,70 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('ingest stores the events of a file and of standard input, each once', async () => {
-  const file = join(folder, 'events.ndjson');
-  expect(await run(['ingest', '--url', url, file])).toMatch(/accepted 8\b/);
-  expect(await run(['ingest', '--url', url, file])).toContain('accepted 8 (8 stored already)');
-  expect(await run(['ingest', '--url', url, '-'], {}, `${event(8)}\n${event(9)}\n`)).toMatch(/accepted 2\b/);
-});
-
-test('serve has its events again after a kill, and ends with status 0 where it is asked to', async () => {
-  program.child.kill('SIGKILL');
-  await program.ended;
-  await serve();
-  program.child.kill('SIGTERM');
-  expect(await program.ended).toBe(0);
-  await serve();
-  expect(idsIn(await run(['search', '--url', url]))).toHaveLength(10);
-});
-
-test('search finds rows, and groups counts them', async () => {
-  expect(idsIn(await run(['search', '--url', url, 'action:logged']))).toEqual(['e9', 'e6', 'e3', 'e0']);
-  const groups = (await run(['groups', '--url', url, '--group-by', 'action'])).trim().split('\n');
-  expect(groups.map((line) => JSON.parse(line)).map(({ key, count }) => [key.action, count])).toEqual([
-    ['blocked', 6],
-    ['logged', 4],
-  ]);
-});
-
-test('export writes what is found to a file', async () => {
-  const file = join(folder, 'export.ndjson');
-  await run(['export', '--url', url, '--output', file, 'ip:192.0.2.4/31']);
-  expect(idsIn(readFileSync(file, 'utf8'))).toEqual(['e5', 'e4']);
-});
-
-test('tail shows events as they come in', async () => {
-  const tail = startCli(['tail', '--url', url, '--last', '5m']);
-  await eventually('the newest event is shown', () => idsIn(tail.stdout()).includes('e9'));
-  await run(['ingest', '--url', url, '-'], {}, `${event(10)}\n`);
-  await eventually('the next is shown', () => idsIn(tail.stdout()).includes('e10'));
-  tail.child.kill('SIGINT');
-  await tail.ended;
-  expect(idsIn(tail.stdout())).toEqual(Array.from({ length: 11 }, (_, index) => `e${index}`));
-});
-
-test('feed delivers every event to a file once, over a restart of its own', async () => {
-  const file = join(folder, 'feed.ndjson');
-  const feed = () => run(['feed', '--url', url, '--zone', '7', '--to', file, '--once'], { XDG_STATE_HOME: join(folder, 'state') });
-  await feed();
-  await run(['ingest', '--url', url, '-'], {}, `${event(11)}\n`);
-  await feed();
-  expect(idsIn(readFileSync(file, 'utf8'))).toEqual(Array.from({ length: 12 }, (_, index) => `e${index}`));
-});
-
-test('tokens makes a token with which the database answers', async () => {
-  const [line = ''] = (await run(['tokens', 'generate', '--data-dir', join(folder, 'data')])).split('\n');
-  const [kind, token] = line.split('\t');
-  expect(kind).toBe('full-access');
-  const answer = await fetch(`${url}/v2/pipeline`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify({ requests: [{ type: 'execute', stmt: { sql: 'SELECT 1' } }, { type: 'close' }] }),
+describe('each command as a process, against one program that is killed in the middle', { shuffle: false }, () => {
+  test('ingest stores the events of a file and of standard input, each once', async () => {
+    const file = join(folder, 'events.ndjson');
+    expect(await run(['ingest', '--url', url, file])).toMatch(/accepted 8\b/);
+    expect(await run(['ingest', '--url', url, file])).toContain('accepted 8 (8 stored already)');
+    expect(await run(['ingest', '--url', url, '-'], {}, `${event(8)}\n${event(9)}\n`)).toMatch(/accepted 2\b/);
   });
-  expect([answer.status, ((await answer.json()) as { readonly results: readonly unknown[] }).results]).toEqual([
-    200,
-    [expect.objectContaining({ type: 'ok' }), expect.objectContaining({ type: 'ok' })],
-  ]);
+
+  test('serve has its events again after a kill, and ends with status 0 where it is asked to', async () => {
+    program.child.kill('SIGKILL');
+    await program.ended;
+    await serve();
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
+    await serve();
+    expect(idsIn(await run(['search', '--url', url]))).toHaveLength(10);
+  });
+
+  test('search finds rows, and groups counts them', async () => {
+    expect(idsIn(await run(['search', '--url', url, 'action:logged']))).toEqual(['e9', 'e6', 'e3', 'e0']);
+    const groups = (await run(['groups', '--url', url, '--group-by', 'action'])).trim().split('\n');
+    expect(groups.map((line) => JSON.parse(line)).map(({ key, count }) => [key.action, count])).toEqual([
+      ['blocked', 6],
+      ['logged', 4],
+    ]);
+  });
+
+  test('export writes what is found to a file', async () => {
+    const file = join(folder, 'export.ndjson');
+    await run(['export', '--url', url, '--output', file, 'ip:192.0.2.4/31']);
+    expect(idsIn(readFileSync(file, 'utf8'))).toEqual(['e5', 'e4']);
+  });
+
+  test('tail shows events as they come in', async () => {
+    const tail = startCli(['tail', '--url', url, '--last', '5m']);
+    await eventually('the newest event is shown', () => idsIn(tail.stdout()).includes('e9'));
+    await run(['ingest', '--url', url, '-'], {}, `${event(10)}\n`);
+    await eventually('the next is shown', () => idsIn(tail.stdout()).includes('e10'));
+    tail.child.kill('SIGINT');
+    await tail.ended;
+    expect(idsIn(tail.stdout())).toEqual(Array.from({ length: 11 }, (_, index) => `e${index}`));
+  });
+
+  test('feed delivers every event to a file once, over a restart of its own', async () => {
+    const file = join(folder, 'feed.ndjson');
+    const feed = () => run(['feed', '--url', url, '--zone', '7', '--to', file, '--once'], { XDG_STATE_HOME: join(folder, 'state') });
+    await feed();
+    await run(['ingest', '--url', url, '-'], {}, `${event(11)}\n`);
+    await feed();
+    expect(idsIn(readFileSync(file, 'utf8'))).toEqual(Array.from({ length: 12 }, (_, index) => `e${index}`));
+  });
+
+  test('tokens makes a token with which the database answers', async () => {
+    const [line = ''] = (await run(['tokens', 'generate', '--data-dir', join(folder, 'data')])).split('\n');
+    const [kind, token] = line.split('\t');
+    expect(kind).toBe('full-access');
+    const answer = await fetch(`${url}/v2/pipeline`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ requests: [{ type: 'execute', stmt: { sql: 'SELECT 1' } }, { type: 'close' }] }),
+    });
+    expect([answer.status, ((await answer.json()) as { readonly results: readonly unknown[] }).results]).toEqual([
+      200,
+      [expect.objectContaining({ type: 'ok' }), expect.objectContaining({ type: 'ok' })],
+    ]);
+  });
 });
