@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join, relative } from 'node:path';
+import { clockEnv } from '../fixtures/program-env.ts';
 import { type Instruction, readContextFilter, readDockerfile } from './dockerfile.ts';
 
 /** The user `node` of the official images. */
@@ -37,9 +38,9 @@ export class ImageLayout {
     execFileSync('chmod', ['-R', 'a-w', this.#folder]);
   }
 
-  /** Runs a command as in the container: the image's folder, variables and user, and nothing of this process's environment. */
+  /** Runs a command as in the container: the image's folder, variables and user, and of this process's environment the clock alone. */
   start([name = '', ...args]: readonly string[], variables: Variables = {}): ChildProcess {
-    return spawn(name, args, { cwd: this.#folder, env: { ...this.#env, PATH: this.#path(), ...variables }, ...user });
+    return spawn(name, args, { cwd: this.#folder, env: { ...this.#env, ...clockEnv(), PATH: this.#path(), ...variables }, ...user });
   }
 
   remove(): void {
