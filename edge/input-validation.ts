@@ -100,8 +100,6 @@ function describe({ instancePath, keyword, params, message, data }: Failure): { 
   switch (keyword) {
     case 'required':
       return { field: inside(path, params['missingProperty']), message: 'is missing' };
-    case 'additionalProperties':
-      return { field: inside(path, params['additionalProperty']), message: 'is not a parameter of this operation' };
     case 'enum':
       return { field: path, message: `${shown(data)} is not allowed; allowed: ${(params['allowedValues'] as unknown[]).join(', ')}` };
     default:
@@ -117,6 +115,17 @@ export function invalidInput(failures: readonly unknown[], part: string): EdgeEr
   const [first] = errors;
   const text = first === undefined ? `The ${part} is not valid` : `${first.field}: ${first.message}`;
   return new EdgeError(400, 'request.invalid', text, { errors });
+}
+
+/**
+ * The query parameters that the schema names, because clients add some of their own to every request. One that is empty counts as absent
+ * unless it is required.
+ */
+export function knownQuery(query: Readonly<Record<string, unknown>>, schema: JsonSchema): Record<string, unknown> {
+  const { properties, required } = schema as { readonly properties: object; readonly required: readonly string[] };
+  const isKnown = ([name, value]: readonly [string, unknown]): boolean =>
+    Object.hasOwn(properties, name) && (value !== '' || required.includes(name));
+  return Object.fromEntries(Object.entries(query).filter(isKnown));
 }
 
 /** Turns decimal digits into numbers where the schema wants an integer. Everything else stays a text, which the validator refuses. */

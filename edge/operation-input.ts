@@ -12,7 +12,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { BodyThread, LARGE_BODY_FROM_BYTES, ValidatedBody } from './body-thread.ts';
 import { EdgeError } from './edge-error.ts';
 import { errorBody } from './error-shapes.ts';
-import { invalidInput, parseJsonBody, requireBodyType, validatorOf, withNumbers } from './input-validation.ts';
+import { invalidInput, knownQuery, parseJsonBody, requireBodyType, validatorOf, withNumbers } from './input-validation.ts';
 import type { JsonSchema } from './operations/json-schema.ts';
 import type { Operation } from './operations/operation.ts';
 
@@ -131,7 +131,7 @@ async function prepare(request: FastifyRequest): Promise<void> {
   const { operation } = request.routeOptions.config;
   if (operation === undefined) return;
   request.params = withNumbers(request.params as Record<string, unknown>, operation.params);
-  request.query = withNumbers(request.query as Record<string, unknown>, operation.query);
+  request.query = withNumbers(knownQuery(request.query as Record<string, unknown>, operation.query), operation.query);
 }
 
 /**

@@ -208,6 +208,20 @@ const UNKNOWN_APPLICATION: ErrorExample = {
   request: { params: { appId: 'nobody' } },
 };
 
+const WRONG_APPLICATION: ErrorExample = {
+  key: 'request.invalid',
+  field: 'appId',
+  message: 'appId: "a.b" must match pattern "^[A-Za-z0-9_-]{1,128}$"',
+  request: { params: { appId: 'a.b' } },
+};
+
+const WRONG_GRANULARITY: ErrorExample = {
+  key: 'request.invalid',
+  field: 'granularity',
+  message: 'granularity: "Weekly" is not allowed; allowed: Daily, Hourly, Minute',
+  request: { query: { granularity: 'Weekly' } },
+};
+
 export const CONTAINERS: OperationGroup = {
   tag: 'Containers',
   about: 'Applications and nodes',
@@ -222,7 +236,7 @@ export const CONTAINERS: OperationGroup = {
       params: APP_PATH,
       query: STATISTICS_QUERY,
       answer: STATISTICS,
-      errors: { 404: UNKNOWN_APPLICATION },
+      errors: { 400: WRONG_GRANULARITY, 404: UNKNOWN_APPLICATION },
       example: { params: { appId: 'demo-shop' }, query: { granularity: 'Minute' }, answer: STATISTICS_EXAMPLE },
     }),
     defineOperation({
@@ -233,7 +247,7 @@ export const CONTAINERS: OperationGroup = {
       path: '/mc/apps/:appId/overview',
       params: APP_PATH,
       answer: OVERVIEW,
-      errors: { 404: UNKNOWN_APPLICATION },
+      errors: { 400: WRONG_APPLICATION, 404: UNKNOWN_APPLICATION },
       example: { params: { appId: 'demo-shop' }, answer: OVERVIEW_EXAMPLE },
     }),
     defineOperation({
@@ -245,6 +259,7 @@ export const CONTAINERS: OperationGroup = {
       params: {},
       query: NODES_QUERY,
       answer: NODES,
+      errors: { 400: { key: 'request.invalid', field: 'limit', message: 'limit: 0 must be >= 1', request: { query: { limit: 0 } } } },
       example: {
         query: { limit: 2 },
         answer: { items: ['198.51.100.10', '2001:db8:0:1::1'], meta: { totalItems: 48 }, cursor: 'bm9kZToy' },

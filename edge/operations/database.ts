@@ -156,7 +156,7 @@ export const DATABASE: OperationGroup = {
       errorShape: 'pipeline',
       params: {},
       answer: PROTOCOL,
-      errorStatuses: [400, 403, 502, 503, 504],
+      errorStatuses: [403, 502, 503, 504],
       idempotent: true,
       example: { answer: { version: 2 } },
     }),

@@ -13,9 +13,9 @@ export function input(properties: Properties, required: readonly string[]): Json
   return { type: 'object', properties, required };
 }
 
-/** Query parameters. Others are refused. */
+/** Query parameters. Others are passed over (`knownQuery`). */
 export function queryOf(properties: Properties, required: readonly string[] = []): JsonSchema {
-  return { type: 'object', properties, required, additionalProperties: false };
+  return { type: 'object', properties, required };
 }
 
 export function listOf(items: JsonSchema): JsonSchema {

@@ -49,7 +49,7 @@ export interface OperationExample {
 /** An error that only this operation answers, as the interface's description shows it. */
 export interface ErrorExample extends Pick<ErrorFacts, 'key' | 'message' | 'field'> {
   /** Replaces parts of the operation's example, so that the answer is this error. The tests send it. */
-  readonly request?: Partial<Pick<OperationExample, 'params' | 'body'>>;
+  readonly request?: Partial<Pick<OperationExample, 'params' | 'query' | 'body'>>;
 }
 
 /** One operation beside the search. The proxy, the local control plane, the interface's description and the tests read this row. */
@@ -69,7 +69,7 @@ export interface Operation {
   readonly errorShape: ErrorShape;
   /** An object schema with one property for each placeholder of the path. */
   readonly params: JsonSchema;
-  /** An object schema; properties that it does not name are refused. */
+  /** An object schema. Parameters that it does not name are passed over, and not handed on. */
   readonly query: JsonSchema;
   /** Null: no body is taken. */
   readonly body: JsonSchema | null;

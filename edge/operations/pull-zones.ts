@@ -92,6 +92,10 @@ export const PULL_ZONES: OperationGroup = {
       answer: TEXT,
       errorStatuses: [400, 404, 500, 503],
       errors: {
+        400: {
+          key: 'request.malformed',
+          message: '/.well-known/acme-challenge/%ff is not a path: each % must begin an escape such as %2F, and the escapes must be UTF-8',
+        },
         404: {
           key: 'route.not_found',
           message: 'There is nothing at GET /.well-known/acme-challenge/unknown',

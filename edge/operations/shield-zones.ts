@@ -14,7 +14,7 @@ import {
   TIME,
   YES_OR_NO,
 } from './json-schema.ts';
-import { ANY_JSON_BODY, defineOperation, LARGE_BODY_BYTES, type OperationGroup, ZONE_PATH } from './operation.ts';
+import { ANY_JSON_BODY, defineOperation, type ErrorExample, LARGE_BODY_BYTES, type OperationGroup, ZONE_PATH } from './operation.ts';
 
 const API_GUARDIAN_INPUT = input(
   {
@@ -211,6 +211,12 @@ const TOTALS = {
 
 const SHIELD_ROW = { key: 'access-and-zone', errorShape: 'problem', idempotent: true } as const;
 
+const WRONG_ZONE: ErrorExample = {
+  key: 'request.invalid',
+  field: 'shieldZoneId',
+  message: 'shieldZoneId: "seven" is not a whole number -2147483648..2147483647',
+};
+
 export const SHIELD_ZONES: OperationGroup = {
   tag: 'Shield zones',
   about: 'API Guardian, bots and access lists',
@@ -278,6 +284,7 @@ export const SHIELD_ZONES: OperationGroup = {
       params: { ...ZONE_PATH, id: ID },
       answer: ACCESS_LIST,
       errors: {
+        400: { ...WRONG_ZONE, request: { params: { shieldZoneId: 'seven', id: 10 } } },
         404: {
           key: 'accessList.not_found',
           field: 'id',
@@ -312,6 +319,7 @@ export const SHIELD_ZONES: OperationGroup = {
       errorShape: 'status',
       params: ZONE_PATH,
       answer: API_GUARDIAN_METRICS,
+      errors: { 400: { ...WRONG_ZONE, request: { params: { shieldZoneId: 'seven' } } } },
       example: {
         params: { shieldZoneId: 7 },
         answer: { error: SUCCESS, data: { ...TOTALS, overviewPastTwentyEightDays: { '2026-01-01': DAY } } },

@@ -80,7 +80,10 @@ interface StatusWords {
 const STATUS_WORDS: Readonly<Record<number, StatusWords>> = {
   400: {
     description: 'The request is wrong',
-    facts: () => ({ key: 'request.invalid', field: 'nonsense', message: 'nonsense: is not a parameter of this operation' }),
+    facts: ({ name, body }) => {
+      if (body === null) throw new Error(`${name} may be answered with 400, takes no body, and has no example of it in the table`);
+      return { key: 'request.malformed', field: 'body', message: 'The body is missing' };
+    },
   },
   401: {
     description: 'The access key is missing or unknown',

@@ -1,7 +1,7 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { pino } from 'pino';
 import type { Operation } from '../../../edge/operations/operation.ts';
-import { OPERATIONS } from '../../../edge/operations/operations.ts';
+import { COMPANIONS, OPERATIONS } from '../../../edge/operations/operations.ts';
 import { type ProxyOptions, proxy } from '../../../edge/proxy/proxy.ts';
 import type { UpstreamTarget } from '../../../edge/proxy/upstream-request.ts';
 
@@ -26,7 +26,7 @@ export async function startProxy({ target, deadlines, ...options }: ProxyAppOpti
     routerOptions: { maxParamLength: 16 * 1024 },
   });
   await app.register(proxy, {
-    operations: OPERATIONS.map((row) => (deadlines === undefined ? row : { ...row, deadlines })),
+    operations: [...OPERATIONS, ...COMPANIONS].map((row) => (deadlines === undefined ? row : { ...row, deadlines })),
     upstreamOf: () => ({ headers: {}, passes: [], ...target }),
     authorize: () => {},
     translateError: () => null,

@@ -17,14 +17,13 @@ const pendingFile: Driver = async ({ open }) => {
 export const COMPANION_DRIVERS: Drivers = {
   getHttpChallenge: {
     200: pendingFile,
-    400: answered({ ...UNKNOWN_FILE, path: `${UNKNOWN_FILE.path}?nonsense=1` }),
+    400: answered({ ...UNKNOWN_FILE, path: '/.well-known/acme-challenge/%ff' }),
     404: answered(UNKNOWN_FILE),
     500: whileBroken(UNKNOWN_FILE),
     503: whileStopping(UNKNOWN_FILE),
   },
   getDatabaseProtocol: {
     200: answered(PROTOCOL),
-    400: answered({ ...PROTOCOL, path: `${PROTOCOL.path}?nonsense=1` }),
     403: fromForeignPage(PROTOCOL),
     502: whileUnreachable(PROTOCOL),
     503: whileStopping(PROTOCOL),

@@ -56,15 +56,13 @@ function defect(row: Operation): Driver {
 
 function driversOf(row: Operation): Readonly<Record<number, Driver>> {
   const call = exampleCall(row);
-  const withNonsense = { ...call, path: `${call.path}${call.path.includes('?') ? '&' : '?'}nonsense=1` };
-  const ofBody = { 408: bodyTooLate(call), 413: bodyTooLarge(call), 415: ofWrongType(call) };
+  const ofBody = { 400: answered({ ...call, body: '' }), 408: bodyTooLate(call), 413: bodyTooLarge(call), 415: ofWrongType(call) };
   return {
     [row.status]: succeed(row),
-    400: answered(withNonsense),
     401: withoutKey({ ...call, headers: JSON_TYPE }),
     403: fromForeignPage(call),
-    ...ownErrors(row),
     ...(row.body === null ? {} : ofBody),
+    ...ownErrors(row),
     500: defect(row),
     502: whileUnreachable(call),
     503: whileStopping(call),
