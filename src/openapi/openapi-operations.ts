@@ -43,6 +43,7 @@ function parametersOf({ params, query, example }: Operation): readonly object[] 
       name,
       in: where,
       required: required.includes(name),
+      ...(where === 'query' && !required.includes(name) ? { allowEmptyValue: true } : {}),
       ...(description === undefined ? {} : { description }),
       schema,
       ...(Object.hasOwn(values, name) ? { example: values[name] } : {}),

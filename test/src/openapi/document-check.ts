@@ -25,6 +25,7 @@ export interface DescribedOperation {
     readonly name: string;
     readonly in: 'path' | 'query';
     readonly required?: boolean;
+    readonly allowEmptyValue?: boolean;
     readonly schema: object;
     readonly example?: unknown;
   }[];

@@ -64,6 +64,28 @@ describe('a choice has the values that the document says', () => {
   });
 });
 
+describe('a parameter may be empty where the document says so, and counts as absent', () => {
+  const maybeEmpty = DESCRIBED_OPERATIONS.flatMap((operation) =>
+    (operation.parameters ?? [])
+      .filter(({ allowEmptyValue }) => allowEmptyValue === true)
+      .map(({ name }) => [operation.operationId, name, operation] as const),
+  );
+
+  test.each(maybeEmpty)('%s: %s', async (_id, name, operation) => {
+    expect((await ask(operation, name, '')).status).toBe(200);
+  });
+
+  test('and it says so of those that may be left out', () => {
+    const names = maybeEmpty.map(([id, name]) => `${id} ${name}`);
+    expect(names).toEqual([
+      'getApplicationStatistics fromDate',
+      'getApplicationStatistics toDate',
+      'listNodes nextCursor',
+      'listNodes limit',
+    ]);
+  });
+});
+
 describe('a body of another type is refused, with the types of the document', () => {
   const taking = DESCRIBED_OPERATIONS.filter(({ requestBody }) => requestBody !== undefined);
 
