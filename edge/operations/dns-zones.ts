@@ -38,16 +38,17 @@ export const RECORD_TYPES = {
   TLSA: 15,
 } as const;
 
-const RECORD_TYPE: JsonSchema = {
-  type: 'integer',
-  minimum: 0,
-  maximum: Math.max(...Object.values(RECORD_TYPES)),
-  description: namesOf(RECORD_TYPES),
-};
+export const MONITOR_TYPES = { None: 0, Ping: 1, Http: 2, Monitor: 3 } as const;
+export const SMART_ROUTING_TYPES = { None: 0, Latency: 1, Geolocation: 2 } as const;
+
+/** Numbers from 0 on that have names. Null may stand for them in a request, which an `enum` would not let it. */
+function namedFromZero(numbers: Readonly<Record<string, number>>): JsonSchema {
+  return { type: 'integer', minimum: 0, maximum: Math.max(...Object.values(numbers)), description: namesOf(numbers) };
+}
 
 /** The fields of a record in an answer. A field that was left out has its default. */
 const FIELDS = {
-  Type: RECORD_TYPE,
+  Type: namedFromZero(RECORD_TYPES),
   Ttl: INT32,
   Value: TEXT,
   Name: TEXT,
@@ -67,6 +68,8 @@ const FIELDS = {
   EnviromentalVariables: listOf(exactly({ Name: TEXT, Value: TEXT })),
   Comment: TEXT,
   AutoSslIssuance: YES_OR_NO,
+  MonitorType: namedFromZero(MONITOR_TYPES),
+  SmartRoutingType: namedFromZero(SMART_ROUTING_TYPES),
 } as const satisfies Properties;
 
 const VARIABLES_INPUT = listOf(input({ Name: TEXT, Value: NULLABLE_TEXT }, ['Name']));
@@ -120,6 +123,8 @@ const RECORD_DEFAULTS = {
   EnviromentalVariables: [],
   Comment: '',
   AutoSslIssuance: false,
+  MonitorType: 0,
+  SmartRoutingType: 0,
 };
 
 const ADDRESS = { Type: 0, Name: 'www', Value: '192.0.2.10', Ttl: 300 };

@@ -1,4 +1,4 @@
-import { RECORD_TYPES } from '../../operations/dns-zones.ts';
+import { MONITOR_TYPES, RECORD_TYPES, SMART_ROUTING_TYPES } from '../../operations/dns-zones.ts';
 import { namesOf } from '../../operations/json-schema.ts';
 import { shown } from '../../shown-value.ts';
 import {
@@ -40,6 +40,8 @@ export interface RecordFields {
   readonly EnviromentalVariables: readonly RecordVariable[];
   readonly Comment: string;
   readonly AutoSslIssuance: boolean;
+  readonly MonitorType: number;
+  readonly SmartRoutingType: number;
 }
 
 /** Reads a field. Throws the fault at `path` for a wrong value. */
@@ -60,6 +62,16 @@ function number(min: number, max: number, isWhole: boolean, absent: number): Fie
     throw zoneFault(path, `${shown(value)} is not taken; allowed: ${isWhole ? 'an integer' : 'a number'} from ${min} to ${max}`);
   };
   return { read, absent };
+}
+
+/** One of some numbers that have names, of which 0 means none. */
+function choice(numbers: Readonly<Record<string, number>>): Field<number> {
+  const read: Reader<number> = (value, path) => {
+    const found = Object.values(numbers).find((number) => number === value);
+    if (found === undefined) throw zoneFault(path, `${shown(value)} is not taken; allowed: ${namesOf(numbers)}`);
+    return found;
+  };
+  return { read, absent: 0 };
 }
 
 function text(maxLength: number): Field<string> {
@@ -89,20 +101,17 @@ const variables: Field<readonly RecordVariable[]> = {
 };
 
 function readVariable(entry: unknown, path: string): RecordVariable {
-  const fields = plainObject(entry, path, ['Name', 'Value']);
+  const fields = plainObject(entry, path);
   const name = text(256).read(fields['Name'], `${path}.Name`);
   if (name === '') throw zoneFault(`${path}.Name`, 'is empty; allowed: 1 to 256 characters');
   return { Name: name, Value: text(4_096).read(fields['Value'] ?? '', `${path}.Value`) };
 }
 
-/** A JSON object whose properties are all in `allowed`. Throws the fault at `path`, which is `''` for the whole body. */
-export function plainObject(value: unknown, path: string, allowed: readonly string[]): Readonly<Record<string, unknown>> {
+/** The properties of a JSON object. Throws the fault at `path` for any other value. */
+export function plainObject(value: unknown, path: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw zoneFault(path === '' ? 'body' : path, `${shown(value)} is not taken; allowed: an object`);
+    throw zoneFault(path, `${shown(value)} is not taken; allowed: an object`);
   }
-  const unknown = Object.keys(value).find((name) => !allowed.includes(name));
-  if (unknown !== undefined)
-    throw zoneFault(path === '' ? unknown : `${path}.${unknown}`, `there is no such property; allowed: ${allowed.join(', ')}`);
   return { ...value };
 }
 
@@ -125,6 +134,8 @@ const FIELDS: { readonly [K in keyof RecordFields]: Field<RecordFields[K]> } = {
   EnviromentalVariables: variables,
   Comment: text(512),
   AutoSslIssuance: flag,
+  MonitorType: choice(MONITOR_TYPES),
+  SmartRoutingType: choice(SMART_ROUTING_TYPES),
 };
 
 const FIELD_NAMES = Object.keys(FIELDS) as (keyof RecordFields)[];
@@ -135,9 +146,12 @@ function readField<K extends keyof RecordFields>(name: K, given: Readonly<Record
   return value === undefined || value === null ? absent : read(value, `${path}.${name}`);
 }
 
-/** Reads the fields of the record at `path`, each within its range, with defaults. Relations between fields are not checked. */
+/**
+ * Reads the fields of the record at `path`, each within its range, with defaults. Relations between fields are not checked. Other
+ * properties are passed over, because clients send what an answer had, and fields that the platform has had.
+ */
 export function readRecordFields(value: unknown, path: string): { readonly type: unknown; readonly fields: RecordFields } {
-  const given = plainObject(value, path, ['Type', ...FIELD_NAMES]);
+  const given = plainObject(value, path);
   const fields = Object.fromEntries(FIELD_NAMES.map((name) => [name, readField(name, given, path)]));
   return { type: given['Type'] ?? 0, fields: fields as unknown as RecordFields };
 }

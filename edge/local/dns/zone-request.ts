@@ -58,7 +58,7 @@ function readRecord(value: unknown, domain: string, path: string): NewRecord {
 
 /** Reads the body of a request for a new zone. Throws EdgeError 400 that names the field. */
 export function readZoneRequest(body: unknown): NewZone {
-  const { Domain, Records } = plainObject(body, '', ['Domain', 'Records']);
+  const { Domain, Records } = plainObject(body, 'body');
   if (typeof Domain !== 'string') throw zoneFault('Domain', `${shown(Domain)} is not taken; allowed: a domain name such as "example.com"`);
   const domain = zoneDomain(Domain);
   const records: unknown = Records ?? [];

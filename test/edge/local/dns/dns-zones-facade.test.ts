@@ -18,11 +18,66 @@ describe('a zone made through the facade', () => {
   test.each([
     ['a value that its type does not take', { Domain: 'example.com', Records: [{ Type: 1, Value: '192.0.2.1' }] }, 'Records[0].Value'],
     ['a public suffix', { Domain: 'co.uk' }, 'Domain'],
-    ['a property that nothing reads', { Domain: 'example.com', Colour: 'red' }, 'Colour'],
+    [
+      'a way to monitor that there is not',
+      { Domain: 'example.com', Records: [{ Value: '192.0.2.1', MonitorType: 4 }] },
+      'Records[0].MonitorType',
+    ],
+    [
+      'a way to route that there is not',
+      { Domain: 'example.com', Records: [{ Value: '192.0.2.1', SmartRoutingType: 3 }] },
+      'Records[0].SmartRoutingType',
+    ],
   ])('is refused with %s, and the field is named', async (_, body, field) => {
     await using facade = await startFacade([dnsZones]);
     const answer = await facade.call({ ...exampleOf(4), body });
     expect([answer.status, answer.body.Field]).toEqual([400, field]);
+  });
+
+  const A_RECORD = { Type: 0, Name: 'www', Value: '192.0.2.1' };
+  const EMPTY = {
+    ...{ Ttl: null, Weight: null, Priority: null, Flags: null, Tag: null, Port: null, PullZoneId: null, ScriptId: null },
+    ...{ Accelerated: null, GeolocationLatitude: null, GeolocationLongitude: null, LatencyZone: null, Disabled: null },
+    ...{ EnviromentalVariables: null, Comment: null, AutoSslIssuance: null, MonitorType: null, SmartRoutingType: null },
+  };
+
+  test.each([
+    ['no more than that', A_RECORD, { MonitorType: 0, SmartRoutingType: 0 }],
+    ['every field, null where there is none', { ...EMPTY, ...A_RECORD }, { Ttl: 300, MonitorType: 0, SmartRoutingType: 0 }],
+    ['ways to monitor and to route', { ...A_RECORD, MonitorType: 2, SmartRoutingType: 1 }, { MonitorType: 2, SmartRoutingType: 1 }],
+    ['the last of them', { ...A_RECORD, MonitorType: 3, SmartRoutingType: 2 }, { MonitorType: 3, SmartRoutingType: 2 }],
+    [
+      'fields that this program does not have',
+      {
+        ...A_RECORD,
+        Id: 77,
+        AcceleratedPullZoneId: 0,
+        LinkName: '',
+        IPGeoLocationInfo: { ASN: 0 },
+        GeolocationInfo: null,
+        MonitorStatus: 0,
+      },
+      { Id: 1, Value: '192.0.2.1' },
+    ],
+    [
+      'variables with more than a name and a value',
+      { ...A_RECORD, EnviromentalVariables: [{ Name: 'A', Value: 'b', Id: 3 }] },
+      { EnviromentalVariables: [{ Name: 'A', Value: 'b' }] },
+    ],
+  ])('takes records of public clients with %s', async (_, record, kept) => {
+    await using facade = await startFacade([dnsZones]);
+    const { status, body } = await facade.call({ ...exampleOf(4), body: { Domain: 'example.com', Records: [record] } });
+    expect([status, body.Records]).toEqual([201, [expect.objectContaining(kept)]]);
+    expect(Object.keys(body.Records[0])).not.toContain('LinkName');
+  });
+
+  test('takes the whole answer of another zone', async () => {
+    await using facade = await startFacade([dnsZones]);
+    const { body } = await facade.call(exampleOf(4));
+    const copied = await facade.call({ ...exampleOf(4), body: { ...body, Domain: 'example.net' } });
+    expect([copied.status, copied.body.Id, copied.body.Domain]).toEqual([201, 2, 'example.net']);
+    const withoutIds = (records: readonly { readonly Id: number }[]): unknown => records.map(({ Id, ...rest }) => rest);
+    expect(withoutIds(copied.body.Records)).toEqual(withoutIds(body.Records));
   });
 
   test('holds 5,000 records', async () => {

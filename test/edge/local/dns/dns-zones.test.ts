@@ -41,6 +41,8 @@ describe('a zone that is made', () => {
           EnviromentalVariables: [],
           Comment: '',
           AutoSslIssuance: false,
+          MonitorType: 0,
+          SmartRoutingType: 0,
         },
       ],
       DateModified: '2026-01-31T12:00:00.000Z',
@@ -80,6 +82,8 @@ describe('a zone that is made', () => {
       EnviromentalVariables: [{ Name: 'A', Value: 'b' }],
       Comment: 'Größe 🙂',
       AutoSslIssuance: true,
+      MonitorType: 3,
+      SmartRoutingType: 2,
     };
     const { body } = await create({ Domain: 'example.com', Records: [record] });
     expect(body.Records).toEqual([{ ...record, Id: 1 }]);
@@ -167,11 +171,13 @@ describe('the domain of a zone', () => {
 
 describe('the body', () => {
   test.each([
-    [{ Domain: 'example.com', Zone: 1 }, 'Zone'],
+    [null, 'body'],
+    [['example.com'], 'body'],
     [{ Domain: 'example.com', Records: {} }, 'Records'],
     [{ Domain: 'example.com', Records: [null] }, 'Records[0]'],
     [{ Domain: 'example.com', Records: [{ Value: '192.0.2.1' }, { Value: '192.0.2.1', Ttl: '60' }] }, 'Records[1].Ttl'],
-    [{ Domain: 'example.com', Records: [{ Value: '192.0.2.1', type: 0 }] }, 'Records[0].type'],
+    [{ Domain: 'example.com', Records: [{ Value: '192.0.2.1', MonitorType: 4 }] }, 'Records[0].MonitorType'],
+    [{ Domain: 'example.com', Records: [{ Value: '192.0.2.1', SmartRoutingType: 'Latency' }] }, 'Records[0].SmartRoutingType'],
   ])('%j is refused, the fault is at %s', async (body, field) => {
     const answer = await create(body);
     expect([answer.status, answer.body.Field]).toEqual([400, field]);
