@@ -82,6 +82,9 @@ function text(maxLength: number): Field<string> {
   return { read, absent: '' };
 }
 
+/** Tags are compared without regard to case, and written in lower case (RFC 8659, 4.1). */
+const tag: Field<string> = { read: (value, path) => text(15).read(value, path).toLowerCase(), absent: '' };
+
 const flag: Field<boolean> = {
   read: (value, path) => {
     if (typeof value === 'boolean') return value;
@@ -122,7 +125,7 @@ const FIELDS: { readonly [K in keyof RecordFields]: Field<RecordFields[K]> } = {
   Weight: number(0, 100, true, 100),
   Priority: number(0, 65_535, true, 0),
   Flags: number(0, 255, true, 0),
-  Tag: text(15),
+  Tag: tag,
   Port: number(0, 65_535, true, 0),
   PullZoneId: number(0, Number.MAX_SAFE_INTEGER, true, 0),
   ScriptId: number(0, Number.MAX_SAFE_INTEGER, true, 0),
@@ -179,10 +182,7 @@ function serviceLocation(fields: RecordFields, path: string): string {
 
 function authorityPolicy(fields: RecordFields, path: string): string {
   if (!/^[a-z0-9]{1,15}$/.test(fields.Tag)) {
-    throw zoneFault(
-      `${path}.Tag`,
-      `${shown(fields.Tag)} is not a tag; allowed: issue, issuewild, iodef, or 1 to 15 lower-case letters and digits`,
-    );
+    throw zoneFault(`${path}.Tag`, `${shown(fields.Tag)} is not a tag; allowed: issue, issuewild, iodef, or 1 to 15 letters and digits`);
   }
   return issuerPolicy(fields.Value, fields.Tag, `${path}.Value`);
 }

@@ -35,18 +35,33 @@ function isLabel(label: string): boolean {
   return LABEL.test(label) && (!label.startsWith('xn--') || domainToUnicode(label) !== label);
 }
 
-const KEY = /^(?:mandatory|alpn|no-default-alpn|port|ipv4hint|ech|ipv6hint|dohpath|ohttp|key(?:0|[1-9]\d{0,4}))$/;
+/** The keys of service parameters that have names, in the order of their numbers (RFC 9460, 14.3.2). */
+const KEY_NAMES = ['mandatory', 'alpn', 'no-default-alpn', 'port', 'ipv4hint', 'ech', 'ipv6hint', 'dohpath', 'ohttp'];
+/** 65535 is no key (RFC 9460, 14.3.2). */
+const MAX_KEY = 65_534;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** A parameter is a word, or a word with a value, which may have blanks inside quotes. */
 const PARAMETER = /^([a-z0-9-]+)(?:=(?:"([^"]*)"|([^\s"]*)))?$/;
 const WORDS = /(?:[^\s"]+|"[^"]*")+/g;
 
+/** The name of a key, which may be written by its number, such as `key3`; undefined where it is none. */
+function keyName(text: string): string | undefined {
+  if (KEY_NAMES.includes(text)) return text;
+  const number = /^key(0|[1-9]\d{0,4})$/.exec(text)?.[1];
+  return number === undefined || Number(number) > MAX_KEY ? undefined : (KEY_NAMES[Number(number)] ?? text);
+}
+
 const isList = (value: string, isItem: (item: string) => boolean): boolean => value.split(',').every(isItem);
+
+function areOtherKeys(value: string): boolean {
+  const names = value.split(',').map(keyName);
+  return !names.includes(undefined) && !names.includes('mandatory') && new Set(names).size === names.length;
+}
 
 /** The values of parameters of RFC 9460. Other parameters take any value. */
 const VALUES: Readonly<Record<string, { readonly test: (value: string) => boolean; readonly allowed: string }>> = {
-  mandatory: { test: (value) => isList(value, (key) => KEY.test(key) && key !== 'mandatory'), allowed: 'other keys, joined by commas' },
+  mandatory: { test: areOtherKeys, allowed: 'other keys, each once, joined by commas' },
   alpn: { test: (value) => isList(value, (item) => item.length > 0 && item.length <= 255), allowed: 'protocols such as h2,h3' },
   'no-default-alpn': { test: (value) => value === '', allowed: 'no value' },
   port: { test: (value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, allowed: '0 to 65535' },
@@ -55,20 +70,38 @@ const VALUES: Readonly<Record<string, { readonly test: (value: string) => boolea
   ech: { test: (value) => value !== '' && BASE64.test(value), allowed: 'base64' },
 };
 
-function checkParameter(word: string, seen: Set<string>, field: string): void {
-  const [, key, quoted, plain] = PARAMETER.exec(word) ?? [];
-  if (key === undefined || !KEY.test(key)) {
-    throw zoneFault(
-      field,
-      `${shown(word)} is not a service parameter; allowed: mandatory, alpn, no-default-alpn, port, ipv4hint, ech, ipv6hint, dohpath, ` +
-        'ohttp, keyN',
-    );
+/**
+ * The values of service parameters by the names of their keys; null for one whose key is written by its number, which has the bytes of the
+ * record and not the form that its name has (RFC 9460, 2.1). Throws the fault of `field`.
+ */
+function readParameters(words: readonly string[], field: string): ReadonlyMap<string, string | null> {
+  const found = new Map<string, string | null>();
+  for (const word of words) {
+    const [, written = '', quoted, plain] = PARAMETER.exec(word) ?? [];
+    const key = keyName(written);
+    if (key === undefined) {
+      throw zoneFault(field, `${shown(word)} is not a service parameter; allowed: ${KEY_NAMES.join(', ')}, keyN with N up to ${MAX_KEY}`);
+    }
+    if (found.has(key)) throw zoneFault(field, `the service parameter ${key} is there twice; allowed: once`);
+    const value = written === key ? (quoted ?? plain ?? '') : null;
+    const rule = VALUES[key];
+    if (rule !== undefined && value !== null && !rule.test(value))
+      throw zoneFault(field, `${key} is ${shown(value)}; allowed: ${rule.allowed}`);
+    found.set(key, value);
   }
-  if (seen.has(key)) throw zoneFault(field, `the service parameter ${key} is there twice`);
-  seen.add(key);
-  const value = quoted ?? plain ?? '';
-  const rule = VALUES[key];
-  if (rule !== undefined && !rule.test(value)) throw zoneFault(field, `${key} is ${shown(value)}; allowed: ${rule.allowed}`);
+  return found;
+}
+
+/** Throws the fault of parameters that need others (RFC 9460, 7.1.1 and 8). */
+function requireNeeded(parameters: ReadonlyMap<string, string | null>, field: string): void {
+  const mandatory = parameters.get('mandatory');
+  const missing = mandatory?.split(',').find((key) => !parameters.has(keyName(key) ?? key));
+  if (missing !== undefined) {
+    throw zoneFault(field, `mandatory names ${missing}, which is not there; allowed: keys of service parameters that are there`);
+  }
+  if (parameters.has('no-default-alpn') && !parameters.has('alpn')) {
+    throw zoneFault(field, 'no-default-alpn is there without alpn; allowed: both, or alpn alone');
+  }
 }
 
 /**
@@ -81,8 +114,7 @@ export function serviceBinding(text: string, priority: number, field: string): s
   if (Number(written ?? 0) > 65_535) throw zoneFault(field, `the priority is ${written}; allowed: 0 to 65535`);
   const [target, ...parameters] = words;
   if (target === undefined) throw zoneFault(field, `${shown(text)} has no target; allowed: a host name or ".", then service parameters`);
-  const seen = new Set<string>();
-  for (const parameter of parameters) checkParameter(parameter, seen, field);
+  requireNeeded(readParameters(parameters, field), field);
   if (Number(written ?? priority) === 0 && parameters.length > 0) {
     throw zoneFault(field, 'a priority of 0 is an alias and takes no service parameters; allowed: a priority from 1, or the target alone');
   }
@@ -93,7 +125,7 @@ export function serviceBinding(text: string, priority: number, field: string): s
 export const MAX_TEXT_BYTES = 4_096;
 /** Hexadecimal digits of SHA-256 and SHA-512, by the matching type of a TLSA record. Type 0 has the whole certificate or key. */
 const TLSA_DIGITS: Readonly<Record<string, number>> = { 1: 64, 2: 128 };
-const TLSA = /^([0-3]) ([01]) ([0-2]) ([0-9a-fA-F]+)$/;
+const TLSA = /^ *([0-3]) +([01]) +([0-2]) +([0-9a-fA-F][0-9a-fA-F ]*)$/;
 
 /** Each of the following functions checks the text of a `Value` and returns it as it is kept. They throw the fault of `field`. */
 export function ipv4(text: string, field: string): string {
@@ -135,11 +167,12 @@ export function webAddress(text: string, field: string): string {
   return text;
 }
 
-/** Usage, selector and matching type, then the data in hexadecimal (RFC 6698). */
+/** Usage, selector and matching type, then the data in hexadecimal, in which there may be blanks (RFC 6698, 2.2). */
 export function tlsAssociation(text: string, field: string): string {
-  const [, usage, selector, matching = '', data = ''] = TLSA.exec(text.trim().replaceAll(/\s+/g, ' ')) ?? [];
+  const [, usage, selector, matching = '', written = ''] = TLSA.exec(text) ?? [];
+  const data = written.replaceAll(' ', '');
   const digits = TLSA_DIGITS[matching];
-  if (usage === undefined || data.length % 2 !== 0 || (digits !== undefined && data.length !== digits)) {
+  if (data === '' || data.length % 2 !== 0 || (digits !== undefined && data.length !== digits)) {
     throw zoneFault(
       field,
       `${shown(text)} is not a TLSA value; allowed: usage 0 to 3, selector 0 or 1, matching 0 to 2, and hexadecimal data (64 digits ` +
@@ -149,7 +182,8 @@ export function tlsAssociation(text: string, field: string): string {
   return `${usage} ${selector} ${matching} ${data.toLowerCase()}`;
 }
 
-const ISSUER_PARAMETER = /^[a-z0-9]+(?:-+[a-z0-9]+)*=[\x21-\x3a\x3c-\x7e]*$/i;
+/** Blanks may stand around the equals sign (RFC 8659, 4.2). */
+const ISSUER_PARAMETER = /^[a-z0-9]+(?:-+[a-z0-9]+)* *= *[\x21-\x3a\x3c-\x7e]*$/i;
 
 function issuer(text: string, field: string): string {
   const [name = '', ...parameters] = text.split(';').map((part) => part.trim());

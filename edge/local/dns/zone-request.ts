@@ -1,5 +1,7 @@
 import { parse } from 'tldts';
+import { RECORD_TYPES } from '../../operations/dns-zones.ts';
 import { shown } from '../../shown-value.ts';
+import { asciiName } from '../ascii-name.ts';
 import { plainObject, type RecordFields, readRecordFields, recordValue } from './record-fields.ts';
 import { hostName, zoneFault } from './record-value.ts';
 
@@ -22,15 +24,20 @@ function zoneDomain(text: string): string {
 
 /**
  * The name of a record relative to its zone, as DNS has it: `''` for the zone itself (also written `@`), `*` as the first label for every
- * name that has no record of its own.
+ * name that has no record of its own. A name that ends in the zone's, with a final dot or without, is the same name written whole.
  */
 function recordName(text: string, domain: string, field: string): string {
   if (text === '' || text === '@') return '';
-  if (text.endsWith('.')) throw zoneFault(field, `${shown(text)} ends with a dot; allowed: a name relative to ${domain}, such as "www"`);
   if (text === '*') return text;
   const wildcard = text.startsWith('*.') ? '*.' : '';
-  const full = hostName(`${text.slice(wildcard.length)}.${domain}`, field);
-  return `${wildcard}${full.slice(0, -domain.length - 1)}`;
+  const given = text.slice(wildcard.length);
+  const ascii = asciiName(given);
+  const isWhole = ascii === domain || ascii.endsWith(`.${domain}`);
+  if (!isWhole && given.endsWith('.')) {
+    throw zoneFault(field, `${shown(text)} ends with a dot and is not in ${domain}; allowed: a name relative to ${domain}, such as "www"`);
+  }
+  const full = hostName(isWhole ? ascii : `${given}.${domain}`, field);
+  return full === domain ? wildcard.slice(0, 1) : `${wildcard}${full.slice(0, -domain.length - 1)}`;
 }
 
 type NewRecord = RecordFields & { readonly Type: number };
@@ -56,6 +63,38 @@ function readRecord(value: unknown, domain: string, path: string): NewRecord {
   return { Type, ...fields, Name: recordName(fields.Name, domain, `${path}.Name`), Value: recordValue(Type, fields, path) };
 }
 
+const pathOf = (index: number): string => `Records[${index}]`;
+
+/** A record that is not disabled, and where it is in the body. */
+interface Served {
+  readonly record: NewRecord;
+  readonly path: string;
+}
+
+const TYPE_NAMES = new Map<number, string>(Object.entries(RECORD_TYPES).map(([name, type]) => [type, name]));
+
+/** Throws the fault of `one`, which cannot be served beside `other`. */
+function refuseBeside(one: Served, other: Served, rule: string): never {
+  const [oneType, otherType] = [one, other].map(({ record }) => TYPE_NAMES.get(record.Type));
+  const name = one.record.Name === '' ? '@' : one.record.Name;
+  throw zoneFault(one.path, `${oneType} at ${shown(name)} stands beside ${other.path}, ${otherType}; allowed: ${rule}`);
+}
+
+/** Throws the fault of records of one name that no name server may serve together. */
+function requireCompatible(served: readonly Served[]): void {
+  const alias = served.find(({ record }) => record.Type === RECORD_TYPES.CNAME);
+  const beside = served.find((candidate) => candidate !== alias);
+  if (alias !== undefined && beside !== undefined) {
+    refuseBeside(alias, beside, 'one CNAME alone at its name (RFC 1034, 3.6.2), disabled records aside');
+  }
+  const mail = served.filter(({ record }) => record.Type === RECORD_TYPES.MX);
+  const none = mail.find(({ record }) => record.Value === '.');
+  const host = mail.find((candidate) => candidate !== none);
+  if (none !== undefined && host !== undefined) {
+    refuseBeside(none, host, 'an MX of "." as the only MX of its name (RFC 7505, 3), disabled records aside');
+  }
+}
+
 /** Reads the body of a request for a new zone. Throws EdgeError 400 that names the field. */
 export function readZoneRequest(body: unknown): NewZone {
   const { Domain, Records } = plainObject(body, 'body');
@@ -64,7 +103,10 @@ export function readZoneRequest(body: unknown): NewZone {
   const records: unknown = Records ?? [];
   if (!Array.isArray(records)) throw zoneFault('Records', `${shown(records)} is not taken; allowed: an array of records`);
   if (records.length > MAX_RECORDS) throw zoneFault('Records', `there are ${records.length}; allowed: at most ${MAX_RECORDS}`);
-  return { domain, records: records.map((record, index) => readRecord(record, domain, `Records[${index}]`)) };
+  const read = records.map((record, index) => ({ record: readRecord(record, domain, pathOf(index)), path: pathOf(index) }));
+  const served = read.filter(({ record }) => !record.Disabled);
+  for (const ofName of Map.groupBy(served, ({ record }) => record.Name).values()) requireCompatible(ofName);
+  return { domain, records: read.map(({ record }) => record) };
 }
 
 /** Reads the same with the records as JSON texts. */

@@ -29,6 +29,10 @@ const TAKEN: readonly { readonly name: string; readonly record: Fields; readonly
   { name: 'CAA iodef', record: { Type: 9, Tag: 'iodef', Value: 'mailto:security@example.com' } },
   { name: 'CAA iodef by web', record: { Type: 9, Tag: 'iodef', Value: 'https://example.com/report' } },
   { name: 'CAA of another tag', record: { Type: 9, Tag: 'contactemail', Value: 'a@example.com' } },
+  {
+    name: 'CAA with blanks around its equals signs',
+    record: { Type: 9, Tag: 'issue', Value: ' ca.example.net ; account = 230123 ; policy= ev;validationmethods =dns-01 ; empty= ' },
+  },
   { name: 'PTR', record: { Type: 10, Value: 'host.example.net' } },
   { name: 'Script', record: { Type: 11, ScriptId: 4, EnviromentalVariables: [{ Name: 'A', Value: '' }] }, kept: '' },
   { name: 'NS', record: { Type: 12, Value: 'ns.example.net' } },
@@ -42,8 +46,16 @@ const TAKEN: readonly { readonly name: string; readonly record: Fields; readonly
     name: 'HTTPS',
     record: { Type: 14, Value: '1 . ipv4hint=192.0.2.1,192.0.2.2 ipv6hint=2001:db8::1 ech=AAAA key65280=x no-default-alpn alpn=h3' },
   },
+  {
+    name: 'HTTPS with mandatory keys, one by its number',
+    record: { Type: 14, Value: '1 . mandatory=port,key1,key65280 key65280=x port=1 alpn=h2' },
+  },
+  { name: 'HTTPS whose mandatory keys are written as bytes', record: { Type: 14, Value: '1 . key0=\\000\\003 port=443' } },
+  { name: 'HTTPS with the last key', record: { Type: 14, Value: '1 . key65534' } },
   { name: 'HTTPS alias', record: { Type: 14, Value: 'Pool.example.net.', Priority: 0 }, kept: 'pool.example.net' },
   { name: 'TLSA', record: { Type: 15, Name: '_443._tcp', Value: `3 1 1 ${A64.toUpperCase()}` }, kept: `3 1 1 ${A64}` },
+  { name: 'TLSA with blanks', record: { Type: 15, Value: `  3  1 1 ${'AAAA aaaa  '.repeat(8)} ` }, kept: `3 1 1 ${A64}` },
+  { name: 'TLSA of a whole certificate with a blank inside a byte', record: { Type: 15, Value: '2 0 0 3 0 8 2' }, kept: '2 0 0 3082' },
   { name: 'TLSA of a whole certificate', record: { Type: 15, Value: '2 0 0 30820122' } },
 ];
 
@@ -75,7 +87,10 @@ const REFUSED: readonly (readonly [string, Fields, string])[] = [
   ['SRV without a port', { Type: 8, Value: 'sip.example.net' }, 'Port'],
   ['SRV to an address', { Type: 8, Value: '192.0.2.1', Port: 1 }, 'Value'],
   ['CAA without a tag', { Type: 9, Value: 'ca.example.net' }, 'Tag'],
-  ['CAA with an upper-case tag', { Type: 9, Tag: 'Issue', Value: 'ca.example.net' }, 'Tag'],
+  ['CAA with a hyphen in its tag', { Type: 9, Tag: 'is-sue', Value: 'ca.example.net' }, 'Tag'],
+  ['CAA with an upper-case tag and no name', { Type: 9, Tag: 'ISSUE', Value: 'not a name' }, 'Value'],
+  ['CAA with a blank inside a value', { Type: 9, Tag: 'issue', Value: 'ca.example.net; a = b c' }, 'Value'],
+  ['CAA with a blank inside the tag of a parameter', { Type: 9, Tag: 'issue', Value: 'ca.example.net; a b = c' }, 'Value'],
   ['CAA without a value', { Type: 9, Tag: 'issue' }, 'Value'],
   ['CAA for an issuer that is no name', { Type: 9, Tag: 'issue', Value: 'not a name' }, 'Value'],
   ['CAA with a loose parameter', { Type: 9, Tag: 'issue', Value: 'ca.example.net; validation' }, 'Value'],
@@ -86,6 +101,16 @@ const REFUSED: readonly (readonly [string, Fields, string])[] = [
   ['SVCB without a target', { Type: 13, Value: '1' }, 'Value'],
   ['SVCB with an unknown key', { Type: 13, Value: '1 . colour=red' }, 'Value'],
   ['SVCB with a key twice', { Type: 13, Value: '1 . port=1 port=2' }, 'Value'],
+  ['HTTPS with a key twice, once by its number', { Type: 14, Value: '1 . ipv4hint=192.0.2.1 key4=x' }, 'Value'],
+  ['HTTPS with a number twice', { Type: 14, Value: '1 . key65280=x key65280=y' }, 'Value'],
+  ['HTTPS with what is no key', { Type: 14, Value: '1 . key65535=x' }, 'Value'],
+  ['HTTPS without its mandatory key', { Type: 14, Value: '1 . mandatory=ech alpn=h2' }, 'Value'],
+  ['HTTPS without its mandatory key by number', { Type: 14, Value: '1 . mandatory=key65280 alpn=h2' }, 'Value'],
+  ['HTTPS with mandatory mandatory', { Type: 14, Value: '1 . mandatory=mandatory' }, 'Value'],
+  ['HTTPS with mandatory mandatory by number', { Type: 14, Value: '1 . mandatory=key0' }, 'Value'],
+  ['HTTPS with a mandatory key twice', { Type: 14, Value: '1 . mandatory=alpn,key1 alpn=h2' }, 'Value'],
+  ['HTTPS with no mandatory key', { Type: 14, Value: '1 . mandatory alpn=h2' }, 'Value'],
+  ['HTTPS with no-default-alpn and no alpn', { Type: 14, Value: '1 . no-default-alpn port=1' }, 'Value'],
   ['SVCB with a port past 65535', { Type: 13, Value: '1 . port=70000' }, 'Value'],
   ['SVCB whose priority is past 65535', { Type: 13, Value: '70000 .' }, 'Value'],
   ['HTTPS with an IPv6 hint for IPv4', { Type: 14, Value: '1 . ipv4hint=::1' }, 'Value'],
@@ -93,6 +118,8 @@ const REFUSED: readonly (readonly [string, Fields, string])[] = [
   ['HTTPS with an unclosed quote', { Type: 14, Value: '1 . alpn="h2' }, 'Value'],
   ['TLSA with a usage of 4', { Type: 15, Value: `4 1 1 ${A64}` }, 'Value'],
   ['TLSA whose SHA-256 is short', { Type: 15, Value: '3 1 1 abcd' }, 'Value'],
+  ['TLSA without data', { Type: 15, Value: '3 1 0 ' }, 'Value'],
+  ['TLSA with a blank between usage and selector missing', { Type: 15, Value: `31 1 ${A64}` }, 'Value'],
   ['TLSA with half a byte', { Type: 15, Value: '3 1 0 abc' }, 'Value'],
   ['a type past the last', { Type: 16, Value: '' }, 'Type'],
   ['a type below the first', { Type: -1, Value: '' }, 'Type'],
@@ -109,7 +136,11 @@ const REFUSED: readonly (readonly [string, Fields, string])[] = [
   ['text for a flag', { Value: '192.0.2.1', Disabled: 'true' }, 'Disabled'],
   ['a comment with a NUL', { Value: '192.0.2.1', Comment: 'a\u0000' }, 'Comment'],
   ['a variable without a name', { Type: 11, ScriptId: 1, EnviromentalVariables: [{ Value: 'x' }] }, 'EnviromentalVariables[0].Name'],
-  ['an absolute name', { Value: '192.0.2.1', Name: 'www.example.com.' }, 'Name'],
+  ['an absolute name of another zone', { Value: '192.0.2.1', Name: 'www.example.net.' }, 'Name'],
+  ['an absolute name whose end only looks like the zone', { Value: '192.0.2.1', Name: 'notexample.com.' }, 'Name'],
+  ['a label with a dot', { Value: '192.0.2.1', Name: 'www.' }, 'Name'],
+  ['the root', { Value: '192.0.2.1', Name: '.' }, 'Name'],
+  ['an empty label before the zone', { Value: '192.0.2.1', Name: '.example.com' }, 'Name'],
   ['a star in the middle', { Value: '192.0.2.1', Name: 'a.*.b' }, 'Name'],
   ['a name with a blank', { Value: '192.0.2.1', Name: 'a b' }, 'Name'],
   ['a name past 253 characters with its zone', { Value: '192.0.2.1', Name: 'a.'.repeat(121).concat('a') }, 'Name'],
@@ -136,10 +167,37 @@ test.each([
   ['_sip._tcp', '_sip._tcp'],
   ['1', '1'],
   ['bücher', 'xn--bcher-kva'],
+  ['www.example.com', 'www'],
+  ['www.example.com.', 'www'],
+  ['WWW.Example.COM.', 'www'],
+  ['example.com', ''],
+  ['example.com.', ''],
+  ['*.example.com.', '*'],
+  ['*.dev.example.com', '*.dev'],
+  ['_sip._tcp.example.com', '_sip._tcp'],
+  ['bücher.example.com.', 'xn--bcher-kva'],
+  ['notexample.com', 'notexample.com'],
+  ['example.com.example.com', 'example.com'],
+  ['example.net', 'example.net'],
 ])('the name %j is kept as %j', (given, kept) => {
   expect(read({ Value: '192.0.2.1', Name: given })?.Name).toBe(kept);
 });
 
-test('an absolute name is told to be written relative to its zone', () => {
-  expect(() => read({ Value: '192.0.2.1', Name: 'www.example.com.' })).toThrow('ends with a dot; allowed: a name relative to example.com');
+test.each([
+  ['www.xn--exmple-cua.com', 'www'],
+  ['www.exämple.com.', 'www'],
+  ['EXÄMPLE.com', ''],
+])('in the zone exämple.com the name %j is kept as %j', (Name, kept) => {
+  const [record] = readZoneRequest({ Domain: 'exämple.com', Records: [{ Value: '192.0.2.1', Name }] }).records;
+  expect(record?.Name).toBe(kept);
+});
+
+test('a name in no zone of ours is told to be written relative to its zone', () => {
+  expect(() => read({ Value: '192.0.2.1', Name: 'www.example.net.' })).toThrow(
+    'Records[0].Name: "www.example.net." ends with a dot and is not in example.com; allowed: a name relative to example.com, such as "www"',
+  );
+});
+
+test.each(['ISSUE', 'Issue', 'issue'])('the tag %s is kept in lower case', (Tag) => {
+  expect(read({ Type: 9, Tag, Value: 'ca.example.net' })?.Tag).toBe('issue');
 });
