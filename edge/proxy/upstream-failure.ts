@@ -35,18 +35,22 @@ const TOO_SLOW: ReadonlySet<unknown> = new Set([
 /** The connection broke while it was in use, such as a kept one that the upstream had closed. */
 const BROKEN: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** The codes of an error and of its causes, outermost first. */
-export function errorCodes(error: unknown): readonly string[] {
-  const found: string[] = [];
+/** An error and its causes, outermost first. */
+function* causesOf(error: unknown): Generator<Error> {
   let at = error;
   // Causes could form a circle.
   for (let depth = 0; depth < 8 && at instanceof Error; depth += 1) {
-    if (at instanceof UpstreamCallFailed) found.push(...at.codes);
-    const { code } = at as NodeJS.ErrnoException;
-    if (typeof code === 'string') found.push(code);
+    yield at;
     at = at.cause;
   }
-  return found;
+}
+
+/** The codes of an error and of its causes, outermost first. */
+export function errorCodes(error: unknown): readonly string[] {
+  return [...causesOf(error)].flatMap((cause) => {
+    const { code } = cause as NodeJS.ErrnoException;
+    return [...(cause instanceof UpstreamCallFailed ? cause.codes : []), ...(typeof code === 'string' ? [code] : [])];
+  });
 }
 
 /**
@@ -58,11 +62,14 @@ export class UpstreamCallFailed extends Error {
   readonly codes: readonly string[];
   /** The outermost code, which @fastify/reply-from reads. */
   readonly code: string;
+  /** Whether there was a connection, so that the upstream may have had the request. */
+  readonly wasConnected: boolean;
 
-  constructor(operation: string, error: Error) {
+  constructor(operation: string, error: Error, wasConnected: boolean) {
     const codes = errorCodes(error);
     super(`${operation}: ${codes.length === 0 ? error.name : codes.join(', ')}`);
     this.codes = codes;
+    this.wasConnected = wasConnected;
     this.code = codes[0] ?? 'UPSTREAM_FAILED';
     // The stack tells nothing, and is logged for every caller that goes away.
     this.stack = `${this.name}: ${this.message}`;
@@ -73,16 +80,24 @@ export function isBrokenConnection(error: unknown): boolean {
   return errorCodes(error).some((code) => BROKEN.has(code));
 }
 
+/** Ends a message about a call that may have reached the upstream: to repeat it could do the same thing twice. */
+const MAY_BE_DONE = '; the call may have been carried out';
+
 /** The caller's error for a failed upstream: 504 where it was too slow, 502 otherwise. It does not tell which upstream it is. */
 export function upstreamFailure(error: unknown): EdgeError {
   const codes = errorCodes(error);
   if (codes.includes('CALLER_GONE')) return callerHungUp();
   if (error instanceof NoRoomForAnswer) {
-    return new EdgeError(503, 'proxy.busy', error.message, { headers: { 'retry-after': '1' }, cause: error });
+    return new EdgeError(503, 'proxy.busy', `${error.message}${MAY_BE_DONE}`, { headers: { 'retry-after': '1' }, cause: error });
   }
+  const isUnsent = [...causesOf(error)].some((cause) => cause instanceof UpstreamCallFailed && !cause.wasConnected);
+  const ending = isUnsent ? '' : MAY_BE_DONE;
   if (codes.some((code) => TOO_SLOW.has(code))) {
-    return new EdgeError(504, 'upstream.too_slow', 'The upstream did not answer in time', { cause: error });
+    return new EdgeError(504, 'upstream.too_slow', `The upstream did not answer in time${ending}`, { cause: error });
   }
-  if (error instanceof UpstreamUnusable) return new EdgeError(502, 'upstream.unusable', error.message, { cause: error });
-  return new EdgeError(502, 'upstream.unreachable', 'The upstream could not be reached, or did not speak HTTP', { cause: error });
+  if (error instanceof UpstreamUnusable) return new EdgeError(502, 'upstream.unusable', `${error.message}${ending}`, { cause: error });
+  const message = isUnsent
+    ? 'The upstream could not be reached'
+    : `The connection to the upstream broke, or it did not speak HTTP${ending}`;
+  return new EdgeError(502, 'upstream.unreachable', message, { cause: error });
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReplyFromOptions } from '@fastify/reply-from';
-import { Agent } from 'undici';
+import { Agent, buildConnector } from 'undici';
 import { EdgeError } from '../edge-error.ts';
 import { shown } from '../shown-value.ts';
 import { CallerGone, UpstreamCallFailed, UpstreamTooSlow } from './upstream-failure.ts';
@@ -93,7 +93,15 @@ interface Call {
 export function makeUpstreamAgent({ connections, connectMs }: UpstreamAgentOptions): UpstreamAgent {
   // Without other TLS options undici checks certificates; the agent of @fastify/reply-from would take any. HTTP/1.1 only: over one
   // connection of HTTP/2 all calls would fail together.
-  const agent = new Agent({ connections, pipelining: 1, allowH2: false, connect: { timeout: connectMs } });
+  const connector = buildConnector({ timeout: connectMs, allowH2: false });
+  // The errors with which no connection was made: no upstream has had the requests that end with them.
+  const unconnected = new WeakSet<Error>();
+  const connect: typeof connector = (options, callback) =>
+    connector(options, (...outcome) => {
+      if (outcome[0] !== null) unconnected.add(outcome[0]);
+      callback(...outcome);
+    });
+  const agent = new Agent({ connections, pipelining: 1, allowH2: false, connect });
   const calls = new AsyncLocalStorage<Call>();
   // The part of undici that @fastify/reply-from, which has an older version of its own, calls; always with a callback.
   const request = (options: object, callback: (error: Error | null, answer: unknown) => void): void => {
@@ -103,7 +111,7 @@ export function makeUpstreamAgent({ connections, connectMs }: UpstreamAgentOptio
       callback: (error: Error | null, answer: unknown) => void,
     ) => void;
     send({ ...options, signal: call?.signal }, (error, answer) =>
-      callback(error === null ? null : new UpstreamCallFailed(call?.operation ?? 'unknown', error), answer),
+      callback(error === null ? null : new UpstreamCallFailed(call?.operation ?? 'unknown', error, !unconnected.has(error)), answer),
     );
   };
   return {

@@ -125,7 +125,7 @@ const STATUS_WORDS: Readonly<Record<number, StatusWords>> = {
   },
   502: {
     description: 'The upstream cannot be reached, or its answer is not one to hand on',
-    facts: () => ({ key: 'upstream.unreachable', message: 'The upstream could not be reached, or did not speak HTTP' }),
+    facts: () => ({ key: 'upstream.unreachable', message: 'The upstream could not be reached' }),
   },
   503: {
     description: 'Overloaded, or stopping',

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../../fixtures/eventually.ts';
 import { exampleOf, send } from '../example-requests.ts';
 import { expectAnswer } from '../schema-check.ts';
-import { recordingUpstream, socketUpstream } from '../upstreams.ts';
+import { CLOSED_PORT_URL, recordingUpstream, socketUpstream } from '../upstreams.ts';
 import { type ProxyApp, startProxy } from './proxy-app.ts';
 
 /** More than the sockets between proxy and caller hold. */
@@ -72,6 +72,59 @@ test('a connection that is kept after an answer is not cut off by that', async (
   socket.write(ask);
   await eventually('the second answer is there', () => answers.split('HTTP/1.1 200').length === 3);
   socket.destroy();
+});
+
+const ANSWER = 'HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
+const BROKEN = 'The connection to the upstream broke, or it did not speak HTTP; the call may have been carried out';
+const REDIRECT = 'The upstream answered with a redirect; the call may have been carried out';
+const LATE = 'The upstream did not answer in time; the call may have been carried out';
+
+describe('a call that may have been carried out is answered so', () => {
+  test.each<readonly [string, number, string, (socket: Socket) => void]>([
+    ['100 Continue, which nobody asked for', 502, BROKEN, (socket) => socket.write(`HTTP/1.1 100 Continue\r\n\r\n${ANSWER}{}`)],
+    ['nothing, and the connection is closed', 502, BROKEN, (socket) => socket.end()],
+    ['nothing, and the connection is reset', 502, BROKEN, (socket) => socket.resetAndDestroy()],
+    ['half of its headers', 502, BROKEN, (socket) => socket.end(ANSWER.slice(0, 60))],
+    ['half of its body', 502, BROKEN, (socket) => socket.end(`${ANSWER}{`)],
+    ['bytes that are not HTTP', 502, BROKEN, (socket) => socket.end('What?\r\n\r\n')],
+    ['another protocol', 502, BROKEN, (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n')],
+    ['a redirect', 502, REDIRECT, (socket) => socket.write('HTTP/1.1 303 See Other\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n')],
+    ['nothing in time', 504, LATE, () => {}],
+    ['its headers in time, and no body', 504, LATE, (socket) => socket.write(ANSWER)],
+  ])('where %s comes of the upstream', async (_what, status, message, misbehave) => {
+    await using upstream = await socketUpstream(misbehave);
+    const deadlines = status === 504 ? { headersMs: 500, bodyMs: 500 } : { headersMs: 60_000, bodyMs: 60_000 };
+    await using proxy = await startProxy({ target: { url: upstream.url }, deadlines });
+    const answer = await send(proxy.url, exampleOf(4));
+    expect([answer.status, await answer.json()]).toEqual([status, expect.objectContaining({ Message: message })]);
+  });
+
+  test('where there is no room for the answer', async () => {
+    await using upstream = await largeUpstream();
+    await using proxy = await startProxy({ target: { url: upstream.url }, maxAnswersBytes: 1_000 });
+    const answer = await send(proxy.url, exampleOf(4));
+    const Message = 'Too many large answers are on their way; try again later; the call may have been carried out';
+    expect([answer.status, await answer.json()]).toEqual([503, expect.objectContaining({ Message })]);
+  });
+
+  test.each([
+    ['nobody listens', CLOSED_PORT_URL],
+    ['there is no such host', 'http://nowhere.invalid'],
+  ])('but not where %s', async (_what, url) => {
+    await using proxy = await startProxy({ target: { url } });
+    const answer = await send(proxy.url, exampleOf(4));
+    expect([answer.status, await answer.json()]).toEqual([502, expect.objectContaining({ Message: 'The upstream could not be reached' })]);
+  });
+
+  test('but not where no connection is made in time', async () => {
+    await using upstream = await socketUpstream(() => {});
+    await using proxy = await startProxy({ target: { url: upstream.url.replace('http:', 'https:') }, connectMs: 200 });
+    const answer = await send(proxy.url, exampleOf(4));
+    expect([answer.status, await answer.json()]).toEqual([
+      504,
+      expect.objectContaining({ Message: 'The upstream did not answer in time' }),
+    ]);
+  });
 });
 
 test.each([

@@ -51,6 +51,7 @@ const FAILURES: readonly (readonly [string, number, (socket: Socket) => void])[]
     502,
     (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
   ],
+  ['sends 100 Continue unasked', 502, (socket) => socket.write(`HTTP/1.1 100 Continue\r\n\r\n${HEAD}Content-Length: 2\r\n\r\n{}`)],
   ['resets the connection', 502, (socket) => socket.resetAndDestroy()],
   ['closes the connection without a word', 502, (socket) => socket.end()],
   ['never answers', 504, () => {}],

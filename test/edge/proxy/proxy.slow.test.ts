@@ -205,8 +205,9 @@ test('an upstream whose certificate nobody vouches for is not talked to', async 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
     await using proxy = await startProxy({ target: { url: `https://localhost:${(server.address() as AddressInfo).port}` } });
-    const answer = await send(proxy.url, exampleOf(11));
+    const answer = await send(proxy.url, exampleOf(4));
     expect([answer.status, asked]).toEqual([502, 0]);
+    expect(await answer.json()).toMatchObject({ Message: 'The upstream could not be reached' });
   } finally {
     server.close();
   }

@@ -24,9 +24,13 @@ describe('a failure of an upstream', () => {
     ['an unknown name', coded('ENOTFOUND'), 502],
     ['something without a code', new Error('what'), 502],
     ['something that is no error', 'what', 502],
-    ['headers that came too late', new UpstreamCallFailed('listNodes', new UpstreamTooSlow('too long')), 504],
-    ['a connection that was refused', new Error('wrapped', { cause: new UpstreamCallFailed('listNodes', coded('ECONNREFUSED')) }), 502],
-    ['a caller that has gone', new UpstreamCallFailed('listNodes', new CallerGone('gone')), 499],
+    ['headers that came too late', new UpstreamCallFailed('listNodes', new UpstreamTooSlow('too long'), true), 504],
+    [
+      'a connection that was refused',
+      new Error('wrapped', { cause: new UpstreamCallFailed('listNodes', coded('ECONNREFUSED'), false) }),
+      502,
+    ],
+    ['a caller that has gone', new UpstreamCallFailed('listNodes', new CallerGone('gone'), true), 499],
     ['no room for its answer', new NoRoomForAnswer('later'), 503],
     ['an answer that is not handed on', new UpstreamUnusable('The upstream answered with a redirect'), 502],
   ])('%s is told without saying who it is', (_what, error, status) => {
@@ -43,7 +47,7 @@ describe('a failure of an upstream', () => {
   });
 
   test('is kept without what tells who it was', () => {
-    const kept = new UpstreamCallFailed('listNodes', Object.assign(coded('ENOTFOUND'), { hostname: 'secret.example' }));
+    const kept = new UpstreamCallFailed('listNodes', Object.assign(coded('ENOTFOUND'), { hostname: 'secret.example' }), false);
     expect([kept.message, kept.codes, kept.cause]).toEqual(['listNodes: ENOTFOUND', ['ENOTFOUND'], undefined]);
     expect(JSON.stringify(kept)).not.toMatch(/secret|10\.1\.2\.3/);
   });
