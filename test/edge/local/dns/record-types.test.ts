@@ -63,6 +63,11 @@ test.each(TAKEN)('$name is taken', ({ record, kept }) => {
   expect(read(record)?.Value).toBe(kept ?? record['Value']);
 });
 
+test.each(TAKEN)('$name is kept as it is when it is sent in again as it was kept', ({ record }) => {
+  const kept = read(record);
+  expect(read({ ...kept })).toEqual(kept);
+});
+
 /** A record, and the field at fault. */
 const REFUSED: readonly (readonly [string, Fields, string])[] = [
   ['A with an IPv6 address', { Type: 0, Value: '::1' }, 'Value'],
