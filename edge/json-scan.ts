@@ -144,9 +144,3 @@ export function scanJson(json: string, allowed: JsonCost): JsonFindings {
   }
   return { tooCostly: null, repeatedKey };
 }
-
-/** The first key that an object of a JSON text of any size has twice; null where there is none. */
-export function repeatedKey(json: string): string | null {
-  const any = Number.POSITIVE_INFINITY;
-  return scanJson(json, { values: any, keys: any, depth: any }).repeatedKey;
-}

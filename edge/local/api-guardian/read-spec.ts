@@ -210,7 +210,7 @@ function readEndpoint(root: JsonObject, { method, path, item, operation }: SpecO
 export async function readSpec(text: string): Promise<ReadSpec> {
   const root = parseSpecText(text);
   requireOpenApi30(root);
-  await checkStructure(checkReferences(root));
+  await checkStructure(root, checkReferences(root));
   const writer = schemaWriter(root);
   const endpoints = listOperations(root).map((operation) => readEndpoint(root, operation, writer));
   // Schemas that no endpoint uses are held to the limits too.

@@ -1,4 +1,4 @@
-import { stringify } from 'yaml';
+import { schemaYaml } from './schema-yaml.ts';
 import {
   faultAt,
   GUARDIAN_LIMITS,
@@ -119,7 +119,7 @@ export function schemaWriter(root: JsonObject): SchemaWriter {
 
   return {
     write(schema) {
-      const written = stringify(start(schema), { lineWidth: 0, aliasDuplicateObjects: false });
+      const written = schemaYaml(start(schema));
       writtenLength += written.length;
       if (writtenLength > MAX_WRITTEN_LENGTH) {
         throw faultAt(

@@ -1,20 +1,38 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import { repeatedKey } from '../../json-scan.ts';
+import { scanJson } from '../../json-scan.ts';
 import { shown } from '../../shown-value.ts';
+import { SpecNumber } from './spec-number.ts';
 import {
   faultAt,
   isJsonObject,
   type JsonObject,
-  type JsonTree,
+  MAX_DEPTH,
   member,
   placeOf,
   SpecFault,
   type SpecFieldError,
+  shownTree,
   toJsonTree,
+  valueAt,
 } from './spec-tree.ts';
 
 type YamlDocument = ReturnType<typeof parseDocument>;
+
+/** Keeps the digits of numbers, and of keys that YAML takes for something else than a text. */
+function keepSources(document: YamlDocument): void {
+  visit(document, {
+    Scalar(place, scalar) {
+      const { value, source } = scalar;
+      if (source === undefined) return;
+      if (place === 'key') {
+        if (typeof value !== 'string' && typeof value !== 'symbol') scalar.value = source;
+      } else if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) {
+        scalar.value = new SpecNumber(source, value);
+      }
+    },
+  });
+}
 
 /** Finds doubled keys in linear time. The package's own search compares every key with every other. */
 function doubledKeys(document: YamlDocument): { readonly key: string; readonly offset: number }[] {
@@ -39,9 +57,17 @@ function parseYaml(text: string): unknown {
     const { line, col } = lines.linePos(offset);
     return `line ${line}, column ${col}`;
   };
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: true, logLevel: 'error' });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+    merge: true,
+    logLevel: 'error',
+    intAsBigInt: true,
+  });
   const wrong = document.errors.map(({ message, pos }) => ({ field: 'content', message: `${at(pos[0])}: ${message}` }));
   if (wrong.length > 0) throw new SpecFault(wrong);
+  keepSources(document);
   const doubled = isMap(document.contents) ? doubledKeys(document) : [];
   if (doubled.length > 0) {
     throw new SpecFault(
@@ -62,12 +88,22 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Reads a text that is JSON once more, with the digits of its numbers. */
+function parseDigits(json: string): unknown {
+  return JSON.parse(json, (_key, value: unknown, context?: { readonly source?: string }) =>
+    typeof value === 'number' ? new SpecNumber(context?.source ?? String(value), value) : value,
+  );
+}
+
+const ANY = Number.POSITIVE_INFINITY;
+
 function parseText(text: string): unknown {
   const value = /^\s*\{/.test(text) ? parseJson(text) : undefined;
   if (value !== undefined) {
-    const repeated = repeatedKey(text);
-    if (repeated !== null) throw faultAt('', `the key ${shown(repeated)} is there twice in one object`);
-    return value;
+    const { tooCostly, repeatedKey } = scanJson(text, { values: ANY, keys: ANY, depth: MAX_DEPTH });
+    if (repeatedKey !== null) throw faultAt('', `the key ${shown(repeatedKey)} is there twice in one object`);
+    // Reading the digits of a deeper text overflows the stack. `toJsonTree` refuses it with its place.
+    return tooCostly === null ? parseDigits(text) : value;
   }
   try {
     return parseYaml(text);
@@ -100,9 +136,9 @@ const SUMMARIES = new Set(['oneOf', 'anyOf', 'if', 'not']);
 export function requireOpenApi30(tree: JsonObject): void {
   const swagger = member(tree, 'swagger');
   const allowed = 'allowed: OpenAPI 3.0, such as "openapi": "3.0.3"';
-  if (swagger !== undefined) throw faultAt('/swagger', `Swagger ${shown(swagger)} is not taken; ${allowed}`);
+  if (swagger !== undefined) throw faultAt('/swagger', `Swagger ${shownTree(swagger)} is not taken; ${allowed}`);
   const version = member(tree, 'openapi');
-  if (typeof version !== 'string') throw faultAt('/openapi', `${shown(version)} is not the text of a version; ${allowed}`);
+  if (typeof version !== 'string') throw faultAt('/openapi', `${shownTree(version)} is not the text of a version; ${allowed}`);
   if (!/^3\.0\.\d+(?:-.+)?$/.test(version))
     throw faultAt('/openapi', `OpenAPI ${shown(version)} is not taken: its schemas mean other things; ${allowed}`);
 }
@@ -112,18 +148,9 @@ function isNoise({ keyword, params }: Finding): boolean {
   return SUMMARIES.has(keyword) || (keyword === 'required' && params['missingProperty'] === '$ref');
 }
 
-function valueAt(tree: JsonObject, pointer: string): JsonTree | undefined {
-  let at: unknown = tree;
-  for (const key of pointer.split('/').slice(1)) {
-    if (typeof at !== 'object' || at === null) return undefined;
-    at = (at as Record<string, unknown>)[key.replaceAll('~1', '/').replaceAll('~0', '~')];
-  }
-  return at as JsonTree | undefined;
-}
-
-function toFieldError({ instancePath, message, params }: Finding, tree: JsonObject): SpecFieldError {
-  const value = valueAt(tree, instancePath);
-  const what = typeof value === 'object' ? '' : `${shown(value)} `;
+function toFieldError({ instancePath, message, params }: Finding, root: JsonObject): SpecFieldError {
+  const value = valueAt(root, instancePath);
+  const what = typeof value === 'object' && !(value instanceof SpecNumber) ? '' : `${shownTree(value)} `;
   const named = params['additionalProperty'] ?? params['allowedValues'];
   return { field: placeOf(instancePath), message: `${what}${message ?? 'is not valid'}${named === undefined ? '' : `: ${shown(named)}`}` };
 }
@@ -132,13 +159,13 @@ function distinct(errors: readonly SpecFieldError[]): readonly SpecFieldError[] 
   return [...new Map(errors.map((error) => [`${error.field} ${error.message}`, error])).values()];
 }
 
-/** Checks a specification, copied by `checkReferences`, by the schema of OpenAPI 3.0. Throws SpecFault with all pointers. */
-export async function checkStructure(tree: JsonObject): Promise<void> {
+/** Checks a specification by the schema of OpenAPI 3.0. Throws SpecFault with all pointers; `copy` is that of `checkReferences`. */
+export async function checkStructure(root: JsonObject, copy: unknown): Promise<void> {
   // A text must never be passed: the package would read a text of one line as a file name.
-  const { valid, errors } = await new Validator().validate({ ...tree });
+  const { valid, errors } = await new Validator().validate({ ...(copy as object) });
   if (valid) return;
   if (!Array.isArray(errors)) throw faultAt('', errors ?? 'it is not valid');
   const findings: readonly Finding[] = errors;
   const telling = findings.filter((finding) => !isNoise(finding));
-  throw new SpecFault(distinct((telling.length > 0 ? telling : findings).map((finding) => toFieldError(finding, tree))));
+  throw new SpecFault(distinct((telling.length > 0 ? telling : findings).map((finding) => toFieldError(finding, root))));
 }

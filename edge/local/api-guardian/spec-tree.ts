@@ -1,4 +1,5 @@
 import { cut, shown } from '../../shown-value.ts';
+import { SpecNumber } from './spec-number.ts';
 
 /** Limits of a specification. The configuration of a zone reports them. */
 export const GUARDIAN_LIMITS = {
@@ -52,7 +53,7 @@ export function memberOf(pointer: string, key: string | number): string {
   return `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-export type JsonTree = string | number | boolean | null | readonly JsonTree[] | JsonObject;
+export type JsonTree = string | SpecNumber | boolean | null | readonly JsonTree[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: JsonTree;
 }
@@ -62,7 +63,12 @@ export const MAX_VALUES = 500_000;
 export const MAX_DEPTH = 100;
 
 export function isJsonObject(value: JsonTree | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof SpecNumber);
+}
+
+/** A value for a message: a number has its digits. */
+export function shownTree(value: JsonTree | undefined): string {
+  return value instanceof SpecNumber ? cut(value.source) : shown(value);
 }
 
 /** The member of that name. Names that all objects inherit are no members. */
@@ -92,7 +98,7 @@ export function toJsonTree(document: unknown): JsonTree {
     values += 1;
     if (values > MAX_VALUES)
       throw faultAt('', `it has more than ${MAX_VALUES} values once its aliases are written out; allowed: at most that many`);
-    if (typeof value !== 'object' || value === null) return copyScalar(value, pointer);
+    if (typeof value !== 'object' || value === null || value instanceof SpecNumber) return copyScalar(value, pointer);
     if (above.has(value)) throw faultAt(pointer, 'an alias stands for something that it is part of; allowed: aliases of other places');
     if (above.size >= MAX_DEPTH) throw faultAt(pointer, `it is nested more than ${MAX_DEPTH} deep; allowed: at most that deep`);
     above.add(value);
@@ -111,8 +117,8 @@ export function toJsonTree(document: unknown): JsonTree {
 }
 
 function copyScalar(value: unknown, pointer: string): JsonTree {
-  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null || value instanceof SpecNumber) return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return new SpecNumber(String(value), value);
   throw faultAt(pointer, `${String(value)} is not a JSON value; allowed: maps, lists, text, finite numbers, true, false, null`);
 }
 
@@ -139,20 +145,26 @@ function step(value: JsonTree | undefined, key: string): JsonTree | undefined {
   return member(value, key);
 }
 
+/** The value at a JSON pointer; undefined where it points at nothing. */
+export function valueAt(root: JsonTree, pointer: string): JsonTree | undefined {
+  let value: JsonTree | undefined = root;
+  for (const key of pointer.split('/').slice(1)) value = step(value, key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return value;
+}
+
 /** The target of the `$ref` at `pointer` in the same document. Throws SpecFault for a target outside, and for none. */
 export function resolveReference(root: JsonObject, reference: JsonTree | undefined, pointer: string): Located {
   const refPointer = `${pointer}/$ref`;
   if (typeof reference !== 'string' || !reference.startsWith('#')) {
     throw faultAt(
       refPointer,
-      `${shown(reference)} is outside of this document; allowed: references within it, such as "#/components/schemas/Pet"`,
+      `${shownTree(reference)} is outside of this document; allowed: references within it, such as "#/components/schemas/Pet"`,
     );
   }
   const target = decodeFragment(reference.slice(1));
   if (target === undefined || !/^(?:\/|$)/.test(target))
     throw faultAt(refPointer, `${shown(reference)} is not a JSON pointer; allowed: such as "#/components/schemas/Pet"`);
-  let value: JsonTree | undefined = root;
-  for (const key of target.split('/').slice(1)) value = step(value, key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const value = valueAt(root, target);
   if (value === undefined) throw faultAt(refPointer, `${shown(reference)} points at nothing in this document`);
   return { value, pointer: target };
 }
@@ -203,10 +215,10 @@ function modeBelow(key: string, mode: Mode): Mode {
 
 /**
  * Follows every `$ref` of a specification. Returns a copy for the validating package: references are to the root, and members that only
- * look like references are renamed, because the package also looks for them in data. Throws SpecFault with all references to targets
+ * look like references are renamed, because the package also looks for them in data. Numbers are doubles in it. Throws SpecFault with all references to targets
  * outside of the document, to nothing, or in a circle.
  */
-export function checkReferences(root: JsonObject): JsonObject {
+export function checkReferences(root: JsonObject): unknown {
   const errors: SpecFieldError[] = [];
   const check = (object: JsonObject, pointer: string): void => {
     try {
@@ -216,7 +228,7 @@ export function checkReferences(root: JsonObject): JsonObject {
       errors.push(...error.errors);
     }
   };
-  const copyMember = (object: JsonObject, key: string, value: JsonTree, mode: Mode, pointer: string): [string, JsonTree] => {
+  const copyMember = (object: JsonObject, key: string, value: JsonTree, mode: Mode, pointer: string): [string, unknown] => {
     if (key === '$ref' && mode === 'keywords') {
       check(object, pointer);
       return [key, typeof value === 'string' ? '#' : value];
@@ -224,15 +236,15 @@ export function checkReferences(root: JsonObject): JsonObject {
     const name = POINTER_WORDS.has(key) ? `x-${key}` : key;
     return [name, copy(value, modeBelow(key, mode), memberOf(pointer, key))];
   };
-  const copy = (value: JsonTree, mode: Mode, pointer: string): JsonTree => {
+  const copy = (value: JsonTree, mode: Mode, pointer: string): unknown => {
     if (Array.isArray(value)) {
       const items = value as readonly JsonTree[];
       return items.map((item, index) => copy(item, mode === 'names' ? 'keywords' : mode, memberOf(pointer, index)));
     }
-    if (!isJsonObject(value)) return value;
+    if (!isJsonObject(value)) return value instanceof SpecNumber ? value.toDouble() : value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => copyMember(value, key, item, mode, pointer)));
   };
   const copied = copy(root, 'keywords', '');
   if (errors.length > 0) throw new SpecFault(errors);
-  return copied as JsonObject;
+  return copied;
 }

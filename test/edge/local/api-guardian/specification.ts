@@ -1,3 +1,5 @@
+import { readSpec } from '../../../../edge/local/api-guardian/read-spec.ts';
+
 /** An OpenAPI 3.0 specification that is valid, as an object to be changed. */
 export interface Specification {
   // biome-ignore lint/suspicious/noExplicitAny: tests put any value anywhere
@@ -76,4 +78,10 @@ export function answering(schema: unknown, schemas: Readonly<Record<string, unkn
     paths: { '/a': { get: { responses: { 200: { description: '', content: { 'application/json': { schema } } } } } } },
     components: { schemas },
   };
+}
+
+/** Reads the text of such a specification. Returns the schema of its answer as the interface shows it. */
+export async function answeredSchema(text: string): Promise<string | undefined> {
+  const { endpoints } = await readSpec(text);
+  return endpoints[0]?.responseBodySchemasYaml['200'];
 }
