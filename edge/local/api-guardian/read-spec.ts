@@ -69,6 +69,14 @@ function authSchemes(root: JsonObject, operation: JsonObject, pointer: string): 
   return [...names].map((name) => readScheme(root, name));
 }
 
+/** An operation and the item of its path. */
+interface SpecOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly item: Located;
+  readonly operation: Located;
+}
+
 /** The names of parameters by their location. */
 interface ParameterNames {
   readonly Path: readonly string[];
@@ -94,17 +102,27 @@ function countSchemas({ value, pointer }: Located, writer: SchemaWriter): void {
   }
 }
 
+/** The names in the template of a path. What is declared of them may differ. */
+function templateNames(path: string): readonly string[] {
+  return [...new Set([...path.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name))];
+}
+
+/** Tells parameters apart: names of headers ignore case. */
+function parameterKey(parameter: JsonTree): string {
+  const place = text(member(parameter, 'in'));
+  const name = text(member(parameter, 'name'));
+  return `${place} ${place === 'header' ? name.toLowerCase() : name}`;
+}
+
 /** The parameters of an operation: its own and those of its path. Its own replace those of the same name and location. */
-function endpointParameters(root: JsonObject, path: Located, operation: Located, writer: SchemaWriter): ParameterNames {
-  const byLocation = new Map<string, Located>();
-  for (const parameter of [...located(root, path), ...located(root, operation)]) {
-    byLocation.set(`${member(parameter.value, 'in')} ${member(parameter.value, 'name')}`, parameter);
-  }
-  for (const parameter of byLocation.values()) countSchemas(parameter, writer);
+function endpointParameters(root: JsonObject, { path, item, operation }: SpecOperation, writer: SchemaWriter): ParameterNames {
+  const byKey = new Map<string, Located>();
+  for (const parameter of [...located(root, item), ...located(root, operation)]) byKey.set(parameterKey(parameter.value), parameter);
+  for (const parameter of byKey.values()) countSchemas(parameter, writer);
   const named = (location: string): string[] =>
-    [...byLocation.values()].filter(({ value }) => member(value, 'in') === location).map(({ value }) => String(member(value, 'name')));
+    [...byKey.values()].filter(({ value }) => member(value, 'in') === location).map(({ value }) => text(member(value, 'name')));
   return {
-    Path: named('path'),
+    Path: templateNames(path),
     Query: named('query'),
     Header: named('header').filter((name) => !IGNORED_HEADERS.has(name.toLowerCase())),
     Cookie: named('cookie'),
@@ -159,13 +177,6 @@ function writeResponses(root: JsonObject, { value, pointer }: Located, writer: S
   return Object.fromEntries(written.filter(([, yaml]) => yaml !== ''));
 }
 
-interface SpecOperation {
-  readonly method: string;
-  readonly path: string;
-  readonly item: Located;
-  readonly operation: Located;
-}
-
 /** All operations of all paths. Throws SpecFault where there are too many, and where two paths match the same requests. */
 function listOperations(root: JsonObject): readonly SpecOperation[] {
   const operations: SpecOperation[] = [];
@@ -190,14 +201,15 @@ function listOperations(root: JsonObject): readonly SpecOperation[] {
   return operations;
 }
 
-function readEndpoint(root: JsonObject, { method, path, item, operation }: SpecOperation, writer: SchemaWriter): SpecEndpoint {
+function readEndpoint(root: JsonObject, spec: SpecOperation, writer: SchemaWriter): SpecEndpoint {
+  const { method, path, operation } = spec;
   const { value, pointer } = operation;
   const requestBody = member(value, 'requestBody') ?? null;
   return {
     method: method.toUpperCase(),
     path,
     authSchemes: authSchemes(root, value as JsonObject, pointer),
-    availableParameters: endpointParameters(root, item, operation, writer),
+    availableParameters: endpointParameters(root, spec, writer),
     requestBodySchemaYaml: writeBody(root, { value: requestBody, pointer: memberOf(pointer, 'requestBody') }, writer),
     responseBodySchemasYaml: writeResponses(root, operation, writer),
   };
