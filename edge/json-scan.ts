@@ -36,7 +36,7 @@ function isUnescaped(json: string, at: number): boolean {
 }
 
 /** The index of the closing quote of the string that begins at `start`, or the length of the text where there is none. */
-function endOfString(json: string, start: number): number {
+export function endOfString(json: string, start: number): number {
   let at = start + 1;
   while (at < json.length) {
     for (const stop = at + STRIDE; at < stop; at += 1) {

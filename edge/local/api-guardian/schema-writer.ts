@@ -1,3 +1,4 @@
+import { placedDiscriminator } from './discriminator.ts';
 import { schemaYaml } from './schema-yaml.ts';
 import {
   faultAt,
@@ -20,7 +21,6 @@ const KEPT = new Set([
   'default',
   'readOnly',
   'writeOnly',
-  'discriminator',
   'required',
   'pattern',
   'multipleOf',
@@ -52,6 +52,8 @@ export interface SchemaWriter {
 
 interface Position {
   readonly depth: number;
+  /** The pointer in the schema that is written. */
+  readonly place: string;
   /** The pointers of the references that led here. */
   readonly trail: readonly string[];
 }
@@ -82,40 +84,48 @@ export function schemaWriter(root: JsonObject): SchemaWriter {
       );
   };
 
+  /** The schemas of a map by their names. */
   const expandFields = (value: JsonTree, pointer: string, position: Position): JsonTree => {
     const fields = isJsonObject(value) ? Object.entries(value) : [];
     if (fields.length > maxFieldsPerType)
       throw faultAt(pointer, `there are ${fields.length} properties; allowed: at most ${maxFieldsPerType} (maxFieldsPerType)`);
-    return Object.fromEntries(fields.map(([name, field]) => [name, expand({ value: field, pointer: memberOf(pointer, name) }, position)]));
+    return Object.fromEntries(fields.map(([name, field]) => [name, expandMember(name, field, pointer, position)]));
   };
 
   const expandKeyword = (key: string, value: JsonTree, pointer: string, position: Position): JsonTree | undefined => {
     if (key === 'properties') return expandFields(value, pointer, position);
     if (ONE_SCHEMA.has(key)) return isJsonObject(value) ? expand({ value, pointer }, position) : value;
     if (SCHEMA_LISTS.has(key) && Array.isArray(value)) {
-      return (value as readonly JsonTree[]).map((item, index) => expand({ value: item, pointer: memberOf(pointer, index) }, position));
+      return (value as readonly JsonTree[]).map((item, index) => expandMember(index, item, pointer, position));
     }
     return KEPT.has(key) ? value : undefined;
   };
 
-  const expand = (schema: Located, { depth, trail }: Position): JsonTree => {
+  const expandMember = (key: string | number, value: JsonTree, pointer: string, position: Position): JsonTree =>
+    expand({ value, pointer: memberOf(pointer, key) }, { ...position, place: memberOf(position.place, key) });
+
+  const expand = (schema: Located, position: Position): JsonTree => {
+    const { depth, place, trail } = position;
     const { value, pointer } = schema;
     if (!isJsonObject(value)) return value;
     const reference = member(value, '$ref');
     if (typeof reference === 'string') {
       const target = resolveReference(root, reference, pointer);
-      if (!trail.includes(target.pointer)) return expand(target, { depth, trail: [...trail, target.pointer] });
+      if (!trail.includes(target.pointer)) return expand(target, { ...position, trail: [...trail, target.pointer] });
       count({ value: {}, pointer }, depth);
       return { $ref: reference };
     }
     reached.add(pointer);
     count(schema, depth);
-    const below = { depth: depth + 1, trail };
-    const kept = Object.entries(value).map(([key, item]) => [key, expandKeyword(key, item, memberOf(pointer, key), below)] as const);
+    const kept = Object.entries(value).map(([key, item]) => {
+      if (key === 'discriminator') return [key, placedDiscriminator(root, item, schema, place)] as const;
+      const below = { depth: depth + 1, place: memberOf(place, key), trail };
+      return [key, expandKeyword(key, item, memberOf(pointer, key), below)] as const;
+    });
     return Object.fromEntries(kept.filter((entry): entry is readonly [string, JsonTree] => entry[1] !== undefined));
   };
 
-  const start = (schema: Located): JsonTree => expand(schema, { depth: 1, trail: [schema.pointer] });
+  const start = (schema: Located): JsonTree => expand(schema, { depth: 1, place: '', trail: [schema.pointer] });
 
   return {
     write(schema) {

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import { scanJson } from '../../json-scan.ts';
+import { endOfString, scanJson } from '../../json-scan.ts';
 import { shown } from '../../shown-value.ts';
 import { SpecNumber } from './spec-number.ts';
 import {
@@ -95,16 +95,52 @@ function parseDigits(json: string): unknown {
   );
 }
 
+/** The end of a comment that begins at a slash; the same index where none does. */
+function endOfComment(text: string, at: number): number {
+  if (text.startsWith('//', at)) return at + (/[\n\r]/.exec(text.slice(at))?.index ?? text.length);
+  if (!text.startsWith('/*', at)) return at;
+  const end = text.indexOf('*/', at + 2);
+  return end === -1 ? text.length : end + 2;
+}
+
+/** Throws SpecFault for JSON with comments: YAML would take them for parts of keys, or report something else. */
+function refuseComments(text: string): void {
+  const signs = /["/]/g;
+  const kept: string[] = [];
+  const comments: number[] = [];
+  let from = 0;
+  for (let found = signs.exec(text); found !== null; found = signs.exec(text)) {
+    const at = found.index;
+    const end = endOfComment(text, at);
+    if (found[0] === '"') signs.lastIndex = endOfString(text, at) + 1;
+    else if (end > at) {
+      kept.push(text.slice(from, at));
+      comments.push(at);
+      from = end;
+      signs.lastIndex = end;
+    }
+  }
+  const [first] = comments;
+  // Those who write comments write commas at the end of lists, too.
+  const json = [...kept, text.slice(from)].join(' ').replaceAll(/,(?=\s*[}\]])/g, '');
+  if (first === undefined || parseJson(json) === undefined) return;
+  const lines = text.slice(0, first).split('\n');
+  const place = `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+  throw faultAt('', `${place}: it is JSON with comments; allowed: JSON without comments, or YAML, whose comments begin with #`);
+}
+
 const ANY = Number.POSITIVE_INFINITY;
 
 function parseText(text: string): unknown {
-  const value = /^\s*\{/.test(text) ? parseJson(text) : undefined;
+  const isLikeJson = /^\s*[{/]/.test(text);
+  const value = isLikeJson ? parseJson(text) : undefined;
   if (value !== undefined) {
     const { tooCostly, repeatedKey } = scanJson(text, { values: ANY, keys: ANY, depth: MAX_DEPTH });
     if (repeatedKey !== null) throw faultAt('', `the key ${shown(repeatedKey)} is there twice in one object`);
     // Reading the digits of a deeper text overflows the stack. `toJsonTree` refuses it with its place.
     return tooCostly === null ? parseDigits(text) : value;
   }
+  if (isLikeJson) refuseComments(text);
   try {
     return parseYaml(text);
   } catch (error) {
@@ -114,11 +150,19 @@ function parseText(text: string): unknown {
   }
 }
 
+/** Takes `version: 1.0` and `title: 2024` for texts, which authors of YAML leave without quotes. */
+function withTextsOfInfo(tree: JsonObject): JsonObject {
+  const info = member(tree, 'info');
+  if (!isJsonObject(info)) return tree;
+  const texts = Object.entries(info).map(([key, value]) => [key, value instanceof SpecNumber ? value.source : value] as const);
+  return { ...tree, info: Object.fromEntries(texts) };
+}
+
 /** Parses a specification in JSON or YAML. Throws SpecFault with line and column, or with a pointer. */
 export function parseSpecText(text: string): JsonObject {
   const tree = toJsonTree(parseText(text.replace(/^\uFEFF/, '')));
   if (!isJsonObject(tree)) throw faultAt('', 'it is not an object; allowed: an OpenAPI 3.0 specification as JSON or YAML');
-  return tree;
+  return withTextsOfInfo(tree);
 }
 
 /** The members of a finding of the package that are used here. */

@@ -131,7 +131,8 @@ export interface Located {
   readonly pointer: string;
 }
 
-function decodeFragment(fragment: string): string | undefined {
+/** The text of a fragment of an address; undefined where an escape is broken. */
+export function decodeFragment(fragment: string): string | undefined {
   try {
     return decodeURIComponent(fragment);
   } catch (error) {

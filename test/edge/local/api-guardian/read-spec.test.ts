@@ -65,6 +65,31 @@ describe('what is read of a specification', () => {
     });
   });
 
+  test.each([
+    ['1.0', '1.0'],
+    ['1.10', '1.10'],
+    ['2', '2'],
+    ['1e3', '1e3'],
+    ['0x10', '0x10'],
+    ['2024-01-31', '2024-01-31'],
+    ['12345678901234567890', '12345678901234567890'],
+  ])('has the version %s of YAML without quotes as a text', async (written, version) => {
+    const { title, version: read } = await readSpec(`openapi: 3.0.0\ninfo: {title: 2024, version: ${written}}\npaths: {}`);
+    expect([title, read]).toEqual(['2024', version]);
+  });
+
+  test('has a version that is a number of JSON as a text', async () => {
+    const text = '{"openapi": "3.0.0", "info": {"title": "T", "version": 1.0}, "paths": {}}';
+    expect((await readSpec(text)).version).toBe('1.0');
+  });
+
+  test.each([
+    '{openapi: 3.0.0, info: {title: T, version: "1"}, servers: [{url: https://x.example}], paths: {}}',
+    '{"openapi": "3.0.0", # a comment of YAML\n "info": {"title": "// T /* */", "version": "1"}, "paths": {},}',
+  ])('is YAML that looks like JSON: %s', async (text) => {
+    expect(await readSpec(text)).toMatchObject({ version: '1' });
+  });
+
   test('has an alias of YAML, and a merge, written out', async () => {
     const text = `openapi: 3.0.0
 info: {title: T, version: '1'}
