@@ -18,7 +18,7 @@ import { ANY_JSON_BODY, defineOperation, type ErrorExample, LARGE_BODY_BYTES, ty
 
 const API_GUARDIAN_INPUT = input(
   {
-    content: { ...TEXT, description: 'OpenAPI 3.0 as JSON or YAML, at most 2 MB' },
+    content: { ...TEXT, description: 'OpenAPI 3.0 or 3.1 as JSON or YAML, at most 2 MB' },
     enforceAuthorizationValidation: { ...YES_OR_NO, description: 'Left out: each endpoint keeps what it has' },
   },
   ['content'],

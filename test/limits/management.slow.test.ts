@@ -192,10 +192,22 @@ describeLimits('Management operations', import.meta.filename, {
   '`limit` of the nodes': { is: count(1_000), ask: async (limit) => outcomeOf(await ask(program, `/mc/nodes?limit=${limit}`)) },
   'bytes of a specification': { is: bytes(MAX_CONTENT_BYTES), ask: (size) => specification(SPECIFICATION.padEnd(size)) },
   'endpoints of a specification': { is: count(GUARDIAN_LIMITS.maxEndpoints), ask: specificationWith.endpoints },
-  'properties of one schema': { is: count(GUARDIAN_LIMITS.maxFieldsPerType), ask: specificationWith.properties },
-  'schemas inside one another': { is: count(GUARDIAN_LIMITS.maxNestingDepth), ask: specificationWith.nestedSchemas },
-  'schemas of all endpoints': { is: count(GUARDIAN_LIMITS.maxTotalSchemaNodes), ask: specificationWith.schemas },
-  'characters of all patterns': { is: count(GUARDIAN_LIMITS.maxTotalRegexLength), ask: specificationWith.patterns },
+  'properties of one schema, or names of one of its other maps of schemas': {
+    is: count(GUARDIAN_LIMITS.maxFieldsPerType),
+    ask: specificationWith.properties,
+  },
+  'schemas inside one another, in any keyword of OpenAPI 3.0 or 3.1 that holds some': {
+    is: count(GUARDIAN_LIMITS.maxNestingDepth),
+    ask: specificationWith.nestedSchemas,
+  },
+  'schemas of all endpoints, every `$ref` written out, and of components and definitions': {
+    is: count(GUARDIAN_LIMITS.maxTotalSchemaNodes),
+    ask: specificationWith.schemas,
+  },
+  'characters of all patterns, names in `patternProperties` included': {
+    is: count(GUARDIAN_LIMITS.maxTotalRegexLength),
+    ask: specificationWith.patterns,
+  },
   'values of a specification, aliases written out': { is: count(MAX_VALUES), ask: specificationWith.values },
   'objects and lists of a specification inside one another': { is: count(MAX_DEPTH), ask: specificationWith.nestedValues },
   'references that a reference goes on to': { is: count(MAX_HOPS), ask: specificationWith.references },

@@ -1,29 +1,21 @@
 import {
+  chainFrom,
   decodeFragment,
   isJsonObject,
   type JsonObject,
   type JsonTree,
   type Located,
   listMember,
-  MAX_HOPS,
   member,
   memberOf,
   objectMember,
-  resolveReference,
 } from './spec-tree.ts';
 
 const COMPONENTS = '/components/schemas';
 
-/** The pointer of a schema and those of the references that lead on from it. In data they may go in a circle. */
+/** The pointer of a schema and those of the references that lead on from it. */
 function trailFrom(root: JsonObject, schema: Located): readonly string[] {
-  const trail = [schema.pointer];
-  let at = schema;
-  for (let reference = member(at.value, '$ref'); typeof reference === 'string'; reference = member(at.value, '$ref')) {
-    if (trail.length > MAX_HOPS) break;
-    at = resolveReference(root, reference, at.pointer);
-    trail.push(at.pointer);
-  }
-  return trail;
+  return chainFrom(root, schema).map(({ pointer }) => pointer);
 }
 
 /** What an entry of a mapping stands for: the name of a schema, or a reference. */

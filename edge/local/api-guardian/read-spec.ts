@@ -1,8 +1,9 @@
 import { cut, shown } from '../../shown-value.ts';
 import { type SchemaWriter, schemaWriter } from './schema-writer.ts';
-import { checkStructure, parseSpecText, requireOpenApi30 } from './spec-text.ts';
+import { checkReferences } from './spec-references.ts';
+import { parseSpecText } from './spec-text.ts';
 import {
-  checkReferences,
+  chainFrom,
   faultAt,
   follow,
   GUARDIAN_LIMITS,
@@ -15,11 +16,12 @@ import {
   memberOf,
   objectMember,
 } from './spec-tree.ts';
+import { checkStructure, readVersion } from './spec-version.ts';
 
 /** How callers of an endpoint authenticate. */
 interface AuthScheme {
   readonly schemeName: string;
-  /** The header, query parameter or cookie that carries it. */
+  /** The header, query parameter or cookie that carries it; empty for a certificate of the client. */
   readonly credentialName: string;
   /** `bearer`, `basic`, …; empty where the credential is not in `Authorization`. */
   readonly httpScheme: string;
@@ -39,6 +41,8 @@ function readScheme(root: JsonObject, schemeName: string): AuthScheme {
       return { schemeName, credentialName: text(member(value, 'name')), httpScheme: '' };
     case 'http':
       return { schemeName, credentialName: 'Authorization', httpScheme: text(member(value, 'scheme')).toLowerCase() };
+    case 'mutualTLS':
+      return { schemeName, credentialName: '', httpScheme: '' };
     default:
       // OAuth 2 and OpenID Connect use bearer tokens.
       return { schemeName, credentialName: 'Authorization', httpScheme: 'bearer' };
@@ -73,7 +77,8 @@ function authSchemes(root: JsonObject, operation: JsonObject, pointer: string): 
 interface SpecOperation {
   readonly method: string;
   readonly path: string;
-  readonly item: Located;
+  /** The targets of its `$ref` first, if it has one: what stands beside it counts before them. */
+  readonly items: readonly Located[];
   readonly operation: Located;
 }
 
@@ -85,7 +90,7 @@ interface ParameterNames {
   readonly Cookie: readonly string[];
 }
 
-/** OpenAPI 3.0 ignores header parameters of these names. */
+/** OpenAPI ignores header parameters of these names. */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
 
 function located(root: JsonObject, owner: Located): readonly Located[] {
@@ -115,9 +120,10 @@ function parameterKey(parameter: JsonTree): string {
 }
 
 /** The parameters of an operation: its own and those of its path. Its own replace those of the same name and location. */
-function endpointParameters(root: JsonObject, { path, item, operation }: SpecOperation, writer: SchemaWriter): ParameterNames {
+function endpointParameters(root: JsonObject, { path, items, operation }: SpecOperation, writer: SchemaWriter): ParameterNames {
   const byKey = new Map<string, Located>();
-  for (const parameter of [...located(root, item), ...located(root, operation)]) byKey.set(parameterKey(parameter.value), parameter);
+  const all = [...items, operation].flatMap((owner) => located(root, owner));
+  for (const parameter of all) byKey.set(parameterKey(parameter.value), parameter);
   for (const parameter of byKey.values()) countSchemas(parameter, writer);
   const named = (location: string): string[] =>
     [...byKey.values()].filter(({ value }) => member(value, 'in') === location).map(({ value }) => text(member(value, 'name')));
@@ -188,11 +194,12 @@ function listOperations(root: JsonObject): readonly SpecOperation[] {
     const same = shapes.get(shape);
     if (same !== undefined) throw faultAt(pointer, `it matches the same requests as ${shown(same)}; allowed: one path for them`);
     shapes.set(shape, path);
-    const item = follow(root, { value: written, pointer });
+    const items = chainFrom(root, { value: written, pointer }).toReversed();
     for (const method of METHODS) {
-      const operation = member(item.value, method);
-      if (isJsonObject(operation))
-        operations.push({ method, path, item, operation: { value: operation, pointer: memberOf(item.pointer, method) } });
+      const item = items.findLast(({ value }) => isJsonObject(member(value, method)));
+      if (item === undefined) continue;
+      const operation = { value: objectMember(item.value, method), pointer: memberOf(item.pointer, method) };
+      operations.push({ method, path, items, operation });
     }
   }
   const { maxEndpoints } = GUARDIAN_LIMITS;
@@ -216,20 +223,18 @@ function readEndpoint(root: JsonObject, spec: SpecOperation, writer: SchemaWrite
 }
 
 /**
- * Reads an OpenAPI 3.0 specification in JSON or YAML. Throws SpecFault with the pointers of all faults where it is not valid, refers to
- * anything outside, or exceeds a limit. A hostile text may take seconds and much memory: see `spec-thread.ts`.
+ * Reads an OpenAPI 3.0 or 3.1 specification in JSON or YAML. Throws SpecFault with the pointers of all faults where it is not valid, refers
+ * to anything outside, or exceeds a limit. A hostile text may take seconds and much memory: see `spec-thread.ts`.
  */
 export async function readSpec(text: string): Promise<ReadSpec> {
   const root = parseSpecText(text);
-  requireOpenApi30(root);
-  await checkStructure(root, checkReferences(root));
-  const writer = schemaWriter(root);
+  const version = readVersion(root);
+  await checkStructure(root, version, checkReferences(root, version));
+  const writer = schemaWriter(root, version);
   const endpoints = listOperations(root).map((operation) => readEndpoint(root, operation, writer));
   // Schemas that no endpoint uses are held to the limits too.
-  const schemasPointer = '/components/schemas';
-  for (const [name, value] of Object.entries(objectMember(objectMember(root, 'components'), 'schemas'))) {
-    writer.countOnce({ value, pointer: memberOf(schemasPointer, name) });
-  }
-  const { title, version } = objectMember(root, 'info');
-  return { title: String(title), version: String(version), endpoints };
+  const schemas = Object.entries(objectMember(objectMember(root, 'components'), 'schemas'));
+  writer.countRest(schemas.map(([name, value]) => ({ value, pointer: memberOf('/components/schemas', name) })));
+  const { title, version: ofApi } = objectMember(root, 'info');
+  return { title: String(title), version: String(ofApi), endpoints };
 }

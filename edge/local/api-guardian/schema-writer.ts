@@ -7,21 +7,24 @@ import {
   type JsonObject,
   type JsonTree,
   type Located,
+  listMember,
   member,
   memberOf,
   resolveReference,
 } from './spec-tree.ts';
+import type { SpecVersion } from './spec-version.ts';
 
 /** The members of a schema that values are checked against. Descriptions, examples and extensions are left out. */
 const KEPT = new Set([
   'type',
   'format',
-  'nullable',
   'enum',
+  'const',
   'default',
   'readOnly',
   'writeOnly',
   'required',
+  'dependentRequired',
   'pattern',
   'multipleOf',
   'maximum',
@@ -33,11 +36,30 @@ const KEPT = new Set([
   'maxItems',
   'minItems',
   'uniqueItems',
+  'maxContains',
+  'minContains',
   'maxProperties',
   'minProperties',
+  'contentEncoding',
+  'contentMediaType',
 ]);
-const ONE_SCHEMA = new Set(['items', 'additionalProperties', 'not']);
-const SCHEMA_LISTS = new Set(['allOf', 'anyOf', 'oneOf']);
+const ONE_SCHEMA = new Set([
+  'items',
+  'additionalProperties',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'contentSchema',
+]);
+const SCHEMA_LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const SCHEMA_MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas']);
+/** Schemas that only mean something where others refer to them. They are counted, and written there. */
+const DEFINITIONS = new Set(['$defs', 'definitions', 'dependencies']);
 
 /** Characters of all written schemas together: an `enum` is copied to each reference. */
 export const MAX_WRITTEN_LENGTH = 2_000_000;
@@ -46,8 +68,8 @@ export const MAX_WRITTEN_LENGTH = 2_000_000;
 export interface SchemaWriter {
   /** The schema as YAML with every `$ref` written out, except one inside of its own target. Throws SpecFault past a limit. */
   write(schema: Located): string;
-  /** Counts the schema unless it was part of an earlier one. */
-  countOnce(schema: Located): void;
+  /** Counts these schemas, and the definitions inside of all schemas, unless they were part of an earlier one. */
+  countRest(schemas: readonly Located[]): void;
 }
 
 interface Position {
@@ -59,9 +81,10 @@ interface Position {
 }
 
 /** A writer of the schemas of the specification `root`. */
-export function schemaWriter(root: JsonObject): SchemaWriter {
+export function schemaWriter(root: JsonObject, version: SpecVersion): SchemaWriter {
   const { maxFieldsPerType, maxNestingDepth, maxTotalSchemaNodes, maxTotalRegexLength } = GUARDIAN_LIMITS;
   const reached = new Set<string>();
+  const rest = new Map<string, JsonTree>();
   let nodes = 0;
   let regexLength = 0;
   let writtenLength = 0;
@@ -76,53 +99,87 @@ export function schemaWriter(root: JsonObject): SchemaWriter {
     if (depth > maxNestingDepth)
       throw faultAt(pointer, `it is nested ${depth} schemas deep; allowed: at most ${maxNestingDepth} (maxNestingDepth)`);
     const pattern = member(value, 'pattern');
-    regexLength += typeof pattern === 'string' ? pattern.length : 0;
+    if (typeof pattern === 'string') countPattern(pattern, memberOf(pointer, 'pattern'));
+  };
+
+  const countPattern = (pattern: string, pointer: string): void => {
+    regexLength += pattern.length;
     if (regexLength > maxTotalRegexLength)
       throw faultAt(
-        memberOf(pointer, 'pattern'),
+        pointer,
         `with this the patterns have more than ${maxTotalRegexLength} characters; allowed: at most that many (maxTotalRegexLength)`,
       );
   };
 
   /** The schemas of a map by their names. */
-  const expandFields = (value: JsonTree, pointer: string, position: Position): JsonTree => {
+  const expandFields = (key: string, value: JsonTree, pointer: string, position: Position): JsonTree => {
     const fields = isJsonObject(value) ? Object.entries(value) : [];
     if (fields.length > maxFieldsPerType)
       throw faultAt(pointer, `there are ${fields.length} properties; allowed: at most ${maxFieldsPerType} (maxFieldsPerType)`);
+    if (key === 'patternProperties') for (const [pattern] of fields) countPattern(pattern, memberOf(pointer, pattern));
     return Object.fromEntries(fields.map(([name, field]) => [name, expandMember(name, field, pointer, position)]));
   };
 
+  const noteDefinitions = (value: JsonTree, pointer: string): void => {
+    for (const [name, definition] of isJsonObject(value) ? Object.entries(value) : []) {
+      // `dependencies` of older drafts may have lists of names.
+      if (!Array.isArray(definition)) rest.set(memberOf(pointer, name), definition);
+    }
+  };
+
   const expandKeyword = (key: string, value: JsonTree, pointer: string, position: Position): JsonTree | undefined => {
-    if (key === 'properties') return expandFields(value, pointer, position);
-    if (ONE_SCHEMA.has(key)) return isJsonObject(value) ? expand({ value, pointer }, position) : value;
+    if (SCHEMA_MAPS.has(key)) return expandFields(key, value, pointer, position);
+    if (ONE_SCHEMA.has(key)) return expand({ value, pointer }, position);
     if (SCHEMA_LISTS.has(key) && Array.isArray(value)) {
       return (value as readonly JsonTree[]).map((item, index) => expandMember(index, item, pointer, position));
     }
+    if (DEFINITIONS.has(key)) noteDefinitions(value, pointer);
+    // In OpenAPI 3.1 it means nothing.
+    if (key === 'nullable') return version === '3.0' ? value : undefined;
     return KEPT.has(key) ? value : undefined;
   };
 
   const expandMember = (key: string | number, value: JsonTree, pointer: string, position: Position): JsonTree =>
     expand({ value, pointer: memberOf(pointer, key) }, { ...position, place: memberOf(position.place, key) });
 
-  const expand = (schema: Located, position: Position): JsonTree => {
-    const { depth, place, trail } = position;
-    const { value, pointer } = schema;
-    if (!isJsonObject(value)) return value;
-    const reference = member(value, '$ref');
-    if (typeof reference === 'string') {
-      const target = resolveReference(root, reference, pointer);
-      if (!trail.includes(target.pointer)) return expand(target, { ...position, trail: [...trail, target.pointer] });
-      count({ value: {}, pointer }, depth);
-      return { $ref: reference };
-    }
-    reached.add(pointer);
-    count(schema, depth);
-    const kept = Object.entries(value).map(([key, item]) => {
+  const expandReference = (reference: string, pointer: string, position: Position): JsonTree => {
+    const target = resolveReference(root, reference, pointer);
+    if (!position.trail.includes(target.pointer)) return expand(target, { ...position, trail: [...position.trail, target.pointer] });
+    count({ value: {}, pointer }, position.depth);
+    return { $ref: reference };
+  };
+
+  /** The members that are kept, written out. */
+  const expandMembers = (schema: Located, { depth, place, trail }: Position): JsonObject => {
+    const members = isJsonObject(schema.value) ? Object.entries(schema.value) : [];
+    const kept = members.map(([key, item]) => {
       if (key === 'discriminator') return [key, placedDiscriminator(root, item, schema, place)] as const;
       const below = { depth: depth + 1, place: memberOf(place, key), trail };
-      return [key, expandKeyword(key, item, memberOf(pointer, key), below)] as const;
+      return [key, expandKeyword(key, item, memberOf(schema.pointer, key), below)] as const;
     });
     return Object.fromEntries(kept.filter((entry): entry is readonly [string, JsonTree] => entry[1] !== undefined));
+  };
+
+  /** What stands beside a reference counts in OpenAPI 3.1, as if the reference were one of `allOf`. OpenAPI 3.0 ignores it. */
+  const expandBeside = (reference: string, schema: Located, position: Position): JsonTree => {
+    const others = version === '3.1' ? expandMembers(schema, position) : {};
+    if (Object.keys(others).length === 0) return expandReference(reference, schema.pointer, position);
+    reached.add(schema.pointer);
+    count(schema, position.depth);
+    const all = listMember(others, 'allOf');
+    const place = memberOf(memberOf(position.place, 'allOf'), all.length);
+    return { ...others, allOf: [...all, expandReference(reference, schema.pointer, { ...position, depth: position.depth + 1, place })] };
+  };
+
+  const expand = (schema: Located, position: Position): JsonTree => {
+    const { value, pointer } = schema;
+    const reference = member(value, '$ref');
+    if (typeof reference === 'string') return expandBeside(reference, schema, position);
+    // `additionalProperties: false` is no schema in OpenAPI 3.0.
+    if (!isJsonObject(value) && version === '3.0') return value;
+    reached.add(pointer);
+    count(schema, position.depth);
+    return isJsonObject(value) ? expandMembers(schema, position) : value;
   };
 
   const start = (schema: Located): JsonTree => expand(schema, { depth: 1, place: '', trail: [schema.pointer] });
@@ -139,8 +196,10 @@ export function schemaWriter(root: JsonObject): SchemaWriter {
       }
       return written;
     },
-    countOnce(schema) {
-      if (!reached.has(schema.pointer)) start(schema);
+    countRest(schemas) {
+      for (const { value, pointer } of schemas) rest.set(pointer, value);
+      // Counting may find more of them.
+      for (const [pointer, value] of rest) if (!reached.has(pointer)) start({ value, pointer });
     },
   };
 }

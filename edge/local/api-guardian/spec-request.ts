@@ -13,7 +13,7 @@ const invalid = (field: string, message: string): EdgeError => new EdgeError(400
 export function readSpecRequest(body: unknown): SpecRequest {
   const { content, enforceAuthorizationValidation: enforce }: Readonly<Record<string, unknown>> =
     typeof body === 'object' && body !== null ? { ...body } : {};
-  if (typeof content !== 'string') throw invalid('content', 'it is not text; allowed: an OpenAPI 3.0 specification as JSON or YAML');
+  if (typeof content !== 'string') throw invalid('content', 'it is not text; allowed: an OpenAPI 3.0 or 3.1 specification as JSON or YAML');
   if (enforce !== undefined && typeof enforce !== 'boolean') {
     throw invalid('enforceAuthorizationValidation', 'it is not taken; allowed: true, false, or absent, which keeps what each endpoint has');
   }

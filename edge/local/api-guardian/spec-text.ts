@@ -1,21 +1,8 @@
-import { Validator } from '@seriousme/openapi-schema-validator';
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { endOfString, scanJson } from '../../json-scan.ts';
 import { shown } from '../../shown-value.ts';
 import { SpecNumber } from './spec-number.ts';
-import {
-  faultAt,
-  isJsonObject,
-  type JsonObject,
-  MAX_DEPTH,
-  member,
-  placeOf,
-  SpecFault,
-  type SpecFieldError,
-  shownTree,
-  toJsonTree,
-  valueAt,
-} from './spec-tree.ts';
+import { faultAt, isJsonObject, type JsonObject, MAX_DEPTH, member, SpecFault, toJsonTree } from './spec-tree.ts';
 
 type YamlDocument = ReturnType<typeof parseDocument>;
 
@@ -161,55 +148,6 @@ function withTextsOfInfo(tree: JsonObject): JsonObject {
 /** Parses a specification in JSON or YAML. Throws SpecFault with line and column, or with a pointer. */
 export function parseSpecText(text: string): JsonObject {
   const tree = toJsonTree(parseText(text.replace(/^\uFEFF/, '')));
-  if (!isJsonObject(tree)) throw faultAt('', 'it is not an object; allowed: an OpenAPI 3.0 specification as JSON or YAML');
+  if (!isJsonObject(tree)) throw faultAt('', 'it is not an object; allowed: an OpenAPI 3.0 or 3.1 specification as JSON or YAML');
   return withTextsOfInfo(tree);
-}
-
-/** The members of a finding of the package that are used here. */
-interface Finding {
-  readonly instancePath: string;
-  readonly keyword: string;
-  readonly message?: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
-
-/** Keywords that only say that no branch fits. The reasons are reported beside them. */
-const SUMMARIES = new Set(['oneOf', 'anyOf', 'if', 'not']);
-
-/** Throws SpecFault unless the specification is one of OpenAPI 3.0. */
-export function requireOpenApi30(tree: JsonObject): void {
-  const swagger = member(tree, 'swagger');
-  const allowed = 'allowed: OpenAPI 3.0, such as "openapi": "3.0.3"';
-  if (swagger !== undefined) throw faultAt('/swagger', `Swagger ${shownTree(swagger)} is not taken; ${allowed}`);
-  const version = member(tree, 'openapi');
-  if (typeof version !== 'string') throw faultAt('/openapi', `${shownTree(version)} is not the text of a version; ${allowed}`);
-  if (!/^3\.0\.\d+(?:-.+)?$/.test(version))
-    throw faultAt('/openapi', `OpenAPI ${shown(version)} is not taken: its schemas mean other things; ${allowed}`);
-}
-
-function isNoise({ keyword, params }: Finding): boolean {
-  // The package reports every object as being no reference.
-  return SUMMARIES.has(keyword) || (keyword === 'required' && params['missingProperty'] === '$ref');
-}
-
-function toFieldError({ instancePath, message, params }: Finding, root: JsonObject): SpecFieldError {
-  const value = valueAt(root, instancePath);
-  const what = typeof value === 'object' && !(value instanceof SpecNumber) ? '' : `${shownTree(value)} `;
-  const named = params['additionalProperty'] ?? params['allowedValues'];
-  return { field: placeOf(instancePath), message: `${what}${message ?? 'is not valid'}${named === undefined ? '' : `: ${shown(named)}`}` };
-}
-
-function distinct(errors: readonly SpecFieldError[]): readonly SpecFieldError[] {
-  return [...new Map(errors.map((error) => [`${error.field} ${error.message}`, error])).values()];
-}
-
-/** Checks a specification by the schema of OpenAPI 3.0. Throws SpecFault with all pointers; `copy` is that of `checkReferences`. */
-export async function checkStructure(root: JsonObject, copy: unknown): Promise<void> {
-  // A text must never be passed: the package would read a text of one line as a file name.
-  const { valid, errors } = await new Validator().validate({ ...(copy as object) });
-  if (valid) return;
-  if (!Array.isArray(errors)) throw faultAt('', errors ?? 'it is not valid');
-  const findings: readonly Finding[] = errors;
-  const telling = findings.filter((finding) => !isNoise(finding));
-  throw new SpecFault(distinct((telling.length > 0 ? telling : findings).map((finding) => toFieldError(finding, root))));
 }

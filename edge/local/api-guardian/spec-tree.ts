@@ -10,7 +10,7 @@ export const GUARDIAN_LIMITS = {
   maxNestingDepth: 16,
   /** Schemas of all endpoints, with every `$ref` written out. */
   maxTotalSchemaNodes: 8_192,
-  /** Characters of all `pattern`s. */
+  /** Characters of all `pattern`s, and of the patterns that are names of `patternProperties`. */
   maxTotalRegexLength: 16_384,
 } as const;
 
@@ -170,82 +170,19 @@ export function resolveReference(root: JsonObject, reference: JsonTree | undefin
   return { value, pointer: target };
 }
 
-/** The value itself, or the end of a chain of references. Throws SpecFault where the chain ends at nothing, outside, or never. */
-export function follow(root: JsonObject, start: Located): Located {
+/** The value, and the targets to which its `$ref` leads. Throws SpecFault where the chain ends at nothing, outside, or never. */
+export function chainFrom(root: JsonObject, start: Located): readonly [Located, ...Located[]] {
+  const chain: [Located, ...Located[]] = [start];
   let at = start;
   for (let hops = 0; isJsonObject(at.value) && typeof member(at.value, '$ref') === 'string'; hops += 1) {
     if (hops === MAX_HOPS) throw faultAt(start.pointer, `its $ref goes on to others more than ${MAX_HOPS} times, or in a circle`);
     at = resolveReference(root, member(at.value, '$ref'), at.pointer);
+    chain.push(at);
   }
-  return at;
+  return chain;
 }
 
-/** Below these keys the author chooses the names: `default` is a response there. */
-const NAME_MAPS = new Set([
-  'callbacks',
-  'content',
-  'encoding',
-  'examples',
-  'headers',
-  'links',
-  'mapping',
-  'parameters',
-  'paths',
-  'properties',
-  'requestBodies',
-  'responses',
-  'schemas',
-  'scopes',
-  'securitySchemes',
-  'variables',
-]);
-
-/** Below these keys everything is data: `$ref` is an ordinary name there. */
-const DATA = new Set(['default', 'enum', 'example', 'value']);
-
-/** Members that the validating package takes for references and anchors everywhere. */
-const POINTER_WORDS = new Set(['$ref', '$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$schema']);
-
-type Mode = 'keywords' | 'names' | 'data';
-
-function modeBelow(key: string, mode: Mode): Mode {
-  if (mode !== 'keywords') return mode === 'data' ? 'data' : 'keywords';
-  if (DATA.has(key) || key.startsWith('x-')) return 'data';
-  return NAME_MAPS.has(key) ? 'names' : 'keywords';
-}
-
-/**
- * Follows every `$ref` of a specification. Returns a copy for the validating package: references are to the root, and members that only
- * look like references are renamed, because the package also looks for them in data. Numbers are doubles in it. Throws SpecFault with all references to targets
- * outside of the document, to nothing, or in a circle.
- */
-export function checkReferences(root: JsonObject): unknown {
-  const errors: SpecFieldError[] = [];
-  const check = (object: JsonObject, pointer: string): void => {
-    try {
-      follow(root, { value: { $ref: object['$ref'] ?? null }, pointer });
-    } catch (error) {
-      if (!(error instanceof SpecFault)) throw error;
-      errors.push(...error.errors);
-    }
-  };
-  const copyMember = (object: JsonObject, key: string, value: JsonTree, mode: Mode, pointer: string): [string, unknown] => {
-    if (key === '$ref' && mode === 'keywords') {
-      check(object, pointer);
-      return [key, typeof value === 'string' ? '#' : value];
-    }
-    const name = POINTER_WORDS.has(key) ? `x-${key}` : key;
-    return [name, copy(value, modeBelow(key, mode), memberOf(pointer, key))];
-  };
-  const copy = (value: JsonTree, mode: Mode, pointer: string): unknown => {
-    if (Array.isArray(value)) {
-      const items = value as readonly JsonTree[];
-      return items.map((item, index) => copy(item, mode === 'names' ? 'keywords' : mode, memberOf(pointer, index)));
-    }
-    if (!isJsonObject(value)) return value instanceof SpecNumber ? value.toDouble() : value;
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => copyMember(value, key, item, mode, pointer)));
-  };
-  const copied = copy(root, 'keywords', '');
-  if (errors.length > 0) throw new SpecFault(errors);
-  return copied;
+/** The value itself, or the end of a chain of references. Throws SpecFault as `chainFrom` does. */
+export function follow(root: JsonObject, start: Located): Located {
+  return chainFrom(root, start).at(-1) ?? start;
 }

@@ -20,7 +20,7 @@ test('a specification comes as nothing else', async () => {
 
 test('a specification that is refused is answered with ProblemDetails that name the path', async () => {
   await using facade = await startFacade([apiGuardian]);
-  const specification = { ...petSpecification(), openapi: '3.1.0' };
+  const specification = { ...petSpecification(), openapi: '3.2.0' };
   const answer = await facade.call({ ...exampleOf(3), body: { content: JSON.stringify(specification) } });
   expect([answer.status, answer.contentType]).toEqual([400, 'application/problem+json; charset=utf-8']);
   expect(answer.body).toMatchObject({ status: 400, errors: [{ field: 'content#/openapi' }] });

@@ -19,12 +19,20 @@ const BROKEN: readonly {
     says: 'Swagger "2.0"',
   },
   {
-    what: 'OpenAPI 3.1',
+    what: 'OpenAPI 3.1 without its third number',
     change: (s) => {
-      s['openapi'] = '3.1.0';
+      s['openapi'] = '3.1';
     },
     field: '#/openapi',
-    says: 'OpenAPI "3.1.0"',
+    says: 'OpenAPI "3.1" is not taken; allowed: OpenAPI 3.0 and 3.1, such as',
+  },
+  {
+    what: 'a word of OpenAPI 3.1 in 3.0',
+    change: (s) => {
+      s['components'].schemas.Pet.const = 1;
+    },
+    field: '#/components/schemas/Pet',
+    says: '"const"',
   },
   {
     what: 'OpenAPI 3.2',

@@ -1,0 +1,108 @@
+import { SpecNumber } from './spec-number.ts';
+import {
+  faultAt,
+  follow,
+  isJsonObject,
+  type JsonObject,
+  type JsonTree,
+  memberOf,
+  SpecFault,
+  type SpecFieldError,
+  shownTree,
+} from './spec-tree.ts';
+import { isReadDialect, type SpecVersion } from './spec-version.ts';
+
+/** Below these keys the author chooses the names: `default` is a response there. */
+const NAME_MAPS = new Set([
+  '$defs',
+  'callbacks',
+  'content',
+  'definitions',
+  'dependencies',
+  'dependentSchemas',
+  'encoding',
+  'examples',
+  'headers',
+  'links',
+  'mapping',
+  'parameters',
+  'pathItems',
+  'paths',
+  'patternProperties',
+  'properties',
+  'requestBodies',
+  'responses',
+  'schemas',
+  'scopes',
+  'securitySchemes',
+  'variables',
+  'webhooks',
+]);
+
+/** Below these keys everything is data: `$ref` is an ordinary name there. */
+const DATA = new Set(['const', 'default', 'dependentRequired', 'enum', 'example', 'value']);
+
+/** Members that the validators take for references and anchors everywhere. */
+const POINTER_WORDS = new Set(['$ref', '$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$schema']);
+
+/** Words of OpenAPI 3.1 that give a schema, or the schemas inside of it, another address. */
+const ADDRESS_WORDS = new Set(['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor']);
+
+type Mode = 'keywords' | 'names' | 'data';
+
+function modeBelow(key: string, mode: Mode, value: JsonTree): Mode {
+  if (mode !== 'keywords') return mode === 'data' ? 'data' : 'keywords';
+  if (DATA.has(key) || key.startsWith('x-')) return 'data';
+  // A schema of OpenAPI 3.1 has a list of values there.
+  if (key === 'examples' && Array.isArray(value)) return 'data';
+  return NAME_MAPS.has(key) ? 'names' : 'keywords';
+}
+
+/** The fault of a member of a schema of OpenAPI 3.1 that would make it mean something else than what is read; null where there is none. */
+function foreignMember(key: string, value: JsonTree, pointer: string): SpecFault | null {
+  if (ADDRESS_WORDS.has(key)) {
+    const allowed = 'allowed: "$ref" with the place in this document, such as "#/components/schemas/Pet"';
+    return faultAt(pointer, `${key} is not taken; ${allowed}`);
+  }
+  if (key !== '$schema' || isReadDialect(value)) return null;
+  return faultAt(pointer, `${shownTree(value)} is not taken; allowed: the dialect of OpenAPI 3.1, JSON Schema 2020-12, or leave it out`);
+}
+
+/**
+ * Follows every `$ref` of a specification. Returns a copy for the validators: references are to the root, members that only look like
+ * references are renamed, because the validators also look for them in data, and numbers are doubles. Throws SpecFault with all references
+ * to targets outside of the document, to nothing, or in a circle, and for OpenAPI 3.1 with what gives schemas other addresses or dialects.
+ */
+export function checkReferences(root: JsonObject, version: SpecVersion): object {
+  const errors: SpecFieldError[] = [];
+  const check = (object: JsonObject, pointer: string): void => {
+    try {
+      follow(root, { value: { $ref: object['$ref'] ?? null }, pointer });
+    } catch (error) {
+      if (!(error instanceof SpecFault)) throw error;
+      errors.push(...error.errors);
+    }
+  };
+  const copyMember = (object: JsonObject, key: string, value: JsonTree, mode: Mode, pointer: string): [string, unknown] => {
+    if (key === '$ref' && mode === 'keywords') {
+      check(object, pointer);
+      return [key, typeof value === 'string' ? '#' : value];
+    }
+    const below = memberOf(pointer, key);
+    if (version === '3.1' && mode === 'keywords') errors.push(...(foreignMember(key, value, below)?.errors ?? []));
+    return [POINTER_WORDS.has(key) ? `x-${key}` : key, copy(value, modeBelow(key, mode, value), below)];
+  };
+  const copyObject = (object: JsonObject, mode: Mode, pointer: string): object =>
+    Object.fromEntries(Object.entries(object).map(([key, item]) => copyMember(object, key, item, mode, pointer)));
+  const copy = (value: JsonTree, mode: Mode, pointer: string): unknown => {
+    if (Array.isArray(value)) {
+      const items = value as readonly JsonTree[];
+      return items.map((item, index) => copy(item, mode === 'names' ? 'keywords' : mode, memberOf(pointer, index)));
+    }
+    if (isJsonObject(value)) return copyObject(value, mode, pointer);
+    return value instanceof SpecNumber ? value.toDouble() : value;
+  };
+  const copied = copyObject(root, 'keywords', '');
+  if (errors.length > 0) throw new SpecFault(errors);
+  return copied;
+}
