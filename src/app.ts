@@ -87,7 +87,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(errorAnswers);
   await app.register(earlyRefusals);
   await app.register(stopping);
-  await app.register(access, { keys: config.accessKeys, host: config.host });
+  await app.register(access, { keys: config.accessKeys });
   await app.register(everyLocalhost, { host: config.host, connections });
   await app.register(healthRoutes, { store, kafka, isStopping: () => app.isStopping() });
   await app.register(metricsRoutes, { metrics });
@@ -105,7 +105,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(ingestEventsRoutes, { store, metrics, now, retentionMs, maxBytes: ingestMaxMb * 1024 * 1024, bodyDeadlineMs });
   await app.register(deadLetterRoutes, { store, now, retentionMs, bodyDeadlineMs });
   if (edge !== undefined) await app.register(edgeRoutes, { config, local: edge.plane, bodyDeadlineMs });
-  await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0, host: config.host });
+  await app.register(openapiRoutes, { now, hasKeys: config.accessKeys.length > 0 });
   await app.register(pageRoutes);
   return app;
 }

@@ -18,11 +18,13 @@ const ANYBODY: Caller = { opensZone: () => true, opensEveryZone: true, zones: 'a
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * `never` needs no key; `unless-loopback` needs none while the program listens on loopback. By default a key is needed where any is
-     * configured. Without keys all routes refuse web pages of other sites, except those with `never-by-any-name`, which are open to
-     * everyone under every host name.
+     * `never` needs no key; `optional` needs none either, but its route can tell a caller with a key from others. By default a key is
+     * needed where any is configured. Without keys all routes refuse web pages of other sites, except those with `never-by-any-name`, which
+     * are open to everyone under every host name.
      */
-    readonly needsKey?: 'never' | 'never-by-any-name' | 'unless-loopback';
+    readonly needsKey?: 'never' | 'never-by-any-name' | 'optional';
+    /** A page for people, which a link on a page of another site may open. */
+    readonly opensFromLinks?: boolean;
     /** The scope that the key needs; `read` by default. */
     readonly needsScope?: Scope;
   }
@@ -31,27 +33,37 @@ declare module 'fastify' {
   }
 }
 
-function identify(keys: readonly AccessKey[], request: FastifyRequest): Caller {
-  const presented = request.headers['accesskey'];
-  if (typeof presented !== 'string' || presented === '') {
-    throw new RequestProblem('access.key_missing', 'The AccessKey header is missing', { headers: { 'www-authenticate': 'AccessKey' } });
-  }
+/** The key that a request presents; empty where it presents none. */
+function presentedKey({ headers }: FastifyRequest): string {
+  return String(headers['accesskey'] ?? '');
+}
+
+/** The caller with that key; null where it is no key of the program. */
+function callerWith(keys: readonly AccessKey[], presented: string): Caller | null {
   const key = findAccessKey(keys, presented);
-  if (key === undefined) {
-    throw new RequestProblem('access.key_unknown', 'The AccessKey header holds no key of this program', {
-      headers: { 'www-authenticate': 'AccessKey' },
-    });
-  }
+  if (key === undefined) return null;
   const { zones, scopes } = key;
   return { opensZone: (zoneId) => opensZone(key, zoneId), opensEveryZone: zones === 'all', zones, hasScope: (scope) => scopes.has(scope) };
 }
 
+function identify(keys: readonly AccessKey[], request: FastifyRequest): Caller {
+  const headers = { 'www-authenticate': 'AccessKey' };
+  const presented = presentedKey(request);
+  if (presented === '') throw new RequestProblem('access.key_missing', 'The AccessKey header is missing', { headers });
+  const caller = callerWith(keys, presented);
+  if (caller === null) {
+    throw new RequestProblem('access.key_unknown', 'The AccessKey header holds no key of this program', { headers });
+  }
+  return caller;
+}
+
 /**
  * Without keys the program trusts every caller on loopback, but not the web pages in a browser on this machine. A page whose name was made
- * to resolve to 127.0.0.1 (DNS rebinding) shows in `Host`, a page of another site in `Origin`.
+ * to resolve to 127.0.0.1 (DNS rebinding) shows in `Host`, a page of another site in `Origin`. An image or a script has no `Origin`, and
+ * shows in `Sec-Fetch-Site`, as a link does.
  */
 function refuseForeignPages(request: FastifyRequest): void {
-  const { host, origin } = request.headers;
+  const { host, origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = request.headers;
   const name = hostNameOf(host ?? '');
   if (name === null || !isLoopbackHost(name)) {
     throw new RequestProblem(
@@ -63,6 +75,13 @@ function refuseForeignPages(request: FastifyRequest): void {
     throw new RequestProblem(
       'access.foreign_page',
       `Origin: ${origin} is not the page's own server; allowed without access keys: http://${host}`,
+    );
+  }
+  const isOpened = mode === 'navigate' && request.routeOptions.config.opensFromLinks === true;
+  if (site === 'cross-site' && !isOpened) {
+    throw new RequestProblem(
+      'access.foreign_page',
+      'Sec-Fetch-Site: cross-site is a page of another site; allowed without access keys: none, same-origin, same-site; links to / and /docs',
     );
   }
 }
@@ -83,31 +102,32 @@ export function requireScope(caller: Pick<Caller, 'hasScope'>, scope: Scope): vo
   if (!caller.hasScope(scope)) throw new RequestProblem('access.scope_denied', `The access key does not have the scope "${scope}"`);
 }
 
+function isOpen({ needsKey }: FastifyContextConfig): boolean {
+  return needsKey === 'never' || needsKey === 'never-by-any-name' || needsKey === 'optional';
+}
+
 export interface AccessOptions {
   readonly keys: readonly AccessKey[];
-  /** Where the program listens. */
-  readonly host: string;
 }
 
 /** Checks the `AccessKey` header before anything else of a request. Register before any route. */
-export const access = fastifyPlugin(async (app: FastifyInstance, { keys, host }: AccessOptions) => {
-  const onLoopback = isLoopbackHost(host);
-  const isOpen = (needsKey: FastifyContextConfig['needsKey']): boolean =>
-    needsKey === 'never' || needsKey === 'never-by-any-name' || (needsKey === 'unless-loopback' && onLoopback);
+export const access = fastifyPlugin(async (app: FastifyInstance, { keys }: AccessOptions) => {
   const openPaths: RegExp[] = [];
   app.addHook('onRoute', ({ url, config }) => {
-    if (isOpen(config?.needsKey)) openPaths.push(routePattern(url));
+    if (config !== undefined && isOpen(config)) openPaths.push(routePattern(url));
   });
   app.decorateRequest('caller', null);
   app.addHook('onRequest', async (request) => {
-    const { needsKey, needsScope = 'read' } = request.routeOptions.config ?? {};
+    const { config } = request.routeOptions;
+    const { needsKey, needsScope = 'read' } = config;
     if (needsKey === 'never-by-any-name') return;
     if (keys.length === 0) {
       refuseForeignPages(request);
       request.caller = ANYBODY;
       return;
     }
-    if (isOpen(needsKey)) return;
+    if (needsKey === 'optional') request.caller = callerWith(keys, presentedKey(request));
+    if (isOpen(config)) return;
     // A method that an open path lacks is answered with 405 to everyone.
     if (request.is404 && openPaths.some((pattern) => pattern.test(requestPath(request)))) return;
     request.caller = identify(keys, request);

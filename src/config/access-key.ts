@@ -9,7 +9,7 @@ import { accept, type ParsedValue, refuse } from './config-value.ts';
 const GENERAL_SCOPES = ['read', 'ingest', 'manage'] as const;
 
 /**
- * `metrics` is for /metrics off loopback, `admin` for what reaches all of DATA_DIR. Keys of all zones have both; others have to name them.
+ * `metrics` is for /metrics, `admin` for what reaches all of DATA_DIR. Keys of all zones have both; others have to name them.
  */
 const PROGRAM_SCOPES = ['metrics', 'admin'] as const;
 

@@ -74,14 +74,6 @@ export const OPENAPI_DOCUMENT = {
   },
 } as const;
 
-/** The settings of the program that the document depends on. */
-interface ServedSettings {
-  /** Whether access keys are configured. */
-  readonly hasKeys: boolean;
-  /** Whether the program listens on loopback. */
-  readonly onLoopback: boolean;
-}
-
 /** The end of the hour that every example is about, Unix ms UTC. */
 const EXAMPLES_AT_MS = Date.UTC(2026, 0, 1, 1);
 
@@ -92,27 +84,22 @@ const EXAMPLE_TEXT = /\b2026-01-01T0[01]:\d\d:\d\d(?:\.\d+)?Z/g;
 type Security = readonly Readonly<Record<string, readonly string[]>>[];
 
 interface SecuredOperation {
-  readonly operationId: string;
   readonly security?: Security;
 }
 
 type SecuredPaths = Readonly<Record<string, Readonly<Record<string, SecuredOperation>>>>;
 
-/** Without access keys only operations of the database need a credential. `/metrics` needs a key only off loopback. */
-function securityOf(
-  { operationId, security = OPENAPI_DOCUMENT.security }: SecuredOperation,
-  { hasKeys, onLoopback }: ServedSettings,
-): Security {
-  const withoutKey = !hasKeys || (operationId === 'metrics' && onLoopback);
-  return withoutKey ? security.filter((wanted) => Object.hasOwn(wanted, 'DatabaseToken')) : security;
+/** Without access keys only operations of the database need a credential. */
+function securityOf({ security = OPENAPI_DOCUMENT.security }: SecuredOperation, hasKeys: boolean): Security {
+  return hasKeys ? security : security.filter((wanted) => Object.hasOwn(wanted, 'DatabaseToken'));
 }
 
-function withSecurity(settings: ServedSettings): object {
+function withSecurity(hasKeys: boolean): object {
   const { security: _, paths, ...rest } = OPENAPI_DOCUMENT;
   const secured = Object.entries(paths as SecuredPaths).map(([path, item]) => [
     path,
     Object.fromEntries(
-      Object.entries(item).map(([method, operation]) => [method, { ...operation, security: securityOf(operation, settings) }]),
+      Object.entries(item).map(([method, operation]) => [method, { ...operation, security: securityOf(operation, hasKeys) }]),
     ),
   ]);
   return { ...rest, paths: Object.fromEntries(secured) };
@@ -120,11 +107,11 @@ function withSecurity(settings: ServedSettings): object {
 
 /**
  * Returns a function that makes the document for the time `nowMs` (Unix ms UTC). The times of its examples are moved to the hour before,
- * because a search only reaches back some days. Each operation names the credentials that it needs; one that needs none has an empty
- * `security`.
+ * because a search only reaches back some days. Each operation names the credentials that it needs, which depends on whether access keys
+ * are configured; one that needs none has an empty `security`.
  */
-export function servedDocument(settings: ServedSettings): (nowMs: number) => Record<string, unknown> {
-  const template = JSON.stringify(withSecurity(settings));
+export function servedDocument(hasKeys: boolean): (nowMs: number) => Record<string, unknown> {
+  const template = JSON.stringify(withSecurity(hasKeys));
   return (nowMs) => {
     const byMs = nowMs - EXAMPLES_AT_MS;
     const text = template

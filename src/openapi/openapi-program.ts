@@ -26,15 +26,17 @@ export const PROGRAM_GROUP = {
         operationId: 'isReady',
         tags: ['The program'],
         summary: 'The program serves and takes in what it is set up to',
+        description:
+          'Once access keys exist, the reasons are words for a key of the scope metrics or admin, and codes for everyone else: ' +
+          'program.stopping, store.not_ready, kafka.not_ready. The status is the same for all.',
         ...OPEN,
         responses: {
           200: answer('Ready', 'Readiness', readiness('ready', [])),
           ...problemAnswers('/readyz', 'access.foreign_page'),
-          503: answer(
-            'Not ready, with the reasons',
-            'Readiness',
-            readiness('not ready', ['kafka: joining the Kafka consumer group shieldlog']),
-          ),
+          503: answer('Not ready, with the reasons', 'Readiness', {
+            ...readiness('not ready', ['kafka: joining the Kafka consumer group shieldlog']),
+            codes: { summary: 'not ready, as told to others', value: { status: 'not ready', reasons: ['kafka.not_ready'] } },
+          }),
         },
       },
     },
@@ -42,7 +44,7 @@ export const PROGRAM_GROUP = {
       get: {
         operationId: 'metrics',
         tags: ['The program'],
-        summary: "Metrics in Prometheus' text format; no key is needed while the program listens on loopback",
+        summary: "Metrics in Prometheus' text format; the key needs the scope metrics",
         responses: {
           200: {
             description: 'Metrics',

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../../store/event-store.ts';
+import type { Caller } from '../auth/access.ts';
 import type { Metrics } from '../http/metrics.ts';
 
 interface HealthRoutesOptions {
@@ -9,30 +10,47 @@ interface HealthRoutesOptions {
   readonly isStopping: () => boolean;
 }
 
-async function reasonsNotReady({ store, kafka, isStopping }: HealthRoutesOptions): Promise<string[]> {
-  if (isStopping()) return ['the program is stopping'];
+interface Reason {
+  /** Tells nothing of where the program runs. */
+  readonly code: string;
+  /** For people; it may hold paths and the addresses of brokers. */
+  readonly text: string;
+}
+
+async function reasonsNotReady({ store, kafka, isStopping }: HealthRoutesOptions): Promise<readonly Reason[]> {
+  if (isStopping()) return [{ code: 'program.stopping', text: 'the program is stopping' }];
   const ofStore = await store.reasonsNotReady();
   const ofKafka = kafka?.reasonsNotReady() ?? [];
-  return [...ofStore.map((reason) => `store: ${reason}`), ...ofKafka.map((reason) => `kafka: ${reason}`)];
+  return [
+    ...ofStore.map((reason) => ({ code: 'store.not_ready', text: `store: ${reason}` })),
+    ...ofKafka.map((reason) => ({ code: 'kafka.not_ready', text: `kafka: ${reason}` })),
+  ];
+}
+
+/** The reasons as a caller may know them: in words for whoever watches the program, and else a code of each kind. */
+function reasonsFor(caller: Caller | null, reasons: readonly Reason[]): readonly string[] {
+  const knowsWords = caller !== null && (caller.hasScope('metrics') || caller.hasScope('admin'));
+  return knowsWords ? reasons.map(({ text }) => text) : [...new Set(reasons.map(({ code }) => code))];
 }
 
 /** `/healthz`: the process answers. `/readyz`: the program also serves and takes in events; otherwise 503 with the reasons. */
 export async function healthRoutes(app: FastifyInstance, options: HealthRoutesOptions): Promise<void> {
-  const config = { needsKey: 'never', whileStopping: true } as const;
-  app.get('/healthz', { config }, async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'alive' }));
-  app.get('/readyz', { config }, async (_request, reply) => {
+  app.get('/healthz', { config: { needsKey: 'never', whileStopping: true } }, async (_request, reply) =>
+    reply.header('cache-control', 'no-store').send({ status: 'alive' }),
+  );
+  app.get('/readyz', { config: { needsKey: 'optional', whileStopping: true } }, async (request, reply) => {
     const reasons = await reasonsNotReady(options);
     const ready = reasons.length === 0;
     return reply
       .code(ready ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send({ status: ready ? 'ready' : 'not ready', reasons });
+      .send({ status: ready ? 'ready' : 'not ready', reasons: reasonsFor(request.caller, reasons) });
   });
 }
 
 /** `/metrics` in the text format of Prometheus. */
 export async function metricsRoutes(app: FastifyInstance, { metrics }: { readonly metrics: Metrics }): Promise<void> {
-  app.get('/metrics', { config: { needsKey: 'unless-loopback', needsScope: 'metrics' } }, async (_request, reply) =>
+  app.get('/metrics', { config: { needsScope: 'metrics' } }, async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   );
 }

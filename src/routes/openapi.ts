@@ -1,7 +1,6 @@
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isLoopbackHost } from '../config/loopback.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { servedDocument } from '../openapi/openapi-document.ts';
 
@@ -39,7 +38,7 @@ interface DocsRoutesOptions {
 /** The interface's description as a page that can try it: Swagger UI, served from here. */
 async function docsRoutes(app: FastifyInstance, { currentDocument }: DocsRoutesOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
-    route.config = { ...route.config, needsKey: 'never' };
+    route.config = { ...route.config, needsKey: 'never', opensFromLinks: route.url === PREFIX || route.url === `${PREFIX}/` };
   });
   app.addHook('onRequest', requirePageFile);
   app.addHook('onSend', async (_request, reply) => void reply.headers(HEADERS));
@@ -62,13 +61,11 @@ interface OpenapiRoutesOptions {
   readonly now: () => number;
   /** Whether access keys are configured. */
   readonly hasKeys: boolean;
-  /** Where the program listens. */
-  readonly host: string;
 }
 
 /** `/openapi.json`, for programs, and the page at `/docs` that shows it to people. */
-export async function openapiRoutes(app: FastifyInstance, { now, hasKeys, host }: OpenapiRoutesOptions): Promise<void> {
-  const describe = servedDocument({ hasKeys, onLoopback: isLoopbackHost(host) });
+export async function openapiRoutes(app: FastifyInstance, { now, hasKeys }: OpenapiRoutesOptions): Promise<void> {
+  const describe = servedDocument(hasKeys);
   const currentDocument = () => describe(now());
   app.get('/openapi.json', { config: { needsKey: 'never' } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(JSON.stringify(currentDocument())),

@@ -19,7 +19,7 @@ export async function pageRoutes(app: FastifyInstance): Promise<void> {
   };
   const config = { needsKey: 'never' } as const;
 
-  app.get('/', { config }, async (_request, reply) => {
+  app.get('/', { config: { ...config, opensFromLinks: true } }, async (_request, reply) => {
     const { html, policy } = await page();
     const headers = { 'content-security-policy': policy, 'referrer-policy': 'no-referrer', 'cache-control': 'no-cache' };
     return reply.headers(headers).type('text/html; charset=utf-8').send(html);
