@@ -81,7 +81,7 @@ function refuseForeignPages(request: FastifyRequest): void {
   if (site === 'cross-site' && !isOpened) {
     throw new RequestProblem(
       'access.foreign_page',
-      'Sec-Fetch-Site: cross-site is a page of another site; allowed without access keys: none, same-origin, same-site; links to / and /docs',
+      'Sec-Fetch-Site: cross-site is another site; allowed without access keys: none, same-origin, same-site, links to / and /docs',
     );
   }
 }

@@ -77,8 +77,8 @@ export const CONFIG_VARIABLES: readonly AnyVariable[] = [
     name: 'DEAD_LETTER_MAX_MB',
     default: '1024',
     about:
-      'What dead letters may take on disk; of further ones from Kafka only topic, partition, offset, reason and hash are kept, ' +
-      'further ones from others are not',
+      'What dead letters may take on disk; further ones take the room of the oldest of the zone that has most, or are not kept if they ' +
+      'are of that zone; from Kafka topic, partition, offset, reason and hash are kept even then',
     ...wholeNumber(1, 1_048_576),
   },
   {

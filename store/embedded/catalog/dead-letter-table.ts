@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type DeadLetter, type DeadLetterSelection, type StoredDeadLetter, StoreError } from '../../event-store.ts';
 import { inTransaction } from '../runtime/sqlite-transaction.ts';
+import { DeadLetterShares } from './dead-letter-shares.ts';
 
 /** Bytes that a row takes beside its message and texts, with its share of the indexes. */
 const ROW_BYTES = 400;
@@ -49,15 +50,24 @@ interface Totals {
 }
 
 export interface AddedDeadLetters {
-  /** Indexes, in the list that was added, of the letters whose bytes are not kept because the quota is used up. */
-  readonly notKept: readonly number[];
+  /** The id of each letter that was added; null where its bytes are not kept because the quota is used up. */
+  readonly ids: readonly (number | null)[];
+  /** The ids of letters whose bytes have given way to those. */
+  readonly gaveWay: readonly number[];
   /** The number of records of Kafka's messages that were removed to make room for later ones. */
   readonly droppedRecords: number;
 }
 
+/** What was removed while letters were added. */
+interface Removals {
+  readonly gaveWay: number[];
+  droppedRecords: number;
+}
+
 /**
- * The dead letters in a SQLite file of their own. A message is kept once, however often it is delivered. A thread uses the table, because a
- * commit waits for the disk.
+ * The dead letters in a SQLite file of their own. A message is kept once, however often it is delivered. Where the quota is used up, the
+ * oldest letters of the zone that holds most give way to those of another one, so that no sender takes the room of all. A thread uses the
+ * table, because a commit waits for the disk.
  */
 export class DeadLetterTable {
   readonly #database: DatabaseSync;
@@ -65,6 +75,9 @@ export class DeadLetterTable {
   readonly #known: StatementSync;
   readonly #hasId: StatementSync;
   readonly #insert: StatementSync;
+  readonly #remove: StatementSync;
+  readonly #reduce: StatementSync;
+  readonly #shares: DeadLetterShares;
   readonly #total: Totals;
 
   /** Throws SQLite's error where the file cannot be used. */
@@ -83,37 +96,33 @@ export class DeadLetterTable {
     this.#database = database;
     this.#database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     this.#database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
-    this.#database.exec(SCHEMA);
-    this.#known = this.#database.prepare('SELECT record_only FROM dead_letters WHERE identity = ?');
+    this.#shares = inTransaction(this.#database, () => {
+      this.#database.exec(SCHEMA);
+      return new DeadLetterShares(this.#database);
+    });
+    this.#known = this.#database.prepare('SELECT id, record_only FROM dead_letters WHERE identity = ?');
     this.#hasId = this.#database.prepare('SELECT 1 FROM dead_letters WHERE id = ?');
     this.#insert = this.#database.prepare(
       `INSERT INTO dead_letters (
         id, identity, zone_id, record_only, cost, received_at, source, topic, partition, message_offset, reason, size_bytes, sha256, bytes
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
+    this.#remove = this.#database.prepare('DELETE FROM dead_letters WHERE id = ? RETURNING record_only, cost');
+    this.#reduce = this.#database.prepare("UPDATE dead_letters SET record_only = 1, cost = ?, bytes = x'' WHERE id = ?");
     this.#total = this.#readTotals();
   }
 
   /** Durable when it returns. */
   add(letters: readonly NewDeadLetter[]): AddedDeadLetters {
     const before = { ...this.#total };
-    const notKept: number[] = [];
-    let droppedRecords = 0;
+    const removals: Removals = { gaveWay: [], droppedRecords: 0 };
     try {
-      inTransaction(this.#database, () => {
-        for (const [index, letter] of letters.entries()) {
-          const added = this.#addOne(letter);
-          if (!added.isKept) {
-            notKept.push(index);
-          }
-          droppedRecords += added.droppedRecords;
-        }
-      });
+      const ids = inTransaction(this.#database, () => letters.map((letter) => this.#addOne(letter, removals)));
+      return { ids, ...removals };
     } catch (error) {
       Object.assign(this.#total, before);
       throw error;
     }
-    return { notKept, droppedRecords };
   }
 
   /** Lists letters by ascending id: at least one where there is one, and no more once they have `maxBytes`. */
@@ -185,8 +194,7 @@ export class DeadLetterTable {
     if (ids.length === 0) {
       return 0;
     }
-    const statement = this.#database.prepare('DELETE FROM dead_letters WHERE id = ? RETURNING record_only, cost');
-    const removed = inTransaction(this.#database, () => ids.map((id) => statement.get(id)).filter((row) => row !== undefined));
+    const removed = inTransaction(this.#database, () => ids.map((id) => this.#remove.get(id)).filter((row) => row !== undefined));
     for (const row of removed) {
       this.#subtract(row);
     }
@@ -194,26 +202,25 @@ export class DeadLetterTable {
     return removed.length;
   }
 
-  #addOne(letter: NewDeadLetter): { readonly isKept: boolean; readonly droppedRecords: number } {
-    const { bytes, reason, topic, movedId } = letter;
+  /** Returns the id of the letter; null where its bytes are not kept. */
+  #addOne(letter: NewDeadLetter, removals: Removals): number | null {
+    const { bytes, reason, topic, zoneId, movedId } = letter;
     const sha256 = letter.cut?.sha256 ?? createHash('sha256').update(bytes).digest();
     const identity = identityOf(letter, sha256);
     const found = this.#known.get(identity);
     if (found !== undefined) {
-      return { isKept: Number(found['record_only']) === 0, droppedRecords: 0 };
+      return Number(found['record_only']) === 0 ? Number(found['id']) : null;
     }
     const textCost = ROW_BYTES + Buffer.byteLength(reason) + Buffer.byteLength(topic ?? '');
     const cost = textCost + bytes.length;
-    if (movedId !== undefined || this.#total.letters + cost <= this.#quotaBytes) {
-      this.#insertRow(letter, identity, sha256, { cost, recordOnly: false });
-      return { isKept: true, droppedRecords: 0 };
+    if (movedId !== undefined || this.#makeRoom(cost, zoneId, removals)) {
+      return this.#insertRow(letter, identity, sha256, { cost, recordOnly: false });
     }
-    if (topic === null) {
-      return { isKept: false, droppedRecords: 0 };
+    if (topic !== null) {
+      this.#makeRoomForRecord(textCost, removals);
+      this.#insertRow(letter, identity, sha256, { cost: textCost, recordOnly: true });
     }
-    const droppedRecords = this.#makeRoomForRecord(textCost);
-    this.#insertRow(letter, identity, sha256, { cost: textCost, recordOnly: true });
-    return { isKept: false, droppedRecords };
+    return null;
   }
 
   #insertRow(
@@ -221,34 +228,72 @@ export class DeadLetterTable {
     identity: Uint8Array,
     sha256: Uint8Array,
     row: { readonly cost: number; readonly recordOnly: boolean },
-  ): void {
+  ): number {
     const { bytes, reason, source, topic, partition, offset, zoneId, receivedAtMs, movedId } = letter;
     const sizeBytes = letter.cut?.sizeBytes ?? bytes.length;
     const kept = row.recordOnly ? NO_BYTES : bytes;
     const origin = [source, topic, partition, offset] as const;
     const isRecord = row.recordOnly ? 1 : 0;
     const id = movedId === undefined || this.#hasId.get(movedId) !== undefined ? null : movedId;
-    this.#insert.run(id, identity, zoneId, isRecord, row.cost, receivedAtMs, ...origin, reason, sizeBytes, sha256, kept);
+    const values = [id, identity, zoneId, isRecord, row.cost, receivedAtMs, ...origin, reason, sizeBytes, sha256, kept] as const;
+    const { lastInsertRowid } = this.#insert.run(...values);
     this.#total[row.recordOnly ? 'records' : 'letters'] += row.cost;
     this.#total.count += 1;
+    return Number(lastInsertRowid);
   }
 
-  /** Removes the oldest records until a new one has room; returns how many. The caller has begun a transaction. */
-  #makeRoomForRecord(cost: number): number {
+  /**
+   * Returns whether a letter of the zone has room, once the oldest letters of zones that hold more have given way. None gives way for
+   * nothing. The caller has begun a transaction.
+   */
+  #makeRoom(cost: number, zoneId: number | null, removals: Removals): boolean {
+    const lacking = this.#total.letters + cost - this.#quotaBytes;
+    if (lacking > 0 && !this.#shares.canSpare(lacking, zoneId, ROW_BYTES)) {
+      return false;
+    }
+    while (this.#total.letters + cost > this.#quotaBytes) {
+      const id = this.#shares.oldestOfLargest('letters');
+      if (id === undefined) {
+        throw new Error(`the shares of the dead letters lack ${this.#total.letters + cost - this.#quotaBytes} bytes`);
+      }
+      this.#giveWay(id, removals);
+    }
+    return true;
+  }
+
+  /** Removes the bytes of a letter. One from Kafka leaves a record. */
+  #giveWay(id: number, removals: Removals): void {
+    removals.gaveWay.push(id);
+    const letter = this.#database.prepare('SELECT topic, cost, length(bytes) AS bytes FROM dead_letters WHERE id = ?').get(id);
+    if (letter === undefined || letter['topic'] === null) {
+      this.#removeRow(id);
+      return;
+    }
+    const [cost, bytes] = [Number(letter['cost']), Number(letter['bytes'])];
+    this.#makeRoomForRecord(cost - bytes, removals);
+    this.#reduce.run(cost - bytes, id);
+    this.#total.letters -= cost;
+    this.#total.records += cost - bytes;
+  }
+
+  /** Removes the oldest records of the zone that has most of them, until a new one has room. The caller has begun a transaction. */
+  #makeRoomForRecord(cost: number, removals: Removals): void {
     const room = this.#quotaBytes * RECORDS_SHARE;
-    const oldest = this.#database.prepare('SELECT id, record_only, cost FROM dead_letters WHERE record_only = 1 ORDER BY id LIMIT 1');
-    const remove = this.#database.prepare('DELETE FROM dead_letters WHERE id = ?');
-    let dropped = 0;
     while (this.#total.records + cost > room) {
-      const row = oldest.get();
-      if (row === undefined) {
+      const id = this.#shares.oldestOfLargest('records');
+      if (id === undefined) {
         break;
       }
-      remove.run(Number(row['id']));
-      this.#subtract(row);
-      dropped += 1;
+      this.#removeRow(id);
+      removals.droppedRecords += 1;
     }
-    return dropped;
+  }
+
+  #removeRow(id: number): void {
+    const row = this.#remove.get(id);
+    if (row !== undefined) {
+      this.#subtract(row);
+    }
   }
 
   /** Takes a removed row off the totals. */

@@ -74,17 +74,24 @@ export class DeadLetters {
 
   /** Resolves when the letters are durable, with the indices, ascending, of those whose bytes are not kept: the quota is used up. */
   async add(letters: readonly DeadLetter[], receivedAtMs: number): Promise<number[]> {
-    const notKept: number[] = [];
+    const ids: (number | null)[] = [];
+    const gaveWay = new Set<number>();
     let droppedRecords = 0;
-    for (const { start, part } of partsOf(letters)) {
+    for (const part of partsOf(letters)) {
       const { added } = await this.#run({ kind: 'add', letters: part.map((letter) => ({ ...letter, receivedAtMs })) });
-      notKept.push(...(added?.notKept ?? []).map((index) => start + index));
+      ids.push(...(added?.ids ?? []));
+      for (const id of added?.gaveWay ?? []) {
+        gaveWay.add(id);
+      }
       droppedRecords += added?.droppedRecords ?? 0;
     }
-    if (notKept.length > 0) {
+    // A letter may have given way to a later one of the same list.
+    const notKept = ids.flatMap((id, index) => (id === null || gaveWay.has(id) ? [index] : []));
+    if (notKept.length > 0 || gaveWay.size > 0) {
       const what =
-        'dead letters are not kept, because the letters that are there use up DEAD_LETTER_MAX_MB; replay or discard some, or raise it';
-      this.#options.logger.warn({ letters: notKept.length, droppedRecords }, what);
+        'dead letters use up DEAD_LETTER_MAX_MB: new ones are not kept, or the oldest of the zone that has most gave way; ' +
+        'replay or discard some, or raise it';
+      this.#options.logger.warn({ letters: notKept.length, gaveWay: gaveWay.size, droppedRecords }, what);
     }
     return notKept;
   }
@@ -165,14 +172,14 @@ function carryOut(order: DeadLetterOrder, table: DeadLetterTable): DeadLetterAns
   }
 }
 
-function* partsOf(letters: readonly DeadLetter[]): Generator<{ readonly start: number; readonly part: readonly DeadLetter[] }> {
+function* partsOf(letters: readonly DeadLetter[]): Generator<readonly DeadLetter[]> {
   for (let start = 0; start < letters.length; ) {
     let [end, bytes] = [start, 0];
     while (end < letters.length && end - start < ORDER_LETTERS && bytes < ORDER_BYTES) {
       bytes += letters[end]?.bytes.length ?? 0;
       end += 1;
     }
-    yield { start, part: letters.slice(start, end) };
+    yield letters.slice(start, end);
     start = end;
   }
 }

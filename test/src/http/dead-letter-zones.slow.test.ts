@@ -105,3 +105,16 @@ describe.each(CASES)('of the dead letters from %s%s', (source, _, restarts) => {
     expect((await app.store.stats()).deadLetters).toBe(0);
   });
 });
+
+test('a sender that fills the quota takes no room of what others send, and is told what is not kept', async () => {
+  app = await startApp({ env: { ACCESS_KEYS }, storeOptions: { deadLetterQuotaBytes: 4 * 1024 ** 2 } });
+  const late = (shieldZoneId: number, size: number) => eventLine({ shieldZoneId, timestamp: Date.now() + HOUR_MS, ua: 'x'.repeat(size) });
+  const flood = [...Array.from({ length: 5 }, () => 900_000), ...Array.from({ length: 60 }, () => 20_000)];
+  const first = await ingest(app, flood.map((size, index) => late(7, size + index)).join(''), { accesskey: KEYS.some });
+  expect(first.body.rejected.filter(({ kept }: { kept?: boolean }) => kept === false).length).toBeGreaterThan(30);
+  const other = await ingest(app, late(9, 50) + late(9, 900_000), { accesskey: KEYS.nine });
+  expect(other.body.rejected.map(({ kept }: { kept?: boolean }) => kept)).toEqual([undefined, undefined]);
+  const again = await ingest(app, late(7, 900_000) + late(8, 50), { accesskey: KEYS.some });
+  expect(again.body.rejected.map(({ kept }: { kept?: boolean }) => kept)).toEqual([false, undefined]);
+  expect(await zonesListed('nine')).toEqual([9, 9]);
+});
