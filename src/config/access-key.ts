@@ -62,7 +62,10 @@ function scopesOf(named: readonly Scope[], zones: AccessKey['zones']): ReadonlyS
   return new Set<Scope>([...(namesGeneral ? [] : GENERAL_SCOPES), ...named, ...(zones === 'all' ? PROGRAM_SCOPES : [])]);
 }
 
-/** Parses ACCESS_KEYS. Reasons name an entry by its number and its name, never its key. */
+/**
+ * Parses ACCESS_KEYS. Reasons name an entry by its number, and quote nothing of it: a key with a comma or a colon inside, or parts in
+ * another order, make any part of an entry a part of a key.
+ */
 export function parseAccessKeys(text: string): ParsedValue<readonly AccessKey[]> {
   const entries = text
     .split(/[,\r\n]+/)
@@ -76,16 +79,16 @@ export function parseAccessKeys(text: string): ParsedValue<readonly AccessKey[]>
     if (zoneText === undefined || rest.length > 0)
       return refuse(`${which} does not have the three parts name:key:zones, or these and scopes`);
     if (!NAME.test(name)) return refuse(`${which}: the name is not 1 to ${MAX_NAME_LENGTH} letters, digits, dots, dashes or underscores`);
-    if (!KEY.test(key)) return refuse(`${which} ("${name}"): the key is not ${KEY_FORM}`);
+    if (!KEY.test(key)) return refuse(`${which}: the key is not ${KEY_FORM}`);
     const zones = parseZones(zoneText.trim());
-    if (zones === null)
-      return refuse(`${which} ("${name}"): the zones "${zoneText}" are neither * nor zone ids ${ZONE_ID_RANGE} separated by +`);
+    if (zones === null) return refuse(`${which}: the zones are neither * nor zone ids ${ZONE_ID_RANGE} separated by +`);
     const named = parseScopes(scopeText);
-    if (named === null) return refuse(`${which} ("${name}"): the scopes "${scopeText}" are not ${SCOPES.join(' or ')}, separated by +`);
+    if (named === null) return refuse(`${which}: the scopes are not ${SCOPES.join(' or ')}, separated by +`);
     const hash = hashKey(key);
-    if (keys.some((other) => other.name === name)) return refuse(`${which}: the name "${name}" is taken by an earlier entry`);
-    const twin = keys.find((other) => timingSafeEqual(other.hash, hash));
-    if (twin !== undefined) return refuse(`${which} ("${name}"): its key is also that of "${twin.name}"`);
+    const namesake = keys.findIndex((other) => other.name === name);
+    if (namesake >= 0) return refuse(`${which}: its name is also that of entry ${namesake + 1}`);
+    const twin = keys.findIndex((other) => timingSafeEqual(other.hash, hash));
+    if (twin >= 0) return refuse(`${which}: its key is also that of entry ${twin + 1}`);
     keys.push({ name, hash, zones, scopes: scopesOf(named, zones) });
   }
   return accept(keys);

@@ -23,8 +23,8 @@ function isPlainPath(path: string): boolean {
 function parseAddress(text: string, schemes: readonly string[]): ParsedValue<URL> {
   const url = URL.parse(text);
   if (url === null) return refuse('it is no URL');
-  const scheme = url.protocol.slice(0, -1);
-  if (!schemes.includes(scheme)) return refuse(`its scheme is ${scheme}`);
+  // What stands before the first colon may be a user name, or a key.
+  if (!schemes.includes(url.protocol.slice(0, -1))) return refuse(`its scheme is not ${schemes.join(' or ')}`);
   if (url.hostname === '') return refuse('it has no host');
   if (url.username !== '' || url.password !== '')
     return refuse('it holds a user name or a password; a key or token has a variable of its own');

@@ -12,15 +12,22 @@ export function memoizeByText<Value, Key extends string = string>(capacity: numb
     if (kept !== undefined) {
       return kept;
     }
-    const result = compute(text);
-    if (text.length <= MAX_KEY_LENGTH) {
-      if (results.size >= capacity) {
-        results.clear();
-      }
-      results.set(text, result);
+    if (text.length > MAX_KEY_LENGTH) {
+      return compute(text);
     }
+    const copy = copyOf(text);
+    const result = compute(copy);
+    if (results.size >= capacity) {
+      results.clear();
+    }
+    results.set(copy, result);
     return result;
   };
+}
+
+/** V8 keeps a part of a text as a view of all of it. Kept, the host of a long URL would hold the whole URL in memory. */
+function copyOf<Key extends string>(text: Key): Key {
+  return JSON.parse(JSON.stringify(text)) as Key;
 }
 
 /** `write` with its texts kept by object, for as long as the object lives. */

@@ -97,7 +97,7 @@ async function cachedGroups(
       throw error;
     });
     const learned = indexes.map((index, nth) => mergeCachedGroups(groups[index], read[nth] as GroupPart, entry.segments));
-    if (hasRoom(learned.reduce((sum, group) => sum + bytesOf(group), 0))) {
+    if (hasRoom(learned.reduce((sum, group, nth) => sum + bytesOf(wanted.keys[nth] as readonly string[], group), 0))) {
       entry.add(wanted.keys, learned);
     } else {
       entry.isFull = true;

@@ -15,7 +15,7 @@ export interface CachedGroup {
   readonly times: GroupTimes | undefined;
 }
 
-/** Measured: a value in a map of counts and its text. */
+/** Measured: a value in a map of counts, beside two bytes for each character. */
 const BYTES_OF_A_VALUE = 100;
 /** Measured: a group with its five maps. */
 const BYTES_OF_A_GROUP = 1_000;
@@ -72,9 +72,10 @@ export class GroupByCacheEntry implements Disposable {
   add(keys: readonly (readonly string[])[], groups: readonly CachedGroup[]): void {
     for (const [index, key] of keys.entries()) {
       const name = JSON.stringify(key);
+      const group = groups[index] as CachedGroup;
       const before = this.#cached.get(name);
-      this.#cachedBytes += bytesOf(groups[index] as CachedGroup) - (before === undefined ? 0 : bytesOf(before));
-      this.#cached.set(name, groups[index] as CachedGroup);
+      this.#cachedBytes += bytesOf(key, group) - (before === undefined ? 0 : bytesOf(key, before));
+      this.#cached.set(name, group);
     }
   }
 
@@ -84,8 +85,11 @@ export class GroupByCacheEntry implements Disposable {
   }
 }
 
-export function bytesOf({ facts, times }: CachedGroup): number {
-  return BYTES_OF_A_GROUP + facts.values * BYTES_OF_A_VALUE + (times?.offsets.length ?? 0) * BYTES_OF_A_TIME;
+/** The memory of a group with its key. Keys and values may be long texts. */
+export function bytesOf(key: readonly string[], { facts, times }: CachedGroup): number {
+  const values = facts.values();
+  const characters = [...key, ...values].reduce((sum, { length }) => sum + length, 0);
+  return BYTES_OF_A_GROUP + 2 * characters + values.length * BYTES_OF_A_VALUE + (times?.offsets.length ?? 0) * BYTES_OF_A_TIME;
 }
 
 export interface FilledGroups {

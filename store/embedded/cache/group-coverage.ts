@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { TimeWindow } from '../../../query/plan/search-plan.ts';
 import type { SearchScope } from '../search/search-scope.ts';
 import type { Segment } from '../segment/segment.ts';
@@ -31,9 +32,9 @@ function stepOf({ fromMs, toMs }: TimeWindow): number {
   return 2 ** Math.max(0, Math.floor(Math.log2((toMs - fromMs) / PARTS_OF_A_WINDOW)));
 }
 
-/** A text that tells coverages apart. */
+/** A text that tells coverages apart, short however many segments they have. */
 export function nameOf({ segments, fromMs }: Coverage): string {
-  return `${fromMs} ${segments.map(({ id }) => id).join(' ')}`;
+  return hash('sha256', `${fromMs} ${segments.map(({ id }) => id).join(' ')}`);
 }
 
 /** Returns whether the window holds all covered events. */

@@ -85,9 +85,10 @@ export class GroupFacts {
     this.addRules(other.#ruleIds);
   }
 
-  /** Number of the different values of all fields. They are what takes memory. */
-  get values(): number {
-    return this.#countries.size + this.#asns.size + this.#actions.size + this.#features.size + this.#ruleIds.size;
+  /** The different values of each field. They are what takes memory. */
+  values(): readonly string[] {
+    const counted = [this.#countries, this.#asns, this.#actions, this.#features];
+    return [...counted.flatMap((counts) => [...counts.keys()]), ...this.#ruleIds];
   }
 
   context(): GroupContext {

@@ -31,8 +31,8 @@ export class SegmentCounts {
   }
 }
 
-/** Tells searches apart by zones and predicate. A digest stands for the predicate, which can have thousands of values. */
+/** Tells searches apart by zones and predicate, either of which can have thousands of values. The key is a digest, short whatever they are. */
 export function searchKey({ zones, where }: Pick<SearchPlan, 'zones' | 'where'>): string {
   const text = JSON.stringify(where, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
-  return `${zones} ${hash('sha256', text)}`;
+  return hash('sha256', `${zones} ${text}`);
 }

@@ -205,6 +205,38 @@ describe('the configuration', () => {
     expect(refusal({}, { 'access-keys': text })).toContain(`--access-keys is not allowed: ${why}`);
   });
 
+  const LONG_KEY = 'Rgu8Jb0x9tXzKq3vWm5Ye7Lp';
+  const OTHER_KEY = 'Hn2Sd4Fc6Ab1Zi0oTr8QjUyE';
+
+  test.each([
+    ['a colon inside', `me:${LONG_KEY}:${OTHER_KEY}:*`],
+    ['two colons inside', `me:${LONG_KEY}:${OTHER_KEY}:${LONG_KEY}:*`],
+    ['a colon at its beginning', `me::${LONG_KEY}:*`],
+    ['a colon at its end', `me:${LONG_KEY}::*`],
+    ['a colon and digits inside', `me:${LONG_KEY}:7:${OTHER_KEY}:*`],
+    ['a colon and digits inside, and no zones', `me:${LONG_KEY}:7:${OTHER_KEY}`],
+    ['a comma inside', `me:${LONG_KEY},${OTHER_KEY}:*`],
+    ['a comma and colons inside', `me:${LONG_KEY}:*,${OTHER_KEY}:${LONG_KEY}:*`],
+    ['a comma and a colon inside', `me:a,${LONG_KEY}:${OTHER_KEY}:*`],
+    ['a new line inside', `me:${LONG_KEY}\n${OTHER_KEY}:*`],
+    ['a blank inside', `me:${LONG_KEY} ${OTHER_KEY}:*`],
+    ['its name behind it', `${LONG_KEY}:me:*`],
+    ['the zones before it', `me:*:${LONG_KEY}`],
+    ['itself as name, twice', `${LONG_KEY}:${OTHER_KEY}:*,${LONG_KEY}:${OTHER_KEY}x:*`],
+    ['another entry of the same key', `${LONG_KEY}:${OTHER_KEY}:*,you:${OTHER_KEY}:*`],
+    ['scopes that are none', `me:${LONG_KEY}:*:${OTHER_KEY}`],
+  ])('shows no part of a key that has %s', (_what, text) => {
+    const message = refusal({ ACCESS_KEYS: text });
+    expect(message).toMatch(/^ACCESS_KEYS is not allowed: entry [12] of [12]\b.*; allowed: name:key:zones/);
+    for (const key of [LONG_KEY, OTHER_KEY]) expect(message).not.toContain(key.slice(0, 6));
+  });
+
+  test.each(['UPSTREAM_URL', 'SERVICE_DATABASE_URL'])('shows no part of %s that stands where the scheme should', (name) => {
+    const message = refusal({ [name]: `${LONG_KEY}:${OTHER_KEY}@api.example` });
+    expect(message).toContain(`${name} is not allowed: its scheme is not http or https; allowed: `);
+    for (const key of [LONG_KEY, OTHER_KEY]) expect(message.toLowerCase()).not.toContain(key.toLowerCase());
+  });
+
   test('names the flag where the value came from one', () => {
     expect(refusal({ PORT: '1' }, { port: 'x' })).toBe(
       '--port="x" is not allowed; allowed: a whole number 0..65535; 0 takes any free port',

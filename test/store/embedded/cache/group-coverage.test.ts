@@ -50,6 +50,8 @@ test('windows of about the same length cover the same, and others do not', () =>
   expect(nameOf(of(1_010, 4_000))).toBe(nameOf(of(1_001, 4_100)));
   expect(nameOf(of(1_025, 4_000))).not.toBe(nameOf(of(1_001, 4_000)));
   expect(nameOf(of(1_001, 3_999))).not.toBe(nameOf(of(1_001, 4_000)));
+  const many = Array.from({ length: 10_000 }, (_, id) => segment(id, 1_000, 1_999));
+  expect(nameOf(covered(1_000, ...many)).length).toBeLessThanOrEqual(64);
 });
 
 test.each([

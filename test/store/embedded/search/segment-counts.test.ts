@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Predicate } from '../../../../query/plan/search-plan.ts';
-import { SegmentCounts } from '../../../../store/embedded/search/segment-counts.ts';
+import { SegmentCounts, searchKey } from '../../../../store/embedded/search/segment-counts.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { KNOWN_IN_TIME } from '../../../fixtures/known-in-time.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
@@ -74,4 +74,18 @@ test('what is remembered is told apart by zone and predicate, and the searches m
     counts.of({ zones: [5_000 + other], where: from('DE') });
   }
   expect(counts.of({ zones: [7], where: from('DE') }).size).toBe(0);
+});
+
+test('the name of a search is short, however many zones and values it has, and told apart by each of them', () => {
+  const zones = Array.from({ length: 5_000 }, (_, index) => index);
+  const names = [
+    searchKey({ zones, where: from('DE') }),
+    searchKey({ zones: zones.slice(1), where: from('DE') }),
+    searchKey({ zones, where: from('x'.repeat(1_000_000)) }),
+    searchKey({ zones: [1, 2], where: from('DE') }),
+    searchKey({ zones: [12], where: from('DE') }),
+    searchKey({ zones: 'all', where: from('DE') }),
+  ];
+  expect(new Set(names).size).toBe(names.length);
+  for (const name of names) expect(name.length).toBeLessThanOrEqual(64);
 });
