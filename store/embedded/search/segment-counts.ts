@@ -31,7 +31,7 @@ export class SegmentCounts {
   }
 }
 
-/** Tells searches apart by zones and predicate, either of which can have thousands of values. The key is a digest, short whatever they are. */
+/** Tells searches apart by zones and predicate, either of which can have thousands of values: a digest stands for both. */
 export function searchKey({ zones, where }: Pick<SearchPlan, 'zones' | 'where'>): string {
   const text = JSON.stringify(where, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
   return hash('sha256', `${zones} ${text}`);
