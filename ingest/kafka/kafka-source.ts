@@ -6,7 +6,7 @@ import { type KafkaConnection, type KafkaLogger, kafkaClients } from './kafka-co
 import { deniedTopic, explainKafkaFault } from './kafka-fault.ts';
 import { type KafkaCounters, KafkaSession, kafkaCounters } from './kafka-session.ts';
 import { deniedAmong, matchTopics } from './kafka-topics.ts';
-import { patchKafkajs, registerKafkaCodecs } from './kafkajs-patches.ts';
+import { patchKafkajs } from './kafkajs-patches.ts';
 
 /** How often the topics are listed, to find new and deleted ones. */
 const TOPICS_INTERVAL_MS = 3_000;
@@ -42,7 +42,6 @@ export interface KafkaSource {
  * brokers cannot be reached; `reasonsNotReady` tells why.
  */
 export function startKafkaSource(options: KafkaSourceOptions): KafkaSource {
-  registerKafkaCodecs();
   patchKafkajs();
   return new RunningKafkaSource(options);
 }

@@ -1,72 +1,49 @@
 import { createRequire } from 'node:module';
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import kafkajs from 'kafkajs';
-import { compressFrameSync, decompressFrameSync } from 'lz4-napi';
-import snappy from 'snappyjs';
+import { decodeRecordSet, type FetchedMessage } from './record-set.ts';
 
-interface KafkaCodec {
-  compress(encoder: { readonly buffer: Buffer }): Promise<Buffer>;
-  decompress(compressed: Buffer): Promise<Buffer>;
-}
-
-/**
- * Adds the codecs that kafkajs lacks: snappy, lz4 and zstd. They run on the calling thread, because a batch takes only a millisecond, while
- * queries may hold all threads of libuv for seconds.
- */
-export function registerKafkaCodecs(): void {
-  const { CompressionCodecs, CompressionTypes } = kafkajs;
-  const codecs = CompressionCodecs as Record<number, () => KafkaCodec>;
-  // A bare block of snappy is what every consumer reads.
-  codecs[CompressionTypes.Snappy] = () => codec((plain) => snappy.compress(plain) as Buffer, uncompressSnappy);
-  codecs[CompressionTypes.LZ4] = () => codec(compressFrameSync, decompressFrameSync);
-  codecs[CompressionTypes.ZSTD] = () => codec(zstdCompressSync, zstdDecompressSync);
-}
-
-function codec(compress: (plain: Buffer) => Buffer, decompress: (compressed: Buffer) => Buffer): KafkaCodec {
-  return {
-    compress: async ({ buffer }) => compress(buffer),
-    decompress: async (compressed) => decompress(compressed),
-  };
-}
-
-/** The header of xerial, the Java client's framing of snappy: a magic of 8 bytes, then two int32 versions. */
-const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
-const XERIAL_HEADER_BYTES = 16;
-
-/**
- * Uncompresses snappy as Kafka's producers send it: Java's in xerial's framing (blocks, each after its length as a big-endian int32),
- * others as one bare block. Throws where the bytes are neither.
- */
-export function uncompressSnappy(compressed: Buffer): Buffer {
-  if (!XERIAL_MAGIC.equals(compressed.subarray(0, XERIAL_MAGIC.byteLength))) {
-    return snappy.uncompress(compressed) as Buffer;
-  }
-  const blocks: Buffer[] = [];
-  let offset = XERIAL_HEADER_BYTES;
-  while (offset < compressed.byteLength) {
-    const start = offset + 4;
-    const end = start + compressed.readInt32BE(offset);
-    if (end <= start || end > compressed.byteLength) {
-      throw new RangeError(`a snappy block at byte ${offset} ends at byte ${end}, outside its ${compressed.byteLength} bytes`);
-    }
-    blocks.push(snappy.uncompress(compressed.subarray(start, end)) as Buffer);
-    offset = end;
-  }
-  return blocks.length === 1 ? (blocks[0] as Buffer) : Buffer.concat(blocks);
-}
-
-/** Applies the patches of kafkajs 2.2.4 below, once in a process however often it is called. */
+/** Applies the patches of kafkajs 2.2.4 below, once in a process however often it is called. To be called before anything is fetched. */
 export function patchKafkajs(): void {
+  replaceDecoding();
   mendRequestTimer();
   passOnEmptyBatches();
   dropAbortedMessages();
+}
+
+const require = createRequire(import.meta.url);
+
+/** The part of kafkajs's `protocol/decoder` that the patch uses. */
+interface ResponseDecoder {
+  readInt32(): number;
+  readBytes(size: number): Buffer;
+}
+
+/**
+ * Decodes what was fetched by `decodeRecordSet`, in both modules that do so in kafkajs; they are loaded at the first fetch. kafkajs hands
+ * the records of a batch to `push` as arguments, of which V8 takes some 120,000 (https://github.com/tulios/kafkajs/pull/1723), checks no
+ * checksum, stops all topics at a batch that it cannot decode, and reads a batch whose last records are compacted away again and again
+ * (https://github.com/tulios/kafkajs/issues/1072).
+ */
+function replaceDecoding(): void {
+  for (const path of ['kafkajs/src/protocol/requests/fetch/v4/decodeMessages', 'kafkajs/src/protocol/messageSet/decoder']) {
+    require(path);
+    const loaded = require.cache[require.resolve(path)] as NodeJS.Module;
+    loaded.exports = decodeFetched;
+  }
+}
+
+async function decodeFetched(decoder: ResponseDecoder): Promise<FetchedMessage[]> {
+  const size = decoder.readInt32();
+  const messages = size <= 0 ? [] : decodeRecordSet(decoder.readBytes(size));
+  const fault = messages.at(-1)?.fault;
+  if (fault !== undefined) throw new Error(`a batch ${fault.reason}`);
+  return messages;
 }
 
 const WRAPPED = Symbol.for('shieldlog.kafkajs.wrapped');
 
 /** Replaces a method of a class of kafkajs by what `wrap` makes of it, unless that has happened already. */
 function wrapMethod<T extends object, K extends keyof T>(path: string, name: K, wrap: (original: T[K]) => T[K]): void {
-  const { prototype } = createRequire(import.meta.url)(path) as { readonly prototype: T };
+  const { prototype } = require(path) as { readonly prototype: T };
   const original = prototype[name] as T[K] & { readonly [WRAPPED]?: true };
   if (original[WRAPPED] !== true) {
     prototype[name] = Object.assign(wrap(original) as T[K] & object, { [WRAPPED]: true });
@@ -135,15 +112,6 @@ interface FetchedPartition {
   readonly messages: readonly FetchedMessage[];
   /** Absent in the protocol before transactions. */
   abortedTransactions?: readonly AbortedTransaction[] | null;
-}
-
-interface FetchedMessage {
-  readonly offset: string;
-  readonly key: Buffer | null;
-  /** True of markers, and of what the patch drops. */
-  isControlRecord?: boolean;
-  /** Absent from messages of the format before transactions. */
-  readonly batchContext?: { readonly producerId: string; readonly inTransaction: boolean };
 }
 
 interface AbortedTransaction {

@@ -24,8 +24,24 @@ export async function produceFile(brokers: string, topic: string, file: string, 
 
 /** Sends every line of a stream as a message. Resolves once the broker has acknowledged them all. */
 export async function produceLines(brokers: string, topic: string, lines: Readable, codec: Codec, client?: 'kcat' | 'java'): Promise<void> {
+  await produce({ brokers, topic, codec, inOneBatch: false }, lines, client);
+}
+
+/** The same, in one record batch. */
+export async function produceOneBatch(brokers: string, topic: string, lines: Readable, codec: Codec): Promise<void> {
+  await produce({ brokers, topic, codec, inOneBatch: true }, lines);
+}
+
+interface Production {
+  readonly brokers: string;
+  readonly topic: string;
+  readonly codec: Codec;
+  readonly inOneBatch: boolean;
+}
+
+async function produce(production: Production, lines: Readable, client?: 'kcat' | 'java'): Promise<void> {
   const chosen = client ?? (await foreignClient());
-  const [command, args] = chosen === 'kcat' ? kcat(brokers, topic, codec) : await consoleProducer(brokers, topic, codec);
+  const [command, args] = chosen === 'kcat' ? kcat(production) : await consoleProducer(production);
   const producer = spawn(command, args, { stdio: ['pipe', 'ignore', 'inherit'] });
   const exit = once(producer, 'exit');
   await pipeline(lines, producer.stdin);
@@ -35,18 +51,24 @@ export async function produceLines(brokers: string, topic: string, lines: Readab
   }
 }
 
-function kcat(brokers: string, topic: string, codec: Codec): [command: string, args: string[]] {
-  const limits = ['-X', 'message.max.bytes=8000000', '-X', 'queue.buffering.max.messages=1000000'];
+function kcat({ brokers, topic, codec, inOneBatch }: Production): [command: string, args: string[]] {
+  const settings = inOneBatch
+    ? ['message.max.bytes=100000000', 'batch.size=100000000', 'batch.num.messages=1000000', 'linger.ms=3000']
+    : ['message.max.bytes=8000000'];
+  const limits = [...settings, 'queue.buffering.max.messages=1000000'].flatMap((setting) => ['-X', setting]);
   return ['kcat', ['-q', '-b', brokers, '-t', topic, '-P', '-z', codec, ...limits]];
 }
 
-async function consoleProducer(brokers: string, topic: string, codec: Codec): Promise<[command: string, args: string[]]> {
-  const limits = ['max.request.size=8000000', 'batch.size=262144', 'linger.ms=5'].flatMap((limit) => ['--command-property', limit]);
+async function consoleProducer({ brokers, topic, codec, inOneBatch }: Production): Promise<[command: string, args: string[]]> {
+  const settings = inOneBatch
+    ? ['max.request.size=100000000', 'batch.size=100000000', 'linger.ms=3000', 'buffer.memory=200000000']
+    : ['max.request.size=8000000', 'batch.size=262144', 'linger.ms=5'];
+  const limits = settings.flatMap((limit) => ['--command-property', limit]);
   const { java, classPath } = await findKafka();
   return [
     java,
     [
-      ...['-Xmx256m', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-cp', classPath, 'org.apache.kafka.tools.ConsoleProducer'],
+      ...['-Xmx512m', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-cp', classPath, 'org.apache.kafka.tools.ConsoleProducer'],
       ...['--bootstrap-server', brokers, '--topic', topic, '--compression-codec', codec, ...limits],
     ],
   ];
