@@ -29,6 +29,8 @@ export interface DeadLetter {
   readonly bytes: Uint8Array;
   /** The length and the SHA-256 of the whole message; null where `bytes` is all of it. */
   readonly cut: { readonly sizeBytes: number; readonly sha256: Uint8Array } | null;
+  /** Whether the message is a batch of messages that cannot be decoded, so that nothing can be replayed. */
+  readonly isBatch?: boolean;
   /** Names the field that is wrong, its value and what is allowed. */
   readonly reason: string;
   /** `kafka`, `http` or `file`. */
@@ -48,14 +50,14 @@ export function memoryOfLetter({ bytes, reason }: Pick<DeadLetter, 'bytes' | 're
   return bytes.byteLength + reason.length + LETTER_BYTES;
 }
 
-export interface StoredDeadLetter extends Omit<DeadLetter, 'cut'> {
+export interface StoredDeadLetter extends Omit<DeadLetter, 'cut' | 'isBatch'> {
   readonly id: number;
   readonly receivedAtMs: number;
   /** The length of the whole message. */
   readonly sizeBytes: number;
   /** The SHA-256 of the whole message in hexadecimal digits. */
   readonly sha256: string;
-  /** Whether `bytes` is the whole message; only then can it be replayed. */
+  /** Whether `bytes` is a whole message; only then can it be replayed. */
   readonly isWhole: boolean;
 }
 

@@ -46,6 +46,11 @@ export class BatchBuilder {
     }
   }
 
+  /** Keeps the bytes of a batch of messages that cannot be decoded. The bytes are copied. */
+  rejectKafkaBatch(topic: string, partition: number, offset: bigint, bytes: Uint8Array, reason: string): void {
+    this.#addDeadLetter({ ...kept(bytes), isBatch: true, reason, zoneId: null, source: 'kafka', topic, partition, offset });
+  }
+
   /** An event that has no offset in a source. The bytes are copied. */
   addEvent(source: 'http' | 'file', bytes: Uint8Array): EventVerdict {
     const verdict = this.tryEvent(bytes);

@@ -39,6 +39,11 @@ export class KafkaAppender {
     this.#builder.addKafkaMessage(topic, partition, offset, value);
   }
 
+  /** Keeps the bytes of a batch that cannot be decoded as a dead letter. */
+  addBatchLetter(topic: string, partition: number, offset: bigint, bytes: Uint8Array, reason: string): void {
+    this.#builder.rejectKafkaBatch(topic, partition, offset, bytes, reason);
+  }
+
   /** Sets how far the partition is read, whether or not there were messages. */
   moveTo(topic: string, partition: number, nextOffset: bigint): void {
     this.#builder.moveTo(topic, partition, nextOffset);

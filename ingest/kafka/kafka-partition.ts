@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
+import { type BlockedPartition, blockedAt, type SkipOutcome } from './blocked-partition.ts';
 import type { KafkaLogger } from './kafka-connection.ts';
+import type { BatchFault } from './record-set.ts';
 
 /** One assigned partition and how far it is read, which is further than it is stored. */
 export interface PartitionCursor {
@@ -13,17 +15,33 @@ export interface PartitionCursor {
   end: bigint;
   /** Whether reading is paused because too many bytes wait for the store. */
   paused: boolean;
+  /** Set while reading is paused at a batch that cannot be decoded. */
+  block: WaitingBlock | null;
+}
+
+/** A block, with what ends its wait. */
+export interface WaitingBlock {
+  readonly place: BlockedPartition;
+  readonly retry: NodeJS.Timeout | undefined;
+  /** A skip that was asked for. It is carried out with the next fetch, because the bytes of the batch are not held. */
+  skip: PendingSkip | null;
+}
+
+export interface PendingSkip {
+  readonly to: bigint | null;
+  readonly settle: PromiseWithResolvers<SkipOutcome>;
 }
 
 export function partitionCursor(topic: string, partition: number): PartitionCursor {
-  return { topic, partition, next: undefined, end: 0n, paused: false };
+  return { topic, partition, next: undefined, end: 0n, paused: false, block: null };
 }
 
 /** kafkajs's batch, with `fetchedOffset` (the offset that the fetch asked for), which kafkajs's types lack. */
 export interface FetchedBatch {
   readonly fetchedOffset: string;
   readonly highWatermark: string;
-  readonly messages: readonly { readonly offset: string; readonly value: Buffer | null }[];
+  /** The last one may be a `faultMessage`. */
+  readonly messages: readonly { readonly offset: string; readonly value: Buffer | null; readonly fault?: BatchFault }[];
   /** The last offset that the fetch covered, control records and aborted messages included. */
   lastOffset(): string;
 }
@@ -31,6 +49,8 @@ export interface FetchedBatch {
 export type TakenBatch =
   /** `next` is the offset after everything that the fetch covered. */
   | { readonly kind: 'taken'; readonly messages: number; readonly next: bigint }
+  /** The same, up to a batch that cannot be decoded, whose bytes are `bytes`. */
+  | { readonly kind: 'blocked'; readonly messages: number; readonly next: bigint; readonly block: BlockedPartition; readonly bytes: Buffer }
   /** The cursor has no offset yet: the batch belongs to an earlier assignment. */
   | { readonly kind: 'early' }
   /** The fetch asked for another offset: kafkajs changes it on its own when the broker says that it is out of range. */
@@ -51,7 +71,15 @@ export function takeBatch(cursor: PartitionCursor, batch: FetchedBatch, add: (of
   }
   let next = cursor.next;
   let taken = 0;
+  const end = BigInt(batch.highWatermark);
+  // A broker that finds a batch damaged tells none.
+  if (end >= 0n) cursor.end = end;
   for (const message of batch.messages) {
+    if (message.fault !== undefined) {
+      cursor.next = next;
+      const block = blockedAt(cursor.topic, cursor.partition, next, cursor.end, message.fault);
+      return { kind: 'blocked', messages: taken, next, block, bytes: message.fault.bytes };
+    }
     const offset = BigInt(message.offset);
     if (offset >= next) {
       add(offset, message.value);
@@ -62,7 +90,6 @@ export function takeBatch(cursor: PartitionCursor, batch: FetchedBatch, add: (of
   const after = BigInt(batch.lastOffset()) + 1n;
   next = after > next ? after : next;
   cursor.next = next;
-  cursor.end = BigInt(batch.highWatermark);
   return { kind: 'taken', messages: taken, next };
 }
 
@@ -174,7 +201,8 @@ function outOfRangeMessage({ kind }: StartOffset): string {
     : 'the Kafka topic ends before the stored offset, so it was made anew or has lost messages; reading goes on from its earliest';
 }
 
-async function offsetRanges(admin: Admin, cursors: readonly PartitionCursor[]): Promise<Map<PartitionCursor, OffsetRange>> {
+/** The offsets that the partitions have; without those that the brokers do not name. */
+export async function offsetRanges(admin: Admin, cursors: readonly PartitionCursor[]): Promise<Map<PartitionCursor, OffsetRange>> {
   const ranges = new Map<PartitionCursor, OffsetRange>();
   for (const topic of new Set(cursors.map((cursor) => cursor.topic))) {
     const offsets = await admin.fetchTopicOffsets(topic);

@@ -1,9 +1,27 @@
 import type { Admin, Batch, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
 import { MAX_PENDING_BYTES } from '../event/append-window.ts';
+import {
+  BLOCKED_RETRY_MS,
+  type BlockedPartition,
+  explainBlock,
+  KafkaSkipRefused,
+  type SkipOutcome,
+  skippedReason,
+  skipTarget,
+} from './blocked-partition.ts';
 import type { KafkaAppender } from './kafka-appender.ts';
 import type { KafkaLogger } from './kafka-connection.ts';
-import { type FetchedBatch, type PartitionCursor, partitionCursor, startPartitions, takeBatch } from './kafka-partition.ts';
+import {
+  type FetchedBatch,
+  offsetRanges,
+  type PartitionCursor,
+  partitionCursor,
+  startPartitions,
+  type TakenBatch,
+  takeBatch,
+  type WaitingBlock,
+} from './kafka-partition.ts';
 
 const COMMIT_INTERVAL_MS = 5_000;
 const RESUME_INTERVAL_MS = 50;
@@ -39,6 +57,8 @@ export interface KafkaSessionOptions {
   readonly counters: KafkaCounters;
   readonly now: () => number;
   readonly logger: KafkaLogger;
+  /** Replaces the wait at a batch that cannot be decoded. */
+  readonly blockedRetryMs?: number;
 }
 
 /**
@@ -100,6 +120,31 @@ export class KafkaSession {
     return lag;
   }
 
+  /** The partitions that wait at a batch that cannot be decoded. The others are read. */
+  get blocked(): readonly BlockedPartition[] {
+    return [...this.#cursors.values()].flatMap(({ block }) => (block === null ? [] : [block.place]));
+  }
+
+  /**
+   * Goes past the batch that a partition waits at, and leaves it as a dead letter. Resolves when that is stored; where the batch can be
+   * decoded at last, nothing is skipped. Rejects with KafkaSkipRefused.
+   */
+  async skip(topic: string, partition: number, offset: bigint, to: bigint | null): Promise<SkipOutcome> {
+    const cursor = this.#cursors.get(keyOf(topic, partition));
+    const what = `topic ${topic} partition ${partition}`;
+    if (cursor === undefined) throw new KafkaSkipRefused(`${what} is not read here; allowed: a partition that /readyz names`);
+    const { block, next } = cursor;
+    if (block === null || next === undefined) {
+      throw new KafkaSkipRefused(`${what} waits at no batch, and is read up to offset ${next ?? '(not known yet)'}; nothing is skipped`);
+    }
+    if (block.place.offset !== offset) throw new KafkaSkipRefused(`${what} waits at offset ${next}, not ${offset}; nothing is skipped`);
+    if (block.skip !== null) throw new KafkaSkipRefused(`${what} is being skipped already`);
+    skipTarget(block.place, cursor.end, to);
+    block.skip = { to, settle: Promise.withResolvers<SkipOutcome>() };
+    this.#begin(cursor, next);
+    return await block.skip.settle.promise;
+  }
+
   async start(): Promise<void> {
     const { CRASH, GROUP_JOIN, HEARTBEAT } = this.#consumer.events;
     this.#consumer.on(CRASH, ({ payload }) => this.#broken.abort(payload.error));
@@ -121,6 +166,7 @@ export class KafkaSession {
     this.#timers.push(
       setInterval(() => this.#resumePaused(), RESUME_INTERVAL_MS),
       setInterval(() => void this.#commit(), COMMIT_INTERVAL_MS),
+      setInterval(() => void this.#seekEnds(), COMMIT_INTERVAL_MS),
     );
   }
 
@@ -128,6 +174,7 @@ export class KafkaSession {
   async stop(): Promise<void> {
     this.#over = true;
     this.#timers.forEach(clearInterval);
+    for (const cursor of this.#cursors.values()) this.#unblock(cursor);
     await this.#consumer.disconnect();
   }
 
@@ -148,6 +195,7 @@ export class KafkaSession {
     this.#joined = true;
     this.#noteAnswer();
     this.#options.appender.discard();
+    for (const cursor of this.#cursors.values()) this.#unblock(cursor);
     this.#cursors = new Map();
     this.#restart(Object.entries(assignment).flatMap(([topic, partitions]) => partitions.map((partition) => ({ topic, partition }))));
   }
@@ -157,6 +205,8 @@ export class KafkaSession {
     const { admin, store, counters, logger, appender } = this.#options;
     const cursors = partitions.map(({ topic, partition }) => partitionCursor(topic, partition));
     for (const cursor of cursors) {
+      const before = this.#cursors.get(keyOf(cursor.topic, cursor.partition));
+      if (before !== undefined) this.#unblock(before);
       this.#cursors.set(keyOf(cursor.topic, cursor.partition), cursor);
       this.#consumer.pause([{ topic: cursor.topic, partitions: [cursor.partition] }]);
     }
@@ -176,6 +226,7 @@ export class KafkaSession {
 
   #begin(cursor: PartitionCursor, offset: bigint): void {
     const { topic, partition } = cursor;
+    if (this.#over || this.#cursors.get(keyOf(topic, partition)) !== cursor) return;
     cursor.next = offset;
     this.#consumer.seek({ topic, partition, offset: String(offset) });
     this.#consumer.resume([{ topic, partitions: [partition] }]);
@@ -200,6 +251,79 @@ export class KafkaSession {
       appender.moveTo(topic, partition, taken.next);
       appender.flushWhenDue();
       this.#pauseUnderPressure(cursor);
+      if (cursor.block !== null) this.#noteDecoded(cursor, cursor.block);
+    } else if (taken.kind === 'blocked') {
+      counters.messages += taken.messages;
+      if (taken.messages > 0) appender.moveTo(topic, partition, taken.next);
+      appender.flushWhenDue();
+      this.#block(cursor, taken);
+    }
+  }
+
+  /** Stops reading the partition at a batch that cannot be decoded, for a while, or goes past it where that was asked for. */
+  #block(cursor: PartitionCursor, { block: place, bytes }: Extract<TakenBatch, { kind: 'blocked' }>): void {
+    const { topic, partition, block: before } = cursor;
+    const { logger, blockedRetryMs = BLOCKED_RETRY_MS } = this.#options;
+    clearTimeout(before?.retry);
+    const skip = before?.skip ?? null;
+    if (skip !== null) {
+      try {
+        this.#goPast(cursor, place, bytes, skipTarget(place, cursor.end, skip.to), skip.settle);
+        return;
+      } catch (error) {
+        skip.settle.reject(error);
+      }
+    }
+    this.#consumer.pause([{ topic, partitions: [partition] }]);
+    cursor.paused = false;
+    const retry = setTimeout(() => this.#begin(cursor, place.offset), blockedRetryMs);
+    cursor.block = { place, retry, skip: null };
+    const details = { topic, partition, offset: String(place.offset), reason: place.reason };
+    if (before?.place.offset === place.offset) logger.debug(details, `Kafka ${explainBlock(place)}`);
+    else logger.error(details, `Kafka ${explainBlock(place)}`);
+  }
+
+  #goPast(cursor: PartitionCursor, place: BlockedPartition, bytes: Buffer, next: bigint, settle: PromiseWithResolvers<SkipOutcome>): void {
+    const { topic, partition } = cursor;
+    const { appender, logger, store } = this.#options;
+    appender.addBatchLetter(topic, partition, place.offset, bytes, skippedReason(place, next));
+    appender.moveTo(topic, partition, next);
+    cursor.block = null;
+    this.#begin(cursor, next);
+    const stored = async (): Promise<SkipOutcome> => {
+      await appender.drain();
+      const reached = await store.sourceOffset(topic, partition);
+      if (reached === undefined || reached < next) throw new KafkaSkipRefused('the store did not take the dead letter; try again');
+      logger.warn({ topic, partition, offset: String(place.offset), next: String(next) }, 'a batch of Kafka was skipped, as was asked for');
+      return { kind: 'skipped', next };
+    };
+    stored().then(settle.resolve, settle.reject);
+  }
+
+  #noteDecoded(cursor: PartitionCursor, { place, skip, retry }: WaitingBlock): void {
+    clearTimeout(retry);
+    cursor.block = null;
+    const { topic, partition, offset } = place;
+    this.#options.logger.info(
+      { topic, partition, offset: String(offset) },
+      'the batch of Kafka that could not be decoded is there no more',
+    );
+    skip?.settle.resolve({ kind: 'decoded' });
+  }
+
+  /** The partition is read from a new cursor, or no more. */
+  #unblock({ topic, partition, block }: PartitionCursor): void {
+    clearTimeout(block?.retry);
+    block?.skip?.settle.reject(new KafkaSkipRefused(`topic ${topic} partition ${partition} is read anew; try again when it waits again`));
+  }
+
+  /** Asks for the ends of the partitions that are not fetched from, so that their lag is true. */
+  async #seekEnds(): Promise<void> {
+    const blocked = [...this.#cursors.values()].filter(({ block }) => block !== null);
+    try {
+      for (const [cursor, { next }] of await offsetRanges(this.#options.admin, blocked)) cursor.end = next;
+    } catch (error) {
+      this.#options.logger.debug({ err: error }, 'the ends of the Kafka partitions that wait cannot be had yet');
     }
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import type { EventStore } from '../../store/event-store.ts';
+import { type BlockedPartition, KafkaSkipRefused, type SkipOutcome } from './blocked-partition.ts';
 import { KafkaAppender } from './kafka-appender.ts';
 import { type KafkaConnection, type KafkaLogger, kafkaClients } from './kafka-connection.ts';
 import { deniedTopic, explainKafkaFault } from './kafka-fault.ts';
@@ -25,11 +26,20 @@ export interface KafkaSourceOptions {
   readonly now: () => number;
   readonly retentionMs: number;
   readonly logger: KafkaLogger;
+  /** Replaces the wait of a minute at a batch that cannot be decoded. */
+  readonly blockedRetryMs?: number;
 }
 
 export interface KafkaSource {
   /** Says for people why no events flow at the moment; empty while they do. `/readyz` shows them. */
   reasonsNotReady(): readonly string[];
+  /** The partitions that wait at a batch that cannot be decoded. The others are read, so the source is ready all the same. */
+  blocked(): readonly BlockedPartition[];
+  /**
+   * Goes past the batch at the offset that a partition waits at, to the offset behind it, or to `to` where its header is damaged. Resolves
+   * when its dead letter is stored. Rejects with KafkaSkipRefused.
+   */
+  skip(topic: string, partition: number, offset: bigint, to: bigint | null): Promise<SkipOutcome>;
   counters(): Readonly<KafkaCounters>;
   /** The number of unread messages, as of the last fetches. */
   lag(): number;
@@ -89,6 +99,15 @@ class RunningKafkaSource implements KafkaSource {
     ];
   }
 
+  blocked(): readonly BlockedPartition[] {
+    return this.#session?.blocked ?? [];
+  }
+
+  async skip(topic: string, partition: number, offset: bigint, to: bigint | null): Promise<SkipOutcome> {
+    if (this.#session === undefined) throw new KafkaSkipRefused('nothing is read from Kafka at the moment; /readyz tells why');
+    return await this.#session.skip(topic, partition, offset, to);
+  }
+
   counters(): Readonly<KafkaCounters> {
     return { ...this.#counters };
   }
@@ -140,7 +159,7 @@ class RunningKafkaSource implements KafkaSource {
   }
 
   async #read(kafka: Kafka, admin: Admin, topics: readonly string[]): Promise<void> {
-    const { store, groupId, now, logger } = this.#options;
+    const { store, groupId, now, logger, blockedRetryMs } = this.#options;
     const session = new KafkaSession({
       kafka,
       admin,
@@ -151,6 +170,7 @@ class RunningKafkaSource implements KafkaSource {
       counters: this.#counters,
       now,
       logger,
+      ...(blockedRetryMs === undefined ? {} : { blockedRetryMs }),
     });
     const ending = AbortSignal.any([this.#stopping.signal, session.broken]);
     this.#session = session;

@@ -1,13 +1,16 @@
 import { createRequire } from 'node:module';
-import { decodeRecordSet, type FetchedMessage } from './record-set.ts';
+import { decodeRecordSet, type FetchedMessage, faultMessage } from './record-set.ts';
 
 /** Applies the patches of kafkajs 2.2.4 below, once in a process however often it is called. To be called before anything is fetched. */
 export function patchKafkajs(): void {
   replaceDecoding();
+  passOnCorruptMessages();
   mendRequestTimer();
   passOnEmptyBatches();
   dropAbortedMessages();
 }
+
+const WRAPPED = Symbol.for('shieldlog.kafkajs.wrapped');
 
 const require = createRequire(import.meta.url);
 
@@ -33,13 +36,43 @@ function replaceDecoding(): void {
 
 async function decodeFetched(decoder: ResponseDecoder): Promise<FetchedMessage[]> {
   const size = decoder.readInt32();
-  const messages = size <= 0 ? [] : decodeRecordSet(decoder.readBytes(size));
-  const fault = messages.at(-1)?.fault;
-  if (fault !== undefined) throw new Error(`a batch ${fault.reason}`);
-  return messages;
+  return size <= 0 ? [] : decodeRecordSet(decoder.readBytes(size));
 }
 
-const WRAPPED = Symbol.for('shieldlog.kafkajs.wrapped');
+/** The versions of a fetch that kafkajs speaks, and Kafka's code for a partition whose log is damaged on the disk of the broker. */
+const FETCH_VERSIONS = 12;
+const CORRUPT_MESSAGE = 2;
+
+/** A module of kafkajs that reads the answer to a fetch, before it is checked for errors. */
+interface FetchResponse {
+  decode(bytes: Buffer): Promise<FetchedAnswer>;
+}
+
+interface FetchedAnswer {
+  readonly responses: readonly { readonly partitions: readonly FetchedPartition[] }[];
+}
+
+/**
+ * Lets one partition wait, and not all, where the broker itself finds a batch damaged. kafkajs fails the whole fetch at an error of any
+ * partition; Kafka's own consumer names the partition (https://github.com/apache/kafka/pull/8111).
+ */
+function passOnCorruptMessages(): void {
+  for (let version = 0; version < FETCH_VERSIONS; version++) {
+    const response = require(`kafkajs/src/protocol/requests/fetch/v${version}/response`) as FetchResponse;
+    const { decode } = response;
+    if (WRAPPED in decode) continue;
+    const decodeAll = async (bytes: Buffer): Promise<FetchedAnswer> => {
+      const answer = await decode(bytes);
+      for (const partition of answer.responses.flatMap(({ partitions }) => partitions)) {
+        if (partition.errorCode !== CORRUPT_MESSAGE) continue;
+        const reason = 'is damaged where the broker keeps it (CORRUPT_MESSAGE)';
+        Object.assign(partition, { errorCode: 0, messages: [faultMessage({ reason, next: null, bytes: Buffer.alloc(0) })] });
+      }
+      return answer;
+    };
+    response.decode = Object.assign(decodeAll, { [WRAPPED]: true });
+  }
+}
 
 /** Replaces a method of a class of kafkajs by what `wrap` makes of it, unless that has happened already. */
 function wrapMethod<T extends object, K extends keyof T>(path: string, name: K, wrap: (original: T[K]) => T[K]): void {
@@ -105,10 +138,11 @@ function passOnEmptyBatches(): void {
 
 /** The parts of kafkajs's `broker` that the patch uses. */
 interface Broker {
-  fetch(request: object): Promise<{ readonly responses: readonly { readonly partitions: readonly FetchedPartition[] }[] }>;
+  fetch(request: object): Promise<FetchedAnswer>;
 }
 
 interface FetchedPartition {
+  readonly errorCode: number;
   readonly messages: readonly FetchedMessage[];
   /** Absent in the protocol before transactions. */
   abortedTransactions?: readonly AbortedTransaction[] | null;

@@ -30,7 +30,7 @@ export interface BatchFault {
 const FAULT_OFFSET = String(2n ** 63n - 1n);
 
 /** The message that stands for a batch that cannot be decoded. */
-function faultMessage(fault: BatchFault): FetchedMessage {
+export function faultMessage(fault: BatchFault): FetchedMessage {
   return { offset: FAULT_OFFSET, key: null, value: null, isControlRecord: false, fault };
 }
 

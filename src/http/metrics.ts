@@ -82,6 +82,20 @@ export function levelRead(registry: Registry, name: string, help: string, read: 
   }
 }
 
+/** The offset that each partition waits at where a batch cannot be decoded. A partition that is read has none. */
+function blockedRead(registry: Registry, kafka: KafkaSource): void {
+  new Gauge({
+    name: 'shieldlog_kafka_blocked_offset',
+    help: 'The offset of a batch that cannot be decoded, at which its partition waits; other partitions have none',
+    labelNames: ['topic', 'partition'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { topic, partition, offset } of kafka.blocked()) this.set({ topic, partition: String(partition) }, Number(offset));
+    },
+  });
+}
+
 /** Metrics that are collected at the same time share one reading. */
 function sharedStats(store: EventStore): () => Promise<StoreStats> {
   let underWay: Promise<StoreStats> | undefined;
@@ -105,6 +119,7 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
   if (kafka !== null) {
     for (const [name, help, read] of KAFKA_TOTALS) totalRead(registry, name, help, () => read(kafka.counters()));
     levelRead(registry, 'shieldlog_kafka_lag_messages', 'Messages that the brokers have and that are not read yet', () => kafka.lag());
+    blockedRead(registry, kafka);
     levelRead(registry, 'shieldlog_kafka_ready', '1 while Kafka is being consumed', () => (kafka.reasonsNotReady().length === 0 ? 1 : 0));
   }
   const searchSeconds = new Histogram({

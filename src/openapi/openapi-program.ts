@@ -1,7 +1,16 @@
+import { explainBlock } from '../../ingest/kafka/blocked-partition.ts';
 import { answer, content, type DescribedGroup, exactly, list, OPEN, text } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
 const readiness = (status: string, reasons: readonly string[]) => ({ [status]: { summary: status, value: { status, reasons } } });
+
+const BLOCKED = `kafka: ${explainBlock({
+  topic: 'events',
+  partition: 3,
+  offset: 1_204n,
+  reason: 'unpacks to more than 64 MiB of zstd',
+  next: 1_904n,
+})}`;
 
 const METRICS_TEXT = '# HELP shieldlog_events Events that are searchable\n# TYPE shieldlog_events gauge\nshieldlog_events 42\n';
 
@@ -31,7 +40,10 @@ export const PROGRAM_GROUP = {
           'program.stopping, store.not_ready, kafka.not_ready. The status is the same for all.',
         ...OPEN,
         responses: {
-          200: answer('Ready', 'Readiness', readiness('ready', [])),
+          200: answer('Ready; reasons name what waits all the same', 'Readiness', {
+            ...readiness('ready', []),
+            blocked: { summary: 'ready, and something waits', value: { status: 'ready', reasons: [BLOCKED] } },
+          }),
           ...problemAnswers('/readyz', 'access.foreign_page'),
           503: answer('Not ready, with the reasons', 'Readiness', {
             ...readiness('not ready', ['kafka: joining the Kafka consumer group shieldlog']),

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { explainBlock } from '../../ingest/kafka/blocked-partition.ts';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { Caller } from '../auth/access.ts';
@@ -17,6 +18,11 @@ interface Reason {
   readonly text: string;
 }
 
+/** What people have to look at although the program serves and takes in events. */
+function notes({ kafka }: HealthRoutesOptions): readonly Reason[] {
+  return kafka?.blocked().map((place) => ({ code: 'kafka.blocked', text: `kafka: ${explainBlock(place)}` })) ?? [];
+}
+
 async function reasonsNotReady({ store, kafka, isStopping }: HealthRoutesOptions): Promise<readonly Reason[]> {
   if (isStopping()) return [{ code: 'program.stopping', text: 'the program is stopping' }];
   const ofStore = await store.reasonsNotReady();
@@ -33,7 +39,7 @@ function reasonsFor(caller: Caller | null, reasons: readonly Reason[]): readonly
   return knowsWords ? reasons.map(({ text }) => text) : [...new Set(reasons.map(({ code }) => code))];
 }
 
-/** `/healthz`: the process answers. `/readyz`: the program also serves and takes in events; otherwise 503 with the reasons. */
+/** `/healthz`: the process answers. `/readyz`: the program also serves and takes in events; otherwise 503. Reasons stand beside both. */
 export async function healthRoutes(app: FastifyInstance, options: HealthRoutesOptions): Promise<void> {
   app.get('/healthz', { config: { needsKey: 'never', whileStopping: true } }, async (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'alive' }),
@@ -44,7 +50,7 @@ export async function healthRoutes(app: FastifyInstance, options: HealthRoutesOp
     return reply
       .code(ready ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send({ status: ready ? 'ready' : 'not ready', reasons: reasonsFor(request.caller, reasons) });
+      .send({ status: ready ? 'ready' : 'not ready', reasons: reasonsFor(request.caller, [...reasons, ...notes(options)]) });
   });
 }
 

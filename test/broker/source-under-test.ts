@@ -1,4 +1,5 @@
 import { inject, onTestFinished } from 'vitest';
+import { BLOCKED_RETRY_MS } from '../../ingest/kafka/blocked-partition.ts';
 import { type KafkaConnection, type KafkaLogger, silentKafkaLogger } from '../../ingest/kafka/kafka-connection.ts';
 import { type KafkaSource, startKafkaSource } from '../../ingest/kafka/kafka-source.ts';
 import type { EventStore } from '../../store/event-store.ts';
@@ -20,6 +21,8 @@ interface SourceChoices {
   readonly brokers?: string;
   /** Default: those brokers, in the clear. */
   readonly kafka?: KafkaConnection;
+  /** Default: a minute. */
+  readonly blockedRetryMs?: number;
 }
 
 /** A source that is stopped with the test, if it was not before. */
@@ -29,17 +32,20 @@ export function sourceUnderTest({
   groupId = uniqueName('group'),
   brokers = inject('kafkaBrokers'),
   kafka = { brokers: brokers.split(','), tls: null, sasl: null },
+  blockedRetryMs = BLOCKED_RETRY_MS,
 }: SourceChoices): SourceUnderTest {
   const complaints: string[] = [];
   const complain = (_details: object, message: string): void => {
     complaints.push(message);
   };
   const logger: KafkaLogger = { ...silentKafkaLogger, warn: complain, error: complain };
-  const source = startKafkaSource({ kafka, topics, groupId, store, now: Date.now, retentionMs: RETENTION_MS, logger });
+  const source = startKafkaSource({ kafka, topics, groupId, store, now: Date.now, retentionMs: RETENTION_MS, logger, blockedRetryMs });
   onTestFinished(() => source.stop());
   return {
     complaints,
     reasonsNotReady: () => source.reasonsNotReady(),
+    blocked: () => source.blocked(),
+    skip: (topic, partition, offset, to) => source.skip(topic, partition, offset, to),
     counters: () => source.counters(),
     lag: () => source.lag(),
     stop: () => source.stop(),

@@ -5,6 +5,8 @@ import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES } from '../../ingest/event/even
 import { MAX_NESTING } from '../../ingest/event/json-skipper.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
 import { KafkaTokenError, KafkaTokens, MAX_ANSWER_BYTES, TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
+import { MAX_UNPACKED_BYTES } from '../../ingest/kafka/record-codecs.ts';
+import { decodeRecordSet } from '../../ingest/kafka/record-set.ts';
 import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
 import { MAX_REJECTED_LISTED } from '../../ingest/upload/intake-report.ts';
 import { INT32 } from '../../query/integer-ranges.ts';
@@ -12,6 +14,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { DEAD_LETTER_BODY_LIMITS, MAX_LISTED } from '../../src/http/dead-letter-json.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
+import { builtBatch, builtRecord, CODEC, PACK } from '../ingest/kafka/built-batch.ts';
 import { ask, ingest, type RunningApp, startApp } from '../src/running-app.ts';
 import { bytes, count, describeLimits, milliseconds, outcomeOf } from './limit-table.ts';
 
@@ -55,6 +58,14 @@ async function tokenAnswer(size: number): Promise<string> {
     if (!(error instanceof KafkaTokenError)) throw error;
     return error.message.split(':', 1)[0] ?? '';
   }
+}
+
+/** Returns the outcome of a record batch of one record that unpacks to so many bytes. */
+async function unpacked(size: number): Promise<string> {
+  const around = builtRecord({ value: Buffer.alloc(size) }, 0).length - size;
+  const plain = builtRecord({ value: Buffer.alloc(size - around) }, 0);
+  const [message] = decodeRecordSet(builtBatch({ records: [], count: 1, lastDelta: 0, codec: CODEC.zstd, pack: () => PACK.zstd(plain) }));
+  return message?.fault?.reason ?? (message?.value?.length === size - around ? 'ok' : 'nothing');
 }
 
 describeLimits('Ingest', import.meta.filename, {
@@ -117,6 +128,7 @@ describeLimits('Ingest', import.meta.filename, {
     elsewhere: 'a token endpoint > that answers with silence is named, with its status',
   },
   'bytes of an answer of the token endpoint of Kafka': { is: bytes(MAX_ANSWER_BYTES), ask: tokenAnswer },
+  'bytes that a record batch of Kafka unpacks to': { is: bytes(MAX_UNPACKED_BYTES), ask: unpacked },
   'bytes that the store has yet to do while an upload is read': {
     is: bytes(MAX_PENDING_BYTES),
     elsewhere: 'while the store is behind an input is not read on, and to its end afterwards',

@@ -98,14 +98,16 @@ export class DeadLetterTable {
     this.#database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
     this.#shares = inTransaction(this.#database, () => {
       this.#database.exec(SCHEMA);
+      addColumn(this.#database, 'is_batch');
       return new DeadLetterShares(this.#database);
     });
     this.#known = this.#database.prepare('SELECT id, record_only FROM dead_letters WHERE identity = ?');
     this.#hasId = this.#database.prepare('SELECT 1 FROM dead_letters WHERE id = ?');
     this.#insert = this.#database.prepare(
       `INSERT INTO dead_letters (
-        id, identity, zone_id, record_only, cost, received_at, source, topic, partition, message_offset, reason, size_bytes, sha256, bytes
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        id, identity, zone_id, record_only, cost, received_at, source, topic, partition, message_offset, is_batch, reason,
+        size_bytes, sha256, bytes
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#remove = this.#database.prepare('DELETE FROM dead_letters WHERE id = ? RETURNING record_only, cost');
     this.#reduce = this.#database.prepare("UPDATE dead_letters SET record_only = 1, cost = ?, bytes = x'' WHERE id = ?");
@@ -232,7 +234,7 @@ export class DeadLetterTable {
     const { bytes, reason, source, topic, partition, offset, zoneId, receivedAtMs, movedId } = letter;
     const sizeBytes = letter.cut?.sizeBytes ?? bytes.length;
     const kept = row.recordOnly ? NO_BYTES : bytes;
-    const origin = [source, topic, partition, offset] as const;
+    const origin = [source, topic, partition, offset, letter.isBatch === true ? 1 : 0] as const;
     const isRecord = row.recordOnly ? 1 : 0;
     const id = movedId === undefined || this.#hasId.get(movedId) !== undefined ? null : movedId;
     const values = [id, identity, zoneId, isRecord, row.cost, receivedAtMs, ...origin, reason, sizeBytes, sha256, kept] as const;
@@ -316,6 +318,12 @@ export class DeadLetterTable {
   }
 }
 
+/** Adds a column that files of earlier versions lack; theirs is 0. */
+function addColumn(database: DatabaseSync, name: string): void {
+  if (database.prepare("SELECT 1 FROM pragma_table_info('dead_letters') WHERE name = ?").get(name) !== undefined) return;
+  database.exec(`ALTER TABLE dead_letters ADD COLUMN ${name} INTEGER NOT NULL DEFAULT 0`);
+}
+
 function letterOf(row: Record<string, unknown>): StoredDeadLetter {
   const number = (name: string) => (row[name] === null ? null : Number(row[name]));
   const bytes = row['bytes'] as Uint8Array;
@@ -331,7 +339,7 @@ function letterOf(row: Record<string, unknown>): StoredDeadLetter {
     reason: String(row['reason']),
     sizeBytes,
     sha256: Buffer.from(row['sha256'] as Uint8Array).toString('hex'),
-    isWhole: Number(row['record_only']) === 0 && bytes.length === sizeBytes,
+    isWhole: Number(row['record_only']) === 0 && Number(row['is_batch']) === 0 && bytes.length === sizeBytes,
     bytes,
   };
 }

@@ -43,6 +43,36 @@ describe('a fetched batch', () => {
   });
 });
 
+describe('a fetched batch that cannot be decoded', () => {
+  const fault = (next: bigint | null) => ({ offset: '9', value: null, fault: { reason: 'is damaged', next, bytes: Buffer.from('batch') } });
+  const cases: readonly (readonly [name: string, next: bigint | null, told: bigint | null])[] = [
+    ['ends where its header says', 20n, 20n],
+    ['at the end of the partition', 1000n, 1000n],
+    ['ends behind the end of the partition: its header is damaged', 1001n, null],
+    ['ends before its offset: its header is damaged', 7n, null],
+    ['has a damaged header', null, null],
+  ];
+  it.each(cases)('%s', (_name, next, told) => {
+    const cursor = { ...partitionCursor('t', 3), next: 5n };
+    const offsets: bigint[] = [];
+    const fetched = { ...batch(5, [5, 6]), messages: [...batch(5, [5, 6]).messages, fault(next)] };
+    expect(takeBatch(cursor, fetched, (offset) => offsets.push(offset))).toEqual({
+      kind: 'blocked',
+      messages: 2,
+      next: 7n,
+      block: { topic: 't', partition: 3, offset: 7n, reason: 'is damaged', next: told },
+      bytes: Buffer.from('batch'),
+    });
+    expect([offsets, cursor.next, cursor.end]).toEqual([[5n, 6n], 7n, 1000n]);
+  });
+
+  it('that the broker finds damaged tells no end, so the one that is known stays', () => {
+    const cursor = { ...partitionCursor('t', 3), next: 5n, end: 77n };
+    takeBatch(cursor, { ...batch(5, []), highWatermark: '-1', messages: [fault(null)] }, () => {});
+    expect(cursor.end).toBe(77n);
+  });
+});
+
 describe('where a partition that holds offsets 100 to 199 is read from', () => {
   const cases: readonly (readonly [name: string, stored: bigint | undefined, kind: string, offset: bigint])[] = [
     ['the earliest, when nothing of it is stored', undefined, 'new', 100n],

@@ -1,12 +1,13 @@
 import { createRequire } from 'node:module';
 import { beforeAll, expect, it } from 'vitest';
 import { patchKafkajs } from '../../../ingest/kafka/kafkajs-patches.ts';
+import type { FetchedMessage } from '../../../ingest/kafka/record-set.ts';
 import { builtBatch, builtFetchAnswer, CODEC, inHalves, PACK } from './built-batch.ts';
 
 const requireKafkajs = createRequire(import.meta.url);
 
 interface FetchAnswer {
-  readonly responses: readonly { readonly partitions: readonly { readonly messages: readonly { readonly value: Buffer }[] }[] }[];
+  readonly responses: readonly { readonly partitions: readonly { readonly messages: readonly FetchedMessage[] }[] }[];
 }
 
 beforeAll(patchKafkajs);
@@ -25,6 +26,23 @@ it('kafkajs decodes a fetch by our decoder', async () => {
     ),
   );
   expect(responses[0]?.partitions.map(({ messages }) => messages.length)).toEqual([130_000, 1, 0]);
+});
+
+it('a batch that the broker finds damaged, or that cannot be decoded, is the fault of its partition alone', async () => {
+  patchKafkajs();
+  const { decode, parse } = requireKafkajs('kafkajs/src/protocol/requests/fetch/v11/response') as {
+    decode(bytes: Buffer): Promise<FetchAnswer>;
+    parse(answer: FetchAnswer): Promise<FetchAnswer>;
+  };
+  const good = builtBatch({ records: [{ value: Buffer.from('y') }] });
+  const partitions = [{ set: good }, { set: Buffer.alloc(0), errorCode: 2 }, { set: builtBatch({ records: [], crc: 1 }) }];
+  const { responses } = await parse(await decode(builtFetchAnswer('events', partitions)));
+  expect(responses[0]?.partitions.map(({ messages }) => messages.map(({ value, fault }) => fault?.reason ?? String(value)))).toEqual([
+    ['y'],
+    ['is damaged where the broker keeps it (CORRUPT_MESSAGE)'],
+    [expect.stringMatching(/^is damaged: its CRC-32C is /)],
+  ]);
+  await expect(decode(builtFetchAnswer('events', [{ set: Buffer.alloc(0), errorCode: 3 }])).then(parse)).rejects.toThrow('topic-partition');
 });
 
 interface Queue {

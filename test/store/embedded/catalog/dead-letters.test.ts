@@ -109,6 +109,23 @@ test('a trouble of the letters that are removed is logged and keeps no events fr
   expect((await store.stats()).deadLetters).toBe(1);
 });
 
+test('a letter of a batch of messages is kept whole and not replayable, also in a file of an earlier version', async () => {
+  const folder = temporaryFolder();
+  const store = await storeIn(folder);
+  await store.append(batchOf(fromKafka('message', 1)));
+  await store.close();
+  const file = new DatabaseSync(join(folder, 'dead-letters.sqlite'));
+  file.exec('ALTER TABLE dead_letters DROP COLUMN is_batch');
+  file.close();
+  const again = await storeIn(folder);
+  await again.append(batchOf({ ...fromKafka('batch', 2), isBatch: true }));
+  const letters = await again.listDeadLetters(ALL);
+  expect(letters.map(({ bytes, sizeBytes, isWhole }) => [Buffer.from(bytes).toString(), sizeBytes, isWhole])).toEqual([
+    ['message', 7, true],
+    ['batch', 5, false],
+  ]);
+});
+
 test('a file of letters that is damaged is named, and so is what to do', async () => {
   const folder = temporaryFolder();
   await (await storeIn(folder)).close();
