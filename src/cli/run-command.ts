@@ -5,6 +5,7 @@ import { ListenError } from '../http/listen.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, UsageError } from './command.ts';
 import { feedCommand } from './feed/feed-command.ts';
 import { ingestCommand } from './ingest/ingest-command.ts';
+import { kafkaCommand } from './kafka-command.ts';
 import { exportCommand } from './search/export-command.ts';
 import { groupsCommand, searchCommand } from './search/search-command.ts';
 import { tailCommand } from './search/tail-command.ts';
@@ -20,6 +21,7 @@ const COMMANDS: readonly Command[] = [
   tailCommand,
   exportCommand,
   feedCommand,
+  kafkaCommand,
   tokensCommand,
 ];
 

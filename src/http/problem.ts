@@ -15,6 +15,7 @@ export const PROBLEMS = {
   'route.method_not_allowed': { status: 405, title: 'The path does not have this method' },
   'accept.none': { status: 406, title: 'No acceptable content type' },
   'request.timeout': { status: 408, title: 'The request took too long to arrive' },
+  'kafka.skip_refused': { status: 409, title: 'The batch is not skipped' },
   // Not for uploads of events, which stream: one that is too long ends with request.malformed, after what came before is stored.
   'body.too_large': { status: 413, title: 'The request body is too large' },
   'body.unsupported_type': { status: 415, title: 'The content type is not supported' },
@@ -87,6 +88,7 @@ const STATUS_DEFINITIONS: Readonly<Record<number, string>> = {
   405: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.6',
   406: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.7',
   408: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.9',
+  409: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.10',
   413: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.14',
   415: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16',
   416: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.17',

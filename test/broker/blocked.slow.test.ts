@@ -1,7 +1,9 @@
-import { expect, inject, it } from 'vitest';
+import { expect, inject, it, onTestFinished } from 'vitest';
 import { replayDeadLetters } from '../../ingest/upload/dead-letter-replay.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { builtRecord, PACK } from '../ingest/kafka/built-batch.ts';
+import { runHere } from '../src/cli/command-run.ts';
+import { ask, startApp } from '../src/running-app.ts';
 import { eventMessage } from './event-file.ts';
 import { ownProducer, sendValues } from './own-producer.ts';
 import { sendPacked } from './packed-batch.ts';
@@ -83,7 +85,16 @@ it('a batch that cannot be decoded holds up its own partition, also after a rest
   for (const [partition, offset, to, why] of refused) await expect(source.skip(topic, partition, offset, to)).rejects.toThrow(why);
   expect((await store.stats()).deadLetters).toBe(0);
 
-  expect(await source.skip(topic, 0, 2n, null)).toEqual({ kind: 'skipped', next: 5n });
+  const app = await startApp({ kafka: source });
+  onTestFinished(() => app.stop());
+  const place = `topic ${topic} partition 0 waits at offset 2: the batch there unpacks to more than 64 MiB of zstd; `;
+  const { status, body } = await ask(app, '/readyz');
+  expect([status, body]).toEqual([200, { status: 'ready', reasons: [expect.stringContaining(`kafka: ${place}`)] }]);
+  expect((await ask(app, '/metrics')).text).toContain(`shieldlog_kafka_blocked_offset{topic="${topic}",partition="0"} 2\n`);
+  const skip = (offset: number) => runHere(['kafka', 'skip', topic, '0', String(offset), '--url', app.url]);
+  expect(await skip(3)).toMatchObject({ status: 1, stderr: expect.stringContaining('waits at offset 2, not 3; nothing is skipped') });
+  const done = 'skipped; its bytes are a dead letter, and reading goes on at offset 5\n';
+  expect(await skip(2)).toEqual({ status: 0, stdout: '', stderr: done });
   await untilStored(store, 7);
   expect(source.blocked()).toEqual([]);
   expect(source.lag()).toBe(0);

@@ -28,6 +28,7 @@ const LETTERS: Call = { method: 'GET', path: '/ingest/dead-letters' };
 const REPLAY: Call = { method: 'POST', path: '/ingest/dead-letters/replay', headers: JSON_TYPE, body: '{}' };
 
 const DISCARD: Call = { ...REPLAY, path: '/ingest/dead-letters/discard', body: '{"all":true}' };
+const SKIP: Call = { ...REPLAY, path: '/ingest/kafka/skip', body: '{"topic":"events","partition":3,"offset":1204}' };
 
 /** The search, the explorer, the export, the intake and the dead letters. */
 export const EVENT_DRIVERS: Drivers = {
@@ -105,6 +106,18 @@ export const EVENT_DRIVERS: Drivers = {
     415: ofWrongType(REPLAY),
     500: whileBroken(REPLAY),
     503: whileStopping(REPLAY),
+  },
+  skipKafkaBatch: {
+    200: answered(SKIP),
+    400: answered({ ...SKIP, body: '{}' }),
+    401: withoutKey(SKIP),
+    403: withKey(KEY_OF_ZONE_8)(SKIP),
+    408: bodyTooLate(SKIP),
+    409: answered({ ...SKIP, body: '{"topic":"events","partition":3,"offset":1205}' }),
+    413: bodyTooLarge(SKIP),
+    415: ofWrongType(SKIP),
+    500: whileBroken(SKIP),
+    503: whileStopping(SKIP),
   },
   discardDeadLetters: {
     200: answered(DISCARD),

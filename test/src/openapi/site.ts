@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { openTokenStore } from '../../../edge/local/database/access-tokens.ts';
+import { KafkaSkipRefused } from '../../../ingest/kafka/blocked-partition.ts';
+import { kafkaCounters } from '../../../ingest/kafka/kafka-session.ts';
+import type { KafkaSource } from '../../../ingest/kafka/kafka-source.ts';
 import { buildApp } from '../../../src/app.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { type Edge, startEdge } from '../../../src/management/local-plane.ts';
@@ -15,6 +18,7 @@ export interface Site extends Addressed {
   readonly app: FastifyInstance;
   readonly store: OpenStore;
   readonly edge: Edge;
+  readonly kafka: KafkaSource;
   readonly dataDir: string;
   /** Tokens of its database. */
   readonly tokens: { readonly full: string; readonly readOnly: string };
@@ -38,13 +42,29 @@ async function listening(app: FastifyInstance): Promise<string> {
   return app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
 }
 
+/** A source without a broker, whose partition 3 waits at offset 1204: what real ones do has tests of its own, with a broker. */
+function waitingSource(): KafkaSource {
+  return {
+    reasonsNotReady: () => [],
+    blocked: () => [],
+    skip: async (topic, partition, offset) => {
+      if (offset === 1_204n) return { kind: 'skipped', next: 1_904n };
+      throw new KafkaSkipRefused(`topic ${topic} partition ${partition} waits at offset 1204, not ${offset}; nothing is skipped`);
+    },
+    counters: kafkaCounters,
+    lag: () => 0,
+    stop: async () => {},
+  };
+}
+
 /** Starts one with variables as in the environment; `now` is the store's clock. */
 export async function startSite(env: Readonly<Record<string, string>> = {}, now: () => number = Date.now): Promise<Site> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shieldlog-site-'));
   const config = loadConfig({ MEMORY_LIMIT_MB: '256', ...env, DATA_DIR: dataDir });
   const store = await openStore({ dataDir, memoryLimitMb: config.memoryLimitMb, retentionMs: config.retentionMs, now, logger });
   const edge = await startEdge({ store, config, now: Date.now, logger });
-  const app = await buildApp({ store, config, now: Date.now, logger, kafka: null, edge, bodyDeadlineMs: BODY_DEADLINE_MS });
+  const kafka = waitingSource();
+  const app = await buildApp({ store, config, now: Date.now, logger, kafka, edge, bodyDeadlineMs: BODY_DEADLINE_MS });
   const url = await listening(app);
   const stop = async (): Promise<void> => {
     app.server.closeAllConnections();
@@ -53,7 +73,7 @@ export async function startSite(env: Readonly<Record<string, string>> = {}, now:
     await store.close();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  return { app, store, edge, dataDir, tokens: newTokens(dataDir), url, stop };
+  return { app, store, edge, kafka, dataDir, tokens: newTokens(dataDir), url, stop };
 }
 
 /** Asks a second app over the site's store and control plane, one that has begun to stop and is not done with it. */

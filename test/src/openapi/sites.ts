@@ -32,7 +32,7 @@ function upstreamsAt(url: string): Readonly<Record<string, string>> {
 }
 
 /** Simulates a disk that lost its files: every table is gone, and every call of the store fails. */
-function breakDown({ store, edge, dataDir }: Site): void {
+function breakDown({ store, edge, kafka, dataDir }: Site): void {
   const fail = (): never => {
     throw new Error('a defect');
   };
@@ -42,6 +42,7 @@ function breakDown({ store, edge, dataDir }: Site): void {
   store.append = async () => fail();
   store.readFeed = async () => fail();
   Object.assign(store, { readAll: fail, listDeadLetters: fail, removeDeadLetters: fail, stats: fail });
+  Object.assign(kafka, { skip: fail });
   Object.assign(store.positions, { afterExpiry: fail });
   Object.assign(edge.history.view, { minutes: fail });
   const db = new DatabaseSync(join(dataDir, 'control-plane.sqlite'), { enableForeignKeyConstraints: false });

@@ -1,0 +1,73 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { KafkaSkipRefused } from '../../ingest/kafka/blocked-partition.ts';
+import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
+import type { JsonLimits, JsonValue } from '../../query/exact-json.ts';
+import { INT32, INT64 } from '../../query/integer-ranges.ts';
+import { BODY, ErrorList } from '../../query/request/request-errors.ts';
+import { readInteger, readJson, readObject, readText } from '../../query/request/wire-readers.ts';
+import { callerOf } from '../auth/access.ts';
+import { isJsonType, JSON_TYPES, requireBodyType, requirePlainBody } from '../http/content-negotiation.ts';
+import { asStoreProblem, invalidRequest, RequestProblem } from '../http/problem.ts';
+import { bytesOf, takeWholeBodies } from '../http/request-body.ts';
+import { readQuery } from '../http/request-parameters.ts';
+
+export interface KafkaRoutesOptions {
+  /** Null where no Kafka is configured. */
+  readonly kafka: KafkaSource | null;
+  /** How long the whole body of a request may take to arrive. */
+  readonly bodyDeadlineMs: number;
+}
+
+interface SkipRequest {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: bigint;
+  readonly to: bigint | null;
+}
+
+const BODY_LIMITS: JsonLimits = { depth: 4, values: 100 };
+const PARTITIONS = { min: 0n, max: INT32.max };
+const OFFSETS = { min: 0n, max: INT64.max };
+
+/** Throws RequestProblem `request.invalid`. */
+function readSkipRequest(body: Uint8Array): SkipRequest {
+  const errors = new ErrorList();
+  const parsed = readJson(body, BODY_LIMITS, errors);
+  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['topic', 'partition', 'offset', 'to'], errors);
+  if (object === undefined) throw invalidRequest(errors.toArray());
+  const member = (name: string): JsonValue => object.get(name) ?? null;
+  const topic = readText(member('topic'), 'topic', errors);
+  const partition = readInteger(member('partition'), 'partition', PARTITIONS, errors);
+  const offset = readInteger(member('offset'), 'offset', OFFSETS, errors);
+  const to = member('to') === null ? null : readInteger(member('to'), 'to', OFFSETS, errors);
+  if (!errors.isEmpty || topic === undefined || partition === undefined || offset === undefined || to === undefined) {
+    throw invalidRequest(errors.toArray());
+  }
+  return { topic, partition: Number(partition), offset, to };
+}
+
+/** A batch may hold the events of any zone. */
+async function validateCall(request: FastifyRequest): Promise<void> {
+  if (!callerOf(request).opensEveryZone) {
+    throw new RequestProblem('access.zone_denied', 'The access key does not open every shield zone; allowed: a key of the zones *');
+  }
+  readQuery(request.query, {});
+  requireBodyType(request.headers['content-type'], isJsonType, JSON_TYPES.join(', '));
+  requirePlainBody(request.headers['content-encoding']);
+}
+
+/** `POST /ingest/kafka/skip` goes past the batch that a partition waits at. */
+export async function kafkaRoutes(app: FastifyInstance, { kafka, bodyDeadlineMs }: KafkaRoutesOptions): Promise<void> {
+  takeWholeBodies(app, bodyDeadlineMs);
+  app.post('/ingest/kafka/skip', { config: { needsScope: 'admin' }, onRequest: validateCall }, async (request) => {
+    const { topic, partition, offset, to } = readSkipRequest(bytesOf(request));
+    try {
+      if (kafka === null) throw new KafkaSkipRefused('nothing is read from Kafka: KAFKA_BROKERS is not set');
+      const outcome = await kafka.skip(topic, partition, offset, to);
+      return { skipped: outcome.kind === 'skipped', next: outcome.kind === 'skipped' ? String(outcome.next) : null };
+    } catch (error) {
+      if (error instanceof KafkaSkipRefused) throw new RequestProblem('kafka.skip_refused', error.message, { cause: error });
+      throw asStoreProblem(error);
+    }
+  });
+}

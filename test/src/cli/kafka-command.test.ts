@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ask, type RunningApp, startApp } from '../running-app.ts';
+import { runHere } from './command-run.ts';
+
+let app: RunningApp;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+
+afterAll(() => app.stop());
+
+const NEEDS = 'kafka skip needs TOPIC PARTITION OFFSET, as /readyz names them';
+
+it.each<[readonly string[], string]>([
+  [[], NEEDS],
+  [['rewind', 't', '0', '1'], `'rewind' is not skip; ${NEEDS}`],
+  [['skip', 't', '0'], NEEDS],
+  [['skip', 't', '0', '1', '2'], `Unexpected argument '2'; ${NEEDS}`],
+  [['skip', 't', 'x', '1'], 'PARTITION "x" is not allowed; allowed: a whole number 0 to 2147483647'],
+  [['skip', 't', '2147483648', '1'], 'PARTITION "2147483648" is not allowed; allowed: a whole number 0 to 2147483647'],
+  [['skip', 't', '0', '1.5'], 'OFFSET "1.5" is not allowed; allowed: a whole number 0 to 9223372036854775807'],
+  [
+    ['skip', 't', '0', '9223372036854775808'],
+    'OFFSET "9223372036854775808" is not allowed; allowed: a whole number 0 to 9223372036854775807',
+  ],
+  [['skip', 't', '0', '1', '--to', ''], '--to "" is not allowed; allowed: a whole number 0 to 9223372036854775807'],
+])('kafka %j is refused', async (args, message) => {
+  expect(await runHere(['kafka', ...args])).toEqual({ status: 2, stdout: '', stderr: `shieldlog: ${message}\n` });
+});
+
+it('a program without Kafka skips nothing', async () => {
+  const { status, stderr } = await runHere(['kafka', 'skip', 't', '0', '9223372036854775807', '--url', app.url]);
+  const why = 'answered 409: nothing is read from Kafka: KAFKA_BROKERS is not set';
+  expect([status, stderr]).toEqual([1, `shieldlog: ${new URL(app.url).origin} ${why}\n`]);
+});
+
+it.each<[body: string, field: string]>([
+  ['{}', 'topic'],
+  ['{"topic":"t","partition":-1,"offset":0}', 'partition'],
+  ['{"topic":"t","partition":0,"offset":"1"}', 'offset'],
+  ['{"topic":"t","partition":0,"offset":1,"to":1.5}', 'to'],
+])('the body %s is refused at %s', async (body, field) => {
+  const answer = await ask(app, '/ingest/kafka/skip', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  expect([answer.status, answer.body.errors[0].field]).toEqual([400, field]);
+});
