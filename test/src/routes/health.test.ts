@@ -3,7 +3,9 @@ import { renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { explainBlock } from '../../../ingest/kafka/blocked-partition.ts';
 import { silentKafkaLogger } from '../../../ingest/kafka/kafka-connection.ts';
+import { kafkaCounters } from '../../../ingest/kafka/kafka-session.ts';
 import { type KafkaSource, startKafkaSource } from '../../../ingest/kafka/kafka-source.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../running-app.ts';
@@ -70,6 +72,28 @@ describe('health', () => {
     expect([status, body.status]).toEqual([503, 'not ready']);
     expect(answer.includes(app.dataDir)).toBe(knowsWords);
     if (!knowsWords) expect(body.reasons).toEqual(['store.not_ready']);
+  });
+
+  test('is ready while a partition waits, and names it to whoever watches the program', async () => {
+    const place = { topic: 'shield', partition: 3, offset: 1_204n, reason: 'has a wrong CRC-32C', next: 1_904n };
+    const source: KafkaSource = {
+      reasonsNotReady: () => [],
+      blocked: () => [place],
+      skip: async () => ({ kind: 'skipped', next: 1_904n }),
+      counters: kafkaCounters,
+      lag: () => 0,
+      stop: async () => {},
+    };
+    app = await startApp({ kafka: source, env: { ACCESS_KEYS: 'all:key-of-every-zone-1:*' } });
+    const asked = async (headers: Readonly<Record<string, string>>) => {
+      const { status, body } = await ask(app, '/readyz', { headers });
+      return [status, body];
+    };
+    expect(await asked({})).toEqual([200, { status: 'ready', reasons: ['kafka.blocked'] }]);
+    expect(await asked({ accesskey: 'key-of-every-zone-1' })).toEqual([
+      200,
+      { status: 'ready', reasons: [`kafka: ${explainBlock(place)}`] },
+    ]);
   });
 
   test('is not ready while the program stops', async () => {
