@@ -35,15 +35,18 @@ function fold(value: SqlFragment): SqlFragment {
   return sql`lower(${value})`;
 }
 
+/** What a LIKE of DuckDB does not take as itself. A NUL is its escape character where the statement names none. */
+const LIKE_SPECIALS = ['%', '_', '\0'];
+
 /**
- * DuckDB matches a LIKE of literal runs and `%` run by run. With `_` or an ESCAPE clause it tries all combinations of positions, which does
- * not end on a dozen stars. So a literal `%` or `_` becomes a capital letter on both sides, of which folded text has none.
+ * DuckDB matches a LIKE of literal runs and `%` run by run. With `_`, a NUL or an ESCAPE clause it tries all combinations of positions,
+ * which does not end on a dozen stars. So a literal `%`, `_` or NUL becomes a capital letter on both sides, of which folded text has none.
  * `wildcardSearch` in `query/match/wildcard-search.ts` does the same.
  */
 function wildcard(folded: SqlFragment, parts: readonly string[]): SqlFragment {
   const pattern = fold(sql`${text(parts.join('*'))}`);
-  return parts.some((part) => /[%_]/.test(part))
-    ? sql`translate(${folded}, '%_', 'PU') LIKE translate(${pattern}, '*%_', '%PU')`
+  return parts.some((part) => LIKE_SPECIALS.some((letter) => part.includes(letter)))
+    ? sql`translate(${folded}, '%_' || chr(0), 'PUN') LIKE translate(${pattern}, '*%_' || chr(0), '%PUN')`
     : sql`${folded} LIKE replace(${pattern}, '*', '%')`;
 }
 

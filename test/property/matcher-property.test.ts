@@ -4,7 +4,8 @@ import { compileMatcher, matchSubject } from '../../query/match/match-event.ts';
 import { compileConditions, compileExport } from '../../query/request/compile-search.ts';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
 import { HOSTILE_STRINGS } from '../corpus/hostile-strings.ts';
-import { oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
+import type { OracleFilter } from '../oracle/match-event.ts';
+import { type OracleEvent, oracleEvents, type RawEvent } from '../oracle/raw-event.ts';
 import { matchingEvents } from '../oracle/search-oracle.ts';
 import { assertAsyncProperty, type DataSet, dataSets } from '../random/assert-property.ts';
 import { propertyRuns } from '../random/property-runs.ts';
@@ -16,6 +17,7 @@ const PROPERTY = 'matcher';
 const DATA_SETS = 2;
 const EVENTS = 450;
 const REQUESTS = propertyRuns(120);
+const WILDCARDS = propertyRuns(60);
 const ZONE = 1;
 /** Less than a page of the search, so that one answer has every event that matches. */
 const MAX_ROWS = 500;
@@ -32,47 +34,92 @@ function rawEvents(dataSeed: number): readonly RawEvent[] {
   return [...random, ...hostile];
 }
 
+type Stored = {
+  readonly store: OpenStore;
+  /** As a feed reads them. */
+  readonly fed: readonly FedEvent[];
+  /** As the oracle knows them. */
+  readonly events: readonly OracleEvent[];
+};
+
 /** Half of the events are flushed, so that the SQL goes over segments too. */
-async function withEvents(
-  dataSeed: number,
-  work: (store: OpenStore, stored: readonly FedEvent[], raw: readonly RawEvent[]) => Promise<void>,
-): Promise<void> {
+async function withEvents(raw: readonly RawEvent[], work: (stored: Stored) => Promise<void>): Promise<void> {
   await withFolder(async (folder) => {
-    const raw = rawEvents(dataSeed);
     const store = await openStoreIn(folder);
     try {
       await appendEvents(store, raw.slice(0, EVENTS / 2));
       await store.flushNow();
       await appendEvents(store, raw.slice(EVENTS / 2));
-      await work(store, await wholeFeed(store, { zones: [ZONE], limit: EVENTS }), raw);
+      await work({ store, fed: await wholeFeed(store, { zones: [ZONE], limit: EVENTS }), events: oracleEvents(raw) });
     } finally {
       await store.close();
     }
   });
 }
 
+interface Conditions {
+  readonly query: string | null;
+  readonly filters: readonly OracleFilter[] | null;
+  readonly exclude: readonly OracleFilter[] | null;
+}
+
 const identity = ({ timestamp, logId }: { readonly timestamp: number; readonly logId: string }) => JSON.stringify([timestamp, logId]);
 
+async function expectAgreement({ store, fed, events }: Stored, conditions: Conditions): Promise<void> {
+  const bytes = Buffer.from(JSON.stringify({ from: FROM, to: TO, ...conditions }));
+  const plan = compileExport(bytes, { zones: [ZONE], nowMs: NOW_MS });
+  const searched = await store.search({ ...plan, page: { index: 0, size: MAX_ROWS } });
+  const { matches } = compileMatcher(compileConditions(Buffer.from(JSON.stringify(conditions))));
+  const matched = fed.filter(({ fields }) => matches(matchSubject(fields))).map(identity);
+  expect(matched.sort()).toEqual(searched.kind === 'rows' ? searched.rows.map(identity).sort() : null);
+  // The oracle takes its wildcards from micromatch and its ranges from ipaddr.js, and shares no code with either.
+  const expected = matchingEvents(events, { from: FROM, to: TO, ...conditions }, ZONE);
+  expect(matched).toEqual(expected.map(identity).sort());
+}
+
 async function checkMatches(data: DataSet): Promise<void> {
-  await withEvents(data.seed, async (store, stored, raw) => {
-    const events = oracleEvents(raw);
-    const requests = fc.tuple(arbitraryRequest(events, NOW_MS), fc.option(arbitraryRequest(events, NOW_MS), { freq: 2 }));
+  await withEvents(rawEvents(data.seed), async (stored) => {
+    const requests = fc.tuple(arbitraryRequest(stored.events, NOW_MS), fc.option(arbitraryRequest(stored.events, NOW_MS), { freq: 2 }));
     const property = fc.asyncProperty(requests, async ([{ body }, excluding]) => {
-      const conditions = { query: body.query ?? null, filters: body.filters ?? null, exclude: excluding?.body.filters ?? null };
-      const bytes = Buffer.from(JSON.stringify({ from: FROM, to: TO, ...conditions }));
-      const plan = compileExport(bytes, { zones: [ZONE], nowMs: NOW_MS });
-      const searched = await store.search({ ...plan, page: { index: 0, size: MAX_ROWS } });
-      const { matches } = compileMatcher(compileConditions(Buffer.from(JSON.stringify(conditions))));
-      const matched = stored.filter(({ fields }) => matches(matchSubject(fields))).map(identity);
-      expect(matched.sort()).toEqual(searched.kind === 'rows' ? searched.rows.map(identity).sort() : null);
-      // The oracle takes its wildcards from micromatch and its ranges from ipaddr.js, and shares no code with either.
-      const expected = matchingEvents(events, { from: FROM, to: TO, ...conditions }, ZONE);
-      expect(matched).toEqual(expected.map(identity).sort());
+      const { query = null, filters = null } = body;
+      await expectAgreement(stored, { query, filters, exclude: excluding?.body.filters ?? null });
     });
     await assertAsyncProperty(property, { data, numRuns: REQUESTS });
   });
 }
 
+/** Letters that a LIKE, an escape, a glob or a regular expression takes for more than themselves, and those that could stand for them. */
+const SPECIAL_LETTERS = [...'\0%_\\?[]^$.+|(){}!#~\'"', ...'PUNpun', '\n', '\uffff', '😀'];
+/** Mostly one letter, so that a run fits everywhere, and what comes last decides. */
+const letter = fc.oneof({ arbitrary: fc.constantFrom('a', 'A'), weight: 3 }, { arbitrary: fc.constantFrom(...SPECIAL_LETTERS), weight: 1 });
+const repetitive = fc.tuple(fc.constantFrom('', 'a'.repeat(40)), fc.string({ unit: letter, maxLength: 12 })).map((parts) => parts.join(''));
+const manyStars = fc
+  .tuple(fc.constantFrom('', '*a'.repeat(9), '*a'.repeat(40), 'a*'.repeat(100)), fc.string({ unit: fc.oneof(letter, fc.constant('*')) }))
+  .chain((parts) => fc.constantFrom(parts.join(''), parts.toReversed().join('')));
+
+function repetitiveEvents(dataSeed: number): readonly RawEvent[] {
+  const texts = fc.sample(repetitive, { seed: dataSeed, numRuns: EVENTS });
+  return texts.map((text, index) => ({
+    ...{ logId: `repetitive-${index}`, shieldZoneId: ZONE, timestamp: NOW_MS - index, log: {} },
+    ...{ feature: text, url: `${text}?${text}`, ua: text },
+  }));
+}
+
+async function checkWildcards(data: DataSet): Promise<void> {
+  await withEvents(repetitiveEvents(data.seed), async (stored) => {
+    const property = fc.asyncProperty(fc.constantFrom('feature', 'url', 'ua'), manyStars, async (field, pattern) => {
+      await expectAgreement(stored, { query: null, filters: [{ field, op: 'wildcard', value: [pattern] }], exclude: null });
+    });
+    const last = (special: string): [string, string] => ['ua', `${'*a'.repeat(9)}*${special}`];
+    await assertAsyncProperty(property, { data, part: 'wildcards', numRuns: WILDCARDS, examples: SPECIAL_LETTERS.map(last) });
+  });
+}
+
 describe('the matcher, the SQL and the oracle agree, event by event', () => {
   test.each(dataSets(PROPERTY, DATA_SETS))(`on ${REQUESTS} random conditions over the events of seed $seed`, checkMatches);
+
+  test.each(dataSets(`${PROPERTY}-wildcards`, 1))(
+    `and end, on ${WILDCARDS} wildcards of many stars and special letters over repetitive texts of seed $seed`,
+    checkWildcards,
+  );
 });
