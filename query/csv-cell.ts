@@ -1,7 +1,11 @@
-/** A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula, and some of them trim blanks, tabs and line ends first. */
-const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@])/;
+/**
+ * A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula, East Asian ones also with their full-width forms. Some trim
+ * blanks, tabs and line ends first, and LibreOffice drops control characters such as NUL, format characters as a BOM are not seen.
+ */
+const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20])/u;
 
-const NEEDS_QUOTES = /[",\r\n]/;
+/** Where a list separator of the language or a TAB may divide cells, too, a cell with one would become two, the second without its `'`. */
+const NEEDS_QUOTES = /[",;\t\r\n]/;
 
 /** Writes a cell by RFC 4180. A formula gets a `'` in front; an empty text is `""`, and a missing one is nothing. */
 export function csvCell(text: string | undefined): string {

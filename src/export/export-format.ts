@@ -20,28 +20,34 @@ const CSV_LINE_END = '\r\n';
 const FORMATS = {
   'text/csv': csvFormat,
   'application/x-ndjson': ndjsonFormat,
-} as const satisfies Record<string, (hasZones: boolean) => ExportFormat>;
+} as const satisfies Record<string, (options: FormatOptions) => ExportFormat>;
 
 export type ExportType = keyof typeof FORMATS;
 
 export const EXPORT_TYPES = Object.keys(FORMATS) as ExportType[];
 
-/** Returns the format of a type. With `hasZones` each row names its zone. */
-export function exportFormat(type: ExportType, hasZones: boolean): ExportFormat {
-  return FORMATS[type](hasZones);
+interface FormatOptions {
+  /** Each row names its zone. */
+  readonly hasZones: boolean;
+  /** A BOM comes first, which some spreadsheets need to read UTF-8. Only CSV has one. */
+  readonly hasBom?: boolean;
 }
 
-function csvFormat(hasZones: boolean): ExportFormat {
+export function exportFormat(type: ExportType, options: FormatOptions): ExportFormat {
+  return FORMATS[type](options);
+}
+
+function csvFormat({ hasZones, hasBom = false }: FormatOptions): ExportFormat {
   const columns = ['time', 'timestamp', 'logId', ...(hasZones ? ['shieldZoneId'] : []), ...TEXT_FIELDS, 'log'];
   return {
     name: 'csv',
     contentType: 'text/csv; charset=utf-8; header=present',
-    header: `${columns.join(',')}${CSV_LINE_END}`,
+    header: `${hasBom ? '\ufeff' : ''}${columns.join(',')}${CSV_LINE_END}`,
     writeRow: hasZones ? zoneCsvRow : csvRow,
   };
 }
 
-function ndjsonFormat(hasZones: boolean): ExportFormat {
+function ndjsonFormat({ hasZones }: FormatOptions): ExportFormat {
   const json = hasZones ? zoneRowJson : rowJson;
   return { name: 'ndjson', contentType: 'application/x-ndjson; charset=utf-8', header: '', writeRow: (row) => `${json(row)}\n` };
 }

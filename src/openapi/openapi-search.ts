@@ -277,7 +277,7 @@ const ROW: EventRow = {
 
 /** The example as a file of that type. */
 function exampleIn(type: ExportType): string {
-  const { header, writeRow } = exportFormat(type, false);
+  const { header, writeRow } = exportFormat(type, { hasZones: false });
   return `${header}${writeRow(ROW)}`;
 }
 
@@ -292,7 +292,15 @@ export const EXPORT_GROUP = {
         description:
           'Accept-Encoding may be zstd or gzip. An answer that breaks off is cut in its transfer: it is not whole. Of a list of zones or ' +
           'all, each row has its shieldZoneId.',
-        parameters: [ZONES_IN_PATH],
+        parameters: [
+          ZONES_IN_PATH,
+          {
+            name: 'bom',
+            in: 'query',
+            description: 'Whether CSV begins with a BOM, by which some spreadsheets know UTF-8. true is refused for another type',
+            schema: { enum: ['true', 'false'], default: 'false' },
+          },
+        ],
         requestBody: { required: true, content: content(JSON_TYPES, ref('EventLogsExportRequest'), EXPORT_REQUEST) },
         responses: {
           200: {

@@ -5,16 +5,18 @@ import { compileExport } from '../../query/request/compile-search.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import { callerOf } from '../auth/access.ts';
 import { namesSeveralZones, requestedZones } from '../auth/requested-zones.ts';
-import { EXPORT_TYPES, exportDisposition, exportFormat } from '../export/export-format.ts';
+import { EXPORT_TYPES, type ExportFormat, exportDisposition, exportFormat } from '../export/export-format.ts';
 import { createExportMetrics, type ExportOutcome, ExportSlots } from '../export/export-slots.ts';
 import { beginExport } from '../export/running-export.ts';
 import { encodeStream, negotiateAnswer, negotiateEncoding, requireJsonBody } from '../http/content-negotiation.ts';
 import type { Metrics } from '../http/metrics.ts';
-import { asReadProblem, compiled } from '../http/problem.ts';
+import { asReadProblem, compiled, invalidRequest } from '../http/problem.ts';
 import { bytesOf, SEARCH_BODY_BYTES, takeWholeBodies } from '../http/request-body.ts';
+import { oneOf, readQuery } from '../http/request-parameters.ts';
 
 interface ZonePath {
   readonly Params: { readonly shieldZoneId: string };
+  readonly Querystring: { readonly bom?: unknown };
 }
 
 export interface ExportRoutesOptions {
@@ -41,6 +43,17 @@ async function* matchingRows(
   }
 }
 
+/** The format that the headers and the query ask for. Throws RequestProblem. Parameters other than `bom` are passed over. */
+function askedFormat({ headers, params, query }: FastifyRequest<ZonePath>): ExportFormat {
+  const type = negotiateAnswer(headers.accept, EXPORT_TYPES);
+  const { bom = 'false' } = readQuery<{ bom: 'true' | 'false' }>({ bom: query.bom }, { bom: oneOf('true', 'false') });
+  const hasBom = bom === 'true';
+  if (hasBom && type !== 'text/csv') {
+    throw invalidRequest([{ field: 'bom', message: `must not be true for ${type}: only text/csv begins with a BOM` }]);
+  }
+  return exportFormat(type, { hasZones: namesSeveralZones(params.shieldZoneId), hasBom });
+}
+
 function logEnd({ log }: FastifyRequest, outcome: ExportOutcome, reason: unknown): void {
   if (outcome === 'failed') log.error({ err: reason }, 'an export could not be read to its end');
   if (outcome === 'idle' || outcome === 'deadline') log.warn({ err: reason }, 'an export was cut off');
@@ -58,7 +71,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
   const validateHeaders = async (request: FastifyRequest<ZonePath>): Promise<void> => {
     requestedZones(request.params.shieldZoneId, callerOf(request));
     requireJsonBody(request.headers);
-    negotiateAnswer(request.headers.accept, EXPORT_TYPES);
+    askedFormat(request);
     negotiateEncoding(request.headers['accept-encoding']);
   };
 
@@ -69,7 +82,7 @@ export async function exportRoutes(app: FastifyInstance, options: ExportRoutesOp
       const { shieldZoneId } = request.params;
       const zones = requestedZones(shieldZoneId, callerOf(request));
       const plan = compiled(() => compileExport(bytesOf(request), { zones, nowMs: now() }));
-      const format = exportFormat(negotiateAnswer(request.headers.accept, EXPORT_TYPES), namesSeveralZones(shieldZoneId));
+      const format = askedFormat(request);
       const encoding = negotiateEncoding(request.headers['accept-encoding']);
       const giveBack = slots.take();
       const onEnd = (outcome: ExportOutcome, reason: unknown): void => {

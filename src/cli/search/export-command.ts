@@ -29,10 +29,13 @@ ${LINE_HELP}
 
 ${WINDOW_HELP}
   --output FILE
-      Where to write; the file has its name only when it is whole. Compressed where the name ends in .gz or .zst.
+      Where to write; the file has its name only when it is whole. Compressed where the name ends in .gz or .zst. - is standard output,
+      as without the flag; ./- is a file of that name.
   --csv, --ndjson
       The format. Without it a file is NDJSON where its name ends in .ndjson or .jsonl, also before .gz or .zst, else CSV; standard output
       is CSV on a terminal, else NDJSON.
+  --bom
+      Begins CSV with a BOM, by which some spreadsheets know UTF-8.
 ${PROGRAM_HELP}
 
 Exit status: 0 done, 1 the program refuses or the export broke off, 2 wrong usage, 130 ended by SIGINT.
@@ -41,6 +44,9 @@ Exit status: 0 done, 1 the program refuses or the export broke off, 2 wrong usag
 type ExportFormat = 'csv' | 'ndjson';
 
 const TYPES: Readonly<Record<ExportFormat, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
+
+/** As an output, what it is without the flag. */
+const STDOUT = '-';
 
 /** A search of everything may need so long until its first row, and between two rows that are far from each other. */
 const SILENCE_MS = 600_000;
@@ -51,6 +57,11 @@ function formatOf(switches: ReadonlySet<string>, output: string | null, { isTTY 
   if (switches.has('ndjson')) return 'ndjson';
   if (output === null) return isTTY ? 'csv' : 'ndjson';
   return /\.(ndjson|jsonl)(\.gz|\.zst)?$/i.test(output) ? 'ndjson' : 'csv';
+}
+
+/** Throws UsageError where a format has no BOM. */
+function refuseBom(format: ExportFormat): void {
+  if (format !== 'csv') throw new UsageError(`--bom is given and the format is ${format}; allowed: --bom with CSV, which --csv asks for`);
 }
 
 /** Counts what an export brings, which may be cut anywhere. */
@@ -89,6 +100,7 @@ interface ExportOptions {
   /** The body of the request. */
   readonly body: string;
   readonly format: ExportFormat;
+  readonly hasBom: boolean;
   /** Null: standard output. */
   readonly output: string | null;
   readonly line: string;
@@ -96,20 +108,24 @@ interface ExportOptions {
 }
 
 function parseOptions(args: readonly string[], { env, stdout }: CommandIo): ExportOptions {
-  const { flags, switches, line } = parseSearchArguments(args, [...PROGRAM_FLAGS, ...WINDOW_FLAGS, 'output'], ['csv', 'ndjson']);
-  const output = optional(flags, 'output', (text, flag) => nonEmpty(flag, text, 'the name of a file'));
+  const { flags, switches, line } = parseSearchArguments(args, [...PROGRAM_FLAGS, ...WINDOW_FLAGS, 'output'], ['csv', 'ndjson', 'bom']);
+  const target = optional(flags, 'output', (text, flag) => nonEmpty(flag, text, 'the name of a file'));
+  const output = target === STDOUT ? null : target;
   const format = formatOf(switches, output, stdout);
+  const hasBom = switches.has('bom');
+  if (hasBom) refuseBom(format);
   const body = JSON.stringify({ ...windowOf(flags, Date.now()), ...conditionsOf(line) });
-  return { program: programOf(flags, env), body, format, output, line, flags };
+  return { program: programOf(flags, env), body, format, hasBom, output, line, flags };
 }
 
 /** Throws StoppedBySignal, the errors of `openAnswer` and of `writeWholeFile`, and DeliveryError of standard output. */
 async function transfer(options: ExportOptions, io: CommandIo, signal: AbortSignal): Promise<void> {
-  const { program, body, format, output } = options;
+  const { program, body, format, hasBom, output } = options;
   const progress = startByteProgress(output === null && io.stdout.isTTY ? null : io.stderr, null, 'received');
   const count: ExportCount = { bytes: 0, events: 0 };
   try {
-    const request = { method: 'POST', operation: 'export', body, accept: TYPES[format], signal, silenceMs: SILENCE_MS } as const;
+    const query = hasBom ? { bom: 'true' } : {};
+    const request = { method: 'POST', operation: 'export', query, body, accept: TYPES[format], signal, silenceMs: SILENCE_MS } as const;
     const answer = await openAnswer(program, request);
     const bytes = counted(progress.watch(answer.body), format, count);
     if (output === null) await writeOut(bytes, io.stdout, signal);

@@ -1,6 +1,8 @@
 import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { csvRow } from '../../../src/export/export-format.ts';
+import { csvRow, exportFormat } from '../../../src/export/export-format.ts';
+import { assertProperty } from '../../random/assert-property.ts';
 
 const row = (ua: string) => csvRow({ zoneId: 1, logId: 'e', timestamp: 0, logJson: '{}', fields: { ua } });
 
@@ -28,9 +30,9 @@ describe('a cell that a spreadsheet takes for a formula begins with an apostroph
 
 describe('so does one that is a formula after it was trimmed, or begins with a tab or a line end', () => {
   test.each([
-    ['\t', "'\t"],
-    ['\tx', "'\tx"],
-    ['\t=1', "'\t=1"],
+    ['\t', `"'\t"`],
+    ['\tx', `"'\tx"`],
+    ['\t=1', `"'\t=1"`],
     ['\r', `"'\r"`],
     ['\rx', `"'\rx"`],
     ['\r=1', `"'\r=1"`],
@@ -45,9 +47,73 @@ describe('so does one that is a formula after it was trimmed, or begins with a t
     ['\u00a0=1', "'\u00a0=1"],
     ['\u3000=1', "'\u3000=1"],
     ['\ufeff=1', "'\ufeff=1"],
+    ['\u2028=1', "'\u2028=1"],
   ])('%j', (text, cell) => {
     expect(written(text)).toBe(cell);
     expect(read(text)).toBe(`'${text}`);
+  });
+});
+
+describe('so does one whose sign comes behind characters that are not seen, or is a full-width one', () => {
+  const unseen = [
+    '\0',
+    ' \0',
+    '\u0001\u001f',
+    '\u007f',
+    '\u0085',
+    '\u00ad',
+    '\u200b',
+    '\u200e',
+    '\u202e',
+    '\u2060',
+    '\u{e0041}',
+    '\0\ufeff\u3000',
+  ];
+
+  test.each(unseen.flatMap((before) => [...'=+-@＝＋－＠'].map((sign) => `${before}${sign}1+1`)))('%j', (text) => {
+    expect(written(text)).toBe(`'${text}`);
+    expect(read(text)).toBe(`'${text}`);
+  });
+
+  test.each([...'＝＋－＠'])('%sSUM(A1)', (sign) => {
+    expect(written(`${sign}SUM(A1)`)).toBe(`'${sign}SUM(A1)`);
+  });
+});
+
+test('a formula behind random white space, controls and format characters has the apostrophe, and only that is added', () => {
+  const unseen = fc.string({ unit: fc.constantFrom(...unseenCharacters()), maxLength: 20 });
+  assertProperty(
+    fc.property(unseen, fc.constantFrom(...'=+-@＝＋－＠'), fc.string({ unit: 'grapheme' }), (before, sign, rest) => {
+      const text = `${before}${sign}${rest}`;
+      expect(read(text)).toBe(`'${text}`);
+    }),
+  );
+});
+
+/** Every character of the categories Cc and Cf, and the white space of Unicode. */
+function unseenCharacters(): readonly string[] {
+  const all = Array.from({ length: 0x110000 }, (_, code) => code).filter((code) => code < 0xd800 || code > 0xdfff);
+  return all.map((code) => String.fromCodePoint(code)).filter((letter) => /[\p{Cc}\p{Cf}\p{White_Space}]/u.test(letter));
+}
+
+describe('a cell that holds what may divide cells is quoted', () => {
+  test.each([
+    ['a;b', '"a;b"'],
+    [';=1+1', '";=1+1"'],
+    ['a\tb', '"a\tb"'],
+    ['a\t=1', '"a\t=1"'],
+    ['a,b', '"a,b"'],
+    ['a|b', 'a|b'],
+  ])('%j', (text, cell) => {
+    expect(written(text)).toBe(cell);
+    expect(read(text)).toBe(text);
+  });
+});
+
+describe('a BOM', () => {
+  test('comes first in CSV where it is wanted', () => {
+    const { header } = exportFormat('text/csv', { hasZones: true, hasBom: true });
+    expect(header).toBe(`\ufeff${exportFormat('text/csv', { hasZones: true }).header}`);
   });
 });
 
@@ -57,10 +123,11 @@ describe('no other cell does', () => {
     ['1-1', '1-1'],
     ["'=1", "'=1"],
     ['"=1', '"""=1"'],
-    ['a\t=1', 'a\t=1'],
     ['a\n=1', '"a\n=1"'],
     [' ', ' '],
     [' a=1', ' a=1'],
+    ['\0a=1', '\0a=1'],
+    ['\u22121', '\u22121'],
     ['', '""'],
   ])('%j', (text, cell) => {
     expect(written(text)).toBe(cell);

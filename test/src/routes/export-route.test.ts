@@ -72,6 +72,34 @@ describe('an export', () => {
     expect(name?.[1]).toBeDefined();
   });
 
+  test('begins with a BOM where bom=true asks for one, and has the same columns', async () => {
+    await ingest(app, eventLine({ logId: 'a', ua: 'é' }));
+    // Reading the text of an answer drops a BOM.
+    const [plain, without, marked] = await Promise.all(
+      ['', '?bom=false', '?bom=true'].map(async (query) => {
+        const init = { method: 'POST', headers: { 'content-type': 'application/json', accept: 'text/csv' }, body: lastHour() };
+        return Buffer.from(await (await fetch(`${app.url}${PATH}${query}`, init)).arrayBuffer()).toString();
+      }),
+    );
+    expect([without, marked]).toEqual([plain, `\ufeff${plain}`]);
+  });
+
+  test.each([
+    ['?bom=true', 'application/x-ndjson', 'bom: must not be true for application/x-ndjson: only text/csv begins with a BOM'],
+    ['?bom=yes', 'text/csv', 'bom: must be one of true, false, not "yes"'],
+    ['?bom=', 'application/x-ndjson', 'bom: must be one of true, false, not ""'],
+    ['?bom=true&bom=true', 'text/csv', 'bom: must be one of true, false, not 2 values'],
+  ])('refuses %s with %s, before the body is read', async (query, accept, message) => {
+    const { status, text } = await exported('{', { accept }, `${PATH}${query}`);
+    expect([status, JSON.parse(text).errorKey]).toEqual([400, 'request.invalid']);
+    expect(text).toContain(JSON.stringify(message).slice(1, -1));
+  });
+
+  test('is NDJSON with bom=false, and passes other parameters over', async () => {
+    const { status } = await exported(lastHour(), { accept: 'application/x-ndjson' }, `${PATH}?bom=false&x=1`);
+    expect(status).toBe(200);
+  });
+
   test('names the zone and the window to the second, whatever the zone', async () => {
     const to = Math.floor(Date.now() / 1000) * 1000;
     const { headers } = await exported(JSON.stringify({ from: to - 3_600_000, to }), {}, '/shield/event-logs/-5/export');

@@ -5,7 +5,7 @@ import { csvRow } from '../../../src/export/export-format.ts';
 import { facetsFile, fileName, groupsFile } from '../../../web/files/group-lines.ts';
 import { HOSTILE_STRINGS } from '../../corpus/hostile-strings.ts';
 
-const FORMULAS = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '\nx', '  =1', '1-1', 'a=b', "'=1"];
+const FORMULAS = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '\nx', '  =1', ' \0=1', '\ufeff＠x', 'a;b', '1-1', 'a=b', "'=1"];
 const TEXTS = [...HOSTILE_STRINGS.map(({ text }) => text), ...FORMULAS];
 
 const CONTEXT = { country: 'NL', asn: '64510', blocked: 3, challenged: 0, logged: 1, features: 'bot,waf', ruleIds: '' };
@@ -33,7 +33,9 @@ describe('groups as a file', () => {
     expect(header?.join()).toBe(
       'url,country,count,firstSeen,lastSeen,blocked,challenged,logged,topCountry,topAsn,features,ruleIds,sparkline',
     );
-    expect(records.map(([url]) => url)).toEqual(TEXTS.map((text) => (/^(?:[\t\r\n]|\s*[=+\-@])/.test(text) ? `'${text}` : text)));
+    expect(records.map(([url]) => url)).toEqual(
+      TEXTS.map((text) => (/^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u.test(text) ? `'${text}` : text)),
+    );
     expect(records[0]?.slice(1)).toEqual([
       'DE',
       '4',

@@ -96,6 +96,24 @@ describe('shieldlog export', () => {
     expect([status, written.slice(0, begin.length)]).toEqual([0, begin]);
   });
 
+  test('--bom begins CSV with a BOM, in a file and in a pipe, and counts no event more', async () => {
+    const path = join(folder, 'events.csv');
+    const { status, stderr } = await exportCli('--bom', '--output', path);
+    expect([status, stderr]).toEqual([0, `shieldlog export: 100 events written to ${path}\n`]);
+    expect(readFileSync(path, 'utf8').slice(0, 5)).toBe('\ufefftime');
+    const pipeline = startPipeline('"$0" "$@" | head -c 5 | od -An -tx1', args('--csv', '--bom'), ENV);
+    await pipeline.ended;
+    expect(pipeline.stdout()).toBe(' ef bb bf 74 69\n');
+  });
+
+  test('--output - is standard output, as without the flag, and ./- a file', async () => {
+    const { status, stdout, stderr } = await exportCli('--output', '-', '--to', String(Date.now()));
+    expect([status, stderr, stdout.split('\n').length, stdout.slice(0, 8)]).toEqual([0, '', 101, '{"logId"']);
+    expect((await exportCli('--output=-', '--csv')).stdout.slice(0, 5)).toBe('time,');
+    expect((await exportCli('--output', join(folder, '-'))).status).toBe(0);
+    expect(readdirSync(folder)).toEqual(['-']);
+  });
+
   test.each([
     ['--csv', /^time,.*\r\n0\n$/],
     ['--ndjson', /^\{"logId":"e0".*\}\n0\n$/],
@@ -120,6 +138,13 @@ describe('shieldlog export', () => {
       'shieldlog: character 4: needs a prefix length of 0 to 32 in decimal digits, not "10.0.0.0/99"\n  ip:10.0.0.0/99\n     ^\n',
     ],
     ['two formats', ['--csv', '--ndjson'], 2, 'shieldlog: --csv and --ndjson are both given; allowed: one of them\n'],
+    [
+      'a BOM in a pipe',
+      ['--bom'],
+      2,
+      'shieldlog: --bom is given and the format is ndjson; allowed: --bom with CSV, which --csv asks for\n',
+    ],
+    ['a BOM in NDJSON', ['--bom', '--output', '/nowhere/a.jsonl.gz'], 2, 'shieldlog: --bom is given and the format is ndjson; allowed: '],
     ['two beginnings', ['--from', '0', '--last', '1h'], 2, 'shieldlog: --from and --last are both given; allowed: one of them\n'],
     [
       'a time without its zone',
