@@ -6,3 +6,8 @@ export function canonicalAsn(text: string): string | null {
   const digits = /^(?:as)?([0-9]+)$/i.exec(text)?.[1];
   return digits === undefined ? null : digits.replace(/^0+(?=[0-9])/, '');
 }
+
+/** The text without a leading `AS` before digits, in any case: what a part of such a number is looked for as (`AS133*` is `133*`). */
+export function withoutAsPrefix(text: string): string {
+  return text.replace(/^as(?=[0-9])/i, '');
+}

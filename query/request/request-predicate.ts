@@ -1,5 +1,5 @@
 import type { AddressRange } from '../address.ts';
-import { canonicalAsn } from '../as-number.ts';
+import { canonicalAsn, withoutAsPrefix } from '../as-number.ts';
 import { readAddress, readCidr } from '../cidr.ts';
 import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension, FREE_TEXT_FIELDS, ruleOf } from '../event-fields.ts';
 import { FILTER_OPS } from '../filter-ops.ts';
@@ -35,15 +35,20 @@ function filterPredicate(clause: FilterClause, errors: ErrorList): Predicate {
     case 'in':
       return equalityPredicate(column, texts);
     case 'contains':
-      return anyOf(texts.map((needle) => ({ kind: 'contains', column, needle })));
+      return anyOf(searchedTexts(column, texts).map((needle) => ({ kind: 'contains', column, needle })));
     case 'wildcard':
       refuseManyStars(clause, errors);
-      return anyOf(texts.map((pattern) => ({ kind: 'wildcard', column, parts: wildcardParts(pattern) })));
+      return anyOf(searchedTexts(column, texts).map((pattern) => ({ kind: 'wildcard', column, parts: wildcardParts(pattern) })));
     case 'cidr':
       return cidrPredicate(clause, errors);
     default:
       return op satisfies never;
   }
+}
+
+/** What parts of values are looked for as: numbers of autonomous systems are stored without their `AS`. */
+function searchedTexts(column: Dimension, texts: readonly string[]): readonly string[] {
+  return ruleOf(column) === 'asNumber' ? [...new Set(texts.map(withoutAsPrefix))] : texts;
 }
 
 /**

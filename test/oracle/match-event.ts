@@ -19,7 +19,8 @@ export function matchesFilter(event: OracleEvent, { field, op, value }: OracleFi
   const own = event.fields[field];
   const matches = OPS[op];
   if (matches === undefined) throw new Error(`the oracle has no op ${JSON.stringify(op)}`);
-  return own !== undefined && value.some((wanted) => matches(own, wanted, field));
+  const meant = field === 'asn' ? value.map((wanted) => wanted.replace(/^AS(?=\d)/i, '')) : value;
+  return own !== undefined && meant.some((wanted) => matches(own, wanted, field));
 }
 
 const OPS: Readonly<Record<string, (own: string, wanted: string, field: string) => boolean>> = {
@@ -36,9 +37,6 @@ export const ORACLE_OPS = Object.keys(OPS);
 function equals(own: string, wanted: string, field: string): boolean {
   if (field === 'ip') {
     return sameAddress(own, wanted);
-  }
-  if (field === 'asn') {
-    return own === wanted.replace(/^AS/, '');
   }
   return FOLDED_FIELDS.has(field) ? foldCase(own) === foldCase(wanted) : own === wanted;
 }

@@ -121,9 +121,9 @@ function alternative(events: readonly OracleEvent[], field: string, op: string):
     case 'cidr':
       return ranges(events);
     case 'contains':
-      return fc.oneof(piece, piece, piece, whole, hostileText, anyText).filter((text) => text !== '');
+      return perhapsWithAs(fc.oneof(piece, piece, piece, whole, hostileText, anyText), field).filter((text) => text !== '');
     case 'wildcard':
-      return fc.oneof({ arbitrary: patterns(whole), weight: 4 }, { arbitrary: patterns(hostileText), weight: 1 });
+      return perhapsWithAs(fc.oneof({ arbitrary: patterns(whole), weight: 4 }, { arbitrary: patterns(hostileText), weight: 1 }), field);
     default:
       return fc.oneof(
         { arbitrary: respelled(whole, field), weight: 4 },
@@ -131,6 +131,11 @@ function alternative(events: readonly OracleEvent[], field: string, op: string):
         { arbitrary: hostileText, weight: 1 },
       );
   }
+}
+
+/** Numbers of autonomous systems are written with and without `AS`. */
+function perhapsWithAs(texts: fc.Arbitrary<string>, field: string): fc.Arbitrary<string> {
+  return field === 'asn' ? fc.tuple(fc.constantFrom('', 'AS', 'as'), texts).map((parts) => parts.join('')) : texts;
 }
 
 function valuesOf(events: readonly OracleEvent[], field: string): fc.Arbitrary<string> {

@@ -195,9 +195,24 @@ describe('a search that is compiled', () => {
       expect(where('url', 'wildcard', [pattern])).toEqual({ kind: 'wildcard', column: 'url', parts });
     });
 
-    it.each(DIMENSIONS)('contains and wildcard work on %s, its text as it is', (column) => {
+    it.each(DIMENSIONS.filter((name) => name !== 'asn'))('contains and wildcard work on %s, its text as it is', (column) => {
       expect(where(column, 'contains', ['AS1'])).toEqual({ kind: 'contains', column, needle: 'AS1' });
       expect(where(column, 'wildcard', ['AS1*'])).toEqual({ kind: 'wildcard', column, parts: ['AS1', ''] });
+    });
+
+    it.each([
+      ['AS1', '1'],
+      ['as133', '133'],
+      ['AS', 'AS'],
+      ['0133', '0133'],
+    ])('contains and wildcard look for the asn %s as %s', (text, needle) => {
+      expect(where('asn', 'contains', [text])).toEqual({ kind: 'contains', column: 'asn', needle });
+      expect(where('asn', 'wildcard', [`${text}*`])).toEqual({ kind: 'wildcard', column: 'asn', parts: [needle, ''] });
+      expect(where('asn', 'wildcard', [`*${text}`])).toEqual({ kind: 'wildcard', column: 'asn', parts: ['', text] });
+    });
+
+    it('two spellings of a part of an asn are one', () => {
+      expect(where('asn', 'contains', ['AS133', '133', 'as133'])).toEqual({ kind: 'contains', column: 'asn', needle: '133' });
     });
   });
 
