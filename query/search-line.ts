@@ -25,13 +25,14 @@ export interface LineFault {
 }
 
 /** One character of a word, or the empty text of an opening quote. Quoted and escaped ones are literal. */
-interface Unit {
+export interface Unit {
   readonly text: string;
   readonly isLiteral: boolean;
   readonly position: number;
 }
 
-interface Word {
+/** What stands between two blanks of a line. */
+export interface Word {
   readonly units: readonly Unit[];
   readonly position: number;
   /** Behind the last character. */
@@ -62,7 +63,8 @@ export function parseSearchLine(line: string): LineSearch | LineFault {
   }
 }
 
-function wordsOf(line: string): readonly Word[] {
+/** The words of a line without faults. */
+export function wordsOf(line: string): readonly Word[] {
   const words: Word[] = [];
   let position = 0;
   while (position < line.length) {
@@ -122,42 +124,6 @@ function searchOf(words: readonly Word[]): LineSearch {
   return { query: queryOf(terms), filters, exclude };
 }
 
-/** What a name of a field may look like before a colon. `http://` and `::1` are none. */
-const LIKE_FILTER = /^-?([A-Za-z][\w.-]*):(?!\/\/)/;
-
-/** A word that looks like a filter but is searched as a text, because no field has its name: `contry:DE`. */
-export interface UnknownField {
-  /** The text that is searched. */
-  readonly term: string;
-  /** One sentence for people. */
-  readonly note: string;
-}
-
-/** Returns the first such word of a line without faults. One with something quoted before its colon is meant as a text. */
-export function unknownField(line: string): UnknownField | null {
-  for (const word of wordsOf(line)) {
-    const unknown = unknownFieldOf(textOf(word.units));
-    const length = unknown === null ? 0 : unknown.term.indexOf(':') + 1;
-    if (unknown !== null && !word.units.slice(0, length).some(({ isLiteral }) => isLiteral)) return unknown;
-  }
-  return null;
-}
-
-/**
- * Returns the first such term of a query, of which nobody knows any more what was quoted. A blank behind the colon, as in `Host: a`, is one
- * of a text.
- */
-export function unknownFieldIn(query: string): UnknownField | null {
-  const unknown = queryTerms(query).map((term) => (/^[^:]*:\s/.test(term) ? null : unknownFieldOf(term)));
-  return unknown.find((one) => one !== null) ?? null;
-}
-
-function unknownFieldOf(term: string): UnknownField | null {
-  const [, name = ''] = LIKE_FILTER.exec(term) ?? [];
-  if (name === '' || FIELD_NAMES.has(name.toLowerCase())) return null;
-  return { term, note: `${term} is searched as a text, because no field is called ${name}; the fields are ${DIMENSIONS.join(', ')}` };
-}
-
 /** Where a filter of a line begins, and each of its values, as indexes in the line. */
 export interface LineClausePlace {
   readonly position: number;
@@ -193,14 +159,16 @@ function addTerm({ units, position }: Word, terms: string[]): void {
   if (term !== '') terms.push(term);
 }
 
-function textOf(units: readonly Unit[]): string {
+/** The characters without quotes and escapes. */
+export function textOf(units: readonly Unit[]): string {
   return units.map(({ text }) => text).join('');
 }
 
-const FIELD_NAMES: ReadonlyMap<string, Dimension> = new Map(DIMENSIONS.map((name) => [name.toLowerCase(), name]));
+/** The fields that filters have, by their names in lower case. */
+export const FIELD_NAMES: ReadonlyMap<string, Dimension> = new Map(DIMENSIONS.map((name) => [name.toLowerCase(), name]));
 
 /** The field that a word filters by, and the length of what stands before the value; null for free text. */
-function filterName({
+export function filterName({
   units,
 }: Pick<Word, 'units'>): { readonly field: Dimension; readonly excludes: boolean; readonly length: number } | null {
   const colon = units.findIndex(({ text }) => text === ':');
@@ -279,7 +247,8 @@ function termText(term: string): string {
   return filterName({ units }) === null ? literal(term) : quoted(term);
 }
 
-function clauseText({ field, op, value }: LineClause, sign = ''): string | null {
+/** The clause as a word of a line, behind `sign`; null where no line says it. */
+export function clauseText({ field, op, value }: LineClause, sign = ''): string | null {
   const before = `${sign}${field}:`;
   if (value.length === 0) return null;
   switch (op) {
@@ -304,8 +273,8 @@ function clauseText({ field, op, value }: LineClause, sign = ''): string | null 
 
 const PREFIX = /\/\d+$/;
 
-/** What is special in a value is quoted. */
-function valueText(field: Dimension, text: string): string {
+/** A value of a field as a filter of a line has it: what is special in it is quoted. */
+export function valueText(field: Dimension, text: string): string {
   return text === '' || /[,*]|^~/.test(text) || (field === 'ip' && PREFIX.test(text)) ? quoted(text) : literal(text);
 }
 
@@ -330,6 +299,7 @@ function literal(text: string): string {
   return /[\s"\\]/.test(text) ? quoted(text) : text;
 }
 
-function quoted(text: string): string {
+/** The text between quotes, which make all of it plain. */
+export function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
 }

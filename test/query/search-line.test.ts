@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type LineClause, type LineSearch, parseSearchLine, searchLineOf, unknownField, unknownFieldIn } from '../../query/search-line.ts';
+import { type LineClause, type LineSearch, parseSearchLine, searchLineOf } from '../../query/search-line.ts';
 
 const clause = (field: LineClause['field'], op: LineClause['op'], ...value: string[]): LineClause => ({ field, op, value });
 const search = (query: string, filters: LineClause[] = [], exclude: LineClause[] = []): LineSearch => ({ query, filters, exclude });
@@ -95,43 +95,5 @@ describe('the line of a search', () => {
     ['a range of a field that has no addresses', search('', [clause('ua', 'cidr', '::/0')]), null],
   ])('%s', (_what, conditions, line) => {
     expect(searchLineOf(conditions)).toBe(line);
-  });
-});
-
-describe('a word that looks like a filter', () => {
-  test.each<[what: string, line: string, term: string, name: string]>([
-    ['of a mistyped field', 'country:NL contry:DE', 'contry:DE', 'contry'],
-    ['that would exclude', '-contry:DE', '-contry:DE', 'contry'],
-    ['of another program', 'http.host:x user_agent:y', 'http.host:x', 'http.host'],
-    ['whose value is quoted', 'host:"a b"', 'host:a b', 'host'],
-    ['without a value', 'host:', 'host:', 'host'],
-  ])('%s names no field: %s', (_what, line, term, name) => {
-    const fields = 'feature, ruleId, ip, ja4, ua, url, asn, country, action';
-    expect(unknownField(line)).toEqual({
-      term,
-      note: `${term} is searched as a text, because no field is called ${name}; the fields are ${fields}`,
-    });
-    expect(parseSearchLine(line)).toMatchObject({ query: expect.stringContaining(term) });
-    expect(unknownFieldIn((parseSearchLine(line) as LineSearch).query)?.term).toBe(term);
-  });
-
-  test.each<[what: string, line: string]>([
-    ['a filter', 'COUNTRY:DE -ip:10.0.0.0/8'],
-    ['a URL', 'https://www.example.net/'],
-    ['an address', '::1 2001:db8::1'],
-    ['a time', '12:30'],
-    ['a text without a colon', 'contry DE'],
-    ['a text that is quoted', '"contry:DE" "contry":DE contry\\:DE "c"ontry:DE'],
-  ])('%s is none: %s', (_what, line) => {
-    expect(unknownField(line)).toBeNull();
-  });
-
-  test.each([
-    ['the name of a field, which was quoted', 'country:DE'],
-    ['a URL', 'https://www.example.net/'],
-    ['a text with a blank behind its colon', '"Host: a"'],
-    ['a text without a colon', 'contry DE'],
-  ])('%s is none in a query: %s', (_what, query) => {
-    expect(unknownFieldIn(query)).toBeNull();
   });
 });

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { type LineFault, type LineSearch, searchLineOf, unknownFieldIn } from '../../query/search-line.ts';
+import { type LineFault, type LineSearch, searchLineOf } from '../../query/search-line.ts';
+import { searchLineNotes } from '../../query/search-line-notes.ts';
 import { faultAt } from '../state/answers.ts';
 import { bothSearches } from '../state/conditions.ts';
 import { apply, explorer } from '../state/explorer.ts';
@@ -17,6 +18,25 @@ function wholeLine(search: LineSearch): string | null {
   return line !== null && /[\r\n]/.test(line) ? null : line;
 }
 
+/** A line that was entered, and the search that came of it. */
+interface EnteredLine {
+  readonly line: string;
+  readonly search: LineSearch;
+}
+
+/**
+ * What a search says otherwise than it looks, a sentence each. What was quoted is known of the line that was entered last alone; of any
+ * other search, as that of a link, its own line is looked at.
+ */
+function notesOf(search: LineSearch, entered: EnteredLine | null): readonly string[] {
+  const whole = wholeLine(search);
+  const notes = (line: string): readonly string[] => searchLineNotes(line).map(({ note }) => note);
+  if (entered?.search !== search) return whole === null ? [] : notes(whole);
+  // Filters that were there before may exclude those of the line.
+  const clauses = searchLineOf({ ...search, query: '' });
+  return [...new Set([...notes(entered.line), ...(clauses === null ? [] : notes(clauses))])];
+}
+
 /** The search line: what is entered becomes chips, which can be taken back into the line. */
 export function SearchLineBox() {
   const line = useSignal('');
@@ -25,7 +45,8 @@ export function SearchLineBox() {
   const input = useRef<HTMLInputElement>(null);
   const { search } = explorer.value;
   const whole = wholeLine(search);
-  const note = unknownFieldIn(search.query)?.note ?? '';
+  const entered = useSignal<EnteredLine | null>(null);
+  const notes = notesOf(search, entered.value);
 
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -36,7 +57,9 @@ export function SearchLineBox() {
       input.current?.setSelectionRange(read.position, read.position + 1);
       return;
     }
-    apply({ search: mode.value === 'whole' ? read : bothSearches(explorer.peek().search, read) });
+    const wanted = mode.value === 'whole' ? read : bothSearches(explorer.peek().search, read);
+    entered.value = { line: line.value, search: wanted };
+    apply({ search: wanted });
     leave();
   };
   const leave = (): void => {
@@ -95,7 +118,7 @@ export function SearchLineBox() {
       <button type="submit">Search</button>
     </div>
     <${LineFaultText} line=${line.value} fault=${fault.value} />
-    <p class="dim" role="status">${note}</p>
+    <div class="dim" role="status">${notes.map((note) => html`<p>${note}</p>`)}</div>
   </form>`;
 }
 

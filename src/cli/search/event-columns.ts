@@ -1,5 +1,6 @@
 import { DIMENSIONS, type Dimension, TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { membersOf } from '../../../query/json-text.ts';
+import { valueText } from '../../../query/search-line.ts';
 import { type Cell, sparklineCell, textCell } from './table.ts';
 
 /** How a column shows a value. An address, and what a group is of, is a text that should not be cut. */
@@ -97,6 +98,15 @@ function isoTime(json: string): string {
   return Number.isNaN(time.getTime()) ? json : time.toISOString();
 }
 
+/**
+ * A value of a field as the search line has it behind the name of the field, so that it can be copied from a table into the next search.
+ * Only what is special there is quoted. Other texts, and an empty one, stay as they are.
+ */
+function copyable(from: string, text: string): string {
+  const field = DIMENSIONS.find((name) => from === `fields.${name}` || from === `key.${name}` || from === `context.${name}`);
+  return field === undefined || text === '' ? text : valueText(field, text);
+}
+
 /** The cell of a record in a column; empty where the record has no such member. */
 export function cellOf({ from, kind }: EventColumn, record: JsonRecord): Cell {
   const value = record.get(from);
@@ -105,7 +115,7 @@ export function cellOf({ from, kind }: EventColumn, record: JsonRecord): Cell {
     case 'text':
     case 'address':
     case 'key':
-      return textCell(String(JSON.parse(value)));
+      return textCell(copyable(from, String(JSON.parse(value))));
     case 'number':
     case 'json':
       return textCell(value);

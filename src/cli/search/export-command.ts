@@ -15,7 +15,7 @@ import {
   PROGRAM_FLAGS,
   PROGRAM_HELP,
   programOf,
-  tellUnknownField,
+  tellNotes,
   WINDOW_FLAGS,
   WINDOW_HELP,
   windowOf,
@@ -148,7 +148,7 @@ async function writeOut(bytes: AsyncIterable<Buffer>, stdout: CommandIo['stdout'
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
   const options = parseOptions(args, io);
-  tellUnknownField('export', options.line, io.stderr);
+  tellNotes('export', options.line, io.stderr);
   const stopping = new AbortController();
   // A pipe whose reader has stopped reading blocks this process, and a signal that has a listener would not end it. Without a file and a
   // progress bar nothing has to be cleared away.

@@ -27,7 +27,7 @@ import {
   PROGRAM_HELP,
   programOf,
   type SearchWindow,
-  tellUnknownField,
+  tellNotes,
   WINDOW_FLAGS,
   WINDOW_HELP,
   windowOf,
@@ -158,7 +158,7 @@ async function show(name: 'search' | 'groups', args: readonly string[], { env, s
   const question = parseQuestion(name, args, env);
   const { program, window, body, page, limit, columns, objects } = question;
   const { flags, switches, line } = question.arguments;
-  tellUnknownField(name, line, stderr);
+  tellNotes(name, line, stderr);
   const form = outputForm(switches, FORMS, stdout);
   const sink = stdoutSink(stdout);
   const { signal } = new AbortController();

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { DIMENSIONS, FREE_TEXT_FIELDS } from '../../../query/event-fields.ts';
 import { REACH_HOURS } from '../../../query/search-limits.ts';
-import { type LineSearch, parseSearchLine, unknownField } from '../../../query/search-line.ts';
+import { type LineSearch, parseSearchLine } from '../../../query/search-line.ts';
+import { searchLineNotes } from '../../../query/search-line-notes.ts';
 import { trustIn } from '../../sinks/connections.ts';
 import { createHttpClient } from '../../sinks/http-exchange.ts';
 import { CommandFailed, type CommandIo, UsageError } from '../command.ts';
@@ -44,12 +45,12 @@ export function conditionsOf(line: string): LineSearch {
 /** A zone is a column of tables, and what groups are of, but no field. */
 const LIKE_ZONE_FILTER = /^-?(zone|shieldZoneId):/i;
 
-/** Tells on `stderr` of a word of the line that looks like a filter and is none, because a mistyped field finds nothing. */
-export function tellUnknownField(command: string, line: string, stderr: CommandIo['stderr']): void {
-  const unknown = unknownField(line);
-  if (unknown === null) return;
-  const hint = LIKE_ZONE_FILTER.test(unknown.term) ? '; --zone chooses the zones' : '';
-  stderr.write(`shieldlog ${command}: ${printable(unknown.note)}${hint}\n`);
+/** Tells on `stderr`, a line each, what the search line says otherwise than it looks, because such a search finds little or nothing. */
+export function tellNotes(command: string, line: string, stderr: CommandIo['stderr']): void {
+  for (const { words, note } of searchLineNotes(line)) {
+    const hint = LIKE_ZONE_FILTER.test(words) ? '; --zone chooses the zones' : '';
+    stderr.write(`shieldlog ${command}: ${printable(note)}${hint}\n`);
+  }
 }
 
 /** A window of time, Unix ms: `from` is in it and `to` is not. */

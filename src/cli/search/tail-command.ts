@@ -9,16 +9,7 @@ import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-out
 import { asCommandError } from './program-requests.ts';
 import { eventKey, MAX_RECENT_EVENTS, recentEvents } from './recent-events.ts';
 import { parseSearchArguments } from './search-arguments.ts';
-import {
-  conditionsOf,
-  flagsOfFields,
-  LINE_HELP,
-  lastOf,
-  PROGRAM_FLAGS,
-  PROGRAM_HELP,
-  programOf,
-  tellUnknownField,
-} from './search-options.ts';
+import { conditionsOf, flagsOfFields, LINE_HELP, lastOf, PROGRAM_FLAGS, PROGRAM_HELP, programOf, tellNotes } from './search-options.ts';
 import { TailStream } from './tail-stream.ts';
 
 const HELP = `Usage: shieldlog tail [flags] [WORD…]
@@ -60,7 +51,7 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
   const after = optional(flags, 'after', (text, flag) =>
     nonEmpty(flag, text, 'an id that tail told when it ended, or a cursor of the feed'),
   );
-  tellUnknownField('tail', line, stderr);
+  tellNotes('tail', line, stderr);
   const form = outputForm(switches, ['table', 'ndjson'], stdout) === 'table' ? 'table' : 'ndjson';
   const limit = optional(flags, 'limit', (text) => wholeNumber('limit', text, 1, Number.MAX_SAFE_INTEGER)) ?? Number.POSITIVE_INFINITY;
   const program = programOf(flags, env);

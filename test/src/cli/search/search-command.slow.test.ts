@@ -54,6 +54,22 @@ test.each([['search'], ['groups', '--group-by', 'ip'], ['export']])(
   },
 );
 
+test.each([['search'], ['groups', '--group-by', 'ip'], ['export']])(
+  'shieldlog %s tells each thing in a line of its own',
+  async (name, ...flags) => {
+    const { status, stderr } = await cli(name, ...flags, 'action=blocked', 'OR', 'url:/a?ids=1,2', '--ndjson');
+    expect([status, stderr.split('\n')]).toEqual([
+      0,
+      [
+        `shieldlog ${name}: action=blocked is searched as a text; a filter is action:blocked`,
+        expect.stringContaining(`shieldlog ${name}: OR is searched as a text`),
+        `shieldlog ${name}: the comma in url:/a?ids=1,2 separates 2 values; url:"/a?ids=1,2" is one`,
+        '',
+      ],
+    ]);
+  },
+);
+
 test('a word that looks like a filter by the zone is told of with the flag that chooses zones', async () => {
   const { stderr } = await cli('search', 'zone:7');
   expect(stderr).toMatch(
@@ -113,7 +129,7 @@ describe('shieldlog search', () => {
     expect(lines.at(-1)).toMatch(/^shieldlog search: 1 to 4 of 60 events from \S+ to \S+; page 1 of 15; --page 2 --to \S+Z has the next$/);
     if (columns === 200)
       expect(table[1]).toContain(
-        String.raw`blocked  10.0.0.0  \u001b[2J\u001b]0;owned\u0007\u000d\u000afake line\u009b31m\u2028\u202eevil\u007f  {"big":1234`,
+        String.raw`blocked  10.0.0.0  "\u001b[2J\u001b]0;owned\u0007\u000d\u000afake line\u009b31m\u2028\u202eevil\u007f"  {"big":1234`,
       );
   });
 
@@ -150,7 +166,7 @@ describe('shieldlog search', () => {
 
   test('--table elsewhere is not cut and has no colours', async () => {
     const { stdout, stderr } = await cli('search', '--table', '--limit', '1', '--columns', 'logId,ua,log', '10.0.0.7');
-    expect(stdout).toMatch(/^logId {2}ua +log\ne7 {5}\\u001b\[2J.*\\u007f {2}\{"big":123456789012345678901234567890,"tiny":1.10\}\n$/);
+    expect(stdout).toMatch(/^logId {2}ua +log\ne7 {5}"\\u001b\[2J.*\\u007f" {2}\{"big":123456789012345678901234567890,"tiny":1.10\}\n$/);
     expect(stderr).toMatch(/^shieldlog search: 1 to 1 of 1 events from \S+ to \S+; page 1 of 1\n$/);
   });
 
@@ -203,7 +219,7 @@ describe('shieldlog groups', () => {
   test('on a narrow terminal shows so much of what the groups are of that they can be told apart', async () => {
     const [header, line] = await linesOnTerminal(80, args('groups', '--group-by', 'ua', '10.0.0'));
     expect(header).toMatch(/^ua {14,} {2}count {2}spa… {2}blocked {2}challenged {2}logged {2}lastSeen$/);
-    expect(line).toMatch(/^\\u001b\[2J\\u001b]\S*… {5}60 /);
+    expect(line).toMatch(/^"\\u001b\[2J\\u001b]\S*… {5}60 /);
   });
 
   test('in a pipe is a group a line', async () => {
