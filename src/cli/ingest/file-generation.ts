@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
 import { type LineBatch, MAX_BATCH_BYTES, wholeLines } from './line-batch.ts';
@@ -22,6 +23,23 @@ const SCAN_BYTES = 1024 * 1024;
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const NO_HEAD = { headBytes: 0, headHash: hashOf(new Uint8Array()) };
+
+interface OpenFile {
+  readonly handle: FileHandle;
+  readonly stats: BigIntStats;
+}
+
+/**
+ * Opens a regular file for reading; null for anything else. Without O_NONBLOCK, a FIFO that took the name since somebody looked would keep
+ * a thread waiting for a writer, for ever, also at a stop.
+ */
+async function openRegular(path: string): Promise<OpenFile | null> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stats = await handle.stat({ bigint: true });
+  if (stats.isFile()) return { handle, stats };
+  await handle.close();
+  return null;
+}
 
 /** One of the files that have the followed name one after the other. It stays open, whatever becomes of the name. */
 export class FileGeneration {
@@ -47,19 +65,27 @@ export class FileGeneration {
     this.#head = { headBytes: state.headBytes, headHash: state.headHash };
   }
 
-  /** Opens a file at its beginning. */
-  static async open(path: string): Promise<FileGeneration> {
-    const handle = await open(path, 'r');
-    const { dev, ino } = await handle.stat({ bigint: true });
+  /** Opens a file at its beginning; null where the path is none, such as a FIFO. */
+  static async open(path: string): Promise<FileGeneration | null> {
+    const opened = await openRegular(path);
+    if (opened === null) return null;
+    const {
+      handle,
+      stats: { dev, ino },
+    } = opened;
     const generation = new FileGeneration(handle, { device: String(dev), inode: String(ino), offset: 0, lines: 0, ...NO_HEAD });
     await generation.#lookAtHead();
     return generation;
   }
 
-  /** Opens a file where a state says; null where the file is another one, or was cut or written anew. */
+  /** Opens a file where a state says; null where the file is another one or none, or was cut or written anew. */
   static async openAt(path: string, state: GenerationState): Promise<FileGeneration | null> {
-    const handle = await open(path, 'r');
-    const { dev, ino, size } = await handle.stat({ bigint: true });
+    const opened = await openRegular(path);
+    if (opened === null) return null;
+    const {
+      handle,
+      stats: { dev, ino, size },
+    } = opened;
     const generation = new FileGeneration(handle, state);
     const isSame = String(dev) === state.device && String(ino) === state.inode && size >= state.offset;
     if (isSame && (await generation.#hasSameHead())) return generation;

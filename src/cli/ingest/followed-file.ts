@@ -140,13 +140,14 @@ export class FollowedFile implements LineSource {
   async #lookAtName(): Promise<void> {
     try {
       const found = await stat(this.#options.path, { bigint: true });
-      if (!found.isFile()) {
-        if (!this.#isOpen) throw new CommandFailed(`${this.name} is no file; allowed with --follow: a file, or - for standard input`);
-        this.#waitFor('no file', 'it is no file');
-        return;
-      }
+      if (!found.isFile()) return this.#waitForFile();
       const { dev, ino } = found;
-      if (this.#generations.at(-1)?.isFile(dev, ino) !== true) this.#begin(await FileGeneration.open(this.#options.path));
+      if (this.#generations.at(-1)?.isFile(dev, ino) !== true) {
+        // Another thing may have taken the name since it was looked at.
+        const generation = await FileGeneration.open(this.#options.path);
+        if (generation === null) return this.#waitForFile();
+        this.#begin(generation);
+      }
       this.#fault = null;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
@@ -155,6 +156,12 @@ export class FollowedFile implements LineSource {
       if (code === 'ENOENT' && this.#generations.length > 0) return;
       this.#waitFor(code, message);
     }
+  }
+
+  /** A folder or pipe that takes the name of a followed file is waited for; one that has it at the start is a mistake. */
+  #waitForFile(): void {
+    if (!this.#isOpen) throw new CommandFailed(`${this.name} is no file; allowed with --follow: a file, or - for standard input`);
+    this.#waitFor('no file', 'it is no file');
   }
 
   #waitFor(fault: string, message: string): void {
