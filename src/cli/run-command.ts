@@ -10,7 +10,7 @@ import { exportCommand } from './search/export-command.ts';
 import { groupsCommand, searchCommand } from './search/search-command.ts';
 import { tailCommand } from './search/tail-command.ts';
 import { serveCommand } from './serve-command.ts';
-import { printable } from './terminal.ts';
+import { printable, safeOutput } from './terminal.ts';
 import { tokensCommand } from './tokens-command.ts';
 
 const COMMANDS: readonly Command[] = [
@@ -44,8 +44,12 @@ function asksForHelp(args: readonly string[]): boolean {
   return args.slice(0, end < 0 ? undefined : end).some((arg) => arg === '--help' || arg === '-h');
 }
 
-/** Runs the command that `args` (without node and script) name, and writes its errors to stderr. */
-export async function runCommand(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
+/**
+ * Runs the command that `args` (without node and script) name, and writes its errors to stderr. What commands write to a terminal does
+ * nothing there, whoever wrote the text.
+ */
+export async function runCommand(args: readonly string[], given: CommandIo): Promise<ExitStatus> {
+  const io = { ...given, stdout: safeOutput(given.stdout) };
   const [name, ...rest] = args;
   if (name === '--help' || name === '-h' || name === 'help') {
     io.stdout.write(overview());

@@ -8,17 +8,41 @@ export function printable(text: string): string {
   return text.replaceAll(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The same without the ends of lines. */
-const CONTROLS_IN_LINES = /(?!\n|\r\n)[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+/** The same without tabs and the ends of lines. */
+const CONTROLS_IN_LINES = /(?!\t|\n|\r\n)[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** The terminals behind safe ones. */
+const BEHIND = new WeakMap<NodeJS.WriteStream, NodeJS.WriteStream>();
 
 /**
- * Returns a function that makes the next piece of a text in UTF-8 safe for a terminal; elsewhere it stays as it is. Controls become
- * escapes, which say the same within a string of JSON.
+ * Standard output for commands. On a terminal every text that is written, in UTF-8, becomes safe for it: controls become escapes, which say
+ * the same within a string of JSON. Elsewhere it is the stream itself, and the bytes are as they are.
  */
-export function terminalSafe({ isTTY }: NodeJS.WriteStream): (bytes: Buffer) => Buffer {
-  if (!isTTY) return (bytes) => bytes;
+export function safeOutput(stdout: NodeJS.WriteStream): NodeJS.WriteStream {
+  if (!stdout.isTTY) return stdout;
   const decoder = new TextDecoder();
-  return (bytes) => Buffer.from(decoder.decode(bytes, { stream: true }).replaceAll(CONTROLS_IN_LINES, printable));
+  const safe = (piece: Uint8Array | string): string => {
+    const text = typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
+    return text.replaceAll(CONTROLS_IN_LINES, printable);
+  };
+  const write = (piece: Uint8Array | string, ...rest: readonly unknown[]): boolean => {
+    const onWritten = rest.find((one) => typeof one === 'function') as ((error?: Error | null) => void) | undefined;
+    return stdout.write(safe(piece), onWritten);
+  };
+  const output = new Proxy(stdout, {
+    get(target, name) {
+      if (name === 'write') return write;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  BEHIND.set(output, stdout);
+  return output;
+}
+
+/** The terminal behind {@link safeOutput}, for what is safe already and has styles of its own; of another stream the stream itself. */
+export function styledOutput(stdout: NodeJS.WriteStream): NodeJS.WriteStream {
+  return BEHIND.get(stdout) ?? stdout;
 }
 
 /** A progress bar for a stream of bytes. */

@@ -1,7 +1,6 @@
 import { styleText } from 'node:util';
 import { UsageError } from '../command.ts';
 import { choices } from '../flag-values.ts';
-import { terminalSafe } from '../terminal.ts';
 import { cellOf, type EventColumn, recordJson, recordOf } from './event-columns.ts';
 import { type Cell, columnWidths, type TableColumn, tableLine, textCell } from './table.ts';
 
@@ -56,8 +55,7 @@ export function eventWriter(options: EventWriterOptions): (records: readonly str
   const { form, columns, isCutToColumns, objects } = options;
   if (form === 'table') return tableWriter(options);
   const lineOf = (json: string): string => (isCutToColumns ? recordJson(columns, recordOf(json, objects)) : json);
-  const safe = terminalSafe(options.stdout);
-  return (records) => safe(Buffer.from(records.map((json) => `${lineOf(json)}\n`).join('')));
+  return (records) => Buffer.from(records.map((json) => `${lineOf(json)}\n`).join(''));
 }
 
 const ACTION_STYLES: readonly (readonly [action: string, style: 'red' | 'yellow' | 'green'])[] = [

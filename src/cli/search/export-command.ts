@@ -4,7 +4,7 @@ import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
 import { nonEmpty, optional } from '../flag-values.ts';
 import { StoppedBySignal, stopSignals } from '../stop-signals.ts';
-import { printable, startByteProgress, terminalSafe } from '../terminal.ts';
+import { printable, startByteProgress } from '../terminal.ts';
 import { writeWholeFile } from './export-file.ts';
 import { asCommandError, openAnswer, type Program } from './program-requests.ts';
 import { parseSearchArguments, type SearchArguments } from './search-arguments.ts';
@@ -142,8 +142,7 @@ async function transfer(options: ExportOptions, io: CommandIo, signal: AbortSign
 
 async function writeOut(bytes: AsyncIterable<Buffer>, stdout: CommandIo['stdout'], signal: AbortSignal): Promise<void> {
   const sink = stdoutSink(stdout);
-  const safe = terminalSafe(stdout);
-  for await (const chunk of bytes) await sink.deliver({ bytes: safe(chunk), count: 1 }, signal);
+  for await (const chunk of bytes) await sink.deliver({ bytes: chunk, count: 1 }, signal);
 }
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {

@@ -3,7 +3,7 @@ import { DeliveryError } from '../../sinks/sink.ts';
 import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
 import { choices, wholeNumber } from '../flag-values.ts';
-import { terminalSafe } from '../terminal.ts';
+import { styledOutput } from '../terminal.ts';
 import {
   type EventColumn,
   GROUP_KEYS,
@@ -160,13 +160,13 @@ async function show(name: 'search' | 'groups', args: readonly string[], { env, s
   const { flags, switches, line } = question.arguments;
   tellNotes(name, line, stderr);
   const form = outputForm(switches, FORMS, stdout);
-  const sink = stdoutSink(stdout);
+  const sink = stdoutSink(form === 'table' ? styledOutput(stdout) : stdout);
   const { signal } = new AbortController();
   const write = (bytes: Buffer): Promise<unknown> => sink.deliver({ bytes, count: 1 }, signal);
   try {
     const answered = await explorePage(program, { ...window, ...body, page, pageSize: limit }, signal);
     if (form === 'json') {
-      await write(terminalSafe(stdout)(Buffer.concat([answered.answer, Buffer.from('\n')])));
+      await write(Buffer.concat([answered.answer, Buffer.from('\n')]));
       return 0;
     }
     const isCutToColumns = flags['columns'] !== undefined;

@@ -3,7 +3,7 @@ import { stdoutSink } from '../../sinks/stdout-sink.ts';
 import { type Command, type CommandIo, type ExitStatus, UsageError } from '../command.ts';
 import { nonEmpty, optional, wholeNumber } from '../flag-values.ts';
 import { stopSignals } from '../stop-signals.ts';
-import { printable } from '../terminal.ts';
+import { printable, styledOutput } from '../terminal.ts';
 import { ROW_COLUMNS, ROW_OBJECTS, usualRowColumns } from './event-columns.ts';
 import { chosenColumns, eventWriter, leftOutText, outputForm } from './event-output.ts';
 import { asCommandError } from './program-requests.ts';
@@ -62,7 +62,7 @@ async function run(args: readonly string[], { env, stdout, stderr }: CommandIo):
     if (names.length > 0) tell(leftOutText(names));
   };
   const lines = eventWriter({ form, columns, isCutToColumns, objects: ROW_OBJECTS, isStream: true, stdout, onLeftOut });
-  const sink = stdoutSink(stdout);
+  const sink = stdoutSink(form === 'table' ? styledOutput(stdout) : stdout);
   const stopping = new AbortController();
   const signals = stopSignals(process);
   void signals.received.then(() => stopping.abort());
