@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/temporary-store.ts';
 import { type Counterexample, readValues } from './counterexamples.ts';
 
@@ -47,13 +49,36 @@ function run(...args: readonly string[]) {
 }
 
 const fuzz = (...args: readonly string[]) => run('test/random/fuzz.ts', ...args);
+
+/** Interrupts it where a round begins. */
+async function fuzzFor(round: number, ...args: readonly string[]) {
+  const child = spawn(process.execPath, ['test/random/fuzz.ts', ...args], { cwd: folder });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  await eventually('the round begins', () => output.includes(`round ${round}: `));
+  child.kill('SIGINT');
+  const [status] = (await once(child, 'close')) as [number | null];
+  return { status, output };
+}
+
+test('ends by itself where the time is up', () => {
+  writeProperty(1_001, 1_000, 10);
+  const { status, output } = fuzz('--minutes', '0.01');
+  expect(output).toContain('round 1: ');
+  expect(output).toMatch(/test\/number\.test\.ts +\d+ +0 +0\n$/);
+  expect(status).toBe(0);
+});
 const tests = () => run('node_modules/vitest/vitest.mjs', 'run');
 const kept = () => JSON.parse(readFileSync(join(folder, 'test/random/counterexamples.json'), 'utf8')) as readonly Counterexample[];
 
-test('a property that fails is tried on, its counterexample is kept as a value, and tried first from then on', () => {
+test('a property that fails is tried on, its counterexample is kept as a value, and tried first from then on', async () => {
   writeProperty(100, 1_000, 100);
-  const { status, output } = fuzz('--minutes', '0.2', '--seed', '5');
-  expect(output).toContain('round 1: --seed 5, 1 minutes left');
+  const { status, output } = await fuzzFor(3, '--minutes', '60', '--seed', '5');
+  expect(output).toContain('round 1: --seed 5, 60 minutes left');
   expect(output).toContain('round 2: --seed 6');
   expect(output).toContain('FAIL test/number.test.ts > the number is small');
   expect(output).toMatch(/\nfile +rounds +failed +new counterexamples\ntest\/number\.test\.ts +([2-9]|\d\d) +\1 +1\n$/);
@@ -70,9 +95,9 @@ test('a property that fails is tried on, its counterexample is kept as a value, 
   expect(tests().status).toBe(0);
 });
 
-test('properties that hold end with status 0, and keep nothing', () => {
+test('properties that hold end with status 0, and keep nothing', async () => {
   writeProperty(1_001, 1_000, 10);
-  const { status, output } = fuzz('--minutes', '0.1', join(folder, 'test/number.test.ts'));
+  const { status, output } = await fuzzFor(2, join(folder, 'test/number.test.ts'));
   expect(output).toMatch(/test\/number\.test\.ts +\d+ +0 +0\n$/);
   expect(status).toBe(0);
   expect(kept()).toEqual([]);

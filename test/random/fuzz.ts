@@ -6,14 +6,15 @@ import { parseArgs } from 'node:util';
 import { COUNTEREXAMPLES_FILE, type Counterexample, FINDINGS_VARIABLE } from './counterexamples.ts';
 import { RESULTS_VARIABLE, type TriedFile } from './fuzz-reporter.ts';
 
-// `npm run fuzz -- --minutes N [--seed S] [PATH…]`: tries every property with new seeds, round after round, until the time is up.
+// `npm run fuzz -- --minutes N [--seed S] [PATH…]`: tries every property with new seeds, round after round, until the time is up or somebody
+// interrupts it.
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const USAGE = 'usage: npm run fuzz -- [--minutes N] [--seed S] [PATH…]; a PATH is a file or folder of test/';
 const USUAL_MINUTES = 30;
 
 /** How a test file did over all rounds. */
-interface Record {
+interface FileRecord {
   rounds: number;
   failed: number;
   counterexamples: number;
@@ -47,7 +48,7 @@ function filesWithProperties(): readonly string[] {
     .filter((path) => path.endsWith('.ts'))
     .map((path) => join(CHECKOUT, 'test', path));
   const texts = new Map(all.map((path) => [path, readFileSync(path, 'utf8')]));
-  const using = new Set(all.filter((path) => texts.get(path)?.includes("from 'fast-check'")));
+  const using = new Set(all.filter((path) => /^import .* from 'fast-check';$/m.test(texts.get(path) ?? '')));
   for (let before = 0; before < using.size; ) {
     before = using.size;
     for (const [path, text] of texts) {
@@ -58,21 +59,18 @@ function filesWithProperties(): readonly string[] {
   return [...using].filter((path) => path.endsWith('.test.ts')).map((path) => relative(CHECKOUT, path));
 }
 
-/** Resolves with false where the time was up before the round was through. */
-function round(files: readonly string[], env: NodeJS.ProcessEnv, leftMs: number): Promise<boolean> {
+/** Resolves when the round is through, or has been cut off because `ended` was aborted. */
+function round(files: readonly string[], env: NodeJS.ProcessEnv, ended: AbortSignal): Promise<void> {
   const reporter = join(import.meta.dirname, 'fuzz-reporter.ts');
   const args = [join(CHECKOUT, 'node_modules/vitest/vitest.mjs'), 'run', `--reporter=${reporter}`, ...files];
   const child = spawn(process.execPath, args, { cwd: CHECKOUT, stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...env } });
-  let isUp = false;
-  const timer = setTimeout(() => {
-    isUp = true;
-    interrupt(child);
-  }, leftMs);
+  const cutOff = (): void => interrupt(child);
+  ended.addEventListener('abort', cutOff);
   return new Promise((finish, reject) => {
     child.on('error', reject);
     child.on('exit', () => {
-      clearTimeout(timer);
-      finish(!isUp);
+      ended.removeEventListener('abort', cutOff);
+      finish();
     });
   });
 }
@@ -101,7 +99,7 @@ function keep(found: readonly Counterexample[]): readonly Counterexample[] {
 
 const identity = ({ file, name, part, dataSeed, values }: Counterexample): string => JSON.stringify([file, name, part, dataSeed, values]);
 
-function printTable(records: ReadonlyMap<string, Record>): void {
+function printTable(records: ReadonlyMap<string, FileRecord>): void {
   const rows = [...records].sort(([a], [b]) => a.localeCompare(b));
   const width = Math.max(...rows.map(([file]) => file.length), 4);
   process.stdout.write(`\n${'file'.padEnd(width)}  rounds  failed  new counterexamples\n`);
@@ -114,17 +112,19 @@ function printTable(records: ReadonlyMap<string, Record>): void {
 const { minutes, seed: first, paths } = given();
 const files = filesWithProperties().filter((file) => paths.length === 0 || paths.some((path) => join(CHECKOUT, file).startsWith(path)));
 if (files.length === 0) fail(`no file with a property is in ${paths.join(', ')}`);
-const records = new Map<string, Record>(files.map((file) => [file, { rounds: 0, failed: 0, counterexamples: 0 }]));
+const records = new Map<string, FileRecord>(files.map((file) => [file, { rounds: 0, failed: 0, counterexamples: 0 }]));
 const folder = mkdtempSync(join(tmpdir(), 'shieldlog-fuzz-'));
 const endAt = performance.now() + minutes * 60_000;
+const ended = new AbortController();
+setTimeout(() => ended.abort(), minutes * 60_000).unref();
+process.on('SIGINT', () => ended.abort());
 
-for (let [number, isThrough] = [0, true]; isThrough; number += 1) {
-  const leftMs = endAt - performance.now();
-  if (leftMs <= 0) break;
+for (let number = 0; !ended.signal.aborted; number += 1) {
   const seed = (first + number) | 0;
-  process.stdout.write(`round ${number + 1}: --seed ${seed}, ${Math.ceil(leftMs / 60_000)} minutes left\n`);
+  const minutesLeft = Math.ceil((endAt - performance.now()) / 60_000);
+  process.stdout.write(`round ${number + 1}: --seed ${seed}, ${minutesLeft} minutes left\n`);
   const [findings, results] = [join(folder, `findings-${number}`), join(folder, `results-${number}`)];
-  isThrough = await round(files, { SEED: String(seed), [FINDINGS_VARIABLE]: findings, [RESULTS_VARIABLE]: results }, leftMs);
+  await round(files, { SEED: String(seed), [FINDINGS_VARIABLE]: findings, [RESULTS_VARIABLE]: results }, ended.signal);
   for (const { file, failures } of readLines<TriedFile>(results)) {
     const record = records.get(file);
     if (record === undefined) continue;
