@@ -37,13 +37,14 @@ export class BatchBuilder {
   }
 
   /** A message of any kind moves the partition's source offset past it. The bytes are copied. `value` is null for a tombstone. */
-  addKafkaMessage(topic: string, partition: number, offset: bigint, value: Uint8Array | null): void {
+  addKafkaMessage(topic: string, partition: number, offset: bigint, value: Uint8Array | null): EventVerdict {
     this.#moveTo(topic, partition, offset);
     const verdict = value === null || value.length === 0 ? withoutValue(value) : this.#count(this.converter.convert(value, this.#sourceId));
     if (verdict.kind === 'rejected') {
       const { reason, zoneId } = verdict;
       this.#addDeadLetter({ ...kept(value ?? NO_BYTES), reason, zoneId, source: 'kafka', topic, partition, offset });
     }
+    return verdict;
   }
 
   /** Keeps the bytes of a batch of messages that cannot be decoded. The bytes are copied. */

@@ -6,12 +6,12 @@ export interface EventRules {
 }
 
 /**
- * The outcome of one event. An expired one is only counted: it is neither stored nor kept as a dead letter. A rejected one becomes a dead
- * letter: `reason` names the member, its value and what is allowed. `zoneId` is the zone that the event would have; it is null if none
- * could be read, and then no zone can ever get the event.
+ * The outcome of one event. An accepted one is `isRepaired` where bytes in its texts were no UTF-8. An expired one is only counted: it is
+ * neither stored nor kept as a dead letter. A rejected one becomes a dead letter: `reason` names the member, its value and what is allowed.
+ * `zoneId` is the zone that the event would have; it is null if none could be read, and then no zone can ever get the event.
  */
 export type EventVerdict =
-  | { readonly kind: 'accepted' }
+  | { readonly kind: 'accepted'; readonly isRepaired?: true }
   | { readonly kind: 'expired' }
   | { readonly kind: 'rejected'; readonly reason: string; readonly zoneId: number | null };
 
@@ -34,4 +34,10 @@ export function allowedTimes({ retentionMs }: Pick<EventRules, 'retentionMs'>, n
 /** The reason for which an event of so many bytes is rejected. */
 export function tooLong(sizeBytes: number): string {
   return `the event has ${sizeBytes} bytes: at most ${LARGEST_EVENT_BYTES} are allowed`;
+}
+
+/** The same for one that grew past the limit when its bytes that are no UTF-8 were repaired. */
+export function tooLongRepaired(sizeBytes: number, repairedBytes: number): string {
+  const grown = `the event has ${sizeBytes} bytes, and ${repairedBytes} with U+FFFD for those that are no UTF-8`;
+  return `${grown}: at most ${LARGEST_EVENT_BYTES} are allowed`;
 }

@@ -5,21 +5,64 @@ import { type JsonMember, JsonSkipper, MAX_NESTING } from './json-skipper.ts';
 const LONGEST_QUOTED_BYTES = 80;
 
 /**
- * Reads one event's bytes in one pass: checks that they are one JSON object in UTF-8, and finds its members. Nothing is parsed into values.
- * The text lies in a buffer of the scanner's own until the next scan.
+ * Reads one event's bytes in one pass: checks that they are one JSON object, and finds its members. Nothing is parsed into values. The text
+ * lies in a buffer of the scanner's own until the next scan. Bytes in its strings that are no UTF-8 become U+FFFD, one for each sequence
+ * that the Encoding Standard of WHATWG counts, and the text is read once more.
  */
 export class MemberScanner {
   members: readonly JsonMember[] = [];
   /** The event's bytes, raw newlines between its tokens turned to blanks. */
   text: Buffer = Buffer.alloc(64 * 1024);
-  /** The object's braces in `text`, which have the same indices in the bytes that were given. */
+  /** The object's braces in `text`. */
   openAt = 0;
   closeAt = 0;
+  /** The object's range in the bytes that were given, which differs from that in `text` where bytes were repaired. */
+  sourceStart = 0;
+  sourceEnd = 0;
   readonly #skipper = new JsonSkipper();
   #length = 0;
+  /** The members whose values had bytes that are no UTF-8; null where the whole event is UTF-8. */
+  #repaired: ReadonlySet<JsonMember> | null = null;
 
   /** False where the bytes are not a JSON object; `reason` then says what they are. */
   scan(bytes: Uint8Array): boolean {
+    this.#repaired = null;
+    if (!this.#scan(bytes)) {
+      return false;
+    }
+    [this.sourceStart, this.sourceEnd] = [this.openAt, this.closeAt + 1];
+    if (this.#skipper.sawNonAscii && !isUtf8(this.text.subarray(0, this.#length))) {
+      this.#repair();
+    }
+    if (this.#skipper.sawNewline) {
+      this.#blankNewlines();
+    }
+    return true;
+  }
+
+  /** Bytes of the event that are no UTF-8 were repaired. */
+  get isRepaired(): boolean {
+    return this.#repaired !== null;
+  }
+
+  /** The length of the event, in bytes of UTF-8. */
+  get sizeBytes(): number {
+    return this.#length;
+  }
+
+  wasRepaired(member: JsonMember): boolean {
+    return this.#repaired?.has(member) === true;
+  }
+
+  /** Reads the text again with its wrong sequences repaired, which are all in strings: it has the same members. */
+  #repair(): void {
+    const { text, members } = this;
+    const wrong = members.map(({ valueStart, valueEnd }) => !isUtf8(text.subarray(valueStart, valueEnd)));
+    this.#scan(Buffer.from(text.toString('utf8', 0, this.#length)));
+    this.#repaired = new Set(this.members.filter((_, index) => wrong[index]));
+  }
+
+  #scan(bytes: Uint8Array): boolean {
     this.#load(bytes);
     const { text } = this;
     const skipper = this.#skipper;
@@ -46,12 +89,6 @@ export class MemberScanner {
       skipper.fail(end, 'syntax');
       return false;
     }
-    if (skipper.sawNonAscii && !isUtf8(text.subarray(0, this.#length))) {
-      return false;
-    }
-    if (skipper.sawNewline) {
-      this.#blankNewlines();
-    }
     return true;
   }
 
@@ -66,9 +103,6 @@ export class MemberScanner {
   reason(): string {
     const { fault, faultAt } = this.#skipper;
     const text = this.text.subarray(0, this.#length);
-    if (!isUtf8(text)) {
-      return 'the event is not UTF-8';
-    }
     if (faultAt < 0) {
       return `the event is ${this.#quote(this.openAt, this.#length)}: a JSON object is required`;
     }
@@ -80,6 +114,10 @@ export class MemberScanner {
     }
     if (faultAt >= this.#length) {
       return `the event is not JSON: it ends in the middle, after ${this.#length} bytes`;
+    }
+    // The replacement that is read for a wrong sequence may also stand in the text itself.
+    if (text.toString('utf8', faultAt).startsWith('\ufffd') && !startsWithReplacement(text, faultAt)) {
+      return `the event is not UTF-8 at byte ${faultAt}: outside of a string nothing is repaired`;
     }
     // A JSON text shows control characters and escapes the event's own quotes.
     const unexpected = withoutCutCharacter(text.toString('utf8', faultAt, faultAt + 20));
@@ -144,6 +182,10 @@ export class MemberScanner {
 /** Removes the U+FFFD that a character reads as which was cut in its middle. */
 function withoutCutCharacter(text: string): string {
   return text.replace(/\uFFFD+$/, '');
+}
+
+function startsWithReplacement(text: Buffer, at: number): boolean {
+  return text[at] === 0xef && text[at + 1] === 0xbf && text[at + 2] === 0xbd;
 }
 
 function startsWithByteOrderMark(text: Buffer, length: number): boolean {

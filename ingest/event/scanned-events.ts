@@ -4,7 +4,7 @@ import { ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
 import { PACKED_FIELDS } from '../../query/packed-log.ts';
 import type { ColumnWriter } from './column-writer.ts';
 import type { ConvertedEvents } from './converted-events.ts';
-import { allowedTimes, type EventRules, type EventVerdict, LARGEST_EVENT_BYTES, tooLong } from './event-verdict.ts';
+import { allowedTimes, type EventRules, type EventVerdict, LARGEST_EVENT_BYTES, tooLong, tooLongRepaired } from './event-verdict.ts';
 import type { JsonMember } from './json-skipper.ts';
 import { digestId } from './log-id.ts';
 import { MemberScanner } from './member-scanner.ts';
@@ -12,6 +12,7 @@ import { packLog } from './packed-logs.ts';
 import { WireEvent } from './wire-event.ts';
 
 const ACCEPTED: EventVerdict = { kind: 'accepted' };
+const REPAIRED: EventVerdict = { kind: 'accepted', isRepaired: true };
 const EXPIRED: EventVerdict = { kind: 'expired' };
 
 const COMMA = Buffer.from(',');
@@ -42,6 +43,9 @@ export class ScannedEvents {
     if (!scanner.scan(bytes)) {
       return rejected(scanner.reason());
     }
+    if (scanner.sizeBytes > LARGEST_EVENT_BYTES) {
+      return rejected(tooLongRepaired(bytes.length, scanner.sizeBytes));
+    }
     const wrong = event.read(scanner);
     if (wrong !== null) {
       return rejected(wrong, event.zoneId);
@@ -54,11 +58,13 @@ export class ScannedEvents {
     if (event.timestampMs < earliestMs) {
       return EXPIRED;
     }
-    const derivedLogId = event.fields.has('logId') ? null : (sourceId?.() ?? digestId(bytes.subarray(scanner.openAt, scanner.closeAt + 1)));
+    const derivedLogId = event.fields.has('logId')
+      ? null
+      : (sourceId?.() ?? digestId(bytes.subarray(scanner.sourceStart, scanner.sourceEnd)));
     writeFields(scanner, event, derivedLogId, events.fields);
     packLog(canonicalLog(scanner, event), packedValues(scanner, event), events.logs);
     events.count += 1;
-    return ACCEPTED;
+    return scanner.isRepaired ? REPAIRED : ACCEPTED;
   }
 }
 

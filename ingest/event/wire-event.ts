@@ -99,6 +99,11 @@ export class WireEvent {
     if (member === undefined) {
       return null;
     }
+    // Two ids that differ in a wrong byte alone would become one.
+    if (scanner.wasRepaired(member)) {
+      this.fields.delete('logId');
+      return null;
+    }
     const allowed = `a text of 1 to ${LONGEST_LOG_ID_BYTES} bytes is required`;
     if (member.kind !== 'string') {
       return `logId is ${scanner.quoteValue(member)}: ${allowed}`;

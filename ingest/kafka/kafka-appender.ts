@@ -24,6 +24,7 @@ export class KafkaAppender {
   #lingered = false;
   /** The number of discards. A failed append of an earlier generation is reported already. */
   #generation = 0;
+  #repairedEvents = 0;
 
   constructor(options: KafkaAppenderOptions) {
     this.#options = options;
@@ -35,8 +36,16 @@ export class KafkaAppender {
     return this.#builder.byteLength + this.#options.store.pendingBytes();
   }
 
+  /** Events in whose texts bytes that are no UTF-8 became U+FFFD. Those that come again after a failure count again. */
+  get repairedEvents(): number {
+    return this.#repairedEvents;
+  }
+
   add(topic: string, partition: number, offset: bigint, value: Uint8Array | null): void {
-    this.#builder.addKafkaMessage(topic, partition, offset, value);
+    const verdict = this.#builder.addKafkaMessage(topic, partition, offset, value);
+    if (verdict.kind === 'accepted' && verdict.isRepaired === true) {
+      this.#repairedEvents++;
+    }
   }
 
   /** Keeps the bytes of a batch that cannot be decoded as a dead letter. */

@@ -40,7 +40,7 @@ export interface KafkaSource {
    * when its dead letter is stored. Rejects with KafkaSkipRefused.
    */
   skip(topic: string, partition: number, offset: bigint, to: bigint | null): Promise<SkipOutcome>;
-  counters(): Readonly<KafkaCounters>;
+  counters(): Readonly<KafkaCounters> & { readonly repairedEvents: number };
   /** The number of unread messages, as of the last fetches. */
   lag(): number;
   /** Leaves the group, and stores the messages that are read. */
@@ -108,8 +108,8 @@ class RunningKafkaSource implements KafkaSource {
     return await this.#session.skip(topic, partition, offset, to);
   }
 
-  counters(): Readonly<KafkaCounters> {
-    return { ...this.#counters };
+  counters(): ReturnType<KafkaSource['counters']> {
+    return { ...this.#counters, repairedEvents: this.#appender.repairedEvents };
   }
 
   lag(): number {

@@ -101,6 +101,7 @@ class Intake implements EventReceiver {
   #splitter: EventSplitter | undefined;
   #accepted = 0;
   #expired = 0;
+  #repaired = 0;
   /** All rejected events, of which there are at most MAX_REJECTED. */
   readonly #rejected: RejectedEvent[] = [];
   /** The index in `#rejected` of the current batch's first dead letter. */
@@ -169,6 +170,7 @@ class Intake implements EventReceiver {
     const verdict = this.#builder.tryEvent(bytes);
     if (verdict.kind === 'accepted') {
       this.#accept(1);
+      if (verdict.isRepaired === true) this.#repaired++;
     } else if (verdict.kind === 'expired') {
       this.#expired++;
     } else {
@@ -198,9 +200,9 @@ class Intake implements EventReceiver {
   }
 
   report(): IntakeReport {
-    const [accepted, expired, rejectedCount] = [this.#accepted, this.#expired, this.#rejected.length];
+    const [accepted, expired, repaired, rejectedCount] = [this.#accepted, this.#expired, this.#repaired, this.#rejected.length];
     const rejected = this.#rejected.filter(({ kept }, index) => index < MAX_REJECTED_LISTED || kept === false);
-    return { accepted, duplicates: this.appends.duplicates, expired, rejected, rejectedCount };
+    return { accepted, duplicates: this.appends.duplicates, expired, repaired, rejected, rejectedCount };
   }
 
   /** Stores the events before the error, and resolves with the error to throw. An error of the store goes first. */

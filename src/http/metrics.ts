@@ -9,6 +9,8 @@ export interface Metrics {
   readonly searchSeconds: Histogram<'output' | 'outcome'>;
   /** Events that arrived over HTTP, by `source` (http, file) and `verdict` (accepted, expired, rejected). */
   readonly receivedEvents: Counter<'source' | 'verdict'>;
+  /** Accepted ones of these in whose texts bytes that are no UTF-8 became U+FFFD. */
+  readonly repairedEvents: Counter<'source'>;
   /** Events that the feed sent. */
   readonly feedEvents: Counter<'format'>;
 }
@@ -38,6 +40,8 @@ const FORMER_NAMES: Readonly<Record<string, string>> = {
   shieldlog_memtable_events: 'shieldlog_hot_events',
 };
 
+const REPAIRED = 'were stored with U+FFFD for bytes that are no UTF-8';
+
 type KafkaCounters = ReturnType<KafkaSource['counters']>;
 
 const KAFKA_TOTALS: readonly (readonly [name: string, help: string, read: (counters: KafkaCounters) => number])[] = [
@@ -49,6 +53,7 @@ const KAFKA_TOTALS: readonly (readonly [name: string, help: string, read: (count
     ({ outOfRangeOffsets }) => outOfRangeOffsets,
   ],
   ['shieldlog_kafka_reconnects_total', 'Times the connection was lost and sought again', ({ reconnects }) => reconnects],
+  ['shieldlog_kafka_repaired_events_total', `Messages that ${REPAIRED}`, ({ repairedEvents }) => repairedEvents],
   ['shieldlog_kafka_pauses_total', 'Times a partition was paused because the store was behind', ({ pauses }) => pauses],
 ];
 
@@ -135,11 +140,17 @@ export function createMetrics({ store, kafka }: { readonly store: EventStore; re
     labelNames: ['source', 'verdict'],
     registers: [registry],
   });
+  const repairedEvents = new Counter({
+    name: 'shieldlog_repaired_events_total',
+    help: `Events that arrived over HTTP and ${REPAIRED}`,
+    labelNames: ['source'],
+    registers: [registry],
+  });
   const feedEvents = new Counter({
     name: 'shieldlog_feed_events_total',
     help: 'Events that went out by the feed',
     labelNames: ['format'],
     registers: [registry],
   });
-  return { registry, searchSeconds, receivedEvents, feedEvents };
+  return { registry, searchSeconds, receivedEvents, repairedEvents, feedEvents };
 }

@@ -63,6 +63,7 @@ const INGEST_SCHEMAS = {
         'How many of the accepted were stored already, by an earlier request or earlier in this one; null where that is found out later',
     },
     expired: { ...int64, description: 'Older than the retention' },
+    repaired: { ...int64, description: 'How many of the accepted had bytes in their texts that are no UTF-8 and became U+FFFD' },
     rejected: {
       ...list(
         exactly(
@@ -186,6 +187,7 @@ const REPORT: Examples = {
       accepted: 2,
       duplicates: 1,
       expired: 1,
+      repaired: 0,
       rejected: [{ index: 3, line: 4, reason: 'shieldZoneId is missing' }],
       rejectedCount: 1,
     },

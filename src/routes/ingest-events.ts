@@ -87,10 +87,11 @@ export async function ingestEventsRoutes(
     negotiateAnswer(request.headers.accept, ['application/json']);
   };
 
-  function count(source: 'http' | 'file', { accepted, expired, rejectedCount }: IntakeReport): void {
+  function count(source: 'http' | 'file', { accepted, expired, repaired, rejectedCount }: IntakeReport): void {
     metrics.receivedEvents.inc({ source, verdict: 'accepted' }, accepted);
     metrics.receivedEvents.inc({ source, verdict: 'expired' }, expired);
     metrics.receivedEvents.inc({ source, verdict: 'rejected' }, rejectedCount);
+    metrics.repairedEvents.inc({ source }, repaired);
   }
 
   const config = { needsScope: 'ingest' } as const;

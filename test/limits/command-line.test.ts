@@ -43,7 +43,7 @@ function groups(...args: readonly string[]): string {
   }
 }
 
-const NOTHING_TAKEN = JSON.stringify({ accepted: 0, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 });
+const NOTHING_TAKEN = JSON.stringify({ accepted: 0, duplicates: 0, expired: 0, repaired: 0, rejected: [], rejectedCount: 0 });
 
 /** Returns the outcome of `ingest` with an answer of so many bytes. */
 async function uploadAnswered(size: number): Promise<string> {

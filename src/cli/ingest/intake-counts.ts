@@ -6,22 +6,24 @@ import { printable } from '../terminal.ts';
 export const MAX_LISTED = 20;
 
 /** What became of events. */
-export type IntakeCounts = Pick<IntakeReport, 'accepted' | 'duplicates' | 'expired' | 'rejectedCount'>;
+export type IntakeCounts = Pick<IntakeReport, 'accepted' | 'duplicates' | 'expired' | 'repaired' | 'rejectedCount'>;
 
-export const NO_EVENTS: IntakeCounts = { accepted: 0, duplicates: 0, expired: 0, rejectedCount: 0 };
+export const NO_EVENTS: IntakeCounts = { accepted: 0, duplicates: 0, expired: 0, repaired: 0, rejectedCount: 0 };
 
 export function addedCounts(one: IntakeCounts, other: IntakeCounts): IntakeCounts {
   return {
     accepted: one.accepted + other.accepted,
     duplicates: one.duplicates === null || other.duplicates === null ? null : one.duplicates + other.duplicates,
     expired: one.expired + other.expired,
+    repaired: one.repaired + other.repaired,
     rejectedCount: one.rejectedCount + other.rejectedCount,
   };
 }
 
-export function countsText({ accepted, duplicates, expired, rejectedCount }: IntakeCounts): string {
+export function countsText({ accepted, duplicates, expired, repaired, rejectedCount }: IntakeCounts): string {
   const already = duplicates === null ? '' : ` (${duplicates} stored already)`;
-  return `accepted ${accepted}${already}, expired ${expired}, rejected ${rejectedCount}`;
+  const withReplacements = repaired === 0 ? '' : `, repaired ${repaired}`;
+  return `accepted ${accepted}${already}${withReplacements}, expired ${expired}, rejected ${rejectedCount}`;
 }
 
 /** Names the rejected events of an upload by their lines in the input `name`, of which `linesBefore` came before. */

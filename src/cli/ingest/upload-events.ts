@@ -134,10 +134,11 @@ function isRejection(value: unknown): boolean {
 function intakeReportIn(body: string): IntakeReport {
   try {
     const answer = JSON.parse(body) as IntakeReport | null;
-    const { accepted, duplicates, expired, rejected, rejectedCount } = answer ?? ({} as Partial<IntakeReport>);
-    const areCounts = [accepted, duplicates ?? 0, expired, rejectedCount].every(isCount) && duplicates !== undefined;
+    // A program of an earlier version repairs nothing, and does not say so.
+    const { accepted, duplicates, expired, repaired = 0, rejected, rejectedCount } = answer ?? ({} as Partial<IntakeReport>);
+    const areCounts = [accepted, duplicates ?? 0, expired, repaired, rejectedCount].every(isCount) && duplicates !== undefined;
     if (areCounts && Array.isArray(rejected) && rejected.every(isRejection)) {
-      return answer as IntakeReport;
+      return { ...(answer as IntakeReport), repaired };
     }
   } catch {
     // Thrown below, as for JSON of another shape.

@@ -12,16 +12,21 @@ function verdictOn(event: string | Uint8Array) {
 
 const ofBytes = (bytes: number) => rawEvent({ ua: 'x'.repeat(bytes - rawEvent({ ua: '' }).length) });
 const notUtf8 = (inside: string) => Buffer.from(rawEvent({ log: { a: '@' } }).replace('@', inside), 'latin1');
+const largerWhenRepaired = Buffer.from(rawEvent({ ua: '' }).replace('""', `"${'\xff'.repeat(400_000)}"`), 'latin1');
 const nested = (levels: number) => rawEventWith(`"log":{"a":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}`);
 
 describe('an event is rejected, naming the field, its value and what is allowed:', () => {
   test.each<[what: string, event: string | Uint8Array, reason: RegExp]>([
     ['larger than 1 MiB', ofBytes(MIB + 1), /^the event has 1048577 bytes: at most 1048576 are allowed$/],
     ['nothing', '', /not JSON: it ends in the middle, after 0 bytes/],
-    ['a byte that is no UTF-8', notUtf8('\xff'), /^the event is not UTF-8$/],
-    ['a UTF-8 sequence that is cut off', notUtf8('\xe2\x82'), /not UTF-8/],
-    ['a surrogate encoded as if it were a character', notUtf8('\xed\xa0\x80'), /not UTF-8/],
-    ['not UTF-8 outside of a string', Buffer.from('{\xff}', 'latin1'), /not UTF-8/],
+    ['not UTF-8 outside of a string', Buffer.from('{\xff}', 'latin1'), /^the event is not UTF-8 at byte 1: outside of a string nothing/],
+    ['U+FFFD outside of a string', '{\ufffd}', /not JSON: unexpected "\ufffd}" at byte 1$/],
+    ['no UTF-8 in a text, and cut off', notUtf8('\xff').subarray(0, -1), /not JSON: it ends in the middle/],
+    [
+      'larger than 1 MiB once it is repaired',
+      largerWhenRepaired,
+      /^the event has 4000\d\d bytes, and 12000\d\d with U\+FFFD .*: at most 1048576 /,
+    ],
     ['cut off', rawEvent().slice(0, -1), /not JSON: it ends in the middle/],
     ['cut off in a string', rawEvent().slice(0, 5), /not JSON: it ends in the middle/],
     ['two words', 'not json', /not JSON: unexpected "not json" at byte 0$/],

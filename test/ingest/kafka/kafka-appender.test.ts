@@ -33,6 +33,14 @@ it('stores messages and their offsets together', async () => {
   ]);
 });
 
+it('counts the events that were repaired', async () => {
+  const { appender } = appenderTo(await storeIn(temporaryFolder()));
+  appender.add('t', 0, 0n, message('a'));
+  appender.add('t', 0, 1n, Buffer.from(message('caf\xe9').toString(), 'latin1'));
+  await appender.drain();
+  expect(appender.repairedEvents).toBe(1);
+});
+
 it('appends by itself, a moment after the first message', async () => {
   const store = await storeIn(temporaryFolder());
   const { appender } = appenderTo(store);

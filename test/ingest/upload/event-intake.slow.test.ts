@@ -40,7 +40,14 @@ describe('events are taken in from', () => {
   ])('%s', async (_what, text) => {
     for (const chunkBytes of [1, 7, 1_000_000]) {
       const store = await newStore();
-      expect(await takeIn(store, text, chunkBytes)).toEqual({ accepted: 2, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 });
+      expect(await takeIn(store, text, chunkBytes)).toEqual({
+        accepted: 2,
+        duplicates: 0,
+        expired: 0,
+        repaired: 0,
+        rejected: [],
+        rejectedCount: 0,
+      });
       expect(await storedIds(store)).toEqual(['a', 'b']);
     }
   });
@@ -51,7 +58,7 @@ describe('events are taken in from', () => {
     ['an empty array', ' [ ] '],
   ])('%s, which are none', async (_what, text) => {
     const store = await newStore();
-    expect(await takeIn(store, text)).toEqual({ accepted: 0, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 });
+    expect(await takeIn(store, text)).toEqual({ accepted: 0, duplicates: 0, expired: 0, repaired: 0, rejected: [], rejectedCount: 0 });
   });
 });
 

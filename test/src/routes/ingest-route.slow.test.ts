@@ -29,12 +29,15 @@ describe('POST /ingest/events', () => {
     ['lines without a last line break', lines(3).trimEnd(), { 'content-type': 'text/plain' }],
   ])('takes %s', async (_what, body, headers) => {
     const answer = await ingest(app, body, headers);
-    expect([answer.status, answer.body]).toEqual([202, { accepted: 3, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 }]);
+    expect([answer.status, answer.body]).toEqual([
+      202,
+      { accepted: 3, duplicates: 0, expired: 0, repaired: 0, rejected: [], rejectedCount: 0 },
+    ]);
     expect(await total()).toBe(3);
   });
 
   test('takes nothing at all for no events', async () => {
-    expect((await ingest(app, '')).body).toEqual({ accepted: 0, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 });
+    expect((await ingest(app, '')).body).toEqual({ accepted: 0, duplicates: 0, expired: 0, repaired: 0, rejected: [], rejectedCount: 0 });
   });
 
   test('stores an event once however often it is sent', async () => {
@@ -101,6 +104,14 @@ describe('POST /ingest/events', () => {
     await once(socket, 'close');
     expect((await ingest(app, eventLine({ logId: 'after' }))).body.accepted).toBe(1);
     expect(app.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  });
+
+  test('counts the events that were repaired, in the answer and in /metrics', async () => {
+    const raw = Buffer.from(`${lines(2)}${eventLine({ logId: 'raw', url: '/caf\xe9' })}`, 'latin1');
+    expect((await ingest(app, raw)).body).toEqual({ accepted: 3, duplicates: 0, expired: 0, repaired: 1, rejected: [], rejectedCount: 0 });
+    const { text } = await ask(app, '/metrics');
+    expect(text).toMatch(/^shieldlog_repaired_events_total\{source="http"\} 1$/m);
+    expect((await search(app, lastHour())).body.rows).toContainEqual(expect.objectContaining({ fields: { url: '/caf\ufffd' } }));
   });
 
   test('counts in /metrics what it took in', async () => {

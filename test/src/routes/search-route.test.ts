@@ -24,7 +24,10 @@ beforeAll(async () => {
     eventLine({ logId: 'c', ip: '192.0.2.2', url: '/Ä "quoted"' }).replace('"url"', `"log":{"big":${DIGITS}},"url"`),
   ];
   const { status, text } = await ingest(app, lines.join(''));
-  expect([status, JSON.parse(text)]).toEqual([202, { accepted: 3, duplicates: 0, expired: 0, rejected: [], rejectedCount: 0 }]);
+  expect([status, JSON.parse(text)]).toEqual([
+    202,
+    { accepted: 3, duplicates: 0, expired: 0, repaired: 0, rejected: [], rejectedCount: 0 },
+  ]);
 });
 
 afterAll(() => app.stop());

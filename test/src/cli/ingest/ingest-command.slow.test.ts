@@ -46,6 +46,17 @@ const ingestCli = (args: readonly string[], input?: Uint8Array | string) =>
 const total = async (): Promise<number> => (await search(app, lastHour(), { accesskey: KEY })).body.total;
 
 describe('shieldlog ingest', () => {
+  test('says how many events had bytes that are no UTF-8', async () => {
+    const path = file('raw.ndjson', Buffer.from(eventLine({ logId: 'raw', url: '/caf\xe9' }), 'latin1'));
+    expect(await ingestCli([path])).toMatchObject({
+      status: 0,
+      stdout: 'accepted 1 (0 stored already), repaired 1, expired 0, rejected 0\n',
+    });
+    expect(await ingestCli([path, file('none.ndjson', LINES)])).toMatchObject({
+      stdout: expect.stringContaining('2 files: accepted 501 (1 stored already), repaired 1, expired 0, rejected 0\n'),
+    });
+  });
+
   test.each([
     ['a file of lines', 'events.ndjson', LINES],
     ['a gzip file', 'events.ndjson.gz', gzipSync(LINES)],
