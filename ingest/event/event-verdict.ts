@@ -31,6 +31,19 @@ export function allowedTimes({ retentionMs }: Pick<EventRules, 'retentionMs'>, n
   return { earliestMs: nowMs - retentionMs, latestMs: nowMs + CLOCK_TOLERANCE_MS };
 }
 
+/** Milliseconds of the units that senders confuse with them. */
+const OTHER_UNITS = [
+  ['seconds', 1_000],
+  ['microseconds', 1e-3],
+  ['nanoseconds', 1e-6],
+] as const;
+
+/** The unit in which a number that is no allowed time in Unix milliseconds would be one; null where there is none. */
+export function mistakenUnit(value: number, { earliestMs, latestMs }: AllowedTimes): string | null {
+  const isAllowed = (timeMs: number): boolean => timeMs >= earliestMs && timeMs <= latestMs;
+  return isAllowed(value) ? null : (OTHER_UNITS.find(([, factor]) => isAllowed(value * factor))?.[0] ?? null);
+}
+
 /** The reason for which an event of so many bytes is rejected. */
 export function tooLong(sizeBytes: number): string {
   return `the event has ${sizeBytes} bytes: at most ${LARGEST_EVENT_BYTES} are allowed`;

@@ -46,16 +46,16 @@ export class ScannedEvents {
     if (scanner.sizeBytes > LARGEST_EVENT_BYTES) {
       return rejected(tooLongRepaired(bytes.length, scanner.sizeBytes));
     }
-    const wrong = event.read(scanner);
+    const now = this.#rules.now();
+    const times = allowedTimes(this.#rules, now);
+    const wrong = event.read(scanner, times);
     if (wrong !== null) {
       return rejected(wrong, event.zoneId);
     }
-    const now = this.#rules.now();
-    const { earliestMs, latestMs } = allowedTimes(this.#rules, now);
-    if (event.timestampMs > latestMs) {
+    if (event.timestampMs > times.latestMs) {
       return rejected(`timestamp is ${event.timestampMs}: at most 10 minutes after now, which is ${now}, is allowed`, event.zoneId);
     }
-    if (event.timestampMs < earliestMs) {
+    if (event.timestampMs < times.earliestMs) {
       return EXPIRED;
     }
     const derivedLogId = event.fields.has('logId')

@@ -1,7 +1,9 @@
 import { canonicalAsn } from '../../query/as-number.ts';
 import { EVENT_FIELDS, type EventField, ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
+import { exactInteger } from '../../query/exact-json.ts';
 import { INT64 } from '../../query/integer-ranges.ts';
 import { LARGEST_ZONE_ID, SMALLEST_ZONE_ID } from '../../query/zone-id.ts';
+import { type AllowedTimes, mistakenUnit } from './event-verdict.ts';
 import type { JsonMember } from './json-skipper.ts';
 import { LONGEST_LOG_ID_BYTES } from './log-id.ts';
 import type { MemberScanner } from './member-scanner.ts';
@@ -28,12 +30,15 @@ export class WireEvent {
   /** The members that are no field of an event. */
   readonly others: JsonMember[] = [];
 
-  /** Returns what is wrong with the event, naming the field, its value and what is allowed; null if nothing is. */
-  read(scanner: MemberScanner): string | null {
+  /**
+   * Returns what is wrong with the event, naming the field, its value and what is allowed; null if nothing is. Whether its time is one of
+   * `times` is left to the caller.
+   */
+  read(scanner: MemberScanner, times: AllowedTimes): string | null {
     this.#findFields(scanner);
     return (
       this.#readZoneId(scanner) ??
-      this.#readTimestamp(scanner) ??
+      this.#readTimestamp(scanner, times) ??
       this.#readLogId(scanner) ??
       this.#readTexts(scanner) ??
       this.#readLog(scanner)
@@ -80,11 +85,16 @@ export class WireEvent {
     return null;
   }
 
-  #readTimestamp(scanner: MemberScanner): string | null {
+  #readTimestamp(scanner: MemberScanner, times: AllowedTimes): string | null {
     const member = this.fields.get('timestamp');
     const allowed = 'Unix milliseconds as an integer of 64 bits, or an ISO 8601 text with a zone, is required';
     if (member === undefined) {
       return `timestamp is missing: ${allowed}`;
+    }
+    const isNumber = member.kind === 'integer' || member.kind === 'number';
+    const unit = isNumber ? mistakenUnit(Number(scanner.digitsOf(member)), times) : null;
+    if (unit !== null) {
+      return `timestamp is ${scanner.quoteValue(member)}, which is an allowed time in ${unit}: Unix milliseconds are required`;
     }
     const value = timestampOf(scanner, member);
     if (value === null) {
@@ -176,20 +186,15 @@ function timestampOf(scanner: MemberScanner, member: JsonMember): number | null 
   if (member.kind === 'string') {
     return parseIsoTime(scanner.stringOf(member));
   }
-  if (member.kind !== 'integer') {
+  if (member.kind !== 'integer' && member.kind !== 'number') {
     return null;
   }
   const digits = scanner.digitsOf(member);
-  return isInt64(digits) ? Number(digits) : null;
-}
-
-function isInt64(digits: string): boolean {
-  if (Number.isSafeInteger(Number(digits))) {
-    return true;
+  if (member.kind === 'integer' && Number.isSafeInteger(Number(digits))) {
+    return Number(digits);
   }
-  // Far longer ones are not worth turning into a number.
-  const value = digits.length > 20 ? INT64.max + 1n : BigInt(digits);
-  return value <= INT64.max && value >= INT64.min;
+  const value = exactInteger(digits);
+  return value !== null && value <= INT64.max && value >= INT64.min ? Number(value) : null;
 }
 
 const ISO_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)$/;

@@ -62,6 +62,9 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   shieldZoneId: fc.oneof(fc.integer().map(String), fc.constantFrom('-0', '1', '7')),
   timestamp: fc.oneof(
     timestamp.map(String),
+    timestamp.map((time) => `${time}.0`),
+    timestamp.map((time) => `${time / 1000}e3`),
+    fc.tuple(timestamp, fc.constantFrom(1e-3, 1e3, 1e6)).map(([time, factor]) => String(time * factor)),
     timestamp.map((time) => JSON.stringify(new Date(time).toISOString())),
   ),
   ip: written(address),

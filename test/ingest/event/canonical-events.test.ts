@@ -40,6 +40,8 @@ describe('an event is loaded as what it says:', () => {
         log: { logId: 'a', shieldZoneId: 7, timestamp: NOW, ua: '', url: null },
       },
     ],
+    ['a time with a point', rawEventWith(`"timestamp":${NOW + 1}.00`), { ...basic, timestamp: BigInt(NOW + 1) }],
+    ['a time with an exponent', rawEventWith('"timestamp":1.778599800125e+12'), { ...basic, timestamp: BigInt(NOW + 125) }],
     ['a time in UTC', rawEvent({ timestamp: '2026-05-12T15:30:00.125Z' }), { ...basic, timestamp: BigInt(NOW + 125) }],
     ['a time with an offset', rawEvent({ timestamp: '2026-05-12T17:30:00.9999+02:00' }), { ...basic, timestamp: BigInt(NOW + 999) }],
     ['a key in escapes', rawEventWith('"\\u0075rl":"/x"'), { ...basic, url: '/x' }],

@@ -72,7 +72,22 @@ describe('an event is rejected, naming the field, its value and what is allowed:
     ['a zone below int32', rawEvent({ shieldZoneId: -(2 ** 31) - 1 }), /^shieldZoneId is -2147483649:/],
     ['no timestamp', rawEvent({ timestamp: undefined }), /^timestamp is missing: Unix milliseconds .* or an ISO 8601 text with a zone/],
     ['a timestamp that is a fraction', rawEvent({ timestamp: NOW + 0.5 }), /^timestamp is 1778599800000\.5:/],
-    ['a timestamp with an exponent', rawEventWith('"timestamp":1.7e12'), /^timestamp is 1\.7e12:/],
+    ['a timestamp with an exponent below zero', rawEventWith('"timestamp":17785998000001e-1'), /^timestamp is 17785998000001e-1: Unix/],
+    ['a timestamp with an exponent past int64', rawEventWith('"timestamp":1e19'), /^timestamp is 1e19: Unix milliseconds/],
+    ['a timestamp with an exponent past every number', rawEventWith('"timestamp":1e999999999'), /^timestamp is 1e999999999: Unix/],
+    [
+      'a timestamp of very many digits',
+      rawEventWith(`"timestamp":${NOW}.${'0'.repeat(200)}1`),
+      /^timestamp is 1778599800000\.0{66}…: Unix/,
+    ],
+    ['a time in seconds', rawEvent({ timestamp: NOW / 1000 }), /^timestamp is 1778599800, which is an allowed time in seconds: Unix mill/],
+    ['the first allowed time, in seconds', rawEvent({ timestamp: NOW / 1000 - 72 * 3600 }), /^timestamp is 1778340600, .* seconds:/],
+    ['the last allowed time, in seconds', rawEvent({ timestamp: NOW / 1000 + 600 }), /^timestamp is 1778600400, .* seconds:/],
+    ['seconds with a fraction', rawEventWith('"timestamp":1778599800.123456'), /^timestamp is 1778599800\.123456, .* in seconds: Unix/],
+    ['seconds with an exponent', rawEventWith('"timestamp":1.7785998e9'), /^timestamp is 1\.7785998e9, .* in seconds: Unix/],
+    ['a time in microseconds', rawEvent({ timestamp: NOW * 1000 + 1 }), /^timestamp is 1778599800000001, .* in microseconds: Unix/],
+    ['a time in nanoseconds', rawEventWith(`"timestamp":${NOW}123456`), /^timestamp is 1778599800000123456, .* in nanoseconds: Unix/],
+    ['a time past the allowed ones in microseconds', rawEvent({ timestamp: (NOW + 600_001) * 1000 }), /at most 10 minutes after now/],
     ['a timestamp that is true', rawEvent({ timestamp: true }), /^timestamp is true:/],
     ['a timestamp of digits in a text', rawEvent({ timestamp: String(NOW) }), /^timestamp is "1778599800000":/],
     ['a timestamp past int64', rawEventWith('"timestamp":9223372036854775808'), /^timestamp is 9223372036854775808:/],
@@ -130,6 +145,9 @@ describe('an event is accepted at the very edge of a rule:', () => {
     ['1000 levels', nested(1000)],
     ['the largest zone', rawEvent({ shieldZoneId: 2 ** 31 - 1 })],
     ['the smallest zone', rawEvent({ shieldZoneId: -(2 ** 31) })],
+    ['a whole number with a point', rawEventWith(`"timestamp":${NOW}.0`)],
+    ['a whole number with an exponent', rawEventWith('"timestamp":1.7785998e12')],
+    ['a whole number with an exponent below zero', rawEventWith(`"timestamp":${NOW}000E-3`)],
     ['10 minutes ahead', rawEvent({ timestamp: NOW + 600_000 })],
     ['as old as the retention', rawEvent({ timestamp: NOW - 72 * HOUR })],
     ['the longest logId', rawEvent({ logId: 'é'.repeat(256) })],
@@ -142,10 +160,11 @@ describe('an event is accepted at the very edge of a rule:', () => {
 
 test('an event older than the retention is counted and not kept', () => {
   const builder = new BatchBuilder(RULES);
-  for (const timestamp of [NOW - 72 * HOUR - 1, 0, -5, Number.MIN_SAFE_INTEGER]) {
+  const beforeInSeconds = NOW / 1000 - 72 * 3600 - 1;
+  for (const timestamp of [NOW - 72 * HOUR - 1, 0, -5, Number.MIN_SAFE_INTEGER, beforeInSeconds, '1970-01-21T14:03:19.800Z']) {
     expect(builder.addEvent('file', Buffer.from(rawEvent({ timestamp })))).toEqual({ kind: 'expired' });
   }
   expect(builder.isEmpty).toBe(false);
-  expect(builder.take()).toEqual({ fields: NO_FIELDS, logs: [], eventCount: 0, sourceOffsets: [], deadLetters: [], expiredCount: 4 });
+  expect(builder.take()).toEqual({ fields: NO_FIELDS, logs: [], eventCount: 0, sourceOffsets: [], deadLetters: [], expiredCount: 6 });
   expect(builder.isEmpty).toBe(true);
 });

@@ -61,8 +61,16 @@ export function expectedOf(text: string, derivedLogId: string): Expected {
 
 function timeOf(value: unknown, source: string): number | undefined {
   if (typeof value === 'number') {
-    const inRange = INTEGER.test(source) && BigInt.asIntN(64, BigInt(source)) === BigInt(source);
-    return inRange ? value : undefined;
+    const isAllowed = (time: number) => time >= NOW - 72 * HOUR && time <= NOW + 600_000;
+    if (!isAllowed(value) && [value * 1000, value * 1e-3, value * 1e-6].some(isAllowed)) {
+      return undefined;
+    }
+    // A fraction so small that a double has none of it.
+    if (value === 0 && /[1-9]/.test(source.replace(/e.*/i, ''))) {
+      return undefined;
+    }
+    const whole = INTEGER.test(source) ? BigInt(source) : Number.isInteger(value) ? BigInt(value) : null;
+    return whole !== null && BigInt.asIntN(64, whole) === whole ? value : undefined;
   }
   const parsed = typeof value === 'string' && /^\d{4}-.*T.*Z$/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(parsed) ? undefined : parsed;
