@@ -14,6 +14,7 @@ export const SPACE = 0x20;
 export const TAB = 0x09;
 export const NEWLINE = 0x0a;
 export const CARRIAGE_RETURN = 0x0d;
+const NUL = 0x00;
 
 export function isBlank(byte: number | undefined): boolean {
   return byte === SPACE || byte === NEWLINE || byte === CARRIAGE_RETURN || byte === TAB;
@@ -29,4 +30,16 @@ export function newlinesIn(bytes: Uint8Array): number {
     count++;
   }
   return count;
+}
+
+/**
+ * The index of the first byte from `from` on that is no NUL, the length where there is none. Where a log is cut while it is written, as
+ * logrotate's copytruncate does, its next line begins with as many NULs as the log had bytes.
+ */
+export function behindNuls(bytes: Uint8Array, from = 0): number {
+  let at = from;
+  while (bytes[at] === NUL) {
+    at++;
+  }
+  return at;
 }

@@ -1,6 +1,7 @@
 import { parseAddress } from '../../query/address.ts';
 import { type BatchColumn, columnIndex } from '../../query/batch-columns.ts';
 import { ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
+import { behindNuls } from '../../query/json-bytes.ts';
 import { PACKED_FIELDS } from '../../query/packed-log.ts';
 import type { ColumnWriter } from './column-writer.ts';
 import type { ConvertedEvents } from './converted-events.ts';
@@ -34,7 +35,8 @@ export class ScannedEvents {
   }
 
   /** Does the same as `EventConverter.convert`. */
-  convert(bytes: Uint8Array, sourceId: (() => string) | null, events: ConvertedEvents): EventVerdict {
+  convert(given: Uint8Array, sourceId: (() => string) | null, events: ConvertedEvents): EventVerdict {
+    const bytes = given.subarray(behindNuls(given));
     if (bytes.length > LARGEST_EVENT_BYTES) {
       return rejected(tooLong(bytes.length));
     }

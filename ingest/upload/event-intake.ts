@@ -14,6 +14,8 @@ const APPEND_EVERY_MS = 250;
 const PART_BYTES = 64 * 1024;
 /** An intake yields to other work after so long, because it may not have to wait for its next chunks. */
 const TURN_MS = 10;
+/** NUL, and the bytes of a byte order mark. */
+const PASSED_OVER: readonly number[] = [0x00, 0xef, 0xbb, 0xbf];
 /** How often an input that waits for the store asks whether it may be read on. */
 const PENDING_POLL_MS = 20;
 
@@ -139,12 +141,12 @@ class Intake implements EventReceiver {
   }
 
   /**
-   * What splits the input from this part on: the first byte that is neither blank nor part of a byte order mark decides between an array
-   * and lines. Undefined where there has been none; the newlines of the part are counted then.
+   * What splits the input from this part on: the first byte that is neither blank, NUL nor part of a byte order mark decides between an
+   * array and lines. Undefined where there has been none; the newlines of the part are counted then.
    */
   splitterOf(part: Buffer): EventSplitter | undefined {
     if (this.#splitter === undefined) {
-      const first = part.find((byte) => !isBlank(byte) && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
+      const first = part.find((byte) => !isBlank(byte) && !PASSED_OVER.includes(byte));
       if (first === undefined) {
         this.newlines(newlinesIn(part));
         return undefined;

@@ -1,5 +1,6 @@
 import {
   BACKSLASH,
+  behindNuls,
   CARRIAGE_RETURN,
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -39,8 +40,8 @@ export interface EventSplitter {
 }
 
 /**
- * Splits lines, which end with LF or CRLF; the last one may end with neither. Blank lines are skipped. Usual events on whole lines are
- * converted where they stand.
+ * Splits lines, which end with LF or CRLF; the last one may end with neither. Blank lines are skipped, and NULs before a line, of any
+ * number. Usual events on whole lines are converted where they stand.
  */
 export class NdjsonSplitter implements EventSplitter {
   readonly #converter: LineConverter;
@@ -56,6 +57,7 @@ export class NdjsonSplitter implements EventSplitter {
         const before = this.#converter.eventCount;
         at = this.#converter.convertLines(chunk, at);
         receiver.converted(this.#converter.eventCount - before);
+        at = behindNuls(chunk, at);
       }
       const newline = chunk.indexOf(NEWLINE, at);
       if (newline < 0) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
+import { behindNuls, NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
 import { type LineBatch, MAX_BATCH_BYTES, wholeLines } from './line-batch.ts';
 
 /** How far a file that had or has the followed name was sent, as the state keeps it. */
@@ -126,8 +126,9 @@ export class FileGeneration {
    * end is a line, too.
    */
   async nextBatch(isLast = false): Promise<LineBatch | null> {
-    const [offset, linesBefore] = [this.#offset, this.#lines];
     if (this.#drained === this.#seen && !isLast) return null;
+    await this.#passNuls();
+    const [offset, linesBefore] = [this.#offset, this.#lines];
     const bytes = await this.#read(offset, Math.min(MAX_BATCH_BYTES, Math.max(0, this.#size - offset)));
     const found = wholeLines(bytes);
     if (found.length > 0) return this.#batch(found, offset + found.length, newlinesIn(found));
@@ -171,6 +172,20 @@ export class FileGeneration {
       length += bytesRead;
     }
     return buffer.subarray(0, length);
+  }
+
+  /**
+   * Passes NULs behind the offset, if anything comes after them: a hole, and no file that was made so long before it is written. They may
+   * be far more than a batch.
+   */
+  async #passNuls(): Promise<void> {
+    for (let at = this.#offset; ; ) {
+      const bytes = await this.#read(at, at === this.#offset ? 1 : SCAN_BYTES);
+      const nuls = behindNuls(bytes);
+      at += nuls;
+      if (nuls < bytes.length) this.#offset = at;
+      if (nuls < bytes.length || nuls === 0) return;
+    }
   }
 
   async #lookAtHead(): Promise<void> {

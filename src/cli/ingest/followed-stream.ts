@@ -1,4 +1,4 @@
-import { NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
+import { behindNuls, NEWLINE, newlinesIn } from '../../../query/json-bytes.ts';
 import { CommandFailed } from '../command.ts';
 import { type LineBatch, type LineSource, MAX_BATCH_BYTES, wholeLines } from './line-batch.ts';
 
@@ -12,6 +12,8 @@ export class FollowedStream implements LineSource {
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #hasWholeLine = false;
+  /** The bytes that wait end in the middle of a line. */
+  #isInLine = false;
   #isReading = false;
   #hasEnded = false;
   #fault: Error | null = null;
@@ -66,6 +68,20 @@ export class FollowedStream implements LineSource {
     // A read that is under way ends with the process.
   }
 
+  #add(bytes: Uint8Array): void {
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    this.#hasWholeLine ||= bytes.includes(NEWLINE);
+    this.#isInLine = bytes.length === 0 ? this.#isInLine : bytes.at(-1) !== NEWLINE;
+  }
+
+  /** Without the NULs that the line under way, or the one that begins in these bytes, begins with: they may be more than a line may have. */
+  #withoutNuls(bytes: Uint8Array): Uint8Array {
+    const rest = this.#isInLine ? bytes : bytes.subarray(behindNuls(bytes));
+    const lineStart = rest.lastIndexOf(NEWLINE) + 1;
+    return lineStart > 0 && behindNuls(rest, lineStart) === rest.length ? rest.subarray(0, lineStart) : rest;
+  }
+
   /** Reads on until enough whole lines wait to be sent. */
   #readOn(): void {
     if (this.#isReading || this.#hasEnded || (this.#hasWholeLine && this.#waitingBytes >= MAX_BATCH_BYTES)) return;
@@ -78,9 +94,7 @@ export class FollowedStream implements LineSource {
           this.#hasEnded = true;
           return;
         }
-        this.#waiting.push(read.value);
-        this.#waitingBytes += read.value.length;
-        this.#hasWholeLine ||= read.value.includes(NEWLINE);
+        this.#add(this.#withoutNuls(read.value));
         this.#readOn();
       },
       (error: Error) => {

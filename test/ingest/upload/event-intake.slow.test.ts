@@ -30,11 +30,22 @@ async function contentOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
+test('any number of NULs before a line is dropped before its length is counted', async () => {
+  const store = await newStore();
+  const nuls = Buffer.alloc(3 * 1024 * 1024);
+  const body = Buffer.concat([Buffer.from(`${event('a')}\n`), nuls, Buffer.from(`${event('b')}\nno event\n`), nuls]);
+  const report = await takeIn(store, body, 100_000);
+  expect(report).toMatchObject({ accepted: 2, rejected: [{ index: 2, line: 3 }] });
+  expect(await storedIds(store)).toEqual(['a', 'b']);
+});
+
 describe('events are taken in from', () => {
   test.each<[what: string, text: string]>([
     ['lines', `${event('a')}\n${event('b')}\n`],
     ['lines without a newline at the end', `${event('a')}\n${event('b')}`],
     ['lines of CRLF, with a byte order mark and blank lines', `\ufeff${event('a')}\r\n\r\n  \t\n${event('b')}\r\n\n`],
+    ['lines after NULs', `\0\0\0${event('a')}\n\0\0\ufeff${event('b')}\r\n\0\n\0 \n\0`],
+    ['an array after NULs', `\0\n\0\0[${event('a')},\0${event('b')}]`],
     ['an array', `[${event('a')},${event('b')}]`],
     ['an array over many lines', `\ufeff \n[\n  ${event('a').replaceAll(',', ',\n')}\n  ,\r\n ${event('b')}\n]\n`],
   ])('%s', async (_what, text) => {

@@ -61,6 +61,37 @@ async function sent(file: FollowedFile): Promise<string> {
 }
 
 describe('a file that is followed', () => {
+  /** A file that its writer goes on writing to at the offset where it was, although it was cut: what is before that is a hole. */
+  const writeBehindHole = (offset: number, text: string): void => {
+    truncateSync(path, offset);
+    appendFileSync(path, text);
+  };
+
+  test('and was copied and cut gives what comes behind the hole, which may be longer than any line', async () => {
+    writeFileSync(path, 'a\n');
+    const file = await follow();
+    expect(await sent(file)).toBe('a\n');
+    truncateSync(path, 0);
+    writeBehindHole(20 * 1024 * 1024, 'b\n');
+    expect(await sent(file)).toBe('b\n');
+    writeBehindHole(40 * 1024 * 1024, 'c\nd');
+    expect(await sent(file)).toBe('c\n');
+    expect(await file.position()).toBe(
+      `app.log was sent up to byte ${40 * 1024 * 1024 + 2} (line 2); the 1 bytes behind it are no whole line yet`,
+    );
+    expect(told).toEqual(['app.log was cut or written anew; going on from its beginning']);
+    expect(await sent(await follow())).toBe('');
+  });
+
+  test('and was made long before it is written gives its lines as they replace the NULs', async () => {
+    const first = `${'a'.repeat(300)}\n`;
+    writeFileSync(path, Buffer.concat([Buffer.from(first), Buffer.alloc(1000)]));
+    const file = await follow();
+    expect(await sent(file)).toBe(first);
+    writeFileSync(path, Buffer.concat([Buffer.from(`${first}b\n`), Buffer.alloc(998)]));
+    expect(await sent(file)).toBe('b\n');
+  });
+
   test('gives its lines, and those that are appended when they have their end', async () => {
     writeFileSync(path, 'a\nb\r\nc');
     const file = await follow();
