@@ -1,13 +1,16 @@
-import { Readable } from 'node:stream';
-import { createGunzip, createZstdDecompress, type ZstdDecompress } from 'node:zlib';
+import { createZstdDecompress } from 'node:zlib';
+import { ChunkReader, frame } from './compressed-frames.ts';
+import { gunzipped, wrongStart } from './gzip-members.ts';
 import { UnreadableInput } from './intake-report.ts';
 
 export type Encoding = 'identity' | 'gzip' | 'zstd';
 
+const DECODERS = { gzip: gunzipped, zstd: zstdDecompressed };
+
 /**
- * Decompresses a stream, including gzip with several members and zstd with several frames. The output has no limit here: `takeInEvents`
- * ends what is too long. Throws `UnreadableInput` (`corrupt_input`) where the data is damaged or cut off, and errors of the source as they
- * are.
+ * Decompresses a stream, including gzip with several members, padded or not, and zstd with several frames. The output has no limit here:
+ * `takeInEvents` ends what is too long. Throws `UnreadableInput` (`corrupt_input`) where the data is damaged or cut off, and errors of the
+ * source as they are.
  */
 export async function* decompressed(chunks: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<Uint8Array> {
   let sourceFailure: { readonly error: unknown } | undefined;
@@ -20,10 +23,13 @@ export async function* decompressed(chunks: AsyncIterable<Uint8Array>, encoding:
     }
   }
   try {
-    yield* decoded(watched(), encoding);
+    yield* encoding === 'identity' ? watched() : decoded(watched(), DECODERS[encoding]);
   } catch (error) {
     if (sourceFailure !== undefined) {
       throw sourceFailure.error;
+    }
+    if (error instanceof UnreadableInput) {
+      throw error;
     }
     throw new UnreadableInput('corrupt_input', `the ${encoding} data is damaged or cut off (${(error as Error).message})`, {
       cause: error,
@@ -31,27 +37,12 @@ export async function* decompressed(chunks: AsyncIterable<Uint8Array>, encoding:
   }
 }
 
-function decoded(chunks: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<Uint8Array> {
-  switch (encoding) {
-    case 'identity':
-      return chunks;
-    case 'gzip':
-      return gunzipped(chunks);
-    case 'zstd':
-      return zstdDecompressed(chunks);
-  }
-}
-
-async function* gunzipped(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  const source = Readable.from(chunks, { objectMode: false });
-  const decoder = createGunzip();
-  source.once('error', (error) => decoder.destroy(error));
-  source.pipe(decoder);
+async function* decoded(chunks: AsyncIterable<Uint8Array>, decoder: typeof zstdDecompressed): AsyncIterable<Uint8Array> {
+  const input = new ChunkReader(chunks);
   try {
-    yield* decoder as AsyncIterable<Buffer>;
+    yield* decoder(input);
   } finally {
-    source.destroy();
-    decoder.destroy();
+    await input.close();
   }
 }
 
@@ -59,84 +50,21 @@ async function* gunzipped(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint
  * Decompresses zstd with any number of frames, each with its own decoder. Node's decoder ends silently after the first frame if more data
  * follows in the same chunk, which would lose the rest of a file made by appending.
  */
-async function* zstdDecompressed(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  const input = new ChunkReader(chunks);
-  try {
-    do {
-      yield* frame(input);
-    } while (await input.hasMore());
-  } finally {
-    await input.close();
-  }
-}
-
-async function* frame(input: ChunkReader): AsyncIterable<Uint8Array> {
-  const decoder = createZstdDecompress();
-  const feeding = feed(decoder, input).catch((error: Error) => {
-    decoder.destroy(error);
-  });
-  try {
-    yield* decoder as AsyncIterable<Buffer>;
-    await feeding;
-  } finally {
-    decoder.destroy();
-  }
-}
-
-/** Writes input to the decoder up to the end of its frame, and puts the rest back. */
-async function feed(decoder: ZstdDecompress, input: ChunkReader): Promise<void> {
-  let given = 0;
-  for (let chunk = await input.next(); chunk !== undefined; chunk = await input.next()) {
-    given += chunk.length;
-    await written(decoder, chunk);
-    const unreadBytes = given - decoder.bytesWritten;
-    if (unreadBytes > 0) {
-      input.putBack(chunk.subarray(chunk.length - unreadBytes));
-      return;
+async function* zstdDecompressed(input: ChunkReader): AsyncIterable<Uint8Array> {
+  do {
+    const { position } = input;
+    const start = await input.takeUpTo(4);
+    input.putBack(start);
+    if (position > 0 && !beginsZstdFrame(start)) {
+      throw wrongStart('zstd', 'Unknown frame descriptor', position, 'behind a frame, where another one may follow');
     }
-  }
-  decoder.end();
+    yield* frame(input, createZstdDecompress());
+  } while (await input.hasMore());
 }
 
-function written(decoder: ZstdDecompress, chunk: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    decoder.write(chunk, (error) => (error ? reject(error) : resolve()));
-  });
-}
-
-/** An iterator of chunks, into which the last chunk can be put back. */
-class ChunkReader {
-  readonly #chunks: AsyncIterator<Uint8Array>;
-  #putBack: Uint8Array | undefined;
-
-  constructor(chunks: AsyncIterable<Uint8Array>) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
-  }
-
-  async next(): Promise<Uint8Array | undefined> {
-    const chunk = this.#putBack;
-    if (chunk !== undefined) {
-      this.#putBack = undefined;
-      return chunk;
-    }
-    for (;;) {
-      const { value, done } = await this.#chunks.next();
-      if (done === true || value.length > 0) {
-        return done === true ? undefined : value;
-      }
-    }
-  }
-
-  putBack(chunk: Uint8Array): void {
-    this.#putBack = chunk;
-  }
-
-  async hasMore(): Promise<boolean> {
-    this.#putBack ??= await this.next();
-    return this.#putBack !== undefined;
-  }
-
-  async close(): Promise<void> {
-    await this.#chunks.return?.();
-  }
+/** Whether bytes begin like a frame of zstd (RFC 8878). One that decoders skip, as pzstd writes first, has sixteen forms. */
+export function beginsZstdFrame(bytes: Uint8Array): boolean {
+  const [first = 0, ...others] = bytes.subarray(0, 4);
+  const isSkipped = (first & 0xf0) === 0x50 && String(others) === String([0x2a, 0x4d, 0x18]);
+  return isSkipped || (first === 0x28 && String(others) === String([0xb5, 0x2f, 0xfd]));
 }

@@ -2,21 +2,17 @@ import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type In
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Encoding } from '../../../ingest/upload/decompress.ts';
+import { beginsZstdFrame, type Encoding } from '../../../ingest/upload/decompress.ts';
 import type { IntakeReport } from '../../../ingest/upload/intake-report.ts';
 import { shownValue } from '../../../query/request/request-errors.ts';
 import { isWithoutTls, tlsFault } from '../../sinks/connections.ts';
 import { isRetriable, retryAfterMs } from '../../sinks/http-exchange.ts';
 import { CommandFailed } from '../command.ts';
 
-const MAGIC: readonly (readonly [Encoding, readonly number[]])[] = [
-  ['gzip', [0x1f, 0x8b]],
-  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
-];
-
 /** Detects a file's compression from its first bytes, with which no JSON begins. A file's name may be wrong, or there may be none. */
 export function detectEncoding(first: Uint8Array): Encoding {
-  return MAGIC.find(([, magic]) => magic.every((byte, index) => first[index] === byte))?.[0] ?? 'identity';
+  if (beginsZstdFrame(first)) return 'zstd';
+  return first[0] === 0x1f && first[1] === 0x8b ? 'gzip' : 'identity';
 }
 
 /** Reads the first four bytes of a stream, or fewer if it is shorter. `whole` is the complete stream, with these bytes. */

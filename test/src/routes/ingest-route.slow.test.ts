@@ -69,6 +69,16 @@ describe('POST /ingest/events', () => {
     expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
   });
 
+  test('names the position of bytes behind a gzip member, and how many events before them are stored', async () => {
+    const member = gzipSync(lines(2));
+    const padded = Buffer.concat([member, Buffer.alloc(5), Buffer.from('more')]);
+    const { status, body } = await ingest(app, padded, { 'content-encoding': 'gzip' });
+    expect([status, body.errorKey]).toEqual([400, 'request.malformed']);
+    expect(body.detail).toContain(`at byte ${member.length + 5} of the compressed data`);
+    expect(body.detail).toContain('before that 2 events were stored');
+    expect(await total()).toBe(2);
+  });
+
   test('refuses query parameters that it does not have', async () => {
     const init = { method: 'POST', body: lines(1), headers: { 'content-type': 'text/plain' } };
     const { status, body } = await ask(app, '/ingest/events?sources=file', init);

@@ -30,6 +30,9 @@ afterEach(async () => {
 
 const LINES = Array.from({ length: 500 }, (_, index) => eventLine({ logId: `e${index}` })).join('');
 
+/** As pzstd writes it: the size of the next frame. */
+const SKIPPABLE_FRAME = Buffer.from('502a4d180400000001000000', 'hex');
+
 function file(name: string, content: string | Uint8Array): string {
   const path = join(folder, name);
   writeFileSync(path, content);
@@ -61,6 +64,12 @@ describe('shieldlog ingest', () => {
     ['a file of lines', 'events.ndjson', LINES],
     ['a gzip file', 'events.ndjson.gz', gzipSync(LINES)],
     ['a zstd file', 'events.ndjson.zst', zstdCompressSync(LINES)],
+    ['a zstd file that begins with a frame to skip', 'events.zst', Buffer.concat([SKIPPABLE_FRAME, zstdCompressSync(LINES)])],
+    [
+      'a gzip file that is padded',
+      'events.gz',
+      Buffer.concat([gzipSync(LINES.slice(0, 1000)), Buffer.alloc(700), gzipSync(LINES.slice(1000))]),
+    ],
     ['a gzip file that does not say so', 'events', gzipSync(LINES)],
     ['a gzip file that says it is something else', 'events.ndjson', gzipSync(LINES)],
     ['lines in a file that says it is gzip', 'events.ndjson.gz', LINES],
