@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { behindNuls } from '../../query/json-bytes.ts';
 import { type DeadLetter, type EventBatch, memoryOfLetter, type SourceOffset } from '../../store/event-store.ts';
 import { ConvertedEvents } from './converted-events.ts';
 import { EventConverter } from './event-converter.ts';
@@ -39,7 +40,7 @@ export class BatchBuilder {
   /** A message of any kind moves the partition's source offset past it. The bytes are copied. `value` is null for a tombstone. */
   addKafkaMessage(topic: string, partition: number, offset: bigint, value: Uint8Array | null): EventVerdict {
     this.#moveTo(topic, partition, offset);
-    const verdict = value === null || value.length === 0 ? withoutValue(value) : this.#count(this.converter.convert(value, this.#sourceId));
+    const verdict = value === null || value.length === 0 ? withoutValue(value) : this.#convertMessage(value);
     if (verdict.kind === 'rejected') {
       const { reason, zoneId } = verdict;
       this.#addDeadLetter({ ...kept(value ?? NO_BYTES), reason, zoneId, source: 'kafka', topic, partition, offset });
@@ -50,6 +51,12 @@ export class BatchBuilder {
   /** Keeps the bytes of a batch of messages that cannot be decoded. The bytes are copied. */
   rejectKafkaBatch(topic: string, partition: number, offset: bigint, bytes: Uint8Array, reason: string): void {
     this.#addDeadLetter({ ...kept(bytes), isBatch: true, reason, zoneId: null, source: 'kafka', topic, partition, offset });
+  }
+
+  /** Agents send the lines of a log that was cut with the NULs before them. */
+  #convertMessage(value: Uint8Array): EventVerdict {
+    const event = value[0] === 0 ? value.subarray(behindNuls(value)) : value;
+    return this.#count(this.converter.convert(event, this.#sourceId));
   }
 
   /** An event that has no offset in a source. The bytes are copied. */

@@ -15,8 +15,15 @@ export type EventVerdict =
   | { readonly kind: 'expired' }
   | { readonly kind: 'rejected'; readonly reason: string; readonly zoneId: number | null };
 
-/** A longer one is a dead letter. */
+/** An event without a log of its own that is longer is a dead letter. So is one with a longer log, what is added to the log included. */
 export const LARGEST_EVENT_BYTES = 1024 * 1024;
+/**
+ * The bytes that an event with a log of its own may have beside it. In the native feed an event has its log of its own: where it came
+ * without one, the line has the event twice, and an id and names in a kibibyte.
+ */
+export const LARGEST_REST_BYTES = LARGEST_EVENT_BYTES + 1024;
+/** A line that is longer is no event in any case. */
+export const LARGEST_LINE_BYTES = LARGEST_EVENT_BYTES + LARGEST_REST_BYTES;
 
 /** An event may be this far ahead of the clock here. */
 export const CLOCK_TOLERANCE_MS = 10 * 60_000;
@@ -53,4 +60,14 @@ export function tooLong(sizeBytes: number): string {
 export function tooLongRepaired(sizeBytes: number, repairedBytes: number): string {
   const grown = `the event has ${sizeBytes} bytes, and ${repairedBytes} with U+FFFD for those that are no UTF-8`;
   return `${grown}: at most ${LARGEST_EVENT_BYTES} are allowed`;
+}
+
+/** The same for one with a log of its own. */
+export function tooLongLog(logBytes: number): string {
+  return `the log has ${logBytes} bytes, with the members that are no fields: at most ${LARGEST_EVENT_BYTES} are allowed`;
+}
+
+/** The same for what it has beside its log. */
+export function tooLongRest(restBytes: number): string {
+  return `the event has ${restBytes} bytes beside its log, with its logId: at most ${LARGEST_REST_BYTES} are allowed`;
 }

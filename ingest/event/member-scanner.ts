@@ -19,6 +19,8 @@ export class MemberScanner {
   /** The object's range in the bytes that were given, which differs from that in `text` where bytes were repaired. */
   sourceStart = 0;
   sourceEnd = 0;
+  /** The length of the event as it was given. */
+  sourceBytes = 0;
   readonly #skipper = new JsonSkipper();
   #length = 0;
   /** The members whose values had bytes that are no UTF-8; null where the whole event is UTF-8. */
@@ -30,7 +32,7 @@ export class MemberScanner {
     if (!this.#scan(bytes)) {
       return false;
     }
-    [this.sourceStart, this.sourceEnd] = [this.openAt, this.closeAt + 1];
+    [this.sourceStart, this.sourceEnd, this.sourceBytes] = [this.openAt, this.closeAt + 1, bytes.length];
     if (this.#skipper.sawNonAscii && !isUtf8(this.text.subarray(0, this.#length))) {
       this.#repair();
     }
@@ -45,7 +47,7 @@ export class MemberScanner {
     return this.#repaired !== null;
   }
 
-  /** The length of the event, in bytes of UTF-8. */
+  /** The length of the event, repaired. */
   get sizeBytes(): number {
     return this.#length;
   }

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { isBlank, newlinesIn } from '../../query/json-bytes.ts';
-import { LARGEST_EVENT_BYTES } from './event-verdict.ts';
+import { LARGEST_LINE_BYTES } from './event-verdict.ts';
 
 /** A dead letter keeps so much of a message that is longer than any event. */
 export const KEPT_START_BYTES = 64 * 1024;
@@ -51,7 +51,7 @@ export class PartialEvent {
     }
     this.#pieces.push(Uint8Array.from(piece));
     // A line of the greatest length may end in a carriage return, which is not of the event.
-    if (this.#length > LARGEST_EVENT_BYTES + 1) {
+    if (this.#length > LARGEST_LINE_BYTES + 1) {
       const begun = Buffer.concat(this.#pieces);
       this.#pieces = [];
       this.#long = { hash: createHash('sha256'), start: Uint8Array.from(textStart(begun, KEPT_START_BYTES)), newlines: 0, isBlank: true };

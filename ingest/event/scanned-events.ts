@@ -1,11 +1,21 @@
 import { parseAddress } from '../../query/address.ts';
 import { type BatchColumn, columnIndex } from '../../query/batch-columns.ts';
 import { ruleOf, TEXT_FIELDS } from '../../query/event-fields.ts';
-import { behindNuls } from '../../query/json-bytes.ts';
 import { PACKED_FIELDS } from '../../query/packed-log.ts';
 import type { ColumnWriter } from './column-writer.ts';
 import type { ConvertedEvents } from './converted-events.ts';
-import { allowedTimes, type EventRules, type EventVerdict, LARGEST_EVENT_BYTES, tooLong, tooLongRepaired } from './event-verdict.ts';
+import {
+  allowedTimes,
+  type EventRules,
+  type EventVerdict,
+  LARGEST_EVENT_BYTES,
+  LARGEST_LINE_BYTES,
+  LARGEST_REST_BYTES,
+  tooLong,
+  tooLongLog,
+  tooLongRepaired,
+  tooLongRest,
+} from './event-verdict.ts';
 import type { JsonMember } from './json-skipper.ts';
 import { digestId } from './log-id.ts';
 import { MemberScanner } from './member-scanner.ts';
@@ -35,18 +45,14 @@ export class ScannedEvents {
   }
 
   /** Does the same as `EventConverter.convert`. */
-  convert(given: Uint8Array, sourceId: (() => string) | null, events: ConvertedEvents): EventVerdict {
-    const bytes = given.subarray(behindNuls(given));
-    if (bytes.length > LARGEST_EVENT_BYTES) {
+  convert(bytes: Uint8Array, sourceId: (() => string) | null, events: ConvertedEvents): EventVerdict {
+    if (bytes.length > LARGEST_LINE_BYTES) {
       return rejected(tooLong(bytes.length));
     }
     const scanner = this.#scanner;
     const event = this.#event;
     if (!scanner.scan(bytes)) {
       return rejected(scanner.reason());
-    }
-    if (scanner.sizeBytes > LARGEST_EVENT_BYTES) {
-      return rejected(tooLongRepaired(bytes.length, scanner.sizeBytes));
     }
     const now = this.#rules.now();
     const times = allowedTimes(this.#rules, now);
@@ -63,8 +69,13 @@ export class ScannedEvents {
     const derivedLogId = event.fields.has('logId')
       ? null
       : (sourceId?.() ?? digestId(bytes.subarray(scanner.sourceStart, scanner.sourceEnd)));
+    const log = canonicalLog(scanner, event);
+    const tooMuch = sizeFault(scanner, event, derivedLogId, log.length);
+    if (tooMuch !== null) {
+      return rejected(tooMuch, event.zoneId);
+    }
     writeFields(scanner, event, derivedLogId, events.fields);
-    packLog(canonicalLog(scanner, event), packedValues(scanner, event), events.logs);
+    packLog(log, packedValues(scanner, event), events.logs);
     events.count += 1;
     return scanner.isRepaired ? REPAIRED : ACCEPTED;
   }
@@ -72,6 +83,33 @@ export class ScannedEvents {
 
 function rejected(reason: string, zoneId: number | null = null): EventVerdict {
   return { kind: 'rejected', reason, zoneId };
+}
+
+/**
+ * The reason for which an event is too long, null where it is not. The rest beside a log is counted as the native feed writes it: the line
+ * that comes out is never longer than what was allowed to come in.
+ */
+function sizeFault(scanner: MemberScanner, event: WireEvent, derivedLogId: string | null, logBytes: number): string | null {
+  const { sizeBytes } = scanner;
+  const log = event.fields.get('log');
+  if (log === undefined) {
+    const isTooLong = sizeBytes > LARGEST_EVENT_BYTES;
+    return isTooLong ? (scanner.isRepaired ? tooLongRepaired(scanner.sourceBytes, sizeBytes) : tooLong(sizeBytes)) : null;
+  }
+  if (logBytes > LARGEST_EVENT_BYTES) {
+    return tooLongLog(logBytes);
+  }
+  const restBytes = sizeBytes - (log.valueEnd - log.valueStart) + grownBytes(event, derivedLogId);
+  return restBytes > LARGEST_REST_BYTES ? tooLongRest(restBytes) : null;
+}
+
+/** By how many bytes the native feed writes members longer than they came: texts never, whose escapes it writes in their shortest form. */
+function grownBytes({ fields, timestampMs }: WireEvent, derivedLogId: string | null): number {
+  const id = derivedLogId === null ? 0 : '"logId":"",'.length + Buffer.byteLength(derivedLogId);
+  const time = fields.get('timestamp')!;
+  const asn = fields.get('asn');
+  const quotes = asn === undefined || asn.kind === 'string' ? 0 : 2;
+  return id + quotes + Math.max(0, String(timestampMs).length - (time.valueEnd - time.valueStart));
 }
 
 /** The text fields, each with what its rule makes of it and the column that it is stored in; a url has two columns. */

@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES } from '../../ingest/event/event-verdict.ts';
+import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
 import { KEPT_START_BYTES } from '../../ingest/event/partial-event.ts';
 import { MAX_REJECTED } from '../../ingest/upload/event-intake.ts';
@@ -51,7 +51,8 @@ const INGEST_SCHEMAS = {
       log: { type: ['object', 'null'], description: 'The request as it was. Without one the whole event is the log' },
     },
     description:
-      `Members with other names belong to the log. At most ${shownBytes(LARGEST_EVENT_BYTES)}, and not more than ` +
+      `Members with other names belong to the log. At most ${shownBytes(LARGEST_EVENT_BYTES)}, with a log as much in there and ` +
+      `${shownBytes(LARGEST_REST_BYTES)} beside it, and not more than ` +
       `${CLOCK_TOLERANCE_MS / 60_000} minutes in the future`,
   },
   IntakeReport: exactly({

@@ -1,7 +1,7 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
 import { MAX_PENDING_BYTES } from '../../ingest/event/append-window.ts';
-import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES } from '../../ingest/event/event-verdict.ts';
+import { CLOCK_TOLERANCE_MS, LARGEST_EVENT_BYTES, LARGEST_REST_BYTES } from '../../ingest/event/event-verdict.ts';
 import { MAX_NESTING } from '../../ingest/event/json-skipper.ts';
 import { LONGEST_LOG_ID_BYTES } from '../../ingest/event/log-id.ts';
 import { KafkaTokenError, KafkaTokens, MAX_ANSWER_BYTES, TOKEN_DEADLINE_MS } from '../../ingest/kafka/kafka-token.ts';
@@ -70,6 +70,14 @@ async function unpacked(size: number): Promise<string> {
 
 describeLimits('Ingest', import.meta.filename, {
   'bytes of an event': { is: bytes(LARGEST_EVENT_BYTES), ask: (size) => verdictOn(ofBytes(size)) },
+  'bytes of the log of an event, with the members that are no fields': {
+    is: bytes(LARGEST_EVENT_BYTES),
+    ask: (size) => verdictOn(event({ log: { a: 'x'.repeat(size - 8) } })),
+  },
+  'bytes of an event beside its log, with its `logId`': {
+    is: bytes(LARGEST_REST_BYTES),
+    ask: (size) => verdictOn(event({ logId: 'a', log: {}, ua: 'x'.repeat(size - event({ logId: 'a', log: {}, ua: '' }).length + 2) })),
+  },
   'bytes of a dead letter that is kept whole': {
     is: bytes(LARGEST_EVENT_BYTES),
     ask: async (size) => {

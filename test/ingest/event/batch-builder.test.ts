@@ -27,6 +27,14 @@ test('a Kafka message of any kind moves its partition behind it', () => {
   ]);
 });
 
+test('NULs before the event of a Kafka message are dropped, and a message of nothing else is none', () => {
+  const builder = new BatchBuilder(RULES);
+  const nuls = Buffer.alloc(2_000_000);
+  expect(builder.addKafkaMessage('a', 0, 10n, Buffer.concat([nuls, Buffer.from(rawEvent())]))).toEqual({ kind: 'accepted' });
+  expect(builder.addKafkaMessage('a', 0, 11n, Buffer.alloc(3))).toMatchObject({ kind: 'rejected' });
+  expect(builder.take().deadLetters).toMatchObject([{ bytes: new Uint8Array(3), offset: 11n }]);
+});
+
 test('after a batch was taken the next one begins with nothing', () => {
   const builder = new BatchBuilder(RULES);
   builder.addKafkaMessage('a', 0, 10n, Buffer.from(rawEvent()));

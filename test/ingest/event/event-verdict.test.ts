@@ -10,14 +10,40 @@ function verdictOn(event: string | Uint8Array) {
   return new BatchBuilder(RULES).addEvent('http', typeof event === 'string' ? Buffer.from(event) : event);
 }
 
-const ofBytes = (bytes: number) => rawEvent({ ua: 'x'.repeat(bytes - rawEvent({ ua: '' }).length) });
+/** An event of that length without a log of its own, and one with that much in its log and beside it. */
+const ofBytes = (bytes: number, more: object = {}) => {
+  const event = { log: undefined, ...more };
+  return rawEvent({ ...event, ua: 'x'.repeat(bytes - rawEvent({ ...event, ua: '' }).length) });
+};
+const withLogOf = (logBytes: number, restBytes: number, more: object = {}) => {
+  const log = '{}'.length;
+  return ofBytes(restBytes + log, { log: {}, ...more }).replace('"log":{}', () => `"log":{"a":"${'x'.repeat(logBytes - 8)}"}`);
+};
+const REST = MIB + 1024;
 const notUtf8 = (inside: string) => Buffer.from(rawEvent({ log: { a: '@' } }).replace('@', inside), 'latin1');
-const largerWhenRepaired = Buffer.from(rawEvent({ ua: '' }).replace('""', `"${'\xff'.repeat(400_000)}"`), 'latin1');
+const largerWhenRepaired = Buffer.from(rawEvent({ ua: '', log: undefined }).replace('""', `"${'\xff'.repeat(400_000)}"`), 'latin1');
 const nested = (levels: number) => rawEventWith(`"log":{"a":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}`);
 
 describe('an event is rejected, naming the field, its value and what is allowed:', () => {
   test.each<[what: string, event: string | Uint8Array, reason: RegExp]>([
     ['larger than 1 MiB', ofBytes(MIB + 1), /^the event has 1048577 bytes: at most 1048576 are allowed$/],
+    [
+      'a log larger than 1 MiB',
+      withLogOf(MIB + 1, 100),
+      /^the log has 1048577 bytes, with the members that are no fields: at most 1048576 /,
+    ],
+    [
+      'a log larger than 1 MiB with the members that are added to it',
+      withLogOf(MIB, 200, { more: 1 }),
+      /^the log has 1048585 bytes, with the members that are no fields: at most/,
+    ],
+    ['larger than 1 MiB and 1 KiB beside its log', withLogOf(20, REST + 1), /^the event has 1049601 bytes beside its log, .* 1049600 are/],
+    [
+      'as large with the logId that it gets',
+      withLogOf(20, REST - 42, { logId: undefined }),
+      /^the event has 1049601 bytes beside its log, with its logId: at most 1049600 are allowed$/,
+    ],
+    ['longer than any line', Buffer.alloc(2 * MIB + 1025, 'x'), /^the event has 2098177 bytes: at most 1048576 are/],
     ['nothing', '', /not JSON: it ends in the middle, after 0 bytes/],
     ['not UTF-8 outside of a string', Buffer.from('{\xff}', 'latin1'), /^the event is not UTF-8 at byte 1: outside of a string nothing/],
     ['U+FFFD outside of a string', '{\ufffd}', /not JSON: unexpected "\ufffd}" at byte 1$/],
@@ -142,6 +168,9 @@ describe('an event is rejected, naming the field, its value and what is allowed:
 describe('an event is accepted at the very edge of a rule:', () => {
   test.each<[what: string, event: string]>([
     ['1 MiB', ofBytes(MIB)],
+    ['1 MiB in its log, and as much and a kibibyte beside it', withLogOf(MIB, REST)],
+    ['the same with the logId that it gets', withLogOf(MIB, REST - 43, { logId: undefined })],
+    ['1 MiB in its log with what is added to it', withLogOf(MIB - 9, 200, { more: 1 })],
     ['1000 levels', nested(1000)],
     ['the largest zone', rawEvent({ shieldZoneId: 2 ** 31 - 1 })],
     ['the smallest zone', rawEvent({ shieldZoneId: -(2 ** 31) })],

@@ -45,7 +45,7 @@ describe('events are taken in from', () => {
     ['lines without a newline at the end', `${event('a')}\n${event('b')}`],
     ['lines of CRLF, with a byte order mark and blank lines', `\ufeff${event('a')}\r\n\r\n  \t\n${event('b')}\r\n\n`],
     ['lines after NULs', `\0\0\0${event('a')}\n\0\0\ufeff${event('b')}\r\n\0\n\0 \n\0`],
-    ['an array after NULs', `\0\n\0\0[${event('a')},\0${event('b')}]`],
+    ['an array after NULs', `\0\n\0\0[${event('a')},${event('b')}]`],
     ['an array', `[${event('a')},${event('b')}]`],
     ['an array over many lines', `\ufeff \n[\n  ${event('a').replaceAll(',', ',\n')}\n  ,\r\n ${event('b')}\n]\n`],
   ])('%s', async (_what, text) => {
