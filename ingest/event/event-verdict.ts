@@ -8,12 +8,12 @@ export interface EventRules {
 /**
  * The outcome of one event. An accepted one is `isRepaired` where bytes in its texts were no UTF-8. An expired one is only counted: it is
  * neither stored nor kept as a dead letter. A rejected one becomes a dead letter: `reason` names the member, its value and what is allowed.
- * `zoneId` is the zone that the event would have; it is null if none could be read, and then no zone can ever get the event.
+ * `isJson` is false where it is no JSON object. `zoneId` is the zone that the event would have; it is null if none could be read, and then no zone can ever get the event.
  */
 export type EventVerdict =
   | { readonly kind: 'accepted'; readonly isRepaired?: true }
   | { readonly kind: 'expired' }
-  | { readonly kind: 'rejected'; readonly reason: string; readonly zoneId: number | null };
+  | { readonly kind: 'rejected'; readonly reason: string; readonly zoneId: number | null; readonly isJson?: false };
 
 /** An event without a log of its own that is longer is a dead letter. So is one with a longer log, what is added to the log included. */
 export const LARGEST_EVENT_BYTES = 1024 * 1024;

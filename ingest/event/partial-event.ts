@@ -39,6 +39,15 @@ export class PartialEvent {
     return this.#length === 0;
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Only the start is kept. */
+  get isLong(): boolean {
+    return this.#long !== undefined;
+  }
+
   /** Copies the piece, or hashes it. */
   add(piece: Uint8Array): void {
     if (piece.length === 0) {

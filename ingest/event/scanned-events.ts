@@ -52,7 +52,7 @@ export class ScannedEvents {
     const scanner = this.#scanner;
     const event = this.#event;
     if (!scanner.scan(bytes)) {
-      return rejected(scanner.reason());
+      return { kind: 'rejected', reason: scanner.reason(), zoneId: null, isJson: false };
     }
     const now = this.#rules.now();
     const times = allowedTimes(this.#rules, now);

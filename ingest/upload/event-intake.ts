@@ -3,10 +3,11 @@ import { isBlank, newlinesIn, OPEN_BRACKET } from '../../query/json-bytes.ts';
 import type { EventBatch, EventStore } from '../../store/event-store.ts';
 import { AppendWindow, MAX_PENDING_BYTES } from '../event/append-window.ts';
 import { BatchBuilder, MAX_BATCH_BYTES } from '../event/batch-builder.ts';
-import { tooLong } from '../event/event-verdict.ts';
+import { type EventVerdict, tooLong } from '../event/event-verdict.ts';
 import type { LongPiece } from '../event/partial-event.ts';
 import { type EventReceiver, type EventSplitter, JsonArraySplitter, NdjsonSplitter } from './event-splitters.ts';
 import { IntakeError, type IntakeReport, MAX_REJECTED_LISTED, type RejectedEvent, UnreadableInput } from './intake-report.ts';
+import { JsonTextSplitter } from './json-text-splitter.ts';
 
 /** How often a batch that is not full is appended, so that events of a slow input are searchable before its end. */
 const APPEND_EVERY_MS = 250;
@@ -38,6 +39,8 @@ export interface IntakeOptions {
   readonly retentionMs: number;
   /** Every line is an event, also where the first byte of the input is a bracket. Default: a bracket begins an array. */
   readonly areLines?: boolean;
+  /** Where it has not lines alone: objects may go over several lines, and arrays follow one another. Default: in a file. */
+  readonly isJson?: boolean;
   /** The maximum length of the input, decompressed. Default: no limit. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
@@ -48,7 +51,7 @@ export interface IntakeOptions {
 }
 
 /**
- * Stores the events of decompressed NDJSON or of one JSON array, in bounded memory. Resolves when all accepted events are durable and
+ * Stores the events of decompressed NDJSON, of one JSON array or of JSON texts, in bounded memory. Resolves when all accepted events are durable and
  * searchable. Rejects with IntakeError where the input breaks off or cannot be read further, after the events before are stored; with the
  * store's error where an append failed; with the error of `admit`; or with the signal's reason.
  */
@@ -145,13 +148,17 @@ class Intake implements EventReceiver {
    * array and lines. Undefined where there has been none; the newlines of the part are counted then.
    */
   splitterOf(part: Buffer): EventSplitter | undefined {
+    const { areLines, isJson, source } = this.#options;
+    if (areLines !== true && (isJson ?? source === 'file')) {
+      this.#splitter ??= new JsonTextSplitter(this.#builder.converter);
+    }
     if (this.#splitter === undefined) {
       const first = part.find((byte) => !isBlank(byte) && !PASSED_OVER.includes(byte));
       if (first === undefined) {
         this.newlines(newlinesIn(part));
         return undefined;
       }
-      const isArray = first === OPEN_BRACKET && this.#options.areLines !== true;
+      const isArray = first === OPEN_BRACKET && areLines !== true;
       this.#splitter = isArray ? new JsonArraySplitter() : new NdjsonSplitter(this.#builder.converter);
     }
     return this.#splitter;
@@ -169,7 +176,19 @@ class Intake implements EventReceiver {
   }
 
   event(bytes: Uint8Array): void {
+    this.#take(bytes, this.#builder.tryEvent(bytes));
+  }
+
+  tryEvent(bytes: Uint8Array): boolean {
     const verdict = this.#builder.tryEvent(bytes);
+    if (verdict.kind === 'rejected' && verdict.isJson === false) {
+      return false;
+    }
+    this.#take(bytes, verdict);
+    return true;
+  }
+
+  #take(bytes: Uint8Array, verdict: EventVerdict): void {
     if (verdict.kind === 'accepted') {
       this.#accept(1);
       if (verdict.isRepaired === true) this.#repaired++;

@@ -19,6 +19,8 @@ import { UnreadableInput } from './intake-report.ts';
 /** Receives the parts of an input from a splitter, in their order. */
 export interface EventReceiver {
   event(bytes: Uint8Array): void;
+  /** Takes the event as well, unless its bytes are no JSON: then it returns false, and nothing is noted. */
+  tryEvent(bytes: Uint8Array): boolean;
   /** Takes a piece that is too long for an event. `reason` is present where something else is wrong with it. */
   tooLong(piece: LongPiece, reason?: string): void;
   /** Counts usual events that are converted already, a line each. */
@@ -64,29 +66,30 @@ export class NdjsonSplitter implements EventSplitter {
         this.#partial.add(chunk.subarray(at));
         return;
       }
-      this.#line(this.#partial.finish(chunk.subarray(at, newline)), receiver);
+      takeLine(this.#partial.finish(chunk.subarray(at, newline)), receiver);
       at = newline + 1;
     }
   }
 
   end(receiver: EventReceiver): void {
-    this.#line(this.#partial.finish(new Uint8Array(0)), receiver);
+    takeLine(this.#partial.finish(new Uint8Array(0)), receiver);
   }
+}
 
-  #line(line: Uint8Array | LongPiece, receiver: EventReceiver): void {
-    if (line instanceof LongPiece) {
-      if (!line.isBlank) {
-        receiver.tooLong(line);
-      }
-      receiver.newlines(1);
-      return;
-    }
-    const text = line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
-    if (text[0] === OPEN_BRACE || !text.every(isBlank)) {
-      receiver.event(text);
+/** Takes a line of lines, without its newline, unless it is blank. */
+export function takeLine(line: Uint8Array | LongPiece, receiver: EventReceiver): void {
+  if (line instanceof LongPiece) {
+    if (!line.isBlank) {
+      receiver.tooLong(line);
     }
     receiver.newlines(1);
+    return;
   }
+  const text = line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
+  if (text[0] === OPEN_BRACE || !text.every(isBlank)) {
+    receiver.event(text);
+  }
+  receiver.newlines(1);
 }
 
 /** Splits the elements of one JSON array. It follows only strings and brackets; the receiver decides whether an element is an event. */
@@ -122,7 +125,7 @@ export class JsonArraySplitter implements EventSplitter {
     const whole = this.#partial.finish(new Uint8Array(0));
     if (this.#position !== 'after') {
       // An element that was cut off becomes part of this error, not a dead letter.
-      throw new UnreadableInput('unclosed_array', `the input ends inside a JSON array, in element ${this.#elements}: "]" is missing`);
+      throw unclosedArray(this.#elements);
     }
     const reason = 'these bytes come after the end of the JSON array: nothing is allowed there';
     if (whole instanceof LongPiece) {
@@ -178,26 +181,36 @@ export class JsonArraySplitter implements EventSplitter {
   }
 
   #element(bytes: Uint8Array | LongPiece, moreFollow: boolean, receiver: EventReceiver): void {
-    if (bytes instanceof LongPiece) {
-      this.#position = moreFollow ? 'inside' : 'after';
-      this.#elements++;
-      receiver.tooLong(bytes);
-      receiver.newlines(bytes.newlines);
-      return;
-    }
-    const element = trimmed(bytes);
-    const start = element.byteOffset - bytes.byteOffset;
-    receiver.newlines(newlinesIn(bytes.subarray(0, start)));
     this.#position = moreFollow ? 'inside' : 'after';
-    if (element.length > 0) {
+    if (takeElement(bytes, moreFollow || this.#elements > 0, receiver)) {
       this.#elements++;
-      receiver.event(element);
-    } else if (moreFollow || this.#elements > 0) {
-      this.#elements++;
-      receiver.stray(element, 'there is nothing before a comma or between a comma and "]": a JSON object is required');
     }
-    receiver.newlines(newlinesIn(bytes.subarray(start)));
   }
+}
+
+/** The error where the input ends inside an array, whose last element has this index. */
+export function unclosedArray(elements: number): UnreadableInput {
+  return new UnreadableInput('unclosed_array', `the input ends inside a JSON array, in element ${elements}: "]" is missing`);
+}
+
+/** Takes the bytes of an element, with the blanks around it. False where there is none and none is needed: the array is empty. */
+export function takeElement(bytes: Uint8Array | LongPiece, isNeeded: boolean, receiver: EventReceiver): boolean {
+  if (bytes instanceof LongPiece) {
+    receiver.tooLong(bytes);
+    receiver.newlines(bytes.newlines);
+    return true;
+  }
+  const element = trimmed(bytes);
+  const start = element.byteOffset - bytes.byteOffset;
+  receiver.newlines(newlinesIn(bytes.subarray(0, start)));
+  const isThere = element.length > 0;
+  if (isThere) {
+    receiver.event(element);
+  } else if (isNeeded) {
+    receiver.stray(element, 'there is nothing before a comma or between a comma and "]": a JSON object is required');
+  }
+  receiver.newlines(newlinesIn(bytes.subarray(start)));
+  return isThere || isNeeded;
 }
 
 function trimmed(bytes: Uint8Array): Uint8Array {

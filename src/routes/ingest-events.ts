@@ -50,6 +50,11 @@ function queryOf(query: unknown): { readonly source: 'http' | 'file'; readonly a
   return { source, areLines: form === 'lines' };
 }
 
+/** The media type of the body; null where the request names none. */
+function bodyTypeOf(header: string | undefined): string | null {
+  return header === undefined ? null : requireBodyType(header, (type) => isJsonType(type) || isLineType(type), BODY_TYPES);
+}
+
 function asIntakeProblem(error: unknown): unknown {
   if (!(error instanceof IntakeError)) return asStoreProblem(error);
   const detail = `${error.message}; sending everything again stores nothing twice`;
@@ -79,9 +84,7 @@ export async function ingestEventsRoutes(
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 
   const validateHeaders = async (request: FastifyRequest): Promise<void> => {
-    if (request.headers['content-type'] !== undefined) {
-      requireBodyType(request.headers['content-type'], (type) => isJsonType(type) || isLineType(type), BODY_TYPES);
-    }
+    bodyTypeOf(request.headers['content-type']);
     encodingOf(request.headers['content-encoding']);
     queryOf(request.query);
     negotiateAnswer(request.headers.accept, ['application/json']);
@@ -107,6 +110,7 @@ export async function ingestEventsRoutes(
         now,
         retentionMs,
         areLines,
+        isJson: source === 'file' || isJsonType(bodyTypeOf(request.headers['content-type']) ?? ''),
         maxBytes: maxBytes,
         signal,
         ...(admit === undefined ? {} : { admit }),

@@ -14,8 +14,8 @@ import { detectEncoding, firstBytesOf, UploadFailed, uploadEvents } from './uplo
 
 const HELP = `Usage: shieldlog ingest FILE|-… [flags]
 
-Sends the events in each FILE (or standard input) to a running shieldlog, one after the other: NDJSON or one JSON array, plain, gzip or
-zstd. Sending the same file again stores nothing twice, and says how many events were stored already.
+Sends the events in each FILE (or standard input) to a running shieldlog, one after the other: lines, arrays, or objects over
+several lines, plain, gzip or zstd. Sending the same file again stores nothing twice, and says how many events were stored already.
 A rejected event is named with its line, that of the decompressed file. A file that cannot be read or is refused keeps none of the others
 from being sent.
 

@@ -81,9 +81,9 @@ const open = {
     httpsRequest(url, { method: 'POST', headers, agent: new HttpsAgent({ keepAlive: true }) }),
 };
 
-function headersOf({ accessKey, encoding }: Upload): Record<string, string> {
+function headersOf({ accessKey, encoding, areLines }: Upload): Record<string, string> {
   return {
-    'content-type': 'application/x-ndjson',
+    'content-type': areLines === true ? 'application/x-ndjson' : 'application/json',
     accept: 'application/json',
     ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
     ...(accessKey === null ? {} : { accesskey: accessKey }),

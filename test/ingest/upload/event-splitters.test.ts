@@ -34,6 +34,10 @@ describe('however an input is cut into chunks, the same events come out:', () =>
     const splitter = splitterOf(pieces);
     const receiver: EventReceiver = {
       event: (piece) => pieces.push(Buffer.from(piece).toString()),
+      tryEvent: (piece) => {
+        pieces.push(Buffer.from(piece).toString());
+        return true;
+      },
       converted: () => {},
       stray: (piece, reason) => pieces.push(`${Buffer.from(piece).toString()} ${reason}`),
       tooLong: ({ sizeBytes }) => pieces.push(`${sizeBytes} bytes`),

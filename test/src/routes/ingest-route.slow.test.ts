@@ -79,6 +79,26 @@ describe('POST /ingest/events', () => {
     expect(await total()).toBe(2);
   });
 
+  const texts = `${asArray(lines(2))}\n${JSON.stringify(JSON.parse(eventLine({ logId: 'over lines' })), null, 2)}\n[${eventLine({ logId: 'z' }).trim()}]`;
+
+  test.each([
+    ['application/json', ''],
+    ['application/vnd.events+json', ''],
+    ['application/x-ndjson', '?source=file'],
+  ])('takes arrays behind one another and objects over lines as %s%s', async (type, query) => {
+    const init = { method: 'POST', body: `${texts}\n{"cut":[\n${eventLine({ logId: 'last' })}`, headers: { 'content-type': type } };
+    const { body } = await ask(app, `/ingest/events${query}`, init);
+    expect(body).toMatchObject({ accepted: 5, rejectedCount: 1, rejected: [{ index: 4 }] });
+    expect(await total()).toBe(5);
+  });
+
+  test('takes an object a line as NDJSON, and where lines are asked for', async () => {
+    const pretty = '{\n"shieldZoneId":7\n}\n';
+    expect((await ingest(app, pretty)).body.rejectedCount).toBe(3);
+    const init = { method: 'POST', body: pretty, headers: { 'content-type': 'application/json' } };
+    expect((await ask(app, '/ingest/events?source=file&form=lines', init)).body.rejectedCount).toBe(3);
+  });
+
   test('refuses query parameters that it does not have', async () => {
     const init = { method: 'POST', body: lines(1), headers: { 'content-type': 'text/plain' } };
     const { status, body } = await ask(app, '/ingest/events?sources=file', init);

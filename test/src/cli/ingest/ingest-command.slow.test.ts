@@ -49,6 +49,22 @@ const ingestCli = (args: readonly string[], input?: Uint8Array | string) =>
 const total = async (): Promise<number> => (await search(app, lastHour(), { accesskey: KEY })).body.total;
 
 describe('shieldlog ingest', () => {
+  test('sends objects over several lines and arrays behind one another, from a file and from standard input', async () => {
+    const pretty = LINES.trim()
+      .split('\n')
+      .map((line) => JSON.stringify(JSON.parse(line), null, 2))
+      .join('\n');
+    const arrays = `[${LINES.trim().replaceAll('\n', ',\n')}]`.repeat(2);
+    expect(await ingestCli([file('pretty.json', pretty)])).toMatchObject({
+      stdout: expect.stringMatching(/^accepted 500 .*rejected 0\n$/),
+    });
+    expect(await ingestCli([file('arrays.json', arrays)])).toMatchObject({
+      stdout: expect.stringMatching(/^accepted 1000 .*rejected 0\n$/),
+    });
+    expect(await ingestCli(['-'], pretty)).toMatchObject({ stdout: expect.stringMatching(/^accepted 500 .*rejected 0\n$/) });
+    expect(await total()).toBe(500);
+  });
+
   test('says how many events had bytes that are no UTF-8', async () => {
     const path = file('raw.ndjson', Buffer.from(eventLine({ logId: 'raw', url: '/caf\xe9' }), 'latin1'));
     expect(await ingestCli([path])).toMatchObject({

@@ -1,0 +1,307 @@
+import {
+  behindNuls,
+  CARRIAGE_RETURN,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  isBlank,
+  NEWLINE,
+  newlinesIn,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+} from '../../query/json-bytes.ts';
+import { LARGEST_LINE_BYTES } from '../event/event-verdict.ts';
+import { LongPiece, PartialEvent } from '../event/partial-event.ts';
+import { BracketTracker } from './bracket-tracker.ts';
+import { type EventReceiver, type EventSplitter, type LineConverter, takeElement, takeLine, unclosedArray } from './event-splitters.ts';
+
+const NOTHING = new Uint8Array(0);
+const LINE_END = Buffer.from([NEWLINE]);
+
+/**
+ * Where the bytes that come next are: on a line of their own; in an object that goes over lines; behind one, on the line of its end; in the
+ * rest of such a line, which is no JSON; in an array.
+ */
+type Place = 'line' | 'object' | 'behind object' | 'rest' | 'array';
+
+/**
+ * Splits JSON texts: lines as `NdjsonSplitter` does, objects that go over several lines, and the elements of arrays, in any order. A line
+ * that is an event by itself is looked at no further, so brackets are followed only on unusual ones. A line that begins with a bracket where
+ * JSON allows none, or behind more than any event has, begins another text: what came before it is one faulty event, up to the first line
+ * in it that begins with a bracket. The splitter goes on there, so that a line that is cut off spoils no other.
+ */
+export class JsonTextSplitter implements EventSplitter {
+  readonly #converter: LineConverter;
+  readonly #partial = new PartialEvent();
+  readonly #brackets = new BracketTracker();
+  #place: Place = 'line';
+  /** The line under way has only had blanks so far. */
+  #isLineBlank = true;
+  /** An object or array goes on with a new line. */
+  #isLineStart = false;
+  /** Where in the partial text the first line begins that may be a text of its own. */
+  #restartAt: number | null = null;
+  /** The number of arrays, and of elements of the last one. */
+  #arrays = 0;
+  #elements = 0;
+  #hasTexts = false;
+
+  constructor(converter: LineConverter) {
+    this.#converter = converter;
+  }
+
+  push(chunk: Buffer, receiver: EventReceiver): void {
+    for (let at = 0; at < chunk.length; ) {
+      at = this.#step(chunk, at, receiver);
+    }
+  }
+
+  end(receiver: EventReceiver): void {
+    for (;;) {
+      switch (this.#place) {
+        case 'line':
+          if (this.#partial.isEmpty) return;
+          this.#line(this.#partial.finish(NOTHING), receiver);
+          break;
+        case 'behind object':
+        case 'rest':
+          this.#take(this.#partial.finish(NOTHING), receiver);
+          break;
+        case 'array':
+          // The input is one array that was cut off, as an upload is that ends too early.
+          if (this.#arrays === 1 && !this.#hasTexts) throw unclosedArray(this.#elements);
+          if (this.#partial.isEmpty) return;
+          this.#giveUp(receiver);
+          break;
+        case 'object':
+          this.#giveUp(receiver);
+          break;
+      }
+    }
+  }
+
+  /** Returns the index from which on the chunk is still to be split. */
+  #step(chunk: Buffer, at: number, receiver: EventReceiver): number {
+    switch (this.#place) {
+      case 'line':
+        return this.#stepLine(chunk, at, receiver);
+      case 'object':
+        return this.#stepObject(chunk, at, receiver);
+      case 'behind object':
+        return this.#stepBehindObject(chunk, at, receiver);
+      case 'rest':
+        return this.#stepRest(chunk, at, receiver);
+      case 'array':
+        return this.#stepArray(chunk, at, receiver);
+    }
+  }
+
+  #stepLine(chunk: Buffer, from: number, receiver: EventReceiver): number {
+    let at = from;
+    if (this.#partial.isEmpty) {
+      const before = this.#converter.eventCount;
+      at = this.#converter.convertLines(chunk, at);
+      const converted = this.#converter.eventCount - before;
+      this.#hasTexts ||= converted > 0;
+      receiver.converted(converted);
+      at = behindNuls(chunk, at);
+    }
+    if (this.#isLineBlank) {
+      const first = indexBehindBlanks(chunk, at);
+      if (chunk[first] === OPEN_BRACKET) {
+        this.#partial.finish(NOTHING);
+        this.#beginArray();
+        return first + 1;
+      }
+      this.#isLineBlank = first === chunk.length;
+    }
+    const newline = chunk.indexOf(NEWLINE, at);
+    if (newline < 0) {
+      this.#partial.add(chunk.subarray(at));
+      return chunk.length;
+    }
+    this.#line(this.#partial.finish(chunk.subarray(at, newline)), receiver);
+    return newline + 1;
+  }
+
+  #line(line: Uint8Array | LongPiece, receiver: EventReceiver): void {
+    this.#isLineBlank = true;
+    if (line instanceof LongPiece || line[indexBehindBlanks(line, 0)] !== OPEN_BRACE) {
+      takeLine(line, receiver);
+    } else if (receiver.tryEvent(withoutReturn(line))) {
+      receiver.newlines(1);
+    } else {
+      this.#place = 'object';
+      this.#isLineStart = false;
+      this.push(Buffer.concat([line, LINE_END]), receiver);
+      return;
+    }
+    this.#hasTexts = true;
+  }
+
+  #stepObject(chunk: Buffer, from: number, receiver: EventReceiver): number {
+    const at = this.#isLineStart ? behindNuls(chunk, from) : from;
+    if (at === chunk.length || this.#endsBefore(chunk, at, receiver)) return at;
+    const end = lineEnd(chunk, at);
+    for (let index = at; index < end; index++) {
+      this.#brackets.step(chunk[index]!);
+      if (this.#brackets.isOutside && isClosing(chunk[index]!)) {
+        this.#partial.add(chunk.subarray(at, index + 1));
+        this.#place = 'behind object';
+        return index + 1;
+      }
+    }
+    this.#partial.add(chunk.subarray(at, end));
+    this.#isLineStart = chunk[end - 1] === NEWLINE;
+    return end;
+  }
+
+  /** Another text may begin behind an object; anything else makes one faulty event of it, up to the end of the line. */
+  #stepBehindObject(chunk: Buffer, at: number, receiver: EventReceiver): number {
+    let next = at;
+    while (isBlank(chunk[next]) && chunk[next] !== NEWLINE) next++;
+    const byte = chunk[next];
+    if (byte === NEWLINE || isOpening(byte)) {
+      this.#take(this.#partial.finish(chunk.subarray(at, next)), receiver);
+      return next;
+    }
+    this.#partial.add(chunk.subarray(at, next));
+    if (byte !== undefined) this.#place = 'rest';
+    return next;
+  }
+
+  #stepRest(chunk: Buffer, at: number, receiver: EventReceiver): number {
+    const newline = chunk.indexOf(NEWLINE, at);
+    if (newline < 0) {
+      this.#partial.add(chunk.subarray(at));
+      return chunk.length;
+    }
+    this.#take(this.#partial.finish(chunk.subarray(at, newline)), receiver);
+    return newline;
+  }
+
+  #stepArray(chunk: Buffer, from: number, receiver: EventReceiver): number {
+    const at = this.#isLineStart ? behindNuls(chunk, from) : from;
+    if (this.#partial.isEmpty) {
+      let start = at;
+      while (isBlank(chunk[start])) start++;
+      if (start > at) {
+        receiver.newlines(newlinesIn(chunk.subarray(at, start)));
+        return start;
+      }
+    }
+    if (at === chunk.length || this.#endsBefore(chunk, at, receiver)) return at;
+    const end = lineEnd(chunk, at);
+    for (let index = at; index < end; index++) {
+      const byte = chunk[index]!;
+      if (this.#brackets.isOutside && (byte === COMMA || byte === CLOSE_BRACKET)) {
+        this.#element(this.#partial.finish(chunk.subarray(at, index)), byte === COMMA, receiver);
+        return index + 1;
+      }
+      this.#brackets.step(byte);
+    }
+    this.#partial.add(chunk.subarray(at, end));
+    this.#isLineStart = chunk[end - 1] === NEWLINE;
+    return end;
+  }
+
+  /** Whether the text ends before what comes next, because that begins another one or would make it too long. */
+  #endsBefore(chunk: Buffer, at: number, receiver: EventReceiver): boolean {
+    const beginsLine = this.#isLineStart && isOpening(chunk[at]) && !this.#partial.isEmpty;
+    this.#isLineStart = false;
+    if (beginsLine && this.#place === 'array' && this.#brackets.isOutside) {
+      // A comma is missing: nothing says that the array goes on.
+      this.#element(this.#partial.finish(NOTHING), false, receiver);
+      return true;
+    }
+    const isFull = this.#restartAt !== null && this.#partial.length + lineEnd(chunk, at) - at > LARGEST_LINE_BYTES;
+    if (isFull || (beginsLine && (this.#partial.isLong || !this.#brackets.mayOpen))) {
+      this.#giveUp(receiver);
+      return true;
+    }
+    if (beginsLine) {
+      this.#restartAt ??= this.#partial.length;
+      this.#brackets.noteLine();
+    }
+    return false;
+  }
+
+  /** Takes the text so far for a faulty event, up to the first line that may be a text of its own, and goes on there. */
+  #giveUp(receiver: EventReceiver): void {
+    const restartAt = this.#restartAt;
+    const whole = this.#partial.finish(NOTHING);
+    const inArray = this.#place === 'array';
+    const faulty = whole instanceof LongPiece || restartAt === null ? whole : whole.subarray(0, restartAt);
+    this.#take(faulty, receiver);
+    if (inArray) {
+      [this.#place, this.#isLineStart] = ['array', true];
+      this.#elements++;
+    }
+    if (!(whole instanceof LongPiece) && restartAt !== null) {
+      this.push(Buffer.from(whole.buffer, whole.byteOffset + restartAt, whole.length - restartAt), receiver);
+    }
+  }
+
+  /** Takes a whole text, and goes on on a line. */
+  #take(text: Uint8Array | LongPiece, receiver: EventReceiver): void {
+    if (text instanceof LongPiece) {
+      receiver.tooLong(text);
+      receiver.newlines(text.newlines);
+    } else {
+      receiver.event(withoutLineEnd(text));
+      receiver.newlines(newlinesIn(text));
+    }
+    this.#hasTexts = true;
+    this.#goOnWithLine();
+  }
+
+  #beginArray(): void {
+    this.#arrays++;
+    this.#elements = 0;
+    [this.#place, this.#isLineStart] = ['array', false];
+  }
+
+  #element(bytes: Uint8Array | LongPiece, moreFollow: boolean, receiver: EventReceiver): void {
+    if (takeElement(bytes, moreFollow || this.#elements > 0, receiver)) this.#elements++;
+    this.#goOnWithLine();
+    if (moreFollow) {
+      this.#place = 'array';
+    } else {
+      this.#hasTexts = true;
+    }
+  }
+
+  #goOnWithLine(): void {
+    this.#place = 'line';
+    this.#isLineBlank = true;
+    this.#isLineStart = false;
+    this.#restartAt = null;
+    this.#brackets.reset();
+  }
+}
+
+const isOpening = (byte: number | undefined): boolean => byte === OPEN_BRACE || byte === OPEN_BRACKET;
+const isClosing = (byte: number): boolean => byte === CLOSE_BRACE || byte === CLOSE_BRACKET;
+
+/** The index behind the newline of the line under way, or behind the chunk. */
+function lineEnd(chunk: Buffer, at: number): number {
+  const newline = chunk.indexOf(NEWLINE, at);
+  return newline < 0 ? chunk.length : newline + 1;
+}
+
+/** Behind blanks of a line and bytes of a byte order mark. */
+function indexBehindBlanks(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while ((isBlank(bytes[at]) && bytes[at] !== NEWLINE) || isOfMark(bytes[at])) at++;
+  return at;
+}
+
+const isOfMark = (byte: number | undefined): boolean => byte === 0xef || byte === 0xbb || byte === 0xbf;
+
+function withoutReturn(line: Uint8Array): Uint8Array {
+  return line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
+}
+
+function withoutLineEnd(text: Uint8Array): Uint8Array {
+  return withoutReturn(text.at(-1) === NEWLINE ? text.subarray(0, -1) : text);
+}
