@@ -26,7 +26,7 @@ type Place = 'line' | 'object' | 'behind object' | 'rest' | 'array';
 
 /**
  * Splits JSON texts: lines as `NdjsonSplitter` does, objects that go over several lines, and the elements of arrays, in any order. A line
- * that is an event by itself is looked at no further, so brackets are followed only on unusual ones. A line that begins with a bracket where
+ * that is an event by itself is looked at no further: brackets are followed on unusual ones. A line that begins with a bracket where
  * JSON allows none, or behind more than any event has, begins another text: what came before it is one faulty event, up to the first line
  * in it that begins with a bracket. The splitter goes on there, so that a line that is cut off spoils no other.
  */

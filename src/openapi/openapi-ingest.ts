@@ -251,7 +251,12 @@ export const INGEST_GROUP = {
           `${shownCount(MAX_REJECTED)} events that are rejected, or longer than INGEST_MAX_MB (${INGEST_MAX}) decompressed, is refused ` +
           'there; what came before stays.',
         parameters: [
-          { name: 'source', in: 'query', description: 'For the metrics', schema: { enum: ['http', 'file'], default: 'http' } },
+          {
+            name: 'source',
+            in: 'query',
+            description: 'For the metrics. What comes from a `file` is read as JSON, too, whatever the type says',
+            schema: { enum: ['http', 'file'], default: 'http' },
+          },
           {
             name: 'form',
             in: 'query',
@@ -260,7 +265,9 @@ export const INGEST_GROUP = {
           },
         ],
         requestBody: {
-          description: 'One event a line, or one JSON array: the first byte tells, whatever the type says. The type may be left out',
+          description:
+            'One event a line, or one JSON array: the first byte tells, whatever the type says. The type may be left out. As JSON an ' +
+            'event may go over several lines, and events and arrays may follow one another',
           content: {
             ...content(LINE_TYPES, ref('Event'), LINES),
             ...content(JSON_TYPES, { anyOf: [{ type: 'array', items: ref('Event') }, ref('Event')] }, ARRAY),

@@ -75,7 +75,7 @@ export class FollowedStream implements LineSource {
     this.#isInLine = bytes.length === 0 ? this.#isInLine : bytes.at(-1) !== NEWLINE;
   }
 
-  /** Without the NULs that the line under way, or the one that begins in these bytes, begins with: they may be more than a line may have. */
+  /** Without the NULs that the line under way, or one that begins in these bytes, begins with: they may be more than a line may have. */
   #withoutNuls(bytes: Uint8Array): Uint8Array {
     const rest = this.#isInLine ? bytes : bytes.subarray(behindNuls(bytes));
     const lineStart = rest.lastIndexOf(NEWLINE) + 1;

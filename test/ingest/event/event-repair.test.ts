@@ -65,20 +65,20 @@ test('a field that is wrong by itself is named as before, and the dead letter ke
 });
 
 describe('a logId with a byte that is no UTF-8 counts as absent, so that two do not become one:', () => {
-  const [one, other] = ['x\xff', 'x\xfe'].map((id) => latin1(rawEvent({ logId: id })));
+  const [one, other] = [latin1(rawEvent({ logId: 'x\xff' })), latin1(rawEvent({ logId: 'x\xfe' }))];
   const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex').slice(0, 32);
 
   test('over HTTP it is derived of the bytes that came, without the blanks around them', () => {
     const builder = new BatchBuilder(RULES);
-    for (const bytes of [one!, Buffer.concat([Buffer.from(' '), other!, Buffer.from('\r')])]) {
+    for (const bytes of [one, Buffer.concat([Buffer.from(' '), other, Buffer.from('\r')])]) {
       expect(builder.addEvent('http', bytes)).toEqual(REPAIRED);
     }
-    expect(loadedEvents(builder.take()).map(({ logId }) => logId)).toEqual([digestOf(one!), digestOf(other!)]);
+    expect(loadedEvents(builder.take()).map(({ logId }) => logId)).toEqual([digestOf(one), digestOf(other)]);
   });
 
   test('from Kafka it is of the offset', () => {
     const builder = new BatchBuilder(RULES);
-    expect(builder.addKafkaMessage('t', 0, 5n, one!)).toEqual(REPAIRED);
+    expect(builder.addKafkaMessage('t', 0, 5n, one)).toEqual(REPAIRED);
     expect(loadedEvents(builder.take())).toMatchObject([{ logId: 't-0-5' }]);
   });
 

@@ -79,7 +79,8 @@ describe('POST /ingest/events', () => {
     expect(await total()).toBe(2);
   });
 
-  const texts = `${asArray(lines(2))}\n${JSON.stringify(JSON.parse(eventLine({ logId: 'over lines' })), null, 2)}\n[${eventLine({ logId: 'z' }).trim()}]`;
+  const overLines = JSON.stringify(JSON.parse(eventLine({ logId: 'over lines' })), null, 2);
+  const texts = `${asArray(lines(2))}\n${overLines}\n[${eventLine({ logId: 'z' }).trim()}]`;
 
   test.each([
     ['application/json', ''],
