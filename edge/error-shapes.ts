@@ -118,7 +118,8 @@ export const ERROR_SHAPES = {
     schema: exactly({ error: TEXT, message: TEXT, code: TEXT }),
     // @libsql/client reads the body only where the type is exactly this, without parameters.
     contentType: 'application/json',
-    body: ({ status, key, message }) => ({ error: titleOf(status), message, code: pipelineCode(key) }),
+    // @libsql/client shows `message`, the client in Go `error`.
+    body: ({ key, message }) => ({ error: message, message, code: pipelineCode(key) }),
   },
 } as const satisfies Readonly<Record<string, Shape>>;
 

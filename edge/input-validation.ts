@@ -12,11 +12,14 @@ function takes(bodyTypes: readonly string[], type: string): boolean {
 
 /**
  * Returns the media type of a body in lower case and without parameters. Throws EdgeError 415 unless it is one of `bodyTypes`, its charset,
- * if named, is UTF-8, and it is not compressed.
+ * if named, is UTF-8, and it is not compressed. A body without a type is refused, too, unless `untypedIs` says what it is.
  */
-export function requireBodyType(headers: Readonly<Record<string, unknown>>, bodyTypes: readonly string[]): string {
+export function requireBodyType(
+  headers: Readonly<Record<string, unknown>>,
+  { bodyTypes, untypedIs }: { readonly bodyTypes: readonly string[]; readonly untypedIs: string | null },
+): string {
   const given = headers['content-type'];
-  const header = typeof given === 'string' ? given : '';
+  const header = typeof given === 'string' ? given : (untypedIs ?? '');
   const { type, parameters } = contentType.parse(header);
   const refuse = (message: string): EdgeError => new EdgeError(415, 'body.unsupported_type', message, { field: 'Content-Type' });
   if (!contentType.isTypeValid(type) || !takes(bodyTypes, type)) {

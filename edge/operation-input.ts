@@ -124,7 +124,7 @@ const compileSchema: FastifySchemaCompiler<FastifySchema> = ({ schema }) => {
 async function validateHeaders(request: FastifyRequest): Promise<void> {
   const { operation } = request.routeOptions.config;
   if (operation === undefined) return;
-  if (operation.body !== null) requireBodyType(request.headers, operation.bodyTypes);
+  if (operation.body !== null) requireBodyType(request.headers, operation);
 }
 
 async function prepare(request: FastifyRequest): Promise<void> {

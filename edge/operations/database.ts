@@ -97,6 +97,8 @@ export const DATABASE: OperationGroup = {
       params: {},
       body: PIPELINE_INPUT,
       bodyLimitBytes: LARGE_BODY_BYTES,
+      // Clients in Go and Rust send no type.
+      untypedIs: 'application/json',
       answer: PIPELINE,
       errors: {
         401: { key: 'TOKEN_MISSING', message: 'an access token is required: Authorization: Bearer <token>' },

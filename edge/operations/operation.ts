@@ -77,6 +77,8 @@ export interface Operation {
   readonly bodyLimitBytes: number;
   /** Media types taken, in lower case; `application/*+json` stands for every type with that ending. Empty where no body is taken. */
   readonly bodyTypes: readonly string[];
+  /** The media type of a body that comes without one; null: such a body is refused. */
+  readonly untypedIs: string | null;
   /** The status of its answer when all goes well. */
   readonly status: number;
   /** The media type of that answer. */
@@ -116,6 +118,7 @@ type Optional =
   | 'body'
   | 'bodyLimitBytes'
   | 'bodyTypes'
+  | 'untypedIs'
   | 'status'
   | 'answerType'
   | 'errors'
@@ -146,6 +149,7 @@ export function defineOperation({ params, answer, errorStatuses, example, ...row
     query: queryOf({}),
     bodyLimitBytes: body === null ? 0 : SMALL_BODY_BYTES,
     bodyTypes: body === null ? [] : JSON_BODY,
+    untypedIs: null,
     answerType: 'application/json',
     deadlines: DEADLINES,
     ...row,

@@ -126,8 +126,7 @@ export async function proxy(app: FastifyInstance, options: ProxyOptions): Promis
 
   function forward(operation: Operation, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const target = upstreamOf(operation);
-    const body =
-      request.sentBody === null ? {} : { body: request.sentBody, contentType: requireBodyType(request.headers, operation.bodyTypes) };
+    const body = request.sentBody === null ? {} : { body: request.sentBody, contentType: requireBodyType(request.headers, operation) };
     const url = upstreamUrl(target, fillPath(operation.path, request.params as Record<string, unknown>));
     const call = beginCall(reply.raw, operation.deadlines.headersMs);
     const send = (): FastifyReply =>

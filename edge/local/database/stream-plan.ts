@@ -1,25 +1,30 @@
 /** A value of the database. 64-bit integers are bigint, so that none loses digits. */
 export type SqlValue = null | bigint | number | string | Uint8Array;
 
-/** JSON has no infinity, but readers take a number too large for a double as one. `-0` would become `0`. */
-function floatText(value: number): string {
-  if (value === Number.POSITIVE_INFINITY) return '1e999';
-  if (value === Number.NEGATIVE_INFINITY) return '-1e999';
-  return Object.is(value, -0) ? '-0.0' : String(value);
+/** JSON has no infinity, so it becomes the text that SQLite's CAST makes of it. `-0` would become `0`. */
+function floatJson(value: number): string {
+  if (!Number.isFinite(value)) return `{"type":"text","value":"${value > 0 ? 'Inf' : '-Inf'}"}`;
+  return `{"type":"float","value":${Object.is(value, -0) ? '-0.0' : value}}`;
 }
 
-/** A value as JSON text of the protocol. Blobs are base64 with padding. */
+/** The client in Go reads a padded blob as NULL. */
+function base64Of({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  const padded = Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+  return padded.slice(0, Math.ceil((byteLength * 4) / 3));
+}
+
+/** A value as JSON text of the protocol. Blobs are base64 without padding. */
 export function valueJson(value: SqlValue): string {
   if (value === null) return '{"type":"null"}';
   switch (typeof value) {
     case 'bigint':
       return `{"type":"integer","value":"${value}"}`;
     case 'number':
-      return `{"type":"float","value":${floatText(value)}}`;
+      return floatJson(value);
     case 'string':
       return `{"type":"text","value":${JSON.stringify(value)}}`;
     default:
-      return `{"type":"blob","base64":"${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')}"}`;
+      return `{"type":"blob","base64":"${base64Of(value)}"}`;
   }
 }
 

