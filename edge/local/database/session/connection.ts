@@ -73,6 +73,13 @@ interface ConnectionOptions extends OpenRequest {
   readonly onTransaction: (isOpen: boolean) => void;
 }
 
+/** The changed rows since the connection was opened, those of the last statement, and the last rowid. */
+export interface Counters {
+  readonly total: bigint;
+  readonly last: bigint;
+  readonly rowid: bigint;
+}
+
 /** A row as node:sqlite gives it with `returnArrays`. */
 export type Row = readonly SQLOutputValue[];
 
@@ -87,8 +94,7 @@ export interface Connection {
   followTransaction(): void;
   /** How long the open transaction has been; null where none is. */
   transactionMs(): number | null;
-  /** The changed rows since the connection was opened, those of the last statement, and the last rowid. */
-  counters(): { readonly total: bigint; readonly last: bigint; readonly rowid: bigint };
+  counters(): Counters;
   /** Runs `work` so that all of its changes are kept or, when it throws, none, inside or outside of a transaction. */
   atomically<T>(work: () => T): T;
 }

@@ -25,6 +25,11 @@ function isEngineError(error: unknown): error is EngineError {
   return error instanceof Error && (error as Partial<EngineError>).code === 'ERR_SQLITE_ERROR';
 }
 
+/** node:sqlite itself refuses what the engine would take, or fails. */
+function isDriverError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && /^ERR_/.test((error as NodeJS.ErrnoException).code ?? '');
+}
+
 /** node:sqlite reports this for a text that is empty or holds only comments. */
 function isNoStatement(error: unknown): boolean {
   return error instanceof TypeError && (error as NodeJS.ErrnoException).code === 'ERR_INVALID_ARG_VALUE';
@@ -46,7 +51,10 @@ function engineError(error: unknown, denial: Denial | null): unknown {
   if (error instanceof StatementError) return error;
   if (denial !== null) return deniedError(denial, error);
   if (isNoStatement(error)) return new StatementError('SQL_NO_STATEMENT', 'the SQL text holds no statement', { cause: error });
-  if (!isEngineError(error)) return error;
+  if (!isEngineError(error)) {
+    if (!isDriverError(error)) return error;
+    return new StatementError('SQLITE_MISUSE', `the statement cannot be run here: ${cut(error.message, SHOWN_LENGTH)}`, { cause: error });
+  }
   const { errcode, message } = error;
   // The message may repeat a name of the statement, which may have megabytes.
   const shownMessage = cut(message, SHOWN_LENGTH);
@@ -96,6 +104,8 @@ function prepareFirst(connection: Connection, sql: string, purpose: Purpose): Pr
   guard.enter(purpose);
   try {
     const statement = db.prepare(sql);
+    // node:sqlite would refuse `:a` beside `@a`, and arguments come with the whole name.
+    statement.setAllowBareNamedParameters(false);
     const own = statement.sourceSQL;
     return { statement, sql: own, rest: sql.slice(own.length), effects: effectsOf(own, guard.effects()) };
   } catch (error) {

@@ -2,11 +2,12 @@ import type { StatementColumnMetadata } from 'node:sqlite';
 import { shown } from '../../../shown-value.ts';
 import { type SqlValue, StatementError, type StatementPlan, valueJson } from '../stream-plan.ts';
 import type { Connection, Row } from './connection.ts';
+import { watchInsertedRowid } from './inserted-rowid.ts';
 import { type PreparedStatement, prepareOnly, thrownFor } from './prepare-statement.ts';
 
 /**
  * The parameters of one statement, numbered by SQLite's rules (https://sqlite.org/lang_expr.html#varparam): element n is the name of
- * parameter n+1 as written (`:a`, `@a`, `$a`, `?7`), null for `?` and for unused numbers. node:sqlite does not tell them.
+ * parameter n+1 as written (`:a`, `@a`, `$a`, `#a`, `?7`), null for `?` and for unused numbers. node:sqlite does not tell them.
  */
 export function sqlParameters(sql: string): readonly (string | null)[] {
   const names: (string | null)[] = [];
@@ -17,7 +18,7 @@ export function sqlParameters(sql: string): readonly (string | null)[] {
   for (const [token] of sql.matchAll(TOKEN)) {
     if (token === '?') add(names.length + 1, null);
     else if (token.startsWith('?')) add(Number(token.slice(1)), token);
-    else if (/^[:@$]/.test(token) && !names.includes(token)) add(names.length + 1, token);
+    else if (/^[:@#$]/.test(token) && !names.includes(token)) add(names.length + 1, token);
   }
   return names;
 }
@@ -35,8 +36,7 @@ const TOKEN = new RegExp(
     /\[[^\]]*\]/,
     /[A-Za-z_0-9\u0080-\uffff][A-Za-z_0-9$\u0080-\uffff]*/,
     /\?\d*/,
-    /[:@][A-Za-z_0-9$\u0080-\uffff]+/,
-    /\$[A-Za-z_0-9$\u0080-\uffff]+(?:::[A-Za-z_0-9$\u0080-\uffff]+)*(?:\([^\s)]*\))?/,
+    /[:@#$](?:::)*[A-Za-z_0-9$\u0080-\uffff](?:[A-Za-z_0-9$\u0080-\uffff]|::)*(?:\([^ \t\n\v\f\r)]*\))?/,
   ]
     .map(({ source }) => source)
     .join('|'),
@@ -62,9 +62,11 @@ function byPosition(names: Names, args: readonly SqlValue[]): readonly SqlValue[
   throw new StatementError('ARGS_INVALID', `${args.length} arguments are given; ${parametersOf(names)}`);
 }
 
+/** A name without its prefix stands for all parameters of that name which are not given with it. */
 function byName(names: Names, given: StatementPlan['namedArgs']): readonly SqlValue[] {
   const values: (SqlValue | undefined)[] = names.map(() => undefined);
-  for (const { name, value } of given) {
+  const bareFirst = given.toSorted((one, other) => Number(names.includes(one.name)) - Number(names.includes(other.name)));
+  for (const { name, value } of bareFirst) {
     const found = names.flatMap((own, index) => (own !== null && (own === name || own.slice(1) === name) ? [index] : []));
     if (found.length === 0) throw new StatementError('ARGS_INVALID', `no parameter is named ${shown(name)}; ${parametersOf(names)}`);
     for (const index of found) values[index] = value;
@@ -181,15 +183,17 @@ export function executeStatement(connection: Connection, plan: StatementPlan, bu
     Buffer.byteLength(columns) + RESULT_BYTES,
     'the statement was not run: the names of its columns would make the answer larger than is allowed',
   );
+  const bound = bindArguments(prepared.sql, plan);
   const before = connection.counters();
-  const rows = runPrepared(connection, prepared, bindArguments(prepared.sql, plan), plan.wantRows, budget);
+  const insertedRowid = watchInsertedRowid(connection, prepared, before);
+  const rows = runPrepared(connection, prepared, bound, plan.wantRows, budget);
   const after = connection.counters();
-  const { inserts, changesRows } = prepared.effects;
+  const { changesRows } = prepared.effects;
   const changed = after.total !== before.total;
-  const rowid = inserts && changed ? `"${after.rowid}"` : 'null';
+  const rowid = insertedRowid(after);
   return (
     `{"cols":${columns},"rows":[${rows.join(',')}],` +
-    `"affected_row_count":${changesRows && changed ? after.last : 0},"last_insert_rowid":${rowid},` +
+    `"affected_row_count":${changesRows && changed ? after.last : 0},"last_insert_rowid":${rowid === null ? 'null' : `"${rowid}"`},` +
     `"rows_read":${rows.length},"rows_written":${after.total - before.total},` +
     `"query_duration_ms":${(performance.now() - startedAt).toFixed(3)}}`
   );

@@ -108,9 +108,20 @@ export interface Denial {
   readonly what: string;
 }
 
-/** The effects of a prepared statement itself, not of triggers. */
+export interface TableName {
+  /** `main` or `temp`. */
+  readonly schema: string;
+  readonly table: string;
+}
+
+/** The effects of a prepared statement itself, not of triggers unless it says so. */
 export interface StatementEffects {
-  readonly inserts: boolean;
+  /** The table or view into which it inserts rows; null where it inserts none. */
+  readonly insertsInto: TableName | null;
+  /** It updates rows of that table instead, where they are there already. */
+  readonly isUpsert: boolean;
+  /** Its triggers delete rows. */
+  readonly triggersDelete: boolean;
   /** It inserts, updates or deletes rows of tables. */
   readonly changesRows: boolean;
   /** It changes the database's file, in rows or otherwise. */
@@ -149,7 +160,14 @@ const READING: ReadonlySet<number> = new Set([
 
 const CHANGING_ROWS: ReadonlySet<number> = new Set([constants.SQLITE_INSERT, constants.SQLITE_UPDATE, constants.SQLITE_DELETE]);
 
-const NO_EFFECTS: StatementEffects = { inserts: false, changesRows: false, writes: false, ofTransaction: false };
+const NO_EFFECTS: StatementEffects = {
+  insertsInto: null,
+  isUpsert: false,
+  triggersDelete: false,
+  changesRows: false,
+  writes: false,
+  ofTransaction: false,
+};
 
 const MODULES: ReadonlySet<string> = new Set(['fts3', 'fts4', 'fts4aux', 'fts5', 'fts5vocab', 'geopoly', 'rtree', 'rtree_i32']);
 const FUNCTIONS_OUTSIDE: ReadonlySet<string> = new Set(['load_extension', 'fts3_tokenizer']);
@@ -185,6 +203,15 @@ function isOfConnection(code: number, first: string | null, database: string | n
   return database === 'temp' || (code === constants.SQLITE_PRAGMA && first?.toLowerCase() !== 'optimize');
 }
 
+/** Adds whether a statement inserts into a table, and updates its rows instead. */
+function withTarget(effects: StatementEffects, code: number, { schema, table }: TableName): StatementEffects {
+  const { insertsInto } = effects;
+  if (code === constants.SQLITE_INSERT) return { ...effects, insertsInto: { schema, table } };
+  // Actions of foreign keys are asked for as if they were the statement's own, but are on other tables.
+  const isOfTarget = insertsInto !== null && table === insertsInto.table && schema === insertsInto.schema;
+  return code === constants.SQLITE_UPDATE && isOfTarget ? { ...effects, isUpsert: true } : effects;
+}
+
 /** Makes the guard of a Read Only or a Full Access connection. */
 export function makeStatementGuard({ readOnly }: { readonly readOnly: boolean }): StatementGuard {
   let phase: 'prepare' | 'describe' | 'run' = 'run';
@@ -195,8 +222,9 @@ export function makeStatementGuard({ readOnly }: { readonly readOnly: boolean })
   function noteEffect(code: number, first: string | null, database: string | null, by: string | null): void {
     if (isOfConnection(code, first, database)) keeps = true;
     if (database !== 'temp') effects = { ...effects, writes: true };
+    if (by !== null && code === constants.SQLITE_DELETE) effects = { ...effects, triggersDelete: true };
     if (by !== null || SCHEMA_TABLES.has(first ?? '')) return;
-    if (code === constants.SQLITE_INSERT) effects = { ...effects, inserts: true };
+    effects = withTarget(effects, code, { schema: database ?? 'main', table: first ?? '' });
     if (CHANGING_ROWS.has(code)) effects = { ...effects, changesRows: true };
   }
 

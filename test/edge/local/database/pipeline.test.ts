@@ -110,6 +110,12 @@ describe('a pipeline', () => {
     ['named ones by position', 'SELECT :a, :b, :a', { args: ['x', 'y'] }, ['x', 'y', 'x']],
     ['numbered ones', 'SELECT ?2, ?1', { args: ['x', 'y'] }, ['y', 'x']],
     ['numbered ones by name', 'SELECT ?2, ?1', { named_args: ['?1', '2'] }, ['2', '?1']],
+    ['two of one name by position', 'SELECT :a, @a, $a', { args: ['x', 'y', 'z'] }, ['x', 'y', 'z']],
+    ['two of one name by their own', 'SELECT :a, @a', { named_args: ['@a', ':a'] }, [':a', '@a']],
+    ['two of one name by the bare one', 'SELECT :a, @a', { named_args: ['a'] }, ['a', 'a']],
+    ['two of one name, where one has its own', 'SELECT :a, @a', { named_args: ['@a', 'a'] }, ['a', '@a']],
+    ['names as long as SQLite reads them', 'SELECT :a(b), @a::b, $a::b(:c), #a, :::a', { args: [...'vwxyz'] }, [...'vwxyz']],
+    ['a name beside a number', 'SELECT :1, ?1, ?, @1', { args: ['x', 'y', 'z'] }, ['x', 'x', 'y', 'z']],
     ['mixed ones', 'SELECT ?, :a, ?, ?2', { args: ['x', 'y', 'z'] }, ['x', 'y', 'z', 'y']],
     [
       'none inside of strings, names and comments',
