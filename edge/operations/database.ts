@@ -100,6 +100,7 @@ export const DATABASE: OperationGroup = {
       // Clients in Go and Rust send no type.
       untypedIs: 'application/json',
       answer: PIPELINE,
+      addressMember: 'base_url',
       errors: {
         401: { key: 'TOKEN_MISSING', message: 'an access token is required: Authorization: Bearer <token>' },
         403: { key: 'SQLITE_READONLY', message: 'the token is Read Only: nothing was written' },

@@ -83,6 +83,8 @@ export interface Operation {
   readonly status: number;
   /** The media type of that answer. */
   readonly answerType: string;
+  /** The member of its answers that may name an address of the upstream, and is answered as null; null: there is none. */
+  readonly addressMember: string | null;
   /** The schemas of all its answers by status, errors included; null: no body. */
   readonly responses: Readonly<Record<number, JsonSchema | null>>;
   /** By status. */
@@ -121,6 +123,7 @@ type Optional =
   | 'untypedIs'
   | 'status'
   | 'answerType'
+  | 'addressMember'
   | 'errors'
   | 'deadlines';
 
@@ -151,6 +154,7 @@ export function defineOperation({ params, answer, errorStatuses, example, ...row
     bodyTypes: body === null ? [] : JSON_BODY,
     untypedIs: null,
     answerType: 'application/json',
+    addressMember: null,
     deadlines: DEADLINES,
     ...row,
     body,

@@ -6,6 +6,7 @@ import { CALLER_IDLE_MS, cutOffIdle } from '../idle-caller.ts';
 import { requireBodyType } from '../input-validation.ts';
 import { type BodyReader, type ErrorTranslation, operationInput } from '../operation-input.ts';
 import { KEY_KINDS, type Operation } from '../operations/operation.ts';
+import { hideAddress } from './hidden-address.ts';
 import { type AnswerRoom, dropAnswer, gatherAnswer, makeAnswerRoom } from './upstream-answer.ts';
 import { errorCodes, isBrokenConnection, UpstreamUnusable, upstreamFailure } from './upstream-failure.ts';
 import { beginCall, fillPath, makeUpstreamAgent, type ProxyCall, queryText, type UpstreamTarget, upstreamUrl } from './upstream-request.ts';
@@ -82,12 +83,20 @@ async function passOn(
     const { body, release } = await gatherAnswer(stream, { bodyMs: operation.deadlines.bodyMs, maxBytes, room, hungUp: call.signal });
     if (reply.raw.closed) return release();
     reply.raw.once('close', release);
+    const { addressMember: member } = operation;
+    const given = { body, encoding: headers['content-encoding'] ?? null };
+    const answer = member === null ? given : await hideAddress(body, { member, encoding: given.encoding, maxBytes });
+    if (reply.raw.closed) return;
+    const grownBytes = Math.max(0, answer.body.length - body.length);
+    room.take(grownBytes);
+    reply.raw.once('close', () => room.give(grownBytes));
     cutOffIdle(reply.raw, callerIdleMs);
-    for (const name of ANSWER_HEADERS) if (headers[name] !== undefined) reply.header(name, headers[name]);
+    const passed = { ...headers, 'content-encoding': answer.encoding ?? undefined };
+    for (const name of ANSWER_HEADERS) if (passed[name] !== undefined) reply.header(name, passed[name]);
     // A 401 must name a scheme (RFC 9110, 15.5.2). The upstream's own header could tell who it is.
     if (statusCode === 401) reply.header('www-authenticate', KEY_KINDS[operation.key].challenge);
     // Fastify would add a content type to an empty body.
-    reply.code(statusCode).send(body.length === 0 ? undefined : body);
+    reply.code(statusCode).send(answer.body.length === 0 ? undefined : answer.body);
   } catch (error) {
     logFailure(reply, operation, error);
     reply.send(upstreamFailure(error));
