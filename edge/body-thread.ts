@@ -6,8 +6,8 @@ import type { JsonSchema } from './operations/json-schema.ts';
 
 /** A body for the thread to validate. Its bytes are moved there and come back with the verdict. */
 export interface BodyOrder {
-  /** The number of the operation. */
-  readonly operation: number;
+  /** The name of the operation. */
+  readonly operation: string;
   readonly schema: JsonSchema;
   readonly bytes: Uint8Array;
 }
@@ -28,7 +28,7 @@ interface BodyVerdict {
 }
 
 /** Picks what the main thread needs of a body, small enough to be handed over. Throws EdgeError. */
-type BodyRead = (operation: number, body: unknown) => unknown;
+type BodyRead = (operation: string, body: unknown) => unknown;
 
 function refusalOf({ status, key, message, field, errors }: EdgeError): BodyRefusal {
   return { status, key, message, options: { ...(field === undefined ? {} : { field }), ...(errors === undefined ? {} : { errors }) } };
@@ -90,7 +90,7 @@ export class BodyThread {
    * thread. Throws EdgeError for a wrong body, and 503 where too many bytes wait already. Rejects where the thread ends or cannot start;
    * the next body starts another one.
    */
-  async validate(operation: number, schema: JsonSchema, bytes: Buffer): Promise<{ readonly body: ValidatedBody; readonly bytes: Buffer }> {
+  async validate(operation: string, schema: JsonSchema, bytes: Buffer): Promise<{ readonly body: ValidatedBody; readonly bytes: Buffer }> {
     const { length } = bytes;
     if (this.#takenBytes + length > MAX_LARGE_BODIES_BYTES) {
       throw new EdgeError(503, 'body.busy', 'Too many large bodies are being read; try again later', {

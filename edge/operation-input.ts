@@ -106,7 +106,7 @@ async function bodyOf(request: FastifyRequest, bytes: Buffer, thread: BodyThread
   request.sentBody = bytes;
   if (operation === undefined) return bytes;
   if (schema === null || bytes.length < LARGE_BODY_FROM_BYTES) return parseJsonBody(bytes);
-  const validated = await thread.validate(operation.number, schema, bytes);
+  const validated = await thread.validate(operation.name, schema, bytes);
   request.sentBody = validated.bytes;
   return validated.body;
 }

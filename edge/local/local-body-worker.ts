@@ -1,20 +1,23 @@
 import { type BodyOrder, validateBody } from '../body-thread.ts';
 import { readSpecRequest } from './api-guardian/spec-request.ts';
 import { DATABASE_LIMITS } from './database/database-limits.ts';
-import { readPipeline } from './database/read-pipeline.ts';
+import { readCursor, readPipeline } from './database/read-pipeline.ts';
 import { readWrittenZone } from './dns/zone-request.ts';
 
 /** Picks what the local control plane needs of a large body. Throws EdgeError, and an Error for an operation that has only small bodies. */
-function readLocalBody(operation: number, body: unknown): unknown {
+function readLocalBody(operation: string, body: unknown): unknown {
   switch (operation) {
-    case 3:
+    case 'updateApiGuardianSpec':
       return readSpecRequest(body);
-    case 4:
+    case 'addDnsZone':
       return readWrittenZone(body);
-    case 14:
+    case 'databasePipeline':
+    case 'databasePipelineOfVersion3':
       return readPipeline(body, DATABASE_LIMITS.requests);
+    case 'databaseCursor':
+      return readCursor(body);
     default:
-      throw new Error(`The local control plane has no reader of large bodies of operation ${operation}`);
+      throw new Error(`The local control plane has no reader of large bodies of ${operation}`);
   }
 }
 

@@ -172,7 +172,7 @@ export interface OperationGroup {
   readonly tag: string;
   readonly about: string;
   readonly operations: readonly Operation[];
-  /** Calls that clients make beside these operations, without a key. */
+  /** Calls that clients make beside these operations. */
   readonly companions?: readonly Operation[];
   /** The schemas that the interface's description speaks of by a name. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;

@@ -16,7 +16,7 @@ export const OPERATIONS: readonly Operation[] = OPERATION_GROUPS.flatMap(({ oper
   (one, other) => one.number - other.number,
 );
 
-/** The calls that clients make beside the operations, without a key. */
+/** The calls that clients make beside the operations. */
 export const COMPANIONS: readonly Operation[] = OPERATION_GROUPS.flatMap(({ companions = [] }) => companions);
 
 /** The numbers of the operations that may have an upstream of their own. */

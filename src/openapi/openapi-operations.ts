@@ -174,7 +174,7 @@ function described(operation: Operation, tag: string): object {
     operationId: name,
     tags: [tag],
     summary,
-    ...(isCompanion ? {} : { description: `Operation ${number}. ${about}` }),
+    ...(isCompanion ? { description: about } : { description: `Operation ${number}. ${about}` }),
     ...(securityScheme === null ? OPEN : { security: [{ [securityScheme]: [] }] }),
     parameters: parametersOf(operation),
     ...bodyOf(operation),

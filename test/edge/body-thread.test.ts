@@ -31,12 +31,12 @@ async function refusal(work: Promise<unknown>): Promise<unknown> {
 afterEach(() => Promise.all(threads.splice(0).map((thread) => thread.close())));
 
 test('a body comes back byte for byte', async () => {
-  const { bytes } = await checked().validate(4, SCHEMA, body(1_000_000));
+  const { bytes } = await checked().validate('addDnsZone', SCHEMA, body(1_000_000));
   expect(bytes.equals(body(1_000_000))).toBe(true);
 });
 
 test('a body that its schema does not take is refused with the path, the value and what is allowed', async () => {
-  expect(await refusal(checked().validate(4, SCHEMA, body(1_000_000, 7)))).toEqual({
+  expect(await refusal(checked().validate('addDnsZone', SCHEMA, body(1_000_000, 7)))).toEqual({
     status: 400,
     key: 'request.invalid',
     message: 'Domain: 7 must be string',
@@ -47,7 +47,7 @@ test('a body that its schema does not take is refused with the path, the value a
 });
 
 test('a body that is no JSON is refused as a small one is', async () => {
-  expect(await refusal(checked().validate(4, SCHEMA, padded('[', 1_000)))).toMatchObject({
+  expect(await refusal(checked().validate('addDnsZone', SCHEMA, padded('[', 1_000)))).toMatchObject({
     status: 400,
     key: 'request.malformed',
     field: 'body',
@@ -57,25 +57,25 @@ test('a body that is no JSON is refused as a small one is', async () => {
 test('as many bodies as are allowed wait for the thread; one more is refused for now, and taken once they are read', async () => {
   const thread = checked();
   const most = MAX_LARGE_BODIES_BYTES / LARGE_BODY_BYTES;
-  const waiting = Array.from({ length: most }, () => thread.validate(4, SCHEMA, body(LARGE_BODY_BYTES)));
-  expect(await refusal(thread.validate(4, SCHEMA, body(1_000)))).toMatchObject({
+  const waiting = Array.from({ length: most }, () => thread.validate('addDnsZone', SCHEMA, body(LARGE_BODY_BYTES)));
+  expect(await refusal(thread.validate('addDnsZone', SCHEMA, body(1_000)))).toMatchObject({
     status: 503,
     key: 'body.busy',
     headers: { 'retry-after': '1' },
   });
   expect(await Promise.all(waiting)).toHaveLength(most);
-  await thread.validate(4, SCHEMA, body(LARGE_BODY_BYTES));
+  await thread.validate('addDnsZone', SCHEMA, body(LARGE_BODY_BYTES));
 });
 
 test('a thread that ends in the middle of a body is an error, and the next body starts another', async () => {
   const thread = start(new URL('./sometimes-ending-worker.ts', import.meta.url));
-  expect(await refusal(thread.validate(4, SCHEMA, padded('end', 1_000)))).toBeInstanceOf(Error);
-  const { bytes } = await thread.validate(4, SCHEMA, body(1_000));
+  expect(await refusal(thread.validate('addDnsZone', SCHEMA, padded('end', 1_000)))).toBeInstanceOf(Error);
+  const { bytes } = await thread.validate('addDnsZone', SCHEMA, body(1_000));
   expect(bytes.equals(body(1_000))).toBe(true);
 });
 
 test('a thread that cannot start is an error for all that wait', async () => {
   const thread = start(new URL('no-such-worker.ts', import.meta.url));
-  const both = [1, 2].map(() => refusal(thread.validate(4, SCHEMA, body(1_000))));
+  const both = [1, 2].map(() => refusal(thread.validate('addDnsZone', SCHEMA, body(1_000))));
   for (const error of await Promise.all(both)) expect(String(error)).toContain('no-such-worker');
 });

@@ -28,7 +28,7 @@ export type ProcessRequest =
 
 /** The outcome of an item of a pipeline. */
 export interface RunOutcome {
-  /** The protocol's result, `{type: "ok" | "error", …}`, as JSON text. */
+  /** The protocol's result, `{type: "ok" | "error", …}`, as JSON text; of a cursor its entries, a line each. */
   readonly json: string;
   /** A transaction is open, or a setting lasts as long as the connection. */
   readonly keepsState: boolean;

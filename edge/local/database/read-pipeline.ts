@@ -158,10 +158,10 @@ function parseStatement(path: string, wire: unknown): StatementPlan<GivenSql> {
   };
 }
 
-function parseBatch(path: string, wire: unknown): StreamPlan<GivenSql> {
+function parseBatch(kind: 'batch' | 'cursor', path: string, wire: unknown): StreamPlan<GivenSql> {
   const steps = listAt(`${path}.steps`, objectAt(path, wire)['steps'], MAX_STEPS);
   return {
-    kind: 'batch',
+    kind,
     steps: steps.map((step, index) => {
       const at = `${path}.steps[${index}]`;
       const { condition, stmt } = objectAt(at, step);
@@ -180,7 +180,7 @@ function parseRequest(path: string, wire: unknown): OwnRequest | StreamPlan<Give
     case 'execute':
       return { kind: 'execute', statement: parseStatement(`${path}.stmt`, request['stmt']) };
     case 'batch':
-      return parseBatch(`${path}.batch`, request['batch']);
+      return parseBatch('batch', `${path}.batch`, request['batch']);
     case 'sequence':
     case 'describe':
       return { kind: request['type'], sql: sqlOf(path, request) };
@@ -219,7 +219,7 @@ interface WrongRequest {
 
 export type ReadRequest = OwnRequest | PlanRequest | WrongRequest;
 
-/** The body of `POST /v2/pipeline`. */
+/** The body of `POST /v2/pipeline` and `POST /v3/pipeline`. */
 export interface ReadPipeline {
   readonly baton: string | null;
   readonly requests: readonly ReadRequest[];
@@ -244,14 +244,46 @@ function readRequest(wire: unknown, index: number): ReadRequest {
   }
 }
 
+function wrongBody(field: string, message: string): EdgeError {
+  return new EdgeError(400, 'REQUEST_INVALID', `${field} ${message}`, { field });
+}
+
+function readBaton({ baton = null }: WireObject): string | null {
+  if (baton !== null && typeof baton !== 'string') throw wrongBody('baton', 'is not a string; allowed: a string, or null');
+  return baton;
+}
+
+function bodyObject(body: unknown, allowed: string): WireObject {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw wrongBody('the body', `is not an object; allowed: ${allowed}`);
+  }
+  return body as WireObject;
+}
+
 /** Reads the body of a pipeline. Throws EdgeError 400 where the body as a whole is wrong. */
 export function readPipeline(body: unknown, maxRequests: number): ReadPipeline {
-  const wrong = (field: string, message: string): EdgeError => new EdgeError(400, 'REQUEST_INVALID', `${field} ${message}`, { field });
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw wrong('the body', 'is not an object; allowed: {baton?, requests}');
-  const { baton = null, requests } = body as Record<string, unknown>;
-  if (baton !== null && typeof baton !== 'string') throw wrong('baton', 'is not a string; allowed: a string, or null');
-  if (!Array.isArray(requests)) throw wrong('requests', 'is not a list; allowed: a list of requests');
-  if (requests.length > maxRequests) throw wrong('requests', `has ${requests.length} items; allowed: up to ${maxRequests}`);
+  const read = bodyObject(body, '{baton?, requests}');
+  const baton = readBaton(read);
+  const { requests } = read;
+  if (!Array.isArray(requests)) throw wrongBody('requests', 'is not a list; allowed: a list of requests');
+  if (requests.length > maxRequests) throw wrongBody('requests', `has ${requests.length} items; allowed: up to ${maxRequests}`);
   return { baton, requests: requests.map(readRequest) };
+}
+
+/** The body of `POST /v3/cursor`. */
+export interface ReadCursor {
+  readonly baton: string | null;
+  readonly request: PlanRequest;
+}
+
+/** Reads the body of a cursor. Throws EdgeError 400 where it is wrong: there is nothing else in it to run. */
+export function readCursor(body: unknown): ReadCursor {
+  const read = bodyObject(body, '{baton?, batch}');
+  const baton = readBaton(read);
+  try {
+    return { baton, request: planRequest(parseBatch('cursor', 'batch', read['batch'])) };
+  } catch (error) {
+    if (error instanceof StatementError) throw new EdgeError(400, error.code, error.message, { cause: error });
+    throw error;
+  }
 }

@@ -77,7 +77,8 @@ export interface BatchStepPlan<Sql = string> {
 /** The plan that a database process runs for a stream. */
 export type StreamPlan<Sql = string> =
   | { readonly kind: 'execute'; readonly statement: StatementPlan<Sql> }
-  | { readonly kind: 'batch'; readonly steps: readonly BatchStepPlan<Sql>[] }
+  /** The results of a batch are told together, or by a cursor in entries of their own. */
+  | { readonly kind: 'batch' | 'cursor'; readonly steps: readonly BatchStepPlan<Sql>[] }
   | { readonly kind: 'sequence'; readonly sql: Sql }
   | { readonly kind: 'describe'; readonly sql: Sql }
   | { readonly kind: 'get-autocommit' };
@@ -89,7 +90,8 @@ export function withSqls<From, To>(plan: StreamPlan<From>, sqlOf: (sql: From) =>
     case 'execute':
       return { kind: 'execute', statement: statement(plan.statement) };
     case 'batch':
-      return { kind: 'batch', steps: plan.steps.map((step) => ({ ...step, statement: statement(step.statement) })) };
+    case 'cursor':
+      return { kind: plan.kind, steps: plan.steps.map((step) => ({ ...step, statement: statement(step.statement) })) };
     case 'sequence':
     case 'describe':
       return { kind: plan.kind, sql: sqlOf(plan.sql) };

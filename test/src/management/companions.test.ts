@@ -5,6 +5,7 @@ import { CLOSED_PORT_URL, type RecordingUpstream, recordingUpstream } from '../.
 import { type RunningProgram, startWhole } from './running-program.ts';
 
 const KEY = 'plain-plain-plain-1';
+const DATABASE_KEY = 'data-data-data-data-1';
 
 /** Asks like a client on the internet, with a Host and a path that `fetch` would not send. */
 async function get(url: string, path: string, host: string): Promise<{ readonly status: number | undefined; readonly text: string }> {
@@ -33,7 +34,7 @@ describe('beside the operations, a program with keys', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"version":2,"of":"upstream"}'),
     );
     program = await startWhole({
-      ACCESS_KEYS: `plain:${KEY}:7`,
+      ACCESS_KEYS: `plain:${KEY}:7,data:${DATABASE_KEY}:7:database`,
       SERVICE_DATABASE_URL: `${database.url}/db`,
       SERVICE_DATABASE_AUTH_TOKEN: 'the-database-token',
     });
@@ -66,14 +67,40 @@ describe('beside the operations, a program with keys', () => {
     expect([asked?.method, asked?.url, asked?.headers.authorization]).toEqual(['GET', '/db/v2', undefined]);
   });
 
-  test('has the other versions for nobody, so that clients fall back', async () => {
-    for (const path of ['/v3', '/v3-protobuf']) expect((await fetch(`${program.url}${path}`)).ok).toBe(false);
+  test.each([2, 3])('asks it about version %i at its own path', async (version) => {
+    await fetch(`${program.url}/v${version}`);
+    expect(database.seen.at(-1)?.url).toBe(`/db/v${version}`);
+  });
+
+  test('sends it pipelines and cursors of either version with its own token', async () => {
+    for (const path of ['/v2/pipeline', '/v3/pipeline', '/v3/cursor']) {
+      const body = path === '/v3/cursor' ? '{"batch":{"steps":[]}}' : '{"requests":[]}';
+      const answer = await fetch(`${program.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${DATABASE_KEY}` },
+        body: Buffer.from(body),
+      });
+      expect([path, answer.status, await answer.text()]).toEqual([path, 200, '{"version":2,"of":"upstream"}']);
+      const { url, headers } = database.seen.at(-1) ?? { url: null, headers: {} };
+      expect([url, headers.authorization, headers['content-type']]).toEqual([
+        `/db${path}`,
+        'Bearer the-database-token',
+        'application/json',
+      ]);
+    }
+  });
+
+  test('has no version in Protobuf, so that clients fall back', async () => {
+    for (const path of ['/v3-protobuf', '/v3-protobuf/pipeline']) {
+      expect((await fetch(`${program.url}${path}`, { headers: { accesskey: KEY } })).status).toBe(404);
+    }
   });
 });
 
 test('a program without upstreams speaks for its own database, and serves its own challenges', async () => {
   await using program = await startWhole();
-  expect(await (await fetch(`${program.url}/v2`)).json()).toEqual({ version: 2 });
+  for (const version of [2, 3]) expect(await (await fetch(`${program.url}/v${version}`)).json()).toEqual({ version });
+  expect((await fetch(`${program.url}/v3-protobuf`)).status).toBe(404);
   const { FilePath, FileContent } = await challengeOf(program.url);
   expect(await (await fetch(`${program.url}${FilePath}`)).text()).toBe(FileContent);
 });

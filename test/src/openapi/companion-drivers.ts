@@ -1,10 +1,9 @@
-import { operation } from '../../../edge/operations/operations.ts';
+import { COMPANIONS, operation } from '../../../edge/operations/operations.ts';
 import { type Call, send } from './driven-answer.ts';
 import { answered, type Driver, type Drivers, fromForeignPage, whileBroken, whileDeaf, whileStopping, whileUnreachable } from './driver.ts';
-import { exampleCall } from './operation-drivers.ts';
+import { driversOf, exampleCall } from './operation-drivers.ts';
 
 const UNKNOWN_FILE: Call = { method: 'GET', path: '/.well-known/acme-challenge/unknown' };
-const PROTOCOL: Call = { method: 'GET', path: '/v2' };
 
 /** The file that operation 6 has just told of. */
 const pendingFile: Driver = async ({ open }) => {
@@ -12,6 +11,17 @@ const pendingFile: Driver = async ({ open }) => {
   const { FilePath } = JSON.parse(text) as { readonly FilePath: string };
   return send(open, { method: 'GET', path: FilePath });
 };
+
+function versionDrivers(path: string): Readonly<Record<number, Driver>> {
+  const call: Call = { method: 'GET', path };
+  return {
+    200: answered(call),
+    403: fromForeignPage(call),
+    502: whileUnreachable(call),
+    503: whileStopping(call),
+    504: whileDeaf(call),
+  };
+}
 
 /** Calls of clients beside the operations. */
 export const COMPANION_DRIVERS: Drivers = {
@@ -22,11 +32,7 @@ export const COMPANION_DRIVERS: Drivers = {
     500: whileBroken(UNKNOWN_FILE),
     503: whileStopping(UNKNOWN_FILE),
   },
-  getDatabaseProtocol: {
-    200: answered(PROTOCOL),
-    403: fromForeignPage(PROTOCOL),
-    502: whileUnreachable(PROTOCOL),
-    503: whileStopping(PROTOCOL),
-    504: whileDeaf(PROTOCOL),
-  },
+  getDatabaseProtocol: versionDrivers('/v2'),
+  getDatabaseProtocol3: versionDrivers('/v3'),
+  ...Object.fromEntries(COMPANIONS.filter(({ key }) => key === 'bearer').map((row) => [row.name, driversOf(row)])),
 };

@@ -96,7 +96,10 @@ describe('the credentials that /openapi.json names', () => {
 
   test('are none without keys, but the tokens of the database', async () => {
     const secured = operationsOf(await documentOf(open)).filter(({ security = [] }) => security.length > 0);
-    expect(secured.map(({ operationId, security }) => [operationId, security])).toEqual([['databasePipeline', [{ DatabaseToken: [] }]]]);
+    const ofDatabase = ['databasePipeline', 'databasePipelineOfVersion3', 'databaseCursor'];
+    expect(secured.map(({ operationId, security }) => [operationId, security])).toEqual(
+      ofDatabase.map((name) => [name, [{ DatabaseToken: [] }]]),
+    );
   });
 
   const SITES = [

@@ -54,7 +54,8 @@ function defect(row: Operation): Driver {
   return whileBroken(exampleCall({ ...row, example: ofProgram }));
 }
 
-function driversOf(row: Operation): Readonly<Record<number, Driver>> {
+/** The calls that end in each status of a row. */
+export function driversOf(row: Operation): Readonly<Record<number, Driver>> {
   const call = exampleCall(row);
   const ofBody = { 400: answered({ ...call, body: '' }), 408: bodyTooLate(call), 413: bodyTooLarge(call), 415: ofWrongType(call) };
   return {

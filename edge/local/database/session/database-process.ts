@@ -58,7 +58,7 @@ function run(opened: Connection, request: RunRequest): RunOutcome {
     forbidden,
   });
   try {
-    return outcome(`{"type":"ok","response":${runPlan(opened, planOf(request), { rows, bytes }, noteStatement)}}`);
+    return outcome(runPlan(opened, planOf(request), { rows, bytes }, noteStatement));
   } catch (error) {
     if (error instanceof ForbiddenWrite) return outcome('', { code: error.code, message: error.message });
     if (error instanceof StatementError) return outcome(`{"type":"error","error":${errorJson(error)}}`);

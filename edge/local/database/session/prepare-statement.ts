@@ -48,7 +48,6 @@ function deniedError({ kind, what }: Denial, cause: unknown): StatementError {
 
 /** The error that the caller sees for an error of the engine. Other errors come back as they are. */
 function engineError(error: unknown, denial: Denial | null): unknown {
-  if (error instanceof StatementError) return error;
   if (denial !== null) return deniedError(denial, error);
   if (isNoStatement(error)) return new StatementError('SQL_NO_STATEMENT', 'the SQL text holds no statement', { cause: error });
   if (!isEngineError(error)) {
@@ -88,6 +87,7 @@ export function checkSqlText(sql: string, sqlBytes: number): void {
 
 /** The error to throw for an error of the engine: ForbiddenWrite where a Read Only connection was to write. */
 export function thrownFor(error: unknown, { guard, readOnly }: Connection): unknown {
+  if (error instanceof StatementError || error instanceof ForbiddenWrite) return error;
   const denial = guard.denial();
   const told = engineError(error, denial);
   return readOnly && told instanceof StatementError && isForbiddenWrite(error, denial) ? new ForbiddenWrite(told) : told;

@@ -1,7 +1,18 @@
 import { type BatchStepPlan, type ConditionPlan, errorJson, StatementError, type StreamPlan } from '../stream-plan.ts';
 import type { Connection, Row } from './connection.ts';
 import { checkSqlText, prepareNext, prepareOnly, thrownFor } from './prepare-statement.ts';
-import { type AnswerBudget, charge, columnsJson, executeStatement, runPrepared, sqlParameters } from './run-statement.ts';
+import {
+  type AnswerBudget,
+  charge,
+  columnsJson,
+  ENTRY_BYTES,
+  entriesText,
+  executeStatement,
+  resultJson,
+  runPrepared,
+  type StatementResult,
+  sqlParameters,
+} from './run-statement.ts';
 import { firstKeyword } from './statement-guard.ts';
 
 /** Instructions that write, besides a `Transaction` whose second operand is not 0, as in sqlite3_stmt_readonly(). */
@@ -49,26 +60,44 @@ function holds(condition: ConditionPlan, outcomes: readonly StepOutcome[], isAut
   }
 }
 
-/** Runs the steps whose conditions hold, in order. Returns the batch's result as the protocol's JSON text. */
-function runBatch(
-  steps: readonly BatchStepPlan[],
-  { execute, isAutocommit }: { readonly execute: (step: BatchStepPlan) => string; readonly isAutocommit: () => boolean },
-): string {
+interface StepRun {
+  /** Returns the result of a step as the protocol's text. */
+  readonly execute: (step: BatchStepPlan, index: number) => string;
+  readonly isAutocommit: () => boolean;
+}
+
+/** Runs the steps whose conditions hold, in order. */
+function runSteps(steps: readonly BatchStepPlan[], { execute, isAutocommit }: StepRun): readonly StepOutcome[] {
   const outcomes: StepOutcome[] = [];
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
     if (step.condition !== null && !holds(step.condition, outcomes, isAutocommit)) {
       outcomes.push({ kind: 'skipped' });
       continue;
     }
     try {
-      outcomes.push({ kind: 'ok', json: execute(step) });
+      outcomes.push({ kind: 'ok', json: execute(step, index) });
     } catch (error) {
       if (!(error instanceof StatementError)) throw error;
       outcomes.push({ kind: 'error', json: errorJson(error) });
     }
   }
+  return outcomes;
+}
+
+/** The result of a batch as JSON text. */
+function batchJson(outcomes: readonly StepOutcome[]): string {
   const of = (kind: 'ok' | 'error'): string => outcomes.map((outcome) => (outcome.kind === kind ? outcome.json : 'null')).join(',');
   return `{"step_results":[${of('ok')}],"step_errors":[${of('error')}]}`;
+}
+
+/** The entries of a cursor, each a line of JSON. A skipped step has none. */
+function cursorText(outcomes: readonly StepOutcome[]): string {
+  return outcomes
+    .flatMap((outcome, step) => {
+      if (outcome.kind === 'skipped') return [];
+      return outcome.kind === 'ok' ? [outcome.json] : [`{"type":"step_error","step":${step},"error":${outcome.json}}`];
+    })
+    .join('\n');
 }
 
 const NO_ARGUMENTS = { named: {}, positional: [] };
@@ -81,35 +110,49 @@ function runSequence(connection: Connection, sql: string, budget: AnswerBudget, 
   }
 }
 
+const okJson = (response: string): string => `{"type":"ok","response":${response}}`;
+
 /**
- * Runs the plan of a stream and returns the protocol's response as JSON text. `onStatement` is called before each statement. Throws
- * StatementError, or ForbiddenWrite where a Read Only connection was to write.
+ * Runs the plan of a stream and returns the protocol's result as JSON text; of a cursor its entries, a line each. `onStatement` is called
+ * before each statement. Throws StatementError, or ForbiddenWrite where a Read Only connection was to write.
  */
-export function runPlan(connection: Connection, plan: StreamPlan, budget: AnswerBudget, onStatement: () => void): string {
+export function runPlan(
+  connection: Connection,
+  plan: StreamPlan,
+  limits: Pick<AnswerBudget, 'rows' | 'bytes'>,
+  onStatement: () => void,
+): string {
+  const budget: AnswerBudget = { ...limits, rowBytes: plan.kind === 'cursor' ? ENTRY_BYTES : 1 };
+  const stepsWith = (textOf: (result: StatementResult, index: number) => string): StepRun => ({
+    execute({ statement }, index) {
+      onStatement();
+      return textOf(executeStatement(connection, statement, budget), index);
+    },
+    isAutocommit: () => !connection.db.isTransaction,
+  });
   switch (plan.kind) {
     case 'execute':
       onStatement();
-      return `{"type":"execute","result":${executeStatement(connection, plan.statement, budget)}}`;
-    case 'batch': {
-      const result = runBatch(plan.steps, {
-        execute: ({ statement }) => {
-          onStatement();
-          return executeStatement(connection, statement, budget);
-        },
-        isAutocommit: () => !connection.db.isTransaction,
-      });
-      return `{"type":"batch","result":${result}}`;
-    }
+      return okJson(`{"type":"execute","result":${resultJson(executeStatement(connection, plan.statement, budget))}}`);
+    case 'batch':
+      return okJson(`{"type":"batch","result":${batchJson(runSteps(plan.steps, stepsWith(resultJson)))}}`);
+    case 'cursor':
+      return cursorText(
+        runSteps(
+          plan.steps,
+          stepsWith((result, index) => entriesText(index, result)),
+        ),
+      );
     case 'sequence':
       runSequence(connection, plan.sql, budget, onStatement);
-      return '{"type":"sequence"}';
+      return okJson('{"type":"sequence"}');
     case 'describe': {
       onStatement();
       const described = describeStatement(connection, plan.sql);
       charge(budget, Buffer.byteLength(described), 'the description of the statement would make the answer larger than is allowed');
-      return `{"type":"describe","result":${described}}`;
+      return okJson(`{"type":"describe","result":${described}}`);
     }
     case 'get-autocommit':
-      return `{"type":"get_autocommit","is_autocommit":${!connection.db.isTransaction}}`;
+      return okJson(`{"type":"get_autocommit","is_autocommit":${!connection.db.isTransaction}}`);
   }
 }

@@ -94,6 +94,8 @@ function bindArguments(sql: string, { args, namedArgs }: Pick<StatementPlan, 'ar
 /** The rest of the limits of an answer. `bytes` shrinks with each result. */
 export interface AnswerBudget {
   readonly rows: number;
+  /** What the answer has for a row beside its values. */
+  readonly rowBytes: number;
   bytes: number;
 }
 
@@ -127,7 +129,7 @@ function rowJson(row: Row, budget: AnswerBudget): string {
   // A row of hundreds of large values is refused before it is written as text.
   if (minBytes(row) > budget.bytes) throw new StatementError('RESPONSE_TOO_LARGE', ROWS_TOO_LARGE);
   const json = `[${row.map(valueJson).join(',')}]`;
-  charge(budget, Buffer.byteLength(json) + 1, ROWS_TOO_LARGE);
+  charge(budget, Buffer.byteLength(json) + budget.rowBytes, ROWS_TOO_LARGE);
   return json;
 }
 
@@ -173,8 +175,17 @@ export function runPrepared(
   }
 }
 
-/** Runs one statement and returns its result as the protocol's JSON text. Throws StatementError or ForbiddenWrite. */
-export function executeStatement(connection: Connection, plan: StatementPlan, budget: AnswerBudget): string {
+/** What a statement has answered, as pieces of the protocol's JSON. */
+export interface StatementResult {
+  readonly columns: string;
+  readonly rows: readonly string[];
+  /** The members `affected_row_count` and `last_insert_rowid`. */
+  readonly changes: string;
+  readonly rowsWritten: bigint;
+  readonly durationMs: number;
+}
+
+function runStatement(connection: Connection, plan: StatementPlan, budget: AnswerBudget): StatementResult {
   const startedAt = performance.now();
   const prepared = prepareOnly(connection, plan.sql);
   const columns = columnsJson(prepared.statement.columns());
@@ -188,13 +199,40 @@ export function executeStatement(connection: Connection, plan: StatementPlan, bu
   const insertedRowid = watchInsertedRowid(connection, prepared, before);
   const rows = runPrepared(connection, prepared, bound, plan.wantRows, budget);
   const after = connection.counters();
-  const { changesRows } = prepared.effects;
-  const changed = after.total !== before.total;
+  const rowsWritten = after.total - before.total;
+  const affected = prepared.effects.changesRows && rowsWritten !== 0n ? after.last : 0n;
   const rowid = insertedRowid(after);
+  return {
+    columns,
+    rows,
+    changes: `"affected_row_count":${affected},"last_insert_rowid":${rowid === null ? 'null' : `"${rowid}"`}`,
+    rowsWritten,
+    durationMs: performance.now() - startedAt,
+  };
+}
+
+/** Runs one statement. Throws StatementError or ForbiddenWrite. */
+export function executeStatement(connection: Connection, plan: StatementPlan, budget: AnswerBudget): StatementResult {
+  try {
+    return runStatement(connection, plan, budget);
+  } catch (error) {
+    throw thrownFor(error, connection);
+  }
+}
+
+/** The result of a statement as JSON text. */
+export function resultJson({ columns, rows, changes, rowsWritten, durationMs }: StatementResult): string {
   return (
-    `{"cols":${columns},"rows":[${rows.join(',')}],` +
-    `"affected_row_count":${changesRows && changed ? after.last : 0},"last_insert_rowid":${rowid === null ? 'null' : `"${rowid}"`},` +
-    `"rows_read":${rows.length},"rows_written":${after.total - before.total},` +
-    `"query_duration_ms":${(performance.now() - startedAt).toFixed(3)}}`
+    `{"cols":${columns},"rows":[${rows.join(',')}],${changes},` +
+    `"rows_read":${rows.length},"rows_written":${rowsWritten},"query_duration_ms":${durationMs.toFixed(3)}}`
   );
+}
+
+/** The bytes of an entry of a cursor beside the values of its row. */
+export const ENTRY_BYTES = '{"type":"row","row":}\n'.length;
+
+/** The result of step `step` of a cursor, an entry a line. */
+export function entriesText(step: number, { columns, rows, changes }: StatementResult): string {
+  const begin = `{"type":"step_begin","step":${step},"cols":${columns}}`;
+  return [begin, ...rows.map((row) => `{"type":"row","row":${row}}`), `{"type":"step_end",${changes}}`].join('\n');
 }
