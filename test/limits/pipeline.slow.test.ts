@@ -127,6 +127,10 @@ describeLimits('Pipeline', import.meta.filename, {
     is: bytes(DATABASE_LIMITS.fileBytes),
     elsewhere: 'a limit > of the bytes in a %s: the database is full for that, and for reading it is not',
   },
+  "bytes of a stream's temporary tables and of what sorters and subqueries write, together": {
+    is: bytes(DATABASE_LIMITS.fileBytes),
+    elsewhere: 'a statement that writes too many temporary bytes > is stopped as %s, and told so; what it was within is undone',
+  },
   'streams open at a time': { is: count(DATABASE_LIMITS.streams), ask: streams },
   'streams in a transaction at a time': {
     is: count(DATABASE_LIMITS.processes),

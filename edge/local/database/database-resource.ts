@@ -138,7 +138,13 @@ export function makeDatabaseResource(given: Partial<DatabaseLimits> = {}): Datab
       const pool = makeProcessPool({
         maxProcesses: limits.processes,
         queueMs: limits.queueMs,
-        start: () => startDatabaseProcess({ tempDir: dataDir, memoryBytes: limits.memoryBytes, transactionMs: limits.transactionMs }),
+        start: () =>
+          startDatabaseProcess({
+            tempDir: dataDir,
+            tempBytes: limits.fileBytes,
+            memoryBytes: limits.memoryBytes,
+            transactionMs: limits.transactionMs,
+          }),
         reclaim: () => streams.reclaim(),
       });
       const streams: OpenStreams = makeOpenStreams({ path, limits, pool });

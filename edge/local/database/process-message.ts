@@ -55,5 +55,7 @@ export type ProcessAnswer =
 
 /** It takes too much memory. */
 export const MEMORY_SIGNAL = 'SIGUSR2';
+/** Its temporary files are too large. */
+export const DISK_SIGNAL = 'SIGVTALRM';
 /** A transaction is open for too long. */
 export const TRANSACTION_SIGNAL = 'SIGALRM';

@@ -3,6 +3,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { EdgeError } from '../../edge-error.ts';
 import {
+  DISK_SIGNAL,
   MEMORY_SIGNAL,
   type OpenRequest,
   type ProcessAnswer,
@@ -17,7 +18,15 @@ const ENTRY = fileURLToPath(new URL('./session/database-process.ts', import.meta
 /** A database process has ended. Uncommitted changes of its connection are lost. */
 export class ProcessGone extends Error {
   override readonly name = 'ProcessGone';
-  readonly reason: 'statement-deadline' | 'request-deadline' | 'transaction-deadline' | 'log-held' | 'memory' | 'ended' | 'stopped';
+  readonly reason:
+    | 'statement-deadline'
+    | 'request-deadline'
+    | 'transaction-deadline'
+    | 'log-held'
+    | 'memory'
+    | 'disk'
+    | 'ended'
+    | 'stopped';
 
   constructor(reason: ProcessGone['reason'], message: string) {
     super(message);
@@ -56,6 +65,8 @@ interface DatabaseProcessOptions {
   readonly tempDir: string;
   /** A process with more resident memory is ended. */
   readonly memoryBytes: number;
+  /** A process whose temporary files have more bytes together is ended. */
+  readonly tempBytes: number;
   /** How long a transaction may be open while a request runs. */
   readonly transactionMs: number;
 }
@@ -65,9 +76,18 @@ export function transactionTimeout(transactionMs: number): ProcessGone {
   return new ProcessGone('transaction-deadline', `the transaction was open for longer than ${transactionMs} ms`);
 }
 
+function tookTooMuch(what: string, allowedBytes: number): string {
+  return `the statement took more ${what} than is allowed (${Math.floor(allowedBytes / 1024 / 1024)} MiB) and was stopped`;
+}
+
 /** Starts a database process. Resolves when it can be used. */
-export async function startDatabaseProcess({ tempDir, memoryBytes, transactionMs }: DatabaseProcessOptions): Promise<DatabaseProcess> {
-  const child: ChildProcess = fork(ENTRY, [process.pid, memoryBytes, transactionMs].map(String), {
+export async function startDatabaseProcess({
+  tempDir,
+  memoryBytes,
+  transactionMs,
+  tempBytes,
+}: DatabaseProcessOptions): Promise<DatabaseProcess> {
+  const child: ChildProcess = fork(ENTRY, [process.pid, memoryBytes, transactionMs, tempBytes].map(String), {
     serialization: 'advanced',
     // The process gets neither the program's secrets nor its flags.
     env: { SQLITE_TMPDIR: tempDir },
@@ -88,9 +108,9 @@ export async function startDatabaseProcess({ tempDir, memoryBytes, transactionMs
   child.once('error', ({ message }) => lost(message));
   child.once('exit', (status, signal) => {
     if (signal === TRANSACTION_SIGNAL) return end(transactionTimeout(transactionMs));
-    if (signal !== MEMORY_SIGNAL) return lost(signal ?? `status ${status}`);
-    const allowed = `${Math.floor(memoryBytes / 1024 / 1024)} MiB`;
-    end(new ProcessGone('memory', `the statement took more memory than is allowed (${allowed}) and was stopped`));
+    if (signal === MEMORY_SIGNAL) return end(new ProcessGone('memory', tookTooMuch('memory', memoryBytes)));
+    if (signal === DISK_SIGNAL) return end(new ProcessGone('disk', tookTooMuch('room in temporary files', tempBytes)));
+    lost(signal ?? `status ${status}`);
   });
   child.on('message', (answer: ProcessAnswer) => {
     if (answer.kind === 'statement') {

@@ -94,8 +94,8 @@ describe('a transaction that is ended between two requests of its pipeline', () 
   test('takes its stream and its process with it, also when nothing comes after', async () => {
     app = await startDatabaseApp();
     const limits = { ...DATABASE_LIMITS, transactionMs: 100, queueMs: 5_000 };
-    const { memoryBytes, transactionMs } = limits;
-    const start = () => startDatabaseProcess({ tempDir: app.dataDir, memoryBytes, transactionMs });
+    const { memoryBytes, fileBytes: tempBytes, transactionMs } = limits;
+    const start = () => startDatabaseProcess({ tempDir: app.dataDir, memoryBytes, tempBytes, transactionMs });
     const pool = makeProcessPool({ maxProcesses: 1, queueMs: limits.queueMs, start, reclaim: () => streams.reclaim() });
     const streams: OpenStreams = makeOpenStreams({ path: join(app.dataDir, 'database.sqlite'), limits, pool });
     const waits: OpenStreams = {
@@ -203,5 +203,44 @@ describe('a statement that takes too much memory', () => {
       const { body } = await app.pipeline(app.full, { requests: [insert, execute('SELECT name FROM item LIMIT 1'), { type: 'close' }] });
       expect(codes(body.results)).toEqual(['ok', 'ok', 'ok']);
     }
+  });
+});
+
+describe('a statement that writes too many temporary bytes', () => {
+  /** Rows of 20,000 bytes, 2 GB in all, of which a limit of 64 MiB is soon used up. */
+  const ROWS = 'WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100000)';
+  const STATEMENTS = [
+    [
+      'a materialized subquery',
+      `${ROWS}, m AS MATERIALIZED (SELECT x, zeroblob(20000) AS r FROM c) SELECT count(*) FROM m a, m b WHERE a.x = -b.x`,
+    ],
+    ['a sorter', `${ROWS} SELECT count(*) FROM (SELECT 1 FROM c GROUP BY randomblob(20000))`],
+    ['a set of distinct values', `${ROWS} SELECT count(DISTINCT randomblob(20000)) FROM c`],
+    [
+      'two of them',
+      `${ROWS} SELECT count(DISTINCT randomblob(9000)), (SELECT count(*) FROM (SELECT 1 FROM c GROUP BY randomblob(20000))) FROM c`,
+    ],
+    ['a compound of selects', `${ROWS} SELECT count(*) FROM (SELECT randomblob(20000) FROM c UNION SELECT randomblob(20000) FROM c)`],
+  ] as const;
+
+  beforeEach(async () => {
+    app = await startDatabaseApp({ statementMs: 60_000, requestMs: 60_000, transactionMs: 60_000, fileBytes: 64 * MIB });
+    await app.run(app.full, 'CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)');
+  });
+
+  test.each(STATEMENTS)('is stopped as %s, and told so; what it was within is undone', async (_what, sql) => {
+    const reading = await app.pipeline(app.read, { requests: [execute(sql), execute('SELECT 1')] });
+    expect([reading.status, codes(reading.body.results)]).toEqual([200, ['SQLITE_FULL', 'STREAM_CLOSED']]);
+    expect(reading.body.results[0].error.message).toContain('temporary files than is allowed (64 MiB)');
+    const writing = await app.pipeline(app.full, {
+      requests: [execute('BEGIN'), execute("INSERT INTO item (name) VALUES ('a')"), execute(sql)],
+    });
+    expect(codes(writing.body.results)).toEqual(['ok', 'ok', 'SQLITE_FULL']);
+    expect(await count()).toBe('0');
+  });
+
+  test('is not one whose temporary bytes are within the limit', async () => {
+    const sql = `${ROWS.replace('100000', '1500')} SELECT count(*) FROM (SELECT 1 FROM c GROUP BY randomblob(20000))`;
+    expect(codes((await app.run(app.read, sql)).body.results)).toEqual(['ok', 'ok']);
   });
 });

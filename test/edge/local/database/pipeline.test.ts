@@ -145,6 +145,7 @@ describe('a pipeline', () => {
       { args: [{ type: 'null' }], named_args: [{ name: 'a', value: { type: 'null' } }] },
       'ARGS_BOTH_POSITIONAL_AND_NAMED',
     ],
+    ['a text in double quotes', 'SELECT datetime("now")', {}, 'SQLITE_ERROR'],
     ['a NUL in the SQL', 'SELECT 1 \0; DELETE FROM item', {}, 'SQL_PARSE_ERROR'],
   ])('refuses %s', async (_what, sql, stmt, code) => {
     expect((await results([execute(sql, stmt)]))[0].error.code).toBe(code);
