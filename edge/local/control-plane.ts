@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyInstance } from 'fastify';
 import { EdgeError } from '../edge-error.ts';
 import { operationInput, requestPath } from '../operation-input.ts';
-import { OPERATIONS } from '../operations/operations.ts';
+import { COMPANIONS, OPERATIONS } from '../operations/operations.ts';
 import { accessLists } from './access-lists.ts';
 import { apiGuardian } from './api-guardian/api-guardian.ts';
 import { apiGuardianMetrics } from './api-guardian/guardian-metrics.ts';
@@ -76,7 +76,7 @@ async function listen(app: FastifyInstance, options: ControlPlaneOptions): Promi
     // This runs after the last answer, and after the resources have closed their own.
     app.addHook('onClose', async () => db.close());
     await app.register(operationInput, {
-      operations: OPERATIONS,
+      operations: [...OPERATIONS, ...COMPANIONS],
       bodyWorker: BODY_WORKER,
       logFault: (err, request) =>
         logger.error({ err, method: request.method, path: requestPath(request) }, 'the local control plane failed'),

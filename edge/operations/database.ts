@@ -12,8 +12,8 @@ export const PIPELINE_INPUT = input(
     requests: {
       ...listOf(input({ type: TEXT }, ['type'])),
       description:
-        'Hrana 2 and 3: execute {stmt}, batch {batch: {steps}}, sequence {sql}, describe {sql}, store_sql {sql_id, sql}, close_sql {sql_id}, ' +
-        'get_autocommit, close',
+        'Hrana 2 and 3: execute {stmt}, batch {batch: {steps}}, sequence {sql}, describe {sql}, store_sql {sql_id, sql}, ' +
+        'close_sql {sql_id}, get_autocommit, close',
     },
   },
   ['requests'],

@@ -54,8 +54,8 @@ async function runOne(streams: OpenStreams, stream: DatabaseStream, path: string
 }
 
 /**
- * Does the work of one HTTP request on the stream of its baton, or on a new one. Returns the baton for the next request as JSON text. Throws
- * EdgeError where the whole request is refused; the stream is closed then.
+ * Does the work of one HTTP request on the stream of its baton, or on a new one. Returns the baton for the next request as JSON text.
+ * Throws EdgeError where the whole request is refused; the stream is closed then.
  */
 async function onStream<T>(
   baton: string | null,

@@ -62,7 +62,7 @@ test('every operation that needs an access key is in the table, and no other', a
   for (const operation of DESCRIBED_OPERATIONS) {
     const answer = await send({ url }, documentedCall(operation, 'application/json'));
     // The database says 401 for its own tokens.
-    if (answer.status === 401 && operation.operationId !== 'databasePipeline') closed.push(operation.operationId);
+    if (answer.status === 401 && !operation.tags.includes('Database')) closed.push(operation.operationId);
   }
   expect(closed.toSorted()).toEqual(Object.keys(NEEDED).toSorted());
 });

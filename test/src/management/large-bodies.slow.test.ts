@@ -66,6 +66,15 @@ const BODIES: readonly { readonly of: string; readonly path: string; readonly bo
     },
     answer: /^200 .*"value":"4194104"/,
   },
+  {
+    of: 'such an argument for a cursor',
+    path: '/v3/cursor',
+    body: () => {
+      const args = [{ type: 'text', value: 'ж'.repeat(4 * MIB - 200) }];
+      return JSON.stringify({ batch: { steps: [{ stmt: { sql: 'SELECT length(?)', args } }] } });
+    },
+    answer: /^200 [\s\S]*"value":"4194104"/,
+  },
 ];
 
 async function answerTo(path: string, body: string): Promise<string> {

@@ -35,9 +35,9 @@ function definesReplace(db: DatabaseSync, { schema, table }: TableName): boolean
 export type InsertedRowid = (after: Counters) => bigint | null;
 
 /**
- * Call it before the statement runs. SQLite only tells the last row id of the connection, which stays as it is where no row with a row id is
- * inserted. A row may also get the id that it is already, such as the first of a second table. An upsert inserted none where its table had a
- * row of that id before, or has none afterwards. In doubt the answer is the connection's.
+ * Call it before the statement runs. SQLite only tells the last row id of the connection, which stays as it is where no row with a row id
+ * is inserted. A row may also get the id that it is already, such as the first of a second table. An upsert inserted none where its table
+ * had a row of that id before, or has none afterwards. In doubt the answer is the connection's.
  */
 export function watchInsertedRowid({ db }: Connection, { sql, effects }: PreparedStatement, before: Counters): InsertedRowid {
   const { insertsInto, isUpsert, triggersDelete } = effects;

@@ -49,9 +49,10 @@ function isOverdue(endsAt: bigint, isBusy: number): boolean {
 }
 
 /**
- * Watches the main thread, which may be inside a statement for hours. When the program has been killed, this thread ends the process, whose
- * locks would outlive the program. SQLite inside of Node has no limit of its memory and its temporary files, so this thread enforces them. The program learns of a
- * transaction only after the request that began it, so this thread ends one that is open for too long before.
+ * Watches the main thread, which may be inside a statement for hours. When the program has been killed, this thread ends the process,
+ * whose locks would outlive the program. SQLite inside of Node has no limit of its memory and its temporary files, so this thread enforces
+ * them. The program learns of a transaction only after the request that began it, so this thread ends one that is open for too long
+ * before.
  */
 const { program, memoryBytes, tempBytes, busy, transactionEnd } = workerData as WatchData;
 // 'online' comes before this module is read: a program killed in between would not be noticed.

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { startDatabaseApp } from './database-app.ts';
-import { type RecordedRequest, withBatons, withoutBatons } from './recorded-requests.ts';
+import { type RecordedRequest, startForClients, withBatons, withoutBatons } from './recorded-requests.ts';
 
 /**
  * What the clients of `.ci/clients/` have sent and were answered, in the order of the recording, which `.ci/database-clients --record`
@@ -14,7 +13,7 @@ test.each([
   ["Python's libsql", 'python', ['/v3/cursor', '/v3/pipeline']],
   ["Go's libsql-client-go", 'go', ['/v2/pipeline']],
 ])('the recorded requests of %s are answered as they were', async (_what, client, paths) => {
-  const app = await startDatabaseApp({}, { isProxied: true });
+  const app = await startForClients();
   onTestFinished(() => app.stop());
   const recorded = recordingOf(client);
   const batons: (string | null)[] = [];

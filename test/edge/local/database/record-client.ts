@@ -3,15 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
-import { startDatabaseApp } from './database-app.ts';
-import { type RecordedRequest, withoutBatons } from './recorded-requests.ts';
+import { type RecordedRequest, startForClients, withoutBatons } from './recorded-requests.ts';
 
 /**
- * `node record-client.ts FILE COMMAND…` runs a foreign client against a new database behind the proxy: the command gets its address and a
+ * `node record-client.ts FILE COMMAND…` runs a foreign client against a new program: the command gets its address and a
  * token as two more arguments. The requests and their answers are written to FILE, and the status is that of the command.
  */
 const [file = '', command = '', ...options] = process.argv.slice(2);
-const app = await startDatabaseApp({}, { isProxied: true });
+const app = await startForClients();
 const recorded: RecordedRequest[] = [];
 const batons: (string | null)[] = [];
 
