@@ -2,6 +2,7 @@ import { NAMED_SCHEMAS } from '../../edge/operations/operations.ts';
 import { EXPLORE_GROUP } from './openapi-explore.ts';
 import { FEED_GROUP } from './openapi-feed.ts';
 import { INGEST_GROUP } from './openapi-ingest.ts';
+import { KAFKA_GROUP } from './openapi-kafka.ts';
 import { ALL_OPERATIONS, OPERATION_PATHS, OPERATION_TAGS } from './openapi-operations.ts';
 import { PROBLEM_DETAILS } from './openapi-problems.ts';
 import { PROGRAM_GROUP } from './openapi-program.ts';
@@ -36,6 +37,7 @@ export const OPENAPI_DOCUMENT = {
     ...EXPORT_GROUP.paths,
     ...FEED_GROUP.paths,
     ...INGEST_GROUP.paths,
+    ...KAFKA_GROUP.paths,
     ...OPERATION_PATHS,
     ...PROGRAM_GROUP.paths,
   },
@@ -67,6 +69,7 @@ export const OPENAPI_DOCUMENT = {
       ...EXPORT_GROUP.schemas,
       ...FEED_GROUP.schemas,
       ...INGEST_GROUP.schemas,
+      ...KAFKA_GROUP.schemas,
       ...PROGRAM_GROUP.schemas,
       ProblemDetails: PROBLEM_DETAILS,
       ...NAMED_SCHEMAS,

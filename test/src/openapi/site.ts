@@ -51,7 +51,7 @@ function waitingSource(): KafkaSource {
       if (offset === 1_204n) return { kind: 'skipped', next: 1_904n };
       throw new KafkaSkipRefused(`topic ${topic} partition ${partition} waits at offset 1204, not ${offset}; nothing is skipped`);
     },
-    counters: kafkaCounters,
+    counters: () => ({ ...kafkaCounters(), repairedEvents: 0 }),
     lag: () => 0,
     stop: async () => {},
   };

@@ -80,7 +80,7 @@ describe('health', () => {
       reasonsNotReady: () => [],
       blocked: () => [place],
       skip: async () => ({ kind: 'skipped', next: 1_904n }),
-      counters: kafkaCounters,
+      counters: () => ({ ...kafkaCounters(), repairedEvents: 0 }),
       lag: () => 0,
       stop: async () => {},
     };
