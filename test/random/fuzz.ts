@@ -6,8 +6,8 @@ import { parseArgs } from 'node:util';
 import { COUNTEREXAMPLES_FILE, type Counterexample, FINDINGS_VARIABLE } from './counterexamples.ts';
 import { RESULTS_VARIABLE, type TriedFile } from './fuzz-reporter.ts';
 
-// `npm run fuzz -- --minutes N [--seed S] [PATH…]`: tries every property with new seeds, round after round, until the time is up or somebody
-// interrupts it.
+// `npm run fuzz -- --minutes N [--seed S] [PATH…]`: tries every property with new seeds, round after round, until the time is up or it is
+// interrupted.
 
 const CHECKOUT = join(import.meta.dirname, '../..');
 const USAGE = 'usage: npm run fuzz -- [--minutes N] [--seed S] [PATH…]; a PATH is a file or folder of test/';

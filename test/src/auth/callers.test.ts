@@ -29,6 +29,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   '/.well-known/acme-challenge/{token}': 'any name',
   '/v2': 'open',
   '/v2/pipeline': 'token',
+  '/v3': 'open',
+  '/v3/pipeline': 'token',
+  '/v3/cursor': 'token',
 };
 
 type Outcome = 'let in' | 401 | 403;
