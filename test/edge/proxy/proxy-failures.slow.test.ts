@@ -155,7 +155,7 @@ describe('an upstream that', () => {
   test('of the database is out of reach ends in the bare JSON type, which its clients insist on', async () => {
     await using proxy = await startProxy({ target: { url: CLOSED_PORT_URL } });
     const answer = await send(proxy.url, exampleOf(14));
-    const message = 'The upstream could not be reached, or did not speak HTTP';
+    const message = 'The upstream could not be reached';
     expect([answer.headers.get('content-type'), await answer.json()]).toEqual([
       'application/json',
       { error: message, message, code: 'UPSTREAM_UNREACHABLE' },

@@ -15,7 +15,7 @@ const LETTERS: readonly (readonly [zone: number | null, line: () => string])[] =
   [9, () => future(9)],
   [7, () => '{"shieldZoneId":7}'],
   [null, () => 'broken'],
-  [null, () => `{"shieldZoneId":7,"log":"${'x'.repeat(1_100_000)}"}`],
+  [null, () => `{"shieldZoneId":7,"log":"${'x'.repeat(2_200_000)}"}`],
 ];
 
 let app: RunningApp;
