@@ -8,6 +8,9 @@ const CHECKOUT = join(import.meta.dirname, '../..');
 const EVENTUALLY = join(CHECKOUT, 'test/fixtures/eventually.ts');
 const UNTIL = join(CHECKOUT, 'test/broker/until.ts');
 
+/** The run that this test is part of may leave files for later, too. */
+const { RUN_ALONE_LATER: _, ...OUTSIDE } = process.env;
+
 /** What may go wrong in a test. */
 const FAULTS = {
   none: '',
@@ -48,7 +51,7 @@ void [eventually, until];
 
 function run(folder: string, env: Readonly<Record<string, string>> = {}) {
   const args = [join(CHECKOUT, 'scripts/run-tests.mjs'), '--root', folder, '--config', join(folder, 'vitest.config.ts')];
-  const { status, stdout } = spawnSync(process.execPath, args, { cwd: CHECKOUT, encoding: 'utf8', env: { ...process.env, ...env } });
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: CHECKOUT, encoding: 'utf8', env: { ...OUTSIDE, ...env } });
   return { status, lines: stdout.trimEnd().split('\n') };
 }
 
