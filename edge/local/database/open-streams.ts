@@ -258,7 +258,10 @@ export function makeOpenStreams({ path, limits, pool }: StreamsOptions): OpenStr
   return {
     open(token) {
       if (streams.size >= limits.streams) {
-        throw new EdgeError(503, 'TOO_MANY_STREAMS', `${limits.streams} streams are open; close some, or wait until they expire`);
+        // By then streams that nobody uses have expired.
+        const headers = { 'retry-after': String(Math.ceil(limits.idleMs / 1_000)) };
+        const message = `${limits.streams} streams are open; close some, or wait until they expire`;
+        throw new EdgeError(503, 'TOO_MANY_STREAMS', message, { headers });
       }
       const stream: StreamState = {
         id: randomUUID(),

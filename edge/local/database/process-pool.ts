@@ -244,7 +244,9 @@ export function makeProcessPool({ maxProcesses, queueMs, start, reclaim }: PoolO
       };
       const timer = setTimeout(() => {
         waiters.splice(waiters.indexOf(waiter), 1);
-        reject(new EdgeError(503, 'TOO_MANY_STREAMS', `all ${maxProcesses} database processes stayed busy for ${queueMs} ms`));
+        const message = `all ${maxProcesses} database processes stayed busy for ${queueMs} ms`;
+        const headers = { 'retry-after': String(Math.ceil(queueMs / 1_000)) };
+        reject(new EdgeError(503, 'TOO_MANY_STREAMS', message, { headers }));
       }, queueMs);
       waiters.push(waiter);
       reclaim();

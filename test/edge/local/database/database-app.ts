@@ -26,6 +26,7 @@ export interface DatabaseApp {
 export interface PipelineAnswer {
   readonly status: number;
   readonly contentType: string | null;
+  readonly retryAfter: string | null;
   // biome-ignore lint/suspicious/noExplicitAny: the protocol's JSON, looked into by each test.
   readonly body: any;
 }
@@ -52,7 +53,8 @@ export async function startDatabaseApp(
       headers: { 'content-type': 'application/json', ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
-    return { status: response.status, contentType: response.headers.get('content-type'), body: await response.json() };
+    const { status, headers } = response;
+    return { status, contentType: headers.get('content-type'), retryAfter: headers.get('retry-after'), body: await response.json() };
   }
 
   return {
