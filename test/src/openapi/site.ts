@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { openTokenStore } from '../../../edge/local/database/access-tokens.ts';
-import { KafkaSkipRefused } from '../../../ingest/kafka/blocked-partition.ts';
-import { kafkaCounters } from '../../../ingest/kafka/kafka-session.ts';
 import type { KafkaSource } from '../../../ingest/kafka/kafka-source.ts';
 import { buildApp } from '../../../src/app.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { type Edge, startEdge } from '../../../src/management/local-plane.ts';
 import { type OpenStore, openStore } from '../../../store/embedded/open-store.ts';
+import { waitingSource } from '../waiting-source.ts';
 import { type Addressed, type Call, type DrivenAnswer, send } from './driven-answer.ts';
 
 /** The real app over a real store and a real local control plane. */
@@ -40,21 +39,6 @@ function newTokens(dataDir: string): Site['tokens'] {
 
 async function listening(app: FastifyInstance): Promise<string> {
   return app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
-}
-
-/** A source without a broker, whose partition 3 waits at offset 1204: what real ones do has tests of its own, with a broker. */
-function waitingSource(): KafkaSource {
-  return {
-    reasonsNotReady: () => [],
-    blocked: () => [],
-    skip: async (topic, partition, offset) => {
-      if (offset === 1_204n) return { kind: 'skipped', next: 1_904n };
-      throw new KafkaSkipRefused(`topic ${topic} partition ${partition} waits at offset 1204, not ${offset}; nothing is skipped`);
-    },
-    counters: () => ({ ...kafkaCounters(), repairedEvents: 0 }),
-    lag: () => 0,
-    stop: async () => {},
-  };
 }
 
 /** Starts one with variables as in the environment; `now` is the store's clock. */

@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { explainBlock } from '../../../ingest/kafka/blocked-partition.ts';
 import { silentKafkaLogger } from '../../../ingest/kafka/kafka-connection.ts';
-import { kafkaCounters } from '../../../ingest/kafka/kafka-session.ts';
 import { type KafkaSource, startKafkaSource } from '../../../ingest/kafka/kafka-source.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { ask, eventLine, ingest, type RunningApp, startApp } from '../running-app.ts';
+import { waitingSource } from '../waiting-source.ts';
 
 let app: RunningApp;
 let kafka: KafkaSource | undefined;
@@ -76,15 +76,7 @@ describe('health', () => {
 
   test('is ready while a partition waits, and names it to whoever watches the program', async () => {
     const place = { topic: 'shield', partition: 3, offset: 1_204n, reason: 'has a wrong CRC-32C', next: 1_904n };
-    const source: KafkaSource = {
-      reasonsNotReady: () => [],
-      blocked: () => [place],
-      skip: async () => ({ kind: 'skipped', next: 1_904n }),
-      counters: () => ({ ...kafkaCounters(), repairedEvents: 0 }),
-      lag: () => 0,
-      stop: async () => {},
-    };
-    app = await startApp({ kafka: source, env: { ACCESS_KEYS: 'all:key-of-every-zone-1:*' } });
+    app = await startApp({ kafka: waitingSource([place]), env: { ACCESS_KEYS: 'all:key-of-every-zone-1:*' } });
     const asked = async (headers: Readonly<Record<string, string>>) => {
       const { status, body } = await ask(app, '/readyz', { headers });
       return [status, body];

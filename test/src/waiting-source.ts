@@ -1,0 +1,21 @@
+import { type BlockedPartition, KafkaSkipRefused } from '../../ingest/kafka/blocked-partition.ts';
+import { kafkaCounters } from '../../ingest/kafka/kafka-session.ts';
+import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
+
+/** The batch that a {@link waitingSource} waits at. */
+const WAITS_AT = 1_204n;
+
+/** A source without a broker, which skips the batch at offset 1204 alone: what real ones do has tests of its own, with a broker. */
+export function waitingSource(blocked: readonly BlockedPartition[] = []): KafkaSource {
+  return {
+    reasonsNotReady: () => [],
+    blocked: () => blocked,
+    skip: async (topic, partition, offset) => {
+      if (offset === WAITS_AT) return { kind: 'skipped', next: 1_904n };
+      throw new KafkaSkipRefused(`topic ${topic} partition ${partition} waits at offset ${WAITS_AT}, not ${offset}; nothing is skipped`);
+    },
+    counters: () => ({ ...kafkaCounters(), repairedEvents: 0 }),
+    lag: () => 0,
+    stop: async () => {},
+  };
+}
