@@ -153,9 +153,10 @@ function commaNote(word: PlacedWord): string | null {
   const isContained = units[0]?.text === '~' && !units[0].isLiteral;
   const parts = splitAt(isContained ? units.slice(1) : units).map(textOf);
   if (!looksCut(name.field, isContained, parts)) return null;
-  const before = word.raw.slice(0, word.raw.indexOf(':') + 1);
-  const hasStar = parts.some((part) => part.includes('*'));
-  const one = hasStar ? word.raw.replaceAll(',', '\\,') : `${before}${isContained ? '~' : ''}${quoted(parts.join(','))}`;
+  const before = word.raw.slice(0, word.raw.indexOf(':') + 1 + Number(isContained));
+  const value = word.raw.slice(before.length);
+  const text = hasVanished(value, true) ? value : parts.join(',');
+  const one = text.includes('*') ? word.raw.replaceAll(',', '\\,') : `${before}${quoted(text)}`;
   return `the comma in ${word.raw} separates ${parts.length} values; ${spelled(one) ?? '\\,'} is one`;
 }
 
@@ -206,7 +207,7 @@ function hasVanished(value: string, isFilter: boolean): boolean {
       if (next !== undefined && !ESCAPED_ON_PURPOSE.test(next)) return true;
       index += 1;
     } else if (letter === '"') {
-      if (!isQuoted && before !== undefined && !(isFilter && /[,*]/.test(before)) && !isBlankQuoted(value, index)) return true;
+      if (!isQuoted && before !== undefined && !opensWell(value, index, isFilter)) return true;
       if (isQuoted && next !== undefined && !closesWell(value, index, isFilter)) return true;
       isQuoted = !isQuoted;
     }
@@ -214,9 +215,10 @@ function hasVanished(value: string, isFilter: boolean): boolean {
   return false;
 }
 
-/** Whether nothing but blanks stands between the quotes that open here, as in `sql" "injection`. */
-function isBlankQuoted(value: string, from: number): boolean {
-  return /^"\s+"/.test(value.slice(from));
+/** Whether a quote behind other letters opens where one who quotes on purpose opens it: before a value, or around blanks alone. */
+function opensWell(value: string, at: number, isFilter: boolean): boolean {
+  const rest = value.slice(at);
+  return /^"\s+"/.test(rest) || (isFilter && /[,*]/.test(value[at - 1] ?? '') && !rest.startsWith('""'));
 }
 
 /** Whether a quote closes where one who quotes on purpose closes it: before the next value, a star or a prefix, or behind a name. */

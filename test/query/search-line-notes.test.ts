@@ -53,6 +53,8 @@ describe('a line that says otherwise than it looks is told of, with the spelling
     ['url:/a?ids=1,2', 'the comma in url:/a?ids=1,2 separates 2 values; url:"/a?ids=1,2" is one'],
     ['-url:/a?ids=1,2,3', 'the comma in -url:/a?ids=1,2,3 separates 3 values; -url:"/a?ids=1,2,3" is one'],
     ['url:~ids=1,2', 'the comma in url:~ids=1,2 separates 2 values; url:~"ids=1,2" is one'],
+    ['url:/q,\\a', 'the comma in url:/q,\\a separates 2 values; url:"/q,\\\\a" is one'],
+    ['url:/q,"",a', 'the comma in url:/q,"",a separates 3 values; url:"/q,\\"\\",a" is one'],
     ['url:/a?x=*,2', 'the comma in url:/a?x=*,2 separates 2 values; url:/a?x=*\\,2 is one'],
     ['ua:*(KHTML,like*', 'the comma in ua:*(KHTML,like* separates 2 values; ua:*(KHTML\\,like* is one'],
     ['C:\\temp', 'the \\ in C:\\temp is not searched; C:\\\\temp has it'],
@@ -161,7 +163,10 @@ test('a pasted value that is not found as it is has a note with a spelling that 
       // Two urls with a comma between, and quotes where one who means them writes them, look right.
       fc.pre(told.length > 0);
       const [, spelling = ''] = /; (url:.*) (?:has|is) (?:them|it|one)$/s.exec(told[0] ?? '') ?? [];
-      expect(parseSearchLine(spelling)).toEqual({ query: '', filters: [{ field: 'url', op: 'eq', value: [`/${value}`] }], exclude: [] });
+      // Where only a comma looks wrong, what is quoted or escaped on purpose beside it stays so.
+      const oneValue = told[0]?.startsWith('the comma') ? read.filters[0]?.value.join(',') : undefined;
+      const search = (text: string) => ({ query: '', filters: [{ field: 'url', op: 'eq', value: [text] }], exclude: [] });
+      expect([search(`/${value}`), search(oneValue ?? `/${value}`)]).toContainEqual(parseSearchLine(spelling));
     }),
   );
 });
