@@ -28,7 +28,8 @@ type Place = 'line' | 'object' | 'behind object' | 'rest' | 'array';
  * Splits JSON texts: lines as `NdjsonSplitter` does, objects that go over several lines, and the elements of arrays, in any order. A line
  * that is an event by itself is looked at no further: brackets are followed on unusual ones. A line that begins with a bracket where
  * JSON allows none, or behind more than any event has, begins another text: what came before it is one faulty event, up to the first line
- * in it that begins with a bracket. The splitter goes on there, so that a line that is cut off spoils no other.
+ * in it that begins with a bracket. So is a text whose brackets are closed and that is no JSON. The splitter goes on there, so that a line
+ * that is cut off spoils no other.
  */
 export class JsonTextSplitter implements EventSplitter {
   readonly #converter: LineConverter;
@@ -71,10 +72,10 @@ export class JsonTextSplitter implements EventSplitter {
           // The input is one array that was cut off, as an upload is that ends too early.
           if (this.#arrays === 1 && !this.#hasTexts) throw unclosedArray(this.#elements);
           if (this.#partial.isEmpty) return;
-          this.#giveUp(receiver);
+          this.#giveUp(this.#partial.finish(NOTHING), receiver);
           break;
         case 'object':
-          this.#giveUp(receiver);
+          this.#giveUp(this.#partial.finish(NOTHING), receiver);
           break;
       }
     }
@@ -195,7 +196,12 @@ export class JsonTextSplitter implements EventSplitter {
     for (let index = at; index < end; index++) {
       const byte = chunk[index]!;
       if (this.#brackets.isOutside && (byte === COMMA || byte === CLOSE_BRACKET)) {
-        this.#element(this.#partial.finish(chunk.subarray(at, index)), byte === COMMA, receiver);
+        const element = this.#partial.finish(chunk.subarray(at, index));
+        if (this.#isSeveral(element)) {
+          this.#giveUp(element, receiver);
+          return index;
+        }
+        this.#element(element, byte === COMMA, receiver);
         return index + 1;
       }
       this.#brackets.step(byte);
@@ -216,7 +222,7 @@ export class JsonTextSplitter implements EventSplitter {
     }
     const isFull = this.#restartAt !== null && this.#partial.length + lineEnd(chunk, at) - at > LARGEST_LINE_BYTES;
     if (isFull || (beginsLine && (this.#partial.isLong || !this.#brackets.mayOpen))) {
-      this.#giveUp(receiver);
+      this.#giveUp(this.#partial.finish(NOTHING), receiver);
       return true;
     }
     if (beginsLine) {
@@ -226,10 +232,15 @@ export class JsonTextSplitter implements EventSplitter {
     return false;
   }
 
-  /** Takes the text so far for a faulty event, up to the first line that may be a text of its own, and goes on there. */
-  #giveUp(receiver: EventReceiver): void {
+  /** Whether a text whose brackets are closed is no JSON, and has a line that may be a text of its own. */
+  #isSeveral(text: Uint8Array | LongPiece): text is Uint8Array {
+    return this.#restartAt !== null && !(text instanceof LongPiece) && !isJson(text);
+  }
+
+  /** Takes a text for a faulty event, up to the first line that may be a text of its own, and goes on there. */
+  #giveUp(whole: Uint8Array | LongPiece, receiver: EventReceiver): void {
     const restartAt = this.#restartAt;
-    const whole = this.#partial.finish(NOTHING);
+    this.#restartAt = null;
     const inArray = this.#place === 'array';
     const faulty = whole instanceof LongPiece || restartAt === null ? whole : whole.subarray(0, restartAt);
     this.#take(faulty, receiver);
@@ -244,6 +255,10 @@ export class JsonTextSplitter implements EventSplitter {
 
   /** Takes a whole text, and goes on on a line. */
   #take(text: Uint8Array | LongPiece, receiver: EventReceiver): void {
+    if (this.#isSeveral(text)) {
+      this.#giveUp(text, receiver);
+      return;
+    }
     if (text instanceof LongPiece) {
       receiver.tooLong(text);
       receiver.newlines(text.newlines);
@@ -297,6 +312,16 @@ function indexBehindBlanks(bytes: Uint8Array, from: number): number {
 }
 
 const isOfMark = (byte: number | undefined): boolean => byte === 0xef || byte === 0xbb || byte === 0xbf;
+
+function isJson(text: Uint8Array): boolean {
+  try {
+    JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.length).toString());
+    return true;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
 
 function withoutReturn(line: Uint8Array): Uint8Array {
   return line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;

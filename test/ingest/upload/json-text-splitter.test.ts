@@ -80,6 +80,13 @@ describe('the texts of an input, cut into chunks of any size, are:', () => {
     ['a line that is cut behind a colon', '{"a":\n{"b":2}\n{"c":3}\n', ['1 ?{"a":', '2 {"b":2}', '3 {"c":3}']],
     ['a line that is cut in an array', '{"a":[\n{"b":2}\n{"c":3}\n', ['1 ?{"a":[', '2 {"b":2}', '3 {"c":3}']],
     ['a line that is cut at the end', '{"b":2}\n{"a":[', ['1 {"b":2}', '2 ?{"a":[']],
+    ['a line that is cut, before a bracket of another kind', '{"a":[1,\n[{"b":2}]\n}\n]x\n', ['1 ?{"a":[1,', '2 {"b":2}', '3 ?}', '4 ?]x']],
+    [
+      'a line that is cut, and what closes its brackets further on',
+      '{"a":[1,\n{"b":2}\n]x\n}\n',
+      ['1 ?{"a":[1,', '2 {"b":2}', '3 ?]x', '4 ?}'],
+    ],
+    ['such a line in an array', '[\n{"a":[1,\n{"b":2}\n]x\n},{"c":3}]', ['2 ?{"a":[1,', '3 {"b":2}', '4 ?x', '5 ?},{"c":3}]']],
     ['several lines that are cut', '{"a":[\n{"b":[\n{"c":3}\n{"d":\n', ['1 ?{"a":[', '2 ?{"b":[', '3 {"c":3}', '4 ?{"d":']],
     ['an object over lines that is cut', '{\n "a": 1,\n "b":\n{\n "c": 2\n}\n{}\n', ['1 ?{\n "a": 1,\n "b":', '4 {\n "c": 2\n}', '7 {}']],
     ['a bracket too many', '{"a":1}}\n{"b":2}\n', ['1 ?{"a":1}}', '2 {"b":2}']],
