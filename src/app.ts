@@ -90,7 +90,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(stopping);
   await app.register(access, { keys: config.accessKeys });
   await app.register(everyLocalhost, { host: config.host, connections });
-  await app.register(healthRoutes, { store, kafka, isStopping: () => app.isStopping() });
+  await app.register(healthRoutes, { store, kafka, planeNotes: () => edge?.notes() ?? [], isStopping: () => app.isStopping() });
   await app.register(metricsRoutes, { metrics });
   await app.register(searchRoutes, { store, searches, now, bodyDeadlineMs });
   await app.register(exploreRoutes, { store, searches, now, bodyDeadlineMs });

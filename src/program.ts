@@ -29,6 +29,8 @@ export interface ProgramOptions {
   /** Unix ms UTC. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
+  /** Is called where the program cannot go on: the process has to end, without a stop. */
+  readonly onFatal: (error: Error) => void;
 }
 
 function startKafka({ config, now, logger }: ProgramOptions, store: EventStore): KafkaSource | null {
@@ -60,10 +62,10 @@ const BYTES_PER_MB = 1024 * 1024;
 
 /** Opens the store, starts the sources and listens. Throws StoreError or ListenError; parts that were started before are stopped again. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
-  const { config, now, logger } = options;
+  const { config, now, logger, onFatal } = options;
   const { dataDir, memoryLimitMb, retentionMs, deadLetterRetentionMs, deadLetterMaxMb } = config;
   const deadLetters = { deadLetterRetentionMs, deadLetterQuotaBytes: deadLetterMaxMb * BYTES_PER_MB };
-  const store = await openStore({ dataDir, memoryLimitMb, retentionMs, ...deadLetters, now, logger });
+  const store = await openStore({ dataDir, memoryLimitMb, retentionMs, ...deadLetters, now, logger, onFatal });
   // First the parts that take in and answer, then those that they use.
   const users: StopStep[] = [];
   const planes: StopStep[] = [];

@@ -1,4 +1,4 @@
-import { type Dirent, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { closeSync, type Dirent, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { StoreError } from './event-store.ts';
@@ -132,10 +132,14 @@ export function folderCheckOf({ root, journal, segments, catalogFile }: DataFold
   return sharedCheck(check, `the data folder ${name} does not answer`, ANSWER_MS);
 }
 
-/** Makes a folder and its missing parents. Node's recursive `mkdir` never ends where a file system answers ENOENT, as /proc does. */
+/**
+ * Makes a folder and its missing parents, and syncs the parents of what it made. Node's recursive `mkdir` never ends where a file system
+ * answers ENOENT, as /proc does.
+ */
 function makeFolder(path: string): void {
   try {
     mkdirSync(path);
+    syncFolderNow(dirname(path));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' && statSync(path).isDirectory()) {
@@ -146,6 +150,16 @@ function makeFolder(path: string): void {
     }
     makeFolder(dirname(path));
     mkdirSync(path);
+    syncFolderNow(dirname(path));
+  }
+}
+
+function syncFolderNow(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
   }
 }
 

@@ -196,6 +196,8 @@ export interface EventStore {
   removeDeadLetters(selection: DeadLetterSelection): Promise<number>;
   /** Says for people why the store does not take in or flush events at the moment; empty when it does. `/readyz` shows them. */
   reasonsNotReady(): Promise<readonly string[]>;
+  /** Says for people what they have to look at although the store takes in and answers. `/readyz` shows it, too. */
+  notes(): readonly string[];
   stats(): Promise<StoreStats>;
   close(): Promise<void>;
 }

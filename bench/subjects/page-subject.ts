@@ -34,7 +34,10 @@ async function fill(): Promise<FilledStore> {
 }
 
 async function serve(): Promise<PageServed> {
-  const program = await startProgram({ config, now, logger: pino({ level: 'silent' }) });
+  const onFatal = (error: Error): never => {
+    throw error;
+  };
+  const program = await startProgram({ config, now, logger: pino({ level: 'silent' }), onFatal });
   process.once('disconnect', () => void program.stop());
   return { url: program.address };
 }

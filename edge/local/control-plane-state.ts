@@ -39,8 +39,19 @@ function limitSize(db: DatabaseSync): void {
   db.exec(`PRAGMA max_page_count = ${STATE_LIMIT_BYTES / pageBytes}`);
 }
 
-function isFull(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === FULL;
+/** SQLite's codes for a damaged file, and for one that is no database. Codes have extensions above the lowest byte. */
+const DAMAGE = [11, 26];
+
+/** SQLite's code without its extension; 0 where it is no error of SQLite. */
+function codeOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+}
+
+/** Returns EdgeError 503 `state.damaged` for an error of SQLite that found the state damaged; null for any other error. */
+export function damagedState(error: unknown): EdgeError | null {
+  if (!DAMAGE.includes(codeOf(error))) return null;
+  const message = `The control plane's state is damaged: put ${STATE_FILE} back from a copy and start again, or move it away to begin anew`;
+  return new EdgeError(503, 'state.damaged', message, { cause: error });
 }
 
 /**
@@ -57,7 +68,7 @@ export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   } catch (error) {
     // A full disk has ended the transaction already.
     if (db.isTransaction) db.exec('ROLLBACK');
-    if (!isFull(error)) throw error;
+    if (codeOf(error) !== FULL) throw error;
     const message = `There is no room left: ${STATE_FILE} is full, or the disk is; allowed: ${STATE_LIMIT_BYTES} bytes`;
     throw new EdgeError(503, 'state.full', message, { headers: { 'retry-after': String(FULL_RETRY_AFTER_S) }, cause: error });
   }

@@ -11,7 +11,7 @@ import { externalCertificates } from './certificates/external-certificates.ts';
 import type { ChallengeResolver } from './certificates/http-challenge.ts';
 import { applications } from './containers/applications.ts';
 import { nodes } from './containers/nodes.ts';
-import { migrate, openState } from './control-plane-state.ts';
+import { damagedState, migrate, openState } from './control-plane-state.ts';
 import { databaseResource } from './database/database-resource.ts';
 import { dnsZones } from './dns/dns-zones.ts';
 import type { LocalContext, LocalResource } from './local-resource.ts';
@@ -78,6 +78,11 @@ async function listen(app: FastifyInstance, options: ControlPlaneOptions): Promi
     await app.register(operationInput, {
       operations: [...OPERATIONS, ...COMPANIONS],
       bodyWorker: BODY_WORKER,
+      translateError: (err, request) => {
+        const damaged = damagedState(err);
+        if (damaged !== null) logger.error({ err, method: request.method, path: requestPath(request) }, damaged.message);
+        return damaged;
+      },
       logFault: (err, request) =>
         logger.error({ err, method: request.method, path: requestPath(request) }, 'the local control plane failed'),
     });

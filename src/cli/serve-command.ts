@@ -53,7 +53,14 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
   try {
     // Imported here, so that the other commands start faster, without DuckDB.
     const { startProgram } = await import('../program.ts');
-    const starting = startProgram({ config, now: Date.now, logger });
+    const onFatal = (error: Error): void => {
+      logger.fatal(
+        { err: error },
+        'the program ends, because it cannot tell what is on disk; the next start finds out, and no event is lost',
+      );
+      endProcess(1);
+    };
+    const starting = startProgram({ config, now: Date.now, logger, onFatal });
     // A signal during the start waits for the start to end, within the limits of any stop.
     const startStep = { name: () => 'the start', stop: async () => void (await starting) };
     const interrupted = signals.received.then(() => stopAll([[startStep]], STOP_LIMITS));

@@ -177,27 +177,35 @@ function managementChoice({ upstreamUrl, upstreamOverrides }: UpstreamConfig, nu
   return upstreamOverrides?.get(number) ?? (upstreamUrl === null ? { kind: 'local' } : { kind: 'url', url: upstreamUrl });
 }
 
-function managementTarget(config: UpstreamConfig, number: number, local: LocalPlane): UpstreamTarget {
+function managementTarget(config: UpstreamConfig, number: number, local: () => LocalPlane): UpstreamTarget {
   const choice = managementChoice(config, number);
   // The plane knows its proxies by the secret. The caller's key has been checked before.
-  if (choice.kind === 'local') return { ...local, passes: [] };
+  if (choice.kind === 'local') return localTarget(local);
   const { upstreamAccessKey } = config;
   return upstreamAccessKey === null
     ? { url: choice.url, headers: {}, passes: ['accesskey'] }
     : { url: choice.url, headers: { accesskey: upstreamAccessKey }, passes: [] };
 }
 
-function databaseTarget({ serviceDatabaseUrl, serviceDatabaseAuthToken }: UpstreamConfig, local: LocalPlane): UpstreamTarget {
-  if (serviceDatabaseUrl === null) return { ...local, passes: ['authorization'] };
+function databaseTarget({ serviceDatabaseUrl, serviceDatabaseAuthToken }: UpstreamConfig, local: () => LocalPlane): UpstreamTarget {
+  if (serviceDatabaseUrl === null) return { ...localTarget(local), passes: ['authorization'] };
   return serviceDatabaseAuthToken === null
     ? { url: serviceDatabaseUrl, headers: {}, passes: ['authorization'] }
     : { url: serviceDatabaseUrl, headers: { authorization: `Bearer ${serviceDatabaseAuthToken}` }, passes: [] };
 }
 
-/** The upstream of an operation by the configuration, or the local control plane. */
-export function upstreamFor(config: UpstreamConfig, { number, key, upstream }: Operation, local: LocalPlane): UpstreamTarget {
-  if (upstream === 'local') return { ...local, passes: [] };
+function localTarget(local: () => LocalPlane): UpstreamTarget & { readonly isLocal: true } {
+  const { url, headers } = local();
+  return { url, headers, passes: [], isLocal: true };
+}
+
+/**
+ * The upstream of an operation by the configuration, or the local control plane, whose address is asked for only then. Throws what `local`
+ * throws.
+ */
+export function upstreamFor(config: UpstreamConfig, { number, key, upstream }: Operation, local: () => LocalPlane): UpstreamTarget {
+  if (upstream === 'local') return localTarget(local);
   const target = upstream === 'database' ? databaseTarget(config, local) : managementTarget(config, number, local);
   // Operations without a key send no credential of ours. The secret of the plane stays, because it only says who forwards.
-  return key === 'none' && target.url !== local.url ? { url: target.url, headers: {}, passes: [] } : target;
+  return key === 'none' && !('isLocal' in target) ? { url: target.url, headers: {}, passes: [] } : target;
 }

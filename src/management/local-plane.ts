@@ -1,7 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { EdgeError } from '../../edge/edge-error.ts';
 import { httpChallengeResolver } from '../../edge/local/certificates/http-challenge.ts';
 import { type ControlPlane, localResources, startControlPlane } from '../../edge/local/control-plane.ts';
-import { openTokenStore, requireToken } from '../../edge/local/database/access-tokens.ts';
+import { damagedState } from '../../edge/local/control-plane-state.ts';
+import { openTokenStore, requireToken, type TokenStore } from '../../edge/local/database/access-tokens.ts';
 import type { EventStore } from '../../store/event-store.ts';
 import type { Config } from '../config/config.ts';
 import type { LocalPlane } from '../config/edge-config.ts';
@@ -20,17 +22,51 @@ interface EdgeOptions {
 
 /** The local control plane, and the history of the program that it shows. */
 export interface Edge {
-  readonly plane: ControlPlane & LocalPlane;
+  /** Throws EdgeError 503 `state.damaged` where its state was damaged at the start. */
+  readonly plane: () => LocalPlane;
   readonly history: ProgramHistory;
+  /** Says for people what they have to look at. */
+  notes(): readonly string[];
+  stop(): Promise<void>;
+}
+
+/** The control plane with its tokens, both of which are in one file. */
+interface OpenPlane {
+  readonly plane: ControlPlane & LocalPlane;
   stop(): Promise<void>;
 }
 
 /** Starts the local control plane. Rejects where its state cannot be opened or is that of a newer program. */
-export async function startEdge({ config, store, now, logger }: EdgeOptions): Promise<Edge> {
-  const { dataDir, queryDeadlineMs: deadlineMs, challengeResolverUrl: url } = config;
-  const tokens = openTokenStore(dataDir, now);
-  const history = startProgramHistory(now, machineReadings(dataDir), logger);
+export async function startEdge(options: EdgeOptions): Promise<Edge> {
+  const { config, now, logger } = options;
+  const history = startProgramHistory(now, machineReadings(config.dataDir), logger);
   try {
+    const opened = await openPlane(options, history);
+    const stop = async (): Promise<void> => {
+      history.stop();
+      await (opened instanceof EdgeError ? undefined : opened.stop());
+    };
+    return {
+      plane: () => {
+        if (opened instanceof EdgeError) throw opened;
+        return opened.plane;
+      },
+      notes: () => (opened instanceof EdgeError ? [opened.message] : []),
+      history,
+      stop,
+    };
+  } catch (error) {
+    history.stop();
+    throw error;
+  }
+}
+
+/** Returns EdgeError 503 `state.damaged` where the state is damaged: searches and intake do not need it. */
+async function openPlane({ config, store, now, logger }: EdgeOptions, history: ProgramHistory): Promise<OpenPlane | EdgeError> {
+  const { dataDir, queryDeadlineMs: deadlineMs, challengeResolverUrl: url } = config;
+  let tokens: TokenStore | undefined;
+  try {
+    tokens = openTokenStore(dataDir, now);
     const plane = await startControlPlane({
       dataDir,
       now,
@@ -41,15 +77,18 @@ export async function startEdge({ config, store, now, logger }: EdgeOptions): Pr
         challengeResolver: url === null ? null : httpChallengeResolver({ url, deadlineMs: CHALLENGE_DEADLINE_MS }),
       }),
     });
+    const open = tokens;
+    const requireDatabaseToken = (authorization: string | undefined): void => void requireToken(authorization, open);
     const stop = async (): Promise<void> => {
-      history.stop();
-      tokens.close();
+      open.close();
       await plane.stop();
     };
-    return { plane: { ...plane, requireDatabaseToken: (authorization) => void requireToken(authorization, tokens) }, history, stop };
+    return { plane: { ...plane, requireDatabaseToken }, stop };
   } catch (error) {
-    history.stop();
-    tokens.close();
-    throw error;
+    tokens?.close();
+    const damaged = damagedState(error);
+    if (damaged === null) throw error;
+    logger.error({ err: error }, damaged.message);
+    return damaged;
   }
 }

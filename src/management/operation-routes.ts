@@ -1,5 +1,6 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { callerHungUp, EdgeError } from '../../edge/edge-error.ts';
+import { damagedState } from '../../edge/local/control-plane-state.ts';
 import type { Operation } from '../../edge/operations/operation.ts';
 import { COMPANIONS, OPERATIONS } from '../../edge/operations/operations.ts';
 import { proxy } from '../../edge/proxy/proxy.ts';
@@ -58,13 +59,14 @@ function authorizeOperation(
 
 interface EdgeRoutesOptions {
   readonly config: UpstreamConfig & { readonly accessKeys: readonly AccessKey[] };
-  readonly local: LocalPlane;
+  /** Throws EdgeError 503 where the control plane cannot answer. */
+  readonly local: () => LocalPlane;
   readonly bodyDeadlineMs: number;
 }
 
 function translateError(error: unknown, request: FastifyRequest): EdgeError | null {
   if (isHangUp(error, request.raw)) return callerHungUp(error);
-  if (!(error instanceof RequestProblem)) return null;
+  if (!(error instanceof RequestProblem)) return damagedState(error);
   const { status, errorKey, message, errors, headers } = error;
   return new EdgeError(status, errorKey, message, { headers, cause: error, ...(errors === undefined ? {} : { errors }) });
 }
@@ -81,7 +83,8 @@ export async function edgeRoutes(app: FastifyInstance, { config, local, bodyDead
   const access = {
     keys: config.accessKeys,
     holdsDatabaseToken: config.serviceDatabaseAuthToken !== null,
-    requireDatabaseToken: (config.serviceDatabaseUrl === null ? local.requireDatabaseToken : undefined) ?? null,
+    requireDatabaseToken:
+      config.serviceDatabaseUrl === null ? (authorization: string | undefined) => local().requireDatabaseToken?.(authorization) : null,
   };
   await app.register(proxy, {
     operations: [...OPERATIONS, ...COMPANIONS],

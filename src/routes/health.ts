@@ -8,6 +8,8 @@ import type { Metrics } from '../http/metrics.ts';
 interface HealthRoutesOptions {
   readonly store: EventStore;
   readonly kafka: KafkaSource | null;
+  /** Says for people what they have to look at in the control plane. */
+  readonly planeNotes: () => readonly string[];
   readonly isStopping: () => boolean;
 }
 
@@ -19,8 +21,13 @@ interface Reason {
 }
 
 /** What people have to look at although the program serves and takes in events. */
-function notes({ kafka }: HealthRoutesOptions): readonly Reason[] {
-  return kafka?.blocked().map((place) => ({ code: 'kafka.blocked', text: `kafka: ${explainBlock(place)}` })) ?? [];
+function notes({ store, kafka, planeNotes }: HealthRoutesOptions): readonly Reason[] {
+  const blocked = kafka?.blocked() ?? [];
+  return [
+    ...store.notes().map((note) => ({ code: 'store.note', text: `store: ${note}` })),
+    ...planeNotes().map((note) => ({ code: 'control_plane.note', text: `control plane: ${note}` })),
+    ...blocked.map((place) => ({ code: 'kafka.blocked', text: `kafka: ${explainBlock(place)}` })),
+  ];
 }
 
 async function reasonsNotReady({ store, kafka, isStopping }: HealthRoutesOptions): Promise<readonly Reason[]> {

@@ -105,6 +105,11 @@ export class EmbeddedStore implements EventStore {
     ];
   }
 
+  notes(): readonly string[] {
+    const { reason } = this.#parts.retentionHold;
+    return reason === undefined ? [] : [reason];
+  }
+
   async stats(): Promise<StoreStats> {
     const { versions, deadLetters, counters } = this.#parts;
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
@@ -131,7 +136,7 @@ export class EmbeddedStore implements EventStore {
     return this.#parts.backgroundJobs.compact();
   }
 
-  /** Drops expired segments and dead letters. Also for tests and tools. */
+  /** Drops expired segments, dead letters and journals set aside, also where that is most of the events. Also for tests and tools. */
   dropExpiredNow(): Promise<void> {
     return this.#parts.backgroundJobs.dropExpired();
   }

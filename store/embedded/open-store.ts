@@ -18,11 +18,11 @@ export type OpenStore = EmbeddedStore;
  * Throws `StoreError`: `folder_in_use`, `folder_unusable`, `corrupt`.
  */
 export async function openStore(options: StoreOptions, tuning: StoreTuning = {}): Promise<OpenStore> {
-  const { memoryLimitMb, logger = silentLogger } = options;
+  const { memoryLimitMb, now, logger = silentLogger, onFatal = () => undefined } = options;
   const folder = prepareDataFolder(options.dataDir);
   const closing = new Closing();
   try {
-    const durable = await openCatalog(folder, closing);
+    const durable = await openCatalog(folder, { now, logger, onInDoubt: onFatal }, closing);
     const engine = await openEngine(
       { memoryLimitMb, segmentsFolder: folder.segments, linksFolder: folder.links, spillFolder: folder.spill, logger },
       closing,

@@ -12,6 +12,11 @@ export interface StoreOptions {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly logger?: StoreLogger;
+  /**
+   * Is called where the store cannot tell what is on disk. It changes nothing more, and the process has to end: the next one finds out.
+   * Without it the store refuses all changes.
+   */
+  readonly onFatal?: (error: Error) => void;
   /** The dead letters may take this much. Default: 1 GiB. */
   readonly deadLetterQuotaBytes?: number;
   /** Dead letters are removed after this time. Default: 7 days. */
@@ -30,6 +35,8 @@ export interface StoreTuning {
   readonly valueCountLimits?: ValueCountLimits;
   /** The dedup index holds this many events. Default: what suits the memory limit. */
   readonly maxDedupEvents?: number;
+  /** How long the retention waits before it drops most of the events by itself. Default: an hour. */
+  readonly retentionHoldMs?: number;
   /** Time between two runs of the background jobs. Default: five seconds. */
   readonly backgroundJobsEveryMs?: number;
 }

@@ -11,6 +11,7 @@ import { SourceOffsetTable } from './catalog/source-offset-table.ts';
 import { BackgroundJobs } from './compaction/background-jobs.ts';
 import { MergeWriter } from './compaction/merge.ts';
 import { dropExpiredSegments, lastSequencesIn, type RetentionOptions } from './compaction/retention.ts';
+import { HOLD_MS, RetentionHold } from './compaction/retention-hold.ts';
 import type { OpenEngine } from './duckdb/duckdb-engine.ts';
 import { createFieldsWriter } from './flush/flush-fields.ts';
 import { Flusher, type FlusherOptions } from './flush/flusher.ts';
@@ -38,6 +39,7 @@ export interface WritePath {
   readonly flusher: Flusher;
   readonly backgroundJobs: BackgroundJobs;
   readonly deadLetters: DeadLetters;
+  readonly retentionHold: RetentionHold;
   readonly expiredWatermarks: ExpiredWatermarks;
   readonly sourceOffsets: SourceOffsetTable;
   readonly counters: StoreCounters;
@@ -59,17 +61,18 @@ interface WritePathParts {
 export async function openWritePath(
   parts: WritePathParts,
   options: StoreOptions,
-  { maxDedupEvents: dedupEvents = maxDedupEvents(options.memoryLimitMb), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS }: StoreTuning,
+  tuning: StoreTuning,
   closing: Closing,
 ): Promise<WritePath> {
+  const { maxDedupEvents: dedupEvents = maxDedupEvents(options.memoryLimitMb), backgroundJobsEveryMs = BACKGROUND_JOBS_EVERY_MS } = tuning;
   const { durable, engine, versions, remover, footers } = parts;
   const { now, logger = silentLogger } = options;
   const { catalog, journalFolder: journals } = durable;
   const { sourceOffsets: stored, expiredEvents, duplicateEvents } = catalog.progress();
   const rewriting = { aliases: engine.aliases, catalog, versions, now };
 
-  const retention = await openRetention(parts, options);
-  await dropExpiredSegments(retention, now());
+  const retention = await openRetention(parts, options, tuning);
+  await dropExpiredSegments(retention, now(), 'clock');
   const deadLetters = await openDeadLetters(parts, options, closing);
   const flusher = await openFlusher(engine, { ...rewriting, logger }, closing);
   const sourceOffsets = new SourceOffsetTable(stored);
@@ -102,17 +105,19 @@ export async function openWritePath(
   closing.add('the merge that is being given up', () => backgroundJobs.stop());
   // It stops first, because the jobs and the pipeline may be waiting for it.
   closing.add('the events that are being moved to disk', () => flusher.stop());
-  const { expiredWatermarks } = retention;
-  return { pipeline, flusher, backgroundJobs, deadLetters, expiredWatermarks, sourceOffsets, counters };
+  const { expiredWatermarks, hold: retentionHold } = retention;
+  return { pipeline, flusher, backgroundJobs, deadLetters, retentionHold, expiredWatermarks, sourceOffsets, counters };
 }
 
 async function openRetention(
   { durable: { catalog }, engine, versions }: WritePathParts,
   { retentionMs, logger = silentLogger }: StoreOptions,
+  { retentionHoldMs = HOLD_MS }: StoreTuning,
 ): Promise<RetentionOptions> {
+  const hold = new RetentionHold({ waitMs: retentionHoldMs, elapsedMs: () => performance.now(), logger });
   const reading = { runner: await engine.connect(), aliases: engine.aliases, logger };
   const expiredWatermarks = new ExpiredWatermarks(catalog.expiredWatermarks.list());
-  return { catalog, versions, expiredWatermarks, lastSequences: (segments) => lastSequencesIn(segments, reading), retentionMs };
+  return { catalog, versions, expiredWatermarks, lastSequences: (segments) => lastSequencesIn(segments, reading), retentionMs, hold };
 }
 
 async function openDeadLetters(

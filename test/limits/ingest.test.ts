@@ -13,6 +13,8 @@ import { INT32 } from '../../query/integer-ranges.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { DEAD_LETTER_BODY_LIMITS, MAX_LISTED } from '../../src/http/dead-letter-json.ts';
 import { BODY_DEADLINE_MS } from '../../src/http/request-body.ts';
+import { HOLD_MS } from '../../store/embedded/compaction/retention-hold.ts';
+import { MAX_DAMAGED_BYTES } from '../../store/embedded/journal/damaged-journal-files.ts';
 import { recordingUpstream } from '../edge/upstreams.ts';
 import { builtBatch, builtRecord, CODEC, PACK } from '../ingest/kafka/built-batch.ts';
 import { ask, ingest, type RunningApp, startApp } from '../src/running-app.ts';
@@ -95,6 +97,14 @@ describeLimits('Ingest', import.meta.filename, {
   'age of a dead letter': {
     is: milliseconds(DEFAULTS.deadLetterRetentionMs),
     elsewhere: 'letters are removed when their time is over, with the retention and at a start',
+  },
+  'bytes of journals that are set aside because they are not whole': {
+    is: bytes(MAX_DAMAGED_BYTES),
+    elsewhere: 'the oldest files give way where there are too many bytes, and those of one journal stay together',
+  },
+  'time until the retention drops more than half of the events by itself': {
+    is: milliseconds(HOLD_MS),
+    elsewhere: 'most of the events are dropped once they have been past the retention for an hour on end, by a clock that nobody sets',
   },
   'rejected events of one request': {
     is: count(MAX_REJECTED),

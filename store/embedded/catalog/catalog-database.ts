@@ -1,8 +1,9 @@
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { EVENT_FIELDS_VERSION } from '../../../query/event-fields.ts';
 import { StoreError } from '../../event-store.ts';
-import { inTransaction } from '../runtime/sqlite-transaction.ts';
+import { inTransaction, isDamage } from '../runtime/sqlite-transaction.ts';
 import { MIGRATIONS, OLDEST_VERSION } from './migrations.ts';
 
 const SCHEMA = `
@@ -28,19 +29,34 @@ const SCHEMA = `
   INSERT INTO progress (name, value) VALUES ('store_id', abs(random() % 4294967296));
 `;
 
+/** What to do where the catalog cannot tell which files hold the events. */
+export const CATALOG_REPAIR = 'no file was changed; put its catalog.sqlite back from a copy, or choose another folder';
+
 /** The version of a new catalog: that of the last migration. */
 const VERSION = MIGRATIONS.at(-1)?.to ?? OLDEST_VERSION;
+
+export interface CatalogDatabaseOptions {
+  /** Whether the folder holds events already, so that its catalog is lost where there is none. */
+  readonly holdsEvents: boolean;
+}
 
 /**
  * Opens the SQLite file of a catalog under an exclusive lock, which goes with the process, however it ends. Makes its tables where it is
  * new, and migrates it where it is older. Throws `StoreError`: `folder_in_use`, `folder_unusable`, `corrupt`.
  */
-export function openCatalogDatabase(file: string): DatabaseSync {
+export function openCatalogDatabase(file: string, { holdsEvents }: CatalogDatabaseOptions = { holdsEvents: false }): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
+    // SQLite would make the file, and write to one without bytes.
+    if (holdsEvents && (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) {
+      throw lostCatalog(file);
+    }
     database = new DatabaseSync(file);
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
-    create(database);
+    create(database, () => {
+      if (holdsEvents) throw lostCatalog(file);
+    });
+    refuseDamaged(database, file);
     refuseUnreadable(database, file);
     migrate(database, dirname(file));
     return database;
@@ -50,10 +66,32 @@ export function openCatalogDatabase(file: string): DatabaseSync {
   }
 }
 
-/** Makes the tables of a new catalog. Begins a write in any case, so that another process that has the file open is noticed. */
-function create(database: DatabaseSync): void {
+function lostCatalog(file: string): StoreError {
+  const folder = JSON.stringify(dirname(file));
+  const what = `${folder} holds events, and its catalog ${JSON.stringify(file)} is missing or has no tables`;
+  return new StoreError('corrupt', `DATA_DIR: ${what}; ${CATALOG_REPAIR}`);
+}
+
+/** SQLite reads many damaged pages without an error. */
+function refuseDamaged(database: DatabaseSync, file: string): void {
+  const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
+  if (found !== 'ok') {
+    throw damagedCatalog(file, found);
+  }
+}
+
+function damagedCatalog(file: string, what: string, cause?: unknown): StoreError {
+  return new StoreError('corrupt', `DATA_DIR: the catalog ${JSON.stringify(file)} is damaged: ${what}; ${CATALOG_REPAIR}`, { cause });
+}
+
+/**
+ * Makes the tables of a new catalog, after `beforeTables`. Begins a write in any case, so that another process that has the file open is
+ * noticed.
+ */
+function create(database: DatabaseSync, beforeTables: () => void): void {
   inTransaction(database, () => {
     if (versionOf(database) === 0) {
+      beforeTables();
       database.exec(SCHEMA);
       database.exec(`PRAGMA user_version = ${VERSION}`);
       writeFieldsVersion(database);
@@ -112,6 +150,9 @@ function asOpenError(file: string, error: unknown): StoreError {
     return error;
   }
   const { message } = error as Error;
+  if (isDamage(error)) {
+    return damagedCatalog(file, message, error);
+  }
   if (/locked|busy/i.test(message)) {
     const what = `another shieldlog process is using ${JSON.stringify(file)}; stop it or choose another folder`;
     return new StoreError('folder_in_use', `DATA_DIR: ${what}`, { cause: error });

@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SourceOffset } from '../../event-store.ts';
 import { EmptyJournalTable } from '../journal/empty-journal-table.ts';
-import { inTransaction } from '../runtime/sqlite-transaction.ts';
+import { CommitInDoubtError, inTransaction } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
-import { openCatalogDatabase } from './catalog-database.ts';
+import { type CatalogDatabaseOptions, openCatalogDatabase } from './catalog-database.ts';
 import { type ExpiredWatermark, ExpiredWatermarkTable } from './expired-watermarks.ts';
 
 /** The changes of one flush, merge or retention run, which are made in one transaction. */
@@ -31,6 +31,11 @@ export interface CatalogProgress extends Readonly<StoreCounters> {
   readonly sourceOffsets: readonly SourceOffset[];
 }
 
+export interface CatalogOptions extends CatalogDatabaseOptions {
+  /** Is called where a commit is in doubt. Every later change throws the same error. */
+  readonly onInDoubt: (error: CommitInDoubtError) => void;
+}
+
 /**
  * The durable list of the published segments and blob files, with the source offsets that they contain. It is a small SQLite file under an
  * exclusive lock, which the operating system takes away when the process ends.
@@ -46,11 +51,14 @@ export class Catalog {
   readonly #deleteBlobFile: StatementSync;
   readonly #putSourceOffset: StatementSync;
   readonly #putProgress: StatementSync;
+  readonly #onInDoubt: CatalogOptions['onInDoubt'];
+  #inDoubt: CommitInDoubtError | undefined;
 
-  constructor(file: string) {
-    this.#database = openCatalogDatabase(file);
+  constructor(file: string, { holdsEvents, onInDoubt }: CatalogOptions = { holdsEvents: false, onInDoubt: () => undefined }) {
+    this.#onInDoubt = onInDoubt;
+    this.#database = openCatalogDatabase(file, { holdsEvents });
     this.expiredWatermarks = new ExpiredWatermarkTable(this.#database);
-    this.emptyJournals = new EmptyJournalTable(this.#database);
+    this.emptyJournals = new EmptyJournalTable(this.#database, (work) => this.#change(work));
     this.#insertSegment = this.#database.prepare(
       'INSERT INTO segments (file, rows, bytes, min_timestamp, max_timestamp, min_sequence, max_sequence) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
@@ -131,7 +139,7 @@ export class Catalog {
 
   /** Publishes and withdraws segments and blob files in one transaction; returns the new segments with their ids. */
   apply({ add, remove, addBlobFile, removeBlobFiles = [], watermarks = [], progress }: CatalogChange): Segment[] {
-    return inTransaction(this.#database, () => {
+    return this.#change(() => {
       const added = add.map((segment) => this.#publish(segment));
       for (const segment of remove) {
         this.#deleteSegment.run(segment.id);
@@ -151,8 +159,36 @@ export class Catalog {
     });
   }
 
+  /** The highest id that a segment ever had; 0 before the first. */
+  lastSegmentId(): number {
+    return Number(this.#database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'segments'").get()?.['seq'] ?? 0);
+  }
+
+  /**
+   * Moves all commits into the file itself and syncs it. Where an earlier process failed to sync a commit that is read here, the system may
+   * hold it in memory alone, and would not write it by itself.
+   */
+  checkpoint(): void {
+    this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+
   close(): void {
     this.#database.close();
+  }
+
+  #change<T>(work: () => T): T {
+    if (this.#inDoubt !== undefined) {
+      throw this.#inDoubt;
+    }
+    try {
+      return inTransaction(this.#database, work);
+    } catch (error) {
+      if (error instanceof CommitInDoubtError) {
+        this.#inDoubt = error;
+        this.#onInDoubt(error);
+      }
+      throw error;
+    }
   }
 
   #publish(segment: UnpublishedSegment): Segment {

@@ -26,13 +26,10 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS dead_letters_by_cost ON dead_letters (record_only, id, cost);
 `;
 
-/** The error of a table that cannot be opened. An error that came from a thread has nothing but its message left. */
+/** The error of a table that cannot be opened. */
 export function deadLetterError(file: string, error: unknown): StoreError {
-  const { message } = error as Error;
-  const isDamaged = /not a database|malformed/.test(message);
-  const advice = isDamaged ? '; move it away to start without them' : '';
-  const what = `DATA_DIR: the dead letters in ${JSON.stringify(file)} cannot be opened: ${message}${advice}`;
-  return new StoreError(isDamaged ? 'corrupt' : 'folder_unusable', what, { cause: error });
+  const what = `DATA_DIR: the dead letters in ${JSON.stringify(file)} cannot be opened: ${(error as Error).message}`;
+  return new StoreError('folder_unusable', what, { cause: error });
 }
 
 /** A letter on its way into the table. */

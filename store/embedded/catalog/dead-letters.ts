@@ -1,6 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { WorkerPool } from '../../../work/worker-pool.ts';
 import type { DeadLetter, DeadLetterSelection, StoredDeadLetter, StoreLogger } from '../../event-store.ts';
+import { isDamage } from '../runtime/sqlite-transaction.ts';
 import { type AddedDeadLetters, DeadLetterTable, deadLetterError, type NewDeadLetter } from './dead-letter-table.ts';
 
 /** Letters and bytes that go to the thread, or come from it, at a time; a single letter may have more bytes. */
@@ -27,6 +29,8 @@ export interface DeadLetterAnswer {
   readonly added?: AddedDeadLetters;
   readonly letters?: readonly StoredDeadLetter[];
   readonly removed?: number;
+  /** Where the damaged file is now, if the order found one and began a new one. */
+  readonly setAside?: string;
 }
 
 export interface DeadLettersOptions extends DeadLetterThreadData {
@@ -54,7 +58,7 @@ export class DeadLetters {
     });
   }
 
-  /** Throws `StoreError`: `corrupt`, `folder_unusable`. */
+  /** Throws `StoreError` (`folder_unusable`). */
   static async open(options: DeadLettersOptions): Promise<DeadLetters> {
     const letters = new DeadLetters(options);
     try {
@@ -141,6 +145,10 @@ export class DeadLetters {
       const answer = await running;
       this.#count = answer.count ?? this.#count;
       this.#isCountKnown ||= answer.count !== undefined;
+      if (answer.setAside !== undefined) {
+        const { logger, file } = this.#options;
+        logger.error({ file, setAside: answer.setAside }, 'the file of the dead letters is damaged; it is set aside, and a new one begun');
+      }
       return answer;
     } catch (error) {
       this.#isCountKnown = false;
@@ -151,10 +159,37 @@ export class DeadLetters {
   }
 }
 
-/** The work of the thread of `DeadLetters`. */
+/** The work of the thread of `DeadLetters`. An order that finds the file damaged is carried out in a new one. */
 export function startWork({ file, quotaBytes }: DeadLetterThreadData): (order: DeadLetterOrder) => DeadLetterAnswer {
-  const table = DeadLetterTable.open(file, quotaBytes);
-  return (order) => carryOut(order, table);
+  let table: DeadLetterTable | undefined;
+  const run = (order: DeadLetterOrder): DeadLetterAnswer => {
+    table ??= DeadLetterTable.open(file, quotaBytes);
+    return carryOut(order, table);
+  };
+  return (order) => {
+    try {
+      return run(order);
+    } catch (error) {
+      if (!isDamage(error)) {
+        throw error;
+      }
+      table?.close();
+      table = undefined;
+      const setAside = setFileAside(file);
+      return { ...run(order), setAside };
+    }
+  };
+}
+
+/** Gives a SQLite file and what belongs to it other names, and returns that of the file. */
+function setFileAside(file: string): string {
+  const setAside = join(dirname(file), `damaged-${Date.now()}-${basename(file)}`);
+  for (const suffix of ['-wal', '-shm', '']) {
+    if (existsSync(`${file}${suffix}`)) {
+      renameSync(`${file}${suffix}`, `${setAside}${suffix}`);
+    }
+  }
+  return setAside;
 }
 
 function carryOut(order: DeadLetterOrder, table: DeadLetterTable): DeadLetterAnswer {

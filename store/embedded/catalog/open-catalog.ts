@@ -1,11 +1,13 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../../data-folder.ts';
-import { StoreError } from '../../event-store.ts';
+import { StoreError, type StoreLogger } from '../../event-store.ts';
 import type { Journal } from '../journal/journal.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import type { Closing } from '../runtime/closing.ts';
+import type { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import { Catalog } from './catalog.ts';
+import { CATALOG_REPAIR } from './catalog-database.ts';
 
 /** The durable state of a store: its catalog, and the journals of the events that the catalog does not have yet. */
 export interface OpenCatalog {
@@ -15,71 +17,151 @@ export interface OpenCatalog {
   readonly journals: readonly Journal[];
 }
 
+export interface OpenCatalogOptions {
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly logger: StoreLogger;
+  readonly onInDoubt: (error: CommitInDoubtError) => void;
+}
+
 /**
- * Opens the catalog of a data folder, which locks the folder, and removes what a crash left.
- * Throws `StoreError`: `folder_in_use`, `folder_unusable`, `corrupt`.
+ * Opens the catalog of a data folder, which locks the folder, and removes what a crash left. Nothing is removed or renamed before all files
+ * were found to be what the catalog says. Throws `StoreError`: `folder_in_use`, `folder_unusable`, `corrupt`.
  */
-export async function openCatalog(folder: DataFolder, closing: Closing): Promise<OpenCatalog> {
-  const catalog = new Catalog(folder.catalogFile);
+export async function openCatalog(
+  folder: DataFolder,
+  { now, logger, onInDoubt }: OpenCatalogOptions,
+  closing: Closing,
+): Promise<OpenCatalog> {
+  const segmentsFolder = await readSegmentsFolder(folder.segments);
+  const holdsEvents = segmentsFolder.written.length > 0 || (await readdir(folder.journal)).some((name) => /^\d/.test(name));
+  const catalog = new Catalog(folder.catalogFile, { holdsEvents, onInDoubt });
   closing.add('its catalog', () => catalog.close());
-  await cleanFolder(folder, catalog);
   const journalFolder = new JournalFolder(folder.journal, catalog.emptyJournals);
-  const journals = await unflushedJournals(journalFolder, catalog.progress().flushedJournal);
-  return { catalog, journalFolder, journals };
+
+  const named = await refuseMissingFiles(folder, catalog);
+  const { flushed, unflushed, torn } = await readJournals(journalFolder, catalog.progress().flushedJournal);
+  const unnamed = segmentsFolder.written.filter(({ name }) => !named.has(name));
+  refuseOlderCatalog(folder, catalog, unnamed, unflushed.length);
+
+  catalog.checkpoint();
+  for (const { name } of [...unnamed, ...segmentsFolder.unfinished]) {
+    await rm(join(folder.segments, name));
+  }
+  await emptyFolders([folder.links, folder.spill]);
+  await journalFolder.removeLeft();
+  await journalFolder.remove(flushed);
+  if (torn !== undefined) {
+    const files = await journalFolder.setAside(torn, now());
+    const message = 'the last journal is not whole, and is set aside: its batch was not acknowledged, or its files were damaged later';
+    logger.warn({ journal: torn, folder: folder.journal, files }, message);
+  }
+  return { catalog, journalFolder, journals: unflushed };
 }
 
-/**
- * Removes unpublished segments and blob files, spilled data, and path aliases.
- * Throws `StoreError` (`corrupt`) where a published file is missing or has another size.
- */
-async function cleanFolder(folder: DataFolder, catalog: Catalog): Promise<void> {
-  const segments = catalog.segments().map((segment) => ({ ...segment, what: 'segment' }));
-  const blobFiles = catalog.blobFiles().map((blobFile) => ({ ...blobFile, what: 'blob file' }));
-  const published = new Map([...segments, ...blobFiles].map((part) => [part.file, part]));
-  for (const name of await readdir(folder.segments)) {
-    if (!published.has(name)) {
-      await rm(join(folder.segments, name));
+/** A file of the segments folder under a name that the store gives. */
+interface WrittenFile {
+  readonly name: string;
+  /** `journal`: from a flush up to the journal of this number. `segment`: from a merge whose first segment has this id. */
+  readonly from: 'journal' | 'segment';
+  readonly number: number;
+}
+
+/** The files of the segments folder that the store wrote. Others are not its own, and stay. */
+interface SegmentsFolder {
+  readonly written: readonly WrittenFile[];
+  /** Those that a crash left under their temporary names. */
+  readonly unfinished: readonly WrittenFile[];
+}
+
+async function readSegmentsFolder(path: string): Promise<SegmentsFolder> {
+  const written: WrittenFile[] = [];
+  const unfinished: WrittenFile[] = [];
+  for (const name of await readdir(path)) {
+    const [, kind, number, temporary] = /^([jc])(\d+)-.*\.parquet(\.tmp)?$/.exec(name) ?? [];
+    if (kind !== undefined) {
+      const file: WrittenFile = { name, from: kind === 'j' ? 'journal' : 'segment', number: Number(number) };
+      (temporary === undefined ? written : unfinished).push(file);
     }
   }
-  for (const { what, file, bytes } of published.values()) {
+  return { written, unfinished };
+}
+
+/** Returns the names of all published files. Throws `StoreError` (`corrupt`) where one of them is missing or has another size. */
+async function refuseMissingFiles(folder: DataFolder, catalog: Catalog): Promise<ReadonlySet<string>> {
+  const segments = catalog.segments().map(({ file, bytes }) => ({ file, bytes, what: 'segment' }));
+  const blobFiles = catalog.blobFiles().map(({ file, bytes }) => ({ file, bytes, what: 'blob file' }));
+  const published = [...segments, ...blobFiles];
+  const faults: string[] = [];
+  for (const { what, file, bytes } of published) {
     const named = `${what} ${JSON.stringify(join(folder.segments, file))}`;
-    const found = await stat(join(folder.segments, file)).catch((error: NodeJS.ErrnoException) => {
-      throw new StoreError('corrupt', `${named} is in the catalog and cannot be read: ${error.message}`, { cause: error });
-    });
-    if (found.size !== bytes) {
-      throw new StoreError('corrupt', `${named} has ${found.size} bytes; the catalog says ${bytes}`);
+    try {
+      const { size } = await stat(join(folder.segments, file));
+      if (size !== bytes) {
+        faults.push(`${named} has ${size} bytes; the catalog says ${bytes}`);
+      }
+    } catch (error) {
+      faults.push(`${named} is in the catalog and cannot be read: ${(error as Error).message}`);
     }
   }
-  for (const path of [folder.links, folder.spill]) {
-    for (const name of await readdir(path)) {
-      await rm(join(path, name), { recursive: true });
-    }
+  const [first] = faults;
+  if (first !== undefined) {
+    const more = faults.length > 1 ? ` (and ${faults.length - 1} more of ${published.length} files)` : '';
+    throw new StoreError('corrupt', `${first}${more}; no file was changed; put what is missing back, or choose another folder`);
   }
+  return new Set(published.map(({ file }) => file));
 }
 
-/**
- * Removes the journals that are in published segments, and a torn last one, whose batch was not acknowledged; returns the others in order.
- * Throws `StoreError` (`corrupt`) where one in between is missing or torn.
- */
-async function unflushedJournals(folder: JournalFolder, flushedJournal: number): Promise<Journal[]> {
-  await folder.removeLeft();
+interface FoundJournals {
+  /** The numbers of those that are in published segments. */
+  readonly flushed: readonly number[];
+  readonly unflushed: readonly Journal[];
+  /** The number of the last one where it is not whole. */
+  readonly torn: number | undefined;
+}
+
+/** Throws `StoreError` (`corrupt`) where a journal before the last one is missing or torn. */
+async function readJournals(folder: JournalFolder, flushedJournal: number): Promise<FoundJournals> {
   const numbers = await folder.list();
   const flushed = numbers.filter((number) => number <= flushedJournal);
-  await folder.remove(flushed);
-  const journals: Journal[] = [];
+  const unflushed: Journal[] = [];
   for (const number of numbers.slice(flushed.length)) {
-    const expected = flushedJournal + journals.length + 1;
+    const expected = flushedJournal + unflushed.length + 1;
     if (number !== expected) {
-      throw new StoreError('corrupt', `${JSON.stringify(folder.path)}: journal ${expected} is missing, journal ${number} is there`);
+      const what = `${JSON.stringify(folder.path)}: journal ${expected} is missing, journal ${number} is there`;
+      throw new StoreError('corrupt', `${what}; ${CATALOG_REPAIR}`);
     }
     const journal = await folder.read(number);
     if (journal !== undefined) {
-      journals.push(journal);
+      unflushed.push(journal);
     } else if (number === numbers.at(-1)) {
-      await folder.remove([number]);
+      return { flushed, unflushed, torn: number };
     } else {
       throw new StoreError('corrupt', `${JSON.stringify(folder.path)}: journal ${number} is torn, and later ones are there`);
     }
   }
-  return journals;
+  return { flushed, unflushed, torn: undefined };
+}
+
+/**
+ * Throws `StoreError` (`corrupt`) where a file that the catalog does not name can hold events that nothing else holds: from a flush whose
+ * journals are not all there, or from a merge of segments that the catalog never had. The catalog is then older than the file.
+ */
+function refuseOlderCatalog(folder: DataFolder, catalog: Catalog, unnamed: readonly WrittenFile[], unflushed: number): void {
+  const lastJournal = catalog.progress().flushedJournal + unflushed;
+  const lastSegment = catalog.lastSegmentId();
+  const newer = unnamed.find(({ from, number }) => number > (from === 'journal' ? lastJournal : lastSegment));
+  if (newer !== undefined) {
+    const file = JSON.stringify(join(folder.segments, newer.name));
+    const what = `${file} was written later than ${JSON.stringify(folder.catalogFile)}, and its events may be nowhere else`;
+    throw new StoreError('corrupt', `DATA_DIR: ${what}; ${CATALOG_REPAIR}`);
+  }
+}
+
+async function emptyFolders(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    for (const name of await readdir(path)) {
+      await rm(join(path, name), { recursive: true });
+    }
+  }
 }

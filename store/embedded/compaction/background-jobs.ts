@@ -21,7 +21,7 @@ export interface BackgroundJobsOptions {
   readonly flusher: Pick<Flusher, 'idle' | 'isIdle'>;
   readonly remover: Pick<PartRemover, 'idle'>;
   readonly footers: Pick<SegmentFooters, 'readNew'>;
-  readonly journals: Pick<JournalFolder, 'removeRecycled'>;
+  readonly journals: Pick<JournalFolder, 'removeRecycled' | 'removeSetAside'>;
   readonly logMemory: Pick<LogMemory, 'giveRoomBack'>;
   readonly compaction: PublishOptions;
   readonly merges: Pick<MergeWriter, 'writeInBackground' | 'writeAtOnce' | 'giveUp'>;
@@ -32,7 +32,7 @@ export interface BackgroundJobsOptions {
   readonly logger: StoreLogger;
 }
 
-type Job = 'room' | 'dead letters' | 'retention' | 'footers' | 'flush' | 'compaction';
+type Job = 'room' | 'dead letters' | 'damaged journals' | 'retention' | 'footers' | 'flush' | 'compaction';
 
 /**
  * Runs the jobs of a store every `everyMs`: it flushes old memtables, drops expired segments and dead letters, reads the footers of new
@@ -81,11 +81,12 @@ export class BackgroundJobs {
     await this.#giveRoomBack();
   }
 
-  /** Drops the segments and the dead letters that have expired by now. */
+  /** Drops the segments, the dead letters and the journals set aside that have expired by now, whatever the clock. */
   async dropExpired(): Promise<void> {
-    const { deadLetters, now } = this.#options;
-    await this.#dropExpiredSegments();
+    const { deadLetters, journals, retention, now } = this.#options;
+    await this.#dropExpiredSegments('caller');
     await deadLetters.removeExpired(now());
+    await journals.removeSetAside(now() - retention.retentionMs);
   }
 
   /** Gives up the merge that is being written, and waits for the other jobs on segments. */
@@ -97,11 +98,16 @@ export class BackgroundJobs {
   }
 
   #tick(): void {
-    const { pipeline, loader, merges, deadLetters, footers, now } = this.#options;
+    const { pipeline, loader, merges, deadLetters, footers, journals, retention, now } = this.#options;
     const failed = 'failed in the background; it is tried again';
     this.#start('room', `the removal of the files of old journals ${failed}, and at the next start`, () => this.#giveRoomBack());
-    this.#start('dead letters', 'expired dead letters could not be removed; that is tried again', () => deadLetters.removeExpired(now()));
-    this.#start('retention', `the removal of expired segments ${failed}`, () => this.#dropExpiredSegments());
+    this.#start('retention', `the removal of expired segments ${failed}`, () => this.#dropExpiredSegments('clock'));
+    this.#start('dead letters', 'expired dead letters could not be removed; that is tried again', () =>
+      this.#afterRetention(() => deadLetters.removeExpired(now())),
+    );
+    this.#start('damaged journals', `the removal of old damaged journals ${failed}`, () =>
+      this.#afterRetention(() => journals.removeSetAside(now() - retention.retentionMs)),
+    );
     this.#start('footers', `the reading of the footers of new segments ${failed}`, () => this.#footers.run(() => footers.readNew()));
     this.#start('flush', `the flush of an old memtable ${failed}`, () =>
       this.#flushes.run(() => pipeline.betweenLoads(() => loader.closeIfOld())),
@@ -131,9 +137,17 @@ export class BackgroundJobs {
       });
   }
 
-  #dropExpiredSegments(): Promise<number> {
+  #dropExpiredSegments(askedBy: 'clock' | 'caller'): Promise<number> {
     const { retention, now } = this.#options;
-    return this.#retention.run(() => dropExpiredSegments(retention, now()));
+    return this.#retention.run(() => dropExpiredSegments(retention, now(), askedBy));
+  }
+
+  /** Removes what else is old, unless the retention doubts the clock. */
+  async #afterRetention(remove: () => Promise<void>): Promise<void> {
+    await this.#retention.idle();
+    if (this.#options.retention.hold.reason === undefined) {
+      await remove();
+    }
   }
 
   /** While nothing comes in, no journal needs the files and the memory of older ones. */

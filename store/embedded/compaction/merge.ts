@@ -5,6 +5,7 @@ import { isOutOfMemory } from '../duckdb/memory-ladder.ts';
 import { StatementRunner, statementsOnThisThread } from '../duckdb/statement-runner.ts';
 import { type PublishOptions, publishSegments } from '../flush/publish-segments.ts';
 import { removeFiles } from '../runtime/file-output.ts';
+import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import type { UnpublishedSegment } from '../segment/segment.ts';
 import { type PartitionZone, planPartition } from '../segment/segment-plan.ts';
 import { FEW_EVENTS, writeAsSegments } from '../segment/segment-writer.ts';
@@ -29,7 +30,8 @@ export type WriteMerge = (order: MergeOrder) => Promise<UnpublishedSegment[]>;
 
 /**
  * Replaces segments by merged ones, and returns true. The logs stay where they are. Returns false, and changes nothing, where one of the
- * segments expired meanwhile: the merged ones would have its events again. When this rejects, nothing has changed.
+ * segments expired meanwhile: the merged ones would have its events again. When this rejects, nothing has changed, unless with
+ * CommitInDoubtError.
  */
 export async function runMerge({ partition, partitionMs, segments }: Merge, write: WriteMerge, options: PublishOptions): Promise<boolean> {
   const { aliases, versions, now } = options;
@@ -53,7 +55,9 @@ export async function runMerge({ partition, partitionMs, segments }: Merge, writ
       publishSegments({ written, growingSegments: [], segments }, options);
       return true;
     } catch (error) {
-      await removeFiles(aliases.segmentsFolder, written);
+      if (!(error instanceof CommitInDoubtError)) {
+        await removeFiles(aliases.segmentsFolder, written);
+      }
       throw error;
     }
   } finally {

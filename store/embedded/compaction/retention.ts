@@ -6,7 +6,9 @@ import type { PathAliases } from '../duckdb/path-aliases.ts';
 import type { StatementRunner } from '../duckdb/statement-runner.ts';
 import { isReferenced } from '../segment/blob-file.ts';
 import type { Segment } from '../segment/segment.ts';
+import type { GrowingSegment } from '../snapshot/growing-segment.ts';
 import type { VersionSet } from '../snapshot/version-set.ts';
+import type { RetentionHold } from './retention-hold.ts';
 
 /** An event that is accepted at the very edge of the retention may still be on its way, and a search may reach 60 s further back. */
 const GRACE_MS = 120_000;
@@ -18,18 +20,25 @@ export interface RetentionOptions {
   /** The highest sequence that each zone has in the segments. */
   readonly lastSequences: (segments: readonly Segment[]) => Promise<ReadonlyMap<number, bigint>>;
   readonly retentionMs: number;
+  readonly hold: RetentionHold;
 }
+
+/** Who asks for expired segments to be dropped: the store itself, because of its clock, or somebody who knows. */
+type AskedBy = 'clock' | 'caller';
 
 /**
  * Drops the segments whose newest event is past the retention, and the blob files that no other segment needs; returns the number of
  * segments. Their files go with their last reader. A segment that is merged meanwhile expires with the merged one.
  */
-export async function dropExpiredSegments(options: RetentionOptions, nowMs: number): Promise<number> {
-  const { catalog, versions, expiredWatermarks, lastSequences, retentionMs } = options;
+export async function dropExpiredSegments(options: RetentionOptions, nowMs: number, askedBy: AskedBy): Promise<number> {
+  const { catalog, versions, expiredWatermarks, lastSequences, retentionMs, hold } = options;
   const oldest = nowMs - retentionMs - GRACE_MS;
   const isExpired = ({ maxTimestamp }: Segment) => maxTimestamp < oldest;
   for (;;) {
     const expired = versions.segments.filter(isExpired);
+    if (askedBy === 'clock' && hold.keeps(eventsIn(expired), eventsIn([...versions.segments, ...versions.growingSegments]))) {
+      return 0;
+    }
     if (expired.length === 0) {
       return 0;
     }
@@ -49,6 +58,10 @@ export async function dropExpiredSegments(options: RetentionOptions, nowMs: numb
     versions.exchange({ removeSegments: expired, removeBlobFiles });
     return expired.length;
   }
+}
+
+function eventsIn(parts: readonly (Pick<Segment, 'rows'> | Pick<GrowingSegment, 'events'>)[]): number {
+  return parts.reduce((sum, part) => sum + ('rows' in part ? part.rows : part.events), 0);
 }
 
 export interface SegmentReading {

@@ -1,6 +1,8 @@
+import { syncFolder } from '../../data-folder.ts';
 import type { BlobFileWriter } from '../blob/blob-file-writer.ts';
 import type { ImmutableMemtable } from '../memtable/memtable-loader.ts';
 import { NewFile, removeFiles } from '../runtime/file-output.ts';
+import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import { sourcesOf } from '../snapshot/growing-segment.ts';
 import { packIngestTimes } from '../snapshot/ingest-times.ts';
@@ -25,7 +27,10 @@ export interface FlushTurn {
 /** The fields of a memtable without events: its journals had expired events and source offsets only. */
 const NO_FIELDS: FlushedFields = { segments: [], rows: new Float64Array() };
 
-/** Writes a memtable as segments and one blob file, and publishes them in one step. When this rejects, nothing has changed. */
+/**
+ * Writes a memtable as segments and one blob file, and publishes them in one step. When this rejects, nothing has changed, unless with
+ * CommitInDoubtError.
+ */
 export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, options: FlushOptions): Promise<void> {
   const { fields, aliases, now } = options;
   const { segmentsFolder } = aliases;
@@ -44,7 +49,9 @@ export async function flushMemtable(closed: ImmutableMemtable, turn: FlushTurn, 
     publishSegments({ written: written.segments, growingSegments: memtable.parts, segments: [], blobFile, progress }, options);
     turn.onPublished();
   } catch (error) {
-    await removeFiles(segmentsFolder, [...written.segments, { file: blobFileName }]);
+    if (!(error instanceof CommitInDoubtError)) {
+      await removeFiles(segmentsFolder, [...written.segments, { file: blobFileName }]);
+    }
     throw aliases.withOriginalPaths(error);
   }
 }
@@ -71,6 +78,7 @@ async function writeLogs(
   await using blobFile = new NewFile(aliases.segmentsFolder, file);
   await blobFiles.run({ path: blobFile.temporaryPath, logs, rows });
   const bytes = await blobFile.keep();
+  await syncFolder(aliases.segmentsFolder);
   const [firstJournal] = memtable.journals;
   return {
     number: progress.flushedJournal,

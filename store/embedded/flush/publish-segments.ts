@@ -27,7 +27,7 @@ export interface Replacement {
 
 /**
  * Replaces parts by new segments. One catalog transaction exchanges the segments and records the progress; the version set follows. When
- * this throws, nothing has changed.
+ * this throws, nothing has changed, unless it is CommitInDoubtError: then the catalog may name the segments.
  */
 export function publishSegments(
   { written, growingSegments, segments, blobFile, progress }: Replacement,

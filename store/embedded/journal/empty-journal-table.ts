@@ -5,6 +5,9 @@ import type { Journal } from './journal.ts';
 /** A journal in the catalog none of whose events is new. */
 export type EmptyJournal = Pick<Journal, 'number' | 'firstSequence' | 'eventCount' | 'expiredCount' | 'ingestedAtMs'>;
 
+/** Carries out changes of the catalog in one transaction. */
+type CatalogChanges = (work: () => void) => void;
+
 /** Older catalogs do not have the table. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS empty_journals (
@@ -19,11 +22,13 @@ const SCHEMA = `
  */
 export class EmptyJournalTable {
   readonly #database: DatabaseSync;
+  readonly #change: CatalogChanges;
   /** The numbers of all rows. Most journals have no row, and then need no statement. */
   readonly #numbers: Set<number>;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, change: CatalogChanges = (work) => inTransaction(database, work)) {
     this.#database = database;
+    this.#change = change;
     database.exec(SCHEMA);
     const rows = database.prepare('SELECT number FROM empty_journals').all();
     this.#numbers = new Set(rows.map(({ number }) => Number(number)));
@@ -55,9 +60,10 @@ export class EmptyJournalTable {
 
   /** Durable when it returns. */
   add({ number, firstSequence, eventCount, expiredCount, ingestedAtMs }: EmptyJournal): void {
-    this.#database
-      .prepare('INSERT INTO empty_journals (number, first_sequence, event_count, expired_count, ingested_at) VALUES (?, ?, ?, ?, ?)')
-      .run(number, firstSequence, eventCount, expiredCount, ingestedAtMs);
+    const statement = this.#database.prepare(
+      'INSERT INTO empty_journals (number, first_sequence, event_count, expired_count, ingested_at) VALUES (?, ?, ?, ?, ?)',
+    );
+    this.#change(() => void statement.run(number, firstSequence, eventCount, expiredCount, ingestedAtMs));
     this.#numbers.add(number);
   }
 
@@ -68,7 +74,7 @@ export class EmptyJournalTable {
       return;
     }
     const statement = this.#database.prepare('DELETE FROM empty_journals WHERE number = ?');
-    inTransaction(this.#database, () => {
+    this.#change(() => {
       for (const number of stored) {
         statement.run(number);
       }

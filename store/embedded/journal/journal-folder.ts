@@ -4,6 +4,7 @@ import { NEWLINE } from '../../../query/json-bytes.ts';
 import { syncFolder } from '../../data-folder.ts';
 import type { EventBatch } from '../../event-store.ts';
 import { unwritten } from '../runtime/file-output.ts';
+import { DamagedJournalFiles } from './damaged-journal-files.ts';
 import type { EmptyJournal, EmptyJournalTable } from './empty-journal-table.ts';
 import { type Journal, type JournalEnd, journalOf, trailerOf, withoutTrailer } from './journal.ts';
 import { journalFileOf } from './journal-file.ts';
@@ -15,18 +16,20 @@ const nameOf = (number: number, kind: (typeof KINDS)[number]) => `${String(numbe
 
 /**
  * The journals on disk. Each is a Parquet file with the events of a batch and a file with their logs, a line each. The last line of the
- * logs is the trailer, which says what both files hold. Files that are not what it says are the torn remains of a crash. A journal without
- * a new event is a row of the catalog instead.
+ * logs is the trailer, which says what both files hold. Where they are not what it says, the journal is torn: by a crash before it was
+ * whole, or by later damage. A journal without a new event is a row of the catalog instead.
  */
 export class JournalFolder {
   readonly path: string;
   readonly #recycled: RecycledJournalFiles;
+  readonly #damaged: DamagedJournalFiles;
   readonly #empty: EmptyJournalTable;
 
   constructor(path: string, empty: EmptyJournalTable) {
     this.path = path;
     this.#empty = empty;
     this.#recycled = new RecycledJournalFiles(path);
+    this.#damaged = new DamagedJournalFiles(path);
   }
 
   /** The path of the file with the events of a journal. */
@@ -75,12 +78,10 @@ export class JournalFolder {
     return [...new Set([...numbers, ...this.#empty.numbers()])].sort((a, b) => a - b);
   }
 
-  /** Reads a journal by its trailer. Returns undefined where a crash tore it before it was whole. */
+  /** Reads a journal by its trailer. Returns undefined where it is torn: its files are not whole. */
   async read(number: number): Promise<Journal | undefined> {
     const empty = this.#empty.get(number);
     if (empty !== undefined) {
-      // A crash may have prevented the removal of the files.
-      await this.#removeFiles([number]);
       return this.#journalOf(empty);
     }
     const path = this.eventsPath(number);
@@ -97,6 +98,27 @@ export class JournalFolder {
   async remove(numbers: readonly number[]): Promise<void> {
     await this.#removeFiles(numbers);
     this.#empty.remove(numbers);
+  }
+
+  /**
+   * Removes what earlier processes left at their end: the files of journals that the catalog has without files, and recycled files. It is
+   * called before any file is recycled.
+   */
+  async removeLeft(): Promise<void> {
+    await this.#recycled.removeLeft();
+    await this.#removeFiles([...this.#empty.numbers()]);
+  }
+
+  /** Gives the files of a torn journal names under which nothing reads them, and returns these. */
+  async setAside(number: number, nowMs: number): Promise<string[]> {
+    const names = await this.#damaged.setAside(namesOf([number]), nowMs);
+    await syncFolder(this.path);
+    return names;
+  }
+
+  /** Removes what was set aside before a time, in Unix milliseconds. */
+  async removeSetAside(beforeMs: number): Promise<void> {
+    await this.#damaged.removeBefore(beforeMs);
   }
 
   async #removeFiles(numbers: readonly number[]): Promise<void> {
@@ -140,11 +162,6 @@ export class JournalFolder {
   /** Removes the files that are kept for later journals. */
   async removeRecycled(): Promise<void> {
     await this.#recycled.removeKept();
-  }
-
-  /** Removes the files that an earlier process kept. It is called before all others. */
-  async removeLeft(): Promise<void> {
-    await this.#recycled.removeLeft();
   }
 
   async #writeFile(path: string, chunks: readonly Uint8Array[]): Promise<void> {

@@ -5,6 +5,7 @@ import { type AppendReceipt, type EventBatch, memoryOfLetter, StoreError } from 
 import type { DeadLetters } from '../catalog/dead-letters.ts';
 import type { Journal, JournalEnd } from '../journal/journal.ts';
 import type { JournalFolder } from '../journal/journal-folder.ts';
+import { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
 import type { Loader } from './memtable-loader.ts';
 
 const RETRY_DELAY_MS = 200;
@@ -158,6 +159,10 @@ export class AppendPipeline {
       if (hasFailed) {
         append.failure ??= failure;
       }
+    }
+    if (cause instanceof CommitInDoubtError) {
+      // The journal may be in the catalog. The program ends, and the next start finds out.
+      this.#closed ??= failure;
     }
     if (this.#refusal === undefined && this.#closed === undefined) {
       this.#refusal = failure;

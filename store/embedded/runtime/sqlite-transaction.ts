@@ -1,14 +1,28 @@
 import type { DatabaseSync } from 'node:sqlite';
 
+/** SQLite's code for an I/O error; its extended codes have it in their lowest byte. */
+const IO_ERROR = 10;
+
+/** SQLite's codes for a damaged file, and for one that is no database. */
+const DAMAGE = [11, 26];
+
+/**
+ * A commit that failed while it was written or synced. The next process that opens the file may find it carried out or not, so nothing may
+ * be removed that either outcome needs.
+ */
+export class CommitInDoubtError extends Error {
+  override readonly name = 'CommitInDoubtError';
+}
+
 /**
  * Runs work in one write transaction and returns its result. The changes are durable when this returns. When work throws, nothing has
- * changed, and the error is thrown again.
+ * changed, and the error is thrown again. Throws CommitInDoubtError where the commit fails with an I/O error.
  */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {
     const result = work();
-    database.exec('COMMIT');
+    commit(database);
     return result;
   } catch (error) {
     // SQLite rolls back by itself where the disk is full.
@@ -17,4 +31,29 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
     }
     throw error;
   }
+}
+
+function commit(database: DatabaseSync): void {
+  try {
+    database.exec('COMMIT');
+  } catch (error) {
+    if (!isIoError(error)) {
+      throw error;
+    }
+    throw new CommitInDoubtError(`a commit may be on disk or not: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function isIoError(error: unknown): boolean {
+  return codeOf(error) === IO_ERROR;
+}
+
+/** Whether SQLite found its file damaged, or to be no database. */
+export function isDamage(error: unknown): boolean {
+  return DAMAGE.includes(codeOf(error));
+}
+
+/** SQLite's code without its extension; 0 where it is no error of SQLite. */
+function codeOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
 }

@@ -6,15 +6,15 @@ import { exampleOf, send } from '../example-requests.ts';
 import { startFacade } from './resource-calls.ts';
 import { startPlane } from './running-plane.ts';
 
-const broken: LocalResource = {
-  name: 'broken',
+const throwing = (error: Error): LocalResource => ({
+  name: 'throwing',
   migrations: [],
   routes(app) {
     app.get('/mc/nodes', () => {
-      throw new Error('disk on fire');
+      throw error;
     });
   },
-};
+});
 
 describe('the local control plane', () => {
   test.each([
@@ -40,10 +40,18 @@ describe('the local control plane', () => {
   });
 
   test('answers a fault of its own in the shape of the operation, and logs it', async () => {
-    await using facade = await startFacade([broken]);
+    await using facade = await startFacade([throwing(new Error('disk on fire'))]);
     const answer = await facade.call(exampleOf(11));
     expect([answer.status, answer.body.detail]).toEqual([500, 'The request failed; the program has logged why']);
     expect(facade.plane.errors).toMatchObject([{ err: { message: 'disk on fire' }, path: '/mc/nodes' }]);
+  });
+
+  test('answers 503 in that shape where its state is found damaged, and logs it', async () => {
+    const found = Object.assign(new Error('database disk image is malformed'), { errcode: 267 });
+    await using facade = await startFacade([throwing(found)]);
+    const answer = await facade.call(exampleOf(11));
+    expect([answer.status, answer.body.detail]).toEqual([503, expect.stringMatching(/^The control plane's state is damaged: put/)]);
+    expect(facade.plane.errors).toMatchObject([{ err: { message: found.message }, path: '/mc/nodes' }]);
   });
 
   test('keeps its state over a restart, and seeds it once', async () => {

@@ -52,6 +52,21 @@ describe('shieldlog serve', () => {
     expect((await search({ url }, lastHour())).body.total).toBe(2);
   });
 
+  test('ends with status 1 where it cannot tell whether a commit is on disk, and the next one has every event once', async () => {
+    const failing = new URL('./failing-commit.ts', import.meta.url).href;
+    const data = join(folder, 'data');
+    const program = startCli(['serve', '--port', '0', '--data-dir', data], { NODE_OPTIONS: `--import=${failing}` });
+    const url = await addressOf(program);
+    const line = eventLine();
+    await ingest({ url }, line);
+    // A batch without a new event becomes a row of the catalog.
+    await ingest({ url }, line).catch(() => {});
+    expect(await program.ended).toBe(1);
+    expect(program.stderr()).toContain('the program ends, because it cannot tell what is on disk');
+    const again = await addressOf(serve());
+    expect((await search({ url: again }, lastHour())).body.total).toBe(1);
+  });
+
   test('refuses a folder that another process has in use: one line, status 1', async () => {
     const first = serve();
     const url = await addressOf(first);

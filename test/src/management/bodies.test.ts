@@ -21,7 +21,7 @@ describe('a body of a management operation', () => {
 
   beforeAll(async () => {
     app = fastify({ logger: { level: 'warn', stream: { write: (line: string) => log.push(line) } } });
-    await app.register(edgeRoutes, { config: NO_UPSTREAM, local: { url: 'http://127.0.0.1:9', headers: {} }, bodyDeadlineMs: 100 });
+    await app.register(edgeRoutes, { config: NO_UPSTREAM, local: () => ({ url: 'http://127.0.0.1:9', headers: {} }), bodyDeadlineMs: 100 });
     port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
   });
   afterAll(async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../../store/event-store.ts';
@@ -27,13 +27,13 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
     message: /has \d+ bytes; the catalog says \d+/,
   },
   'DuckDB does not start': { options: { memoryLimitMb: Number.NaN }, message: /Failed to set config/ },
-  'the dead letters are damaged': {
+  'the dead letters cannot be opened': {
     damage: (dataDir) => {
       const file = join(dataDir, 'dead-letters.sqlite');
-      writeFileSync(file, 'x'.repeat(4_096));
-      return () => rmSync(file);
+      mkdirSync(file);
+      return () => rmdirSync(file);
     },
-    message: /file is not a database/,
+    message: /the dead letters in ".*" cannot be opened: unable to open database file/,
   },
   'the journals are loaded, and the log cannot be written': {
     options: {

@@ -1,14 +1,14 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { DeadLetterTable } from '../../../../store/embedded/catalog/dead-letter-table.ts';
 import { type DeadLetter, silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { backToVersion6 } from '../../../fixtures/earlier-folder.ts';
 import { openFilesIn } from '../../../fixtures/open-files.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
-import { event, HOUR, NOW } from '../stored-events.ts';
+import { event, HOUR, NOW, storedIds } from '../stored-events.ts';
 
 const DAY = 24 * HOUR;
 const ALL = { zones: 'all', limit: 1_000 } as const;
@@ -126,16 +126,30 @@ test('a letter of a batch of messages is kept whole and not replayable, also in 
   ]);
 });
 
-test('a file of letters that is damaged is named, and so is what to do', async () => {
+/** The middle of a file of letters, which its first statement does not read. */
+const LATER_PAGES = 20_000;
+
+test.each([
+  ['at the start', 0],
+  ['while letters are added', LATER_PAGES],
+])('a file of letters that is found damaged %s is set aside, and a new one begun, which is told', async (_, from) => {
   const folder = temporaryFolder();
-  await (await storeIn(folder)).close();
+  const store = await storeIn(folder);
+  for (const letter of Array.from({ length: 40 }, (_letter, number) => uploaded(`${number} ${'x'.repeat(2_000)}`))) {
+    await store.append(batchOf(letter));
+  }
+  await store.close();
   const file = join(folder, 'dead-letters.sqlite');
-  writeFileSync(file, 'x'.repeat(4_096));
-  const what = `the dead letters in ${JSON.stringify(file)} cannot be opened: file is not a database`;
-  const message = `DATA_DIR: ${what}; move it away to start without them`;
-  await expect(storeIn(folder)).rejects.toMatchObject({ name: 'StoreError', code: 'corrupt', message });
-  rmSync(file);
-  expect((await (await storeIn(folder)).stats()).deadLetters).toBe(0);
+  writeFileSync(file, readFileSync(file).fill('DAMAGE', from));
+  const error = vi.fn();
+  const again = await storeIn(folder, { logger: { ...silentLogger, error } });
+  await again.append({ ...canonicalBatch([event('a', NOW)]), deadLetters: [uploaded('new')] });
+  expect((await again.listDeadLetters(ALL)).map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['new']);
+  expect(await storedIds(again)).toEqual(['a']);
+  const [setAside = ''] = readdirSync(folder).filter((name) => /^damaged-\d+-dead-letters\.sqlite$/.test(name));
+  expect(readFileSync(join(folder, setAside), 'latin1')).toContain('DAMAGE');
+  const told = 'the file of the dead letters is damaged; it is set aside, and a new one begun';
+  expect(error.mock.calls).toEqual([[{ file, setAside: join(folder, setAside) }, told]]);
 });
 
 test('a table that cannot be opened leaves its file closed, without waiting for its thread to end', () => {

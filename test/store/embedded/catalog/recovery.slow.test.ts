@@ -1,6 +1,7 @@
 import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
 import { event, eventSeries, HOUR, inAnswerOrder, NOW, storedIds } from '../stored-events.ts';
@@ -34,7 +35,10 @@ test('events, source offsets, sequences and counters are there again after a res
   expect(await again.append(canonicalBatch([event('next', NOW)]))).toEqual(receipt);
 });
 
-test('a last journal that a crash tore is taken away: its batch was never acknowledged', async () => {
+/** The files of a journal that was set aside at `NOW`. */
+const setAside = (number: number) => ['logs', 'parquet'].map((kind) => `damaged-${NOW}-${String(number).padStart(12, '0')}.${kind}`);
+
+test('a last journal that is not whole is set aside: its batch was not acknowledged, or was damaged later', async () => {
   const dataDir = temporaryFolder();
   const store = await storeIn(dataDir);
   await store.append(canonicalBatch([event('a', NOW)], { sourceOffsets: [{ topic: 't', partition: 0, nextOffset: 1n }] }));
@@ -45,9 +49,13 @@ test('a last journal that a crash tore is taken away: its batch was never acknow
     const copy = temporaryFolder();
     cpSync(dataDir, copy, { recursive: true });
     truncateSync(journalFile(copy, 2), length);
-    const again = await storeIn(copy);
+    const warn = vi.fn();
+    const again = await storeIn(copy, { logger: { ...silentLogger, warn } });
     expect(await storedIds(again)).toEqual(['a']);
     expect(await again.sourceOffset('t', 0)).toBe(1n);
+    const details = { journal: 2, folder: join(copy, 'journal'), files: setAside(2).toReversed() };
+    expect(warn.mock.calls).toEqual([[details, expect.stringMatching(/^the last journal is not whole, and is set aside/)]]);
+    expect(statSync(join(copy, 'journal', setAside(2)[1] ?? '')).size).toBe(length);
     await again.append(canonicalBatch([event('b', NOW)]));
     expect(await storedIds(again)).toEqual(['a', 'b']);
   }
@@ -128,7 +136,7 @@ describe('a journal that was being written over an older one', () => {
       writeFileSync(join(copy, 'journal', name), left(content, old));
       const again = await storeIn(copy);
       expect(await again.stats()).toMatchObject({ events: 4_000, unflushedEvents: 0 });
-      expect(readdirSync(join(copy, 'journal'))).toEqual([]);
+      expect(readdirSync(join(copy, 'journal'))).toEqual(setAside(2));
     }
   });
 
@@ -139,7 +147,7 @@ describe('a journal that was being written over an older one', () => {
     }
     const again = await storeIn(dataDir);
     expect(await again.stats()).toMatchObject({ events: 4_000, unflushedEvents: 0, duplicateEvents: 0 });
-    expect(readdirSync(join(dataDir, 'journal'))).toEqual([]);
+    expect(readdirSync(join(dataDir, 'journal'))).toEqual(setAside(2));
   });
 });
 
@@ -172,9 +180,19 @@ describe('a folder that lost something is refused with what it lost, and nothing
 
   test.each([
     ['segment', 'is missing', (path: string) => rmSync(path), /^segment ".*" is in the catalog and cannot be read: ENOENT/],
-    ['segment', 'has another size', (path: string) => appendFileSync(path, 'x'), /^segment ".*" has \d+ bytes; the catalog says \d+$/],
+    [
+      'segment',
+      'has another size',
+      (path: string) => appendFileSync(path, 'x'),
+      /^segment ".*" has \d+ bytes; the catalog says \d+; no file was changed; put what is missing back/,
+    ],
     ['blob file', 'is missing', (path: string) => rmSync(path), /^blob file ".*" is in the catalog and cannot be read: ENOENT/],
-    ['blob file', 'has another size', (path: string) => appendFileSync(path, 'x'), /^blob file ".*" has \d+ bytes; the catalog says \d+$/],
+    [
+      'blob file',
+      'has another size',
+      (path: string) => appendFileSync(path, 'x'),
+      /^blob file ".*" has \d+ bytes; the catalog says \d+; no file was changed; put what is missing back/,
+    ],
   ])('a %s %s', async (kind, _, damage, message) => {
     const dataDir = temporaryFolder();
     const store = await storeIn(dataDir);
@@ -185,17 +203,6 @@ describe('a folder that lost something is refused with what it lost, and nothing
     damage(join(dataDir, 'segments', files.find((file) => file.endsWith('-log.parquet') === (kind === 'blob file')) ?? ''));
     await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
   });
-});
-
-test('segments that were never published and spilled data are removed at the start', async () => {
-  const dataDir = temporaryFolder();
-  await (await storeIn(dataDir)).close();
-  writeFileSync(join(dataDir, 'segments', 'j9-x-0.parquet'), 'half');
-  writeFileSync(join(dataDir, 'segments', 'j9-x-1.parquet.tmp'), 'half');
-  writeFileSync(join(dataDir, 'spill', 'duckdb_temp_block-1.block'), 'spilled');
-  await storeIn(dataDir);
-  expect(readdirSync(join(dataDir, 'segments'))).toEqual([]);
-  expect(readdirSync(join(dataDir, 'spill'))).toEqual([]);
 });
 
 test('a folder that another process uses is refused with a clear line', async () => {

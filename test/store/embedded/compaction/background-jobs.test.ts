@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ExpiredWatermarks } from '../../../../store/embedded/catalog/expired-watermarks.ts';
 import { BackgroundJobs, type BackgroundJobsOptions } from '../../../../store/embedded/compaction/background-jobs.ts';
 import type { WriteMerge } from '../../../../store/embedded/compaction/merge.ts';
+import { RetentionHold } from '../../../../store/embedded/compaction/retention-hold.ts';
 import { silentLogger } from '../../../../store/event-store.ts';
 import { RETENTION_MS } from '../../../fixtures/temporary-store.ts';
 import { HOUR, NOW } from '../stored-events.ts';
@@ -27,7 +28,7 @@ async function jobsWith(writeInBackground: WriteMerge, parts: Partial<Pick<Backg
         done.footers += 1;
       },
     },
-    journals: { removeRecycled: () => Promise.resolve() },
+    journals: { removeRecycled: () => Promise.resolve(), removeSetAside: () => Promise.resolve() },
     logMemory: { giveRoomBack: () => undefined },
     compaction,
     merges: {
@@ -43,6 +44,7 @@ async function jobsWith(writeInBackground: WriteMerge, parts: Partial<Pick<Backg
       expiredWatermarks: new ExpiredWatermarks(),
       lastSequences: () => Promise.resolve(new Map([[7, 1n]])),
       retentionMs: RETENTION_MS,
+      hold: new RetentionHold({ waitMs: 0, elapsedMs: () => 0, logger: silentLogger }),
     },
     deadLetters: {
       removeExpired: async () => {

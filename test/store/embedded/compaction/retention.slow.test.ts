@@ -1,15 +1,17 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Catalog } from '../../../../store/embedded/catalog/catalog.ts';
 import { ExpiredWatermarks } from '../../../../store/embedded/catalog/expired-watermarks.ts';
 import { dropExpiredSegments, type RetentionOptions } from '../../../../store/embedded/compaction/retention.ts';
+import { RetentionHold } from '../../../../store/embedded/compaction/retention-hold.ts';
 import type { BlobFile } from '../../../../store/embedded/segment/blob-file.ts';
 import type { UnpublishedSegment } from '../../../../store/embedded/segment/segment.ts';
 import { type Retired, VersionSet } from '../../../../store/embedded/snapshot/version-set.ts';
+import { silentLogger } from '../../../../store/event-store.ts';
 import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
 import { RETENTION_MS, storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
-import { event, eventSeries, HOUR, NOW } from '../stored-events.ts';
+import { event, eventSeries, HOUR, NOW, storedIds } from '../stored-events.ts';
 
 function segmentUpTo(maxTimestamp: number, sequence = 1n): UnpublishedSegment {
   const zoneRows = new Map([[7, 1]]);
@@ -33,7 +35,8 @@ function blobFileOf(number: number, minSequence: bigint, maxSequence: bigint): B
 /** The segments of these tests have no files, so the sequences are given. */
 function retentionOf(catalog: Catalog, versions: VersionSet): RetentionOptions {
   const lastSequences = () => Promise.resolve(new Map([[7, 1n]]));
-  return { catalog, versions, expiredWatermarks: new ExpiredWatermarks(), lastSequences, retentionMs: RETENTION_MS };
+  const hold = new RetentionHold({ waitMs: HOUR, elapsedMs: () => 0, logger: silentLogger });
+  return { catalog, versions, expiredWatermarks: new ExpiredWatermarks(), lastSequences, retentionMs: RETENTION_MS, hold };
 }
 
 test('a segment goes when its newest event is two minutes past the retention, and its file when nobody reads it', async () => {
@@ -43,7 +46,7 @@ test('a segment goes when its newest event is two minutes past the retention, an
   const retired: Retired[] = [];
   const versions = new VersionSet({ segments, blobFiles: [] }, 2n, (part) => retired.push(part));
   const reader = versions.snapshot();
-  expect(await dropExpiredSegments(retentionOf(catalog, versions), NOW)).toBe(1);
+  expect(await dropExpiredSegments(retentionOf(catalog, versions), NOW, 'caller')).toBe(1);
   expect(versions.segments.map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
   expect(catalog.segments().map(({ maxTimestamp }) => maxTimestamp)).toEqual([edge]);
   expect(reader.segments).toHaveLength(2);
@@ -65,7 +68,7 @@ test('a blob file goes with the last segment that can need it, and its file when
   const retired: Retired[] = [];
   const versions = new VersionSet({ segments, blobFiles: catalog.blobFiles() }, 31n, (part) => retired.push(part));
   const reader = versions.snapshot();
-  expect(await dropExpiredSegments(retentionOf(catalog, versions), NOW)).toBe(2);
+  expect(await dropExpiredSegments(retentionOf(catalog, versions), NOW, 'caller')).toBe(2);
   expect(versions.blobFiles).toEqual([blobFiles[1]]);
   expect(catalog.blobFiles()).toEqual([blobFiles[1]]);
   expect(reader.blobFiles).toEqual(blobFiles);
@@ -90,7 +93,7 @@ test('a segment that is merged while its sequences are read expires with the mer
     return new Map([[7, 2n]]);
   };
   const retention = { ...retentionOf(catalog, versions), lastSequences };
-  expect(await dropExpiredSegments(retention, NOW)).toBe(1);
+  expect(await dropExpiredSegments(retention, NOW, 'caller')).toBe(1);
   expect(read).toEqual([2, 1]);
   expect(versions.segments).toEqual([]);
   expect(catalog.segments()).toEqual([]);
@@ -101,7 +104,7 @@ test('a segment that is merged while its sequences are read expires with the mer
 test('the store drops expired segments by itself', async () => {
   const dataDir = temporaryFolder();
   let now = NOW;
-  const store = await storeIn(dataDir, { now: () => now, backgroundJobsEveryMs: 50 });
+  const store = await storeIn(dataDir, { now: () => now, backgroundJobsEveryMs: 50, retentionHoldMs: 0 });
   await store.append(canonicalBatch([...eventSeries('old', 10, NOW - 70 * HOUR, 1), event('young', NOW)]));
   await store.flushNow();
   expect(await store.stats()).toMatchObject({ events: 11, segments: 2 });
@@ -112,4 +115,57 @@ test('the store drops expired segments by itself', async () => {
   now = NOW + 76 * HOUR;
   await expect.poll(() => readdirSync(join(dataDir, 'segments'))).toEqual([]);
   expect(await store.stats()).toMatchObject({ events: 0, segments: 0, segmentBytes: 0 });
+});
+
+describe('more than half of the events', () => {
+  /** Nine events that are past the retention three hours from now, and one that is not, in segments. */
+  async function mostlyOld(dataDir: string) {
+    const store = await storeIn(dataDir);
+    await store.append(canonicalBatch([...eventSeries('old', 9, NOW - 70 * HOUR, 1), event('young', NOW)]));
+    await store.flushNow();
+    await store.close();
+  }
+
+  test('are kept under a clock that is days ahead, which is told, and are there when it is right again', async () => {
+    const dataDir = temporaryFolder();
+    await mostlyOld(dataDir);
+    const ahead = await storeIn(dataDir, { now: () => NOW + 96 * HOUR, backgroundJobsEveryMs: 20 });
+    await expect
+      .poll(() => ahead.notes())
+      .toEqual([
+        `10 of 10 events are past the retention by this machine's clock; they are kept for 60 minutes, in case the clock is wrong`,
+      ]);
+    expect(await ahead.stats()).toMatchObject({ events: 10, segments: 2 });
+    await ahead.close();
+    const again = await storeIn(dataDir, { backgroundJobsEveryMs: 20 });
+    expect(again.notes()).toEqual([]);
+    expect(await storedIds(again)).toHaveLength(10);
+  });
+
+  test('are dropped where somebody asks for it', async () => {
+    const dataDir = temporaryFolder();
+    await mostlyOld(dataDir);
+    const store = await storeIn(dataDir, { now: () => NOW + 3 * HOUR });
+    expect(await store.stats()).toMatchObject({ events: 10 });
+    await store.dropExpiredNow();
+    expect(await store.stats()).toMatchObject({ events: 1 });
+  });
+});
+
+test('most of the events are dropped once they have been past the retention for an hour on end, by a clock that nobody sets', () => {
+  let elapsedMs = 5_000;
+  const hold = new RetentionHold({ waitMs: HOUR, elapsedMs: () => elapsedMs, logger: silentLogger });
+  expect(hold.keeps(5, 10)).toBe(false);
+  expect(hold.keeps(6, 10)).toBe(true);
+  elapsedMs += HOUR - 1;
+  expect(hold.keeps(7, 10)).toBe(true);
+  expect(hold.reason).toMatch(/^6 of 10 events/);
+  // New events came in, or the clock was put right.
+  expect(hold.keeps(5, 10)).toBe(false);
+  expect(hold.reason).toBeUndefined();
+  elapsedMs += 1;
+  expect(hold.keeps(10, 10)).toBe(true);
+  elapsedMs += HOUR;
+  expect(hold.keeps(10, 10)).toBe(false);
+  expect(hold.reason).toBeUndefined();
 });

@@ -1,0 +1,51 @@
+import type { StoreLogger } from '../../event-store.ts';
+
+/** The retention waits this long before it drops most of the events. */
+export const HOLD_MS = 3_600_000;
+
+export interface RetentionHoldOptions {
+  readonly waitMs: number;
+  /** Milliseconds of a clock that nobody sets. */
+  readonly elapsedMs: () => number;
+  readonly logger: StoreLogger;
+}
+
+/**
+ * Keeps the retention from dropping more than half of the events until it has wanted to for an hour: a clock that is days ahead would
+ * otherwise remove everything in one run. The hour is not measured by that clock, and begins again at each start.
+ */
+export class RetentionHold {
+  readonly #options: RetentionHoldOptions;
+  #sinceMs: number | undefined;
+  #reason: string | undefined;
+
+  constructor(options: RetentionHoldOptions) {
+    this.#options = options;
+  }
+
+  /** Says for people why nothing is dropped at the moment; undefined where nothing is held back. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  /** Whether `expired` of `all` events have to stay for now. Called by every run that a clock has begun. */
+  keeps(expired: number, all: number): boolean {
+    const { waitMs, elapsedMs, logger } = this.#options;
+    if (expired * 2 <= all) {
+      this.#sinceMs = undefined;
+      this.#reason = undefined;
+      return false;
+    }
+    if (this.#sinceMs === undefined) {
+      this.#sinceMs = elapsedMs();
+      const what = `${expired} of ${all} events are past the retention by this machine's clock`;
+      this.#reason = `${what}; they are kept for ${waitMs / 60_000} minutes, in case the clock is wrong`;
+      logger.warn({ expired, events: all, waitMs }, this.#reason);
+    }
+    const isOver = elapsedMs() - this.#sinceMs >= waitMs;
+    if (isOver) {
+      this.#reason = undefined;
+    }
+    return !isOver;
+  }
+}

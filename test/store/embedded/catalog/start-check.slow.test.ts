@@ -1,0 +1,255 @@
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test, vi } from 'vitest';
+import { silentLogger } from '../../../../store/event-store.ts';
+import { canonicalBatch } from '../../../fixtures/canonical-batch.ts';
+import { storeIn, temporaryFolder } from '../../../fixtures/temporary-store.ts';
+import { eventSeries, HOUR, idsOf, NOW, storedIds } from '../stored-events.ts';
+
+const CATALOG = 'catalog.sqlite';
+
+function copyOf(dataDir: string): string {
+  const copy = temporaryFolder();
+  cpSync(dataDir, copy, { recursive: true });
+  return copy;
+}
+
+const partsOf = (dataDir: string, folder: 'segments' | 'journal') => readdirSync(join(dataDir, folder)).sort();
+
+/** The content of every file, by its path. */
+function contentOf(dataDir: string): Map<string, string> {
+  const paths = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).sort();
+  const files = paths.filter((path) => statSync(join(dataDir, path)).isFile());
+  return new Map(files.map((path) => [path, readFileSync(join(dataDir, path), 'latin1')]));
+}
+
+/** Old enough that three segments of them are merged. */
+const ALL = ['a', 'b', 'c', 'd', 'e'].flatMap((prefix, index) => eventSeries(prefix, 10, NOW - 20 * HOUR + 100 * index, 1));
+const ALL_IDS = idsOf(ALL).sort();
+
+/** Copies of one data folder at several moments, each made while no program runs. */
+interface Life {
+  /** Ten events in a segment. */
+  readonly flushed: string;
+  /** Ten more, in a journal. */
+  readonly appended: string;
+  /** All twenty in two segments. */
+  readonly flushedAgain: string;
+  /** Thirty in three segments. */
+  readonly flushedThrice: string;
+  /** All thirty in one segment, which a merge wrote. */
+  readonly merged: string;
+  /** Ten more in a segment, and the last ten in a journal. */
+  readonly full: string;
+}
+
+async function lifeOfFolder(): Promise<Life> {
+  const dataDir = temporaryFolder();
+  const after = async (...steps: readonly ('append' | 'flush' | 'merge')[]): Promise<string> => {
+    const store = await storeIn(dataDir);
+    for (const step of steps) {
+      if (step === 'append') {
+        const { events } = await store.stats();
+        await store.append(canonicalBatch(ALL.slice(events, events + 10)));
+      } else {
+        await (step === 'flush' ? store.flushNow() : store.compactNow());
+      }
+    }
+    await store.close();
+    return copyOf(dataDir);
+  };
+  return {
+    flushed: await after('append', 'flush'),
+    appended: await after('append'),
+    flushedAgain: await after('flush'),
+    flushedThrice: await after('append', 'flush'),
+    merged: await after('merge'),
+    full: await after('append', 'flush', 'append'),
+  };
+}
+
+function takeCatalogOf(dataDir: string, from: string): void {
+  cpSync(join(from, CATALOG), join(dataDir, CATALOG));
+}
+
+interface Refusal {
+  /** Makes a folder that lost something out of a whole one, which is returned, too. */
+  readonly damage: (life: Life) => { readonly whole: string; readonly dataDir: string };
+  readonly message: RegExp;
+}
+
+function damaged(moment: keyof Life, change: (dataDir: string, life: Life) => void): Refusal['damage'] {
+  return (life) => {
+    const dataDir = copyOf(life[moment]);
+    change(dataDir, life);
+    return { whole: life[moment], dataDir };
+  };
+}
+
+const LOST = /^DATA_DIR: ".*" holds events, and its catalog ".*catalog\.sqlite" is missing or has no tables; no file was changed; put its/;
+const OLDER =
+  /^DATA_DIR: ".*\.parquet" was written later than ".*catalog\.sqlite", and its events may be nowhere else; no file was changed/;
+const DAMAGED = /^DATA_DIR: the catalog ".*catalog\.sqlite" is damaged: .*; no file was changed; put its catalog\.sqlite back from a copy/s;
+
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  'is missing beside segments': { damage: damaged('merged', (dataDir) => rmSync(join(dataDir, CATALOG))), message: LOST },
+  'is missing beside journals': {
+    damage: damaged('appended', (dataDir) => {
+      rmSync(join(dataDir, CATALOG));
+      rmSync(join(dataDir, 'segments'), { recursive: true });
+    }),
+    message: LOST,
+  },
+  'has no bytes': { damage: damaged('full', (dataDir) => truncateSync(join(dataDir, CATALOG))), message: LOST },
+  'was copied without its write-ahead log': {
+    damage: damaged('full', (dataDir) => {
+      rmSync(join(dataDir, CATALOG));
+      cpSync(catalogWithoutLog(), join(dataDir, CATALOG));
+    }),
+    message: /journal 1 is missing, journal 5 is there; no file was changed; put its catalog\.sqlite back/,
+  },
+  'has no tables': {
+    damage: damaged('full', (dataDir) => {
+      rmSync(join(dataDir, CATALOG));
+      const database = new DatabaseSync(join(dataDir, CATALOG));
+      database.exec('PRAGMA journal_mode = WAL');
+      database.close();
+    }),
+    message: LOST,
+  },
+  'is another file': { damage: damaged('full', (dataDir) => writeFileSync(join(dataDir, CATALOG), 'x'.repeat(9_000))), message: DAMAGED },
+  'has a page that was overwritten': {
+    damage: damaged('full', (dataDir) => {
+      const path = join(dataDir, CATALOG);
+      writeFileSync(path, readFileSync(path).fill(0xff, 4_096, 8_192));
+    }),
+    message: DAMAGED,
+  },
+  'is older than a flush': { damage: damaged('flushedAgain', (dataDir, { flushed }) => takeCatalogOf(dataDir, flushed)), message: OLDER },
+  'is older than a merge': {
+    damage: damaged('merged', (dataDir, { flushedThrice }) => takeCatalogOf(dataDir, flushedThrice)),
+    message:
+      /^segment ".*" is in the catalog and cannot be read: ENOENT.* \(and 2 more of 6 files\); no file was changed; put what is missing/,
+  },
+  'is older than a merge of segments that it never had': {
+    damage: (life) => {
+      const dataDir = copyOf(life.merged);
+      // What a catalog from before the first flush has beside it: its journals are gone, and the blob files were taken away.
+      takeCatalogOf(dataDir, emptyCatalogOf());
+      for (const name of partsOf(dataDir, 'segments').filter((one) => one.startsWith('j'))) rmSync(join(dataDir, 'segments', name));
+      return { whole: life.merged, dataDir };
+    },
+    message: OLDER,
+  },
+  'is older than the journals that were removed after a flush': {
+    damage: damaged('full', (dataDir, { flushedAgain }) => takeCatalogOf(dataDir, flushedAgain)),
+    message: /cannot be read: ENOENT|journal 4 is missing, journal 5 is there/,
+  },
+};
+
+let emptyCatalog: string | undefined;
+let unloggedCatalog: string | undefined;
+const emptyCatalogOf = (): string => emptyCatalog ?? '';
+const catalogWithoutLog = (): string => unloggedCatalog ?? '';
+
+describe('a start is refused, and changes no file, where the catalog', () => {
+  test.each(Object.entries(REFUSALS))('%s', async (_, { damage, message }) => {
+    const life = await lifeOfFolder();
+    emptyCatalog = temporaryFolder();
+    await (await storeIn(emptyCatalog)).close();
+    // While a program runs, what it has written is in the write-ahead log.
+    const running = temporaryFolder();
+    const store = await storeIn(running);
+    unloggedCatalog = join(copyOf(running), CATALOG);
+    await store.close();
+    const { whole, dataDir } = damage(life);
+    const before = contentOf(dataDir);
+    await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringMatching(message) });
+    expect(contentOf(dataDir)).toEqual(before);
+    // Nothing was lost: with what it had the folder has every event once.
+    cpSync(whole, dataDir, { recursive: true });
+    const ids = (await storedIds(await storeIn(dataDir))).sort();
+    expect(ids).toEqual(ALL_IDS.slice(0, ids.length));
+    expect(ids).toEqual((await storedIds(await storeIn(copyOf(whole)))).sort());
+  });
+});
+
+describe('files that the catalog does not name', () => {
+  test('are removed at the start where their journals are there, as after a kill in a flush', async () => {
+    const { appended, flushedAgain } = await lifeOfFolder();
+    const dataDir = copyOf(appended);
+    const published = partsOf(dataDir, 'segments');
+    cpSync(join(flushedAgain, 'segments'), join(dataDir, 'segments'), { recursive: true });
+    writeFileSync(join(dataDir, 'segments', 'j2-x-1.parquet.tmp'), 'half');
+    writeFileSync(join(dataDir, 'spill', 'duckdb_temp_block-1.block'), 'spilled');
+    const store = await storeIn(dataDir);
+    expect(partsOf(dataDir, 'segments')).toEqual(published);
+    expect(readdirSync(join(dataDir, 'spill'))).toEqual([]);
+    expect((await storedIds(store)).sort()).toEqual(ALL_IDS.slice(0, 20));
+  });
+
+  test('are removed at the start where a merge replaced them, as after a kill in a merge', async () => {
+    const { flushedThrice, merged } = await lifeOfFolder();
+    const dataDir = copyOf(merged);
+    cpSync(join(flushedThrice, 'segments'), join(dataDir, 'segments'), { recursive: true });
+    const store = await storeIn(dataDir);
+    expect(partsOf(dataDir, 'segments')).toEqual(partsOf(merged, 'segments'));
+    expect((await storedIds(store)).sort()).toEqual(ALL_IDS.slice(0, 30));
+  });
+
+  test('stay where a file that the catalog names is missing', async () => {
+    const { flushedAgain } = await lifeOfFolder();
+    const dataDir = copyOf(flushedAgain);
+    writeFileSync(join(dataDir, 'segments', 'j1-x-0.parquet'), 'of an earlier attempt');
+    rmSync(join(dataDir, 'segments', partsOf(flushedAgain, 'segments')[0] ?? ''));
+    const before = contentOf(dataDir);
+    await expect(storeIn(dataDir)).rejects.toMatchObject({ code: 'corrupt' });
+    expect(contentOf(dataDir)).toEqual(before);
+  });
+
+  test('stay where they are not of the store', async () => {
+    const { full } = await lifeOfFolder();
+    writeFileSync(join(full, 'segments', 'notes.parquet'), 'of somebody');
+    await storeIn(full);
+    expect(partsOf(full, 'segments')).toContain('notes.parquet');
+  });
+});
+
+describe('a journal that is set aside', () => {
+  async function withTornJournal(): Promise<string> {
+    const { full } = await lifeOfFolder();
+    const torn = partsOf(full, 'journal').find((name) => name.endsWith('.parquet')) ?? '';
+    const path = join(full, 'journal', torn);
+    const content = readFileSync(path);
+    content[100] = (content[100] as number) ^ 1;
+    writeFileSync(path, content);
+    await (await storeIn(full)).close();
+    return full;
+  }
+
+  test('has its bytes for as long as events are kept', async () => {
+    const dataDir = await withTornJournal();
+    const names = partsOf(dataDir, 'journal');
+    expect(names.map((name) => name.replace(/^damaged-\d+-/, ''))).toEqual(['000000000005.logs', '000000000005.parquet']);
+    const later = await storeIn(dataDir, { now: () => NOW + 71 * HOUR });
+    await later.dropExpiredNow();
+    expect(partsOf(dataDir, 'journal')).toEqual(names);
+    await later.close();
+    const muchLater = await storeIn(dataDir, { now: () => NOW + 73 * HOUR });
+    await muchLater.dropExpiredNow();
+    expect(partsOf(dataDir, 'journal')).toEqual([]);
+  });
+
+  test('takes no number: the next batch has it, and both are kept', async () => {
+    const dataDir = await withTornJournal();
+    const warn = vi.fn();
+    const store = await storeIn(dataDir, { logger: { ...silentLogger, warn } });
+    await store.append(canonicalBatch(ALL.slice(40)));
+    expect((await storedIds(store)).sort()).toEqual(ALL_IDS);
+    await store.close();
+    expect((await storedIds(await storeIn(dataDir))).sort()).toEqual(ALL_IDS);
+    expect(partsOf(dataDir, 'journal')).toHaveLength(4);
+    expect(warn).not.toHaveBeenCalled();
+  });
+});
