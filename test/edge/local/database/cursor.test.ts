@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CURSOR_LINE } from '../../../../edge/operations/database.ts';
 import { type DatabaseApp, startDatabaseApp } from './database-app.ts';
 import { execute } from './pipeline-results.ts';
@@ -14,6 +14,8 @@ beforeAll(async () => {
   tiny = await startDatabaseApp({ answerBytes: 2_000, rows: 50, statementMs: 300 });
   await app.client(app.full).executeMultiple('CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE)');
 });
+
+beforeEach(() => app.client(app.full).executeMultiple('DELETE FROM item'));
 
 afterAll(async () => {
   await app.stop();
@@ -109,6 +111,7 @@ describe('a cursor', () => {
   });
 
   test('that writes with a Read Only token is refused before its first line, and writes nothing', async () => {
+    await cursor(batch(step("INSERT OR IGNORE INTO item (name) VALUES ('kept')")));
     const { status, lines } = await cursor(batch(step('SELECT 1'), step('DELETE FROM item')), app, app.read);
     expect([status, lines[0].code]).toEqual([403, 'SQLITE_READONLY']);
     expect((await cursor(batch(step('SELECT count(*) > 0 FROM item')), app, app.read)).lines[2].row[0].value).toBe('1');

@@ -120,4 +120,6 @@ test('a first statement that inserts nothing with a row id answers none', async 
       last_insert_rowid: null,
     });
   }
+  // The other tests begin with empty tables.
+  await pipelineResults(app, [execute('DELETE FROM item'), execute('DELETE FROM bare')]);
 });
