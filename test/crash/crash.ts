@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { withFolder } from '../property/filled-store.ts';
+import { DATA_DIR, History, openStoreAt, type Step } from './history.ts';
+import { type Change, Disk, digestOfFolder, type Fate, type LeftFolder, writeFolder } from './left-folder.ts';
+import type { Operation, Sync } from './recording.ts';
+import { contradiction, type Truth, whatIsFound } from './truth.ts';
+
+/** The whole life of a new data folder, which ends with its store. */
+export function recordedLife(steps: readonly Step[]): Promise<History> {
+  return withFolder(async (root) => {
+    const life = await History.begin(root, steps);
+    await life.end();
+    return life;
+  });
+}
+
+/** A moment of a history at which it may end: behind so many of its operations. */
+export interface CrashPoint {
+  readonly after: number;
+  readonly disk: Disk;
+  readonly truth: Truth;
+}
+
+/** All moments of a history, in their order. The disk of one becomes that of the next. `isDone` tells which syncs count; all by default. */
+export function* crashPoints(history: History, isDone: (sync: Sync) => boolean = () => true): Generator<CrashPoint> {
+  const disk = new Disk();
+  for (const [index, operation] of history.recording.operations.entries()) {
+    if ('place' in operation && !isDone(operation)) disk.skip();
+    else disk.apply(operation);
+    const truth = history.truths.findLast(({ from }) => from <= index + 1)?.truth;
+    if (truth !== undefined) yield { after: index + 1, disk, truth };
+  }
+}
+
+/** What a kind of crash makes of the unsynced changes. */
+export type Crash = (change: Change) => Fate;
+
+const isName = ({ kind }: Change) => kind !== 'write' && kind !== 'cut';
+
+export const KILL: Crash = () => 'kept';
+
+/** Power losses that keep all of one kind of change and nothing of another. */
+export const PLAIN_POWER_LOSSES: Readonly<Record<string, Crash>> = {
+  'nothing unsynced is left': () => 'lost',
+  'names are left, content is not': (change) => (isName(change) ? 'kept' : 'lost'),
+  'content is left, names are not': (change) => (isName(change) ? 'lost' : 'kept'),
+};
+
+const anyFate: fc.Arbitrary<Fate> = fc.oneof(
+  fc.constant<Fate>('kept'),
+  fc.constant<Fate>('lost'),
+  fc.tuple(fc.constant(0), fc.double({ min: 0, max: 1, noNaN: true })),
+  fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.constant(1)),
+);
+
+/** A power loss that deals with each change as the seed has it. */
+export function drawnPowerLoss(seed: number, disk: Disk): Crash {
+  const changes = [...disk.unsynced()];
+  const fates = new Map(fc.sample(anyFate, { seed, numRuns: changes.length }).map((fate, index) => [changes[index], fate]));
+  return (change) => fates.get(change) ?? 'kept';
+}
+
+/** Opens what a crash has left. Says what is wrong with it; undefined where nothing is. */
+export async function whatIsWrong(left: LeftFolder, truth: Truth): Promise<string | undefined> {
+  return await withFolder(async (root) => {
+    writeFolder(root, left);
+    try {
+      const store = await openStoreAt(join(root, DATA_DIR), () => truth.nowMs);
+      try {
+        return contradiction(await whatIsFound(store), truth);
+      } finally {
+        await store.close();
+      }
+    } catch (error) {
+      return `what is left cannot be used: ${(error as Error).message}`;
+    }
+  });
+}
+
+/** Goes on with what a crash has left: its store takes in events, and starts again. Resolves with that life. */
+export async function lifeAfter(left: LeftFolder, { truth }: CrashPoint, { sent }: History): Promise<History> {
+  return await withFolder(async (root) => {
+    writeFolder(root, left);
+    const steps = [{ kind: 'append', count: 2, twins: 1, hasOffset: true }, { kind: 'restart' }, { kind: 'append', count: 1 }] as const;
+    const life = await History.begin(root, steps, { truth, sent });
+    try {
+      const wrong = contradiction(await whatIsFound(life.store), life.truth);
+      if (wrong !== undefined) throw new Error(`what goes on after a crash is not right: ${wrong}`);
+      return life;
+    } finally {
+      await life.end();
+    }
+  });
+}
+
+/** The crashes to try at a moment. */
+export type CrashesAt = (point: CrashPoint) => Readonly<Record<string, Crash>>;
+
+/**
+ * Tries crashes at all moments of a history. Each folder that they leave is opened once. Throws at the first one that is not as it has to
+ * be; resolves with the number of folders.
+ */
+export async function tryCrashes(history: History, crashesAt: CrashesAt): Promise<number> {
+  const tried = new Set<string>();
+  for (const point of crashPoints(history)) {
+    for (const [name, crash] of Object.entries(crashesAt(point))) {
+      const left = point.disk.left(crash);
+      const digest = `${history.truths.findIndex(({ truth }) => truth === point.truth)} ${digestOfFolder(left)}`;
+      const wrong = tried.has(digest) ? undefined : await whatIsWrong(left, point.truth);
+      if (wrong !== undefined) {
+        const last = history.recording.operations.slice(0, point.after).at(-1);
+        throw new Error(`${name}, after operation ${point.after} (${nameOf(last)}): ${wrong}`);
+      }
+      tried.add(digest);
+    }
+  }
+  return tried.size;
+}
+
+function nameOf(operation: Operation | undefined): string {
+  return JSON.stringify(operation, (_, value) => (value instanceof Map ? [...value.keys()] : value?.type === 'Buffer' ? 'bytes' : value));
+}
