@@ -102,20 +102,34 @@ export type CrashesAt = (point: CrashPoint) => Readonly<Record<string, Crash>>;
  * be; resolves with the number of folders.
  */
 export async function tryCrashes(history: History, crashesAt: CrashesAt): Promise<number> {
-  const tried = new Set<string>();
-  for (const point of crashPoints(history)) {
-    for (const [name, crash] of Object.entries(crashesAt(point))) {
-      const left = point.disk.left(crash);
-      const digest = `${history.truths.findIndex(({ truth }) => truth === point.truth)} ${digestOfFolder(left)}`;
-      const wrong = tried.has(digest) ? undefined : await whatIsWrong(left, point.truth);
+  const tried = new TriedFolders();
+  for (const { after, disk, truth } of crashPoints(history)) {
+    for (const [name, crash] of Object.entries(crashesAt({ after, disk, truth }))) {
+      const left = disk.left(crash);
+      const wrong = tried.add(left, truth) ? await whatIsWrong(left, truth) : undefined;
       if (wrong !== undefined) {
-        const last = history.recording.operations.slice(0, point.after).at(-1);
-        throw new Error(`${name}, after operation ${point.after} (${nameOf(last)}): ${wrong}`);
+        throw new Error(`${name}, after operation ${after} (${nameOf(history.recording.operations[after - 1])}): ${wrong}`);
       }
-      tried.add(digest);
     }
   }
-  return tried.size;
+  return tried.count;
+}
+
+/** The folders that crashes left and that were tried, each with what has to hold of it. */
+export class TriedFolders {
+  readonly #digests = new Map<Truth, Set<string>>();
+
+  get count(): number {
+    return [...this.#digests.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Returns whether it is new. */
+  add(left: LeftFolder, truth: Truth): boolean {
+    const digests = this.#digests.get(truth) ?? new Set();
+    this.#digests.set(truth, digests);
+    const before = digests.size;
+    return digests.add(digestOfFolder(left)).size > before;
+  }
 }
 
 function nameOf(operation: Operation | undefined): string {

@@ -1,10 +1,9 @@
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import './recorded-calls.ts';
-import { type CrashPoint, crashPoints, KILL, recordedLife, whatIsWrong } from './crash.ts';
+import { type CrashPoint, crashPoints, KILL, recordedLife, TriedFolders, whatIsWrong } from './crash.ts';
 import { WHOLE_LIFE } from './histories.ts';
 import { DATA_DIR, type History } from './history.ts';
-import { digestOfFolder } from './left-folder.ts';
 import type { Sync } from './recording.ts';
 
 const JOURNALS = `${DATA_DIR}/journal`;
@@ -48,20 +47,18 @@ function recordedSyncs(): Sync[] {
  * nothing.
  */
 async function lossWithout(isLeftOut: (sync: Sync) => boolean): Promise<string | undefined> {
-  const tried = new Set<string>();
+  const tried = new TriedFolders();
   const incomplete = crashPoints(life, (sync) => !isLeftOut(sync));
   for (const whole of crashPoints(life)) {
     const { disk, truth } = incomplete.next().value as CrashPoint;
-    tried.add(digestOfFolder(whole.disk.left(KILL)));
+    tried.add(whole.disk.left(KILL), truth);
     const unsyncedAnyway = whole.disk.unsynced();
     const unsynced = [...disk.unsynced()].filter((change) => !unsyncedAnyway.has(change));
     for (const kind of [undefined, ...new Set(unsynced.map((change) => change.kind))]) {
       const lost = new Set(unsynced.filter((change) => kind === undefined || change.kind === kind));
       const left = disk.left((change) => (lost.has(change) ? 'lost' : 'kept'));
-      const digest = digestOfFolder(left);
-      const wrong = tried.has(digest) ? undefined : await whatIsWrong(left, truth);
+      const wrong = tried.add(left, truth) ? await whatIsWrong(left, truth) : undefined;
       if (wrong !== undefined) return wrong;
-      tried.add(digest);
     }
   }
   return undefined;

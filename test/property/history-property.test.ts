@@ -1,5 +1,3 @@
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { OpenStore } from '../../store/embedded/open-store.ts';
@@ -18,9 +16,7 @@ type Step =
   | { readonly kind: 'repeat'; readonly count: number }
   | { readonly kind: 'flush' }
   | { readonly kind: 'compact' }
-  | { readonly kind: 'restart' }
-  /** Leaves the files like kill -9: as they are, the last journal perhaps cut off in the middle of its successor. */
-  | { readonly kind: 'crash'; readonly tornBytes: number };
+  | { readonly kind: 'restart' };
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ kind: fc.constant('append' as const), count: fc.integer({ min: 1, max: 40 }) }), weight: 4 },
@@ -28,28 +24,23 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.constant({ kind: 'flush' as const }), weight: 2 },
   { arbitrary: fc.constant({ kind: 'compact' as const }), weight: 1 },
   { arbitrary: fc.constant({ kind: 'restart' as const }), weight: 1 },
-  { arbitrary: fc.record({ kind: fc.constant('crash' as const), tornBytes: fc.nat({ max: 2_000 }) }), weight: 2 },
 );
 
 /** A store in a folder, and all that was ever accepted into it. */
 class Life {
   readonly accepted: RawEvent[] = [];
-  readonly #root: string;
   readonly #supply: readonly RawEvent[];
-  #folder: string;
+  readonly #folder: string;
   #store: OpenStore;
-  #crashes = 0;
 
-  private constructor(root: string, supply: readonly RawEvent[], folder: string, store: OpenStore) {
-    this.#root = root;
+  private constructor(supply: readonly RawEvent[], folder: string, store: OpenStore) {
     this.#supply = supply;
     this.#folder = folder;
     this.#store = store;
   }
 
-  static async begin(root: string, supply: readonly RawEvent[]): Promise<Life> {
-    const folder = join(root, 'born');
-    return new Life(root, supply, folder, await openStoreIn(folder));
+  static async begin(folder: string, supply: readonly RawEvent[]): Promise<Life> {
+    return new Life(supply, folder, await openStoreIn(folder));
   }
 
   async take(step: Step): Promise<void> {
@@ -66,8 +57,6 @@ class Life {
         await this.#store.close();
         this.#store = await openStoreIn(this.#folder);
         return;
-      case 'crash':
-        return await this.#crash(step.tornBytes);
     }
   }
 
@@ -97,28 +86,6 @@ class Life {
     await appendEvents(this.#store, events);
     this.accepted.push(...events);
   }
-
-  /** Nothing is under way when a step begins, so the files as they are now are what a kill leaves: go on from a copy of them. */
-  async #crash(tornBytes: number): Promise<void> {
-    this.#crashes += 1;
-    const copy = join(this.#root, `after-crash-${this.#crashes}`);
-    await cp(this.#folder, copy, { recursive: true });
-    await this.#store.close();
-    await leaveTornJournal(join(copy, 'journal'), tornBytes);
-    await writeFile(join(copy, 'segments', 'half-written.parquet'), 'PAR1 and then the power went');
-    this.#folder = copy;
-    this.#store = await openStoreIn(copy);
-  }
-}
-
-/** Beside the last journal the beginning of a next one. */
-async function leaveTornJournal(folder: string, bytes: number): Promise<void> {
-  const last = (await readdir(folder)).sort().at(-1);
-  if (last !== undefined) {
-    const content = await readFile(join(folder, last));
-    const torn = content.subarray(0, Math.min(bytes, content.byteLength - 1));
-    await writeFile(join(folder, `${String(Number.parseInt(last, 10) + 1).padStart(12, '0')}.ndjson`), torn);
-  }
 }
 
 function identity(zoneId: number, timestamp: number, logId: string): string {
@@ -134,8 +101,8 @@ function expected(accepted: readonly RawEvent[]): string[] {
 const history = fc.record({ dataSeed: fc.integer(), steps: fc.array(anyStep, { minLength: 3, maxLength: 14 }) });
 
 const keepsEverything = fc.asyncProperty(history, ({ dataSeed, steps }) =>
-  withFolder(async (root) => {
-    const life = await Life.begin(root, generateRawEvents(dataSeed, 600));
+  withFolder(async (folder) => {
+    const life = await Life.begin(folder, generateRawEvents(dataSeed, 600));
     try {
       for (const step of steps) {
         await life.take(step);
@@ -147,6 +114,6 @@ const keepsEverything = fc.asyncProperty(history, ({ dataSeed, steps }) =>
   }),
 );
 
-test(`random histories of appends, flushes, compactions, restarts and crashes lose no event and double none`, async () => {
+test('random histories of appends, flushes, compactions and restarts lose no event and double none', async () => {
   await assertAsyncProperty(keepsEverything, { numRuns: HISTORIES });
 });
