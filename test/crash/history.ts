@@ -16,7 +16,7 @@ export type Step =
   | { readonly kind: 'append'; readonly count: number; readonly twins?: number; readonly hasOffset?: boolean }
   /** Two batches that are under way at the same time. */
   | { readonly kind: 'append two'; readonly count: number }
-  /** An event whose journal is so large that its files are kept for later journals. */
+  /** An event whose log is so large that its file is kept for later journals. */
   | { readonly kind: 'append large' }
   /** The last events again, as after a producer's retry. */
   | { readonly kind: 'repeat'; readonly count: number; readonly hasOffset?: boolean }
@@ -96,7 +96,7 @@ export class History {
       case 'append large': {
         const [event] = this.#newEvents(1) as [CanonicalEvent];
         const long = `${event.logId} `.repeat(1_200_000 / (event.logId.length + 1));
-        return await this.append([{ events: [{ ...event, ua: long, log: { long } }], offset: undefined }]);
+        return await this.append([{ events: [{ ...event, log: { long } }], offset: undefined }]);
       }
       case 'repeat':
         return await this.append([{ events: this.#lastEvents(step.count), offset: this.#nextOffset(step.hasOffset) }]);
