@@ -8,7 +8,7 @@ import { type CrashesAt, crashPoints, drawnPowerLoss, KILL, lifeAfter, PLAIN_POW
 import { anyLife, RECYCLING_LIFE, WHOLE_LIFE } from './histories.ts';
 import type { History } from './history.ts';
 
-const kills: CrashesAt = () => ({ KILL });
+const kills: CrashesAt = () => ({ 'a kill': KILL });
 const powerLosses: CrashesAt = ({ after, disk }) => ({ ...PLAIN_POWER_LOSSES, 'a drawn power loss': drawnPowerLoss(after, disk) });
 
 const LIVES = { 'the whole life of a store': WHOLE_LIFE, 'a life that recycles files': RECYCLING_LIFE };

@@ -15,8 +15,8 @@ export const WHOLE_LIFE: readonly Step[] = [
   { kind: 'repeat', count: 1, hasOffset: true },
   { kind: 'refuse', at: 6 },
   { kind: 'restart' },
-  { kind: 'append', count: 2 },
   { kind: 'retention', hours: 31 },
+  { kind: 'append', count: 2 },
   { kind: 'append', count: 1 },
 ];
 

@@ -110,6 +110,8 @@ export class History {
         this.#nowMs += step.hours * HOUR;
         this.#hold({ ...this.truth, nowMs: this.#nowMs, mayBeGone: this.#expired() });
         await this.store.dropExpiredNow();
+        // Where that flushes nothing, it waits for the removal of the files.
+        if ((await this.store.stats()).unflushedEvents === 0) await this.store.flushNow();
         return await this.#settle();
       case 'restart':
         await this.store.close();

@@ -130,24 +130,29 @@ function onFile(name: string, effect: FileEffect, opened: Opened | undefined, ca
 }
 
 /** Calls that the store does not make, so that none goes by unrecorded. */
-const NOT_RECORDED = ['writeFile', 'appendFile', 'copyFile', 'cp', 'truncate', 'rmdir', 'symlink'];
+const NOT_RECORDED = {
+  paths: ['writeFile', 'appendFile', 'copyFile', 'cp', 'truncate', 'rmdir', 'symlink'],
+  handles: ['write', 'writeFile', 'appendFile'],
+};
 
-function refuse(name: string): (call: Call, values: readonly unknown[]) => unknown {
-  return (call, values) => {
-    if (values.slice(0, 2).some((value) => recordingOf(value) !== undefined)) {
-      throw new Error(`${name} of ${values[0]}: no recording knows what that does`);
-    }
-    return call(...values);
-  };
+function refuse(name: string, isRecorded: boolean): void {
+  if (isRecorded) throw new Error(`${name}: no recording knows what that does`);
 }
 
 for (const [name, effect] of Object.entries(PATH_EFFECTS)) {
   replace(fs, `${name}Sync`, onPath(name, effect, false));
   replace(promises, name, onPath(name, effect, true));
 }
-for (const name of NOT_RECORDED) {
-  replace(fs, `${name}Sync`, refuse(name));
-  replace(promises, name, refuse(name));
+for (const name of NOT_RECORDED.paths) {
+  const around = (call: Call, values: readonly unknown[]): unknown => {
+    refuse(
+      name,
+      values.slice(0, 2).some((value) => recordingOf(value) !== undefined),
+    );
+    return call(...values);
+  };
+  replace(fs, `${name}Sync`, around);
+  replace(promises, name, around);
 }
 for (const [name, descriptorCall] of [
   ['writev', 'writevSync'],
@@ -167,6 +172,16 @@ const someHandle = await promises.open(import.meta.filename);
 for (const [name, effect] of Object.entries(FILE_EFFECTS)) {
   replace(Object.getPrototypeOf(someHandle) as object, name, (call, values, self) => onFile(name, effect, handles.get(self), call, values));
 }
+for (const name of NOT_RECORDED.handles) {
+  replace(Object.getPrototypeOf(someHandle) as object, name, (call, values, self) => {
+    refuse(name, handles.has(self));
+    return call(...values);
+  });
+}
+replace(fs, 'writeSync', (call, values) => {
+  refuse('writeSync', descriptors.has(values[0] as number));
+  return call(...values);
+});
 await someHandle.close();
 for (const [target, name] of [
   [DatabaseSync.prototype, 'exec'],
