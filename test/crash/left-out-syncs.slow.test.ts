@@ -43,8 +43,8 @@ function recordedSyncs(): Sync[] {
 }
 
 /**
- * Says what a power loss does that takes only what some syncs were to make durable, all of it or one kind of change; undefined where it does
- * nothing.
+ * Says what a power loss does that takes only what some syncs were to make durable, all of it or one kind of change; undefined where it
+ * does nothing.
  */
 async function lossWithout(isLeftOut: (sync: Sync) => boolean): Promise<string | undefined> {
   const tried = new TriedFolders();
