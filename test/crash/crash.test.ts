@@ -41,8 +41,7 @@ test('a kill after some operation of the store loses nothing and doubles nothing
   expect(tried).toBeGreaterThan(15);
 });
 
-// The names of blob files and of new folders are to be synced.
-test.fails('a power loss after some operation of the store loses nothing and doubles nothing', async () => {
+test('a power loss after some operation of the store loses nothing and doubles nothing', async () => {
   const life = await recordedLife(WHOLE_LIFE);
   const tried = await tryCrashes(life, ({ after, disk }) => (after % EVERY === 2 ? { 'a power loss': drawnPowerLoss(after, disk) } : {}));
   expect(tried).toBeGreaterThan(15);

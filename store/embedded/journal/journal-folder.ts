@@ -1,4 +1,4 @@
-import { type FileHandle, open, readdir, readFile, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NEWLINE } from '../../../query/json-bytes.ts';
 import { syncFolder } from '../../data-folder.ts';
@@ -121,19 +121,12 @@ export class JournalFolder {
     await this.#damaged.removeBefore(beforeMs);
   }
 
+  /** Syncs the folder also where the files are gone, because an earlier call may have removed them and failed to sync that. */
   async #removeFiles(numbers: readonly number[]): Promise<void> {
-    let removed = 0;
     for (const name of namesOf(numbers)) {
-      try {
-        await unlink(join(this.path, name));
-        removed += 1;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-          throw error;
-        }
-      }
+      await rm(join(this.path, name), { force: true });
     }
-    if (removed > 0) {
+    if (numbers.length > 0) {
       await syncFolder(this.path);
     }
   }

@@ -183,7 +183,10 @@ export class AppendPipeline {
     // The next start removes the remains that a closed store leaves.
     while (this.#refusal !== undefined && this.#closed === undefined) {
       try {
-        await this.#options.journals.remove(numbers);
+        for (const number of numbers) {
+          // One at a time, because a power loss may keep any of several removals that were synced together.
+          await this.#options.journals.remove([number]);
+        }
         this.#next = loaded;
         this.#refusal = undefined;
       } catch (error) {
