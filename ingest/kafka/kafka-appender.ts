@@ -58,6 +58,16 @@ export class KafkaAppender {
     this.#builder.moveTo(topic, partition, nextOffset);
   }
 
+  /** Stores offsets that are lower than the stored ones, once everything that is collected is stored. Rejects where the store fails. */
+  async moveBack(topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void> {
+    await this.drain();
+    const builder = new BatchBuilder(this.#options);
+    for (const [partition, offset] of offsets) {
+      builder.moveTo(topic, partition, offset);
+    }
+    await this.#options.store.append(builder.take());
+  }
+
   /** To be called after a run of `add`: appends a batch that is full or has waited long enough, or starts its timer. */
   flushWhenDue(): void {
     if (this.#builder.isEmpty) {

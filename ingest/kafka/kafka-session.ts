@@ -23,6 +23,8 @@ import {
   type WaitingBlock,
 } from './kafka-partition.ts';
 
+import { KafkaRewindRefused, offsetsSince, type RewoundPartition, rewoundPartitions } from './rewound-partition.ts';
+
 const COMMIT_INTERVAL_MS = 5_000;
 const RESUME_INTERVAL_MS = 50;
 /** The interval of a member's heartbeats, which show that the brokers answer. */
@@ -143,6 +145,32 @@ export class KafkaSession {
     block.skip = { to, settle: Promise.withResolvers<SkipOutcome>() };
     this.#begin(cursor, next);
     return await block.skip.settle.promise;
+  }
+
+  /**
+   * Reads the partitions of a topic again from their first messages of a time on. Resolves when the store has the new offsets. Rejects with
+   * KafkaRewindRefused.
+   */
+  async readAgain(topic: string, sinceMs: number): Promise<RewoundPartition[]> {
+    const { admin, appender } = this.#options;
+    const read = () => [...this.#cursors.values()].filter((cursor) => cursor.topic === topic);
+    if (read().length === 0) throw new KafkaRewindRefused(`topic ${topic} is not read here; allowed: a topic of KAFKA_TOPICS`);
+    const since = await offsetsSince(admin, topic, sinceMs);
+    const cursors = read();
+    const rewound = rewoundPartitions(topic, cursors, since);
+    if (rewound.length === 0) return [];
+    const back = cursors.filter((cursor) => rewound.some(({ partition }) => partition === cursor.partition));
+    for (const cursor of back) {
+      // What is fetched from now on is from behind the new offset.
+      cursor.next = undefined;
+      this.#consumer.pause([{ topic, partitions: [cursor.partition] }]);
+    }
+    try {
+      await appender.moveBack(topic, new Map(rewound.map(({ partition, from }) => [partition, from])));
+      return rewound;
+    } finally {
+      this.#restart(back.filter((cursor) => this.#cursors.get(keyOf(topic, cursor.partition)) === cursor));
+    }
   }
 
   async start(): Promise<void> {

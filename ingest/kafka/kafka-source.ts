@@ -8,6 +8,7 @@ import { deniedTopic, explainKafkaFault } from './kafka-fault.ts';
 import { type KafkaCounters, KafkaSession, kafkaCounters } from './kafka-session.ts';
 import { deniedAmong, matchTopics } from './kafka-topics.ts';
 import { patchKafkajs } from './kafkajs-patches.ts';
+import { KafkaRewindRefused, type RewoundPartition } from './rewound-partition.ts';
 
 /** How often the topics are listed, to find new and deleted ones. */
 const TOPICS_INTERVAL_MS = 3_000;
@@ -40,6 +41,11 @@ export interface KafkaSource {
    * when its dead letter is stored. Rejects with KafkaSkipRefused.
    */
   skip(topic: string, partition: number, offset: bigint, to: bigint | null): Promise<SkipOutcome>;
+  /**
+   * Reads a topic again from the messages of a time on, in Unix milliseconds. Events that are stored already are duplicates. Resolves when
+   * the store has the new offsets, with the partitions that go back. Rejects with KafkaRewindRefused.
+   */
+  rewind(topic: string, sinceMs: number): Promise<readonly RewoundPartition[]>;
   counters(): Readonly<KafkaCounters> & { readonly repairedEvents: number };
   /** The number of unread messages, as of the last fetches. */
   lag(): number;
@@ -106,6 +112,14 @@ class RunningKafkaSource implements KafkaSource {
   async skip(topic: string, partition: number, offset: bigint, to: bigint | null): Promise<SkipOutcome> {
     if (this.#session === undefined) throw new KafkaSkipRefused('nothing is read from Kafka at the moment; /readyz tells why');
     return await this.#session.skip(topic, partition, offset, to);
+  }
+
+  async rewind(topic: string, sinceMs: number): Promise<readonly RewoundPartition[]> {
+    if (this.#session === undefined) throw new KafkaRewindRefused('nothing is read from Kafka at the moment; /readyz tells why');
+    const rewound = await this.#session.readAgain(topic, sinceMs);
+    const partitions = rewound.map(({ partition, from, until }) => ({ partition, from: String(from), until: String(until) }));
+    this.#options.logger.warn({ topic, sinceMs, partitions }, 'a topic of Kafka is read again, as was asked for');
+    return rewound;
   }
 
   counters(): ReturnType<KafkaSource['counters']> {

@@ -2,66 +2,111 @@ import { INT32, INT64 } from '../../query/integer-ranges.ts';
 import { membersIn, refusedAnswer } from '../sinks/http-exchange.ts';
 import { DeliveryError } from '../sinks/sink.ts';
 import { type Command, CommandFailed, type CommandIo, type ExitStatus, parseCommandLine, UsageError } from './command.ts';
+import { pointInTime } from './flag-values.ts';
 import { programOf } from './search/search-options.ts';
 import { ACCESS_KEY_FLAGS, ACCESS_KEY_HELP, DEFAULT_URL } from './server-flags.ts';
 
 const HELP = `Usage: shieldlog kafka skip TOPIC PARTITION OFFSET [flags]
+       shieldlog kafka rewind --topic TOPIC --since TIME [flags]
 
-Lets a running program go past a batch of Kafka that cannot be decoded. The log and /readyz name the topic, the partition and the offset
-that waits; no other offset is taken. The bytes of the batch are kept as a dead letter, and reading goes on behind its last offset. Where
-the batch can be decoded by then, its events are stored and nothing is skipped.
+skip lets a running program go past a batch of Kafka that cannot be decoded. The log and /readyz name the topic, the partition and the
+offset that waits; no other offset is taken. The bytes of the batch are kept as a dead letter, and reading goes on behind its last offset.
+Where the batch can be decoded by then, its events are stored and nothing is skipped.
+
+rewind has a topic read again from the messages of a time on, as after events were lost here that are still in Kafka. The time that Kafka
+has of a message counts. Events that are stored already are duplicates, and those past the retention expire.
 
   --to N
-      The offset to go on from. Needed where the header of the batch is damaged, too, and allowed only there.
+      Of skip: the offset to go on from. Needed where the header of the batch is damaged, too, and allowed only there.
+  --topic TOPIC
+      Of rewind: a topic that the program reads.
+  --since TIME
+      Of rewind: Unix milliseconds, a date (of UTC), or a time with its zone, such as 2026-12-01T18:20:00Z.
   --url URL
       The program (default ${DEFAULT_URL}).
   --ca FILE
       The authorities of its certificate, as PEM.
 ${ACCESS_KEY_HELP}
-      The key needs all zones.
+      The key needs all zones and the scope admin.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.
 `;
 
-/** How long the program may take: it fetches the batch once more, and stores the dead letter. */
+/** How long the program may take: it asks the brokers, and stores where to go on. */
 const SILENCE_MS = 60_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-const WHAT = 'kafka skip needs TOPIC PARTITION OFFSET, as /readyz names them';
+const SKIP_NEEDS = 'kafka skip needs TOPIC PARTITION OFFSET, as /readyz names them';
+const REWIND_NEEDS = 'kafka rewind needs --topic TOPIC and --since TIME';
+
+/** What a running program is asked for, and what its answer says to people. */
+interface Errand {
+  readonly path: string;
+  readonly body: string;
+  /** Null where the answer is that of no shieldlog. */
+  readonly told: (answer: Readonly<Record<string, unknown>>) => string | null;
+}
 
 function wholeNumber(name: string, text: string, max: bigint): bigint {
   if (/^\d{1,19}$/.test(text) && BigInt(text) <= max) return BigInt(text);
   throw new UsageError(`${name} "${text}" is not allowed; allowed: a whole number 0 to ${max}`);
 }
 
-function skipBody(positionals: readonly string[], to: string | undefined): string {
-  const [action, topic, partition, offset, extra] = positionals;
-  if (action !== 'skip') throw new UsageError(action === undefined ? WHAT : `'${action}' is not skip; ${WHAT}`);
-  if (topic === undefined || partition === undefined || offset === undefined) throw new UsageError(WHAT);
-  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; ${WHAT}`);
+function skipErrand([topic, partition, offset, extra]: readonly string[], to: string | undefined): Errand {
+  if (topic === undefined || partition === undefined || offset === undefined) throw new UsageError(SKIP_NEEDS);
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; ${SKIP_NEEDS}`);
   const members = [
     `"topic":${JSON.stringify(topic)}`,
     `"partition":${wholeNumber('PARTITION', partition, INT32.max)}`,
     `"offset":${wholeNumber('OFFSET', offset, INT64.max)}`,
     ...(to === undefined ? [] : [`"to":${wholeNumber('--to', to, INT64.max)}`]),
   ];
-  return `{${members.join()}}`;
+  return {
+    path: '/ingest/kafka/skip',
+    body: `{${members.join()}}`,
+    told: ({ skipped, next }) => {
+      if (typeof skipped !== 'boolean') return null;
+      const done = `skipped; its bytes are a dead letter, and reading goes on at offset ${String(next)}`;
+      return skipped ? done : 'nothing is skipped: the batch could be decoded';
+    },
+  };
+}
+
+function rewindErrand([extra]: readonly string[], { topic, since }: Readonly<Record<string, string>>): Errand {
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; ${REWIND_NEEDS}`);
+  if (topic === undefined || since === undefined) throw new UsageError(REWIND_NEEDS);
+  return {
+    path: '/ingest/kafka/rewind',
+    body: JSON.stringify({ topic, since: pointInTime('since', since) }),
+    told: ({ partitions }) => {
+      if (!Array.isArray(partitions)) return null;
+      const lines = partitions.map(({ partition, from, until }) => `partition ${partition} is read again from ${from} to ${until}`);
+      return lines.length === 0 ? 'nothing is read again: no partition has read a message since then' : lines.join('\n');
+    },
+  };
+}
+
+function errandOf([action, ...rest]: readonly string[], flags: Readonly<Record<string, string>>): Errand {
+  if (action === undefined) throw new UsageError('kafka needs skip or rewind');
+  if (action !== 'skip' && action !== 'rewind') throw new UsageError(`'${action}' is not allowed; allowed: skip, rewind`);
+  const foreign = (action === 'skip' ? ['topic', 'since'] : ['to']).find((flag) => flags[flag] !== undefined);
+  if (foreign !== undefined) throw new UsageError(`--${foreign} is not allowed with kafka ${action}`);
+  return action === 'skip' ? skipErrand(rest, flags['to']) : rewindErrand(rest, flags);
 }
 
 async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> {
-  const { flags, positionals } = parseCommandLine(args, ['url', ...ACCESS_KEY_FLAGS, 'ca', 'to']);
-  const body = Buffer.from(skipBody(positionals, flags['to']));
+  const { flags, positionals } = parseCommandLine(args, ['url', ...ACCESS_KEY_FLAGS, 'ca', 'to', 'topic', 'since']);
+  const { path, body, told } = errandOf(positionals, flags);
   const { url: base, accessKey, client } = programOf(flags, io.env);
-  const url = new URL(`${base.pathname.replace(/\/$/, '')}/ingest/kafka/skip`, base);
+  const url = new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base);
   const headers = { 'content-type': 'application/json', ...(accessKey === null ? {} : { accesskey: accessKey }) };
   const limits = { signal: new AbortController().signal, silenceMs: SILENCE_MS, maxAnswerBytes: MAX_ANSWER_BYTES };
   try {
-    const answer = await client.exchange({ method: 'POST', url, headers, body, ...limits });
+    const answer = await client.exchange({ method: 'POST', url, headers, body: Buffer.from(body), ...limits });
     if (answer.status !== 200) throw refusedAnswer(base.origin, answer, Date.now());
-    const { skipped, next } = membersIn(answer.body);
-    if (typeof skipped !== 'boolean') throw new CommandFailed(`${base.origin} is no shieldlog`);
-    const done = `skipped; its bytes are a dead letter, and reading goes on at offset ${String(next)}`;
-    io.stderr.write(skipped ? `${done}\n` : 'nothing is skipped: the batch could be decoded\n');
+    const line = told(membersIn(answer.body));
+    if (line === null) throw new CommandFailed(`${base.origin} is no shieldlog`);
+    io.stderr.write(`${line}\n`);
     return 0;
   } catch (error) {
     if (!(error instanceof DeliveryError)) throw error;
@@ -73,7 +118,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<ExitStatus> 
 
 export const kafkaCommand: Command = {
   name: 'kafka',
-  summary: 'go past a batch of Kafka that cannot be decoded',
+  summary: 'go past a batch of Kafka that cannot be decoded, or read a topic again',
   help: () => HELP,
   run,
 };

@@ -15,6 +15,7 @@ export const PROBLEMS = {
   'route.method_not_allowed': { status: 405, title: 'The path does not have this method' },
   'accept.none': { status: 406, title: 'No acceptable content type' },
   'request.timeout': { status: 408, title: 'The request took too long to arrive' },
+  'kafka.rewind_refused': { status: 409, title: 'The topic is not read again' },
   'kafka.skip_refused': { status: 409, title: 'The batch is not skipped' },
   // Not for uploads of events, which stream: one that is too long ends with request.malformed, after what came before is stored.
   'body.too_large': { status: 413, title: 'The request body is too large' },

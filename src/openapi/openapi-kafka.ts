@@ -2,9 +2,46 @@ import { JSON_TYPES } from '../http/content-negotiation.ts';
 import { answer, content, type DescribedGroup, exactly, int32, int64, nullableText, ref, text } from './openapi-elements.ts';
 import { DEFECT, KEY_PROBLEMS, problemAnswers } from './openapi-problems.ts';
 
+const OFFSET = { ...text, description: 'An offset, in digits' };
+
 /** What is done about the intake from Kafka over HTTP. */
 export const KAFKA_GROUP = {
   paths: {
+    '/ingest/kafka/rewind': {
+      post: {
+        operationId: 'rewindKafkaTopic',
+        tags: ['Intake'],
+        summary: 'Read a topic of Kafka again from a time on',
+        description:
+          'Brings back what was lost here and is still in Kafka. Events that are stored already count as duplicates. Needs a key of all ' +
+          'zones with the scope admin.',
+        requestBody: {
+          required: true,
+          content: content(JSON_TYPES, ref('RewindRequest'), {
+            hours: { summary: 'From an hour on', value: { topic: 'events', since: 1_796_000_400_000 } },
+          }),
+        },
+        responses: {
+          200: answer('The partitions that are read again', 'RewindReport', {
+            report: { summary: 'One partition', value: { partitions: [{ partition: 3, from: '1204', until: '90210' }] } },
+          }),
+          ...problemAnswers(
+            '/ingest/kafka/rewind',
+            'request.malformed',
+            'request.invalid',
+            ...KEY_PROBLEMS,
+            'access.zone_denied',
+            'request.timeout',
+            'kafka.rewind_refused',
+            'body.too_large',
+            'body.unsupported_type',
+            'store.append_failed',
+            'program.stopping',
+          ),
+          ...DEFECT,
+        },
+      },
+    },
     '/ingest/kafka/skip': {
       post: {
         operationId: 'skipKafkaBatch',
@@ -42,6 +79,17 @@ export const KAFKA_GROUP = {
     },
   },
   schemas: {
+    RewindRequest: exactly({
+      topic: text,
+      since: { ...int64, minimum: 0, description: 'Unix ms UTC; the time that Kafka has of a message counts, not that of its event' },
+    }),
+    RewindReport: exactly({
+      partitions: {
+        type: 'array',
+        description: 'Those that go back; the others had read nothing since then',
+        items: exactly({ partition: { ...int32, minimum: 0 }, from: OFFSET, until: OFFSET }),
+      },
+    }),
     SkipRequest: exactly(
       {
         topic: text,

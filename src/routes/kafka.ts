@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { KafkaSkipRefused } from '../../ingest/kafka/blocked-partition.ts';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
+import { KafkaRewindRefused } from '../../ingest/kafka/rewound-partition.ts';
 import type { JsonLimits, JsonValue } from '../../query/exact-json.ts';
 import { INT32, INT64 } from '../../query/integer-ranges.ts';
 import { BODY, ErrorList } from '../../query/request/request-errors.ts';
@@ -46,7 +47,25 @@ function readSkipRequest(body: Uint8Array): SkipRequest {
   return { topic, partition: Number(partition), offset, to };
 }
 
-/** A batch may hold the events of any zone. */
+interface RewindRequest {
+  readonly topic: string;
+  readonly sinceMs: number;
+}
+
+const TIMES = { min: 0n, max: BigInt(Number.MAX_SAFE_INTEGER) };
+
+/** Throws RequestProblem `request.invalid`. */
+function readRewindRequest(body: Uint8Array): RewindRequest {
+  const errors = new ErrorList();
+  const parsed = readJson(body, BODY_LIMITS, errors);
+  const object = parsed === undefined ? undefined : readObject(parsed, BODY, ['topic', 'since'], errors);
+  const topic = object && readText(object.get('topic') ?? null, 'topic', errors);
+  const since = object && readInteger(object.get('since') ?? null, 'since', TIMES, errors);
+  if (!errors.isEmpty || topic === undefined || since === undefined) throw invalidRequest(errors.toArray());
+  return { topic, sinceMs: Number(since) };
+}
+
+/** A batch, and a topic, may hold the events of any zone. */
 async function validateCall(request: FastifyRequest): Promise<void> {
   if (!callerOf(request).opensEveryZone) {
     throw new RequestProblem('access.zone_denied', 'The access key does not open every shield zone; allowed: a key of the zones *');
@@ -56,7 +75,7 @@ async function validateCall(request: FastifyRequest): Promise<void> {
   requirePlainBody(request.headers['content-encoding']);
 }
 
-/** `POST /ingest/kafka/skip` goes past the batch that a partition waits at. */
+/** `POST /ingest/kafka/skip` goes past the batch that a partition waits at; `POST /ingest/kafka/rewind` has a topic read again. */
 export async function kafkaRoutes(app: FastifyInstance, { kafka, bodyDeadlineMs }: KafkaRoutesOptions): Promise<void> {
   takeWholeBodies(app, bodyDeadlineMs);
   app.post('/ingest/kafka/skip', { config: { needsScope: 'admin' }, onRequest: validateCall }, async (request) => {
@@ -67,6 +86,17 @@ export async function kafkaRoutes(app: FastifyInstance, { kafka, bodyDeadlineMs 
       return { skipped: outcome.kind === 'skipped', next: outcome.kind === 'skipped' ? String(outcome.next) : null };
     } catch (error) {
       if (error instanceof KafkaSkipRefused) throw new RequestProblem('kafka.skip_refused', error.message, { cause: error });
+      throw asStoreProblem(error);
+    }
+  });
+  app.post('/ingest/kafka/rewind', { config: { needsScope: 'admin' }, onRequest: validateCall }, async (request) => {
+    const { topic, sinceMs } = readRewindRequest(bytesOf(request));
+    try {
+      if (kafka === null) throw new KafkaRewindRefused('nothing is read from Kafka: KAFKA_BROKERS is not set');
+      const rewound = await kafka.rewind(topic, sinceMs);
+      return { partitions: rewound.map(({ partition, from, until }) => ({ partition, from: String(from), until: String(until) })) };
+    } catch (error) {
+      if (error instanceof KafkaRewindRefused) throw new RequestProblem('kafka.rewind_refused', error.message, { cause: error });
       throw asStoreProblem(error);
     }
   });

@@ -46,6 +46,7 @@ export function sourceUnderTest({
     reasonsNotReady: () => source.reasonsNotReady(),
     blocked: () => source.blocked(),
     skip: (topic, partition, offset, to) => source.skip(topic, partition, offset, to),
+    rewind: (topic, sinceMs) => source.rewind(topic, sinceMs),
     counters: () => source.counters(),
     lag: () => source.lag(),
     stop: () => source.stop(),

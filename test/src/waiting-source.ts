@@ -1,9 +1,13 @@
 import { type BlockedPartition, KafkaSkipRefused } from '../../ingest/kafka/blocked-partition.ts';
 import { kafkaCounters } from '../../ingest/kafka/kafka-session.ts';
 import type { KafkaSource } from '../../ingest/kafka/kafka-source.ts';
+import { KafkaRewindRefused } from '../../ingest/kafka/rewound-partition.ts';
 
 /** The batch that a {@link waitingSource} waits at. */
 const WAITS_AT = 1_204n;
+
+/** The topic that it reads. */
+const TOPIC = 'events';
 
 /** A source without a broker, which skips the batch at offset 1204 alone: what real ones do has tests of its own, with a broker. */
 export function waitingSource(blocked: readonly BlockedPartition[] = []): KafkaSource {
@@ -13,6 +17,10 @@ export function waitingSource(blocked: readonly BlockedPartition[] = []): KafkaS
     skip: async (topic, partition, offset) => {
       if (offset === WAITS_AT) return { kind: 'skipped', next: 1_904n };
       throw new KafkaSkipRefused(`topic ${topic} partition ${partition} waits at offset ${WAITS_AT}, not ${offset}; nothing is skipped`);
+    },
+    rewind: async (topic) => {
+      if (topic === TOPIC) return [{ partition: 3, from: 1_204n, until: 90_210n }];
+      throw new KafkaRewindRefused(`topic ${topic} is not read here; allowed: a topic of KAFKA_TOPICS`);
     },
     counters: () => ({ ...kafkaCounters(), repairedEvents: 0 }),
     lag: () => 0,

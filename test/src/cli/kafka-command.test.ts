@@ -12,9 +12,20 @@ afterAll(() => app.stop());
 
 const NEEDS = 'kafka skip needs TOPIC PARTITION OFFSET, as /readyz names them';
 
+const REWIND_NEEDS = 'kafka rewind needs --topic TOPIC and --since TIME';
+
 it.each<[readonly string[], string]>([
-  [[], NEEDS],
-  [['rewind', 't', '0', '1'], `'rewind' is not skip; ${NEEDS}`],
+  [[], 'kafka needs skip or rewind'],
+  [['skipp', 't', '0', '1'], "'skipp' is not allowed; allowed: skip, rewind"],
+  [['rewind'], REWIND_NEEDS],
+  [['rewind', '--topic', 't'], REWIND_NEEDS],
+  [['rewind', 't', '--since', '1'], `Unexpected argument 't'; ${REWIND_NEEDS}`],
+  [['rewind', '--topic', 't', '--since', '1', '--to', '2'], '--to is not allowed with kafka rewind'],
+  [['skip', 't', '0', '1', '--since', '2'], '--since is not allowed with kafka skip'],
+  [
+    ['rewind', '--topic', 't', '--since', 'yesterday'],
+    '--since "yesterday" is not allowed; allowed: Unix milliseconds, a date (of UTC), or a time with its zone, such as 2026-12-01T18:20:00Z',
+  ],
   [['skip', 't', '0'], NEEDS],
   [['skip', 't', '0', '1', '2'], `Unexpected argument '2'; ${NEEDS}`],
   [['skip', 't', 'x', '1'], 'PARTITION "x" is not allowed; allowed: a whole number 0 to 2147483647'],
@@ -27,6 +38,23 @@ it.each<[readonly string[], string]>([
   [['skip', 't', '0', '1', '--to', ''], '--to "" is not allowed; allowed: a whole number 0 to 9223372036854775807'],
 ])('kafka %j is refused', async (args, message) => {
   expect(await runHere(['kafka', ...args])).toEqual({ status: 2, stdout: '', stderr: `shieldlog: ${message}\n` });
+});
+
+it('a program without Kafka reads nothing again', async () => {
+  const { status, stderr } = await runHere(['kafka', 'rewind', '--topic', 't', '--since', '2026-12-01', '--url', app.url]);
+  const why = 'answered 409: nothing is read from Kafka: KAFKA_BROKERS is not set';
+  expect([status, stderr]).toEqual([1, `shieldlog: ${new URL(app.url).origin} ${why}\n`]);
+});
+
+it.each<[body: string, field: string]>([
+  ['{}', 'topic'],
+  ['{"topic":"t"}', 'since'],
+  ['{"topic":"t","since":-1}', 'since'],
+  ['{"topic":"t","since":"2026-12-01"}', 'since'],
+  ['{"topic":"t","since":1,"partition":0}', 'partition'],
+])('the body %s of a rewind is refused at %s', async (body, field) => {
+  const answer = await ask(app, '/ingest/kafka/rewind', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  expect([answer.status, answer.body.errors[0].field]).toEqual([400, field]);
 });
 
 it('a program without Kafka skips nothing', async () => {

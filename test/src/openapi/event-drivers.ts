@@ -28,6 +28,7 @@ const LETTERS: Call = { method: 'GET', path: '/ingest/dead-letters' };
 const REPLAY: Call = { method: 'POST', path: '/ingest/dead-letters/replay', headers: JSON_TYPE, body: '{}' };
 
 const DISCARD: Call = { ...REPLAY, path: '/ingest/dead-letters/discard', body: '{"all":true}' };
+const REWIND: Call = { ...REPLAY, path: '/ingest/kafka/rewind', body: '{"topic":"events","since":1796000400000}' };
 const SKIP: Call = { ...REPLAY, path: '/ingest/kafka/skip', body: '{"topic":"events","partition":3,"offset":1204}' };
 
 /** The search, the explorer, the export, the intake and the dead letters. */
@@ -106,6 +107,18 @@ export const EVENT_DRIVERS: Drivers = {
     415: ofWrongType(REPLAY),
     500: whileBroken(REPLAY),
     503: whileStopping(REPLAY),
+  },
+  rewindKafkaTopic: {
+    200: answered(REWIND),
+    400: answered({ ...REWIND, body: '{}' }),
+    401: withoutKey(REWIND),
+    403: withKey(KEY_OF_ZONE_8)(REWIND),
+    408: bodyTooLate(REWIND),
+    409: answered({ ...REWIND, body: '{"topic":"others","since":0}' }),
+    413: bodyTooLarge(REWIND),
+    415: ofWrongType(REWIND),
+    500: whileBroken(REWIND),
+    503: whileStopping(REWIND),
   },
   skipKafkaBatch: {
     200: answered(SKIP),
