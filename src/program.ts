@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DemoFeed, startDemoFeed } from '../ingest/demo/demo-feed.ts';
 import { type KafkaSource, startKafkaSource } from '../ingest/kafka/kafka-source.ts';
-import { modeOpenToOthers } from '../store/data-folder.ts';
+import { modeOpenToOthers, networkFileSystemOf } from '../store/data-folder.ts';
 import { openStore } from '../store/embedded/open-store.ts';
 import type { EventStore } from '../store/event-store.ts';
 import { buildApp } from './app.ts';
@@ -74,6 +74,11 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   try {
     const mode = modeOpenToOthers(dataDir);
     if (mode !== null) logger.warn({ dataDir, mode }, 'other users of this machine can read DATA_DIR: run chmod 700 on it');
+    const network = networkFileSystemOf(dataDir);
+    if (network !== null) {
+      const risk = 'two programs may open it at once, and what is synced may not be on a disk: choose a folder on a disk of this machine';
+      logger.warn({ dataDir, fileSystem: network }, `DATA_DIR is on ${network}: ${risk}`);
+    }
     const kafka = startKafka(options, store);
     if (kafka !== null) users.push({ name: () => 'the Kafka source', stop: () => kafka.stop() });
     const edge = await startEdge({ store, config, now, logger });

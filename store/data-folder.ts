@@ -1,4 +1,4 @@
-import { closeSync, type Dirent, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import { closeSync, type Dirent, fsyncSync, mkdirSync, openSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { StoreError } from './event-store.ts';
@@ -78,6 +78,19 @@ function entriesOf(folder: string): Dirent[] {
 export function modeOpenToOthers(dataDir: string): string | null {
   const mode = statSync(dataDir).mode & 0o777;
   return process.platform === 'win32' || (mode & 0o077) === 0 ? null : mode.toString(8);
+}
+
+/** The types of network file systems as `statfs` of Linux tells them. */
+const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'SMB'],
+  [0xfe534d42, 'SMB'],
+]);
+
+/** The name of the network file system that DATA_DIR is on; null where it is on none that is known. */
+export function networkFileSystemOf(dataDir: string, typeOf: (path: string) => number = (path) => statfsSync(path).type): string | null {
+  return NETWORK_FILE_SYSTEMS.get(typeOf(dataDir)) ?? null;
 }
 
 /**
