@@ -2,34 +2,79 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { UpstreamUnusable } from './upstream-failure.ts';
 
-type Decompress = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
+type Decompress = (
+  bytes: Uint8Array,
+  options: { readonly info: true; readonly maxOutputLength: number },
+) => Promise<{ readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } }>;
 
-const inflated = promisify(inflate) as Decompress;
-const rawInflated = promisify(inflateRaw) as Decompress;
+interface Coding {
+  readonly decompress: Decompress;
+  /** A header tells a further stream from other bytes, so that several may stand behind one another. */
+  readonly hasHeader: boolean;
+}
 
-/** Some servers send `deflate` without the zlib header that RFC 9110 asks for, whose first byte has the method 8. */
-const eitherInflated: Decompress = (bytes, options) => ((bytes[0] ?? 0) % 16 === 8 ? inflated : rawInflated)(bytes, options);
+const GZIP: Coding = { decompress: promisify(gunzip) as unknown as Decompress, hasHeader: true };
+const ZSTD: Coding = { decompress: promisify(zstdDecompress) as unknown as Decompress, hasHeader: true };
+const ZLIB: Coding = { decompress: promisify(inflate) as unknown as Decompress, hasHeader: true };
+const RAW_DEFLATE: Coding = { decompress: promisify(inflateRaw) as unknown as Decompress, hasHeader: false };
+const BROTLI: Coding = { decompress: promisify(brotliDecompress) as unknown as Decompress, hasHeader: false };
 
-const DECOMPRESSIONS: Readonly<Record<string, Decompress>> = {
-  gzip: promisify(gunzip) as Decompress,
-  'x-gzip': promisify(gunzip) as Decompress,
-  deflate: eitherInflated,
-  br: promisify(brotliDecompress) as Decompress,
-  zstd: promisify(zstdDecompress) as Decompress,
-};
+function codingOf(name: string, bytes: Uint8Array): Coding {
+  switch (name) {
+    case 'gzip':
+    case 'x-gzip':
+      return GZIP;
+    case 'zstd':
+      return ZSTD;
+    case 'br':
+      return BROTLI;
+    case 'deflate':
+      // Some servers send it without the zlib header that RFC 9110 asks for, whose first byte has the method 8.
+      return (bytes[0] ?? 0) % 16 === 8 ? ZLIB : RAW_DEFLATE;
+    default:
+      throw new UpstreamUnusable("The upstream's answer has a content encoding that cannot be read here");
+  }
+}
+
+interface DecompressOptions {
+  readonly maxBytes: number;
+  /** Decompressing ends where the caller has gone. */
+  readonly hungUp: AbortSignal;
+}
+
+/** Decompresses all members or frames. Node's functions read one, and drop without a word what is behind it. */
+async function allDecompressed(body: Buffer, coding: Coding, { maxBytes, hungUp }: DecompressOptions): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let room = maxBytes;
+  let rest = body;
+  do {
+    hungUp.throwIfAborted();
+    const { buffer, engine } = await coding.decompress(rest, { info: true, maxOutputLength: Math.max(1, room) });
+    room -= buffer.length;
+    if (room < 0) throw Object.assign(new Error('too large'), { code: 'ERR_BUFFER_TOO_LARGE' });
+    pieces.push(buffer);
+    let end = engine.bytesWritten;
+    // gzip may be padded with NULs.
+    while (coding === GZIP && rest[end] === 0) end += 1;
+    rest = rest.subarray(end);
+  } while (rest.length > 0 && coding.hasHeader);
+  if (rest.length > 0) throw new Error(`${rest.length} bytes behind the end`);
+  return Buffer.concat(pieces);
+}
 
 /** Undoes the encodings of a Content-Encoding header. Rejects with UpstreamUnusable where that is not possible within `maxBytes`. */
-async function decompressed(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
+async function decompressed(body: Buffer, encoding: string, options: DecompressOptions): Promise<Buffer> {
   const names = encoding.split(',').map((name) => name.trim().toLowerCase());
   let bytes = body;
   for (const name of names.toReversed()) {
     if (name === 'identity' || name === '') continue;
-    const decompress = Object.hasOwn(DECOMPRESSIONS, name) ? DECOMPRESSIONS[name] : undefined;
-    if (decompress === undefined) throw new UpstreamUnusable("The upstream's answer has a content encoding that cannot be read here");
+    const coding = codingOf(name, bytes);
     try {
-      bytes = await decompress(bytes, { maxOutputLength: maxBytes });
+      bytes = await allDecompressed(bytes, coding, options);
     } catch (cause) {
-      const why = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? `is larger than ${maxBytes} bytes` : 'is damaged';
+      if (options.hungUp.aborted) throw cause;
+      const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+      const why = isTooLarge ? `is larger than ${options.maxBytes} bytes` : 'is damaged';
       throw new UpstreamUnusable(`The upstream's answer ${why} once it is decompressed`, { cause });
     }
   }
@@ -55,20 +100,19 @@ interface HiddenAnswer {
   readonly encoding: string | null;
 }
 
-interface HideOptions {
+interface HideOptions extends DecompressOptions {
   /** The name of the member. */
   readonly member: string;
   readonly encoding: string | null;
-  readonly maxBytes: number;
 }
 
 /**
  * Makes null of a member of a JSON answer that names the upstream's address: the client would go on there, with the caller's key. All other
  * bytes stay, and so does an answer without an address. Rejects with UpstreamUnusable for an answer whose encoding hides what is in it.
  */
-export async function hideAddress(body: Buffer, { member, encoding, maxBytes }: HideOptions): Promise<HiddenAnswer> {
+export async function hideAddress(body: Buffer, { member, encoding, ...options }: HideOptions): Promise<HiddenAnswer> {
   if (body.length === 0) return { body, encoding };
-  const plain = encoding === null ? body : await decompressed(body, encoding, maxBytes);
+  const plain = encoding === null ? body : await decompressed(body, encoding, options);
   // One character is one byte, so that bytes that are not UTF-8 stay, too.
   const text = plain.toString('latin1');
   const hidden = text.replace(memberPattern(member), '$1null');

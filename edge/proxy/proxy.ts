@@ -85,7 +85,7 @@ async function passOn(
     reply.raw.once('close', release);
     const { addressMember: member } = operation;
     const given = { body, encoding: headers['content-encoding'] ?? null };
-    const answer = member === null ? given : await hideAddress(body, { member, encoding: given.encoding, maxBytes });
+    const answer = member === null ? given : await hideAddress(body, { encoding: given.encoding, member, maxBytes, hungUp: call.signal });
     if (reply.raw.closed) return;
     const grownBytes = Math.max(0, answer.body.length - body.length);
     room.take(grownBytes);

@@ -67,6 +67,55 @@ test.each([
   expect(kept).toEqual({ status: 200, encoding, text: hidden });
 });
 
+const HEAD = Buffer.from('{"baton":null,');
+const TAIL = Buffer.from(`"base_url":"${ADDRESS}"${REST}`);
+const PARTS = [HEAD, TAIL];
+const SKIPPED = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 0x28, 0xb5]);
+const EMPTY = Buffer.alloc(0);
+/** As long as the pieces in which Node decompresses, so that a frame ends where a piece does. */
+const BLANKS = Buffer.alloc(16_384, ' ');
+const halves = (bytes: Buffer): Buffer[] => [bytes.subarray(0, 20), bytes.subarray(20)];
+const zlibbed = (bytes: Buffer): Buffer => deflateSync(bytes);
+
+test.each([
+  ['two frames', 'zstd', PARTS.map((part) => zstdCompressSync(part))],
+  ['a frame that is skipped, first', 'zstd', [SKIPPED, zstdCompressSync(Buffer.concat(PARTS))]],
+  ['frames that are skipped, between and last', 'zstd', [zstdCompressSync(HEAD), SKIPPED, zstdCompressSync(TAIL), SKIPPED]],
+  ['a frame of nothing, first', 'zstd', [EMPTY, ...PARTS].map((part) => zstdCompressSync(part))],
+  ['a frame of as much as is decompressed at once', 'zstd', [BLANKS, ...PARTS].map((part) => zstdCompressSync(part))],
+  ['two members', 'gzip', PARTS.map((part) => gzipSync(part))],
+  ['members with NULs between and behind', 'gzip', [gzipSync(HEAD), Buffer.alloc(9), gzipSync(TAIL), Buffer.alloc(9)]],
+  ['two zlib streams', 'deflate', PARTS.map(zlibbed)],
+  ['two frames around one stream', 'br, zstd', halves(brotliCompressSync(Buffer.concat(PARTS))).map((half) => zstdCompressSync(half))],
+])('an answer of %s in %s is read whole', async (what, encoding, pieces) => {
+  const answer = await answerOf(Buffer.concat(pieces), { 'content-encoding': encoding });
+  const before = what.startsWith('a frame of as much') ? BLANKS.toString() : '';
+  expect(answer).toEqual({ status: 200, encoding: null, text: `${before}{"baton":null,"base_url":null${REST}` });
+});
+
+const WHOLE = Buffer.from('{"baton":null,"base_url":null}');
+const JUNK = Buffer.from('junk');
+
+test.each([
+  ['zstd and junk', 'zstd', [zstdCompressSync(WHOLE), JUNK]],
+  ['zstd and NULs', 'zstd', [zstdCompressSync(WHOLE), Buffer.alloc(4)]],
+  ['zstd and a frame that is cut off', 'zstd', [zstdCompressSync(WHOLE), zstdCompressSync(WHOLE).subarray(0, -1)]],
+  ['zstd that fills a piece, and one byte of a frame', 'zstd', [zstdCompressSync(BLANKS), Buffer.from([0x28])]],
+  ['zstd and a skipped frame that is cut off', 'zstd', [zstdCompressSync(WHOLE), SKIPPED.subarray(0, -1)]],
+  ['gzip and junk', 'gzip', [gzipSync(WHOLE), JUNK]],
+  ['gzip, NULs and junk', 'gzip', [gzipSync(WHOLE), Buffer.alloc(3), JUNK]],
+  ['gzip and one byte of a member', 'gzip', [gzipSync(WHOLE), Buffer.from([0x1f])]],
+  ['zlib and junk', 'deflate', [deflateSync(WHOLE), JUNK]],
+  ['zlib and raw deflate', 'deflate', [deflateSync(WHOLE), deflateRawSync(WHOLE)]],
+  ['raw deflate and junk', 'deflate', [deflateRawSync(WHOLE), JUNK]],
+  ['brotli and junk', 'br', [brotliCompressSync(WHOLE), JUNK]],
+  ['brotli and an empty stream', 'br', [brotliCompressSync(WHOLE), Buffer.from([0x06])]],
+  ['frames of more bytes together than an answer may have', 'zstd', Array(5).fill(zstdCompressSync(Buffer.alloc(8 * 1024 * 1024, ' ')))],
+] as const)('an answer of %s is not handed on', async (_what, encoding, pieces) => {
+  const { status, text } = await answerOf(Buffer.concat(pieces), { 'content-encoding': encoding });
+  expect([status, text]).toEqual([502, expect.stringMatching(/damaged|larger than 33554432 bytes/u)]);
+});
+
 test.each([
   ['an encoding that nobody knows', 'xpress', Buffer.from('abc'), 'content encoding'],
   ['damaged bytes', 'gzip', gzipSync('{"base_url":null}').subarray(0, 20), 'damaged'],
