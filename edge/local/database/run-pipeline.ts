@@ -10,6 +10,11 @@ import { errorJson, StatementError } from './stream-plan.ts';
 const errorResult = (error: { readonly message: string; readonly code: string }): string => `{"type":"error","error":${errorJson(error)}}`;
 const okResult = (type: string): string => `{"type":"ok","response":{"type":"${type}"}}`;
 
+const ERROR_TOO_LARGE = errorResult({
+  code: 'RESPONSE_TOO_LARGE',
+  message: 'the error of the request would make the answer larger than is allowed',
+});
+
 /** What a request of a caller runs on. */
 export interface StreamOptions {
   readonly streams: OpenStreams;
@@ -88,7 +93,9 @@ export async function runPipeline({ baton, requests }: ReadPipeline, token: Kept
     const results: string[] = [];
     let bytes = options.limits.answerBytes;
     for (const [index, request] of requests.entries()) {
-      const result = await runOne(options.streams, stream, `requests[${index}]`, request, bytes);
+      const told = await runOne(options.streams, stream, `requests[${index}]`, request, bytes);
+      // A result has room, or else its statement was not run.
+      const result = told.startsWith('{"type":"error"') && Buffer.byteLength(told) > bytes ? ERROR_TOO_LARGE : told;
       bytes -= Buffer.byteLength(result) + 1;
       results.push(result);
     }

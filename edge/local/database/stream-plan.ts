@@ -1,3 +1,5 @@
+import { cut } from '../../shown-value.ts';
+
 /** A value of the database. 64-bit integers are bigint, so that none loses digits. */
 export type SqlValue = null | bigint | number | string | Uint8Array;
 
@@ -28,13 +30,16 @@ export function valueJson(value: SqlValue): string {
   }
 }
 
-/** A failed request of a stream. The others go on. The code is the protocol's, or SQLite's (`SQLITE_…`). */
+/** Characters of the message of an error, which may repeat names of the statement. */
+export const MAX_MESSAGE_LENGTH = 1_024;
+
+/** A failed request of a stream. The others go on. The code is the protocol's, or SQLite's (`SQLITE_…`). A long message is cut. */
 export class StatementError extends Error {
   override readonly name = 'StatementError';
   readonly code: string;
 
   constructor(code: string, message: string, options: ErrorOptions = {}) {
-    super(message, options);
+    super(cut(message, MAX_MESSAGE_LENGTH), options);
     this.code = code;
   }
 }

@@ -66,19 +66,45 @@ interface StepRun {
   readonly isAutocommit: () => boolean;
 }
 
+/** What the answer has for a step beside its result or error. */
+const STEP_BYTES = {
+  batch: 'null,null,'.length,
+  cursor: '{"type":"step_error","step":10000,"error":}\n'.length,
+} as const;
+const ERROR_TOO_LARGE = new StatementError('RESPONSE_TOO_LARGE', 'the error of the step would make the answer larger than is allowed');
+
+/** Tells the error of a step as far as the answer has room: its text, or that it is too large, or null. */
+function failed(error: StatementError, budget: AnswerBudget): StepOutcome {
+  for (const json of [errorJson(error), errorJson(ERROR_TOO_LARGE)]) {
+    const bytes = Buffer.byteLength(json);
+    if (bytes > budget.bytes) continue;
+    budget.bytes -= bytes;
+    return { kind: 'error', json };
+  }
+  return { kind: 'error', json: 'null' };
+}
+
 /** Runs the steps whose conditions hold, in order. */
-function runSteps(steps: readonly BatchStepPlan[], { execute, isAutocommit }: StepRun): readonly StepOutcome[] {
+function runSteps(
+  { kind, steps }: Extract<StreamPlan, { readonly kind: 'batch' | 'cursor' }>,
+  { execute, isAutocommit }: StepRun,
+  budget: AnswerBudget,
+): readonly StepOutcome[] {
+  charge(budget, steps.length * STEP_BYTES[kind], 'the batch was not run: its steps would make the answer larger than is allowed');
   const outcomes: StepOutcome[] = [];
   for (const [index, step] of steps.entries()) {
     if (step.condition !== null && !holds(step.condition, outcomes, isAutocommit)) {
       outcomes.push({ kind: 'skipped' });
       continue;
     }
+    const { bytes } = budget;
     try {
       outcomes.push({ kind: 'ok', json: execute(step, index) });
     } catch (error) {
       if (!(error instanceof StatementError)) throw error;
-      outcomes.push({ kind: 'error', json: errorJson(error) });
+      // The rows before the error are not answered.
+      budget.bytes = bytes;
+      outcomes.push(failed(error, budget));
     }
   }
   return outcomes;
@@ -90,11 +116,11 @@ function batchJson(outcomes: readonly StepOutcome[]): string {
   return `{"step_results":[${of('ok')}],"step_errors":[${of('error')}]}`;
 }
 
-/** The entries of a cursor, each a line of JSON. A skipped step has none. */
+/** The entries of a cursor, each a line of JSON. A skipped step has none, nor one whose error is not told. */
 function cursorText(outcomes: readonly StepOutcome[]): string {
   return outcomes
     .flatMap((outcome, step) => {
-      if (outcome.kind === 'skipped') return [];
+      if (outcome.kind === 'skipped' || outcome.json === 'null') return [];
       return outcome.kind === 'ok' ? [outcome.json] : [`{"type":"step_error","step":${step},"error":${outcome.json}}`];
     })
     .join('\n');
@@ -135,12 +161,13 @@ export function runPlan(
       onStatement();
       return okJson(`{"type":"execute","result":${resultJson(executeStatement(connection, plan.statement, budget))}}`);
     case 'batch':
-      return okJson(`{"type":"batch","result":${batchJson(runSteps(plan.steps, stepsWith(resultJson)))}}`);
+      return okJson(`{"type":"batch","result":${batchJson(runSteps(plan, stepsWith(resultJson), budget))}}`);
     case 'cursor':
       return cursorText(
         runSteps(
-          plan.steps,
+          plan,
           stepsWith((result, index) => entriesText(index, result)),
+          budget,
         ),
       );
     case 'sequence':

@@ -192,7 +192,7 @@ function runStatement(connection: Connection, plan: StatementPlan, budget: Answe
   charge(
     budget,
     Buffer.byteLength(columns) + RESULT_BYTES,
-    'the statement was not run: the names of its columns would make the answer larger than is allowed',
+    'the statement was not run: its columns would make the answer larger than is allowed',
   );
   const bound = bindArguments(prepared.sql, plan);
   const before = connection.counters();

@@ -124,10 +124,7 @@ describe('a cursor', () => {
   ])('with more %s than an answer may have fails in that step alone', async (_what, sql) => {
     const { status, lines, text } = await cursor(batch(step(sql), step('SELECT 1')), tiny);
     expect(status).toBe(200);
-    expect(lines.slice(1).map(entry)).toEqual([
-      'step_error 0',
-      ...(lines.length === 3 ? ['step_error 1'] : ['step_begin 1', 'row', 'step_end']),
-    ]);
+    expect(lines.slice(1).map(entry)).toEqual(['step_error 0', 'step_begin 1', 'row', 'step_end']);
     expect([lines[1].error.code, Buffer.byteLength(text) < 3_000]).toEqual(['RESPONSE_TOO_LARGE', true]);
   });
 

@@ -97,6 +97,51 @@ describe('a limit', () => {
     for (const { error } of answers.slice(4)) expect(error.message.length).toBeLessThan(600);
   });
 
+  test('of characters of a message of an error holds for what repeats names or counts parameters', async () => {
+    const name = 'n'.repeat(6_000);
+    const named = { named_args: [{ name: 'other', value: { type: 'null' } }] };
+    const answers = await results([
+      execute('SELECT ?32766 AS a', { args: [{ type: 'null' }] }),
+      execute(`SELECT :${name} AS a`, named),
+      execute(`SELECT :other AS a, :${name} AS b`, named),
+      { type: name },
+    ]);
+    for (const { error } of answers) {
+      expect(error.message.length).toBeLessThanOrEqual(1_025);
+      expect(error.code).toMatch(/^ARGS_INVALID$|^REQUEST_INVALID$/u);
+    }
+    expect(answers[0].error.message).toMatch(/^1 arguments are given; the statement has \?, .*…$/u);
+  });
+
+  test.each(['/v2/pipeline', '/v3/cursor'])('of bytes counts the errors of steps, of %s, and those beyond it are null', async (path) => {
+    const failing = { stmt: { sql: 'SELECT ?3000', args: [{ type: 'null' }] } };
+    const batch = { steps: [{ stmt: { sql: 'SELECT 1' } }, ...Array.from({ length: 280 }, () => failing)] };
+    const body = path === '/v3/cursor' ? { batch } : { requests: [{ type: 'batch', batch }, { type: 'close' }] };
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${app.full}` };
+    const answer = await fetch(`${app.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const text = await answer.text();
+    const codes = [...text.matchAll(/"code":"([A-Z_]+)"/gu)].map(([, code]) => code);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(20_000);
+    expect([codes[0], codes.at(-1)]).toEqual(['ARGS_INVALID', 'RESPONSE_TOO_LARGE']);
+    expect(codes.length).toBeGreaterThan(5);
+    expect(text.match(/null/gu)?.length ?? 0).toBeGreaterThan(path === '/v3/cursor' ? 0 : 280);
+  });
+
+  test('of bytes counts the errors of requests', async () => {
+    const wrong = Array.from({ length: 21 }, () => ({ type: 'é'.repeat(200) }));
+    const sql = `SELECT 1 AS "${'n'.repeat(19_000)}"`;
+    const [, ...answers] = await results([execute(sql), ...wrong.slice(1)]);
+    const codes = answers.map(({ error }: { error: { code: string } }) => error.code);
+    expect([codes[0], codes.at(-1)]).toEqual(['REQUEST_INVALID', 'RESPONSE_TOO_LARGE']);
+  });
+
+  test('of bytes refuses a batch whose steps would go past it untold', async () => {
+    const steps = Array.from({ length: 2_001 }, () => ({ stmt: { sql: 'INSERT INTO item DEFAULT VALUES' } }));
+    const [{ error }, count] = await results([{ type: 'batch', batch: { steps } }, execute('SELECT count(*) FROM item')]);
+    expect(error).toEqual({ code: 'RESPONSE_TOO_LARGE', message: expect.stringContaining('the batch was not run') });
+    expect(count.response.result.rows[0][0].value).toBe('0');
+  });
+
   test('of the bytes that are stored as SQL holds for all streams of a token together, and ends with them', async () => {
     const sql = `SELECT '${'é'.repeat(4_993)}'`;
     const store = (id: number) => ({ type: 'store_sql', sql_id: id, sql });
