@@ -6,7 +6,7 @@ import type { JsonTree } from './spec-tree.ts';
 const WORDS = /^[\p{L}_$](?:[\p{L}\p{M}\p{N}_$./+ -]*[\p{L}\p{M}\p{N}_$./+-])?$/u;
 
 /** Words that YAML 1.1 or 1.2 takes for something else than a text. */
-const OTHER_WORDS = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
+const OTHER_WORDS = /^(?:y|n|yes|no|on|off|true|false|null|e[-+]?[\d_]+)$/i;
 
 /** Signs that JSON writes as they are, and that YAML 1.1 takes for ends of lines, or does not take at all. */
 const UNREADABLE = /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]/g;

@@ -1,5 +1,8 @@
 const DECIMAL = /^([-+]?)(\d*)(?:\.(\d*))?(?:[eE]([-+]?)(\d+))?$/;
 
+/** Whether a text is a decimal number, of any size. */
+export const isDecimal = (text: string): boolean => /\d/.test(text) && DECIMAL.test(text);
+
 /** A number with a point before its exponent, and a sign in it: YAML 1.1 reads `1e3` as a text. */
 function readableDecimal(text: string): string {
   const [, sign, whole = '', fraction, powerSign = '', power] = DECIMAL.exec(text) ?? [];
@@ -21,7 +24,7 @@ export class SpecNumber {
   constructor(source: string, value: number | bigint) {
     const plain = source.replaceAll('_', '');
     this.source = source;
-    this.decimal = readableDecimal(typeof value === 'number' && DECIMAL.test(plain) ? plain : String(value));
+    this.decimal = readableDecimal(typeof value === 'number' && isDecimal(plain) ? plain : String(value));
   }
 
   /** The nearest finite double; not zero unless the number is. */

@@ -45,7 +45,7 @@ const DATA = new Set(['const', 'default', 'dependentRequired', 'enum', 'example'
 /** Members that the validators take for references and anchors everywhere. */
 const POINTER_WORDS = new Set(['$ref', '$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$schema']);
 
-/** Words of OpenAPI 3.1 that give a schema, or the schemas inside of it, another address. */
+/** Words of JSON Schema that give a schema, or the schemas inside of it, another address. */
 const ADDRESS_WORDS = new Set(['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor']);
 
 type Mode = 'keywords' | 'names' | 'data';
@@ -58,20 +58,27 @@ function modeBelow(key: string, mode: Mode, value: JsonTree): Mode {
   return NAME_MAPS.has(key) ? 'names' : 'keywords';
 }
 
-/** The fault of a member of a schema of OpenAPI 3.1 that would make it mean something else than what is read; null where there is none. */
-function foreignMember(key: string, value: JsonTree, pointer: string): SpecFault | null {
+/**
+ * The fault of a member of a schema that would make it mean something else than what is read; null where there is none. The validators do
+ * not see these members, of which OpenAPI 3.0 has none.
+ */
+function foreignMember(key: string, value: JsonTree, version: SpecVersion, pointer: string): SpecFault | null {
   if (ADDRESS_WORDS.has(key)) {
     const allowed = 'allowed: "$ref" with the place in this document, such as "#/components/schemas/Pet"';
     return faultAt(pointer, `${key} is not taken; ${allowed}`);
   }
-  if (key !== '$schema' || isReadDialect(value)) return null;
+  if (key !== '$schema' || (version === '3.1' && isReadDialect(value))) return null;
+  if (version === '3.0') {
+    // Editors put it at the top of a document, where it says nothing about schemas.
+    return pointer === '/$schema' ? null : faultAt(pointer, '$schema is not taken in OpenAPI 3.0; allowed: leave it out');
+  }
   return faultAt(pointer, `${shownTree(value)} is not taken; allowed: the dialect of OpenAPI 3.1, JSON Schema 2020-12, or leave it out`);
 }
 
 /**
  * Follows every `$ref` of a specification. Returns a copy for the validators: references are to the root, members that only look like
  * references are renamed, because the validators also look for them in data, and numbers are doubles. Throws SpecFault with all references
- * to targets outside of the document, to nothing, or in a circle, and for OpenAPI 3.1 with what gives schemas other addresses or dialects.
+ * to targets outside of the document, to nothing, or in a circle, and with what gives schemas other addresses or dialects.
  */
 export function checkReferences(root: JsonObject, version: SpecVersion): object {
   const errors: SpecFieldError[] = [];
@@ -89,7 +96,7 @@ export function checkReferences(root: JsonObject, version: SpecVersion): object 
       return [key, typeof value === 'string' ? '#' : value];
     }
     const below = memberOf(pointer, key);
-    if (version === '3.1' && mode === 'keywords') errors.push(...(foreignMember(key, value, below)?.errors ?? []));
+    if (mode === 'keywords') errors.push(...(foreignMember(key, value, version, below)?.errors ?? []));
     return [POINTER_WORDS.has(key) ? `x-${key}` : key, copy(value, modeBelow(key, mode, value), below)];
   };
   const copyObject = (object: JsonObject, mode: Mode, pointer: string): object =>

@@ -1,21 +1,26 @@
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { endOfString, scanJson } from '../../json-scan.ts';
 import { shown } from '../../shown-value.ts';
-import { SpecNumber } from './spec-number.ts';
+import { isDecimal, SpecNumber } from './spec-number.ts';
 import { faultAt, isJsonObject, type JsonObject, MAX_DEPTH, member, SpecFault, toJsonTree } from './spec-tree.ts';
 
 type YamlDocument = ReturnType<typeof parseDocument>;
 
-/** Keeps the digits of numbers, and of keys that YAML takes for something else than a text. */
+const FLOAT = 'tag:yaml.org,2002:float';
+
+/** Keeps the digits of numbers, those too large for a double, too, and of keys that YAML takes for something else than a text. */
 function keepSources(document: YamlDocument): void {
   visit(document, {
     Scalar(place, scalar) {
-      const { value, source } = scalar;
+      const { value, source, tag } = scalar;
       if (source === undefined) return;
       if (place === 'key') {
         if (typeof value !== 'string' && typeof value !== 'symbol') scalar.value = source;
-      } else if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) {
+      } else if (typeof value === 'bigint' || (typeof value === 'number' && (Number.isFinite(value) || isDecimal(source)))) {
         scalar.value = new SpecNumber(source, value);
+      } else if (tag === FLOAT && typeof value === 'string' && isDecimal(source)) {
+        // The package takes `!!float 1` for a text, because it has no point.
+        scalar.value = new SpecNumber(source, Number(source));
       }
     },
   });

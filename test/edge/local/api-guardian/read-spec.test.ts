@@ -111,6 +111,20 @@ paths:
     for (const name of Object.keys(properties as object)) expect(yaml).toContain(`  ${name}:\n`);
   });
 
+  test.each(['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveAnchor', '$schema'])(
+    'refuses %s in a schema, with its place, and reads it elsewhere',
+    async (key) => {
+      const place = 'content#/paths/~1a/get/responses/200/content/application~1json/schema/properties/a';
+      const refused = answering({ properties: { a: { [key]: 'https://x.example/a' } } });
+      await expect(readSpec(JSON.stringify(refused))).rejects.toThrow(`${place}/${key}: ${key} is not taken`);
+      const named = {
+        ...answering({ properties: { [key]: { type: 'string' } }, example: { [key]: 1 } }),
+        $schema: 'https://x.example/editor',
+      };
+      expect((await readSpec(JSON.stringify(named))).endpoints).toHaveLength(1);
+    },
+  );
+
   test('leaves data alone that looks like references', async () => {
     const schema = {
       type: 'object',

@@ -7,6 +7,7 @@ import { assertProperty } from '../../../random/assert-property.ts';
 /** Texts that a reader of some version of YAML takes for something else where they are not quoted. */
 const MISREAD = [
   ...['y', 'Y', 'n', 'N', 'yes', 'No', 'NO', 'on', 'On', 'OFF', 'true', 'False', 'null', 'Null', '~', ''],
+  ...['e3', 'E10', 'e+3', 'E-07'],
   ...['2024-01-31', '2001-12-14t21:59:43.10-05:00', '2001-12-14 21:59:43', '12:30', '190:20:30.15', '-1:30'],
   ...[
     '1_000',
@@ -88,7 +89,7 @@ describe.each(VERSIONS)('a reader of YAML %s', (version) => {
   });
 });
 
-test.each(['NO', 'on', '2024-01-31', '1_000', '12:30', '=', 'y', '<<'])('%s is quoted', (text) => {
+test.each(['NO', 'on', '2024-01-31', '1_000', '12:30', '=', 'y', '<<', 'e3', 'E+10'])('%s is quoted', (text) => {
   expect(schemaYaml([text])).toBe(`- "${text}"\n`);
   expect(schemaYaml({ [text]: text })).toBe(`"${text}": "${text}"\n`);
 });
@@ -100,9 +101,12 @@ test.each(['\u0085', '\u2028', '\u2029', '\uFEFF', '\u007F', '\u009F', '\uFFFE']
   },
 );
 
-test.each(['string', 'date-time', 'application/json', 'X-Trace', 'user name', '$ref', 'v1.2', 'größe'])('%s stays plain', (text) => {
-  expect(schemaYaml({ [text]: text })).toBe(`${text}: ${text}\n`);
-});
+test.each(['string', 'date-time', 'application/json', 'X-Trace', 'user name', '$ref', 'v1.2', 'größe', 'e3a', 'the3', 'e'])(
+  '%s stays plain',
+  (text) => {
+    expect(schemaYaml({ [text]: text })).toBe(`${text}: ${text}\n`);
+  },
+);
 
 test('a name of more than a thousand letters is one', () => {
   const schema = { properties: { ['n'.repeat(3_000)]: { type: 'string' } } };

@@ -57,6 +57,12 @@ describe('digits that a double does not hold are kept', () => {
     ['0009007199254740993', '9007199254740993'],
     ['.50000000000000000001', '0.50000000000000000001'],
     ['7.', '7.0'],
+    ['1e400', '1.0e+400'],
+    ['-9e999', '-9.0e+999'],
+    ['1.7976931348623159e308', '1.7976931348623159e+308'],
+    ['!!float 1', '1'],
+    ['!!float "-12345678901234567890.50"', '-12345678901234567890.50'],
+    ['!!int "0x1F"', '31'],
   ])('of %s in YAML, as the decimal number that every reader takes it for', async (written, expected) => {
     expect(await answeredSchema(yamlWithText('maximum', written))).toBe(`maximum: ${expected}\n`);
   });
@@ -64,6 +70,10 @@ describe('digits that a double does not hold are kept', () => {
   test('in YAML that says it is of version 1.1', async () => {
     const text = yamlWithText('enum', '[1_234_567_890_123_456_789, 0b11, 010, 12:30, 1_000.5]');
     expect(await answeredSchema(`%YAML 1.1\n---${text}`)).toBe('enum:\n  - 1234567890123456789\n  - 3\n  - 8\n  - 750\n  - 1000.5\n');
+  });
+
+  test.each(['.inf', '-.Inf', '.nan', '!!float -.inf', '!!float 1e', '!!float abc'])('but %s is no number', async (written) => {
+    await expect(readSpec(yamlWithText('maximum', written))).rejects.toThrow(/schema\/maximum: .* (?:is not a JSON value|must be number)/);
   });
 
   test('in names that YAML takes for numbers', async () => {
