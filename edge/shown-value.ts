@@ -12,9 +12,15 @@ function* members(value: object): Generator<readonly [string, unknown]> {
   else for (const name of Object.keys(value)) yield [`${JSON.stringify(name)}:`, (value as Readonly<Record<string, unknown>>)[name]];
 }
 
+/** A number of JSON. The last digits of one past 2^53 are not those that the caller sent. */
+function writtenNumber(value: number): string {
+  return Number.isFinite(value) && Math.abs(value) > Number.MAX_SAFE_INTEGER ? `about ${value}` : String(value);
+}
+
 /** JSON of up to about `room` characters. */
 function written(value: unknown, room: number, depth: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room + 1));
+  if (typeof value === 'number') return writtenNumber(value);
   if (typeof value !== 'object' || value === null) return String(value ?? (value === null ? 'null' : 'nothing'));
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
   if (depth === SHOWN_DEPTH) return `${open}…${close}`;
