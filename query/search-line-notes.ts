@@ -4,6 +4,7 @@ import { readCidr } from './cidr.ts';
 import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension } from './event-fields.ts';
 import {
   clauseText,
+  escapeLength,
   FIELD_NAMES,
   filterName,
   type LineClause,
@@ -204,8 +205,9 @@ function hasVanished(value: string, isFilter: boolean): boolean {
   for (let index = 0; index < value.length; index += 1) {
     const [before, letter, next] = [value[index - 1], value[index], value[index + 1]];
     if (letter === '\\') {
-      if (next !== undefined && !ESCAPED_ON_PURPOSE.test(next)) return true;
-      index += 1;
+      const length = escapeLength(value, index);
+      if (length === 2 && next !== undefined && !ESCAPED_ON_PURPOSE.test(next)) return true;
+      index += length - 1;
     } else if (letter === '"') {
       if (!isQuoted && before !== undefined && !opensWell(value, index, isFilter)) return true;
       if (isQuoted && next !== undefined && !closesWell(value, index, isFilter)) return true;

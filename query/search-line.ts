@@ -31,6 +31,12 @@ export interface Unit {
   readonly position: number;
 }
 
+/**
+ * What terminals show as escapes such as `\u001b`, which a line reads as the character again: controls (C0, DEL, C1), line and paragraph
+ * separators, and marks that change the direction of text. The inside of a character class.
+ */
+export const SHOWN_AS_ESCAPES = '\\p{Cc}\\u2028\\u2029\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
+
 /** What stands between two blanks of a line. */
 export interface Word {
   readonly units: readonly Unit[];
@@ -50,9 +56,9 @@ class Refused extends Error {
 
 /**
  * Reads a search line, which the page and the terminal have: words between blanks (`\s` of JavaScript). `"…"` keeps blanks, and `\` makes
- * the next character literal. A word is a filter if one of the dimensions, in any case, stands before its first `:`, neither quoted: `f:v`
- * is `eq`, `f:a,b` is `in`, a `*` makes it a `wildcard`, `/n` at the end of an address a `cidr`, and a `~` behind the `:` a `contains`; a
- * `-` before it excludes. What is quoted is literal. Every other word is a term of the query.
+ * the next character literal, but `\u001b` is the control that terminals show so. A word is a filter if one of the dimensions, in any case,
+ * stands before its first `:`, neither quoted: `f:v` is `eq`, `f:a,b` is `in`, a `*` makes it a `wildcard`, `/n` at the end of an address a
+ * `cidr`, and a `~` behind the `:` a `contains`; a `-` before it excludes. What is quoted is literal. Every other word is a term of the query.
  */
 export function parseSearchLine(line: string): LineSearch | LineFault {
   try {
@@ -97,13 +103,29 @@ function wordAt(line: string, start: number): Word {
     } else {
       units.push(text === '\\' ? escapedAt(line, position) : { text, isLiteral: openedAt !== null, position });
     }
-    position += text === '\\' ? 2 : 1;
+    position += text === '\\' ? escapeLength(line, position) : 1;
   }
   if (openedAt !== null) throw new Refused(openedAt, 'this quote is never closed; \\" is a quote that is searched');
   return { units, position: start, end: position };
 }
 
+const SHOWN = new RegExp(`^[${SHOWN_AS_ESCAPES}]$`, 'u');
+
+/** The character whose escape, as terminals show it, begins there; null where none does. */
+function shownAt(line: string, position: number): string | null {
+  const [, digits] = /^\\u([\da-f]{4})$/.exec(line.slice(position, position + 6)) ?? [];
+  const character = digits === undefined ? '' : String.fromCharCode(Number.parseInt(digits, 16));
+  return SHOWN.test(character) ? character : null;
+}
+
+/** The length of what a `\` begins in a line. */
+export function escapeLength(line: string, position: number): number {
+  return shownAt(line, position) === null ? 2 : 6;
+}
+
 function escapedAt(line: string, position: number): Unit {
+  const shown = shownAt(line, position);
+  if (shown !== null) return { text: shown, isLiteral: true, position };
   const text = line[position + 1];
   if (text === undefined) throw new Refused(position, 'nothing follows the \\; \\\\ is one that is searched');
   return { text, isLiteral: true, position };

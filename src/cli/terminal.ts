@@ -1,7 +1,7 @@
 import cliProgress from 'cli-progress';
+import { SHOWN_AS_ESCAPES } from '../../query/search-line.ts';
 
-/** Matches controls (C0, DEL, C1), line and paragraph separators, and marks that change the direction of text. */
-const CONTROLS = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const CONTROLS = new RegExp(`[${SHOWN_AS_ESCAPES}]`, 'gu');
 
 /** Makes foreign text, such as a server's answer or a file name, safe for one line of a terminal: controls become escapes (`\u001b`). */
 export function printable(text: string): string {
@@ -9,7 +9,7 @@ export function printable(text: string): string {
 }
 
 /** The same without tabs and the ends of lines. */
-const CONTROLS_IN_LINES = /(?!\t|\n|\r\n)[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const CONTROLS_IN_LINES = new RegExp(`(?!\\t|\\n|\\r\\n)[${SHOWN_AS_ESCAPES}]`, 'gu');
 
 /** The terminals behind safe ones. */
 const BEHIND = new WeakMap<NodeJS.WriteStream, NodeJS.WriteStream>();

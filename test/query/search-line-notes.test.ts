@@ -60,7 +60,8 @@ describe('a line that says otherwise than it looks is told of, with the spelling
     ['C:\\temp', 'the \\ in C:\\temp is not searched; C:\\\\temp has it'],
     ['url:C:\\temp', 'the \\ in url:C:\\temp is not searched; url:C:\\\\temp has it'],
     ['ua:~\\x00', 'the \\ in ua:~\\x00 is not searched; ua:~\\\\x00 has it'],
-    ['\\u001b[31m', 'the \\ in \\u001b[31m is not searched; \\\\u001b[31m has it'],
+    ['\\u001B[31m', 'the \\ in \\u001B[31m is not searched; \\\\u001B[31m has it'],
+    ['\\u0041', 'the \\ in \\u0041 is not searched; \\\\u0041 has it'],
     ['a="b"', 'the quotes in a="b" are not searched; a=\\"b\\" has them'],
     ['"id":1', 'the quotes in "id":1 are not searched; url:~"\\"id\\":1" has them'],
     ['{"id":"\\n"}', 'the quotes and \\ in {"id":"\\n"} are not searched; {\\"id\\":\\"\\\\n\\"} has them'],
@@ -98,6 +99,8 @@ describe('nothing is told of', () => {
     ...['url:~login,admin', 'ua:"a b","c d"*', 'ip:"10.0.0.0"/8', 'url:"/a?ids=1,2"', 'url:C:\\\\temp', 'c:\\\\windows', '"country":NL'],
     ...[
       'country\\:DE',
+      '\\u001b[31m',
+      'ua:"a\\u0009b",c\\u202ed',
       'sql" "injection',
       'sql\\ injection',
       'ua:"a, b"',
