@@ -1,5 +1,5 @@
 import type { AddressRange } from './address.ts';
-import { canonicalAsn } from './as-number.ts';
+import { canonicalAsn, withoutAsPrefix } from './as-number.ts';
 import { readCidr } from './cidr.ts';
 import { CASE_IGNORED_FIELDS, DIMENSIONS, type Dimension } from './event-fields.ts';
 import {
@@ -60,7 +60,7 @@ export function searchLineNotes(line: string): readonly LineNote[] {
 function noteOf(word: PlacedWord, next: PlacedWord | undefined): string | null {
   return (
     (word.isBare && !word.isFilter ? (operatorNote(word, next) ?? equalsNote(word, next) ?? signNote(word)) : null) ??
-    (word.isFilter ? commaNote(word) : unknownFieldNote(word)) ??
+    (word.isFilter ? (commaNote(word) ?? valueNote(word)) : unknownFieldNote(word)) ??
     vanishedNote(word)
   );
 }
@@ -114,7 +114,8 @@ function isSearchedFilter(word: string): boolean {
 }
 
 /** Between field and value stands a `:`, and no blank. */
-const OPERATOR = /^(!=|==?|=~|~=?|>=?|<=?|:|\uff1a|\uff1d)(.*)$/su;
+const OPERATOR = /^(!=|<>|\u2260|==?|=~|~=?|>=?|<=?|[:\uff1a\ufe55\u2236\ua789\uff1d\ufe66])(.*)$/su;
+const EXCLUDES = /^(?:!=|<>|\u2260)$/;
 
 function equalsNote(word: PlacedWord, next: PlacedWord | undefined): string | null {
   const [, sign = '', name = '', rest = ''] = /^([!-]?)([A-Za-z0-9]+)(.*)$/s.exec(word.raw) ?? [];
@@ -129,20 +130,23 @@ function equalsNote(word: PlacedWord, next: PlacedWord | undefined): string | nu
 }
 
 function fieldNote(words: string, sign: string, name: string, operator: string, value: string): string {
-  const excludes = (sign !== '') !== (operator === '!=') ? '-' : '';
+  const excludes = (sign !== '') !== EXCLUDES.test(operator) ? '-' : '';
   const means = operator.includes('~') ? ':~' : ':';
   const text = value === '' ? 'VALUE' : value;
   return `${words} is searched as a text; a filter is ${spelled(`${excludes}${name}${means}${text}`) ?? `${excludes}${name}${means}VALUE`}`;
 }
 
-/** What a name of a field may look like before a colon. `http://`, `::1` and `C:\temp` are none. */
-const LIKE_FILTER = /^-?([A-Za-z][\w.-]*):(?!\/\/|\\)/;
+/** What a name of a field may look like before a colon, in any script. `http://`, `::1` and `C:\temp` are none. */
+const LIKE_FILTER = /^-?([\p{L}\p{Cf}_@][\p{L}\p{M}\p{N}\p{Cf}_@.-]*):(?!\/\/|\\)/u;
 
 /** Of a word that looks like a filter and is searched as a text, unless something before its colon is quoted: then it is meant so. */
 function unknownFieldNote({ raw, units }: PlacedWord): string | null {
   const [, name = ''] = LIKE_FILTER.exec(raw) ?? [];
   if (name === '' || FIELD_NAMES.has(name.toLowerCase())) return null;
-  return `${textOf(units)} is searched as a text, because no field is called ${name}; the fields are ${DIMENSIONS.join(', ')}`;
+  // A letter of another script may look like the one that is meant, and some characters like nothing.
+  const [foreign] = /[^\0-\x7f]/u.exec(name) ?? [];
+  const code = foreign === undefined ? '' : `, with U+${foreign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')} in it`;
+  return `${textOf(units)} is searched as a text, because no field is called ${name}${code}; the fields are ${DIMENSIONS.join(', ')}`;
 }
 
 /** Of a comma that may be a part of a value, as in the query of a url. */
@@ -152,7 +156,10 @@ function commaNote(word: PlacedWord): string | null {
   const commas = units.filter(({ text, isLiteral }) => text === ',' && !isLiteral);
   if (name === null || commas.length === 0) return null;
   const isContained = units[0]?.text === '~' && !units[0].isLiteral;
-  const parts = splitAt(isContained ? units.slice(1) : units).map(textOf);
+  const split = splitAt(isContained ? units.slice(1) : units);
+  // Each value has quotes of its own.
+  if (split.every(([first]) => first?.isLiteral === true && first.text === '')) return null;
+  const parts = split.map(textOf);
   if (!looksCut(name.field, isContained, parts)) return null;
   const before = word.raw.slice(0, word.raw.indexOf(':') + 1 + Number(isContained));
   const value = word.raw.slice(before.length);
@@ -177,6 +184,19 @@ function looksCut(field: Dimension, isContained: boolean, parts: readonly string
   if (parts.some((part) => opened(part) !== 0)) return true;
   if (field !== 'url') return false;
   return isContained ? parts.some((part) => /[?&=]/.test(part)) : parts.slice(1).some((part) => !/^([/*?]|[a-z][a-z\d+.-]*:)/i.test(part));
+}
+
+/** Of signs in a value that mean something in other languages, and of addresses that are none. Urls and user agents may have any sign. */
+function valueNote({ units, raw, isBare }: PlacedWord): string | null {
+  const name = filterName({ units });
+  if (name === null || !isBare || name.field === 'url' || name.field === 'ua') return null;
+  const value = raw.slice(name.length);
+  const [, out = ''] = /^(!=?|<>)/.exec(value) ?? [];
+  const plain = value.replaceAll(/^(?:[!=([]|<>)+|[)\]]+$/g, '').replaceAll(/\|+/g, ',');
+  const meant = plain === value ? null : spelled(`${name.excludes !== (out !== '') ? '-' : ''}${name.field}:${plain}`);
+  if (meant !== null) return `${raw} looks for ${value}, with its signs; ${meant} has none of them`;
+  const wrong = name.field !== 'ip' || /[*~]/.test(value) ? undefined : value.split(',').find((text) => 'fault' in readCidr(text));
+  return wrong === undefined ? null : `${wrong} is no address; ip:10.0.0.0/8 is a network, and ip:10.0.* a wildcard`;
 }
 
 /** Of quotes within a word and of a `\` before a usual letter, which pasted payloads have and a search drops. */
@@ -259,16 +279,15 @@ function contradictions(filters: readonly LineClause[], exclude: readonly LineCl
     const [first] = clauses;
     const sets = clauses.map(valuesOf);
     const out = exclude.filter((clause) => clause.field === field).map(valuesOf);
-    const isNone = (values: Values, others: readonly (Values | null)[]): boolean =>
-      others.some((other) => other !== null && values.every((value) => other.every((one) => !overlaps(value, one))));
-    const known = sets.filter((set) => set !== null);
+    const isNone = (values: Values, others: readonly Values[]): boolean =>
+      others.some((other) => values.every((value) => other.every((one) => !overlaps(value, one))));
     if (first === undefined) return [];
-    if (known.some((set, index) => isNone(set, known.slice(index + 1)))) {
+    if (sets.some((set, index) => isNone(set, sets.slice(index + 1)))) {
       const words = clauses.map((clause) => clauseText(clause)).join(' ');
       const either = eitherText(field, clauses);
       return [{ words, note: `no event has both of ${words}${either === null ? '' : `; ${either} finds either`}` }];
     }
-    const left = known.find((set) => set.every((value) => out.some((other) => other?.some((one) => covers(one, value)))));
+    const left = sets.find((set) => set.every((value) => out.some((other) => other.some((one) => covers(one, value)))));
     const words = `${clauseText(first)} ${exclude
       .filter((clause) => clause.field === field)
       .map((clause) => clauseText(clause, '-'))
@@ -277,18 +296,29 @@ function contradictions(filters: readonly LineClause[], exclude: readonly LineCl
   });
 }
 
+/** Null where no one filter finds what either of these does. */
 function eitherText(field: Dimension, clauses: readonly LineClause[]): string | null {
   const value = [...new Set(clauses.flatMap((clause) => clause.value))];
-  return clauseText({ field, op: clauses.some(({ op }) => op === 'cidr') ? 'cidr' : 'in', value });
+  const has = (wanted: LineClause['op']): boolean => clauses.some(({ op }) => op === wanted);
+  if (!has('wildcard')) return has('contains') ? null : clauseText({ field, op: has('cidr') ? 'cidr' : 'in', value });
+  const hasPlainStar = clauses.some(({ op, value: texts }) => op !== 'wildcard' && texts.some((text) => text.includes('*')));
+  return has('contains') || has('cidr') || hasPlainStar ? null : clauseText({ field, op: 'wildcard', value });
 }
 
-/** The whole values that a clause finds: texts as they are compared, or ranges of addresses. */
-type Values = readonly (string | AddressRange)[];
+/** The pieces of a wildcard between its stars, in lower case: it finds texts in any. */
+interface Pattern {
+  readonly pieces: readonly string[];
+}
 
-/** Null where the clause finds values by their parts. */
-function valuesOf({ field, op, value }: LineClause): Values | null {
-  if (op === 'contains' || op === 'wildcard') return null;
+/** The values that a clause finds: texts as they are compared, wildcards, or ranges of addresses. */
+type Values = readonly (string | Pattern | AddressRange)[];
+
+function valuesOf({ field, op, value }: LineClause): Values {
+  const pieces = (text: string): readonly string[] => (field === 'asn' ? withoutAsPrefix(text) : text).toLowerCase().split('*');
   return value.flatMap((text): Values => {
+    // A star in it is a star.
+    if (op === 'contains') return [{ pieces: ['', pieces(text).join('*'), ''] }];
+    if (op === 'wildcard') return [{ pieces: pieces(text) }];
     if (field === 'ip') {
       const ranges = op === 'cidr' || !text.includes('/') ? readCidr(text) : { fault: text };
       return 'fault' in ranges ? [text] : ranges;
@@ -298,13 +328,45 @@ function valuesOf({ field, op, value }: LineClause): Values | null {
   });
 }
 
-function overlaps(one: string | AddressRange, other: string | AddressRange): boolean {
+/** Whether a text is found by a wildcard. */
+function matches({ pieces }: Pattern, whole: string): boolean {
+  const text = whole.toLowerCase();
+  const [first = '', ...others] = pieces;
+  const last = others.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const piece of others) {
+    const found = text.indexOf(piece, at);
+    if (found === -1) return false;
+    at = found + piece.length;
+  }
+  return at <= text.length - last.length;
+}
+
+const isPattern = (value: Values[number]): value is Pattern => typeof value !== 'string' && 'pieces' in value;
+
+/** Whether some value may be both. */
+function overlaps(one: Values[number], other: Values[number]): boolean {
+  if (isPattern(one) && isPattern(other)) {
+    const agree = (a = '', b = ''): boolean => a.startsWith(b) || b.startsWith(a);
+    const agreeAtEnd = (a = '', b = ''): boolean => a.endsWith(b) || b.endsWith(a);
+    return agree(one.pieces[0], other.pieces[0]) && agreeAtEnd(one.pieces.at(-1), other.pieces.at(-1));
+  }
+  if (isPattern(one)) return typeof other !== 'string' || matches(one, other);
+  if (isPattern(other)) return overlaps(other, one);
   if (typeof one === 'string' || typeof other === 'string') return one === other;
   return one.first <= other.last && other.first <= one.last;
 }
 
-function covers(outer: string | AddressRange, inner: string | AddressRange): boolean {
-  if (typeof outer === 'string' || typeof inner === 'string') return outer === inner;
+/** Whether every value that is `inner` is `outer`, as far as that is known. */
+function covers(outer: Values[number], inner: Values[number]): boolean {
+  if (isPattern(outer)) {
+    if (outer.pieces.every((piece) => piece === '')) return true;
+    if (isPattern(inner)) return outer.pieces.join('*') === inner.pieces.join('*');
+    return typeof inner === 'string' && matches(outer, inner);
+  }
+  if (isPattern(inner) || typeof outer === 'string' || typeof inner === 'string') return outer === inner;
   return outer.first <= inner.first && inner.last <= outer.last;
 }
 

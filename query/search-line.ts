@@ -58,7 +58,8 @@ class Refused extends Error {
  * Reads a search line, which the page and the terminal have: words between blanks (`\s` of JavaScript). `"…"` keeps blanks, and `\` makes
  * the next character literal, but `\u001b` is the control that terminals show so. A word is a filter if one of the dimensions, in any case,
  * stands before its first `:`, neither quoted: `f:v` is `eq`, `f:a,b` is `in`, a `*` makes it a `wildcard`, `/n` at the end of an address a
- * `cidr`, and a `~` behind the `:` a `contains`; a `-` before it excludes. What is quoted is literal. Every other word is a term of the query.
+ * `cidr`, and a `~` behind the `:` a `contains`; a `-` before it excludes. What is quoted is literal. Every other word is a term of the
+ * query.
  */
 export function parseSearchLine(line: string): LineSearch | LineFault {
   try {

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { DIMENSIONS } from '../../query/event-fields.ts';
 import { parseSearchLine, searchLineOf } from '../../query/search-line.ts';
 import { searchLineNotes } from '../../query/search-line-notes.ts';
+import { matchesFilter } from '../oracle/match-event.ts';
+import type { OracleEvent } from '../oracle/raw-event.ts';
 import { assertProperty } from '../random/assert-property.ts';
 
 const notesOf = (line: string): readonly string[] => searchLineNotes(line).map(({ note }) => note);
@@ -48,6 +50,26 @@ describe('a line that says otherwise than it looks is told of, with the spelling
     ['country:DE country:FR', 'no event has both of country:DE country:FR; country:DE,FR finds either'],
     ['url:/a x url:/b,/c', 'no event has both of url:/a url:/b,/c; url:/a,/b,/c finds either'],
     ['ip:10.0.0.0/8 ip:192.168.0.1', 'no event has both of ip:10.0.0.0/8 ip:192.168.0.1; ip:10.0.0.0/8,192.168.0.1 finds either'],
+    ['country<>DE', 'country<>DE is searched as a text; a filter is -country:DE'],
+    ['country \u2260 DE', 'country \u2260 DE is searched as a text; a filter is -country:DE'],
+    ['country\ufe55DE', 'country\ufe55DE is searched as a text; a filter is country:DE'],
+    ['country\u2236DE', 'country\u2236DE is searched as a text; a filter is country:DE'],
+    ['country:DE country:U*', 'no event has both of country:DE country:U*; country:DE,U* finds either'],
+    ['country:DE country:~XX', 'no event has both of country:DE country:~XX'],
+    ['url:a* url:b*', 'no event has both of url:a* url:b*; url:a*,b* finds either'],
+    ['url:*.PHP url:*.asp', 'no event has both of url:*.PHP url:*.asp; url:*.PHP,*.asp finds either'],
+    ['country:DE -country:D*', 'no event is left by country:DE -country:D*: what is looked for is excluded'],
+    ['asn:133 -asn:~AS13', 'no event is left by asn:133 -asn:~AS13: what is looked for is excluded'],
+    ['-url:* url:x', 'no event is left by url:x -url:*: what is looked for is excluded'],
+    ['url:/a* -url:/A*', 'no event is left by url:/a* -url:/A*: what is looked for is excluded'],
+    ['country:!DE', 'country:!DE looks for !DE, with its signs; -country:DE has none of them'],
+    ['-country:!DE', '-country:!DE looks for !DE, with its signs; country:DE has none of them'],
+    ['country:=DE', 'country:=DE looks for =DE, with its signs; country:DE has none of them'],
+    ['action:blocked|logged', 'action:blocked|logged looks for blocked|logged, with its signs; action:blocked,logged has none of them'],
+    ['country:(DE)', 'country:(DE) looks for (DE), with its signs; country:DE has none of them'],
+    ['ip:[::1]', 'ip:[::1] looks for [::1], with its signs; ip:::1 has none of them'],
+    ['ip:1.2.3', '1.2.3 is no address; ip:10.0.0.0/8 is a network, and ip:10.0.* a wildcard'],
+    ['ip:::1,1.2.3.4-1.2.3.9', '1.2.3.4-1.2.3.9 is no address; ip:10.0.0.0/8 is a network, and ip:10.0.* a wildcard'],
     ['country:DE -country:de,FR', 'no event is left by country:DE -country:de,FR: what is looked for is excluded'],
     ['ip:10.1.0.0/16 -ip:10.0.0.0/8', 'no event is left by ip:10.1.0.0/16 -ip:10.0.0.0/8: what is looked for is excluded'],
     ['url:/a?ids=1,2', 'the comma in url:/a?ids=1,2 separates 2 values; url:"/a?ids=1,2" is one'],
@@ -78,6 +100,12 @@ describe('a line that says otherwise than it looks is told of, with the spelling
     ['http.host:x', 'http.host:x', 'http.host'],
     ['host:"a b"', 'host:a b', 'host'],
     ['host:', 'host:', 'host'],
+    ['@timestamp:1', '@timestamp:1', '@timestamp'],
+    ['_exists_:url', '_exists_:url', '_exists_'],
+    ['pa\u00eds:DE', 'pa\u00eds:DE', 'pa\u00eds, with U+00ED in it'],
+    ['\u0430ction:blocked', '\u0430ction:blocked', '\u0430ction, with U+0430 in it'],
+    ['action\u200b:blocked', 'action\u200b:blocked', 'action\u200b, with U+200B in it'],
+    ['\u200baction:blocked', '\u200baction:blocked', '\u200baction, with U+200B in it'],
   ])('%s: no field has that name', (line, term, name) => {
     const fields = 'feature, ruleId, ip, ja4, ua, url, asn, country, action';
     expect(notesOf(line)).toContain(`${term} is searched as a text, because no field is called ${name}; the fields are ${fields}`);
@@ -88,7 +116,7 @@ describe('nothing is told of', () => {
   test.each([
     ...['', 'login "sql injection"', 'rock and roll', 'this or that', "it's o'clock", 'and', '12:30', '::1', '2001:db8::1', '6\\"'],
     ...['http://x/?a=country:NL', 'https://www.example.net/', 'a-b', '1-1', '-1', '--', 'x=1', 'a,b', '"AND"', '"OR"'],
-    ...['country:DE -country:FR', 'country:DE country:de', 'asn:AS1 asn:1', 'url:~a url:~b', 'url:/a* url:/b*', '-country:DE -country:FR'],
+    ...['country:DE -country:FR', 'country:DE country:de', 'asn:AS1 asn:1', 'url:~a url:~b', 'url:/a* url:/ab*', '-country:DE -country:FR'],
     ...[
       'ip:10.0.0.0/8 ip:10.1.0.0/16',
       'ip:::ffff:1.2.3.4 ip:1.2.3.4',
@@ -99,6 +127,17 @@ describe('nothing is told of', () => {
     ...['url:~login,admin', 'ua:"a b","c d"*', 'ip:"10.0.0.0"/8', 'url:"/a?ids=1,2"', 'url:C:\\\\temp', 'c:\\\\windows', '"country":NL'],
     ...[
       'country\\:DE',
+      ...['url:"a","b"', 'url:"/?a","b"', 'country:D* country:*E', 'country:DE country:~d', 'asn:AS133 asn:13*', 'ip:10.* ip:10.0.0.0/8'],
+      ...[
+        'url:/a* -url:/a',
+        'country:D* -country:DE',
+        'ip:10.0.0.1 -ip:11.*',
+        'url:(a)',
+        'ua:a|b',
+        'country:"!DE"',
+        'ip:10.*',
+        'ip:~1.2.3',
+      ],
       '\\u001b[31m',
       'ua:"a\\u0009b",c\\u202ed',
       'sql" "injection',
@@ -153,6 +192,30 @@ test('notes of any line are sentences of one line, and the line of a search as t
       expect(notesOf(said ?? '').filter((note) => note.includes('not searched'))).toEqual([]);
     }),
     { numRuns: 2_000 },
+  );
+});
+
+test('where a line is said to find no event, no value of the field fulfils it', () => {
+  const letters = ['', 'a', 'A', 'b'];
+  const values = [...new Set(letters.flatMap((one) => letters.flatMap((two) => letters.map((three) => one + two + three))))];
+  const text = fc.array(fc.constantFrom(...'aAb*'), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
+  const clause = fc
+    .tuple(fc.constantFrom('', '-'), fc.constantFrom('', '~'), fc.array(text, { minLength: 1, maxLength: 2 }))
+    .map(([sign, part, texts]) => [sign, part, texts.join(',')] as const);
+  assertProperty(
+    fc.property(fc.constantFrom('url', 'country'), fc.array(clause, { minLength: 2, maxLength: 3 }), (field, clauses) => {
+      const given = clauses
+        .map(([sign, part, texts]) => `${sign}${field}:${part}${part === '' ? texts : texts.replaceAll('*', 'b')}`)
+        .join(' ');
+      const read = parseSearchLine(given);
+      if ('fault' in read || !notesOf(given).some((note) => note.startsWith('no event'))) return;
+      const found = values.filter((value) => {
+        const event: OracleEvent = { logId: '', timestamp: 0, zoneId: 1, fields: { [field]: value }, log: null };
+        return read.filters.every((one) => matchesFilter(event, one)) && !read.exclude.some((one) => matchesFilter(event, one));
+      });
+      expect([given, found]).toEqual([given, []]);
+    }),
+    { numRuns: 1_000 },
   );
 });
 
