@@ -182,6 +182,8 @@ function looksCut(field: Dimension, isContained: boolean, parts: readonly string
   const opened = (text: string): number =>
     [...text].reduce((open, letter) => open + Number('([{'.includes(letter)) - Number(')]}'.includes(letter)), 0);
   if (parts.some((part) => opened(part) !== 0)) return true;
+  // Each user agent has a version, or none of them.
+  if (field === 'ua') return !isContained && parts.some((part) => part.includes('/')) && !parts.every((part) => /[/*]/.test(part));
   if (field !== 'url') return false;
   return isContained ? parts.some((part) => /[?&=]/.test(part)) : parts.slice(1).some((part) => !/^([/*?]|[a-z][a-z\d+.-]*:)/i.test(part));
 }

@@ -79,6 +79,7 @@ describe('a line that says otherwise than it looks is told of, with the spelling
     ['url:/q,"",a', 'the comma in url:/q,"",a separates 3 values; url:"/q,\\"\\",a" is one'],
     ['url:/a?x=*,2', 'the comma in url:/a?x=*,2 separates 2 values; url:/a?x=*\\,2 is one'],
     ['ua:*(KHTML,like*', 'the comma in ua:*(KHTML,like* separates 2 values; ua:*(KHTML\\,like* is one'],
+    ['ua:Mozilla/5.0,X', 'the comma in ua:Mozilla/5.0,X separates 2 values; ua:"Mozilla/5.0,X" is one'],
     ['C:\\temp', 'the \\ in C:\\temp is not searched; C:\\\\temp has it'],
     ['url:C:\\temp', 'the \\ in url:C:\\temp is not searched; url:C:\\\\temp has it'],
     ['ua:~\\x00', 'the \\ in ua:~\\x00 is not searched; ua:~\\\\x00 has it'],
