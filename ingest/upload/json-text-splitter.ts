@@ -19,6 +19,12 @@ const NOTHING = new Uint8Array(0);
 const LINE_END = Buffer.from([NEWLINE]);
 
 /**
+ * A text that is given up is read again from its second line on, which may be given up again. After so many times each line that begins
+ * with a bracket begins a text, so that no input costs more than a few readings.
+ */
+const MAX_READINGS = 8;
+
+/**
  * Where the bytes that come next are: on a line of their own; in an object that goes over lines; behind one, on the line of its end; in the
  * rest of such a line, which is no JSON; in an array.
  */
@@ -29,7 +35,7 @@ type Place = 'line' | 'object' | 'behind object' | 'rest' | 'array';
  * that is an event by itself is looked at no further: brackets are followed on unusual ones. A line that begins with a bracket where
  * JSON allows none, or behind more than any event has, begins another text: what came before it is one faulty event, up to the first line
  * in it that begins with a bracket. So is a text whose brackets are closed and that is no JSON. The splitter goes on there, so that a line
- * that is cut off spoils no other.
+ * that is cut off spoils no other. A whole text is never taken apart at its first reading: its lines may be those of an attacker.
  */
 export class JsonTextSplitter implements EventSplitter {
   readonly #converter: LineConverter;
@@ -42,6 +48,9 @@ export class JsonTextSplitter implements EventSplitter {
   #isLineStart = false;
   /** Where in the partial text the first line begins that may be a text of its own. */
   #restartAt: number | null = null;
+  /** How often the text under way was given up before, and that for the chunk, in which the next text begins. */
+  #readings = 0;
+  #chunkReadings = 0;
   /** The number of arrays, and of elements of the last one. */
   #arrays = 0;
   #elements = 0;
@@ -99,7 +108,8 @@ export class JsonTextSplitter implements EventSplitter {
 
   #stepLine(chunk: Buffer, from: number, receiver: EventReceiver): number {
     let at = from;
-    if (this.#partial.isEmpty) {
+    const beginsLine = at === 0 || chunk[at - 1] === NEWLINE;
+    if (this.#partial.isEmpty && beginsLine) {
       const before = this.#converter.eventCount;
       at = this.#converter.convertLines(chunk, at);
       const converted = this.#converter.eventCount - before;
@@ -113,6 +123,11 @@ export class JsonTextSplitter implements EventSplitter {
         this.#partial.finish(NOTHING);
         this.#beginArray();
         return first + 1;
+      }
+      if (chunk[first] === OPEN_BRACE && !beginsLine) {
+        // Behind another text on its line, of which there may be thousands.
+        [this.#place, this.#isLineStart] = ['object', false];
+        return first;
       }
       this.#isLineBlank = first === chunk.length;
     }
@@ -221,14 +236,12 @@ export class JsonTextSplitter implements EventSplitter {
       return true;
     }
     const isFull = this.#restartAt !== null && this.#partial.length + lineEnd(chunk, at) - at > LARGEST_LINE_BYTES;
-    if (isFull || (beginsLine && (this.#partial.isLong || !this.#brackets.mayOpen))) {
+    const mayGoOn = !this.#partial.isLong && this.#readings < MAX_READINGS && this.#brackets.mayOpen;
+    if (isFull || (beginsLine && !mayGoOn)) {
       this.#giveUp(this.#partial.finish(NOTHING), receiver);
       return true;
     }
-    if (beginsLine) {
-      this.#restartAt ??= this.#partial.length;
-      this.#brackets.noteLine();
-    }
+    if (beginsLine) this.#restartAt ??= this.#partial.length;
     return false;
   }
 
@@ -240,6 +253,7 @@ export class JsonTextSplitter implements EventSplitter {
   /** Takes a text for a faulty event, up to the first line that may be a text of its own, and goes on there. */
   #giveUp(whole: Uint8Array | LongPiece, receiver: EventReceiver): void {
     const restartAt = this.#restartAt;
+    const readings = this.#readings + 1;
     this.#restartAt = null;
     const inArray = this.#place === 'array';
     const faulty = whole instanceof LongPiece || restartAt === null ? whole : whole.subarray(0, restartAt);
@@ -249,7 +263,11 @@ export class JsonTextSplitter implements EventSplitter {
       this.#elements++;
     }
     if (!(whole instanceof LongPiece) && restartAt !== null) {
+      const before = this.#chunkReadings;
+      [this.#readings, this.#chunkReadings] = [readings, readings];
       this.push(Buffer.from(whole.buffer, whole.byteOffset + restartAt, whole.length - restartAt), receiver);
+      this.#chunkReadings = before;
+      if (this.#partial.isEmpty) this.#readings = before;
     }
   }
 
@@ -291,6 +309,7 @@ export class JsonTextSplitter implements EventSplitter {
     this.#isLineBlank = true;
     this.#isLineStart = false;
     this.#restartAt = null;
+    this.#readings = this.#chunkReadings;
     this.#brackets.reset();
   }
 }
@@ -313,9 +332,12 @@ function indexBehindBlanks(bytes: Uint8Array, from: number): number {
 
 const isOfMark = (byte: number | undefined): boolean => byte === 0xef || byte === 0xbb || byte === 0xbf;
 
+/** Numbers that Python and others write where JSON has none: they make a text no JSON, but not several. */
+const NO_NUMBERS = /\b(?:NaN|Infinity)\b/g;
+
 function isJson(text: Uint8Array): boolean {
   try {
-    JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.length).toString());
+    JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.length).toString().replaceAll(NO_NUMBERS, '0'));
     return true;
   } catch (error) {
     if (error instanceof SyntaxError) return false;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EventReceiver, LineConverter } from '../../../ingest/upload/event-splitters.ts';
 import { JsonTextSplitter } from '../../../ingest/upload/json-text-splitter.ts';
+import { newlinesIn } from '../../../query/json-bytes.ts';
 import { assertProperty } from '../../random/assert-property.ts';
 
 /** Leaves every line to the splitter. */
@@ -131,10 +132,47 @@ test('brackets that are never closed are each looked at a few times alone', () =
   expect(pieces).toHaveLength(50_000);
 });
 
+/** An object over lines that begin at column 0, as Python writes it with `indent=0`, around `leaf`. */
+function nested(levels: number, leaf: string): string {
+  return `${'{\n"a":\n[\n'.repeat(levels)}${leaf}${'\n]\n}'.repeat(levels)}`;
+}
+
+describe('a whole text is never taken apart, however deep its lines begin with brackets:', () => {
+  test.each([
+    ['9 levels', '', nested(9, '{}'), ''],
+    ['more levels than an event may have', '', nested(1500, '{}'), ''],
+    ['behind a line that is cut', '{"cut":[1,\n', nested(40, '{}'), '\n{"b":2}'],
+    ['with a number that is none in JSON', '', nested(9, '[NaN, -Infinity]'), ''],
+  ])('%s', (_what, before, text, after) => {
+    for (const chunkBytes of [100_000, 7]) {
+      const pieces = piecesOf(Buffer.from(`${before}${text}\n${after}`), chunkBytes);
+      expect(pieces.map((piece) => piece.replace(/^\d+ \??/, '').trim())).toEqual(
+        [before, text, after].map((part) => part.trim()).filter(Boolean),
+      );
+    }
+  });
+
+  test('as an element of an array', () => {
+    const [one, other] = [nested(20, '{}'), nested(30, '1')];
+    expect(piecesOf(Buffer.from(`[\n${one},\n${other}\n]`), 50)).toEqual([`2 ${one}`, `${3 + newlinesIn(Buffer.from(one))} ${other}`]);
+  });
+});
+
+test.each([['{}'], ['{"a":1} '], ['{}[{}]']])('thousands of texts on one line are taken: %s', (texts) => {
+  const objects = texts.split('{').length - 1;
+  for (const end of ['', '\n']) {
+    expect(piecesOf(Buffer.from(`${texts.repeat(20_000)}${end}`), 65_536)).toHaveLength(20_000 * objects);
+  }
+});
+
 test('whole texts come out whatever stands between them, and however they are written', () => {
   const object = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1, maxKeys: 4 });
   const indent = fc.constantFrom<string | number>(0, 1, 2, 4, '\t');
   const text = fc.tuple(object, indent).map(([value, by]) => ({ text: JSON.stringify(value, null, by), values: [value] }));
+  const deep = fc.tuple(object, fc.integer({ min: 1, max: 40 })).map(([value, levels]) => {
+    const whole = nested(levels, JSON.stringify(value, null, 1).replaceAll(/^ +/gm, ''));
+    return { text: whole, values: [JSON.parse(whole) as unknown] };
+  });
   const list = fc
     .tuple(fc.array(object, { maxLength: 4 }), indent)
     .map(([values, by]) => ({ text: JSON.stringify(values, null, by), values: values as readonly unknown[] }));
@@ -143,7 +181,7 @@ test('whole texts come out whatever stands between them, and however they are wr
   const nuls = fc.nat(3).map((count) => '\0'.repeat(count));
   assertProperty(
     fc.property(
-      fc.array(fc.tuple(nuls, fc.oneof(text, list, bad)), { maxLength: 12 }),
+      fc.array(fc.tuple(nuls, fc.oneof(text, list, deep, bad)), { maxLength: 12 }),
       fc.constantFrom('\n', '\r\n'),
       fc.integer({ min: 1, max: 200 }),
       (parts, newline, chunkBytes) => {
