@@ -19,7 +19,7 @@ import {
 /** Deeper events are refused: readers of the stored log may be recursive. */
 export const MAX_NESTING = 1000;
 
-export type JsonFault = 'syntax' | 'lone surrogate' | 'nesting';
+export type JsonFault = 'syntax' | 'nesting';
 
 /** The kind of a value. */
 export type JsonKind = 'string' | 'integer' | 'number' | 'object' | 'array' | 'true' | 'false' | 'null';
@@ -59,6 +59,8 @@ export class JsonSkipper {
   sawNonAscii = false;
   /** A raw newline or carriage return stands between two tokens. */
   sawNewline = false;
+  /** Where the escapes of halves of surrogate pairs begin, at their `u`: the caller repairs them. */
+  readonly halves: number[] = [];
   fault: JsonFault = 'syntax';
   faultAt = 0;
   /** Number of escapes that were met so far. */
@@ -68,6 +70,7 @@ export class JsonSkipper {
   reset(): void {
     this.sawNonAscii = false;
     this.sawNewline = false;
+    this.halves.length = 0;
     this.#endsRun = ENDS_ASCII_RUN;
   }
 
@@ -203,7 +206,7 @@ export class JsonSkipper {
   }
 
   /**
-   * `at` is after the backslash; a surrogate pair is one escape. Half of a pair fails: JSON's grammar lets it pass, but no UTF-8 text can
+   * `at` is after the backslash; a surrogate pair is one escape. Half of a pair is noted: JSON's grammar lets it pass, but no UTF-8 text can
    * hold it, and the columns are UTF-8.
    */
   #skipEscape(bytes: Uint8Array, at: number): number {
@@ -221,7 +224,11 @@ export class JsonSkipper {
     }
     const isHigh = unit < 0xdc00 && bytes[at + 5] === BACKSLASH && bytes[at + 6] === UNICODE_ESCAPE;
     const low = isHigh ? codeUnit(bytes, at + 7) : -1;
-    return low >= 0xdc00 && low <= 0xdfff ? at + 11 : this.fail(at, 'lone surrogate');
+    if (low >= 0xdc00 && low <= 0xdfff) {
+      return at + 11;
+    }
+    this.halves.push(at);
+    return at + 5;
   }
 
   #skipArray(bytes: Uint8Array, at: number, depth: number): number {

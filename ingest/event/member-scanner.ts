@@ -7,7 +7,8 @@ const LONGEST_QUOTED_BYTES = 80;
 /**
  * Reads one event's bytes in one pass: checks that they are one JSON object, and finds its members. Nothing is parsed into values. The text
  * lies in a buffer of the scanner's own until the next scan. Bytes in its strings that are no UTF-8 become U+FFFD, one for each sequence
- * that the Encoding Standard of WHATWG counts, and the text is read once more.
+ * that the Encoding Standard of WHATWG counts, and the text is read once more. So does each escape of half a surrogate pair, where it
+ * stands.
  */
 export class MemberScanner {
   members: readonly JsonMember[] = [];
@@ -23,8 +24,8 @@ export class MemberScanner {
   sourceBytes = 0;
   readonly #skipper = new JsonSkipper();
   #length = 0;
-  /** The members whose values had bytes that are no UTF-8; null where the whole event is UTF-8. */
-  #repaired: ReadonlySet<JsonMember> | null = null;
+  /** The members whose values were repaired; null where nothing was. */
+  #repaired: Set<JsonMember> | null = null;
 
   /** False where the bytes are not a JSON object; `reason` then says what they are. */
   scan(bytes: Uint8Array): boolean {
@@ -33,6 +34,9 @@ export class MemberScanner {
       return false;
     }
     [this.sourceStart, this.sourceEnd, this.sourceBytes] = [this.openAt, this.closeAt + 1, bytes.length];
+    if (this.#skipper.halves.length > 0) {
+      this.#repairHalves();
+    }
     if (this.#skipper.sawNonAscii && !isUtf8(this.text.subarray(0, this.#length))) {
       this.#repair();
     }
@@ -42,12 +46,12 @@ export class MemberScanner {
     return true;
   }
 
-  /** Bytes of the event that are no UTF-8 were repaired. */
+  /** Bytes of the event that are no UTF-8, or halves of surrogate pairs, were repaired. */
   get isRepaired(): boolean {
     return this.#repaired !== null;
   }
 
-  /** The length of the event, repaired. */
+  /** The length of the event, repaired: bytes that are no UTF-8 may have made it longer. */
   get sizeBytes(): number {
     return this.#length;
   }
@@ -56,10 +60,28 @@ export class MemberScanner {
     return this.#repaired?.has(member) === true;
   }
 
+  /** Writes the escape of U+FFFD over those of halves, which are as long. */
+  #repairHalves(): void {
+    const { halves } = this.#skipper;
+    for (const at of halves) {
+      this.text.write('fffd', at + 1, 'latin1');
+    }
+    let next = 0;
+    this.#repaired = new Set();
+    for (const member of this.members) {
+      while (halves[next]! < member.valueStart) {
+        next++;
+      }
+      if (halves[next]! < member.valueEnd) {
+        this.#repaired.add(member);
+      }
+    }
+  }
+
   /** Reads the text again with its wrong sequences repaired, which are all in strings: it has the same members. */
   #repair(): void {
     const { text, members } = this;
-    const wrong = members.map(({ valueStart, valueEnd }) => !isUtf8(text.subarray(valueStart, valueEnd)));
+    const wrong = members.map((member) => this.wasRepaired(member) || !isUtf8(text.subarray(member.valueStart, member.valueEnd)));
     this.#scan(Buffer.from(text.toString('utf8', 0, this.#length)));
     this.#repaired = new Set(this.members.filter((_, index) => wrong[index]));
   }
@@ -107,9 +129,6 @@ export class MemberScanner {
     const text = this.text.subarray(0, this.#length);
     if (faultAt < 0) {
       return `the event is ${this.#quote(this.openAt, this.#length)}: a JSON object is required`;
-    }
-    if (fault === 'lone surrogate') {
-      return `half a surrogate pair at byte ${faultAt} (${this.#quote(faultAt - 1, faultAt + 5)}): \\ud800 to \\udfff must come in pairs`;
     }
     if (fault === 'nesting') {
       return `the event nests deeper than ${MAX_NESTING} levels`;

@@ -90,11 +90,11 @@ function rejected(reason: string, zoneId: number | null = null): EventVerdict {
  * that comes out is never longer than what was allowed to come in.
  */
 function sizeFault(scanner: MemberScanner, event: WireEvent, derivedLogId: string | null, logBytes: number): string | null {
-  const { sizeBytes } = scanner;
+  const { sizeBytes, sourceBytes } = scanner;
   const log = event.fields.get('log');
   if (log === undefined) {
     const isTooLong = sizeBytes > LARGEST_EVENT_BYTES;
-    return isTooLong ? (scanner.isRepaired ? tooLongRepaired(scanner.sourceBytes, sizeBytes) : tooLong(sizeBytes)) : null;
+    return isTooLong ? (sizeBytes > sourceBytes ? tooLongRepaired(sourceBytes, sizeBytes) : tooLong(sizeBytes)) : null;
   }
   if (logBytes > LARGEST_EVENT_BYTES) {
     return tooLongLog(logBytes);

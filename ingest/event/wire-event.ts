@@ -109,8 +109,8 @@ export class WireEvent {
     if (member === undefined) {
       return null;
     }
-    // Two ids that differ in a wrong byte alone would become one.
-    if (scanner.wasRepaired(member)) {
+    // Two ids that differ in what was repaired alone would become one.
+    if (member.kind === 'string' && scanner.wasRepaired(member)) {
       this.fields.delete('logId');
       return null;
     }

@@ -36,7 +36,7 @@ export class KafkaAppender {
     return this.#builder.byteLength + this.#options.store.pendingBytes();
   }
 
-  /** Events in whose texts bytes that are no UTF-8 became U+FFFD. Those that come again after a failure count again. */
+  /** Events in whose texts something became U+FFFD. Those that come again after a failure count again. */
   get repairedEvents(): number {
     return this.#repairedEvents;
   }

@@ -20,7 +20,7 @@ export interface IntakeReport {
   readonly duplicates: number | null;
   /** Events older than the retention. */
   readonly expired: number;
-  /** Accepted events in whose texts bytes that are no UTF-8 became U+FFFD. */
+  /** Accepted events in whose texts something became U+FFFD. */
   readonly repaired: number;
   /** The first rejected events, and all that are not kept, in order. The others are dead letters. */
   readonly rejected: readonly RejectedEvent[];

@@ -9,7 +9,7 @@ export interface Metrics {
   readonly searchSeconds: Histogram<'output' | 'outcome'>;
   /** Events that arrived over HTTP, by `source` (http, file) and `verdict` (accepted, expired, rejected). */
   readonly receivedEvents: Counter<'source' | 'verdict'>;
-  /** Accepted ones of these in whose texts bytes that are no UTF-8 became U+FFFD. */
+  /** Accepted ones of these in whose texts something became U+FFFD. */
   readonly repairedEvents: Counter<'source'>;
   /** Events that the feed sent. */
   readonly feedEvents: Counter<'format'>;
@@ -40,7 +40,7 @@ const FORMER_NAMES: Readonly<Record<string, string>> = {
   shieldlog_memtable_events: 'shieldlog_hot_events',
 };
 
-const REPAIRED = 'were stored with U+FFFD for bytes that are no UTF-8';
+const REPAIRED = 'were stored with U+FFFD for bytes that are no UTF-8 or halves of surrogate pairs';
 
 type KafkaCounters = ReturnType<KafkaSource['counters']>;
 

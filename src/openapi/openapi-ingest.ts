@@ -64,7 +64,10 @@ const INGEST_SCHEMAS = {
         'How many of the accepted were stored already, by an earlier request or earlier in this one; null where that is found out later',
     },
     expired: { ...int64, description: 'Older than the retention' },
-    repaired: { ...int64, description: 'How many of the accepted had bytes in their texts that are no UTF-8 and became U+FFFD' },
+    repaired: {
+      ...int64,
+      description: 'How many of the accepted had bytes in their texts that are no UTF-8, or halves of surrogate pairs, which became U+FFFD',
+    },
     rejected: {
       ...list(
         exactly(

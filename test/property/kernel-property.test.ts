@@ -74,11 +74,11 @@ function decoded(latin1: string): string {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(latin1, 'latin1'));
 }
 
-/** Throws where the text is no JSON, or has half of a surrogate pair in a value. */
+/** Throws where the text is no JSON, or has half of a surrogate pair in a name or a value. */
 function strictlyParsed(text: string): Record<string, unknown> {
-  return JSON.parse(text, (_name, value: unknown) => {
-    if (typeof value === 'string' && !value.isWellFormed()) {
-      throw new Error(`half a surrogate pair in ${JSON.stringify(value)}`);
+  return JSON.parse(text, (name, value: unknown) => {
+    if (!name.isWellFormed() || (typeof value === 'string' && !value.isWellFormed())) {
+      throw new Error(`half a surrogate pair in ${JSON.stringify({ [name]: value })}`);
     }
     return value;
   }) as Record<string, unknown>;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -36,6 +37,27 @@ describe('an event is stored with U+FFFD for each sequence that is no UTF-8:', (
   });
 });
 
+describe('an event is stored with U+FFFD for each half of a surrogate pair in an escape:', () => {
+  test.each<[what: string, written: string, text: string]>([
+    ['a text that was cut in a letter', 'Mozilla \\ud83d', 'Mozilla \ufffd'],
+    ['a byte that Python could not decode', '\\udcff!', '\ufffd!'],
+    ['two first halves', '\\uD83D\\ud83d', '\ufffd\ufffd'],
+    ['a half before a pair', '\\ud83d\\ud83d\\ude00', '\ufffd\u{1f600}'],
+    ['a pair the other way round', '\\ude00\\ud83d', '\ufffd\ufffd'],
+    ['a half before another escape', '\\ud83d\\n', '\ufffd\n'],
+    ['a half beside a byte that is no UTF-8', '\xff\\ud83d\xff\\ude00', '\ufffd'.repeat(4)],
+  ])('%s', (_what, written, text) => {
+    const { verdict, event } = taken(latin1(rawEventWith(`"url":"${written}","more":"${written}"`)));
+    expect(verdict).toEqual(REPAIRED);
+    expect(event).toEqual({ logId: 'a', shieldZoneId: 7, timestamp: BigInt(NOW), url: text, log: { more: text } });
+  });
+});
+
+test('a backslash before letters that look like half a pair is no repair', () => {
+  const { verdict, event } = taken(latin1(rawEventWith('"url":"\\\\ud83d"')));
+  expect([verdict, event?.['url']]).toEqual([ACCEPTED, '\\ud83d']);
+});
+
 test.each<[where: string, event: string, members: object]>([
   ['a name', rawEventWith('"\xff":1'), { log: { '\ufffd': 1 } }],
   ['the log', rawEvent().replace('{}', '{"a":["\xff"]}'), { log: { a: ['\ufffd'] } }],
@@ -43,6 +65,10 @@ test.each<[where: string, event: string, members: object]>([
   ['an event after a byte order mark', `\xef\xbb\xbf${rawEventWith('"ua":"\xff"')}`, { ua: '\ufffd' }],
   ['an event with newlines', rawEventWith('"ua":"\xff",\n"url":\r\n"/"'), { ua: '\ufffd', url: '/' }],
   ['the last of two values', rawEventWith('"ua":"a","ua":"\xff"'), { ua: '\ufffd' }],
+  ['a name, of half a pair', rawEventWith('"\\udcff":1'), { log: { '\ufffd': 1 } }],
+  ['a log in a log, of half a pair', rawEvent().replace('{}', '{"a":[{"b\\ud83d":"\\ud83d"}]}'), { log: { a: [{ 'b\ufffd': '\ufffd' }] } }],
+  ['an ip, of half a pair', rawEventWith('"ip":"1.2.3.4\\ud800"'), { ip: '1.2.3.4\ufffd' }],
+  ['an event with newlines and half a pair', rawEventWith('"ua":"\\udfff",\n"url":\r\n"/"'), { ua: '\ufffd', url: '/' }],
 ])('an event is repaired in %s', (_where, bytes, members) => {
   const { verdict, event } = taken(latin1(bytes));
   expect(verdict).toEqual(REPAIRED);
@@ -51,6 +77,10 @@ test.each<[where: string, event: string, members: object]>([
 
 test('U+FFFD that was sent is no repair', () => {
   expect(taken(Buffer.from(rawEvent({ url: '\ufffd' }))).verdict).toEqual(ACCEPTED);
+});
+
+test('a logId that is no text is wrong, whatever was repaired in it', () => {
+  expect(taken(latin1(rawEventWith('"logId":["\\ud83d"]'))).verdict).toMatchObject({ kind: 'rejected', zoneId: 7 });
 });
 
 test('a field that is wrong by itself is named as before, and the dead letter keeps the bytes and the zone', () => {
@@ -64,8 +94,11 @@ test('a field that is wrong by itself is named as before, and the dead letter ke
   expect(builder.take().deadLetters).toMatchObject([{ bytes: Uint8Array.from(bytes), zoneId: 7 }]);
 });
 
-describe('a logId with a byte that is no UTF-8 counts as absent, so that two do not become one:', () => {
-  const [one, other] = [latin1(rawEvent({ logId: 'x\xff' })), latin1(rawEvent({ logId: 'x\xfe' }))];
+describe.each([
+  ['a byte that is no UTF-8', '\xff', '\xfe'],
+  ['half a surrogate pair', '\\ud83d', '\\ude00'],
+])('a logId with %s counts as absent, so that two do not become one:', (_what, wrong, alsoWrong) => {
+  const [one, other] = [wrong, alsoWrong].map((written) => latin1(rawEvent().replace('"a"', `"x${written}"`))) as [Buffer, Buffer];
   const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex').slice(0, 32);
 
   test('over HTTP it is derived of the bytes that came, without the blanks around them', () => {
@@ -83,27 +116,45 @@ describe('a logId with a byte that is no UTF-8 counts as absent, so that two do 
   });
 
   test('also where another one came before it in the event', () => {
-    expect(taken(latin1(rawEventWith('"logId":"\xff"'))).event?.['logId']).toMatch(/^[0-9a-f]{32}$/);
+    expect(taken(latin1(rawEventWith(`"logId":"${wrong}"`))).event?.['logId']).toMatch(/^[0-9a-f]{32}$/);
   });
 
   test('a derived id is of the bytes, too, where another text is repaired', () => {
-    const bytes = latin1(rawEvent({ logId: undefined, url: '\xff' }));
+    const bytes = latin1(rawEventWith(`"logId":null,"url":"${wrong}"`));
     expect(taken(bytes).event?.['logId']).toBe(digestOf(bytes));
   });
 });
 
-test('whatever bytes stand in a text, the event is the one that TextDecoder makes of them', () => {
+test('whatever bytes and halves of pairs stand in a text, the event is the one that TextDecoder and toWellFormed make of them', () => {
   const byte = fc.oneof(fc.integer({ min: 0x80, max: 0xff }), fc.constantFrom(0xc3, 0xe2, 0xed, 0xf0, 0xf4, 0x61));
-  const text = fc.array(byte, { minLength: 1, maxLength: 12 }).map((bytes) => Buffer.from(bytes).toString('latin1'));
+  const escaped = fc.constantFrom('\\ud83d', '\\ude00', '\\uD800', '\\uDFFF', '\\ufffd', '\\\\', '\\n', '\\u0061');
+  const piece = fc.oneof(
+    byte.map((value) => String.fromCharCode(value)),
+    escaped,
+  );
+  const text = fc.array(piece, { minLength: 1, maxLength: 12 }).map((pieces) => pieces.join(''));
+  const wellFormed = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value), (_name, part: unknown) => {
+      if (typeof part === 'string') return part.toWellFormed();
+      const isObject = typeof part === 'object' && part !== null && !Array.isArray(part);
+      return isObject ? Object.fromEntries(Object.entries(part).map(([name, inner]) => [name.toWellFormed(), inner])) : part;
+    });
   assertProperty(
-    fc.property(text, text, fc.boolean(), (url, inLog, hasLog) => {
-      const log = hasLog ? `,"log":{"a":"${inLog}"}` : '';
-      const bytes = latin1(`{"logId":"a","shieldZoneId":7,"timestamp":${NOW},"url":"${url}","x":"${inLog}"${log}}`);
+    fc.property(text, text, text, fc.boolean(), (url, inLog, logId, hasLog) => {
+      const log = hasLog ? `,"log":{"a":{"b${inLog}":["${url}"]}}` : '';
+      const bytes = latin1(`{"logId":"${logId}","shieldZoneId":7,"timestamp":${NOW},"url":"${url}","x${inLog}":"${inLog}"${log}}`);
       const decoded = new TextDecoder().decode(bytes);
-      const { event } = taken(bytes);
-      expect(event).toEqual(taken(Buffer.from(decoded)).event);
-      expect(event?.['url']).toBe(JSON.parse(decoded).url);
+      const sent = JSON.parse(decoded) as Record<string, unknown>;
+      const isWhole = isUtf8(bytes) && JSON.stringify(sent) === JSON.stringify(wellFormed(sent));
+      const isWholeId = isUtf8(latin1(logId)) && String(sent['logId']).isWellFormed();
+      const { verdict, event } = taken(bytes);
+      const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+      expect(event).toEqual({
+        ...taken(Buffer.from(JSON.stringify(wellFormed(sent)))).event,
+        logId: isWholeId ? sent['logId'] : digest,
+      });
+      expect(verdict).toEqual(isWhole ? ACCEPTED : REPAIRED);
     }),
-    { numRuns: 1000 },
+    { numRuns: 2000 },
   );
 });

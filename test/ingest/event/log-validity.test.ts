@@ -68,12 +68,6 @@ describe.each(EVENTS)('an event is refused that has %s', (_where, event) => {
     ['an escape with a sign', withText('\\u+041')],
     ['an escape in braces', withText('\\u{41}')],
     ['an escape with a large letter', withText('\\U0041')],
-    ['half a surrogate pair in an escape', withText('\\ud800')],
-    ['the other half', withText('\\udc00')],
-    ['half a pair before another escape', withText('\\ud800\\u0041')],
-    ['half a pair before half a pair', withText('\\ud800\\ud800')],
-    ['a pair the other way round', withText('\\udc00\\ud800')],
-    ['half a pair in a name', '{"\\ud800":1}'],
     ['a NUL in a text', withText('\0')],
     ['the mark of a value in a text', withText('\x01')],
     ['the mark of another', withText('a\x04')],
@@ -124,6 +118,25 @@ describe('the kernel leaves to the scanner, which repairs it, an event whose log
     expect(kernelConversion(eventWith(log))).toBeNull();
     const scanned = scannedConversion(eventWith(log));
     expect(Buffer.from(scanned?.log ?? '', 'latin1').toString()).toBe(new TextDecoder().decode(Buffer.from(log, 'latin1')));
+  });
+});
+
+describe.each(EVENTS)('the kernel leaves to the scanner, which repairs it, an event that has %s', (_where, event) => {
+  test.each<[what: string, log: string, repaired: string]>([
+    ['half a surrogate pair in an escape', withText('\\ud800'), withText('\\ufffd')],
+    ['the other half', withText('\\uDC00'), withText('\\ufffd')],
+    ['half a pair before another escape', withText('\\ud800\\u0041'), withText('\\ufffd\\u0041')],
+    ['half a pair before a whole one', withText('\\ud83d\\ud83d\\ude00'), withText('\\ufffd\\ud83d\\ude00')],
+    ['a pair the other way round', withText('\\udc00\\ud800'), withText('\\ufffd\\ufffd')],
+    ['half a pair behind a backslash', withText('\\\\\\udc00\\\\udc00'), withText('\\\\\\ufffd\\\\udc00')],
+    ['half a pair at its end', withText('\\ud83d'), withText('\\ufffd')],
+    ['half a pair in a name', '{"\\ud800":1}', '{"\\ufffd":1}'],
+    ['half a pair beside a byte that is no UTF-8', withText('\xff\\ud800\xe9'), withText('\xef\xbf\xbd\\ufffd\xef\xbf\xbd')],
+  ])('%s', (_what, log, repaired) => {
+    expect(kernelConversion(event(log))).toBeNull();
+    const [scanned, whole] = [scannedConversion(event(log)), scannedConversion(event(repaired))];
+    expect(scanned?.log).toBe(whole?.log);
+    expect(whole).not.toBeNull();
   });
 });
 

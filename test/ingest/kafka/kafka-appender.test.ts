@@ -37,8 +37,9 @@ it('counts the events that were repaired', async () => {
   const { appender } = appenderTo(await storeIn(temporaryFolder()));
   appender.add('t', 0, 0n, message('a'));
   appender.add('t', 0, 1n, Buffer.from(message('caf\xe9').toString(), 'latin1'));
+  appender.add('t', 0, 2n, message('\ud83d'));
   await appender.drain();
-  expect(appender.repairedEvents).toBe(1);
+  expect(appender.repairedEvents).toBe(2);
 });
 
 it('appends by itself, a moment after the first message', async () => {
