@@ -14,22 +14,32 @@ const RESERVED = 0xe0;
 /**
  * Decompresses gzip (RFC 1952) member by member. NULs behind a member are padding. Node's decoder takes the first of them for the end of
  * the input, and drops a whole member where other bytes follow it in the same chunk. Throws `UnreadableInput` with the position of such
- * bytes, and an `Error` in the words of zlib where a member is damaged or cut off.
+ * bytes, or of a member that is damaged or cut off, in the words of zlib.
  */
 export async function* gunzipped(input: ChunkReader): AsyncGenerator<Uint8Array> {
   do {
-    await readHeader(input);
-    let [checksum, length] = [0, 0];
-    for await (const piece of frame(input, createInflateRaw())) {
-      checksum = crc32(piece, checksum);
-      length = (length + piece.length) % 2 ** 32;
-      yield piece;
+    const { position } = input;
+    try {
+      yield* gunzippedMember(input);
+    } catch (error) {
+      if (error instanceof UnreadableInput) throw error;
+      throw damaged('gzip', (error as Error).message, position, `in the member that begins at byte ${position} of the compressed data`);
     }
-    const trailer = await take(input, 8);
-    requireThat(trailer.readUInt32LE(0) === checksum, 'incorrect data check');
-    requireThat(trailer.readUInt32LE(4) === length, 'incorrect length check');
     await input.skipNuls();
   } while (await input.hasMore());
+}
+
+async function* gunzippedMember(input: ChunkReader): AsyncGenerator<Uint8Array> {
+  await readHeader(input);
+  let [checksum, length] = [0, 0];
+  for await (const piece of frame(input, createInflateRaw())) {
+    checksum = crc32(piece, checksum);
+    length = (length + piece.length) % 2 ** 32;
+    yield piece;
+  }
+  const trailer = await take(input, 8);
+  requireThat(trailer.readUInt32LE(0) === checksum, 'incorrect data check');
+  requireThat(trailer.readUInt32LE(4) === length, 'incorrect length check');
 }
 
 async function readHeader(input: ChunkReader): Promise<void> {
@@ -86,6 +96,10 @@ function requireThat(condition: boolean, fault: string): void {
 
 /** The error for bytes where a member or frame should begin; `position` counts the compressed bytes before them. */
 export function wrongStart(encoding: string, fault: string, position: number, allowed: string): UnreadableInput {
-  const where = position === 0 ? '' : ` at byte ${position} of the compressed data, ${allowed}`;
-  return new UnreadableInput('corrupt_input', `the ${encoding} data is damaged or cut off (${fault})${where}`);
+  return damaged(encoding, fault, position, `at byte ${position} of the compressed data, ${allowed}`);
+}
+
+/** Says `where` behind all but the first member or frame. */
+function damaged(encoding: string, fault: string, position: number, where: string): UnreadableInput {
+  return new UnreadableInput('corrupt_input', `the ${encoding} data is damaged or cut off (${fault})${position === 0 ? '' : ` ${where}`}`);
 }

@@ -14,6 +14,10 @@ const [Z_ONE, Z_TWO] = [zstdCompressSync('one'), zstdCompressSync('two')];
 const skippable = (first = 0x50, bytes = 4): Buffer =>
   join(Buffer.from([first, 0x2a, 0x4d, 0x18]), Buffer.from(Uint32Array.of(bytes).buffer), Buffer.alloc(bytes, 0x28));
 
+const behind = ({ length }: Uint8Array): string => ` that begins at byte ${length} of the compressed data`;
+/** A member with a wrong checksum. */
+const damagedEnd = (member: Buffer): Buffer => Buffer.from(member).fill(0, member.length - 8, member.length - 4);
+
 /** A member with all that a header may have. */
 function memberWithHeader(flags: number, fields: Buffer, content: string): Buffer {
   const header = join(Buffer.from([0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3]), fields);
@@ -60,12 +64,33 @@ describe('what cannot be read is named, behind all that came before it:', () => 
       `incorrect header check) at byte ${ONE.length} of the comp`,
     ],
     ['one other byte behind NULs', 'gzip', join(ONE, NULS, Buffer.from('x')), 'one', `header check) at byte ${ONE.length + 700} of`],
-    ['half of a magic', 'gzip', join(ONE, TWO, Buffer.from([0x1f])), 'onetwo', 'unexpected end of file'],
+    ...[[0x1f], [0x1f, 0x8b], [0x1f, 0x8b, 8]].map((tail): [string, Encoding, Buffer, string, string] => [
+      `the first ${tail.length} bytes of a member`,
+      'gzip',
+      join(ONE, NULS, Buffer.from(tail)),
+      'one',
+      `unexpected end of file) in the member that begins at byte ${ONE.length + NULS.length} of the compressed data`,
+    ]),
+    [
+      'other bytes behind a magic',
+      'gzip',
+      join(ONE, Buffer.from('\x1f\x8bjunk text', 'latin1')),
+      'one',
+      `method) in the member${behind(ONE)}`,
+    ],
+    ['a damaged second member', 'gzip', join(ONE, damagedEnd(TWO), ONE), 'onetwo', `incorrect data check) in the member${behind(ONE)}`],
+    ['a damaged body', 'gzip', join(ONE, Buffer.from(TWO).fill(0xff, 10, 14)), 'one', `) in the member${behind(ONE)}`],
     ['no gzip', 'gzip', Buffer.from('x'), '', 'incorrect header check)'],
     ['nothing', 'gzip', Buffer.alloc(0), '', 'unexpected end of file'],
     ['NULs first', 'gzip', join(NULS, ONE), '', 'incorrect header check)'],
     ['a member that is cut in its header', 'gzip', ONE.subarray(0, 9), '', 'unexpected end of file'],
-    ['a member that is cut in its trailer', 'gzip', join(TWO, ONE.subarray(0, -1)), 'twoone', 'unexpected end of file'],
+    [
+      'a member that is cut in its trailer',
+      'gzip',
+      join(TWO, ONE.subarray(0, -1)),
+      'twoone',
+      `unexpected end of file) in the member${behind(TWO)}`,
+    ],
     ['another method', 'gzip', join(ONE, Buffer.from([0x1f, 0x8b, 9, 0, 0, 0, 0, 0, 0, 0])), 'one', 'unknown compression method'],
     ['flags that there are not', 'gzip', join(ONE, Buffer.from([0x1f, 0x8b, 8, 0x80, 0, 0, 0, 0, 0, 0])), 'one', 'unknown header flags'],
     ['a wrong checksum', 'gzip', Buffer.from(ONE).fill(0, ONE.length - 8, ONE.length - 4), 'one', 'incorrect data check'],
