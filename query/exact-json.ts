@@ -184,8 +184,8 @@ class JsonReader {
 
 const NUMBER_PARTS = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
-/** Characters of a number that is read; an int64 has 20. */
-const MAX_SOURCE = 100;
+/** Digits of a number between the zeros around them; an int64 has 19. */
+const MAX_DIGITS = 100;
 
 /** Zeros that an exponent may add, so that `1e999999999` is not computed. */
 const MAX_ZEROS = 40;
@@ -195,20 +195,23 @@ const MAX_ZEROS = 40;
  * has a fraction (`1.5`, `1e-1`) or is far outside 64 bits.
  */
 export function exactInteger(source: string): bigint | null {
-  const parts = source.length > MAX_SOURCE ? null : NUMBER_PARTS.exec(source);
+  const parts = NUMBER_PARTS.exec(source);
   if (parts === null) {
     return null;
   }
   const [, sign, whole = '', fraction = '', exponent = '0'] = parts;
   const digits = `${whole}${fraction}`;
-  const significant = digits.replace(/0+$/, '');
-  if (/^0*$/.test(significant)) {
+  // A pattern for the zeros at the end takes the square of the length.
+  let [start, end] = [0, digits.length];
+  while (start < end && digits[start] === '0') start++;
+  while (start < end && digits[end - 1] === '0') end--;
+  if (start === end) {
     return 0n;
   }
-  const zeros = digits.length - significant.length - fraction.length + Number(exponent);
-  if (zeros < 0 || zeros > MAX_ZEROS) {
+  const zeros = digits.length - end - fraction.length + Number(exponent);
+  if (zeros < 0 || zeros > MAX_ZEROS || end - start > MAX_DIGITS) {
     return null;
   }
-  const magnitude = BigInt(significant) * 10n ** BigInt(zeros);
+  const magnitude = BigInt(digits.slice(start, end)) * 10n ** BigInt(zeros);
   return sign === '-' ? -magnitude : magnitude;
 }

@@ -19,7 +19,7 @@ import {
 /** Deeper events are refused: readers of the stored log may be recursive. */
 export const MAX_NESTING = 1000;
 
-export type JsonFault = 'syntax' | 'nesting';
+export type JsonFault = 'syntax' | 'escape' | 'nesting';
 
 /** The kind of a value. */
 export type JsonKind = 'string' | 'integer' | 'number' | 'object' | 'array' | 'true' | 'false' | 'null';
@@ -44,7 +44,8 @@ const ENDS_ASCII_RUN = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 const ENDS_RUN = Uint8Array.from({ length: 256 }, (_, byte) => (byte < SPACE || byte === QUOTE || byte === BACKSLASH ? 1 : 0));
 
-const UNICODE_ESCAPE = 0x75;
+/** The letter that begins the escape of a code unit. */
+export const UNICODE_ESCAPE = 0x75;
 const IS_SHORT_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) => ('"\\/bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0));
 
 /**
@@ -213,11 +214,11 @@ export class JsonSkipper {
     this.#escapes++;
     const byte = bytes[at]!;
     if (byte !== UNICODE_ESCAPE) {
-      return IS_SHORT_ESCAPE[byte] === 1 ? at + 1 : this.fail(at, 'syntax');
+      return IS_SHORT_ESCAPE[byte] === 1 ? at + 1 : this.fail(at, 'escape');
     }
     const unit = codeUnit(bytes, at + 1);
     if (unit < 0) {
-      return this.fail(at, 'syntax');
+      return this.fail(at, 'escape');
     }
     if (unit < 0xd800 || unit > 0xdfff) {
       return at + 5;

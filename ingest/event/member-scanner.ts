@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { CARRIAGE_RETURN, NEWLINE, OPEN_BRACE, QUOTE, SPACE } from '../../query/json-bytes.ts';
-import { type JsonMember, JsonSkipper, MAX_NESTING } from './json-skipper.ts';
+import { type JsonMember, JsonSkipper, MAX_NESTING, UNICODE_ESCAPE } from './json-skipper.ts';
 
 const LONGEST_QUOTED_BYTES = 80;
+const LONGEST_CHARACTER_BYTES = 4;
 
 /**
  * Reads one event's bytes in one pass: checks that they are one JSON object, and finds its members. Nothing is parsed into values. The text
@@ -136,9 +137,11 @@ export class MemberScanner {
     if (faultAt >= this.#length) {
       return `the event is not JSON: it ends in the middle, after ${this.#length} bytes`;
     }
+    const isEscape = fault === 'escape';
+    const wrongAt = isEscape && text[faultAt] === UNICODE_ESCAPE ? indexBehindHex(text, faultAt + 1) : faultAt;
     // The replacement that is read for a wrong sequence may also stand in the text itself.
-    if (text.toString('utf8', faultAt).startsWith('\ufffd') && !startsWithReplacement(text, faultAt)) {
-      return `the event is not UTF-8 at byte ${faultAt}: outside of a string nothing is repaired`;
+    if (text.toString('utf8', wrongAt, wrongAt + LONGEST_CHARACTER_BYTES).startsWith('\ufffd') && !startsWithReplacement(text, wrongAt)) {
+      return `the event is not UTF-8 at byte ${wrongAt}: ${isEscape ? 'in an escape' : 'outside of a string'} nothing is repaired`;
     }
     // A JSON text shows control characters and escapes the event's own quotes.
     const unexpected = withoutCutCharacter(text.toString('utf8', faultAt, faultAt + 20));
@@ -203,6 +206,13 @@ export class MemberScanner {
 /** Removes the U+FFFD that a character reads as which was cut in its middle. */
 function withoutCutCharacter(text: string): string {
   return text.replace(/\uFFFD+$/, '');
+}
+
+/** The index of the first byte from `from` on that is no hexadecimal digit. */
+function indexBehindHex(bytes: Buffer, from: number): number {
+  let at = from;
+  while (/^[0-9a-fA-F]$/.test(bytes.toString('latin1', at, at + 1))) at++;
+  return at;
 }
 
 function startsWithReplacement(text: Buffer, at: number): boolean {

@@ -61,7 +61,8 @@ export class ScannedEvents {
       return rejected(wrong, event.zoneId);
     }
     if (event.timestampMs > times.latestMs) {
-      return rejected(`timestamp is ${event.timestampMs}: at most 10 minutes after now, which is ${now}, is allowed`, event.zoneId);
+      const written = scanner.quoteValue(event.fields.get('timestamp')!);
+      return rejected(`timestamp is ${written}: at most 10 minutes after now, which is ${now}, is allowed`, event.zoneId);
     }
     if (event.timestampMs < times.earliestMs) {
       return EXPIRED;

@@ -145,6 +145,11 @@ describe('exact integers', () => {
     expect(exactInteger(source)).toBe(integer);
   });
 
+  it('has any number of zeros around its digits', () => {
+    expect(exactInteger(`12.${'0'.repeat(1_000_000)}`)).toBe(12n);
+    expect(exactInteger(`0.${'0'.repeat(5000)}12e5002`)).toBe(12n);
+  });
+
   it.each(['1.5', '1e-1', '0.1', '9007199254740993.1', '15e-2', '1e-99999999999999999999'])('%s is no integer', (source) => {
     expect(exactInteger(source)).toBeNull();
   });

@@ -21,6 +21,8 @@ const withLogOf = (logBytes: number, restBytes: number, more: object = {}) => {
 };
 const REST = MIB + 1024;
 const notUtf8 = (inside: string) => Buffer.from(rawEvent({ log: { a: '@' } }).replace('@', inside), 'latin1');
+const wrongEscape = (before: string) =>
+  new RegExp(`^the event is not UTF-8 at byte ${notUtf8('').lastIndexOf('"') + before.length}: in an escape nothing is repaired$`);
 const largerWhenRepaired = Buffer.from(rawEvent({ ua: '', log: undefined }).replace('""', `"${'\xff'.repeat(400_000)}"`), 'latin1');
 const nested = (levels: number) => rawEventWith(`"log":{"a":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}`);
 
@@ -46,6 +48,10 @@ describe('an event is rejected, naming the field, its value and what is allowed:
     ['longer than any line', Buffer.alloc(2 * MIB + 1025, 'x'), /^the event has 2098177 bytes: at most 1048576 are/],
     ['nothing', '', /not JSON: it ends in the middle, after 0 bytes/],
     ['not UTF-8 outside of a string', Buffer.from('{\xff}', 'latin1'), /^the event is not UTF-8 at byte 1: outside of a string nothing/],
+    ['not UTF-8 behind a backslash', notUtf8('/a\\\xff'), wrongEscape('/a\\')],
+    ['not UTF-8 among the digits of an escape', notUtf8('\\u00\xff1'), wrongEscape('\\u00')],
+    ['a letter behind a backslash', notUtf8('\\\xc3\xa9'), /^the event is not JSON: unexpected "é/],
+    ['an escape that is cut off before what is not UTF-8', notUtf8('\\u0","x":"\xff'), /^the event is not JSON: unexpected "u0\\"/],
     ['U+FFFD outside of a string', '{\ufffd}', /not JSON: unexpected "\ufffd}" at byte 1$/],
     ['no UTF-8 in a text, and cut off', notUtf8('\xff').subarray(0, -1), /not JSON: it ends in the middle/],
     [
@@ -121,7 +127,9 @@ describe('an event is rejected, naming the field, its value and what is allowed:
       rawEvent({ timestamp: NOW + 600_001 }),
       /^timestamp is 1778600400001: at most 10 minutes after now, .* allowed$/,
     ],
-    ['far ahead', rawEventWith('"timestamp":9223372036854775807'), /at most 10 minutes after now/],
+    ['far ahead', rawEventWith('"timestamp":9223372036854775807'), /^timestamp is 9223372036854775807: at most 10 minutes after now/],
+    ['ahead with an exponent', rawEventWith('"timestamp":1.8e12'), /^timestamp is 1\.8e12: at most 10 minutes after now/],
+    ['ahead as a text', rawEvent({ timestamp: '2099-01-01T00:00:00Z' }), /^timestamp is "2099-01-01T00:00:00Z": at most 10 minutes after/],
     ['an empty logId', rawEvent({ logId: '' }), /^logId is "": a text of 1 to 512 bytes is required$/],
     ['a logId that is a number', rawEvent({ logId: 5 }), /^logId is 5:/],
     [
@@ -171,6 +179,8 @@ describe('an event is accepted at the very edge of a rule:', () => {
     ['the largest zone', rawEvent({ shieldZoneId: 2 ** 31 - 1 })],
     ['the smallest zone', rawEvent({ shieldZoneId: -(2 ** 31) })],
     ['a whole number with a point', rawEventWith(`"timestamp":${NOW}.0`)],
+    ['a whole number with thousands of zeros', rawEventWith(`"timestamp":${NOW}.${'0'.repeat(5000)}`)],
+    ['the same with an exponent', rawEventWith(`"timestamp":0.${'0'.repeat(5000)}${NOW}E+5013`)],
     ['a whole number with an exponent', rawEventWith('"timestamp":1.7785998e12')],
     ['a whole number with an exponent below zero', rawEventWith(`"timestamp":${NOW}000E-3`)],
     ['10 minutes ahead', rawEvent({ timestamp: NOW + 600_000 })],
