@@ -7,9 +7,9 @@ export interface EventRules {
 
 /**
  * The outcome of one event. An accepted one is `isRepaired` where its texts had bytes that are no UTF-8, or halves of surrogate pairs. An
- * expired one is only counted: it is neither stored nor kept as a dead letter. A rejected one becomes a dead letter: `reason` names the member, its value and what is allowed.
- * `isJson` is false where it is no JSON object. `zoneId` is the zone that the event would have; it is null if none could be read, and then
- * no zone can ever get the event.
+ * expired one is only counted: it is neither stored nor kept as a dead letter. A rejected one becomes a dead letter: `reason` names the
+ * member, its value and what is allowed. `isJson` is false where it is no JSON object. `zoneId` is the zone that the event would have; it
+ * is null if none could be read, and then no zone can ever get the event.
  */
 export type EventVerdict =
   | { readonly kind: 'accepted'; readonly isRepaired?: true }

@@ -207,8 +207,8 @@ export class JsonSkipper {
   }
 
   /**
-   * `at` is after the backslash; a surrogate pair is one escape. Half of a pair is noted: JSON's grammar lets it pass, but no UTF-8 text can
-   * hold it, and the columns are UTF-8.
+   * `at` is after the backslash; a surrogate pair is one escape. Half of a pair is noted: JSON's grammar lets it pass, but no UTF-8 text
+   * can hold it, and the columns are UTF-8.
    */
   #skipEscape(bytes: Uint8Array, at: number): number {
     this.#escapes++;
