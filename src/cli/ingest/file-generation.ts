@@ -20,6 +20,8 @@ export interface GenerationState {
 
 const HEAD_BYTES = 256;
 const SCAN_BYTES = 1024 * 1024;
+/** So much of a hole, or of a line that does not end, is looked through at a time: other files and a stop wait meanwhile. */
+const SCAN_AT_ONCE_BYTES = 256 * 1024 * 1024;
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const NO_HEAD = { headBytes: 0, headHash: hashOf(new Uint8Array()) };
@@ -56,6 +58,8 @@ export class FileGeneration {
   #drained: string | null = null;
   /** Where the search for the end of a very long line goes on. */
   #scanned = 0;
+  /** Where the search for the end of a hole goes on. */
+  #passed = 0;
   /** When another file took the name, in Unix ms; null while this one has it. */
   replacedAtMs: number | null = null;
 
@@ -114,26 +118,34 @@ export class FileGeneration {
     const { size, mtimeNs } = await this.#handle.stat({ bigint: true });
     const seen = `${mtimeNs} ${size}`;
     if (seen === this.#seen) return false;
+    // A file that was made long before it is written may have got lines where NULs were.
+    if (this.#size === Number(size)) this.#passed = 0;
     [this.#seen, this.#size] = [seen, Number(size)];
     if (size >= this.#offset && (await this.#hasSameHead())) return false;
-    [this.#offset, this.#lines, this.#scanned] = [0, 0, 0];
+    [this.#offset, this.#lines, this.#scanned, this.#passed] = [0, 0, 0, 0];
     await this.#lookAtHead();
     return true;
   }
 
+  /** Whether a part of what was seen is not looked through yet, so that the next lines may be behind it. */
+  get isLooking(): boolean {
+    return this.#drained !== this.#seen && this.#size > this.#offset;
+  }
+
   /**
-   * The next whole lines of what was seen at the last look; null where there are none yet. With `isLast` what stands behind the last line
-   * end is a line, too.
+   * The next whole lines of what was seen at the last look; null where there are none yet, or none was found in some hundred megabytes.
+   * With `isLast` what stands behind the last line end is a line, too.
    */
   async nextBatch(isLast = false): Promise<LineBatch | null> {
     if (this.#drained === this.#seen && !isLast) return null;
-    await this.#passNuls();
+    if (!(await this.#passNuls())) return null;
     const [offset, linesBefore] = [this.#offset, this.#lines];
     const bytes = await this.#read(offset, Math.min(MAX_BATCH_BYTES, Math.max(0, this.#size - offset)));
     const found = wholeLines(bytes);
     if (found.length > 0) return this.#batch(found, offset + found.length, newlinesIn(found));
     if (bytes.length === MAX_BATCH_BYTES) {
       const end = await this.#endOfLongLine();
+      if (end === 'not found yet') return null;
       if (end !== null) return { bytes: this.#range(offset, end), linesBefore, end, lines: 1 };
     } else if (isLast && bytes.length > 0) {
       return this.#batch(bytes, offset + bytes.length, 1);
@@ -176,16 +188,23 @@ export class FileGeneration {
 
   /**
    * Passes NULs behind the offset, if anything comes after them: a hole, and no file that was made so long before it is written. They may
-   * be far more than a batch.
+   * be far more than a batch. Resolves with false where more of them have to be looked at.
    */
-  async #passNuls(): Promise<void> {
-    for (let at = this.#offset; ; ) {
+  async #passNuls(): Promise<boolean> {
+    const from = Math.max(this.#passed, this.#offset);
+    let at = from;
+    while (at - from < SCAN_AT_ONCE_BYTES) {
       const bytes = await this.#read(at, at === this.#offset ? 1 : SCAN_BYTES);
       const nuls = behindNuls(bytes);
       at += nuls;
       if (nuls < bytes.length) this.#offset = at;
-      if (nuls < bytes.length || nuls === 0) return;
+      if (nuls < bytes.length || nuls === 0) {
+        this.#passed = 0;
+        return true;
+      }
     }
+    this.#passed = at;
+    return false;
   }
 
   async #lookAtHead(): Promise<void> {
@@ -199,8 +218,9 @@ export class FileGeneration {
   }
 
   /** The offset behind a line that is longer than a batch; null while it has no end. What was searched before is not searched again. */
-  async #endOfLongLine(): Promise<number | null> {
-    for (let at = Math.max(this.#scanned, this.#offset); ; ) {
+  async #endOfLongLine(): Promise<number | 'not found yet' | null> {
+    const from = Math.max(this.#scanned, this.#offset);
+    for (let at = from; at - from < SCAN_AT_ONCE_BYTES; ) {
       const bytes = await this.#read(at, SCAN_BYTES);
       const newline = bytes.indexOf(NEWLINE);
       if (newline >= 0) return at + newline + 1;
@@ -208,6 +228,7 @@ export class FileGeneration {
       this.#scanned = at;
       if (bytes.length < SCAN_BYTES) return null;
     }
+    return 'not found yet';
   }
 
   /** A part of the file, which is never held as a whole. */

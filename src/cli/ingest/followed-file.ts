@@ -103,8 +103,8 @@ export class FollowedFile implements LineSource {
     await newest.wasWrittenAnew();
     const { offset, lines } = newest.state;
     const rest = await newest.unsentBytes();
-    const hasWholeLine = (await newest.nextBatch()) !== null;
-    const waits = rest === 0 ? '' : `; the ${rest} bytes behind it are ${hasWholeLine ? 'not sent' : 'no whole line yet'}`;
+    const maySend = (await newest.nextBatch()) !== null || newest.isLooking;
+    const waits = rest === 0 ? '' : `; the ${rest} bytes behind it are ${maySend ? 'not sent' : 'no whole line yet'}`;
     return `${this.name} was sent up to byte ${offset} (line ${lines})${waits}`;
   }
 
