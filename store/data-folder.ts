@@ -156,6 +156,8 @@ function makeFolder(path: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' && statSync(path).isDirectory()) {
+      // An earlier process may have ended before it had synced the name.
+      syncFolderNow(dirname(path));
       return;
     }
     if (code !== 'ENOENT' || dirname(path) === path) {

@@ -25,6 +25,8 @@ export class KafkaAppender {
   /** The number of discards. A failed append of an earlier generation is reported already. */
   #generation = 0;
   #repairedEvents = 0;
+  /** Settled when no offset is being moved back. Never rejects. */
+  #movingBack: Promise<unknown> = Promise.resolve();
 
   constructor(options: KafkaAppenderOptions) {
     this.#options = options;
@@ -60,12 +62,16 @@ export class KafkaAppender {
 
   /** Stores offsets that are lower than the stored ones, once everything that is collected is stored. Rejects where the store fails. */
   async moveBack(topic: string, offsets: ReadonlyMap<number, bigint>): Promise<void> {
-    await this.drain();
     const builder = new BatchBuilder(this.#options);
     for (const [partition, offset] of offsets) {
       builder.moveTo(topic, partition, offset);
     }
-    await this.#options.store.append(builder.take());
+    const moved = this.#movingBack.then(async () => {
+      await this.#drainAppends();
+      await this.#options.store.append(builder.take());
+    });
+    this.#movingBack = moved.catch(() => undefined);
+    await moved;
   }
 
   /** To be called after a run of `add`: appends a batch that is full or has waited long enough, or starts its timer. */
@@ -86,6 +92,12 @@ export class KafkaAppender {
 
   /** Appends everything collected so far, and resolves when all appends have succeeded or failed. Never rejects. */
   async drain(): Promise<void> {
+    // A partition that starts now is to start at the offset that it is moved back to.
+    await this.#movingBack;
+    await this.#drainAppends();
+  }
+
+  async #drainAppends(): Promise<void> {
     if (!this.#builder.isEmpty) {
       this.#append();
     }

@@ -156,6 +156,7 @@ export class KafkaSession {
     const read = () => [...this.#cursors.values()].filter((cursor) => cursor.topic === topic);
     if (read().length === 0) throw new KafkaRewindRefused(`topic ${topic} is not read here; allowed: a topic of KAFKA_TOPICS`);
     const since = await offsetsSince(admin, topic, sinceMs);
+    if (this.#over) throw new KafkaRewindRefused('the brokers are connected to anew; try again');
     const cursors = read();
     const rewound = rewoundPartitions(topic, cursors, since);
     if (rewound.length === 0) return [];
@@ -163,6 +164,8 @@ export class KafkaSession {
     for (const cursor of back) {
       // What is fetched from now on is from behind the new offset.
       cursor.next = undefined;
+      this.#unblock(cursor);
+      cursor.block = null;
       this.#consumer.pause([{ topic, partitions: [cursor.partition] }]);
     }
     try {

@@ -98,6 +98,7 @@ export async function openWritePath(
     merges,
     retention,
     deadLetters,
+    letterHold: holdOf('dead letters', options, tuning),
     now,
     everyMs: backgroundJobsEveryMs,
     logger,
@@ -109,12 +110,17 @@ export async function openWritePath(
   return { pipeline, flusher, backgroundJobs, deadLetters, retentionHold, expiredWatermarks, sourceOffsets, counters };
 }
 
+function holdOf(what: string, { logger = silentLogger }: StoreOptions, { retentionHoldMs: waitMs = HOLD_MS }: StoreTuning): RetentionHold {
+  return new RetentionHold({ what, waitMs, elapsedMs: () => performance.now(), logger });
+}
+
 async function openRetention(
   { durable: { catalog }, engine, versions }: WritePathParts,
-  { retentionMs, logger = silentLogger }: StoreOptions,
-  { retentionHoldMs = HOLD_MS }: StoreTuning,
+  options: StoreOptions,
+  tuning: StoreTuning,
 ): Promise<RetentionOptions> {
-  const hold = new RetentionHold({ waitMs: retentionHoldMs, elapsedMs: () => performance.now(), logger });
+  const { retentionMs, logger = silentLogger } = options;
+  const hold = holdOf('events', options, tuning);
   const reading = { runner: await engine.connect(), aliases: engine.aliases, logger };
   const expiredWatermarks = new ExpiredWatermarks(catalog.expiredWatermarks.list());
   return { catalog, versions, expiredWatermarks, lastSequences: (segments) => lastSequencesIn(segments, reading), retentionMs, hold };

@@ -30,7 +30,8 @@ const SCHEMA = `
 `;
 
 /** What to do where the catalog cannot tell which files hold the events. */
-export const CATALOG_REPAIR = 'no file was changed; put its catalog.sqlite back from a copy, or choose another folder';
+export const CATALOG_REPAIR =
+  'no file was changed; move its catalog.sqlite-wal away and put catalog.sqlite back from a copy, or choose another folder';
 
 /** The version of a new catalog: that of the last migration. */
 const VERSION = MIGRATIONS.at(-1)?.to ?? OLDEST_VERSION;
@@ -48,7 +49,7 @@ export function openCatalogDatabase(file: string, { holdsEvents }: CatalogDataba
   let database: DatabaseSync | undefined;
   try {
     // SQLite would make the file, and write to one without bytes.
-    if (holdsEvents && (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) {
+    if (holdsEvents && !hasCatalog(file)) {
       throw lostCatalog(file);
     }
     database = new DatabaseSync(file);
@@ -64,6 +65,33 @@ export function openCatalogDatabase(file: string, { holdsEvents }: CatalogDataba
     database?.close();
     throw asOpenError(file, error);
   }
+}
+
+/**
+ * Opens the SQLite file of a catalog to look at it. Nothing is changed, also where its write-ahead log holds commits that are not in the
+ * file yet; SQLite may make a `-shm` and an empty `-wal` file beside it, which the caller removes. Returns undefined where the catalog is
+ * new or older: then it has to be made or migrated first. Throws `StoreError`: `folder_in_use`, `folder_unusable`, `corrupt`.
+ */
+export function inspectCatalogDatabase(file: string): DatabaseSync | undefined {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { readOnly: true });
+    refuseDamaged(database, file);
+    if (versionOf(database) < VERSION) {
+      database.close();
+      return undefined;
+    }
+    refuseUnreadable(database, file);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw asOpenError(file, error);
+  }
+}
+
+/** Whether the file of a catalog is there and has any bytes. */
+export function hasCatalog(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 function lostCatalog(file: string): StoreError {

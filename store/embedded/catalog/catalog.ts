@@ -4,7 +4,7 @@ import { EmptyJournalTable } from '../journal/empty-journal-table.ts';
 import { CommitInDoubtError, inTransaction } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
-import { type CatalogDatabaseOptions, openCatalogDatabase } from './catalog-database.ts';
+import { type CatalogDatabaseOptions, inspectCatalogDatabase, openCatalogDatabase } from './catalog-database.ts';
 import { type ExpiredWatermark, ExpiredWatermarkTable } from './expired-watermarks.ts';
 
 /** The changes of one flush, merge or retention run, which are made in one transaction. */
@@ -34,6 +34,8 @@ export interface CatalogProgress extends Readonly<StoreCounters> {
 export interface CatalogOptions extends CatalogDatabaseOptions {
   /** Is called where a commit is in doubt. Every later change throws the same error. */
   readonly onInDoubt: (error: CommitInDoubtError) => void;
+  /** A database that is open already, which the catalog closes. */
+  readonly opened?: DatabaseSync;
 }
 
 /**
@@ -54,9 +56,9 @@ export class Catalog {
   readonly #onInDoubt: CatalogOptions['onInDoubt'];
   #inDoubt: CommitInDoubtError | undefined;
 
-  constructor(file: string, { holdsEvents, onInDoubt }: CatalogOptions = { holdsEvents: false, onInDoubt: () => undefined }) {
-    this.#onInDoubt = onInDoubt;
-    this.#database = openCatalogDatabase(file, { holdsEvents });
+  constructor(file: string, options: CatalogOptions = { holdsEvents: false, onInDoubt: () => undefined }) {
+    this.#onInDoubt = options.onInDoubt;
+    this.#database = options.opened ?? openCatalogDatabase(file, options);
     this.expiredWatermarks = new ExpiredWatermarkTable(this.#database);
     this.emptyJournals = new EmptyJournalTable(this.#database, (work) => this.#change(work));
     this.#insertSegment = this.#database.prepare(
@@ -155,13 +157,34 @@ export class Catalog {
       if (progress !== undefined) {
         this.#record(progress);
       }
+      this.#putProgress.run('published_files', this.#countFiles());
       return added;
     });
+  }
+
+  /**
+   * Whether the list of files has as many as the last change left. It has not where SQLite replayed a write-ahead log over another catalog
+   * than its own: single pages are then of different times.
+   */
+  hasItsFiles(): boolean {
+    const noted = this.#database.prepare("SELECT value FROM progress WHERE name = 'published_files'").get()?.['value'];
+    return noted === undefined || noted === this.#countFiles();
+  }
+
+  #countFiles(): number {
+    const row = this.#database.prepare('SELECT (SELECT count(*) FROM segments) + (SELECT count(*) FROM blob_files) AS files').get();
+    return Number(row?.['files']);
   }
 
   /** The highest id that a segment ever had; 0 before the first. */
   lastSegmentId(): number {
     return Number(this.#database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'segments'").get()?.['seq'] ?? 0);
+  }
+
+  /** Opens a catalog to look at it, as `inspectCatalogDatabase` does. */
+  static inspect(file: string): Catalog | undefined {
+    const opened = inspectCatalogDatabase(file);
+    return opened && new Catalog(file, { holdsEvents: true, onInDoubt: () => undefined, opened });
   }
 
   /**

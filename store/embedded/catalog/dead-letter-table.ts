@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { existsSync, renameSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type DeadLetter, type DeadLetterSelection, type StoredDeadLetter, StoreError } from '../../event-store.ts';
 import { inTransaction } from '../runtime/sqlite-transaction.ts';
@@ -30,6 +32,17 @@ const SCHEMA = `
 export function deadLetterError(file: string, error: unknown): StoreError {
   const what = `DATA_DIR: the dead letters in ${JSON.stringify(file)} cannot be opened: ${(error as Error).message}`;
   return new StoreError('folder_unusable', what, { cause: error });
+}
+
+/** Gives the damaged file of a table and what belongs to it other names, and returns that of the file. */
+export function setFileAside(file: string): string {
+  const setAside = join(dirname(file), `damaged-${Date.now()}-${basename(file)}`);
+  for (const suffix of ['-wal', '-shm', '']) {
+    if (existsSync(`${file}${suffix}`)) {
+      renameSync(`${file}${suffix}`, `${setAside}${suffix}`);
+    }
+  }
+  return setAside;
 }
 
 /** A letter on its way into the table. */
@@ -156,6 +169,11 @@ export class DeadLetterTable {
       .prepare('SELECT id FROM dead_letters WHERE received_at < ? ORDER BY received_at LIMIT ?')
       .all(thanMs, limit);
     return this.#delete(rows.map(({ id }) => Number(id)));
+  }
+
+  /** The number of letters that arrived before a time, Unix milliseconds. */
+  countOlder(thanMs: number): number {
+    return Number(this.#database.prepare('SELECT count(*) AS letters FROM dead_letters WHERE received_at < ?').get(thanMs)?.['letters']);
   }
 
   count(): number {

@@ -1,9 +1,8 @@
-import { existsSync, renameSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { WorkerPool } from '../../../work/worker-pool.ts';
 import type { DeadLetter, DeadLetterSelection, StoredDeadLetter, StoreLogger } from '../../event-store.ts';
 import { isDamage } from '../runtime/sqlite-transaction.ts';
-import { type AddedDeadLetters, DeadLetterTable, deadLetterError, type NewDeadLetter } from './dead-letter-table.ts';
+import { type AddedDeadLetters, DeadLetterTable, deadLetterError, type NewDeadLetter, setFileAside } from './dead-letter-table.ts';
 
 /** Letters and bytes that go to the thread, or come from it, at a time; a single letter may have more bytes. */
 const ORDER_LETTERS = 500;
@@ -21,6 +20,7 @@ export type DeadLetterOrder =
   | { readonly kind: 'add'; readonly letters: readonly NewDeadLetter[] }
   | { readonly kind: 'list'; readonly selection: DeadLetterSelection; readonly maxBytes: number }
   | { readonly kind: 'remove'; readonly selection: DeadLetterSelection }
+  | { readonly kind: 'count-older'; readonly thanMs: number }
   | { readonly kind: 'remove-older'; readonly thanMs: number; readonly limit: number };
 
 /** The members that belong to the kind of the order. */
@@ -29,6 +29,7 @@ export interface DeadLetterAnswer {
   readonly added?: AddedDeadLetters;
   readonly letters?: readonly StoredDeadLetter[];
   readonly removed?: number;
+  readonly older?: number;
   /** Where the damaged file is now, if the order found one and began a new one. */
   readonly setAside?: string;
 }
@@ -110,9 +111,16 @@ export class DeadLetters {
     return this.#removeInParts(selection.limit, (limit) => ({ kind: 'remove', selection: { ...selection, limit } }));
   }
 
-  /** Removes the letters that are older than the retention; stops after a transaction once `close` was called. */
-  async removeExpired(nowMs: number): Promise<void> {
+  /**
+   * Removes the letters that are older than the retention, unless `isHeld` says of their number, and of that of all, that they stay. Stops
+   * after a transaction once `close` was called.
+   */
+  async removeExpired(nowMs: number, isHeld: (expired: number, all: number) => boolean): Promise<void> {
     const thanMs = nowMs - this.#options.retentionMs;
+    const { older = 0 } = this.#isEmpty ? {} : await this.#run({ kind: 'count-older', thanMs });
+    if (isHeld(older, this.#count) || older === 0) {
+      return;
+    }
     await this.#removeInParts(Number.POSITIVE_INFINITY, (limit) => ({ kind: 'remove-older', thanMs, limit }));
   }
 
@@ -176,20 +184,13 @@ export function startWork({ file, quotaBytes }: DeadLetterThreadData): (order: D
       table?.close();
       table = undefined;
       const setAside = setFileAside(file);
-      return { ...run(order), setAside };
+      try {
+        return { ...run(order), setAside };
+      } catch (failure) {
+        throw new Error(`${(failure as Error).message}; the damaged file is ${setAside} now`, { cause: failure });
+      }
     }
   };
-}
-
-/** Gives a SQLite file and what belongs to it other names, and returns that of the file. */
-function setFileAside(file: string): string {
-  const setAside = join(dirname(file), `damaged-${Date.now()}-${basename(file)}`);
-  for (const suffix of ['-wal', '-shm', '']) {
-    if (existsSync(`${file}${suffix}`)) {
-      renameSync(`${file}${suffix}`, `${setAside}${suffix}`);
-    }
-  }
-  return setAside;
 }
 
 function carryOut(order: DeadLetterOrder, table: DeadLetterTable): DeadLetterAnswer {
@@ -202,6 +203,8 @@ function carryOut(order: DeadLetterOrder, table: DeadLetterTable): DeadLetterAns
       return { letters: table.list(order.selection, order.maxBytes) };
     case 'remove':
       return { removed: table.remove(order.selection), count: table.count() };
+    case 'count-older':
+      return { older: table.countOlder(order.thanMs), count: table.count() };
     case 'remove-older':
       return { removed: table.removeOlder(order.thanMs, order.limit), count: table.count() };
   }

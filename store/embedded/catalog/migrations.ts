@@ -2,8 +2,8 @@ import { readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DEAD_LETTER_FILE, JOURNAL_FOLDER } from '../../data-folder.ts';
-import { inTransaction } from '../runtime/sqlite-transaction.ts';
-import { DeadLetterTable, deadLetterError, type NewDeadLetter } from './dead-letter-table.ts';
+import { inTransaction, isDamage } from '../runtime/sqlite-transaction.ts';
+import { DeadLetterTable, deadLetterError, type NewDeadLetter, setFileAside } from './dead-letter-table.ts';
 
 /** A step from one version of the data folder to the next. */
 interface Migration {
@@ -54,7 +54,7 @@ function moveDeadLetters(catalog: DatabaseSync, folder: string): void {
   let table: DeadLetterTable | undefined;
   try {
     for (let letters = firstLetters(catalog); letters.length > 0; letters = firstLetters(catalog)) {
-      table ??= DeadLetterTable.open(file, Number.POSITIVE_INFINITY);
+      table ??= openTable(file);
       table.add(letters);
       const statement = catalog.prepare('DELETE FROM dead_letters WHERE id = ?');
       inTransaction(catalog, () => {
@@ -67,6 +67,19 @@ function moveDeadLetters(catalog: DatabaseSync, folder: string): void {
     throw deadLetterError(file, error);
   } finally {
     table?.close();
+  }
+}
+
+/** A damaged file is set aside, and a new one begun. */
+function openTable(file: string): DeadLetterTable {
+  try {
+    return DeadLetterTable.open(file, Number.POSITIVE_INFINITY);
+  } catch (error) {
+    if (!isDamage(error)) {
+      throw error;
+    }
+    setFileAside(file);
+    return DeadLetterTable.open(file, Number.POSITIVE_INFINITY);
   }
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataFolder } from '../../data-folder.ts';
@@ -5,9 +6,9 @@ import { StoreError, type StoreLogger } from '../../event-store.ts';
 import type { Journal } from '../journal/journal.ts';
 import { JournalFolder } from '../journal/journal-folder.ts';
 import type { Closing } from '../runtime/closing.ts';
-import type { CommitInDoubtError } from '../runtime/sqlite-transaction.ts';
-import { Catalog } from './catalog.ts';
-import { CATALOG_REPAIR } from './catalog-database.ts';
+import { type CommitInDoubtError, isFull } from '../runtime/sqlite-transaction.ts';
+import { Catalog, type CatalogProgress } from './catalog.ts';
+import { CATALOG_REPAIR, hasCatalog } from './catalog-database.ts';
 
 /** The durable state of a store: its catalog, and the journals of the events that the catalog does not have yet. */
 export interface OpenCatalog {
@@ -35,28 +36,79 @@ export async function openCatalog(
 ): Promise<OpenCatalog> {
   const segmentsFolder = await readSegmentsFolder(folder.segments);
   const holdsEvents = segmentsFolder.written.length > 0 || (await readdir(folder.journal)).some((name) => /^\d/.test(name));
+  const inspected = await inspectFolder(folder, segmentsFolder);
   const catalog = new Catalog(folder.catalogFile, { holdsEvents, onInDoubt });
   closing.add('its catalog', () => catalog.close());
+  const { flushed, unflushed, torn, unnamed } = inspected ?? (await checkFolder(folder, catalog, segmentsFolder));
   const journalFolder = new JournalFolder(folder.journal, catalog.emptyJournals);
-
-  const named = await refuseMissingFiles(folder, catalog);
-  const { flushed, unflushed, torn } = await readJournals(journalFolder, catalog.progress().flushedJournal);
-  const unnamed = segmentsFolder.written.filter(({ name }) => !named.has(name));
-  refuseOlderCatalog(folder, catalog, unnamed, unflushed.length);
-
-  catalog.checkpoint();
-  for (const { name } of [...unnamed, ...segmentsFolder.unfinished]) {
-    await rm(join(folder.segments, name));
-  }
+  // A crash may have come before its last sync, and from now on it counts as stored.
+  await journalFolder.sync(unflushed.at(-1));
   await emptyFolders([folder.links, folder.spill]);
-  await journalFolder.removeLeft();
-  await journalFolder.remove(flushed);
+  if (hasRoomFor(catalog, logger)) {
+    for (const { name } of [...unnamed, ...segmentsFolder.unfinished]) {
+      await rm(join(folder.segments, name));
+    }
+    await journalFolder.removeLeft();
+    await journalFolder.remove(flushed);
+  }
   if (torn !== undefined) {
     const files = await journalFolder.setAside(torn, now());
     const message = 'the last journal is not whole, and is set aside: its batch was not acknowledged, or its files were damaged later';
     logger.warn({ journal: torn, folder: folder.journal, files }, message);
   }
   return { catalog, journalFolder, journals: unflushed };
+}
+
+/** What a start has to do in a folder in which everything is as the catalog says. */
+interface CheckedFolder extends FoundJournals {
+  readonly unnamed: readonly WrittenFile[];
+}
+
+/** Checks a folder without changing anything in it; undefined where its catalog is new or older. Throws as `openCatalog` does. */
+async function inspectFolder(folder: DataFolder, segmentsFolder: SegmentsFolder): Promise<CheckedFolder | undefined> {
+  if (!hasCatalog(folder.catalogFile)) {
+    return undefined;
+  }
+  // SQLite makes those that are missing, and does not remove them.
+  const besides = ['-shm', '-wal'].map((suffix) => `${folder.catalogFile}${suffix}`).filter((path) => !existsSync(path));
+  try {
+    const catalog = Catalog.inspect(folder.catalogFile);
+    try {
+      return catalog && (await checkFolder(folder, catalog, segmentsFolder));
+    } finally {
+      catalog?.close();
+    }
+  } finally {
+    for (const path of besides) {
+      await rm(path, { force: true });
+    }
+  }
+}
+
+async function checkFolder(folder: DataFolder, catalog: Catalog, segmentsFolder: SegmentsFolder): Promise<CheckedFolder> {
+  if (!catalog.hasItsFiles()) {
+    const what = `the catalog ${JSON.stringify(folder.catalogFile)} has pages of different times`;
+    throw new StoreError('corrupt', `DATA_DIR: ${what}; ${CATALOG_REPAIR}`);
+  }
+  const named = await refuseMissingFiles(folder, catalog);
+  const journals = await readJournals(new JournalFolder(folder.journal, catalog.emptyJournals), catalog.progress());
+  const unnamed = segmentsFolder.written.filter(({ name }) => !named.has(name));
+  refuseOlderCatalog(folder, catalog, unnamed, journals);
+  return { ...journals, unnamed };
+}
+
+/** Whether the commits are in the catalog's own file now. A full disk keeps them in its write-ahead log; then nothing may be removed. */
+function hasRoomFor(catalog: Catalog, logger: StoreLogger): boolean {
+  try {
+    catalog.checkpoint();
+    return true;
+  } catch (error) {
+    if (!isFull(error)) {
+      throw error;
+    }
+    logger.warn({ err: error }, 'the disk is full: what a crash left is removed at a later start');
+    return false;
+  }
 }
 
 /** A file of the segments folder under a name that the store gives. */
@@ -120,10 +172,18 @@ interface FoundJournals {
   readonly torn: number | undefined;
 }
 
-/** Throws `StoreError` (`corrupt`) where a journal before the last one is missing or torn. */
-async function readJournals(folder: JournalFolder, flushedJournal: number): Promise<FoundJournals> {
+/**
+ * Throws `StoreError` (`corrupt`) where a journal before the last one is missing or torn, or where the catalog does not go on where the
+ * journals do.
+ */
+async function readJournals(
+  folder: JournalFolder,
+  { flushedJournal, nextSequence }: Pick<CatalogProgress, 'flushedJournal' | 'nextSequence'>,
+): Promise<FoundJournals> {
   const numbers = await folder.list();
   const flushed = numbers.filter((number) => number <= flushedJournal);
+  const lastFlushed = flushed.length === 0 ? undefined : await folder.read(flushed.at(-1) ?? 0);
+  refuseGap(folder, lastFlushed, ({ firstSequence, eventCount }) => firstSequence + BigInt(eventCount) <= nextSequence);
   const unflushed: Journal[] = [];
   for (const number of numbers.slice(flushed.length)) {
     const expected = flushedJournal + unflushed.length + 1;
@@ -137,25 +197,45 @@ async function readJournals(folder: JournalFolder, flushedJournal: number): Prom
     } else if (number === numbers.at(-1)) {
       return { flushed, unflushed, torn: number };
     } else {
-      throw new StoreError('corrupt', `${JSON.stringify(folder.path)}: journal ${number} is torn, and later ones are there`);
+      const what = `${JSON.stringify(folder.path)}: journal ${number} is torn, and later ones are there`;
+      throw new StoreError('corrupt', `${what}; no file was changed; put its files back, or choose another folder`);
     }
   }
+  refuseGap(folder, unflushed[0], ({ firstSequence }) => firstSequence === nextSequence);
   return { flushed, unflushed, torn: undefined };
+}
+
+function refuseGap(folder: JournalFolder, journal: Journal | undefined, fits: (journal: Journal) => boolean): void {
+  if (journal !== undefined && !fits(journal)) {
+    const what = `${JSON.stringify(folder.path)}: journal ${journal.number} does not fit to what the catalog says is flushed`;
+    throw new StoreError('corrupt', `${what}; ${CATALOG_REPAIR}`);
+  }
 }
 
 /**
  * Throws `StoreError` (`corrupt`) where a file that the catalog does not name can hold events that nothing else holds: from a flush whose
- * journals are not all there, or from a merge of segments that the catalog never had. The catalog is then older than the file.
+ * journals are not all there, or from a merge of segments that the catalog never had. The catalog is then older than the file, or the last
+ * journal damaged.
  */
-function refuseOlderCatalog(folder: DataFolder, catalog: Catalog, unnamed: readonly WrittenFile[], unflushed: number): void {
-  const lastJournal = catalog.progress().flushedJournal + unflushed;
+function refuseOlderCatalog(
+  folder: DataFolder,
+  catalog: Catalog,
+  unnamed: readonly WrittenFile[],
+  { unflushed, torn }: FoundJournals,
+): void {
+  const lastJournal = catalog.progress().flushedJournal + unflushed.length;
   const lastSegment = catalog.lastSegmentId();
   const newer = unnamed.find(({ from, number }) => number > (from === 'journal' ? lastJournal : lastSegment));
-  if (newer !== undefined) {
-    const file = JSON.stringify(join(folder.segments, newer.name));
-    const what = `${file} was written later than ${JSON.stringify(folder.catalogFile)}, and its events may be nowhere else`;
-    throw new StoreError('corrupt', `DATA_DIR: ${what}; ${CATALOG_REPAIR}`);
+  if (newer === undefined) {
+    return;
   }
+  const file = JSON.stringify(join(folder.segments, newer.name));
+  if (newer.from === 'journal' && newer.number === torn) {
+    const what = `journal ${torn} in ${JSON.stringify(folder.journal)} is not whole, and ${file} may hold its events`;
+    throw new StoreError('corrupt', `DATA_DIR: ${what}; no file was changed; put the journal's files back, or choose another folder`);
+  }
+  const what = `${file} was written later than ${JSON.stringify(folder.catalogFile)}, and its events may be nowhere else`;
+  throw new StoreError('corrupt', `DATA_DIR: ${what}; ${CATALOG_REPAIR}`);
 }
 
 async function emptyFolders(paths: readonly string[]): Promise<void> {

@@ -13,6 +13,7 @@ import { FailedMerges } from './failed-merges.ts';
 import { type MergeWriter, runMerge, type WriteMerge } from './merge.ts';
 import { chooseMerge, type Merge } from './merge-choice.ts';
 import { dropExpiredSegments, type RetentionOptions } from './retention.ts';
+import type { RetentionHold } from './retention-hold.ts';
 
 /** The parts of a store that the jobs work on. */
 export interface BackgroundJobsOptions {
@@ -27,6 +28,7 @@ export interface BackgroundJobsOptions {
   readonly merges: Pick<MergeWriter, 'writeInBackground' | 'writeAtOnce' | 'giveUp'>;
   readonly retention: RetentionOptions;
   readonly deadLetters: Pick<DeadLetters, 'removeExpired'>;
+  readonly letterHold: RetentionHold;
   readonly now: () => number;
   readonly everyMs: number;
   readonly logger: StoreLogger;
@@ -85,7 +87,7 @@ export class BackgroundJobs {
   async dropExpired(): Promise<void> {
     const { deadLetters, journals, retention, now } = this.#options;
     await this.#dropExpiredSegments('caller');
-    await deadLetters.removeExpired(now());
+    await deadLetters.removeExpired(now(), () => false);
     await journals.removeSetAside(now() - retention.retentionMs);
   }
 
@@ -98,12 +100,12 @@ export class BackgroundJobs {
   }
 
   #tick(): void {
-    const { pipeline, loader, merges, deadLetters, footers, journals, retention, now } = this.#options;
+    const { pipeline, loader, merges, deadLetters, letterHold, footers, journals, retention, now } = this.#options;
     const failed = 'failed in the background; it is tried again';
     this.#start('room', `the removal of the files of old journals ${failed}, and at the next start`, () => this.#giveRoomBack());
     this.#start('retention', `the removal of expired segments ${failed}`, () => this.#dropExpiredSegments('clock'));
     this.#start('dead letters', 'expired dead letters could not be removed; that is tried again', () =>
-      this.#afterRetention(() => deadLetters.removeExpired(now())),
+      this.#afterRetention(() => deadLetters.removeExpired(now(), (expired, all) => letterHold.keeps(expired, all))),
     );
     this.#start('damaged journals', `the removal of old damaged journals ${failed}`, () =>
       this.#afterRetention(() => journals.removeSetAside(now() - retention.retentionMs)),

@@ -4,6 +4,8 @@ import type { StoreLogger } from '../../event-store.ts';
 export const HOLD_MS = 3_600_000;
 
 export interface RetentionHoldOptions {
+  /** What is held, such as `events`. */
+  readonly what: string;
   readonly waitMs: number;
   /** Milliseconds of a clock that nobody sets. */
   readonly elapsedMs: () => number;
@@ -30,17 +32,18 @@ export class RetentionHold {
 
   /** Whether `expired` of `all` events have to stay for now. Called by every run that a clock has begun. */
   keeps(expired: number, all: number): boolean {
-    const { waitMs, elapsedMs, logger } = this.#options;
-    if (expired * 2 <= all) {
+    const { what, waitMs, elapsedMs, logger } = this.#options;
+    // New events of senders with the same wrong clock do not end a wait.
+    if (expired === 0 || (this.#sinceMs === undefined && expired * 2 <= all)) {
       this.#sinceMs = undefined;
       this.#reason = undefined;
       return false;
     }
     if (this.#sinceMs === undefined) {
       this.#sinceMs = elapsedMs();
-      const what = `${expired} of ${all} events are past the retention by this machine's clock`;
-      this.#reason = `${what}; they are kept for ${waitMs / 60_000} minutes, in case the clock is wrong`;
-      logger.warn({ expired, events: all, waitMs }, this.#reason);
+      const found = `${expired} of ${all} ${what} are past the retention by this machine's clock`;
+      this.#reason = `${found}; they are kept for ${waitMs / 60_000} minutes, in case the clock is wrong`;
+      logger.warn({ expired, of: all, waitMs }, this.#reason);
     }
     const isOver = elapsedMs() - this.#sinceMs >= waitMs;
     if (isOver) {

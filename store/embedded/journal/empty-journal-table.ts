@@ -29,7 +29,9 @@ export class EmptyJournalTable {
   constructor(database: DatabaseSync, change: CatalogChanges = (work) => inTransaction(database, work)) {
     this.#database = database;
     this.#change = change;
-    database.exec(SCHEMA);
+    if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'empty_journals'").get() === undefined) {
+      database.exec(SCHEMA);
+    }
     const rows = database.prepare('SELECT number FROM empty_journals').all();
     this.#numbers = new Set(rows.map(({ number }) => Number(number)));
   }

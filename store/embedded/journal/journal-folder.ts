@@ -109,6 +109,22 @@ export class JournalFolder {
     await this.#removeFiles([...this.#empty.numbers()]);
   }
 
+  /** Makes a journal durable that an earlier process may have written without a sync. */
+  async sync(journal: Journal | undefined): Promise<void> {
+    if (journal === undefined || !journal.hasFiles) {
+      return;
+    }
+    for (const name of namesOf([journal.number])) {
+      const file = await open(join(this.path, name), 'r');
+      try {
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+    }
+    await syncFolder(this.path);
+  }
+
   /** Gives the files of a torn journal names under which nothing reads them, and returns these. */
   async setAside(number: number, nowMs: number): Promise<string[]> {
     const names = await this.#damaged.setAside(namesOf([number]), nowMs);

@@ -3,6 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 /** SQLite's code for an I/O error; its extended codes have it in their lowest byte. */
 const IO_ERROR = 10;
 
+/** SQLite's code for a full disk. */
+const FULL = 13;
+
 /** SQLite's codes for a damaged file, and for one that is no database. */
 const DAMAGE = [11, 26];
 
@@ -25,8 +28,8 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
     commit(database);
     return result;
   } catch (error) {
-    // SQLite rolls back by itself where the disk is full.
-    if (database.isTransaction) {
+    // SQLite rolls back by itself where the disk is full. After a commit in doubt nothing more is to be done here.
+    if (database.isTransaction && !(error instanceof CommitInDoubtError)) {
       database.exec('ROLLBACK');
     }
     throw error;
@@ -46,6 +49,11 @@ function commit(database: DatabaseSync): void {
 
 function isIoError(error: unknown): boolean {
   return codeOf(error) === IO_ERROR;
+}
+
+/** Whether SQLite found no room on the disk. */
+export function isFull(error: unknown): boolean {
+  return codeOf(error) === FULL;
 }
 
 /** Whether SQLite found its file damaged, or to be no database. */

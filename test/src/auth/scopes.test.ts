@@ -19,6 +19,7 @@ const NEEDED: Readonly<Record<string, readonly Scope[]>> = {
   ingestEvents: ['ingest'],
   replayDeadLetters: ['ingest'],
   discardDeadLetters: ['ingest'],
+  rewindKafkaTopic: ['admin'],
   skipKafkaBatch: ['admin'],
   upsertScriptVariable: ['manage'],
   updateApiGuardianSpec: ['manage'],

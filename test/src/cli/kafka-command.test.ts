@@ -24,7 +24,8 @@ it.each<[readonly string[], string]>([
   [['skip', 't', '0', '1', '--since', '2'], '--since is not allowed with kafka skip'],
   [
     ['rewind', '--topic', 't', '--since', 'yesterday'],
-    '--since "yesterday" is not allowed; allowed: Unix milliseconds, a date (of UTC), or a time with its zone, such as 2026-12-01T18:20:00Z',
+    '--since "yesterday" is not allowed; allowed: Unix milliseconds, a date (of UTC), ' +
+      'or a time with its zone, such as 2026-12-01T18:20:00Z',
   ],
   [['skip', 't', '0'], NEEDS],
   [['skip', 't', '0', '1', '2'], `Unexpected argument '2'; ${NEEDS}`],

@@ -89,7 +89,7 @@ test('letters are removed when their time is over, with the retention and at a s
   expect((await store.listDeadLetters(ALL)).map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['newer']);
   await store.close();
   now = NOW + 11 * DAY + 1;
-  const again = await storeIn(folder, { ...options, backgroundJobsEveryMs: 20 });
+  const again = await storeIn(folder, { ...options, backgroundJobsEveryMs: 20, retentionHoldMs: 0 });
   await expect.poll(async () => (await again.stats()).deadLetters).toBe(0);
 });
 
@@ -98,7 +98,8 @@ test('a trouble of the letters that are removed is logged and keeps no events fr
   let now = NOW;
   const errors: unknown[] = [];
   const logger = { ...silentLogger, error: (...line: unknown[]) => errors.push(line) };
-  const store = await storeIn(folder, { now: () => now, deadLetterRetentionMs: 1_000, backgroundJobsEveryMs: 20, logger });
+  const options = { now: () => now, deadLetterRetentionMs: 1_000, backgroundJobsEveryMs: 20, retentionHoldMs: 0, logger };
+  const store = await storeIn(folder, options);
   await store.append(canonicalBatch([event('a', NOW)], { deadLetters: [uploaded('old')] }));
   const file = new DatabaseSync(join(folder, 'dead-letters.sqlite'));
   file.exec("CREATE TRIGGER trouble BEFORE DELETE ON dead_letters BEGIN SELECT raise(ABORT, 'no more letters go'); END");
@@ -290,4 +291,23 @@ test('many letters that an earlier version kept are all moved, some at a time', 
   const catalog = new DatabaseSync(join(folder, 'catalog.sqlite'), { readOnly: true });
   expect(catalog.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'dead_letters'").get()).toBeUndefined();
   catalog.close();
+});
+
+test('most letters stay for an hour by a clock that nobody sets, as those that came under a clock that was behind', async () => {
+  const folder = temporaryFolder();
+  const behind = await storeIn(folder, { now: () => 1_000 });
+  await behind.append(batchOf(uploaded('under a wrong clock'), uploaded('another one')));
+  await behind.close();
+  const warn = vi.fn();
+  const again = await storeIn(folder, { backgroundJobsEveryMs: 20, logger: { ...silentLogger, warn } });
+  await again.append(batchOf(uploaded('new')));
+  await expect
+    .poll(() => warn.mock.calls.map(([, message]) => message))
+    .toEqual([
+      "2 of 3 dead letters are past the retention by this machine's clock; they are kept for 60 minutes, in case the clock is wrong",
+    ]);
+  expect(await again.listDeadLetters(ALL)).toHaveLength(3);
+  await again.close();
+  const later = await storeIn(folder, { backgroundJobsEveryMs: 20, retentionHoldMs: 0 });
+  await expect.poll(async () => (await later.stats()).deadLetters).toBe(1);
 });

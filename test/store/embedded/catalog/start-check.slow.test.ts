@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test, vi } from 'vitest';
@@ -44,7 +44,10 @@ interface Life {
   readonly full: string;
 }
 
-async function lifeOfFolder(): Promise<Life> {
+/** How the program ended before each copy. After a kill the last commits are in the catalog's write-ahead log. */
+type End = 'stopped' | 'killed';
+
+async function lifeOfFolder(end: End = 'stopped'): Promise<Life> {
   const dataDir = temporaryFolder();
   const after = async (...steps: readonly ('append' | 'flush' | 'merge')[]): Promise<string> => {
     const store = await storeIn(dataDir);
@@ -56,8 +59,9 @@ async function lifeOfFolder(): Promise<Life> {
         await (step === 'flush' ? store.flushNow() : store.compactNow());
       }
     }
+    const killed = copyOf(dataDir);
     await store.close();
-    return copyOf(dataDir);
+    return end === 'killed' ? killed : copyOf(dataDir);
   };
   return {
     flushed: await after('append', 'flush'),
@@ -70,7 +74,10 @@ async function lifeOfFolder(): Promise<Life> {
 }
 
 function takeCatalogOf(dataDir: string, from: string): void {
-  cpSync(join(from, CATALOG), join(dataDir, CATALOG));
+  for (const suffix of ['', '-wal']) {
+    rmSync(join(dataDir, `${CATALOG}${suffix}`), { force: true });
+    if (existsSync(join(from, `${CATALOG}${suffix}`))) cpSync(join(from, `${CATALOG}${suffix}`), join(dataDir, `${CATALOG}${suffix}`));
+  }
 }
 
 interface Refusal {
@@ -87,10 +94,10 @@ function damaged(moment: keyof Life, change: (dataDir: string, life: Life) => vo
   };
 }
 
-const LOST = /^DATA_DIR: ".*" holds events, and its catalog ".*catalog\.sqlite" is missing or has no tables; no file was changed; put its/;
+const LOST = /^DATA_DIR: ".*" holds events, and its catalog ".*catalog\.sqlite" is missing or has no tables; no file was changed; move its/;
 const OLDER =
   /^DATA_DIR: ".*\.parquet" was written later than ".*catalog\.sqlite", and its events may be nowhere else; no file was changed/;
-const DAMAGED = /^DATA_DIR: the catalog ".*catalog\.sqlite" is damaged: .*; no file was changed; put its catalog\.sqlite back from a copy/s;
+const DAMAGED = /^DATA_DIR: the catalog ".*catalog\.sqlite" is damaged: .*; no file was changed; move its catalog\.sqlite-wal away/s;
 
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   'is missing beside segments': { damage: damaged('merged', (dataDir) => rmSync(join(dataDir, CATALOG))), message: LOST },
@@ -104,10 +111,10 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   'has no bytes': { damage: damaged('full', (dataDir) => truncateSync(join(dataDir, CATALOG))), message: LOST },
   'was copied without its write-ahead log': {
     damage: damaged('full', (dataDir) => {
-      rmSync(join(dataDir, CATALOG));
+      rmSync(join(dataDir, `${CATALOG}-wal`), { force: true });
       cpSync(catalogWithoutLog(), join(dataDir, CATALOG));
     }),
-    message: /journal 1 is missing, journal 5 is there; no file was changed; put its catalog\.sqlite back/,
+    message: /journal 1 is missing, journal 5 is there; no file was changed; move its catalog\.sqlite-wal/,
   },
   'has no tables': {
     damage: damaged('full', (dataDir) => {
@@ -122,6 +129,9 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   'has a page that was overwritten': {
     damage: damaged('full', (dataDir) => {
       const path = join(dataDir, CATALOG);
+      // A write-ahead log has a whole page in its place.
+      new DatabaseSync(path).close();
+      rmSync(`${path}-wal`, { force: true });
       writeFileSync(path, readFileSync(path).fill(0xff, 4_096, 8_192));
     }),
     message: DAMAGED,
@@ -153,9 +163,9 @@ let unloggedCatalog: string | undefined;
 const emptyCatalogOf = (): string => emptyCatalog ?? '';
 const catalogWithoutLog = (): string => unloggedCatalog ?? '';
 
-describe('a start is refused, and changes no file, where the catalog', () => {
+describe.each<End>(['stopped', 'killed'])('after the program was %s a start is refused, and changes no file, where the catalog', (end) => {
   test.each(Object.entries(REFUSALS))('%s', async (_, { damage, message }) => {
-    const life = await lifeOfFolder();
+    const life = await lifeOfFolder(end);
     emptyCatalog = temporaryFolder();
     await (await storeIn(emptyCatalog)).close();
     // While a program runs, what it has written is in the write-ahead log.
@@ -252,4 +262,82 @@ describe('a journal that is set aside', () => {
     expect(partsOf(dataDir, 'journal')).toHaveLength(4);
     expect(warn).not.toHaveBeenCalled();
   });
+});
+
+describe('a catalog whose parts are of different times is refused, or loses nothing', () => {
+  test('where it was put back beside a later write-ahead log', async () => {
+    const dataDir = temporaryFolder();
+    const before = await storeIn(dataDir);
+    await before.append(canonicalBatch(ALL.slice(0, 10)));
+    await before.flushNow();
+    await before.close();
+    const older = copyOf(dataDir);
+    const store = await storeIn(dataDir);
+    const killed: string[] = [];
+    for (const from of [10, 20, 30]) {
+      await store.append(canonicalBatch(ALL.slice(from, from + 10)));
+      await store.flushNow();
+      killed.push(copyOf(dataDir));
+      await store.append(canonicalBatch([], { sourceOffsets: [{ topic: 't', partition: 0, nextOffset: BigInt(from) }] }));
+      await store.flushNow();
+      killed.push(copyOf(dataDir));
+    }
+    await store.close();
+    for (const folder of killed) {
+      const stored = (await storedIds(await storeIn(copyOf(folder)))).sort();
+      cpSync(join(older, CATALOG), join(folder, CATALOG));
+      const opened = await storeIn(folder).catch((error: unknown) => error);
+      if (opened instanceof Error) expect(opened).toMatchObject({ code: 'corrupt' });
+      else expect((await storedIds(opened as Awaited<ReturnType<typeof storeIn>>)).sort()).toEqual(stored);
+    }
+  });
+
+  test('where a bit of its write-ahead log is flipped', async () => {
+    const { full } = await lifeOfFolder('killed');
+    const wal = readFileSync(join(full, `${CATALOG}-wal`));
+    const stored = (await storedIds(await storeIn(copyOf(full)))).sort();
+    for (let at = 5; at < wal.length; at += 2_500) {
+      const copy = copyOf(full);
+      const changed = Buffer.from(wal);
+      changed[at] = (changed[at] as number) ^ 4;
+      writeFileSync(join(copy, `${CATALOG}-wal`), changed);
+      const before = contentOf(copy);
+      const opened = await storeIn(copy).catch((error: unknown) => error);
+      if (opened instanceof Error) expect([at, contentOf(copy)]).toEqual([at, before]);
+      else expect([at, (await storedIds(opened as Awaited<ReturnType<typeof storeIn>>)).sort()]).toEqual([at, stored]);
+    }
+  });
+
+  test.each([
+    ['further', 2],
+    ['less far', -1],
+  ])('where it says that journals are flushed %s than they are', async (_, by) => {
+    const { full } = await lifeOfFolder('killed');
+    const database = new DatabaseSync(join(full, CATALOG));
+    database.exec(`UPDATE progress SET value = value + ${by} WHERE name = 'flushed_journal'`);
+    database.close();
+    const before = contentOf(full);
+    await expect(storeIn(full)).rejects.toMatchObject({ code: 'corrupt' });
+    expect(contentOf(full)).toEqual(before);
+  });
+});
+
+test('on a full disk a start goes on, and what a crash left is removed later', async () => {
+  const { appended, flushedAgain } = await lifeOfFolder('killed');
+  const left = partsOf(flushedAgain, 'segments').filter((name) => !partsOf(appended, 'segments').includes(name));
+  for (const name of left) cpSync(join(flushedAgain, 'segments', name), join(appended, 'segments', name));
+  const original = DatabaseSync.prototype.exec;
+  const full = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
+    if (!sql.includes('wal_checkpoint')) return original.call(this, sql);
+    throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
+  });
+  const warn = vi.fn();
+  const store = await storeIn(appended, { logger: { ...silentLogger, warn } });
+  full.mockRestore();
+  expect((await storedIds(store)).sort()).toEqual(ALL_IDS.slice(0, 20));
+  expect(partsOf(appended, 'segments')).toEqual(expect.arrayContaining(left));
+  expect(warn.mock.calls.map(([, message]) => message)).toEqual(['the disk is full: what a crash left is removed at a later start']);
+  await store.close();
+  await storeIn(appended);
+  expect(partsOf(appended, 'segments')).not.toEqual(expect.arrayContaining(left));
 });

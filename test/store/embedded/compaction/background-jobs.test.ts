@@ -44,13 +44,14 @@ async function jobsWith(writeInBackground: WriteMerge, parts: Partial<Pick<Backg
       expiredWatermarks: new ExpiredWatermarks(),
       lastSequences: () => Promise.resolve(new Map([[7, 1n]])),
       retentionMs: RETENTION_MS,
-      hold: new RetentionHold({ waitMs: 0, elapsedMs: () => 0, logger: silentLogger }),
+      hold: new RetentionHold({ what: 'events', waitMs: 0, elapsedMs: () => 0, logger: silentLogger }),
     },
     deadLetters: {
       removeExpired: async () => {
         done.letters += 1;
       },
     },
+    letterHold: new RetentionHold({ what: 'dead letters', waitMs: 0, elapsedMs: () => 0, logger: silentLogger }),
     now: () => clock.nowMs,
     everyMs: 5,
     logger: silentLogger,

@@ -35,7 +35,7 @@ function blobFileOf(number: number, minSequence: bigint, maxSequence: bigint): B
 /** The segments of these tests have no files, so the sequences are given. */
 function retentionOf(catalog: Catalog, versions: VersionSet): RetentionOptions {
   const lastSequences = () => Promise.resolve(new Map([[7, 1n]]));
-  const hold = new RetentionHold({ waitMs: HOUR, elapsedMs: () => 0, logger: silentLogger });
+  const hold = new RetentionHold({ what: 'events', waitMs: HOUR, elapsedMs: () => 0, logger: silentLogger });
   return { catalog, versions, expiredWatermarks: new ExpiredWatermarks(), lastSequences, retentionMs: RETENTION_MS, hold };
 }
 
@@ -154,14 +154,15 @@ describe('more than half of the events', () => {
 
 test('most of the events are dropped once they have been past the retention for an hour on end, by a clock that nobody sets', () => {
   let elapsedMs = 5_000;
-  const hold = new RetentionHold({ waitMs: HOUR, elapsedMs: () => elapsedMs, logger: silentLogger });
+  const hold = new RetentionHold({ what: 'events', waitMs: HOUR, elapsedMs: () => elapsedMs, logger: silentLogger });
   expect(hold.keeps(5, 10)).toBe(false);
   expect(hold.keeps(6, 10)).toBe(true);
   elapsedMs += HOUR - 1;
   expect(hold.keeps(7, 10)).toBe(true);
   expect(hold.reason).toMatch(/^6 of 10 events/);
-  // New events came in, or the clock was put right.
-  expect(hold.keeps(5, 10)).toBe(false);
+  // New events of senders with the same clock end no wait; a clock that was put right does.
+  expect(hold.keeps(7, 1_000)).toBe(true);
+  expect(hold.keeps(0, 1_000)).toBe(false);
   expect(hold.reason).toBeUndefined();
   elapsedMs += 1;
   expect(hold.keeps(10, 10)).toBe(true);
