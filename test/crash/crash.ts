@@ -79,11 +79,12 @@ export async function whatIsWrong(left: LeftFolder, truth: Truth): Promise<strin
 }
 
 /** Goes on with what a crash has left: its store takes in events, and starts again. Resolves with that life. */
-export async function lifeAfter(left: LeftFolder, { truth }: CrashPoint, { sent }: History): Promise<History> {
+export async function lifeAfter(crash: Crash, { disk, truth }: CrashPoint, { sent }: History): Promise<History> {
+  const unsynced = crash === KILL ? disk.unsyncedPaths() : [];
   return await withFolder(async (root) => {
-    writeFolder(root, left);
+    writeFolder(root, disk.left(crash));
     const steps = [{ kind: 'append', count: 2, twins: 1, hasOffset: true }, { kind: 'restart' }, { kind: 'append', count: 1 }] as const;
-    const life = await History.begin(root, steps, { truth, sent });
+    const life = await History.begin(root, steps, { truth, sent, unsynced });
     try {
       const wrong = contradiction(await whatIsFound(life.store), life.truth);
       if (wrong !== undefined) throw new Error(`what goes on after a crash is not right: ${wrong}`);

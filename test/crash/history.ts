@@ -31,6 +31,14 @@ export type Step =
 /** Where DATA_DIR is in a recording. Like the folder above it, the store makes it. */
 export const DATA_DIR = join('parent', 'data');
 
+/** The life that a crash ended. */
+export interface LifeBefore {
+  readonly truth: Truth;
+  readonly sent: number;
+  /** The paths that its process had not synced, which a power loss after it may take. */
+  readonly unsynced: readonly string[];
+}
+
 /** The life of a data folder, each operation of which is recorded, with what is true of it in between. */
 export class History {
   readonly recording: Recording;
@@ -41,16 +49,16 @@ export class History {
   #sent: number;
   #nowMs: number;
 
-  private constructor(root: string, truth: Truth, sent: number) {
-    this.recording = new Recording(root, join(root, DATA_DIR));
+  private constructor(root: string, { truth, sent, unsynced }: LifeBefore) {
+    this.recording = new Recording(root, join(root, DATA_DIR), unsynced);
     this.#nowMs = truth.nowMs;
     this.#sent = sent;
     this.#hold(truth);
   }
 
   /** Takes the steps in a folder that is empty, or that is what a crash has left of another life, whose truth it then has. */
-  static async begin(root: string, steps: readonly Step[] = [], left?: { readonly truth: Truth; readonly sent: number }): Promise<History> {
-    const history = new History(root, left?.truth ?? NOTHING_SENT, left?.sent ?? 0);
+  static async begin(root: string, steps: readonly Step[] = [], left?: LifeBefore): Promise<History> {
+    const history = new History(root, left ?? { truth: NOTHING_SENT, sent: 0, unsynced: [] });
     try {
       await history.open();
       if (left !== undefined) await history.#settle();

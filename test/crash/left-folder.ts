@@ -95,6 +95,16 @@ export class Disk {
     return new Set([...this.#files.values(), ...this.#folders.values()].flatMap(({ unsynced }) => unsynced.map(({ change }) => change)));
   }
 
+  /** The paths that are there now and that a power loss may take, or take content of. */
+  unsyncedPaths(path = ''): string[] {
+    const { durable, unsynced } = this.#folder(path);
+    return [...named(durable, unsynced)].flatMap(([name, entry]) => {
+      const below = join(path, name);
+      const own = durable.get(name) !== entry || (entry !== 'folder' && this.#file(entry).unsynced.length > 0) ? [below] : [];
+      return entry === 'folder' ? [...own, ...this.unsyncedPaths(below)] : own;
+    });
+  }
+
   /** Whether a sync of the change has failed, so that no later one makes it durable. */
   isUnwritten(change: Change): boolean {
     return this.#never.has(change);

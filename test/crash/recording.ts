@@ -66,11 +66,11 @@ export class Recording {
   #fault: Fault | undefined;
   #counted = 0;
 
-  /** What is below `root` already is durable. `dataDir` is below it, or it. */
-  constructor(root: string, dataDir: string) {
+  /** What is below `root` already is durable, but for the `unsynced` paths. `dataDir` is below it, or it. */
+  constructor(root: string, dataDir: string, unsynced: readonly string[] = []) {
     this.root = root;
     this.dataDir = dataDir;
-    this.#takeFolder('');
+    this.#takeFolder('', unsynced);
     this.watchSqlite();
     Recording.active.add(this);
   }
@@ -178,20 +178,24 @@ export class Recording {
     return Object.assign(new Error(`${code}: it is made to fail, ${name} '${join(this.root, path)}'`), { code, syscall: name, path });
   }
 
-  #takeFolder(path: string): void {
-    for (const { name } of readdirSync(join(this.root, path), { withFileTypes: true })) {
-      const below = this.pathOf(join(this.root, path, name));
-      if (below === undefined) {
-        continue;
-      }
-      const file = this.opened(below, 'r');
-      if (file === undefined) {
-        this.operations.push({ kind: 'make folder', path: below });
-        this.#takeFolder(below);
-      } else {
-        this.operations.push({ kind: 'sync file', file, path: below, after: this.operations.length, place: [] });
-      }
-    }
+  #takeFolder(path: string, unsynced: readonly string[]): void {
+    const names = readdirSync(join(this.root, path));
+    const isUnsynced = (name: string) => unsynced.includes(join(path, name));
+    for (const name of names.filter((one) => !isUnsynced(one))) this.#takeEntry(join(path, name), unsynced);
     this.operations.push({ kind: 'sync folder', path, after: this.operations.length, place: [] });
+    for (const name of names.filter(isUnsynced)) this.#takeEntry(join(path, name), unsynced);
+  }
+
+  #takeEntry(path: string, unsynced: readonly string[]): void {
+    if (this.pathOf(join(this.root, path)) === undefined) {
+      return;
+    }
+    const file = this.opened(path, 'r');
+    if (file === undefined) {
+      this.operations.push({ kind: 'make folder', path });
+      this.#takeFolder(path, unsynced);
+    } else if (!unsynced.includes(path)) {
+      this.operations.push({ kind: 'sync file', file, path, after: this.operations.length, place: [] });
+    }
   }
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { EVENT_FIELDS_VERSION } from '../../../query/event-fields.ts';
 import { StoreError } from '../../event-store.ts';
+import { hasEmptyJournals } from '../journal/empty-journal-table.ts';
 import { inTransaction, isDamage } from '../runtime/sqlite-transaction.ts';
 import { MIGRATIONS, OLDEST_VERSION } from './migrations.ts';
 
@@ -77,7 +78,7 @@ export function inspectCatalogDatabase(file: string): DatabaseSync | undefined {
   try {
     database = new DatabaseSync(file, { readOnly: true });
     refuseDamaged(database, file);
-    if (versionOf(database) < VERSION) {
+    if (versionOf(database) < VERSION || !hasEmptyJournals(database)) {
       database.close();
       return undefined;
     }

@@ -16,6 +16,11 @@ const SCHEMA = `
   ) STRICT;
 `;
 
+/** Whether the catalog has the table. A new one has not where its process was killed before it made it. */
+export function hasEmptyJournals(catalog: DatabaseSync): boolean {
+  return catalog.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'empty_journals'").get() !== undefined;
+}
+
 /**
  * The journals in the catalog that need no files, because their events are stored already or there are none. A row reserves the number and
  * the sequences of its journal, and keeps its counts, until the journals around it are in published segments.
@@ -29,9 +34,7 @@ export class EmptyJournalTable {
   constructor(database: DatabaseSync, change: CatalogChanges = (work) => inTransaction(database, work)) {
     this.#database = database;
     this.#change = change;
-    if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'empty_journals'").get() === undefined) {
-      database.exec(SCHEMA);
-    }
+    database.exec(SCHEMA);
     const rows = database.prepare('SELECT number FROM empty_journals').all();
     this.#numbers = new Set(rows.map(({ number }) => Number(number)));
   }
