@@ -41,7 +41,7 @@ test('a store that was killed takes in events again, and another kill loses noth
   expect(await crashTwice(await recordedLife(WHOLE_LIFE), kills, kills)).toBeGreaterThan(40);
 });
 
-test('a store that was killed, and then has a power loss, loses nothing and doubles nothing, whatever the first process had not synced', async () => {
+test('a power loss after a kill takes nothing of what the first process had not synced and the second one took over', async () => {
   const unsynced: CrashesAt = () => ({ 'nothing unsynced is left': () => 'lost' });
   expect(await crashTwice(await recordedLife(WHOLE_LIFE), kills, unsynced, 3)).toBeGreaterThan(40);
 });
