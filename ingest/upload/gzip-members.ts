@@ -23,7 +23,7 @@ export async function* gunzipped(input: ChunkReader): AsyncGenerator<Uint8Array>
       yield* gunzippedMember(input);
     } catch (error) {
       if (error instanceof UnreadableInput) throw error;
-      throw damaged('gzip', (error as Error).message, position, `in the member that begins at byte ${position} of the compressed data`);
+      throw damaged('gzip', (error as Error).message, `in the member that begins at byte ${position} of the compressed data`);
     }
     await input.skipNuls();
   } while (await input.hasMore());
@@ -96,10 +96,9 @@ function requireThat(condition: boolean, fault: string): void {
 
 /** The error for bytes where a member or frame should begin; `position` counts the compressed bytes before them. */
 export function wrongStart(encoding: string, fault: string, position: number, allowed: string): UnreadableInput {
-  return damaged(encoding, fault, position, `at byte ${position} of the compressed data, ${allowed}`);
+  return damaged(encoding, fault, `at byte ${position} of the compressed data, ${allowed}`);
 }
 
-/** Says `where` behind all but the first member or frame. */
-function damaged(encoding: string, fault: string, position: number, where: string): UnreadableInput {
-  return new UnreadableInput('corrupt_input', `the ${encoding} data is damaged or cut off (${fault})${position === 0 ? '' : ` ${where}`}`);
+function damaged(encoding: string, fault: string, where: string): UnreadableInput {
+  return new UnreadableInput('corrupt_input', `the ${encoding} data is damaged or cut off (${fault}) ${where}`);
 }

@@ -245,9 +245,9 @@ export class JsonTextSplitter implements EventSplitter {
     return false;
   }
 
-  /** Whether a text whose brackets are closed is no JSON, and has a line that may be a text of its own. */
+  /** Whether a text whose brackets are closed neither is nor begins with JSON, and has a line that may be a text of its own. */
   #isSeveral(text: Uint8Array | LongPiece): text is Uint8Array {
-    return this.#restartAt !== null && !(text instanceof LongPiece) && !isJson(text);
+    return this.#restartAt !== null && !(text instanceof LongPiece) && !isJson(text) && !beginsWithJson(text);
   }
 
   /** Takes a text for a faulty event, up to the first line that may be a text of its own, and goes on there. */
@@ -343,6 +343,16 @@ function isJson(text: Uint8Array): boolean {
     if (error instanceof SyntaxError) return false;
     throw error;
   }
+}
+
+/** Whether JSON comes first in a text, whatever stands behind it: what is inside of it is no text of its own then. */
+function beginsWithJson(text: Uint8Array): boolean {
+  const brackets = new BracketTracker();
+  const end = text.findIndex((byte) => {
+    brackets.step(byte);
+    return brackets.isOutside && isClosing(byte);
+  });
+  return end >= 0 && isJson(text.subarray(0, end + 1));
 }
 
 function withoutReturn(line: Uint8Array): Uint8Array {

@@ -74,9 +74,12 @@ function choice(numbers: Readonly<Record<string, number>>): Field<number> {
   return { read, absent: 0 };
 }
 
+/** A TAB is white space in the values of some types. */
+const CONTROL = /[^\P{Cc}\t]/u;
+
 function text(maxLength: number): Field<string> {
   const read: Reader<string> = (value, path) => {
-    if (typeof value === 'string' && value.length <= maxLength && value.isWellFormed() && !/\p{Cc}/u.test(value)) return value;
+    if (typeof value === 'string' && value.length <= maxLength && value.isWellFormed() && !CONTROL.test(value)) return value;
     throw zoneFault(path, `${shown(value)} is not taken; allowed: text of at most ${maxLength} characters without control characters`);
   };
   return { read, absent: '' };

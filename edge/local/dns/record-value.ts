@@ -112,6 +112,9 @@ export function serviceBinding(text: string, priority: number, field: string): s
   const words = text.match(WORDS) ?? [];
   const written = words[0] !== undefined && /^\d{1,5}$/.test(words[0]) ? words.shift() : undefined;
   if (Number(written ?? 0) > 65_535) throw zoneFault(field, `the priority is ${written}; allowed: 0 to 65535`);
+  if (written !== undefined && priority !== 0 && Number(written) !== priority) {
+    throw zoneFault(field, `it begins with the priority ${written}, and Priority is ${priority}; allowed: one of them, or both alike`);
+  }
   const [target, ...parameters] = words;
   if (target === undefined) throw zoneFault(field, `${shown(text)} has no target; allowed: a host name or ".", then service parameters`);
   requireNeeded(readParameters(parameters, field), field);
@@ -125,7 +128,7 @@ export function serviceBinding(text: string, priority: number, field: string): s
 export const MAX_TEXT_BYTES = 4_096;
 /** Hexadecimal digits of SHA-256 and SHA-512, by the matching type of a TLSA record. Type 0 has the whole certificate or key. */
 const TLSA_DIGITS: Readonly<Record<string, number>> = { 1: 64, 2: 128 };
-const TLSA = /^ *([0-3]) +([01]) +([0-2]) +([0-9a-fA-F][0-9a-fA-F ]*)$/;
+const TLSA = /^[ \t]*([0-3])[ \t]+([01])[ \t]+([0-2])[ \t]+([0-9a-fA-F][0-9a-fA-F \t]*)$/;
 
 /** Each of the following functions checks the text of a `Value` and returns it as it is kept. They throw the fault of `field`. */
 export function ipv4(text: string, field: string): string {
@@ -170,7 +173,7 @@ export function webAddress(text: string, field: string): string {
 /** Usage, selector and matching type, then the data in hexadecimal, in which there may be blanks (RFC 6698, 2.2). */
 export function tlsAssociation(text: string, field: string): string {
   const [, usage, selector, matching = '', written = ''] = TLSA.exec(text) ?? [];
-  const data = written.replaceAll(' ', '');
+  const data = written.replaceAll(/[ \t]/g, '');
   const digits = TLSA_DIGITS[matching];
   if (data === '' || data.length % 2 !== 0 || (digits !== undefined && data.length !== digits)) {
     throw zoneFault(
@@ -182,14 +185,18 @@ export function tlsAssociation(text: string, field: string): string {
   return `${usage} ${selector} ${matching} ${data.toLowerCase()}`;
 }
 
-/** Blanks may stand around the equals sign (RFC 8659, 4.2). */
-const ISSUER_PARAMETER = /^[a-z0-9]+(?:-+[a-z0-9]+)* *= *[\x21-\x3a\x3c-\x7e]*$/i;
+/** The grammar of RFC 8659, 4.2: labels have no underscore, and blanks and TABs may stand around `;` and `=`. */
+const ISSUER_NAME = /^[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/i;
+const ISSUER_PARAMETER = /^[a-z0-9]+(?:-+[a-z0-9]+)*[ \t]*=[ \t]*[\x21-\x3a\x3c-\x7e]*$/i;
 
 function issuer(text: string, field: string): string {
-  const [name = '', ...parameters] = text.split(';').map((part) => part.trim());
+  const [name = '', ...parameters] = text.split(';').map((part) => part.replace(/^[ \t]+|[ \t]+$/g, ''));
   if (name !== '') hostName(name, field);
-  const wrong = parameters.find((parameter) => parameter !== '' && !ISSUER_PARAMETER.test(parameter));
-  if (wrong !== undefined) throw zoneFault(field, `${shown(wrong)} is not an issuer's parameter; allowed: name=value`);
+  if (name !== '' && !ISSUER_NAME.test(name)) {
+    throw zoneFault(field, `${shown(name)} is not an issuer; allowed: a host name in ASCII without underscores and final dot`);
+  }
+  const wrong = parameters.length === 1 && parameters[0] === '' ? undefined : parameters.find((one) => !ISSUER_PARAMETER.test(one));
+  if (wrong !== undefined) throw zoneFault(field, `${shown(wrong)} is not an issuer's parameter; allowed: name=value, with ; between them`);
   return text;
 }
 

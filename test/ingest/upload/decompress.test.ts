@@ -63,6 +63,13 @@ describe('what cannot be read is named, behind all that came before it:', () => 
       'one',
       `incorrect header check) at byte ${ONE.length} of the comp`,
     ],
+    [
+      'a first member that is cut off',
+      'gzip',
+      ONE.subarray(0, -4),
+      'one',
+      'unexpected end of file) in the member that begins at byte 0 of the',
+    ],
     ['one other byte behind NULs', 'gzip', join(ONE, NULS, Buffer.from('x')), 'one', `header check) at byte ${ONE.length + 700} of`],
     ...[[0x1f], [0x1f, 0x8b], [0x1f, 0x8b, 8]].map((tail): [string, Encoding, Buffer, string, string] => [
       `the first ${tail.length} bytes of a member`,

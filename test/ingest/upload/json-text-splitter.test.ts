@@ -87,6 +87,7 @@ describe('the texts of an input, cut into chunks of any size, are:', () => {
       '{"a":[1,\n{"b":2}\n]x\n}\n',
       ['1 ?{"a":[1,', '2 {"b":2}', '3 ?]x', '4 ?}'],
     ],
+    ['a text with something behind it', '{"a":\n{"b":1}\n},\n{"c":2}\n', ['1 ?{"a":\n{"b":1}\n},', '4 {"c":2}']],
     ['such a line in an array', '[\n{"a":[1,\n{"b":2}\n]x\n},{"c":3}]', ['2 ?{"a":[1,', '3 {"b":2}', '4 ?x', '5 ?},{"c":3}]']],
     ['several lines that are cut', '{"a":[\n{"b":[\n{"c":3}\n{"d":\n', ['1 ?{"a":[', '2 ?{"b":[', '3 {"c":3}', '4 ?{"d":']],
     ['an object over lines that is cut', '{\n "a": 1,\n "b":\n{\n "c": 2\n}\n{}\n', ['1 ?{\n "a": 1,\n "b":', '4 {\n "c": 2\n}', '7 {}']],
