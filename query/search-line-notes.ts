@@ -197,7 +197,8 @@ function valueNote({ units, raw, isBare }: PlacedWord): string | null {
   const plain = value.replaceAll(/^(?:[!=([]|<>)+|[)\]]+$/g, '').replaceAll(/\|+/g, ',');
   const meant = plain === value ? null : spelled(`${name.excludes !== (out !== '') ? '-' : ''}${name.field}:${plain}`);
   if (meant !== null) return `${raw} looks for ${value}, with its signs; ${meant} has none of them`;
-  const wrong = name.field !== 'ip' || /[*~]/.test(value) ? undefined : value.split(',').find((text) => 'fault' in readCidr(text));
+  // A network that is none is refused, with what is wrong in it.
+  const wrong = name.field !== 'ip' || /[*~/]/.test(value) ? undefined : value.split(',').find((text) => 'fault' in readCidr(text));
   return wrong === undefined ? null : `${wrong} is no address; ip:10.0.0.0/8 is a network, and ip:10.0.* a wildcard`;
 }
 

@@ -116,7 +116,7 @@ describe('a line that says otherwise than it looks is told of, with the spelling
 describe('nothing is told of', () => {
   test.each([
     ...['', 'login "sql injection"', 'rock and roll', 'this or that', "it's o'clock", 'and', '12:30', '::1', '2001:db8::1', '6\\"'],
-    ...['http://x/?a=country:NL', 'https://www.example.net/', 'a-b', '1-1', '-1', '--', 'x=1', 'a,b', '"AND"', '"OR"'],
+    ...['ip:10.0.0.0/99', 'http://x/?a=country:NL', 'https://www.example.net/', 'a-b', '1-1', '-1', '--', 'x=1', 'a,b', '"AND"', '"OR"'],
     ...['country:DE -country:FR', 'country:DE country:de', 'asn:AS1 asn:1', 'url:~a url:~b', 'url:/a* url:/ab*', '-country:DE -country:FR'],
     ...[
       'ip:10.0.0.0/8 ip:10.1.0.0/16',
