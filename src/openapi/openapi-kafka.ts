@@ -81,7 +81,12 @@ export const KAFKA_GROUP = {
   schemas: {
     RewindRequest: exactly({
       topic: text,
-      since: { ...int64, minimum: 0, description: 'Unix ms UTC; the time that Kafka has of a message counts, not that of its event' },
+      since: {
+        ...int64,
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Unix ms UTC; the time that Kafka has of a message counts, not that of its event',
+      },
     }),
     RewindReport: exactly({
       partitions: {
