@@ -146,27 +146,24 @@ export function folderCheckOf({ root, journal, segments, catalogFile }: DataFold
 }
 
 /**
- * Makes a folder and its missing parents, and syncs the parents of what it made. Node's recursive `mkdir` never ends where a file system
- * answers ENOENT, as /proc does.
+ * Makes a folder and its missing parents, and syncs their names. Node's recursive `mkdir` never ends where a file system answers ENOENT, as
+ * /proc does.
  */
 function makeFolder(path: string): void {
+  const parent = dirname(path);
   try {
     mkdirSync(path);
-    syncFolderNow(dirname(path));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' && statSync(path).isDirectory()) {
-      // An earlier process may have ended before it had synced the name.
-      syncFolderNow(dirname(path));
-      return;
-    }
-    if (code !== 'ENOENT' || dirname(path) === path) {
+    if (code === 'ENOENT' && parent !== path) {
+      makeFolder(parent);
+      mkdirSync(path);
+    } else if (code !== 'EEXIST' || !statSync(path).isDirectory()) {
       throw error;
     }
-    makeFolder(dirname(path));
-    mkdirSync(path);
-    syncFolderNow(dirname(path));
   }
+  // Also of a folder that is there: an earlier process may have ended before it had synced the name.
+  syncFolderNow(parent);
 }
 
 function syncFolderNow(path: string): void {

@@ -22,7 +22,6 @@ import {
   takeBatch,
   type WaitingBlock,
 } from './kafka-partition.ts';
-
 import { KafkaRewindRefused, offsetsSince, type RewoundPartition, rewoundPartitions } from './rewound-partition.ts';
 
 const COMMIT_INTERVAL_MS = 5_000;

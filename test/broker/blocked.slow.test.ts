@@ -4,8 +4,7 @@ import { RETENTION_MS, storeIn, temporaryFolder } from '../fixtures/temporary-st
 import { builtRecord, PACK } from '../ingest/kafka/built-batch.ts';
 import { runHere } from '../src/cli/command-run.ts';
 import { ask, startApp } from '../src/running-app.ts';
-import { eventMessage } from './event-file.ts';
-import { ownProducer, sendValues } from './own-producer.ts';
+import { ownProducer, sendEvents } from './own-producer.ts';
 import { sendPacked } from './packed-batch.ts';
 import { searchedIds, sourceUnderTest, untilStored } from './source-under-test.ts';
 import { createTopic, uniqueName, withAdmin } from './test-topic.ts';
@@ -24,13 +23,7 @@ async function topicWithBomb(): Promise<string> {
   const topic = uniqueName('blocked');
   await createTopic(inject('kafkaBrokers'), topic, 2);
   const producer = await ownProducer();
-  const send = (ids: readonly string[], partition = 0): Promise<void> =>
-    sendValues(
-      producer,
-      topic,
-      ids.map((id) => eventMessage(id)),
-      partition,
-    );
+  const send = (ids: readonly string[], partition?: number) => sendEvents(producer, topic, ids, partition);
   await send(['before-0', 'before-1']);
   await sendPacked(
     producer,
@@ -70,8 +63,8 @@ it('a batch that cannot be decoded holds up its own partition, also after a rest
   expect(source.lag()).toBe(BOMB_EVENTS + 2);
 
   const producer = await ownProducer();
-  await sendValues(producer, topic, [eventMessage('later')]);
-  await sendValues(producer, topic, [eventMessage('beside-later')], 1);
+  await sendEvents(producer, topic, ['later']);
+  await sendEvents(producer, topic, ['beside-later'], 1);
   await untilStored(store, 4);
   await until('the lag to grow, though the partition waits', () => source.lag() === BOMB_EVENTS + 3);
   expect(await searchedIds(store)).toEqual(['before-0', 'before-1', 'beside', 'beside-later']);

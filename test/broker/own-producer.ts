@@ -1,6 +1,7 @@
 import kafkajs, { type Message, type Producer } from 'kafkajs';
 import { inject, onTestFinished } from 'vitest';
 import { patchKafkajs } from '../../ingest/kafka/kafkajs-patches.ts';
+import { eventMessage } from './event-file.ts';
 
 /** A producer of kafkajs's for messages that have to be just so; it is disconnected with the test. */
 export async function ownProducer(brokers = inject('kafkaBrokers'), transactionalId?: string): Promise<Producer> {
@@ -22,4 +23,10 @@ export async function ownProducer(brokers = inject('kafkaBrokers'), transactiona
 export async function sendValues(producer: Producer, topic: string, values: readonly (Buffer | null)[], partition = 0): Promise<void> {
   const messages: Message[] = values.map((value) => ({ value, partition }));
   await producer.send({ topic, messages, acks: -1 });
+}
+
+/** Sends an event for each id. */
+export function sendEvents(producer: Producer, topic: string, ids: readonly string[], partition?: number): Promise<void> {
+  const events = ids.map((id) => eventMessage(id));
+  return sendValues(producer, topic, events, partition);
 }

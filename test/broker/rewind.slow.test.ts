@@ -3,8 +3,7 @@ import { canonicalBatch } from '../fixtures/canonical-batch.ts';
 import { storeIn, temporaryFolder } from '../fixtures/temporary-store.ts';
 import { runHere } from '../src/cli/command-run.ts';
 import { startApp } from '../src/running-app.ts';
-import { eventMessage } from './event-file.ts';
-import { ownProducer, sendValues } from './own-producer.ts';
+import { ownProducer, sendEvents } from './own-producer.ts';
 import { searchedIds, sourceUnderTest, untilStored } from './source-under-test.ts';
 import { createTopic, uniqueName } from './test-topic.ts';
 import { until } from './until.ts';
@@ -13,13 +12,7 @@ it('a topic is read again from a time on: lost events come back, others are dupl
   const topic = uniqueName('rewind');
   await createTopic(inject('kafkaBrokers'), topic, 2);
   const producer = await ownProducer();
-  const send = (ids: readonly string[], partition = 0): Promise<void> =>
-    sendValues(
-      producer,
-      topic,
-      ids.map((id) => eventMessage(id)),
-      partition,
-    );
+  const send = (ids: readonly string[], partition?: number) => sendEvents(producer, topic, ids, partition);
   await send(['old-0', 'old-1']);
   await send(['old-2'], 1);
   // Kafka keeps the time of a message in milliseconds.

@@ -44,7 +44,8 @@ export interface CatalogDatabaseOptions {
 
 /**
  * Opens the SQLite file of a catalog under an exclusive lock, which goes with the process, however it ends. Makes its tables where it is
- * new, and migrates it where it is older. Throws `StoreError`: `folder_in_use`, `folder_unusable`, `corrupt`.
+ * new, and migrates it where it is older. `inspectCatalogDatabase` comes first, and looks for damage. Throws `StoreError`: `folder_in_use`,
+ * `folder_unusable`, `corrupt`.
  */
 export function openCatalogDatabase(file: string, { holdsEvents }: CatalogDatabaseOptions = { holdsEvents: false }): DatabaseSync {
   let database: DatabaseSync | undefined;
@@ -58,7 +59,6 @@ export function openCatalogDatabase(file: string, { holdsEvents }: CatalogDataba
     create(database, () => {
       if (holdsEvents) throw lostCatalog(file);
     });
-    refuseDamaged(database, file);
     refuseUnreadable(database, file);
     migrate(database, dirname(file));
     return database;

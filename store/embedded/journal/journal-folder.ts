@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { NEWLINE } from '../../../query/json-bytes.ts';
 import { syncFolder } from '../../data-folder.ts';
 import type { EventBatch } from '../../event-store.ts';
-import { unwritten } from '../runtime/file-output.ts';
+import { syncFile, unwritten } from '../runtime/file-output.ts';
 import { DamagedJournalFiles } from './damaged-journal-files.ts';
 import type { EmptyJournal, EmptyJournalTable } from './empty-journal-table.ts';
 import { type Journal, type JournalEnd, journalOf, trailerOf, withoutTrailer } from './journal.ts';
@@ -115,12 +115,7 @@ export class JournalFolder {
       return;
     }
     for (const name of namesOf([journal.number])) {
-      const file = await open(join(this.path, name), 'r');
-      try {
-        await file.datasync();
-      } finally {
-        await file.close();
-      }
+      await syncFile(join(this.path, name));
     }
     await syncFolder(this.path);
   }

@@ -94,8 +94,8 @@ export async function removeFiles(folder: string, files: readonly { readonly fil
   }
 }
 
-/** Resolves with the size in bytes. */
-async function syncFile(path: string): Promise<number> {
+/** Makes the content of a file durable. Resolves with its size in bytes. */
+export async function syncFile(path: string): Promise<number> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();

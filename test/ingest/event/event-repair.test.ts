@@ -19,6 +19,13 @@ function taken(bytes: Uint8Array): { readonly verdict: unknown; readonly event: 
   return { verdict, event: loadedEvents(builder.take())[0] };
 }
 
+/** A field and the log of an event have what is written, as the text. */
+function expectRepaired(written: string, text: string): void {
+  const { verdict, event } = taken(latin1(rawEventWith(`"url":"${written}","more":"${written}"`)));
+  expect(verdict).toEqual(REPAIRED);
+  expect(event).toEqual({ logId: 'a', shieldZoneId: 7, timestamp: BigInt(NOW), url: text, log: { more: text } });
+}
+
 describe('an event is stored with U+FFFD for each sequence that is no UTF-8:', () => {
   test.each<[what: string, bytes: string, text: string]>([
     ['a byte that begins nothing', 'a\xffb', 'a\ufffdb'],
@@ -30,11 +37,7 @@ describe('an event is stored with U+FFFD for each sequence that is no UTF-8:', (
     ['what is past the last character', '\xf4\x90\x80\x80', '\ufffd'.repeat(4)],
     ['a first byte before an escape', '\xe2\\n\xf0\\"', '\ufffd\n\ufffd"'],
     ['a U+FFFD beside one', '\xef\xbf\xbd\xff', '\ufffd\ufffd'],
-  ])('%s', (_what, bytes, text) => {
-    const { verdict, event } = taken(latin1(rawEventWith(`"url":"${bytes}","more":"${bytes}"`)));
-    expect(verdict).toEqual(REPAIRED);
-    expect(event).toEqual({ logId: 'a', shieldZoneId: 7, timestamp: BigInt(NOW), url: text, log: { more: text } });
-  });
+  ])('%s', (_what, bytes, text) => expectRepaired(bytes, text));
 });
 
 describe('an event is stored with U+FFFD for each half of a surrogate pair in an escape:', () => {
@@ -46,11 +49,7 @@ describe('an event is stored with U+FFFD for each half of a surrogate pair in an
     ['a pair the other way round', '\\ude00\\ud83d', '\ufffd\ufffd'],
     ['a half before another escape', '\\ud83d\\n', '\ufffd\n'],
     ['a half beside a byte that is no UTF-8', '\xff\\ud83d\xff\\ude00', '\ufffd'.repeat(4)],
-  ])('%s', (_what, written, text) => {
-    const { verdict, event } = taken(latin1(rawEventWith(`"url":"${written}","more":"${written}"`)));
-    expect(verdict).toEqual(REPAIRED);
-    expect(event).toEqual({ logId: 'a', shieldZoneId: 7, timestamp: BigInt(NOW), url: text, log: { more: text } });
-  });
+  ])('%s', (_what, written, text) => expectRepaired(written, text));
 });
 
 test('a backslash before letters that look like half a pair is no repair', () => {

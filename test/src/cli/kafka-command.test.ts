@@ -41,35 +41,26 @@ it.each<[readonly string[], string]>([
   expect(await runHere(['kafka', ...args])).toEqual({ status: 2, stdout: '', stderr: `shieldlog: ${message}\n` });
 });
 
-it('a program without Kafka reads nothing again', async () => {
-  const { status, stderr } = await runHere(['kafka', 'rewind', '--topic', 't', '--since', '2026-12-01', '--url', app.url]);
+it.each<[what: string, args: readonly string[]]>([
+  ['reads nothing again', ['rewind', '--topic', 't', '--since', '2026-12-01']],
+  ['skips nothing', ['skip', 't', '0', '9223372036854775807']],
+])('a program without Kafka %s', async (_what, args) => {
+  const { status, stderr } = await runHere(['kafka', ...args, '--url', app.url]);
   const why = 'answered 409: nothing is read from Kafka: KAFKA_BROKERS is not set';
   expect([status, stderr]).toEqual([1, `shieldlog: ${new URL(app.url).origin} ${why}\n`]);
 });
 
-it.each<[body: string, field: string]>([
-  ['{}', 'topic'],
-  ['{"topic":"t"}', 'since'],
-  ['{"topic":"t","since":-1}', 'since'],
-  ['{"topic":"t","since":"2026-12-01"}', 'since'],
-  ['{"topic":"t","since":1,"partition":0}', 'partition'],
-])('the body %s of a rewind is refused at %s', async (body, field) => {
-  const answer = await ask(app, '/ingest/kafka/rewind', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-  expect([answer.status, answer.body.errors[0].field]).toEqual([400, field]);
-});
-
-it('a program without Kafka skips nothing', async () => {
-  const { status, stderr } = await runHere(['kafka', 'skip', 't', '0', '9223372036854775807', '--url', app.url]);
-  const why = 'answered 409: nothing is read from Kafka: KAFKA_BROKERS is not set';
-  expect([status, stderr]).toEqual([1, `shieldlog: ${new URL(app.url).origin} ${why}\n`]);
-});
-
-it.each<[body: string, field: string]>([
-  ['{}', 'topic'],
-  ['{"topic":"t","partition":-1,"offset":0}', 'partition'],
-  ['{"topic":"t","partition":0,"offset":"1"}', 'offset'],
-  ['{"topic":"t","partition":0,"offset":1,"to":1.5}', 'to'],
-])('the body %s is refused at %s', async (body, field) => {
-  const answer = await ask(app, '/ingest/kafka/skip', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+it.each<[errand: string, body: string, field: string]>([
+  ['rewind', '{}', 'topic'],
+  ['rewind', '{"topic":"t"}', 'since'],
+  ['rewind', '{"topic":"t","since":-1}', 'since'],
+  ['rewind', '{"topic":"t","since":"2026-12-01"}', 'since'],
+  ['rewind', '{"topic":"t","since":1,"partition":0}', 'partition'],
+  ['skip', '{}', 'topic'],
+  ['skip', '{"topic":"t","partition":-1,"offset":0}', 'partition'],
+  ['skip', '{"topic":"t","partition":0,"offset":"1"}', 'offset'],
+  ['skip', '{"topic":"t","partition":0,"offset":1,"to":1.5}', 'to'],
+])('a %s with the body %s is refused at %s', async (errand, body, field) => {
+  const answer = await ask(app, `/ingest/kafka/${errand}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   expect([answer.status, answer.body.errors[0].field]).toEqual([400, field]);
 });
