@@ -4,13 +4,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { EVENT_FIELDS_VERSION } from '../../../query/event-fields.ts';
 import { StoreError } from '../../event-store.ts';
 import { hasEmptyJournals } from '../journal/empty-journal-table.ts';
-import { inTransaction, isDamage } from '../runtime/sqlite-transaction.ts';
+import { inTransaction, isDamage, isSqliteError } from '../runtime/sqlite-transaction.ts';
 import { MIGRATIONS, OLDEST_VERSION } from './migrations.ts';
+import { writeStateChecksum } from './row-checksums.ts';
 
 const SCHEMA = `
   CREATE TABLE segments (
     id INTEGER PRIMARY KEY AUTOINCREMENT, file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
-    min_timestamp INTEGER NOT NULL, max_timestamp INTEGER NOT NULL, min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL
+    min_timestamp INTEGER NOT NULL, max_timestamp INTEGER NOT NULL, min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL,
+    blocks BLOB, damage TEXT, checksum INTEGER
   ) STRICT;
   CREATE TABLE segment_zones (
     segment_id INTEGER NOT NULL REFERENCES segments(id) ON DELETE CASCADE, zone_id INTEGER NOT NULL, rows INTEGER NOT NULL,
@@ -18,16 +20,19 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE blob_files (
     number INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE, rows INTEGER NOT NULL, bytes INTEGER NOT NULL,
-    min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL, text_bytes INTEGER NOT NULL, ingest_times BLOB NOT NULL
+    min_sequence INTEGER NOT NULL, max_sequence INTEGER NOT NULL, text_bytes INTEGER NOT NULL, ingest_times BLOB NOT NULL,
+    index_crc32 INTEGER, damage TEXT, checksum INTEGER
   ) STRICT;
   CREATE TABLE source_offsets (
-    topic TEXT NOT NULL, partition INTEGER NOT NULL, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, partition)
+    topic TEXT NOT NULL, partition INTEGER NOT NULL, next_offset INTEGER NOT NULL, topic_id TEXT, PRIMARY KEY (topic, partition)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE expired_watermarks (
     zone_id INTEGER NOT NULL, run INTEGER NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (zone_id, run)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE progress (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE epochs (number INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, first_sequence INTEGER NOT NULL) STRICT;
   INSERT INTO progress (name, value) VALUES ('store_id', abs(random() % 4294967296));
+  INSERT INTO epochs (epoch, first_sequence) SELECT value, 1 FROM progress WHERE name = 'store_id';
 `;
 
 /** What to do where the catalog cannot tell which files hold the events. */
@@ -87,6 +92,18 @@ export function inspectCatalogDatabase(file: string): DatabaseSync | undefined {
   } catch (error) {
     database?.close();
     throw asOpenError(file, error);
+  }
+}
+
+/**
+ * Carries out work that reads a whole catalog. Throws `StoreError` (`corrupt`) where SQLite refuses one of its statements, as it does where
+ * the text of a table's definition was damaged.
+ */
+export async function readingCatalog<T>(file: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isSqliteError(error) ? damagedCatalog(file, error.message, error) : error;
   }
 }
 
@@ -157,7 +174,10 @@ function migrate(database: DatabaseSync, folder: string): void {
   }
   if (fieldsVersionOf(database) < EVENT_FIELDS_VERSION) {
     // From now on segments have the new fields, which an older program would drop when it merges.
-    writeFieldsVersion(database);
+    inTransaction(database, () => {
+      writeFieldsVersion(database);
+      writeStateChecksum(database);
+    });
   }
 }
 

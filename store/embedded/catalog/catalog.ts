@@ -1,11 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { SourceOffset } from '../../event-store.ts';
+import { type SourceOffset, StoreError } from '../../event-store.ts';
 import { EmptyJournalTable } from '../journal/empty-journal-table.ts';
 import { CommitInDoubtError, inTransaction } from '../runtime/sqlite-transaction.ts';
 import type { BlobFile } from '../segment/blob-file.ts';
 import type { Segment, UnpublishedSegment } from '../segment/segment.ts';
-import { type CatalogDatabaseOptions, inspectCatalogDatabase, openCatalogDatabase } from './catalog-database.ts';
+import { CATALOG_REPAIR, type CatalogDatabaseOptions, inspectCatalogDatabase, openCatalogDatabase } from './catalog-database.ts';
 import { type ExpiredWatermark, ExpiredWatermarkTable } from './expired-watermarks.ts';
+import { blobFileChecksum, hasItsState, segmentChecksum, writeStateChecksum } from './row-checksums.ts';
 
 /** The changes of one flush, merge or retention run, which are made in one transaction. */
 export interface CatalogChange {
@@ -45,6 +46,7 @@ export interface CatalogOptions extends CatalogDatabaseOptions {
 export class Catalog {
   readonly expiredWatermarks: ExpiredWatermarkTable;
   readonly emptyJournals: EmptyJournalTable;
+  readonly #file: string;
   readonly #database: DatabaseSync;
   readonly #insertSegment: StatementSync;
   readonly #insertZone: StatementSync;
@@ -57,18 +59,20 @@ export class Catalog {
   #inDoubt: CommitInDoubtError | undefined;
 
   constructor(file: string, options: CatalogOptions = { holdsEvents: false, onInDoubt: () => undefined }) {
+    this.#file = file;
     this.#onInDoubt = options.onInDoubt;
     this.#database = options.opened ?? openCatalogDatabase(file, options);
     this.expiredWatermarks = new ExpiredWatermarkTable(this.#database);
     this.emptyJournals = new EmptyJournalTable(this.#database, (work) => this.#change(work));
     this.#insertSegment = this.#database.prepare(
-      'INSERT INTO segments (file, rows, bytes, min_timestamp, max_timestamp, min_sequence, max_sequence) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      `INSERT INTO segments (file, rows, bytes, min_timestamp, max_timestamp, min_sequence, max_sequence, blocks, damage, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#insertZone = this.#database.prepare('INSERT INTO segment_zones (segment_id, zone_id, rows) VALUES (?, ?, ?)');
     this.#deleteSegment = this.#database.prepare('DELETE FROM segments WHERE id = ?');
     this.#insertBlobFile = this.#database.prepare(
-      `INSERT INTO blob_files (number, file, rows, bytes, min_sequence, max_sequence, text_bytes, ingest_times)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO blob_files (number, file, rows, bytes, min_sequence, max_sequence, text_bytes, ingest_times, index_crc32, damage, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#deleteBlobFile = this.#database.prepare('DELETE FROM blob_files WHERE number = ?');
     this.#putSourceOffset = this.#database.prepare(
@@ -77,6 +81,7 @@ export class Catalog {
     this.#putProgress = this.#database.prepare('INSERT OR REPLACE INTO progress (name, value) VALUES (?, ?)');
   }
 
+  /** Throws `StoreError` (`corrupt`) where a row is not as it was written. */
   segments(): Segment[] {
     const zones = new Map<number, Map<number, number>>();
     for (const row of this.#database.prepare('SELECT segment_id, zone_id, rows FROM segment_zones').all()) {
@@ -87,32 +92,53 @@ export class Catalog {
     }
     const statement = this.#database.prepare('SELECT * FROM segments ORDER BY id');
     statement.setReadBigInts(true);
-    return statement.all().map((row) => ({
-      id: Number(row['id']),
-      file: String(row['file']),
-      rows: Number(row['rows']),
-      bytes: Number(row['bytes']),
-      minTimestamp: Number(row['min_timestamp']),
-      maxTimestamp: Number(row['max_timestamp']),
-      minSequence: row['min_sequence'] as bigint,
-      maxSequence: row['max_sequence'] as bigint,
-      zoneRows: zones.get(Number(row['id'])) ?? new Map(),
-    }));
+    return statement.all().map((row) => {
+      const segment: Segment = {
+        id: Number(row['id']),
+        file: String(row['file']),
+        rows: Number(row['rows']),
+        bytes: Number(row['bytes']),
+        minTimestamp: Number(row['min_timestamp']),
+        maxTimestamp: Number(row['max_timestamp']),
+        minSequence: row['min_sequence'] as bigint,
+        maxSequence: row['max_sequence'] as bigint,
+        zoneRows: zones.get(Number(row['id'])) ?? new Map(),
+        ...(row['blocks'] === null ? {} : { blocks: row['blocks'] as Uint8Array }),
+        ...(row['damage'] === null ? {} : { damage: String(row['damage']) }),
+      };
+      this.#refuseChanged(row, segmentChecksum(segment));
+      return segment;
+    });
   }
 
+  /** Throws `StoreError` (`corrupt`) where a row is not as it was written. */
   blobFiles(): BlobFile[] {
     const statement = this.#database.prepare('SELECT * FROM blob_files ORDER BY number');
     statement.setReadBigInts(true);
-    return statement.all().map((row) => ({
-      number: Number(row['number']),
-      file: String(row['file']),
-      rows: Number(row['rows']),
-      bytes: Number(row['bytes']),
-      minSequence: row['min_sequence'] as bigint,
-      maxSequence: row['max_sequence'] as bigint,
-      textBytes: Number(row['text_bytes']),
-      ingestTimes: row['ingest_times'] as Uint8Array,
-    }));
+    return statement.all().map((row) => {
+      const blobFile: BlobFile = {
+        number: Number(row['number']),
+        file: String(row['file']),
+        rows: Number(row['rows']),
+        bytes: Number(row['bytes']),
+        minSequence: row['min_sequence'] as bigint,
+        maxSequence: row['max_sequence'] as bigint,
+        textBytes: Number(row['text_bytes']),
+        ingestTimes: row['ingest_times'] as Uint8Array,
+        ...(row['index_crc32'] === null ? {} : { indexCrc32: Number(row['index_crc32']) }),
+        ...(row['damage'] === null ? {} : { damage: String(row['damage']) }),
+      };
+      this.#refuseChanged(row, blobFileChecksum(blobFile));
+      return blobFile;
+    });
+  }
+
+  /** Rows of earlier versions have no checksum until the store writes them again. */
+  #refuseChanged({ file, checksum }: Record<string, unknown>, found: number): void {
+    if (checksum !== null && Number(checksum) !== found) {
+      const what = `its row of ${JSON.stringify(file)} is not as it was written`;
+      throw new StoreError('corrupt', `DATA_DIR: the catalog ${JSON.stringify(this.#file)} is damaged: ${what}; ${CATALOG_REPAIR}`);
+    }
   }
 
   progress(): CatalogProgress {
@@ -147,8 +173,7 @@ export class Catalog {
         this.#deleteSegment.run(segment.id);
       }
       if (addBlobFile !== undefined) {
-        const { number, file, rows, bytes, minSequence, maxSequence, textBytes, ingestTimes } = addBlobFile;
-        this.#insertBlobFile.run(number, file, rows, bytes, minSequence, maxSequence, textBytes, ingestTimes);
+        this.#publishBlobFile(addBlobFile);
       }
       for (const { number } of removeBlobFiles) {
         this.#deleteBlobFile.run(number);
@@ -158,17 +183,18 @@ export class Catalog {
         this.#record(progress);
       }
       this.#putProgress.run('published_files', this.#countFiles());
+      writeStateChecksum(this.#database);
       return added;
     });
   }
 
   /**
-   * Whether the list of files has as many as the last change left. It has not where SQLite replayed a write-ahead log over another catalog
-   * than its own: single pages are then of different times.
+   * Whether the catalog is as the last change left it: it has as many files, and the same progress. It is not where a page was damaged, or
+   * where SQLite replayed a write-ahead log over another catalog than its own: single pages are then of different times.
    */
-  hasItsFiles(): boolean {
+  isAsWritten(): boolean {
     const noted = this.#database.prepare("SELECT value FROM progress WHERE name = 'published_files'").get()?.['value'];
-    return noted === undefined || noted === this.#countFiles();
+    return (noted === undefined || noted === this.#countFiles()) && hasItsState(this.#database);
   }
 
   #countFiles(): number {
@@ -215,12 +241,19 @@ export class Catalog {
   }
 
   #publish(segment: UnpublishedSegment): Segment {
-    const { file, rows, bytes, minTimestamp, maxTimestamp, minSequence, maxSequence } = segment;
-    const { lastInsertRowid } = this.#insertSegment.run(file, rows, bytes, minTimestamp, maxTimestamp, minSequence, maxSequence);
+    const { file, rows, bytes, minTimestamp, maxTimestamp, minSequence, maxSequence, blocks = null, damage = null } = segment;
+    const extent = [minTimestamp, maxTimestamp, minSequence, maxSequence];
+    const { lastInsertRowid } = this.#insertSegment.run(file, rows, bytes, ...extent, blocks, damage, segmentChecksum(segment));
     for (const [zoneId, zoneRows] of segment.zoneRows) {
       this.#insertZone.run(lastInsertRowid, zoneId, zoneRows);
     }
     return { ...segment, id: Number(lastInsertRowid) };
+  }
+
+  #publishBlobFile(blobFile: BlobFile): void {
+    const { number, file, rows, bytes, minSequence, maxSequence, textBytes, ingestTimes, indexCrc32 = null, damage = null } = blobFile;
+    const content = [rows, bytes, minSequence, maxSequence, textBytes, ingestTimes, indexCrc32, damage];
+    this.#insertBlobFile.run(number, file, ...content, blobFileChecksum(blobFile));
   }
 
   #record({ flushedJournal, nextSequence, sourceOffsets, expiredEvents, duplicateEvents }: CatalogProgress): void {

@@ -36,6 +36,21 @@ export const MIGRATIONS: readonly Migration[] = [
       INSERT OR IGNORE INTO progress (name, value) VALUES ('event_fields_version', 1);
     `,
   },
+  {
+    to: 9,
+    prepare: () => undefined,
+    change: `
+      ALTER TABLE segments ADD COLUMN blocks BLOB;
+      ALTER TABLE segments ADD COLUMN damage TEXT;
+      ALTER TABLE segments ADD COLUMN checksum INTEGER;
+      ALTER TABLE blob_files ADD COLUMN index_crc32 INTEGER;
+      ALTER TABLE blob_files ADD COLUMN damage TEXT;
+      ALTER TABLE blob_files ADD COLUMN checksum INTEGER;
+      ALTER TABLE source_offsets ADD COLUMN topic_id TEXT;
+      CREATE TABLE epochs (number INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, first_sequence INTEGER NOT NULL) STRICT;
+      INSERT INTO epochs (epoch, first_sequence) SELECT value, 1 FROM progress WHERE name = 'store_id';
+    `,
+  },
 ];
 
 /** Moved in one transaction. */

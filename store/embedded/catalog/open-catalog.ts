@@ -8,7 +8,7 @@ import { JournalFolder } from '../journal/journal-folder.ts';
 import type { Closing } from '../runtime/closing.ts';
 import { type CommitInDoubtError, isFull } from '../runtime/sqlite-transaction.ts';
 import { Catalog, type CatalogProgress } from './catalog.ts';
-import { CATALOG_REPAIR, hasCatalog } from './catalog-database.ts';
+import { CATALOG_REPAIR, hasCatalog, readingCatalog } from './catalog-database.ts';
 
 /** The durable state of a store: its catalog, and the journals of the events that the catalog does not have yet. */
 export interface OpenCatalog {
@@ -72,12 +72,14 @@ async function inspectFolder(folder: DataFolder, segmentsFolder: SegmentsFolder)
   // SQLite makes those that are missing, and does not remove them.
   const besides = ['-shm', '-wal'].map((suffix) => `${folder.catalogFile}${suffix}`).filter((path) => !existsSync(path));
   try {
-    const catalog = Catalog.inspect(folder.catalogFile);
-    try {
-      return catalog && (await checkFolder(folder, catalog, segmentsFolder));
-    } finally {
-      catalog?.close();
-    }
+    return await readingCatalog(folder.catalogFile, async () => {
+      const catalog = Catalog.inspect(folder.catalogFile);
+      try {
+        return catalog && (await checkFolder(folder, catalog, segmentsFolder));
+      } finally {
+        catalog?.close();
+      }
+    });
   } finally {
     for (const path of besides) {
       await rm(path, { force: true });
@@ -86,8 +88,8 @@ async function inspectFolder(folder: DataFolder, segmentsFolder: SegmentsFolder)
 }
 
 async function checkFolder(folder: DataFolder, catalog: Catalog, segmentsFolder: SegmentsFolder): Promise<CheckedFolder> {
-  if (!catalog.hasItsFiles()) {
-    const what = `the catalog ${JSON.stringify(folder.catalogFile)} has pages of different times`;
+  if (!catalog.isAsWritten()) {
+    const what = `the catalog ${JSON.stringify(folder.catalogFile)} is damaged, or has pages of different times`;
     throw new StoreError('corrupt', `DATA_DIR: ${what}; ${CATALOG_REPAIR}`);
   }
   const named = await refuseMissingFiles(folder, catalog);

@@ -63,5 +63,9 @@ export function isDamage(error: unknown): boolean {
 
 /** SQLite's code without its extension; 0 where it is no error of SQLite. */
 function codeOf(error: unknown): number {
-  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+  return isSqliteError(error) ? error.errcode & 0xff : 0;
+}
+
+export function isSqliteError(error: unknown): error is Error & { readonly errcode: number } {
+  return error instanceof Error && 'errcode' in error;
 }

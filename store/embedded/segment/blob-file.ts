@@ -17,6 +17,10 @@ export interface BlobFile {
   readonly textBytes: number;
   /** The times at which its events were taken in, by `packIngestTimes`. */
   readonly ingestTimes: Uint8Array;
+  /** The CRC-32 of what follows its pages: their index, and the footer. Absent in files of earlier versions, until they are checked. */
+  readonly indexCrc32?: number;
+  /** Why logs of it cannot be read; absent where all can. */
+  readonly damage?: string;
 }
 
 /** Whether any of the segments can hold an event whose log is in the blob file. */

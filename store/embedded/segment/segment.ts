@@ -33,6 +33,10 @@ export interface Segment extends Extent {
   readonly rows: number;
   readonly bytes: number;
   readonly zoneRows: ReadonlyMap<number, number>;
+  /** The checksums of its content, by `packBlocks`; absent in segments of earlier versions, until they are checked. */
+  readonly blocks?: Uint8Array;
+  /** Why its events cannot be read; absent where they can. */
+  readonly damage?: string;
 }
 
 /** A segment that the catalog has not numbered yet. */

@@ -307,6 +307,44 @@ describe('a catalog whose parts are of different times is refused, or loses noth
     }
   });
 
+  test('where a bit of the catalog is flipped', async () => {
+    const { full } = await lifeOfFolder();
+    const catalog = readFileSync(join(full, CATALOG));
+    const stored = (await storedIds(await storeIn(copyOf(full)))).sort();
+    // A prime, so that all parts of pages come.
+    for (let at = 11; at < catalog.length; at += 1_609) {
+      const copy = copyOf(full);
+      const changed = Buffer.from(catalog);
+      changed[at] = (changed[at] as number) ^ 16;
+      writeFileSync(join(copy, CATALOG), changed);
+      expect([stored, 'corrupt', 'folder_unusable'], `byte ${at}`).toContainEqual(await idsOrRefusal(copy));
+    }
+  });
+
+  test.each([
+    'UPDATE segments SET rows = rows + 1',
+    'UPDATE segments SET min_timestamp = min_timestamp + 1 WHERE id = (SELECT max(id) FROM segments)',
+    'UPDATE segments SET max_sequence = max_sequence - 1',
+    "UPDATE segments SET damage = 'none'",
+    'UPDATE segment_zones SET zone_id = zone_id + 1',
+    'UPDATE segment_zones SET rows = rows - 1',
+    'DELETE FROM segment_zones',
+    'UPDATE blob_files SET text_bytes = 1',
+    "UPDATE blob_files SET ingest_times = x'00'",
+    "UPDATE progress SET value = value + 1 WHERE name = 'expired_events'",
+    'UPDATE epochs SET first_sequence = 2',
+    "INSERT INTO source_offsets (topic, partition, next_offset) VALUES ('t', 0, 7)",
+    'INSERT INTO expired_watermarks (zone_id, run, sequence) VALUES (1, 1, 7)',
+  ])('where somebody changed a row: %s', async (statement) => {
+    const { full } = await lifeOfFolder();
+    const database = new DatabaseSync(join(full, CATALOG));
+    database.exec(statement);
+    database.close();
+    const before = contentOf(full);
+    await expect(storeIn(full)).rejects.toMatchObject({ code: 'corrupt', message: expect.stringContaining('is damaged') });
+    expect(contentOf(full)).toEqual(before);
+  });
+
   test.each([
     ['further', 2],
     ['less far', -1],
